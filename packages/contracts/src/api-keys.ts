@@ -1,0 +1,167 @@
+import { Type, type Static } from 'typebox'
+import { operation } from './operation.ts'
+import { Nullable, OneOf, pageQuery, resourceId, Strict, Text, Timestamp } from './schema.ts'
+
+const tag = 'API keys'
+
+const apiKeyFields = {
+  id: Type.String({ description: 'Unique key id' }),
+  name: Type.String({ description: 'Label of the key' }),
+  created_at: Timestamp('When the key was created'),
+  created_by: Type.Object(
+    {
+      id: Type.String(),
+      name: Nullable(Type.String()),
+      email: Type.String(),
+    },
+    { description: 'Who created the key' },
+  ),
+  expires_at: Nullable(Timestamp('When the key stops working. Null means never')),
+  deleted_at: Nullable(Timestamp('When the key was deleted. Null while it exists')),
+  project_id: Nullable(Type.String({ description: 'Project of the key. Null: organisation-wide' })),
+  project_name: Nullable(
+    Type.String({ description: 'Name of that project. Null when organisation-wide or unavailable' }),
+  ),
+  masked_key: Type.String({ description: 'The key with its middle hidden' }),
+}
+
+export const ApiKey = Type.Object(apiKeyFields, { title: 'ApiKey' })
+export type ApiKey = Static<typeof ApiKey>
+
+export const CreatedApiKey = Type.Object(
+  {
+    ...apiKeyFields,
+    // Required by the client's types, absent only when an Idempotency-Key replays the creation.
+    key: Type.Optional(Type.String({ description: 'The key itself, shown this once' })),
+  },
+  { title: 'CreatedApiKey' },
+)
+export type CreatedApiKey = Static<typeof CreatedApiKey>
+
+const KeyName = Text({ description: 'Label of the key', minLength: 1, maxLength: 255 })
+const days = (minimum: number, description: string) =>
+  Nullable(Type.Integer({ minimum, maximum: 3650, description }))
+const params = Type.Object({ id: resourceId('API key') })
+const includeDeleted = Type.Optional(
+  Type.Boolean({ description: 'Also answer with deleted keys', default: false }),
+)
+
+export const apiKeySortFields = ['created_at', 'name', 'expires_at'] as const
+export const apiKeyStatuses = ['active', 'deleted', 'all'] as const
+
+export const createApiKey = operation({
+  id: 'createApiKey',
+  tag,
+  summary: 'Create an API key; the full key is in this answer only',
+  method: 'POST',
+  path: '/org/api_keys',
+  body: Strict({
+    name: KeyName,
+    days_to_expire: Type.Optional(days(1, 'Days until the key expires. Null means never')),
+    project_id: Type.Optional(
+      Nullable(
+        Text({ description: 'Project of the key. Null: organisation-wide', minLength: 1, maxLength: 255 }),
+      ),
+    ),
+  }),
+  status: 201,
+  response: CreatedApiKey,
+  errors: ['bad_request', 'forbidden', 'not_found'],
+  onceOnly: ['key'],
+})
+
+export const listApiKeys = operation({
+  id: 'listApiKeys',
+  tag,
+  summary: 'List API keys, masked',
+  method: 'GET',
+  path: '/org/api_keys',
+  query: Type.Object({
+    ...pageQuery,
+    query: Type.Optional(
+      Text({
+        description:
+          'Case-insensitive part of the key name, creator or project; id and masked key match from their start',
+        maxLength: 255,
+      }),
+    ),
+    name: Type.Optional(Text({ description: 'Exact key name', maxLength: 255 })),
+    sort_by: Type.Optional(
+      OneOf(apiKeySortFields, { description: 'Field to sort by', default: 'created_at' }),
+    ),
+    sort_direction: Type.Optional(
+      OneOf(['asc', 'desc'] as const, { description: 'Direction', default: 'desc' }),
+    ),
+    status: Type.Optional(
+      OneOf(apiKeyStatuses, {
+        description: '`active` also shows expired keys that were not deleted',
+        default: 'active',
+      }),
+    ),
+    include_deleted: Type.Optional(
+      Type.Boolean({ description: 'Older form of `status=all`', deprecated: true }),
+    ),
+  }),
+  status: 200,
+  response: Type.Array(ApiKey),
+  paging: 'offset',
+  errors: ['bad_request'],
+})
+
+export const getApiKey = operation({
+  id: 'getApiKey',
+  tag,
+  summary: 'Get an API key, masked',
+  method: 'GET',
+  path: '/org/api_keys/{id}',
+  params,
+  query: Type.Object({ include_deleted: includeDeleted }),
+  status: 200,
+  response: ApiKey,
+  errors: ['bad_request', 'not_found'],
+})
+
+export const updateApiKey = operation({
+  id: 'updateApiKey',
+  tag,
+  summary: 'Rename an API key',
+  method: 'PATCH',
+  path: '/org/api_keys/{id}',
+  params,
+  body: Strict({ name: KeyName }),
+  status: 200,
+  response: ApiKey,
+  errors: ['bad_request', 'not_found'],
+})
+
+export const deleteApiKey = operation({
+  id: 'deleteApiKey',
+  tag,
+  summary: 'Delete an API key; it stops working at once',
+  method: 'DELETE',
+  path: '/org/api_keys/{id}',
+  kind: 'empty',
+  params,
+  status: 204,
+  errors: ['cannot_delete_current_key', 'not_found'],
+})
+
+export const rotateApiKey = operation({
+  id: 'rotateApiKey',
+  tag,
+  summary: 'Issue a successor of a key; the old one works for a grace period',
+  method: 'POST',
+  path: '/org/api_keys/{id}/rotate',
+  params,
+  body: Strict({
+    days_to_expire: Type.Optional(days(1, 'Lifetime of the new key. Omit or null for that of the old one')),
+    expire_in_days: Type.Optional(
+      days(0, 'Days the old key goes on working, 7 when omitted; 0 ends it at once'),
+    ),
+  }),
+  bodyOptional: true,
+  status: 201,
+  response: CreatedApiKey,
+  errors: ['bad_request', 'not_found'],
+  onceOnly: ['key'],
+})

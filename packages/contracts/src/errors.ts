@@ -1,0 +1,81 @@
+// Every error the service can answer with: one row each, listed in the docs and in OpenAPI.
+import { Type, type Static } from 'typebox'
+
+interface ErrorRow {
+  readonly status: number
+  readonly meaning: string
+  /** Sent as `x-should-retry: false`: published clients would otherwise send a 409 three times. */
+  readonly final?: true
+}
+
+const catalogue = {
+  bad_request: { status: 400, meaning: 'The request is malformed; details name each field' },
+  cannot_delete_current_key: {
+    status: 400,
+    meaning: 'A key cannot delete itself; use another key',
+  },
+  unauthorized: { status: 401, meaning: 'The API key is missing, unknown, expired or deleted' },
+  forbidden: { status: 403, meaning: 'The key is valid but may not do this' },
+  not_found: { status: 404, meaning: 'No such resource, or not one this key may see' },
+  project_not_found: {
+    status: 404,
+    meaning: 'The project header names no active project of this organisation',
+  },
+  method_not_allowed: { status: 405, meaning: 'The path exists, but not with this method' },
+  request_timeout: { status: 408, meaning: 'The request body did not arrive in time' },
+  conflict: { status: 409, meaning: 'The resource is not in a state that allows this', final: true },
+  already_exists: { status: 409, meaning: 'The name is taken', final: true },
+  last_active_project: {
+    status: 409,
+    meaning: 'The organisation must keep one active project',
+    final: true,
+  },
+  project_not_empty: {
+    status: 409,
+    meaning: 'The project still holds resources; delete them first',
+    final: true,
+  },
+  idempotency_key_reused: {
+    status: 409,
+    meaning: 'The Idempotency-Key was used with a different request',
+    final: true,
+  },
+  payload_too_large: { status: 413, meaning: 'The request body is larger than allowed' },
+  unsupported_media_type: { status: 415, meaning: 'Send the body as application/json' },
+  misdirected_request: {
+    status: 421,
+    meaning: 'The Host header is not one this server answers for; see BERTH_ALLOWED_HOSTS',
+  },
+  invalid_state: { status: 422, meaning: 'Stored data cannot be used as it is' },
+  too_many_requests: { status: 429, meaning: 'The rate limit is reached; see Retry-After' },
+  headers_too_large: { status: 431, meaning: 'The request headers are larger than allowed' },
+  internal_error: { status: 500, meaning: 'A fault of the server, logged with the request id' },
+  unavailable: {
+    status: 503,
+    meaning: 'The server is starting, draining, or cannot reach its database; retry',
+  },
+  insufficient_storage: { status: 507, meaning: 'The disk of the server is full' },
+} as const satisfies Record<string, ErrorRow>
+
+export type ErrorCode = keyof typeof catalogue
+export const errorCatalogue: Readonly<Record<ErrorCode, ErrorRow>> = catalogue
+export const errorCodes = Object.keys(catalogue) as ErrorCode[]
+
+export const ErrorDetail = Type.Object(
+  {
+    code: Type.Optional(Type.String({ description: 'Lower-level code, such as `invalid_input`' })),
+    message: Type.Optional(Type.String({ description: 'What is wrong and where' })),
+  },
+  { title: 'ErrorDetail' },
+)
+
+export const ErrorBody = Type.Object(
+  {
+    code: Type.String({ description: 'Machine-readable code from the error catalogue' }),
+    message: Type.String({ description: 'What went wrong and what to do about it' }),
+    details: Type.Optional(Type.Array(ErrorDetail, { description: 'Further errors' })),
+    inner_error: Type.Optional(ErrorDetail),
+  },
+  { title: 'Error' },
+)
+export type ErrorBody = Static<typeof ErrorBody>

@@ -1,0 +1,83 @@
+// An endpoint is one row. The server mounts it, OpenAPI and the docs describe it, tests walk it.
+import type { Static, TObject, TSchema } from 'typebox'
+import type { ErrorCode } from './errors.ts'
+
+export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
+
+/** Who may call: anyone, the holder of any API key, or only the holder of an organisation-wide key. */
+export type Auth = 'none' | 'bearer' | 'organization-key'
+
+export type Kind = 'json' | 'empty' | 'text' | 'html' | 'binary'
+
+/** How a list is paged: by offset headers, or by an opaque token. */
+export type Paging = 'offset' | 'token' | 'cursor'
+
+export interface Operation {
+  readonly id: string
+  readonly tag: string
+  readonly summary: string
+  readonly method: Method
+  readonly path: string
+  /** Further paths that serve the same operation, for clients of another age. */
+  readonly aliases: readonly string[]
+  readonly auth: Auth
+  readonly kind: Kind
+  readonly params?: TObject
+  readonly query?: TObject
+  readonly body?: TObject
+  /** Whether a request without a body is taken as `{}`. */
+  readonly bodyOptional: boolean
+  readonly status: number
+  readonly response?: TSchema
+  readonly contentType?: string
+  readonly paging?: Paging
+  readonly errors: readonly ErrorCode[]
+  /** A read changes nothing; everything else runs in one transaction with its audit record. */
+  readonly effect: 'read' | 'write'
+  /** Fields of the answer that are shown once and never replayed from an Idempotency-Key. */
+  readonly onceOnly: readonly string[]
+}
+
+interface Defaults {
+  aliases: readonly string[]
+  auth: Auth
+  kind: Kind
+  bodyOptional: boolean
+  errors: readonly ErrorCode[]
+  effect: 'read' | 'write'
+  onceOnly: readonly string[]
+}
+
+type Row = Omit<Operation, keyof Defaults> & Partial<Defaults>
+
+export type Resolved<R extends Row> = Omit<R, keyof Defaults> &
+  Defaults & { [K in keyof R & keyof Defaults]: R[K] }
+
+export function operation<const R extends Row>(row: R): Resolved<R> {
+  const defaults: Defaults = {
+    aliases: [],
+    auth: 'bearer',
+    kind: 'json',
+    bodyOptional: false,
+    errors: [],
+    effect: row.method === 'GET' ? 'read' : 'write',
+    onceOnly: [],
+  }
+  // SAFETY: defaults first, then the row, is exactly what Resolved<R> says.
+  return { ...defaults, ...row } as Resolved<R>
+}
+
+type In<O, K extends string> = O extends { [P in K]: infer S extends TSchema } ? Static<S> : undefined
+export type Params<O> = In<O, 'params'>
+export type Query<O> = In<O, 'query'>
+export type Body<O> = In<O, 'body'>
+export type Response<O> = O extends { response: infer S extends TSchema } ? Static<S> : void
+
+/** The JSON POSTs of the control plane take an Idempotency-Key. */
+export function takesIdempotencyKey(operation: Operation): boolean {
+  return operation.method === 'POST' && operation.kind === 'json' && operation.auth !== 'none'
+}
+
+export function pathsOf(operation: Operation): string[] {
+  return [operation.path, ...operation.aliases]
+}

@@ -1,0 +1,161 @@
+import { Type, type Static } from 'typebox'
+import { operation } from './operation.ts'
+import { idOrName, Nullable, OneOf, pageQuery, Strict, Text, Timestamp } from './schema.ts'
+
+const tag = 'Projects'
+const projectStatus = ['active', 'archived'] as const
+export type ProjectStatus = (typeof projectStatus)[number]
+
+const ProjectName = Text({
+  description: 'Project name, unique within the organisation',
+  minLength: 1,
+  maxLength: 255,
+})
+
+export const Project = Type.Object(
+  {
+    id: Type.String({ description: 'Unique project id' }),
+    name: Type.String({ description: 'Project name' }),
+    status: OneOf(projectStatus, { description: 'An archived project cannot be used' }),
+    created_at: Timestamp('When the project was created'),
+    updated_at: Timestamp('When the project was last changed'),
+  },
+  { title: 'Project' },
+)
+export type Project = Static<typeof Project>
+
+const cap = (what: string) =>
+  Nullable(
+    Type.Integer({
+      minimum: 0,
+      maximum: 1_000_000,
+      description: `Most ${what} at once. 0 or null removes the cap; omit to leave it unchanged`,
+    }),
+  )
+const capRead = (what: string) =>
+  Nullable(Type.Integer({ description: `Most ${what} at once. Null means no project-level cap` }))
+
+export const ProjectLimits = Type.Object(
+  {
+    max_concurrent_sessions: capRead('browser sessions'),
+    max_concurrent_invocations: capRead('app invocations'),
+    max_pooled_sessions: capRead('pooled sessions'),
+  },
+  { title: 'ProjectLimits' },
+)
+export type ProjectLimits = Static<typeof ProjectLimits>
+
+export const UpdateProjectLimitsRequest = Strict({
+  max_concurrent_sessions: Type.Optional(cap('browser sessions')),
+  max_concurrent_invocations: Type.Optional(cap('app invocations')),
+  max_pooled_sessions: Type.Optional(cap('pooled sessions')),
+})
+export type UpdateProjectLimitsRequest = Static<typeof UpdateProjectLimitsRequest>
+
+const params = Type.Object({ id: idOrName('project') })
+
+export const createProject = operation({
+  id: 'createProject',
+  tag,
+  summary: 'Create a project',
+  method: 'POST',
+  path: '/org/projects',
+  aliases: ['/projects'],
+  auth: 'organization-key',
+  body: Strict({ name: ProjectName }),
+  status: 201,
+  response: Project,
+  errors: ['bad_request', 'forbidden', 'already_exists'],
+})
+
+export const listProjects = operation({
+  id: 'listProjects',
+  tag,
+  summary: 'List projects, newest first',
+  method: 'GET',
+  path: '/org/projects',
+  aliases: ['/projects'],
+  query: Type.Object({
+    ...pageQuery,
+    query: Type.Optional(Text({ description: 'Case-insensitive part of the project name', maxLength: 255 })),
+    name: Type.Optional(Text({ description: 'Exact project name', maxLength: 255 })),
+  }),
+  status: 200,
+  response: Type.Array(Project),
+  paging: 'offset',
+  errors: ['bad_request'],
+})
+
+export const getProject = operation({
+  id: 'getProject',
+  tag,
+  summary: 'Get a project by id or name',
+  method: 'GET',
+  path: '/org/projects/{id}',
+  aliases: ['/projects/{id}'],
+  params,
+  status: 200,
+  response: Project,
+  errors: ['not_found'],
+})
+
+export const updateProject = operation({
+  id: 'updateProject',
+  tag,
+  summary: 'Rename, archive or restore a project',
+  method: 'PATCH',
+  path: '/org/projects/{id}',
+  aliases: ['/projects/{id}'],
+  params,
+  body: Strict({
+    name: Type.Optional(ProjectName),
+    status: Type.Optional(OneOf(projectStatus, { description: 'Archive or restore the project' })),
+  }),
+  bodyOptional: true,
+  status: 200,
+  response: Project,
+  errors: ['bad_request', 'forbidden', 'not_found', 'already_exists', 'last_active_project'],
+})
+
+export const deleteProject = operation({
+  id: 'deleteProject',
+  tag,
+  summary: 'Delete an empty project',
+  method: 'DELETE',
+  path: '/org/projects/{id}',
+  aliases: ['/projects/{id}'],
+  auth: 'organization-key',
+  kind: 'empty',
+  params,
+  status: 204,
+  errors: ['forbidden', 'not_found', 'last_active_project', 'project_not_empty'],
+})
+
+export const getProjectLimits = operation({
+  id: 'getProjectLimits',
+  tag,
+  summary: 'Get the limits of a project',
+  method: 'GET',
+  path: '/org/projects/{id}/limits',
+  aliases: ['/projects/{id}/limits'],
+  params,
+  status: 200,
+  response: ProjectLimits,
+  errors: ['not_found'],
+})
+
+export const updateProjectLimits = operation({
+  id: 'updateProjectLimits',
+  tag,
+  summary: 'Change the limits of a project',
+  method: 'PATCH',
+  path: '/org/projects/{id}/limits',
+  aliases: ['/projects/{id}/limits'],
+  auth: 'organization-key',
+  params,
+  body: UpdateProjectLimitsRequest,
+  bodyOptional: true,
+  status: 200,
+  response: ProjectLimits,
+  errors: ['bad_request', 'forbidden', 'not_found'],
+})

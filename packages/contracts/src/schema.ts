@@ -1,0 +1,57 @@
+// The vocabulary of every contract: the few schema shapes that all resources share.
+import { Type, type TProperties, type TSchema, type TUnsafe, type Static } from 'typebox'
+
+// Control characters and lone surrogates cannot be stored faithfully, so no free text carries them.
+const PRINTABLE = '^[^\\p{Cc}\\p{Cs}]*$'
+
+export function Text(options: { description: string; minLength?: number; maxLength: number }) {
+  return Type.String({ pattern: PRINTABLE, ...options })
+}
+
+export function Timestamp(description: string) {
+  return Type.String({ format: 'date-time', description })
+}
+
+// `type: [T, "null"]` rather than a union: one branch in validators, serializers and readers alike.
+export function Nullable<T extends TSchema>(schema: T): TUnsafe<Static<T> | null> {
+  const { type, ...rest } = schema as T & { type?: string }
+  if (type === undefined) return Type.Unsafe(Type.Union([schema, Type.Null()]))
+  return Type.Unsafe({ ...rest, type: [type, 'null'] })
+}
+
+export function OneOf<const V extends readonly string[]>(
+  values: V,
+  options: { description: string; default?: V[number] },
+): TUnsafe<V[number]> {
+  return Type.Unsafe({ type: 'string', enum: [...values], ...options })
+}
+
+/** An object that refuses what it does not know. */
+export function Strict<P extends TProperties>(properties: P, options: object = {}) {
+  return Type.Object(properties, { additionalProperties: false, ...options })
+}
+
+// A list may arrive as `a=1,2` or `a=1&a=2`; the server turns both into an array before validation.
+export function CommaList(options: { description: string; maxItems: number; maxLength: number }) {
+  return Type.Array(Type.String({ pattern: PRINTABLE, minLength: 1, maxLength: options.maxLength }), {
+    description: options.description,
+    maxItems: options.maxItems,
+  })
+}
+
+export const MAX_OFFSET = 1_000_000_000
+
+export const pageQuery = {
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Most items to return' }),
+  ),
+  offset: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: MAX_OFFSET, default: 0, description: 'Items to skip' }),
+  ),
+}
+
+export const idOrName = (what: string) =>
+  Text({ description: `Id or name of the ${what}`, minLength: 1, maxLength: 255 })
+
+export const resourceId = (what: string) =>
+  Text({ description: `Id of the ${what}`, minLength: 1, maxLength: 255 })

@@ -1,0 +1,70 @@
+// Recognising keys. What was found is remembered for a moment, and forgotten as soon as any replica
+// announces a change of it; while announcements cannot be heard, nothing is remembered at all.
+import type { Db } from '../db/schema.ts'
+import { AppError } from '../errors.ts'
+import type { Authenticator, Principal } from '../http/principal.ts'
+import { isSameKey, publicIdOf } from './key.ts'
+import { findForAuthentication, type AuthenticationRecord } from './store.ts'
+
+const REMEMBER_MS = 5_000
+const MOST_REMEMBERED = 10_000
+
+interface Memory {
+  readonly record: AuthenticationRecord
+  readonly principal: Principal
+  readonly until: number
+}
+
+export class KeyAuthenticator implements Authenticator {
+  readonly #db: Db
+  readonly #canRemember: () => boolean
+  readonly #memories = new Map<string, Memory>()
+  /** Counts announcements, to notice one that arrives while a row is being read. */
+  #generation = 0
+
+  constructor({ db, canRemember }: { db: Db; canRemember: () => boolean }) {
+    this.#db = db
+    this.#canRemember = canRemember
+  }
+
+  authenticate(key: string): Principal | undefined | Promise<Principal | undefined> {
+    const publicId = publicIdOf(key)
+    const memory = this.#memories.get(publicId)
+    if (memory && memory.until > performance.now() && this.#canRemember()) {
+      return isSameKey(key, memory.record.secretHash) ? usable(memory.record, memory.principal) : undefined
+    }
+    return this.#look(publicId, key)
+  }
+
+  async #look(publicId: string, key: string): Promise<Principal | undefined> {
+    const generation = this.#generation
+    const record = await findForAuthentication(this.#db, publicId)
+    if (!record || !isSameKey(key, record.secretHash)) return undefined
+    const principal: Principal = {
+      keyId: record.id,
+      projectId: record.projectId,
+      creator: record.creator,
+    }
+    if (generation === this.#generation && this.#canRemember()) {
+      if (this.#memories.size >= MOST_REMEMBERED) this.#memories.clear()
+      this.#memories.set(publicId, { record, principal, until: performance.now() + REMEMBER_MS })
+    }
+    return usable(record, principal)
+  }
+
+  /** A key changed (`key:<public id>`), or something that all keys depend on. */
+  forget(change: string): void {
+    this.#generation++
+    const [kind, id] = change.split(':')
+    if (kind === 'key' && id) this.#memories.delete(id)
+    else this.#memories.clear()
+  }
+}
+
+function usable(record: AuthenticationRecord, principal: Principal): Principal | undefined {
+  if (record.expiresAt && record.expiresAt.getTime() <= Date.now()) return undefined
+  if (record.projectStatus === 'archived') {
+    throw new AppError('project_not_found', 'Cannot use this key: its project is archived')
+  }
+  return principal
+}

@@ -1,0 +1,42 @@
+// What a key looks like: `sk_<public id>_<secret>`. The public id finds the row, the hash of the
+// whole key proves it. The secret has 190 bits, so a plain hash is as good as a slow one.
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { randomText } from '@berth/kit/ids'
+
+const SHAPE = /^sk_([a-z0-9]{12})_[A-Za-z0-9]{32}$/
+const LETTERS_AND_DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+export interface KeyMaterial {
+  readonly key: string
+  readonly publicId: string
+  readonly hash: Buffer
+  readonly masked: string
+}
+
+export function newKey(): KeyMaterial {
+  return keyMaterial(`sk_${randomText(12)}_${randomText(32, LETTERS_AND_DIGITS)}`)
+}
+
+export function keyMaterial(key: string): KeyMaterial {
+  return { key, publicId: publicIdOf(key), hash: hashOf(key), masked: maskOf(key) }
+}
+
+/** A key the operator chose has no public id in it; a part of another hash stands in for one. */
+export function publicIdOf(key: string): string {
+  const shaped = SHAPE.exec(key)
+  if (shaped) return shaped[1]!
+  return `own-${createHash('sha256').update(`public id of ${key}`).digest('hex').slice(0, 16)}`
+}
+
+export function isSameKey(key: string, hash: Buffer): boolean {
+  return timingSafeEqual(hashOf(key), hash)
+}
+
+function hashOf(key: string): Buffer {
+  return createHash('sha256').update(key).digest()
+}
+
+function maskOf(key: string): string {
+  // Short keys of an operator's choice show less, so that most of them stays hidden.
+  return key.length < 24 ? `${key.slice(0, 2)}...` : `${key.slice(0, 7)}...${key.slice(-4)}`
+}

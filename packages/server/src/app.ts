@@ -1,0 +1,142 @@
+// The composition root: everything is made here, once, and handed to who needs it.
+import type { AddressInfo } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import { openApiDocument } from '@berth/contracts/openapi'
+import { operations } from '@berth/contracts/operations'
+import { KeyAuthenticator } from './api-keys/authenticator.ts'
+import { apiKeyRoutes } from './api-keys/routes.ts'
+import { ApiKeyService } from './api-keys/service.ts'
+import { countLiveApiKeys } from './api-keys/store.ts'
+import { auditRoutes } from './audit/routes.ts'
+import { AuditService } from './audit/service.ts'
+import { AuditTrail } from './audit/trail.ts'
+import { bootstrap } from './bootstrap.ts'
+import type { Config } from './config.ts'
+import { openDatabase } from './db/database.ts'
+import { ChangeListener } from './db/listener.ts'
+import { migrate } from './db/migrate.ts'
+import { startStorage } from './db/storage.ts'
+import { Access } from './http/access.ts'
+import { IdempotentAnswers } from './http/idempotency.ts'
+import { mount } from './http/mount.ts'
+import { RateLimit } from './http/rate-limit.ts'
+import { newServer } from './http/server.ts'
+import { Housekeeping } from './jobs/housekeeping.ts'
+import type { ServerLog } from './logging.ts'
+import { organizationRoutes } from './organization/routes.ts'
+import { OrganizationService } from './organization/service.ts'
+import { projectRoutes } from './projects/routes.ts'
+import { ProjectService } from './projects/service.ts'
+import { Keyring } from './secrets/keyring.ts'
+import { SealedBox } from './secrets/sealed-box.ts'
+import { docsPage } from './system/docs-page.ts'
+import { Metrics } from './system/metrics.ts'
+import { Readiness } from './system/readiness.ts'
+import { systemRoutes } from './system/routes.ts'
+
+export const VERSION = '0.1.0'
+
+export interface App {
+  /** Where it listens, such as http://127.0.0.1:8080. */
+  readonly address: string
+  /** Set when this start made the first key. */
+  readonly firstKey: string | undefined
+  readonly server: FastifyInstance
+  /** Stops taking work, lets what is under way finish within its grace, and lets go of everything. */
+  close(options: { drainMs: number; graceMs: number }): Promise<void>
+}
+
+export async function startApp(config: Config, { log, droppedLines }: ServerLog): Promise<App> {
+  await using cleanup = new AsyncDisposableStack()
+
+  const storage = cleanup.use(await startStorage(config, log))
+  await migrate(storage.connection)
+  const database = openDatabase(storage.connection, { size: config.BERTH_DATABASE_POOL, log })
+  cleanup.defer(() => database.close())
+  const { db, pool } = database
+  const ring = await Keyring.open({ dataDir: config.BERTH_DATA_DIR, fromSetting: config.BERTH_MASTER_KEY })
+  const firstKey = await bootstrap(db, { config, ring })
+  const box = new SealedBox(ring)
+
+  const listener = new ChangeListener({
+    connection: storage.connection,
+    log,
+    onChange: (change) => (change === 'master-keys' ? ring.reload() : authenticator.forget(change)),
+  })
+  const authenticator = new KeyAuthenticator({ db, canRemember: () => listener.isListening })
+  cleanup.defer(() => listener.close())
+  await listener.start()
+
+  const audit = new AuditTrail({ db, log })
+  cleanup.defer(() => audit.close())
+  const housekeeping = new Housekeeping({ db, log, auditRetentionDays: config.BERTH_AUDIT_RETENTION_DAYS })
+  cleanup.defer(() => housekeeping.close())
+  void housekeeping.run()
+
+  const projects = new ProjectService({ db, contents: [{ what: 'API keys', countIn: countLiveApiKeys }] })
+  const metrics = new Metrics({
+    pool,
+    droppedLogLines: droppedLines,
+    droppedAuditRecords: () => audit.droppedCount,
+  })
+  const readiness = new Readiness(db)
+  const server = newServer({ config, log, audit, metrics, isDraining: () => readiness.isDraining })
+  const access = new Access({
+    authenticator,
+    projects,
+    rate: new RateLimit(config.BERTH_RATE_LIMIT_PER_MINUTE),
+  })
+  const organization = new OrganizationService({
+    maxConcurrentSessions: config.BERTH_MAX_CONCURRENT_SESSIONS,
+    maxConcurrentInvocations: config.BERTH_MAX_CONCURRENT_INVOCATIONS,
+    maxPooledSessions: config.BERTH_MAX_POOLED_SESSIONS,
+  })
+  const document = openApiDocument(operations)
+  const routes = [
+    ...projectRoutes(projects),
+    ...organizationRoutes(organization),
+    ...apiKeyRoutes(new ApiKeyService()),
+    ...auditRoutes(new AuditService(audit)),
+    ...systemRoutes({
+      version: VERSION,
+      readiness,
+      metrics,
+      openApi: JSON.stringify(document),
+      docs: docsPage(operations),
+    }),
+  ]
+  mount(server, routes, { db, access, audit, answers: new IdempotentAnswers(box) })
+  await server.listen({ host: config.BERTH_HOST, port: config.BERTH_PORT })
+
+  const owned = cleanup.move()
+  let closing: Promise<void> | undefined
+  return {
+    address: addressOf(server, config),
+    firstKey,
+    server,
+    close: (options) => (closing ??= shutDown({ server, readiness, owned, ...options })),
+  }
+}
+
+interface ShutDown {
+  readonly server: FastifyInstance
+  readonly readiness: Readiness
+  readonly owned: AsyncDisposable
+  readonly drainMs: number
+  readonly graceMs: number
+}
+
+async function shutDown({ server, readiness, owned, drainMs, graceMs }: ShutDown): Promise<void> {
+  readiness.drain()
+  await new Promise((resolve) => setTimeout(resolve, drainMs))
+  const cut = setTimeout(() => server.server.closeAllConnections(), graceMs)
+  await server.close()
+  clearTimeout(cut)
+  await owned[Symbol.asyncDispose]()
+}
+
+function addressOf(server: FastifyInstance, config: Config): string {
+  const { address, port, family } = server.server.address() as AddressInfo
+  const scheme = config.BERTH_TLS_CERT ? 'https' : 'http'
+  return `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+}

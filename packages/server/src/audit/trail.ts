@@ -1,0 +1,69 @@
+// Writing the audit log. A change is recorded in the transaction that makes it, so there is no
+// change without a record. Reads and refusals are collected and written together: a kill -9 can
+// lose what the last FLUSH_MS collected, and nothing else.
+import type { Logger } from 'pino'
+import type { Db } from '../db/schema.ts'
+import type { NewAuditRecord } from './types.ts'
+
+const FLUSH_MS = 1_000
+const BATCH_SIZE = 500
+/** While the database is away, records wait; past this many the oldest are dropped and counted. */
+const MOST_WAITING = 20_000
+
+export class AuditTrail {
+  readonly #db: Db
+  readonly #log: Logger
+  readonly #timer: NodeJS.Timeout
+  #waiting: NewAuditRecord[] = []
+  #flushing: Promise<void> = Promise.resolve()
+  #droppedCount = 0
+
+  constructor({ db, log }: { db: Db; log: Logger }) {
+    this.#db = db
+    this.#log = log
+    this.#timer = setInterval(() => void this.flush(), FLUSH_MS)
+    this.#timer.unref()
+  }
+
+  get droppedCount(): number {
+    return this.#droppedCount
+  }
+
+  async recordIn(tx: Db, record: NewAuditRecord): Promise<void> {
+    await tx.insertInto('audit_logs').values(record).execute()
+  }
+
+  record(record: NewAuditRecord): void {
+    this.#waiting.push(record)
+    if (this.#waiting.length > MOST_WAITING) {
+      this.#waiting.shift()
+      this.#droppedCount++
+    } else if (this.#waiting.length === BATCH_SIZE) {
+      void this.flush()
+    }
+  }
+
+  /** Resolves when everything recorded so far is stored, or could not be stored for now. */
+  flush(): Promise<void> {
+    this.#flushing = this.#flushing.then(() => this.#write())
+    return this.#flushing
+  }
+
+  async #write(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.splice(0, BATCH_SIZE)
+      try {
+        await this.#db.insertInto('audit_logs').values(batch).execute()
+      } catch (error) {
+        this.#log.warn({ err: error, waiting: this.#waiting.length }, 'cannot write audit records yet')
+        this.#waiting.unshift(...batch)
+        return
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.flush()
+  }
+}

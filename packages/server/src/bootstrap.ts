@@ -1,0 +1,45 @@
+// What a new database needs before the first request: the default project and the first key.
+// Replicas that start together take turns; the first one does it, the others find it done.
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { keyMaterial, newKey } from './api-keys/key.ts'
+import { hasAnyApiKey, insertApiKey } from './api-keys/store.ts'
+import type { Config } from './config.ts'
+import { crashPoint } from './crash-point.ts'
+import type { Db } from './db/schema.ts'
+import { insertProject } from './projects/store.ts'
+import { writeFileDurably } from './secrets/durable-file.ts'
+import type { Keyring } from './secrets/keyring.ts'
+import { registerMasterKeys } from './secrets/rotation.ts'
+
+const BOOTSTRAP_LOCK = 7_236_814_006
+
+/** Returns the first key when it was made just now. */
+export async function bootstrap(
+  db: Db,
+  { config, ring }: { config: Config; ring: Keyring },
+): Promise<string | undefined> {
+  return db.transaction().execute(async (tx) => {
+    await sql`SELECT pg_advisory_xact_lock(${BOOTSTRAP_LOCK})`.execute(tx)
+    await registerMasterKeys(tx, ring)
+    if (await hasAnyApiKey(tx)) return undefined
+    await insertProject(tx, 'Default', true)
+    const material = config.BERTH_API_KEY ? keyMaterial(config.BERTH_API_KEY) : newKey()
+    await insertApiKey(tx, {
+      material,
+      name: 'First key',
+      projectId: null,
+      creator: {
+        id: config.BERTH_OPERATOR_ID,
+        name: config.BERTH_OPERATOR_NAME,
+        email: config.BERTH_OPERATOR_EMAIL,
+      },
+      lifetimeDays: null,
+    })
+    // Before the commit: a key nobody can read would be worse than a file without a key in the
+    // database, which the next start overwrites.
+    await writeFileDurably(join(config.BERTH_DATA_DIR, 'api-key'), `${material.key}\n`, { mode: 0o600 })
+    crashPoint('bootstrap')
+    return material.key
+  })
+}

@@ -1,0 +1,343 @@
+// Every setting of the server: one row each, read from the environment, checked before anything
+// starts, and explained by `npm start -- --help`.
+import { BlockList, isIP } from 'node:net'
+import { resolve } from 'node:path'
+import { parseCidr } from './http/cidr.ts'
+
+class SettingError extends Error {}
+
+interface Setting<T> {
+  readonly default: string
+  readonly help: string
+  readonly parse: (value: string) => T
+  /** What `--help` shows as the default, where the real one is long or computed. */
+  readonly shownDefault?: string
+}
+
+const setting = <T>(row: Setting<T>): Setting<T> => row
+const text = (value: string): string => value
+const optionalText = (value: string): string | undefined => value || undefined
+
+function integer(min: number, max: number) {
+  return (value: string): number => {
+    const number = Number(value)
+    if (!/^\d+$/.test(value) || number < min || number > max) {
+      throw new SettingError(`must be a whole number from ${min} to ${max}, but is "${value}"`)
+    }
+    return number
+  }
+}
+
+function oneOf<const V extends string>(...values: V[]) {
+  return (value: string): V => {
+    if (!values.includes(value as V)) {
+      throw new SettingError(`must be one of ${values.join(', ')}, but is "${value}"`)
+    }
+    return value as V
+  }
+}
+
+function boolean(value: string): boolean {
+  return oneOf('true', 'false')(value) === 'true'
+}
+
+function commaList(value: string): string[] {
+  return value
+    .split(',')
+    .map((item) => item.trim())
+    .filter(Boolean)
+}
+
+function publicUrl(value: string): URL | undefined {
+  if (!value) return undefined
+  const url = URL.parse(value)
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    throw new SettingError(`must be an http or https URL, but is "${value}"`)
+  }
+  if (url.pathname !== '/' || url.search || url.hash || url.username) {
+    throw new SettingError(`must be only a scheme, host and port, but is "${value}"`)
+  }
+  return url
+}
+
+function databaseUrl(value: string): string | undefined {
+  if (!value) return undefined
+  // The value may hold a password, so the message does not repeat it.
+  if (!/^postgres(ql)?:\/\//.test(value)) throw new SettingError('must start with postgres://')
+  return value
+}
+
+function networks(value: string): string[] {
+  for (const item of commaList(value)) {
+    if (!parseCidr(item)) throw new SettingError(`must list addresses or CIDRs, but has "${item}"`)
+  }
+  return commaList(value)
+}
+
+function egressAllow(value: string): string[] {
+  for (const item of commaList(value)) {
+    const isHostPort = /^[a-z0-9.-]+:(\d{1,5}|\*)$/i.test(item)
+    if (!parseCidr(item) && !isHostPort) {
+      throw new SettingError(`must list CIDRs or host:port, but has "${item}"`)
+    }
+  }
+  return commaList(value)
+}
+
+function hostNames(value: string): string[] {
+  for (const item of commaList(value)) {
+    if (!/^[a-z0-9.-]+$/i.test(item) && isIP(item) === 0) {
+      throw new SettingError(`must list host names without port, but has "${item}"`)
+    }
+  }
+  return commaList(value).map((item) => item.toLowerCase())
+}
+
+function apiKey(value: string): string | undefined {
+  if (!value) return undefined
+  if (!/^[\x21-\x7e]{8,200}$/.test(value)) {
+    throw new SettingError('must be 8 to 200 visible ASCII characters without spaces')
+  }
+  return value
+}
+
+function masterKeys(value: string): Buffer[] {
+  return commaList(value).map((item) => {
+    const key = Buffer.from(item, 'base64')
+    if (key.length !== 32) {
+      throw new SettingError('must be 32 bytes in base64 (openssl rand -base64 32)')
+    }
+    return key
+  })
+}
+
+const settings = {
+  BERTH_HOST: setting({
+    default: '127.0.0.1',
+    parse: text,
+    help: 'Address to listen on. Anything but loopback needs a strong key; see BERTH_API_KEY.',
+  }),
+  BERTH_PORT: setting({
+    default: '8080',
+    parse: integer(0, 65535),
+    help: 'Port to listen on; 0 takes a free one.',
+  }),
+  BERTH_PUBLIC_URL: setting({
+    default: '',
+    shownDefault: "the request's own host",
+    parse: publicUrl,
+    help: 'Address clients reach the server at; session URLs are built from it.',
+  }),
+  BERTH_DATA_DIR: setting({
+    default: '.berth',
+    parse: (value) => resolve(value),
+    help: 'Where the database, blobs, keys and the first API key (file api-key) are kept.',
+  }),
+  BERTH_API_KEY: setting({
+    default: '',
+    shownDefault: 'a random one',
+    parse: apiKey,
+    help: 'The first organisation key, read at the first start only. At least 24 characters when listening beyond loopback.',
+  }),
+  DATABASE_URL: setting({
+    default: '',
+    shownDefault: 'an embedded server in the data directory',
+    parse: databaseUrl,
+    help: 'A PostgreSQL (14 or newer) of your own, postgres://user:password@host/database.',
+  }),
+  BERTH_DATABASE_POOL: setting({
+    default: '10',
+    parse: integer(2, 200),
+    help: 'Most database connections of this server.',
+  }),
+  BERTH_MASTER_KEY: setting({
+    default: '',
+    shownDefault: 'made in the data directory',
+    parse: masterKeys,
+    help: 'Key that encrypts stored secrets: 32 bytes in base64. A comma list while rotating, the newest first.',
+  }),
+  BERTH_TLS_CERT: setting({
+    default: '',
+    parse: optionalText,
+    help: 'Certificate chain file (PEM) to serve HTTPS with; needs BERTH_TLS_KEY.',
+  }),
+  BERTH_TLS_KEY: setting({
+    default: '',
+    parse: optionalText,
+    help: 'Private key file (PEM) of that certificate.',
+  }),
+  BERTH_TRUSTED_PROXIES: setting({
+    default: '',
+    parse: networks,
+    help: 'Comma list of addresses or CIDRs of proxies whose X-Forwarded headers are believed.',
+  }),
+  BERTH_ALLOWED_HOSTS: setting({
+    default: '',
+    parse: hostNames,
+    help: 'Comma list of host names answered besides the bound address, loopback names and the public URL.',
+  }),
+  BERTH_RATE_LIMIT_PER_MINUTE: setting({
+    default: '12000',
+    parse: integer(0, 10_000_000),
+    help: 'Requests the organisation may make in a minute, counted by each server; 0 for no limit.',
+  }),
+  BERTH_MAX_CONCURRENT_SESSIONS: setting({
+    default: '100',
+    parse: integer(1, 1_000_000),
+    help: 'Browser sessions of the whole organisation at once.',
+  }),
+  BERTH_MAX_CONCURRENT_INVOCATIONS: setting({
+    default: '100',
+    parse: integer(1, 1_000_000),
+    help: 'App invocations of the whole organisation at once.',
+  }),
+  BERTH_MAX_POOLED_SESSIONS: setting({
+    default: '100',
+    parse: integer(1, 1_000_000),
+    help: 'Pooled sessions of the whole organisation at once.',
+  }),
+  BERTH_OPERATOR_ID: setting({
+    default: 'operator',
+    parse: text,
+    help: 'Id of the creator shown on the first key and on keys made with it.',
+  }),
+  BERTH_OPERATOR_NAME: setting({ default: 'Operator', parse: text, help: 'Name of that creator.' }),
+  BERTH_OPERATOR_EMAIL: setting({
+    default: 'operator@localhost',
+    parse: text,
+    help: 'E-mail address of that creator.',
+  }),
+  BERTH_AUDIT_RETENTION_DAYS: setting({
+    default: '365',
+    parse: integer(1, 36500),
+    help: 'Days the audit log is kept.',
+  }),
+  BERTH_LOG_LEVEL: setting({
+    default: 'info',
+    parse: oneOf('debug', 'info', 'warn', 'error', 'silent'),
+    help: 'Least severe log line written. Successful reads are logged at debug.',
+  }),
+  BERTH_DRAIN_SECONDS: setting({
+    default: '1',
+    parse: integer(0, 3600),
+    help: 'After SIGTERM, how long to go on serving while /ready answers 503, for load balancers.',
+  }),
+  BERTH_SHUTDOWN_GRACE_SECONDS: setting({
+    default: '20',
+    parse: integer(1, 3600),
+    help: 'After that, how long requests under way may take to finish.',
+  }),
+  BERTH_EGRESS_ALLOW: setting({
+    default: '',
+    parse: egressAllow,
+    help: 'For browser sessions: private CIDRs or host:port they may reach, e.g. host.berth.internal:3000.',
+  }),
+  BERTH_WARM_HEADLESS: setting({
+    default: '1',
+    parse: integer(0, 1000),
+    help: 'For browser sessions: settled headless instances held ready.',
+  }),
+  BERTH_WARM_HEADFUL: setting({
+    default: '1',
+    parse: integer(0, 1000),
+    help: 'For browser sessions: settled headful instances held ready.',
+  }),
+  BERTH_ALLOW_WEAK_ISOLATION: setting({
+    default: 'false',
+    parse: boolean,
+    help: 'For browser sessions: run instances even where a layer of isolation is missing.',
+  }),
+}
+
+type Settings = { [K in keyof typeof settings]: ReturnType<(typeof settings)[K]['parse']> }
+export type Config = Readonly<Settings>
+
+/** Test hooks, not settings: they are refused unless the process says it is a test. */
+const TEST_VARIABLES = ['BERTH_CRASH_AT']
+
+export class ConfigError extends Error {
+  constructor(problems: string[]) {
+    super(`Cannot start: ${problems.join('\n              ')}\nRun npm start -- --help for every setting`)
+  }
+}
+
+export function loadConfig(env: NodeJS.ProcessEnv): Config {
+  const problems: string[] = []
+  const values: Record<string, unknown> = {}
+  for (const [name, row] of Object.entries(settings)) {
+    try {
+      values[name] = row.parse(env[name]?.trim() || row.default)
+    } catch (error) {
+      if (!(error instanceof SettingError)) throw error
+      problems.push(`${name} ${error.message}`)
+    }
+  }
+  for (const name of Object.keys(env)) {
+    if (!name.startsWith('BERTH_') || name in settings) continue
+    if (TEST_VARIABLES.includes(name) && env['NODE_ENV'] === 'test') continue
+    problems.push(`${name} is not a setting${suggestion(name)}`)
+  }
+  if (problems.length === 0) {
+    // SAFETY: no problem means every row of the table was parsed.
+    problems.push(...contradictions(values as Settings))
+  }
+  if (problems.length > 0) throw new ConfigError(problems)
+  return values as Settings
+}
+
+function contradictions(config: Settings): string[] {
+  const problems: string[] = []
+  if (Boolean(config.BERTH_TLS_CERT) !== Boolean(config.BERTH_TLS_KEY)) {
+    problems.push('BERTH_TLS_CERT and BERTH_TLS_KEY must be set together')
+  }
+  const key = config.BERTH_API_KEY
+  if (key && key.length < 24 && !isLoopback(config.BERTH_HOST)) {
+    problems.push(
+      `BERTH_API_KEY must have at least 24 characters when BERTH_HOST is "${config.BERTH_HOST}", but has ${key.length}`,
+    )
+  }
+  return problems
+}
+
+export function isLoopback(host: string): boolean {
+  if (host === 'localhost') return true
+  const loopback = new BlockList()
+  loopback.addSubnet('127.0.0.0', 8)
+  loopback.addAddress('::1', 'ipv6')
+  const family = isIP(host)
+  return family !== 0 && loopback.check(host, family === 6 ? 'ipv6' : 'ipv4')
+}
+
+function suggestion(name: string): string {
+  const words = new Set(name.split('_').slice(1))
+  const close = Object.keys(settings).find(
+    (known) =>
+      isOneSwapAway(known, name) ||
+      known
+        .split('_')
+        .slice(1)
+        .every((word) => words.has(word)),
+  )
+  return close ? `; did you mean ${close}?` : ''
+}
+
+function isOneSwapAway(a: string, b: string): boolean {
+  const sorted = (value: string) => [...value].toSorted().join('')
+  return sorted(a) === sorted(b) || a.startsWith(b) || b.startsWith(a)
+}
+
+export function helpText(): string {
+  const rows = Object.entries(settings).map(([name, row]) => {
+    const shown = row.shownDefault ?? (row.default || 'none')
+    return `  ${name}\n      ${row.help}\n      Default: ${shown}`
+  })
+  return `Berth: a self-hosted browser cloud
+
+Usage: npm start            start the server
+       npm start -- --help  this text
+
+Settings are environment variables:
+
+${rows.join('\n\n')}
+`
+}

@@ -1,0 +1,37 @@
+import { Kysely, PostgresDialect } from 'kysely'
+import { Pool, type PoolConfig } from 'pg'
+import type { Logger } from 'pino'
+import type { Tables } from './schema.ts'
+
+/** A statement may not hold a connection longer than this, whatever its caller does. */
+const STATEMENT_TIMEOUT_MS = 15_000
+/** How long a request waits for a free connection before it is told to come back. */
+const CONNECT_TIMEOUT_MS = 5_000
+
+export type Connection = Pick<PoolConfig, 'connectionString' | 'host' | 'user' | 'database'>
+
+export interface Database {
+  readonly db: Kysely<Tables>
+  readonly pool: Pool
+  readonly connection: Connection
+  close(): Promise<void>
+}
+
+export function openDatabase(connection: Connection, { size, log }: { size: number; log: Logger }): Database {
+  const pool = new Pool({
+    ...connection,
+    max: size,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    // The server ends a slow statement; the client gives up a little later, for a peer that hangs.
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    query_timeout: STATEMENT_TIMEOUT_MS + 2_000,
+    idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
+    lock_timeout: 10_000,
+    keepAlive: true,
+    application_name: 'berth',
+  })
+  // An idle connection that breaks is replaced by the pool; without a listener it would be fatal.
+  pool.on('error', (error) => log.warn({ err: error }, 'database connection lost'))
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  return { db, pool, connection, close: () => db.destroy() }
+}

@@ -1,0 +1,26 @@
+// One server per data directory. The lock is an abstract socket: the kernel drops it with the
+// process, so there is never a stale one to clean up.
+import { createHash } from 'node:crypto'
+import { createServer, type Server } from 'node:net'
+
+export async function lockDataDir(dataDir: string): Promise<AsyncDisposable> {
+  const name = `\0berth-${createHash('sha256').update(dataDir).digest('hex').slice(0, 32)}`
+  const server = createServer((socket) => socket.destroy())
+  await listen(server, name).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EADDRINUSE') throw error
+    throw new Error(
+      `Cannot use data directory "${dataDir}": another Berth server is using it; stop that one or set BERTH_DATA_DIR`,
+    )
+  })
+  server.unref()
+  return {
+    [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(() => resolve())),
+  }
+}
+
+function listen(server: Server, path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(path, resolve)
+  })
+}

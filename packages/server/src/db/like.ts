@@ -1,0 +1,12 @@
+/** A LIKE pattern that matches the text itself, anywhere; `%` and `_` in it mean themselves. */
+export function containing(text: string): string {
+  return `%${escapeLike(text)}%`
+}
+
+export function startingWith(text: string): string {
+  return `${escapeLike(text)}%`
+}
+
+function escapeLike(text: string): string {
+  return text.replace(/[\\%_]/g, '\\$&')
+}

@@ -1,0 +1,68 @@
+// LISTEN on one connection of its own, so that replicas hear of each other's changes. While the
+// connection is down nobody is told anything, and `isListening` says so: caches must not be trusted.
+import { Client } from 'pg'
+import type { Logger } from 'pino'
+import { pause } from '@berth/kit/pause'
+import type { Connection } from './database.ts'
+
+const CHANNEL = 'berth_changes'
+const RECONNECT_MS = 500
+
+export class ChangeListener {
+  readonly #connection: Connection
+  readonly #log: Logger
+  readonly #onChange: (change: string) => void
+  readonly #closing = new AbortController()
+  #client: Client | undefined
+  #loop: Promise<void> | undefined
+
+  constructor(options: { connection: Connection; log: Logger; onChange: (change: string) => void }) {
+    this.#connection = options.connection
+    this.#log = options.log
+    this.#onChange = options.onChange
+  }
+
+  get isListening(): boolean {
+    return this.#client !== undefined
+  }
+
+  /** Resolves when the first attempt to listen has ended, well or badly. */
+  async start(): Promise<void> {
+    const first = Promise.withResolvers<void>()
+    this.#loop = this.#run(first.resolve)
+    await first.promise
+  }
+
+  async #run(onFirstAttempt: () => void): Promise<void> {
+    while (!this.#closing.signal.aborted) {
+      const client = new Client({ ...this.#connection, application_name: 'berth-listener', keepAlive: true })
+      const ended = new Promise<void>((resolve) => {
+        client.once('end', resolve)
+        client.on('error', (error) => this.#log.warn({ err: error }, 'change listener lost its connection'))
+      })
+      try {
+        await client.connect()
+        client.on('notification', ({ payload }) => this.#onChange(payload ?? ''))
+        await client.query(`LISTEN ${CHANNEL}`)
+        this.#client = client
+        onFirstAttempt()
+        if (this.#closing.signal.aborted) await client.end()
+        await ended
+      } catch (error) {
+        this.#log.warn({ err: error }, 'change listener cannot connect')
+        await client.end().catch(() => {})
+      }
+      this.#client = undefined
+      onFirstAttempt()
+      await pause(RECONNECT_MS, this.#closing.signal)
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#client?.end()
+    await this.#loop
+  }
+}
+
+export { CHANNEL as changeChannel }

@@ -1,0 +1,10 @@
+import { foundation } from './001-foundation.ts'
+
+export interface Migration {
+  readonly version: number
+  readonly name: string
+  readonly sql: string
+}
+
+/** In order; a migration that was released is never edited, only followed by another. */
+export const migrations: readonly Migration[] = [{ version: 1, name: 'foundation', sql: foundation }]

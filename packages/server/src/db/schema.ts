@@ -1,0 +1,97 @@
+// The tables as Kysely sees them. The migrations beside this file are what really makes them.
+import type { ColumnType, Generated, GeneratedAlways, Kysely } from 'kysely'
+import type { ProjectStatus } from '@berth/contracts/projects'
+
+/** Set once, by the database or by us, and never changed. */
+type Fixed<T> = ColumnType<T, T, never>
+
+interface OrganizationTable {
+  id: Fixed<string>
+  default_project_max_concurrent_sessions: number | null
+  created_at: Fixed<Date>
+}
+
+interface ProjectsTable {
+  id: Fixed<string>
+  name: string
+  status: Generated<ProjectStatus>
+  is_default: Generated<boolean>
+  max_concurrent_sessions: number | null
+  max_concurrent_invocations: number | null
+  max_pooled_sessions: number | null
+  created_at: Generated<Date>
+  updated_at: Generated<Date>
+  deleted_at: Date | null
+}
+
+interface ApiKeysTable {
+  id: Fixed<string>
+  public_id: Fixed<string>
+  secret_hash: Fixed<Buffer>
+  masked_key: Fixed<string>
+  name: string
+  project_id: Fixed<string | null>
+  created_by_id: Fixed<string>
+  created_by_name: Fixed<string | null>
+  created_by_email: Fixed<string>
+  lifetime_days: Fixed<number | null>
+  created_at: Generated<Date>
+  expires_at: Date | null
+  deleted_at: Date | null
+}
+
+export interface AuditLogsTable {
+  id: GeneratedAlways<string>
+  timestamp: Fixed<Date>
+  project_id: Fixed<string | null>
+  key_id: Fixed<string>
+  request_id: Fixed<string>
+  service: Fixed<string>
+  auth_strategy: Fixed<string>
+  user_id: Fixed<string>
+  email: Fixed<string>
+  status: Fixed<number>
+  method: Fixed<string>
+  path: Fixed<string>
+  route: Fixed<string>
+  domain: Fixed<string>
+  duration_ms: Fixed<number>
+  client_ip: Fixed<string>
+  user_agent: Fixed<string>
+}
+
+interface IdempotencyKeysTable {
+  scope: Fixed<string>
+  key: Fixed<string>
+  request_hash: Buffer
+  status: number | null
+  /** The answer, sealed; null when it was too large to keep. */
+  response: Buffer | null
+  created_at: Generated<Date>
+}
+
+interface MasterKeysTable {
+  kid: Fixed<string>
+  created_at: Generated<Date>
+}
+
+interface BlobsTable {
+  id: Fixed<string>
+  kind: Fixed<string>
+  sha256: Fixed<string>
+  size_bytes: Fixed<string>
+  created_at: Generated<Date>
+}
+
+export interface Tables {
+  organization: OrganizationTable
+  projects: ProjectsTable
+  api_keys: ApiKeysTable
+  audit_logs: AuditLogsTable
+  idempotency_keys: IdempotencyKeysTable
+  master_keys: MasterKeysTable
+  blobs: BlobsTable
+}
+
+/** The pool, or a transaction of it: stores do not care which. */
+export type Db = Kysely<Tables>

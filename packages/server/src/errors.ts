@@ -1,0 +1,37 @@
+import { errorCatalogue, type ErrorCode } from '@berth/contracts/errors'
+
+export interface ErrorDetail {
+  readonly code: string
+  readonly message: string
+}
+
+/** The one error that services throw; http/errors.ts alone turns it into an answer. */
+export class AppError extends Error {
+  readonly code: ErrorCode
+  readonly details: readonly ErrorDetail[] | undefined
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { cause?: unknown; details?: readonly ErrorDetail[]; headers?: Record<string, string> } = {},
+  ) {
+    super(message, 'cause' in options ? { cause: options.cause } : {})
+    this.name = 'AppError'
+    this.code = code
+    this.details = options.details
+    this.headers = options.headers ?? {}
+  }
+
+  get status(): number {
+    return errorCatalogue[this.code].status
+  }
+}
+
+/** A value the schema cannot judge is wrong: names the field like a schema error would. */
+export function invalidInput(field: string, message: string): AppError {
+  const text = `${field}: ${message}`
+  return new AppError('bad_request', `Cannot accept the request: ${text}`, {
+    details: [{ code: 'invalid_input', message: text }],
+  })
+}

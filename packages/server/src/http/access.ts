@@ -1,0 +1,100 @@
+// Who may go on: authentication, then the organisation's rate, then authorisation. All of it
+// happens before a body is read.
+import { isUtf8 } from 'node:buffer'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Operation } from '@berth/contracts/operation'
+import { AppError } from '../errors.ts'
+import { bearerToken, unauthorized } from './bearer.ts'
+import type { Authenticator, Principal, ProjectResolver } from './principal.ts'
+import type { RateLimit } from './rate-limit.ts'
+import type { RequestContext } from './request-context.ts'
+
+type Done = (error?: Error) => void
+type Guard = (request: FastifyRequest, reply: FastifyReply, done: Done) => void
+
+export class Access {
+  readonly #authenticator: Authenticator
+  readonly #projects: ProjectResolver
+  readonly #rate: RateLimit
+
+  constructor(options: { authenticator: Authenticator; projects: ProjectResolver; rate: RateLimit }) {
+    this.#authenticator = options.authenticator
+    this.#projects = options.projects
+    this.#rate = options.rate
+  }
+
+  /** Callback style on purpose: a remembered key is let through without a trip to the event loop. */
+  guard(operation: Operation): Guard {
+    return (request, reply, done) => {
+      let pending: Promise<void> | undefined
+      try {
+        const found = this.#authenticator.authenticate(bearerToken(request.raw))
+        pending =
+          found instanceof Promise
+            ? found.then((principal) => this.#admit(operation, request, reply, principal))
+            : this.#admit(operation, request, reply, found)
+      } catch (error) {
+        return done(error as Error)
+      }
+      if (pending) pending.then(() => done(), done)
+      else done()
+    }
+  }
+
+  #admit(
+    operation: Operation,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    principal: Principal | undefined,
+  ): Promise<void> | undefined {
+    if (!principal) throw unauthorized('the API key is unknown, expired or deleted')
+    const context: RequestContext = { principal, projectId: null, receivedAt: new Date(), isAudited: false }
+    request.context = context
+    const headers = this.#rate.take()
+    if (headers) reply.headers(headers)
+    if (operation.auth === 'organization-key' && principal.projectId !== null) {
+      throw new AppError('forbidden', 'Cannot do this with a project key; use an organisation-wide key')
+    }
+    const reference = projectReference(request.headers)
+    if (!reference) return undefined
+    return this.#checkProject(reference, principal).then((projectId) => {
+      context.projectId = projectId
+    })
+  }
+
+  async #checkProject({ value, by }: ProjectReference, principal: Principal): Promise<string> {
+    const project = await this.#projects.resolve(value, by)
+    // A project key learns nothing of other projects, not even whether they exist.
+    if (principal.projectId !== null && project?.id !== principal.projectId) {
+      throw new AppError('forbidden', 'Cannot use a project key in another project')
+    }
+    if (!project) throw new AppError('project_not_found', `Cannot find an active project "${value}"`)
+    return project.id
+  }
+}
+
+interface ProjectReference {
+  readonly value: string
+  readonly by: 'id' | 'id-or-name'
+}
+
+function projectReference(headers: FastifyRequest['headers']): ProjectReference | undefined {
+  const id = headers['x-kernel-project-id']
+  const idOrName = headers['x-kernel-project']
+  if (!id && !idOrName) return undefined
+  if (id && idOrName && id !== idOrName) {
+    throw new AppError(
+      'bad_request',
+      'Cannot choose a project: X-Kernel-Project-Id and X-Kernel-Project differ',
+    )
+  }
+  const value = decodeHeader(String(id || idOrName))
+  if (value.length > 255) throw new AppError('project_not_found', 'Cannot find a project of such a long name')
+  return { value, by: id ? 'id' : 'id-or-name' }
+}
+
+/** Header values arrive as Latin-1; a name that was sent as UTF-8 is read as that. */
+function decodeHeader(value: string): string {
+  const bytes = Buffer.from(value, 'latin1')
+  return isUtf8(bytes) ? bytes.toString() : value
+}

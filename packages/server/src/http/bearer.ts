@@ -1,0 +1,25 @@
+import type { IncomingMessage } from 'node:http'
+import { AppError } from '../errors.ts'
+
+const MAX_KEY_LENGTH = 512
+
+/** The key of the Authorization header; anything but exactly one bearer token is refused. */
+export function bearerToken(request: IncomingMessage): string {
+  const value = request.headers.authorization
+  if (value === undefined) throw unauthorized('the Authorization header is missing')
+  // Node keeps only the first of two; which one a proxy looked at is anyone's guess.
+  const count = request.rawHeaders.filter(
+    (name, index) => index % 2 === 0 && name.length === 13 && name.toLowerCase() === 'authorization',
+  ).length
+  if (count > 1) throw unauthorized('there is more than one Authorization header')
+  const scheme = value.slice(0, 7).toLowerCase()
+  const token = value.slice(7)
+  if (scheme !== 'bearer ' || token === '' || token.length > MAX_KEY_LENGTH) {
+    throw unauthorized('the Authorization header is not "Bearer <API key>"')
+  }
+  return token
+}
+
+export function unauthorized(reason: string): AppError {
+  return new AppError('unauthorized', `Cannot authenticate: ${reason}`)
+}

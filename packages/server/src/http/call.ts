@@ -1,0 +1,56 @@
+// What a handler is given, and how a handler is tied to its row of the contract.
+import type { Operation, Body, Params, Query, Response } from '@berth/contracts/operation'
+import type { Db } from '../db/schema.ts'
+import type { Principal } from './principal.ts'
+
+export interface Call<O> {
+  readonly params: Params<O>
+  readonly query: Query<O>
+  readonly body: Body<O>
+  /** The pool for reads; for writes the one transaction that also holds the audit record. */
+  readonly db: Db
+  readonly principal: Principal
+  /** Project named by a header, if any; checked to exist, to be active and to be allowed. */
+  readonly projectId: string | null
+  /** Fires when the client goes away before it was answered. */
+  readonly signal: AbortSignal
+}
+
+export interface OffsetPage<T> {
+  readonly items: T
+  readonly hasMore: boolean
+}
+
+export interface TokenPage<T> {
+  readonly items: T
+  readonly nextToken: string | undefined
+}
+
+export interface RawAnswer {
+  readonly body: string | Buffer
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export type Answer<O> = O extends { paging: 'offset' }
+  ? OffsetPage<Response<O>>
+  : O extends { paging: 'token' }
+    ? TokenPage<Response<O>>
+    : O extends { kind: 'text' | 'html' | 'binary' }
+      ? RawAnswer
+      : Response<O>
+
+export interface Route {
+  readonly operation: Operation
+  handle(call: Call<unknown>): Promise<unknown>
+}
+
+export function route<O extends Operation>(
+  operation: O,
+  handle: (call: Call<O>) => Answer<O> | Promise<Answer<O>>,
+): Route {
+  return {
+    operation,
+    // SAFETY: the server validated the call against this operation's own schemas.
+    handle: async (call) => handle(call as Call<O>),
+  }
+}

@@ -1,0 +1,76 @@
+// The only place where an error becomes an answer.
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { errorCatalogue, type ErrorBody, type ErrorCode } from '@berth/contracts/errors'
+import { databaseFailure } from '../db/failures.ts'
+import { AppError } from '../errors.ts'
+import { validationDetails } from './validation.ts'
+
+const RETRY_AFTER_SECONDS = '1'
+
+const frameworkCodes: Record<string, ErrorCode> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
+  FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
+}
+
+export function toAppError(error: unknown): AppError | undefined {
+  if (error instanceof AppError) return error
+  switch (databaseFailure(error)) {
+    case 'unavailable':
+      return new AppError('unavailable', 'Cannot reach the database; try again', { cause: error })
+    case 'disk-full':
+      return new AppError('insufficient_storage', 'Cannot store this: the disk is full', { cause: error })
+    case 'unique-violation':
+      return new AppError('conflict', 'Cannot store this: it collides with another change', { cause: error })
+    case undefined:
+      return fromFramework(error as FastifyError)
+  }
+}
+
+function fromFramework(error: FastifyError): AppError | undefined {
+  if (error.validation) {
+    const details = validationDetails(error.validation)
+    return new AppError('bad_request', `Cannot accept the request: ${details[0]?.message}`, { details })
+  }
+  const code = frameworkCodes[error.code]
+  if (code === 'unsupported_media_type') {
+    return new AppError(code, 'Cannot read the body: send it as Content-Type "application/json"')
+  }
+  if (code) return new AppError(code, error.message)
+  const isClientFault = typeof error.statusCode === 'number' && error.statusCode < 500
+  // Names of parser errors, such as SyntaxError, say nothing a caller should not see.
+  return isClientFault ? new AppError('bad_request', `Cannot read the request: ${error.message}`) : undefined
+}
+
+export function toErrorBody(error: AppError): ErrorBody {
+  return {
+    code: error.code,
+    message: error.message,
+    ...(error.details && { details: [...error.details] }),
+  }
+}
+
+export function errorHeaders(error: AppError): Record<string, string> {
+  return {
+    ...error.headers,
+    ...(errorCatalogue[error.code].final && { 'x-should-retry': 'false' }),
+    ...(error.code === 'unavailable' && { 'retry-after': RETRY_AFTER_SECONDS }),
+    ...(error.code === 'unauthorized' && { 'www-authenticate': 'Bearer' }),
+  }
+}
+
+export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const known = toAppError(error)
+  if (!known) request.log.error({ err: error }, 'request failed')
+  else if (known.status >= 500) request.log.warn({ err: known }, 'request failed')
+  const answer =
+    known ??
+    new AppError(
+      'internal_error',
+      `Cannot complete the request: a fault of the server, logged as request ${request.id}`,
+    )
+  void reply
+    .code(answer.status)
+    .headers(errorHeaders(answer))
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify(toErrorBody(answer)))
+}

@@ -1,0 +1,40 @@
+// Which Host headers are answered. A page that rebinds its own name to this machine would
+// otherwise talk to the API with the browser's blessing.
+import { isIP } from 'node:net'
+import type { Config } from '../config.ts'
+import { AppError } from '../errors.ts'
+
+type HostSettings = Pick<Config, 'BERTH_HOST' | 'BERTH_PUBLIC_URL' | 'BERTH_ALLOWED_HOSTS'>
+
+export function newHostCheck(config: HostSettings): (host: string | undefined) => void {
+  const names = new Set(['localhost', config.BERTH_HOST.toLowerCase(), ...config.BERTH_ALLOWED_HOSTS])
+  if (config.BERTH_PUBLIC_URL) names.add(hostName(config.BERTH_PUBLIC_URL.host))
+  const isWildcard = config.BERTH_HOST === '0.0.0.0' || config.BERTH_HOST === '::'
+  const accepted = new Set<string>()
+
+  function isAllowed(host: string): boolean {
+    const name = hostName(host)
+    // A literal address cannot be rebound, so whatever reached a wildcard listener by one is right.
+    if (isIP(name) !== 0) return isWildcard || names.has(name) || name.startsWith('127.') || name === '::1'
+    return names.has(name) || name.endsWith('.localhost')
+  }
+
+  return (host) => {
+    if (host !== undefined && accepted.has(host)) return
+    if (host === undefined || !/^[\w.:[\]-]{1,260}$/.test(host)) {
+      throw new AppError('bad_request', 'Cannot accept the request: its Host header is missing or malformed')
+    }
+    if (!isAllowed(host)) {
+      throw new AppError(
+        'misdirected_request',
+        `Cannot answer for host "${host}": add it to BERTH_ALLOWED_HOSTS if it is yours`,
+      )
+    }
+    if (accepted.size < 64) accepted.add(host)
+  }
+}
+
+function hostName(host: string): string {
+  const bracketed = /^\[([^\]]*)\](:\d+)?$/.exec(host)
+  return (bracketed ? bracketed[1]! : host.replace(/:\d+$/, '')).toLowerCase()
+}

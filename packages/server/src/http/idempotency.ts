@@ -1,0 +1,112 @@
+// The same Idempotency-Key and request have one effect and one answer. The key's row is written in
+// the transaction of the effect itself: a second request waits for the first on the unique index,
+// then finds its answer, and a crash leaves either both or neither.
+import { createHash } from 'node:crypto'
+import { sql } from 'kysely'
+import type { Db } from '../db/schema.ts'
+import { AppError, invalidInput } from '../errors.ts'
+import type { SealedBox } from '../secrets/sealed-box.ts'
+import type { Principal } from './principal.ts'
+
+const KEPT_HOURS = 24
+const LARGEST_ANSWER = 64 * 1024
+
+export interface IdempotentRequest {
+  readonly scope: string
+  readonly key: string
+  readonly hash: Buffer
+}
+
+export function readIdempotencyKey(
+  value: string | string[] | undefined,
+  request: { principal: Principal; projectId: string | null; operationId: string; input: unknown },
+): IdempotentRequest | undefined {
+  if (value === undefined) return undefined
+  if (typeof value !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(value)) {
+    throw invalidInput('Idempotency-Key', 'must be 1 to 255 visible ASCII characters')
+  }
+  const { principal, projectId, operationId, input } = request
+  return {
+    scope: principal.projectId ?? 'organization',
+    key: value,
+    hash: createHash('sha256')
+      .update(JSON.stringify([operationId, projectId, input]))
+      .digest(),
+  }
+}
+
+export class IdempotentAnswers {
+  readonly #box: SealedBox
+
+  constructor(box: SealedBox) {
+    this.#box = box
+  }
+
+  /** Takes the key for this transaction, or returns the answer an earlier request left. */
+  async claim(tx: Db, request: IdempotentRequest): Promise<{ replay: unknown } | undefined> {
+    const { scope, key, hash } = request
+    const isOld = sql<boolean>`idempotency_keys.created_at < now() - make_interval(hours => ${sql.lit(KEPT_HOURS)})`
+    const claimed = await tx
+      .insertInto('idempotency_keys')
+      .values({ scope, key, request_hash: hash, status: null, response: null })
+      .onConflict((conflict) =>
+        conflict
+          .columns(['scope', 'key'])
+          .doUpdateSet({ request_hash: hash, created_at: sql`now()`, response: null, status: null })
+          .where(isOld),
+      )
+      .returning('key')
+      .executeTakeFirst()
+    if (claimed) return undefined
+    const row = await tx
+      .selectFrom('idempotency_keys')
+      .select(['request_hash', 'response'])
+      .where('scope', '=', scope)
+      .where('key', '=', key)
+      .executeTakeFirstOrThrow()
+    if (!row.request_hash.equals(hash)) {
+      throw new AppError(
+        'idempotency_key_reused',
+        `Cannot repeat "${key}": that Idempotency-Key was used with another request; choose a new one`,
+      )
+    }
+    if (!row.response) {
+      throw new AppError(
+        'conflict',
+        `Cannot repeat "${key}": it was done, but its answer was too large to keep`,
+      )
+    }
+    return { replay: JSON.parse(this.#box.open(row.response, contextOf(request))) as unknown }
+  }
+
+  async keep(
+    tx: Db,
+    request: IdempotentRequest,
+    { status, answer, onceOnly }: { status: number; answer: unknown; onceOnly: readonly string[] },
+  ): Promise<void> {
+    const text = JSON.stringify(answer, (name, value: unknown) =>
+      onceOnly.includes(name) ? undefined : value,
+    )
+    await tx
+      .updateTable('idempotency_keys')
+      .set({
+        status,
+        response: text.length > LARGEST_ANSWER ? null : this.#box.seal(text, contextOf(request)),
+      })
+      .where('scope', '=', request.scope)
+      .where('key', '=', request.key)
+      .execute()
+  }
+}
+
+function contextOf({ scope, key }: IdempotentRequest): string {
+  return `idempotency_keys/response/${scope}/${key}`
+}
+
+/** For the hourly clean-up. */
+export async function forgetOldAnswers(db: Db): Promise<void> {
+  await db
+    .deleteFrom('idempotency_keys')
+    .where('created_at', '<', sql<Date>`now() - make_interval(hours => ${sql.lit(KEPT_HOURS)})`)
+    .execute()
+}

@@ -1,0 +1,160 @@
+// Rows of the contract become routes: schemas, access, transaction, audit record and idempotent
+// answer are the same for all of them, so that a handler holds nothing but its own business.
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
+import { pathsOf, takesIdempotencyKey, type Operation } from '@berth/contracts/operation'
+import type { AuditTrail } from '../audit/trail.ts'
+import { crashPoint } from '../crash-point.ts'
+import type { Db } from '../db/schema.ts'
+import type { Access } from './access.ts'
+import { auditRecord } from './audit-hook.ts'
+import type { Call, OffsetPage, RawAnswer, Route, TokenPage } from './call.ts'
+import { readIdempotencyKey, type IdempotentAnswers } from './idempotency.ts'
+import { offsetHeaders, tokenHeaders } from './paging.ts'
+import type { Principal } from './principal.ts'
+import { clientGone, type RequestContext } from './request-context.ts'
+
+export interface MountOptions {
+  readonly db: Db
+  readonly access: Access
+  readonly audit: AuditTrail
+  readonly answers: IdempotentAnswers
+}
+
+export function mount(server: FastifyInstance, routes: readonly Route[], options: MountOptions): void {
+  for (const route of routes) {
+    for (const path of pathsOf(route.operation)) server.route(toFastifyRoute(route, path, options))
+  }
+}
+
+function toFastifyRoute(route: Route, path: string, options: MountOptions): RouteOptions {
+  const { operation } = route
+  const { params, query, body, response } = operation
+  return {
+    method: operation.method,
+    url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    schema: {
+      ...(params && { params }),
+      ...(query && { querystring: query }),
+      ...(body && { body }),
+      ...(response && { response: { [operation.status]: response } }),
+    },
+    ...(operation.auth !== 'none' && { onRequest: options.access.guard(operation) }),
+    ...(operation.bodyOptional && {
+      preValidation: (request, _reply, done) => {
+        request.body ??= {}
+        done()
+      },
+    }),
+    handler: (request, reply) => answer(route, request, reply, options),
+  }
+}
+
+async function answer(
+  { operation, handle }: Route,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  options: MountOptions,
+): Promise<unknown> {
+  const context = request.context
+  const call = new RequestCall(request, reply, options.db)
+  const result =
+    operation.effect === 'read' || !context
+      ? await handle(call)
+      : await change({ operation, handle }, { context, request, reply, ...options })
+  return send(operation, result, request, reply)
+}
+
+class RequestCall implements Call<unknown> {
+  readonly params: undefined
+  readonly query: undefined
+  readonly body: undefined
+  readonly principal: Principal
+  readonly projectId: string | null
+  readonly db: Db
+  readonly #reply: FastifyReply
+  #signal: AbortSignal | undefined
+
+  constructor(request: FastifyRequest, reply: FastifyReply, db: Db) {
+    // SAFETY: validated by the schemas of the operation; `route()` gives them their types back.
+    this.params = request.params as undefined
+    this.query = request.query as undefined
+    this.body = request.body as undefined
+    // SAFETY: an operation without a guard takes no principal.
+    this.principal = request.context?.principal as Principal
+    this.projectId = request.context?.projectId ?? null
+    this.db = db
+    this.#reply = reply
+  }
+
+  /** Made when first asked for: most reads are over before anyone could go away. */
+  get signal(): AbortSignal {
+    return (this.#signal ??= clientGone(this.#reply))
+  }
+}
+
+interface Change extends MountOptions {
+  readonly context: RequestContext
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+}
+
+/** One transaction: the change, its audit record, and the answer to a repeated request. */
+async function change({ operation, handle }: Route, options: Change): Promise<unknown> {
+  const { context, request, reply, db, audit, answers } = options
+  const idempotent = takesIdempotencyKey(operation)
+    ? readIdempotencyKey(request.headers['idempotency-key'], {
+        principal: context.principal,
+        projectId: context.projectId,
+        operationId: operation.id,
+        input: [request.params, request.body],
+      })
+    : undefined
+  const result = await db.transaction().execute(async (tx) => {
+    const earlier = idempotent && (await answers.claim(tx, idempotent))
+    if (earlier) {
+      void reply.header('idempotent-replayed', 'true')
+      return earlier.replay
+    }
+    const call = new RequestCall(request, reply, tx)
+    const { signal } = call
+    const fresh = await handle(call)
+    if (idempotent) {
+      const { status, onceOnly } = operation
+      await answers.keep(tx, idempotent, { status, answer: fresh, onceOnly })
+    }
+    await audit.recordIn(tx, auditRecord(request, context, operation.status))
+    // The last moment to stop: nobody would learn of what is committed after it.
+    signal.throwIfAborted()
+    crashPoint('before-commit')
+    context.isAudited = true
+    return fresh
+  })
+  crashPoint('after-commit')
+  return result
+}
+
+function send(operation: Operation, result: unknown, request: FastifyRequest, reply: FastifyReply): unknown {
+  void reply.code(operation.status)
+  if (operation.kind === 'empty') return reply.send()
+  if (operation.kind !== 'json') {
+    // SAFETY: Answer<O> makes handlers of these kinds return a RawAnswer.
+    const { body, headers } = result as RawAnswer
+    if (headers) void reply.headers(headers)
+    return reply.type(operation.contentType ?? 'application/octet-stream').send(body)
+  }
+  const { limit, offset } = request.query as { limit: number; offset: number }
+  switch (operation.paging) {
+    case 'offset': {
+      const page = result as OffsetPage<unknown>
+      void reply.headers(offsetHeaders(page, { limit, offset, request: request.headers }))
+      return reply.send(page.items)
+    }
+    case 'token': {
+      const page = result as TokenPage<unknown>
+      void reply.headers(tokenHeaders(page, limit))
+      return reply.send(page.items)
+    }
+    default:
+      return reply.send(result)
+  }
+}

@@ -1,0 +1,36 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { OffsetPage, TokenPage } from './call.ts'
+import { isClientBefore } from './client-version.ts'
+
+type Headers = Record<string, string>
+
+export function offsetHeaders(
+  page: OffsetPage<unknown>,
+  { limit, offset, request }: { limit: number; offset: number; request: IncomingHttpHeaders },
+): Headers {
+  return {
+    'x-has-more': String(page.hasMore),
+    'x-next-offset': String(page.hasMore ? nextOffset(offset, limit, request) : 0),
+    'x-limit': String(limit),
+    'x-offset': String(offset),
+  }
+}
+
+// Clients before 0.68 add the number of items they got to whatever we send, so for them it must be
+// the present offset; sent the true next one, they would skip a page.
+function nextOffset(offset: number, limit: number, request: IncomingHttpHeaders): number {
+  return isClientBefore(request, 68) ? offset : offset + limit
+}
+
+export function tokenHeaders(page: TokenPage<unknown>, limit: number): Headers {
+  return {
+    'x-has-more': String(page.nextToken !== undefined),
+    'x-limit': String(limit),
+    ...(page.nextToken !== undefined && { 'x-next-page-token': page.nextToken }),
+  }
+}
+
+/** Stores ask for one row more than wanted; that row says whether there is another page. */
+export function toPage<T>(rows: T[], limit: number): OffsetPage<T[]> {
+  return { items: rows.slice(0, limit), hasMore: rows.length > limit }
+}

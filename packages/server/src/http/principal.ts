@@ -1,0 +1,17 @@
+/** Who is calling: the API key behind the request. */
+export interface Principal {
+  readonly keyId: string
+  /** Null: the key is organisation-wide. */
+  readonly projectId: string | null
+  readonly creator: { readonly id: string; readonly name: string | null; readonly email: string }
+}
+
+/** Recognises a key; undefined for anything it does not know. Never throws for bad input. */
+export interface Authenticator {
+  authenticate(key: string): Principal | undefined | Promise<Principal | undefined>
+}
+
+/** Finds the active project a header names, by id or by id-or-name. */
+export interface ProjectResolver {
+  resolve(reference: string, by: 'id' | 'id-or-name'): Promise<{ readonly id: string } | undefined>
+}

@@ -1,0 +1,158 @@
+// The HTTP server itself: limits, hooks that every request passes, and errors of the protocol.
+import { readFileSync } from 'node:fs'
+import type { Socket } from 'node:net'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
+import { errorCatalogue, type ErrorCode } from '@berth/contracts/errors'
+import { randomText } from '@berth/kit/ids'
+import type { AuditTrail } from '../audit/trail.ts'
+import type { Config } from '../config.ts'
+import { AppError } from '../errors.ts'
+import type { Metrics } from '../system/metrics.ts'
+import { auditRecord } from './audit-hook.ts'
+import { answerError } from './errors.ts'
+import { newHostCheck } from './host-check.ts'
+import { compileValidator } from './validation.ts'
+
+const BODY_LIMIT = 1024 * 1024
+const HEADERS_TIMEOUT_MS = 15_000
+const REQUEST_TIMEOUT_MS = 60_000
+// Longer than the idle time of common load balancers, so that they and not we close first.
+const KEEP_ALIVE_MS = 75_000
+
+export interface ServerOptions {
+  readonly config: Config
+  readonly log: Logger
+  readonly audit: AuditTrail
+  readonly metrics: Metrics
+  readonly isDraining: () => boolean
+}
+
+export function newServer({ config, log, audit, metrics, isDraining }: ServerOptions): FastifyInstance {
+  const server = Fastify({
+    loggerInstance: log as FastifyBaseLogger,
+    disableRequestLogging: true,
+    bodyLimit: BODY_LIMIT,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    http: { headersTimeout: HEADERS_TIMEOUT_MS },
+    forceCloseConnections: 'idle',
+    trustProxy: config.BERTH_TRUSTED_PROXIES.length > 0 ? [...config.BERTH_TRUSTED_PROXIES] : false,
+    genReqId: newRequestId,
+    requestIdHeader: false,
+    routerOptions: { maxParamLength: 4096, ignoreTrailingSlash: true },
+    exposeHeadRoutes: false,
+    return503OnClosing: false,
+    clientErrorHandler: answerProtocolError,
+    frameworkErrors: (error, request, reply) => answerError(error, request, reply),
+    ...tlsOptions(config),
+  })
+  server.server.headersTimeout = HEADERS_TIMEOUT_MS
+  server.setValidatorCompiler(compileValidator)
+  server.setErrorHandler(answerError)
+  server.decorateRequest('context', null)
+  acceptJson(server)
+  const checkHost = newHostCheck(config)
+
+  server.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id)
+    if (isDraining()) reply.header('connection', 'close')
+    try {
+      checkHost(oneHost(request.raw.rawHeaders))
+    } catch (error) {
+      return done(error as Error)
+    }
+    done()
+  })
+
+  server.addHook('onResponse', (request, reply, done) => {
+    const status = reply.raw.writableFinished ? reply.statusCode : CLIENT_GONE
+    const { context } = request
+    metrics.observeRequest(request, status, reply.elapsedTime)
+    if (context && !context.isAudited) audit.record(auditRecord(request, context, status))
+    const isQuiet = request.method === 'GET' && status < 400
+    log[isQuiet ? 'debug' : 'info'](
+      {
+        requestId: request.id,
+        method: request.method,
+        route: request.routeOptions.url,
+        status,
+        ms: Math.round(reply.elapsedTime * 10) / 10,
+        keyId: context?.principal.keyId,
+      },
+      'request',
+    )
+    done()
+  })
+
+  server.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?', 1)[0]!
+    const others = METHODS.filter((method) => server.findRoute({ method, url: path }) !== null)
+    const error =
+      others.length > 0
+        ? new AppError('method_not_allowed', `Cannot ${request.method} here`, {
+            headers: { allow: others.join(', ') },
+          })
+        : new AppError('not_found', `Cannot find ${request.method} ${path.slice(0, 200)}`)
+    answerError(error, request, reply)
+  })
+  return server
+}
+
+const METHODS = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'] as const
+/** What nginx made customary for a caller that left; it is only seen in logs. */
+const CLIENT_GONE = 499
+
+let requestCount = 0
+const requestPrefix = `req_${randomText(12)}`
+function newRequestId(): string {
+  return `${requestPrefix}${(requestCount++).toString(36).padStart(6, '0')}`
+}
+
+/** Node joins or drops repeated headers; a second Host is how requests are smuggled. */
+function oneHost(rawHeaders: string[]): string | undefined {
+  let host: string | undefined
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]!
+    if (name.length !== 4 || name.toLowerCase() !== 'host') continue
+    if (host !== undefined) throw new AppError('bad_request', 'Cannot accept two Host headers')
+    host = rawHeaders[index + 1]
+  }
+  return host
+}
+
+/** Only JSON is taken, and an empty body counts as none: clients send its content type anyway. */
+function acceptJson(server: FastifyInstance): void {
+  const parse = server.getDefaultJsonParser('error', 'error')
+  server.removeAllContentTypeParsers()
+  server.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (body.length === 0) return done(null, undefined)
+    parse(request, body as string, done)
+  })
+}
+
+function tlsOptions(config: Config): object {
+  const { BERTH_TLS_CERT: cert, BERTH_TLS_KEY: key } = config
+  if (!cert || !key) return {}
+  return { https: { cert: readFileSync(cert), key: readFileSync(key), minVersion: 'TLSv1.2' } }
+}
+
+const protocolErrors: Record<string, ErrorCode> = {
+  HPE_HEADER_OVERFLOW: 'headers_too_large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+}
+
+/** Requests that never became one: malformed, too large or too slow. The connection ends with them. */
+function answerProtocolError(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const code = protocolErrors[error.code ?? ''] ?? 'bad_request'
+  const { status, meaning } = errorCatalogue[code]
+  const body = JSON.stringify({ code, message: meaning })
+  socket.end(
+    `HTTP/1.1 ${status} Error\r\nContent-Type: application/json; charset=utf-8\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  )
+}

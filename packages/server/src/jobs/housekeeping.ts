@@ -1,0 +1,48 @@
+// Removing what has served its time. Every replica tries; an advisory lock lets one work.
+import { sql } from 'kysely'
+import type { Logger } from 'pino'
+import { deleteAuditRecordsBefore } from '../audit/store.ts'
+import type { Db } from '../db/schema.ts'
+import { forgetOldAnswers } from '../http/idempotency.ts'
+
+const EVERY_MS = 3_600_000
+const DAY_MS = 24 * 3_600_000
+const HOUSEKEEPING_LOCK = 7_236_814_007
+
+export class Housekeeping {
+  readonly #db: Db
+  readonly #log: Logger
+  readonly #auditRetentionDays: number
+  readonly #timer: NodeJS.Timeout
+  #running: Promise<void> = Promise.resolve()
+
+  constructor(options: { db: Db; log: Logger; auditRetentionDays: number }) {
+    this.#db = options.db
+    this.#log = options.log
+    this.#auditRetentionDays = options.auditRetentionDays
+    this.#timer = setInterval(() => void this.run(), EVERY_MS)
+    this.#timer.unref()
+  }
+
+  run(): Promise<void> {
+    this.#running = this.#running.then(() =>
+      this.#clean().catch((error: unknown) => this.#log.warn({ err: error }, 'housekeeping failed')),
+    )
+    return this.#running
+  }
+
+  async #clean(): Promise<void> {
+    await this.#db.transaction().execute(async (tx) => {
+      const { rows } = await sql<{ isMine: boolean }>`
+        SELECT pg_try_advisory_xact_lock(${HOUSEKEEPING_LOCK}) AS "isMine"`.execute(tx)
+      if (!rows[0]?.isMine) return
+      await forgetOldAnswers(tx)
+      await deleteAuditRecordsBefore(tx, new Date(Date.now() - this.#auditRetentionDays * DAY_MS))
+    })
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#running
+  }
+}

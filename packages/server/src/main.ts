@@ -1,0 +1,58 @@
+// The process: arguments, signals, exit codes. Everything else is in app.ts.
+import { startApp, type App } from './app.ts'
+import { ConfigError, helpText, loadConfig, type Config } from './config.ts'
+import { openLog, type ServerLog } from './logging.ts'
+import { welcome } from './welcome.ts'
+
+async function main(args: readonly string[]): Promise<void> {
+  if (args.includes('--help') || args.includes('-h')) {
+    process.stdout.write(helpText())
+    return
+  }
+  if (args.length > 0)
+    throw new ConfigError([`"${args[0]}" is not an option; settings are environment variables`])
+  const config = loadConfig(process.env)
+  const serverLog = openLog(config.BERTH_LOG_LEVEL)
+  const app = await startApp(config, serverLog)
+  stopOnSignals(app, config, serverLog)
+  process.stdout.write(welcome(app, config))
+}
+
+function stopOnSignals(app: App, config: Config, { log, flush }: ServerLog): void {
+  let isStopping = false
+  const stop = (signal: string, drainMs: number) => {
+    if (isStopping) return
+    isStopping = true
+    log.info({ signal }, 'stopping')
+    app.close({ drainMs, graceMs: config.BERTH_SHUTDOWN_GRACE_SECONDS * 1000 }).then(
+      () => {
+        log.info('stopped')
+        flush()
+        process.exit(0)
+      },
+      (error: unknown) => {
+        log.error({ err: error }, 'cannot stop cleanly')
+        flush()
+        process.exit(1)
+      },
+    )
+  }
+  process.on('SIGTERM', () => stop('SIGTERM', config.BERTH_DRAIN_SECONDS * 1000))
+  process.on('SIGINT', () => stop('SIGINT', 0))
+  // Started by an older Node: when that parent is killed, nobody is left to pass signals on.
+  process.on('disconnect', () => stop('disconnect', 0))
+}
+
+try {
+  await main(process.argv.slice(2))
+} catch (error) {
+  const text = error instanceof ConfigError ? error.message : `Cannot start: ${describe(error)}`
+  process.stderr.write(`${text}\n`)
+  process.exit(1)
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const cause = error.cause === undefined ? '' : `\n  because: ${describe(error.cause)}`
+  return (error.message || String((error as NodeJS.ErrnoException).code)) + cause
+}

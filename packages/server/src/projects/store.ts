@@ -1,0 +1,121 @@
+import { sql } from 'kysely'
+import type { ProjectStatus } from '@berth/contracts/projects'
+import { newId } from '@berth/kit/ids'
+import { containing } from '../db/like.ts'
+import type { Db } from '../db/schema.ts'
+import type { LimitName, ProjectRecord } from './types.ts'
+
+const ID = /^proj_[a-z0-9]{24}$/
+
+/** Serialises the changes that must see all projects at once: deleting, archiving, default. */
+export async function lockProjects(tx: Db): Promise<void> {
+  await tx.selectFrom('organization').select('id').forUpdate().execute()
+}
+
+export async function insertProject(tx: Db, name: string, isDefault = false): Promise<ProjectRecord> {
+  return tx
+    .insertInto('projects')
+    .values({ id: newId('proj_'), name, is_default: isDefault })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+}
+
+/** An id wins over a name that looks like one. */
+export async function findProject(db: Db, idOrName: string): Promise<ProjectRecord | undefined> {
+  const byId = ID.test(idOrName) ? await findProjectBy(db, 'id', idOrName) : undefined
+  return byId ?? findProjectBy(db, 'name', idOrName)
+}
+
+export async function findProjectBy(
+  db: Db,
+  column: 'id' | 'name',
+  value: string,
+): Promise<ProjectRecord | undefined> {
+  return db
+    .selectFrom('projects')
+    .selectAll()
+    .where(column, '=', value)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst()
+}
+
+export async function wasDeleted(db: Db, id: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('projects')
+    .select('id')
+    .where('id', '=', id)
+    .where('deleted_at', 'is not', null)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+export async function listProjects(
+  db: Db,
+  options: { onlyId: string | null; query?: string; name?: string; limit: number; offset: number },
+): Promise<ProjectRecord[]> {
+  let query = db.selectFrom('projects').selectAll().where('deleted_at', 'is', null)
+  if (options.onlyId !== null) query = query.where('id', '=', options.onlyId)
+  if (options.query) query = query.where('name', 'ilike', containing(options.query))
+  if (options.name !== undefined) query = query.where('name', '=', options.name)
+  return query
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(options.limit)
+    .offset(options.offset)
+    .execute()
+}
+
+export async function updateProject(
+  tx: Db,
+  id: string,
+  change: { name?: string; status?: ProjectStatus } & Partial<Record<LimitName, number | null>>,
+): Promise<ProjectRecord> {
+  return tx
+    .updateTable('projects')
+    .set({ ...change, updated_at: sql`now()` })
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .returningAll()
+    .executeTakeFirstOrThrow()
+}
+
+export async function countActiveProjects(tx: Db): Promise<number> {
+  const { count } = await tx
+    .selectFrom('projects')
+    .select(sql<number>`count(*)::int`.as('count'))
+    .where('status', '=', 'active')
+    .where('deleted_at', 'is', null)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+export async function markDeleted(tx: Db, id: string): Promise<void> {
+  await tx
+    .updateTable('projects')
+    .set({ deleted_at: sql`now()`, is_default: false })
+    .where('id', '=', id)
+    .execute()
+}
+
+export async function findDefaultProject(db: Db): Promise<ProjectRecord | undefined> {
+  return db.selectFrom('projects').selectAll().where('is_default', '=', true).executeTakeFirst()
+}
+
+/** The oldest active project becomes the default one. */
+export async function chooseDefaultProject(tx: Db): Promise<void> {
+  await tx.updateTable('projects').set({ is_default: false }).where('is_default', '=', true).execute()
+  await tx
+    .updateTable('projects')
+    .set({ is_default: true })
+    .where('id', '=', (where) =>
+      where
+        .selectFrom('projects')
+        .select('id')
+        .where('status', '=', 'active')
+        .where('deleted_at', 'is', null)
+        .orderBy('created_at')
+        .orderBy('id')
+        .limit(1),
+    )
+    .execute()
+}

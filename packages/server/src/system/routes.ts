@@ -1,0 +1,29 @@
+import * as contract from '@berth/contracts/system'
+import { route, type Route } from '../http/call.ts'
+import type { Metrics } from './metrics.ts'
+import type { Readiness } from './readiness.ts'
+
+export interface SystemOptions {
+  readonly version: string
+  readonly readiness: Readiness
+  readonly metrics: Metrics
+  readonly openApi: string
+  readonly docs: string
+}
+
+export function systemRoutes({ version, readiness, metrics, openApi, docs }: SystemOptions): Route[] {
+  return [
+    route(contract.getHealth, () => ({ status: 'ok' as const, version })),
+    route(contract.getReadiness, () => readiness.check()),
+    route(contract.getMetrics, async () => ({ body: await metrics.render() })),
+    route(contract.getOpenApi, () => ({ body: openApi })),
+    route(contract.getDocs, () => ({ body: docs, headers: DOCS_HEADERS })),
+  ]
+}
+
+/** The page is plain HTML with its style inside; nothing else may load or run. */
+const DOCS_HEADERS = {
+  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+}

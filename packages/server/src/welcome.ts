@@ -1,0 +1,24 @@
+import { join } from 'node:path'
+import type { App } from './app.ts'
+import type { Config } from './config.ts'
+
+/** What a person sees when the server is up; the key itself is shown only when it was just made. */
+export function welcome(app: App, config: Config): string {
+  const url = (config.BERTH_PUBLIC_URL?.origin ?? app.address).replace('0.0.0.0', '127.0.0.1')
+  const keyFile = join(config.BERTH_DATA_DIR, 'api-key')
+  const keyLine = app.firstKey
+    ? `Your API key       ${app.firstKey}\n                     (also in ${keyFile})`
+    : `Your API key       as before; the first one is in ${keyFile}`
+  const token = app.firstKey ?? `$(cat ${keyFile})`
+  return `
+  Berth is ready
+
+  ${keyLine}
+  Address            ${url}
+  Reference          ${url}/docs
+
+  Try it:
+  curl -H "Authorization: Bearer ${token}" ${url}/org/projects
+
+`
+}

