@@ -5,10 +5,21 @@ import { pathsOf, takesIdempotencyKey, type Operation } from './operation.ts'
 
 type Json = Record<string, unknown>
 
+/** Version of the interface, which moves apart from that of the server. */
+export const API_VERSION = '0.1.0'
+
 const AFTER_AUTH: ErrorCode[] = ['unauthorized', 'too_many_requests', 'internal_error', 'unavailable']
 
-const header = (description: string, type = 'string'): Json => ({ description, schema: { type } })
-const pagingHeaders: Record<NonNullable<Operation['paging']>, Json> = {
+const statusNames: Record<number, string> = { 200: 'OK', 201: 'Created', 202: 'Accepted', 204: 'No content' }
+
+interface HeaderRow {
+  readonly description: string
+  readonly schema: { readonly type: string }
+}
+
+const header = (description: string, type = 'string'): HeaderRow => ({ description, schema: { type } })
+
+export const pagingHeaders: Readonly<Record<NonNullable<Operation['paging']>, Record<string, HeaderRow>>> = {
   offset: {
     'X-Has-More': header('Whether another page follows', 'boolean'),
     'X-Next-Offset': header('Offset of the next page, 0 when there is none', 'integer'),
@@ -28,94 +39,147 @@ const pagingHeaders: Record<NonNullable<Operation['paging']>, Json> = {
   },
 }
 
+const requestId = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } }
+const retryAfter = { 'Retry-After': header('Seconds to wait before trying again', 'integer') }
+const replayed = { 'Idempotent-Replayed': header('`true` when this answer was given before') }
+
 /** Which errors an operation can answer with, the common ones included. */
 export function errorsOf(operation: Operation): ErrorCode[] {
-  const common = operation.auth === 'none' ? [] : AFTER_AUTH
+  const isOpen = operation.auth === 'none'
+  // The headers that choose a project can be wrong, too.
+  const hasInput = operation.params || operation.query || operation.body || !isOpen
+  const input: ErrorCode[] = hasInput ? ['bad_request'] : []
+  const body: ErrorCode[] = operation.body ? ['payload_too_large', 'unsupported_media_type'] : []
+  const project: ErrorCode[] = isOpen ? [] : ['forbidden', 'project_not_found']
   const idempotency: ErrorCode[] = takesIdempotencyKey(operation) ? ['idempotency_key_reused'] : []
-  const project: ErrorCode[] = operation.auth === 'none' ? [] : ['forbidden', 'project_not_found']
-  const input: ErrorCode[] = operation.params || operation.query || operation.body ? ['bad_request'] : []
-  return [...new Set([...operation.errors, ...input, ...project, ...idempotency, ...common])]
+  const common = isOpen ? [] : AFTER_AUTH
+  return [...new Set([...operation.errors, ...input, ...body, ...project, ...idempotency, ...common])]
+}
+
+/** What an answer of this status is called. */
+export function statusName(status: number): string {
+  return statusNames[status] ?? 'Success'
+}
+
+// The first path has the plain id; that of another is told apart by the words of that path.
+function operationIdAt(operation: Operation, path: string): string {
+  if (path === operation.path) return operation.id
+  const words = path.replaceAll(/\{\w+\}/g, '').match(/[a-zA-Z0-9]+/g) ?? []
+  return `${operation.id}At${words.map((word) => word[0]!.toUpperCase() + word.slice(1)).join('')}`
 }
 
 export function openApiDocument(operations: readonly Operation[]): Json {
-  const components = new Map<string, Json>()
+  const schemas = new Map<string, unknown>()
+  const errorAnswers = new Map<string, Json>()
 
   // Titled schemas are the nouns of the API: each becomes one component that others point to.
   function schemaOf(schema: unknown): unknown {
     if (Array.isArray(schema)) return schema.map(schemaOf)
     if (typeof schema !== 'object' || schema === null) return schema
-    const { title, ...rest } = schema as Json & { title?: string }
-    const body = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, schemaOf(value)]))
-    if (title === undefined) return body
-    components.set(title, body)
+    const { title, ...rest } = schema as Json
+    // A title that is no text is a property of that name, not the title of a schema.
+    if (typeof title !== 'string') return mapValues(schema)
+    if (Array.isArray(rest['type'])) {
+      const notNull = { ...schema, type: rest['type'].find((type) => type !== 'null') as string }
+      return { anyOf: [schemaOf(notNull), { type: 'null' }] }
+    }
+    const component = mapValues(rest)
+    const known = schemas.get(title)
+    if (known && JSON.stringify(known) !== JSON.stringify(component)) {
+      throw new Error(`Cannot describe the API: two different schemas are called "${title}"`)
+    }
+    schemas.set(title, component)
     return { $ref: `#/components/schemas/${title}` }
+  }
+
+  function mapValues(object: object): Json {
+    return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, schemaOf(value)]))
   }
 
   function parametersIn(place: 'path' | 'query', schema: TSchema | undefined): Json[] {
     const { properties = {}, required = [] } = (schema ?? {}) as {
-      properties?: Record<string, TSchema & { description?: string; type?: unknown }>
+      properties?: Record<string, TSchema & { description?: string; type?: unknown; deprecated?: boolean }>
       required?: string[]
     }
-    return Object.entries(properties).map(([name, { description, ...rest }]) => ({
+    return Object.entries(properties).map(([name, { description, deprecated, ...rest }]) => ({
       name,
       in: place,
       required: place === 'path' || required.includes(name),
       ...(description && { description }),
+      ...(deprecated && { deprecated }),
       ...(rest.type === 'array' && { style: 'form', explode: false }),
       schema: schemaOf(rest),
     }))
   }
 
-  function responsesOf(operation: Operation): Json {
-    const success: Json = { description: operation.summary }
-    if (operation.paging) success['headers'] = pagingHeaders[operation.paging]
+  function successOf(operation: Operation): Json {
+    const headers = {
+      ...requestId,
+      ...(operation.paging && pagingHeaders[operation.paging]),
+      ...(takesIdempotencyKey(operation) && replayed),
+    }
+    const success: Json = { description: statusName(operation.status), headers }
     if (operation.kind === 'json') {
       success['content'] = { 'application/json': { schema: schemaOf(operation.response) } }
     } else if (operation.kind !== 'empty') {
       const type = (operation.contentType ?? 'application/octet-stream').split(';')[0]!
       success['content'] = { [type]: {} }
     }
-    const responses: Json = { [operation.status]: success }
-    const byStatus = Map.groupBy(errorsOf(operation), (code) => errorCatalogue[code].status)
-    for (const [status, codes] of [...byStatus].toSorted(([a], [b]) => a - b)) {
-      responses[status] = {
-        description: codes.map((code) => `\`${code}\`: ${errorCatalogue[code].meaning}`).join('; '),
-        content: { 'application/json': { schema: schemaOf(ErrorBody) } },
-      }
+    return success
+  }
+
+  // Most statuses have one code and share its component; where codes meet, the answer lists them.
+  function failureOf(codes: readonly ErrorCode[]): Json {
+    const answer = {
+      description: codes.map((code) => `\`${code}\`: ${errorCatalogue[code].meaning}`).join('; '),
+      headers: {
+        ...requestId,
+        ...(codes.some((code) => code === 'too_many_requests' || code === 'unavailable') && retryAfter),
+      },
+      content: { 'application/json': { schema: schemaOf(ErrorBody) } },
     }
+    if (codes.length > 1) return answer
+    errorAnswers.set(codes[0]!, answer)
+    return { $ref: `#/components/responses/${codes[0]}` }
+  }
+
+  function responsesOf(operation: Operation): Json {
+    const responses: Json = { [operation.status]: successOf(operation) }
+    const byStatus = Map.groupBy(errorsOf(operation), (code) => errorCatalogue[code].status)
+    for (const [status, codes] of byStatus) responses[status] = failureOf(codes)
     return responses
   }
 
-  const projectHeaders = [
-    { $ref: '#/components/parameters/ProjectId' },
-    { $ref: '#/components/parameters/Project' },
-  ]
+  function describe(operation: Operation, path: string): Json {
+    const isOpen = operation.auth === 'none'
+    const parameters = [
+      ...parametersIn('path', operation.params),
+      ...parametersIn('query', operation.query),
+      ...(isOpen ? [] : projectHeaders),
+      ...(takesIdempotencyKey(operation) ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
+    ]
+    return {
+      operationId: operationIdAt(operation, path),
+      tags: [operation.tag],
+      summary: operation.summary,
+      ...(operation.auth === 'organization-key' && { description: 'Needs an organisation-wide API key' }),
+      ...(isOpen && { security: [] }),
+      ...(parameters.length > 0 && { parameters }),
+      ...(operation.body && {
+        requestBody: {
+          required: !operation.bodyOptional,
+          content: { 'application/json': { schema: schemaOf(operation.body) } },
+        },
+      }),
+      responses: responsesOf(operation),
+    }
+  }
 
   const paths: Record<string, Json> = {}
   for (const operation of operations) {
-    for (const [index, path] of pathsOf(operation).entries()) {
-      const open = operation.auth === 'none'
-      const parameters = [
-        ...parametersIn('path', operation.params),
-        ...parametersIn('query', operation.query),
-        ...(open ? [] : projectHeaders),
-        ...(takesIdempotencyKey(operation) ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
-      ]
+    for (const path of pathsOf(operation)) {
       paths[path] ??= {}
-      paths[path][operation.method.toLowerCase()] = {
-        operationId: index === 0 ? operation.id : `${operation.id}At${path.split('/')[1]}`,
-        tags: [operation.tag],
-        summary: operation.summary,
-        ...(open && { security: [] }),
-        ...(parameters.length > 0 && { parameters }),
-        ...(operation.body && {
-          requestBody: {
-            required: !operation.bodyOptional,
-            content: { 'application/json': { schema: schemaOf(operation.body) } },
-          },
-        }),
-        responses: responsesOf(operation),
-      }
+      paths[path][operation.method.toLowerCase()] = describe(operation, path)
     }
   }
 
@@ -123,36 +187,50 @@ export function openApiDocument(operations: readonly Operation[]): Json {
     openapi: '3.1.0',
     info: {
       title: 'Berth',
-      version: '0.1.0',
+      version: API_VERSION,
       description: 'Remote browser sessions for automated agents, and the resources around them',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
     security: [{ bearer: [] }],
+    tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
     paths,
     components: {
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
-      parameters: {
-        ProjectId: {
-          name: 'X-Kernel-Project-Id',
-          in: 'header',
-          description: 'Id of the project to work in; the default project when absent',
-          schema: Type.String({ maxLength: 255 }),
-        },
-        Project: {
-          name: 'X-Kernel-Project',
-          in: 'header',
-          description: 'Id or exact name of the project to work in',
-          schema: Type.String({ maxLength: 255 }),
-        },
-        IdempotencyKey: {
-          name: 'Idempotency-Key',
-          in: 'header',
-          description: 'The same key with the same body has one effect and one answer, for 24 hours',
-          schema: Type.String({ minLength: 1, maxLength: 255 }),
-        },
-      },
-      schemas: Object.fromEntries([...components].toSorted(([a], [b]) => a.localeCompare(b))),
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'An API key' } },
+      headers: { RequestId: header('Id of the request, also found in the log of the server') },
+      parameters: sharedParameters,
+      responses: sortedByName(errorAnswers),
+      schemas: sortedByName(schemas),
     },
   }
+}
+
+function sortedByName(entries: ReadonlyMap<string, unknown>): Json {
+  return Object.fromEntries([...entries].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+const projectHeaders = [
+  { $ref: '#/components/parameters/ProjectId' },
+  { $ref: '#/components/parameters/Project' },
+]
+
+const sharedParameters = {
+  ProjectId: {
+    name: 'X-Kernel-Project-Id',
+    in: 'header',
+    description: 'Id of the project to work in; the default project when absent',
+    schema: Type.String({ maxLength: 255 }),
+  },
+  Project: {
+    name: 'X-Kernel-Project',
+    in: 'header',
+    description: 'Id or exact name of the project to work in',
+    schema: Type.String({ maxLength: 255 }),
+  },
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description: 'The same key with the same request has one effect and one answer, for 24 hours',
+    schema: Type.String({ pattern: '^[\\x21-\\x7e]{1,255}$', minLength: 1, maxLength: 255 }),
+  },
 }

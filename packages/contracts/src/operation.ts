@@ -63,8 +63,7 @@ export function operation<const R extends Row>(row: R): Resolved<R> {
     effect: row.method === 'GET' ? 'read' : 'write',
     onceOnly: [],
   }
-  // SAFETY: defaults first, then the row, is exactly what Resolved<R> says.
-  return { ...defaults, ...row } as Resolved<R>
+  return { ...defaults, ...row }
 }
 
 type In<O, K extends string> = O extends { [P in K]: infer S extends TSchema } ? Static<S> : undefined
@@ -74,10 +73,10 @@ export type Body<O> = In<O, 'body'>
 export type Response<O> = O extends { response: infer S extends TSchema } ? Static<S> : void
 
 /** The JSON POSTs of the control plane take an Idempotency-Key. */
-export function takesIdempotencyKey(operation: Operation): boolean {
-  return operation.method === 'POST' && operation.kind === 'json' && operation.auth !== 'none'
+export function takesIdempotencyKey({ method, kind, auth }: Operation): boolean {
+  return method === 'POST' && kind === 'json' && auth !== 'none'
 }
 
-export function pathsOf(operation: Operation): string[] {
-  return [operation.path, ...operation.aliases]
+export function pathsOf({ path, aliases }: Operation): string[] {
+  return [path, ...aliases]
 }

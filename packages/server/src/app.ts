@@ -1,5 +1,6 @@
 // The composition root: everything is made here, once, and handed to who needs it.
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { openApiDocument } from '@berth/contracts/openapi'
 import { operations } from '@berth/contracts/operations'
@@ -10,11 +11,12 @@ import { countLiveApiKeys } from './api-keys/store.ts'
 import { auditRoutes } from './audit/routes.ts'
 import { AuditService } from './audit/service.ts'
 import { AuditTrail } from './audit/trail.ts'
+import { Blobs } from './blobs/blobs.ts'
+import { DirectoryBlobStore } from './blobs/directory-store.ts'
 import { bootstrap } from './bootstrap.ts'
 import type { Config } from './config.ts'
 import { openDatabase } from './db/database.ts'
 import { ChangeListener } from './db/listener.ts'
-import { migrate } from './db/migrate.ts'
 import { startStorage } from './db/storage.ts'
 import { Access } from './http/access.ts'
 import { IdempotentAnswers } from './http/idempotency.ts'
@@ -50,7 +52,6 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
   await using cleanup = new AsyncDisposableStack()
 
   const storage = cleanup.use(await startStorage(config, log))
-  await migrate(storage.connection)
   const database = openDatabase(storage.connection, { size: config.BERTH_DATABASE_POOL, log })
   cleanup.defer(() => database.close())
   const { db, pool } = database
@@ -69,6 +70,8 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
 
   const audit = new AuditTrail({ db, log })
   cleanup.defer(() => audit.close())
+  const blobs = new Blobs({ store: await DirectoryBlobStore.open(join(config.BERTH_DATA_DIR, 'blobs')), log })
+  await blobs.sweep(db)
   const housekeeping = new Housekeeping({ db, log, auditRetentionDays: config.BERTH_AUDIT_RETENTION_DAYS })
   cleanup.defer(() => housekeeping.close())
   void housekeeping.run()

@@ -312,7 +312,7 @@ function suggestion(name: string): string {
   const words = new Set(name.split('_').slice(1))
   const close = Object.keys(settings).find(
     (known) =>
-      isOneSwapAway(known, name) ||
+      isNearlySame(known, name) ||
       known
         .split('_')
         .slice(1)
@@ -321,9 +321,12 @@ function suggestion(name: string): string {
   return close ? `; did you mean ${close}?` : ''
 }
 
-function isOneSwapAway(a: string, b: string): boolean {
-  const sorted = (value: string) => [...value].toSorted().join('')
-  return sorted(a) === sorted(b) || a.startsWith(b) || b.startsWith(a)
+function isNearlySame(a: string, b: string): boolean {
+  return sortedLetters(a) === sortedLetters(b) || a.startsWith(b) || b.startsWith(a)
+}
+
+function sortedLetters(word: string): string {
+  return word.split('').toSorted().join('')
 }
 
 export function helpText(): string {

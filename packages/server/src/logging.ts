@@ -14,7 +14,7 @@ export function redact(text: string): string {
 export interface ServerLog {
   readonly log: Logger
   readonly droppedLines: () => number
-  flush(): void
+  readonly flush: () => void
 }
 
 export function openLog(level: string, stream?: DestinationStream): ServerLog {

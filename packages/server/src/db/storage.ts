@@ -2,14 +2,18 @@ import { mkdirSync } from 'node:fs'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import type { Connection } from './database.ts'
-import { lockDataDir } from './embedded/data-dir-lock.ts'
+import { DataDirInUse, lockDataDir } from './embedded/data-dir-lock.ts'
 import { EmbeddedPostgres } from './embedded/postgres.ts'
+import { migrate } from './migrate.ts'
 
 export interface Storage extends AsyncDisposable {
   readonly connection: Connection
 }
 
-/** The data directory, ours alone from here on, and a PostgreSQL: the operator's or our own. */
+/**
+ * The data directory, ours alone from here on, and a PostgreSQL with our schema: the operator's or
+ * our own.
+ */
 export async function startStorage(config: Config, log: Logger): Promise<Storage> {
   await using cleanup = new AsyncDisposableStack()
   mkdirSync(config.BERTH_DATA_DIR, { recursive: true, mode: 0o711 })
@@ -22,6 +26,20 @@ export async function startStorage(config: Config, log: Logger): Promise<Storage
     cleanup.defer(() => postgres.stop())
     connection = postgres.connection
   }
+  await migrate(connection)
   const owned = cleanup.move()
   return { connection, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}
+
+/** The database of the running server, or the same started for as long as it is needed. */
+export async function joinStorage(config: Config, log: Logger): Promise<Storage> {
+  try {
+    return await startStorage(config, log)
+  } catch (error) {
+    if (!(error instanceof DataDirInUse)) throw error
+    const connection = config.DATABASE_URL
+      ? { connectionString: config.DATABASE_URL }
+      : EmbeddedPostgres.connectionIn(config.BERTH_DATA_DIR)
+    return { connection, [Symbol.asyncDispose]: async () => {} }
+  }
 }

@@ -57,19 +57,18 @@ export class Access {
     }
     const reference = projectReference(request.headers)
     if (!reference) return undefined
-    return this.#checkProject(reference, principal).then((projectId) => {
-      context.projectId = projectId
-    })
+    return this.#enterProject(reference, context)
   }
 
-  async #checkProject({ value, by }: ProjectReference, principal: Principal): Promise<string> {
+  async #enterProject({ value, by }: ProjectReference, context: RequestContext): Promise<void> {
+    const { principal } = context
     const project = await this.#projects.resolve(value, by)
     // A project key learns nothing of other projects, not even whether they exist.
     if (principal.projectId !== null && project?.id !== principal.projectId) {
       throw new AppError('forbidden', 'Cannot use a project key in another project')
     }
     if (!project) throw new AppError('project_not_found', `Cannot find an active project "${value}"`)
-    return project.id
+    context.projectId = project.id
   }
 }
 

@@ -50,17 +50,18 @@ function toFastifyRoute(route: Route, path: string, options: MountOptions): Rout
 }
 
 async function answer(
-  { operation, handle }: Route,
+  route: Route,
   request: FastifyRequest,
   reply: FastifyReply,
   options: MountOptions,
 ): Promise<unknown> {
+  const { operation } = route
   const context = request.context
   const call = new RequestCall(request, reply, options.db)
   const result =
     operation.effect === 'read' || !context
-      ? await handle(call)
-      : await change({ operation, handle }, { context, request, reply, ...options })
+      ? await route.handle(call)
+      : await change(route, { context, request, reply, ...options })
   return send(operation, result, request, reply)
 }
 
@@ -99,7 +100,8 @@ interface Change extends MountOptions {
 }
 
 /** One transaction: the change, its audit record, and the answer to a repeated request. */
-async function change({ operation, handle }: Route, options: Change): Promise<unknown> {
+async function change(route: Route, options: Change): Promise<unknown> {
+  const { operation } = route
   const { context, request, reply, db, audit, answers } = options
   const idempotent = takesIdempotencyKey(operation)
     ? readIdempotencyKey(request.headers['idempotency-key'], {
@@ -117,7 +119,7 @@ async function change({ operation, handle }: Route, options: Change): Promise<un
     }
     const call = new RequestCall(request, reply, tx)
     const { signal } = call
-    const fresh = await handle(call)
+    const fresh = await route.handle(call)
     if (idempotent) {
       const { status, onceOnly } = operation
       await answers.keep(tx, idempotent, { status, answer: fresh, onceOnly })

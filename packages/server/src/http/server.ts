@@ -1,7 +1,7 @@
 // The HTTP server itself: limits, hooks that every request passes, and errors of the protocol.
 import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
-import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { errorCatalogue, type ErrorCode } from '@berth/contracts/errors'
 import { randomText } from '@berth/kit/ids'
@@ -29,13 +29,14 @@ export interface ServerOptions {
 }
 
 export function newServer({ config, log, audit, metrics, isDraining }: ServerOptions): FastifyInstance {
+  // Named as what Fastify wants of a logger, or its own types take on pino's.
+  const loggerInstance: FastifyBaseLogger = log
   const server = Fastify({
-    loggerInstance: log as FastifyBaseLogger,
-    disableRequestLogging: true,
+    loggerInstance,
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    http: { headersTimeout: HEADERS_TIMEOUT_MS },
     forceCloseConnections: 'idle',
     trustProxy: config.BERTH_TRUSTED_PROXIES.length > 0 ? [...config.BERTH_TRUSTED_PROXIES] : false,
     genReqId: newRequestId,
@@ -127,7 +128,7 @@ function acceptJson(server: FastifyInstance): void {
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     if (body.length === 0) return done(null, undefined)
-    parse(request, body as string, done)
+    void parse(request, body as string, done)
   })
 }
 

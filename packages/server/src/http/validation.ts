@@ -31,10 +31,10 @@ export const compileValidator: FastifySchemaCompiler<object> = ({ schema, httpPa
   const lists = listProperties(schema)
   if (lists.length === 0) return validate
   // `a=1,2` and `a=1&a=2` mean the same; the published client sends the first.
-  const withLists = (data: Record<string, unknown>) => {
+  const withLists = (data: Record<string, string | string[]>) => {
     for (const name of lists) {
       if (data[name] !== undefined)
-        data[name] = [data[name]].flat().flatMap((text) => String(text).split(','))
+        data[name] = [data[name]].flat().flatMap((text: string) => text.split(','))
     }
     const isValid = validate(data)
     withLists.errors = validate.errors ?? null

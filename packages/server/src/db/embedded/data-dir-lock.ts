@@ -1,16 +1,22 @@
 // One server per data directory. The lock is an abstract socket: the kernel drops it with the
 // process, so there is never a stale one to clean up.
 import { createHash } from 'node:crypto'
+import { realpathSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 
-export async function lockDataDir(dataDir: string): Promise<AsyncDisposable> {
-  const name = `\0berth-${createHash('sha256').update(dataDir).digest('hex').slice(0, 32)}`
-  const server = createServer((socket) => socket.destroy())
-  await listen(server, name).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EADDRINUSE') throw error
-    throw new Error(
+export class DataDirInUse extends Error {
+  constructor(dataDir: string) {
+    super(
       `Cannot use data directory "${dataDir}": another Berth server is using it; stop that one or set BERTH_DATA_DIR`,
     )
+  }
+}
+
+export async function lockDataDir(dataDir: string): Promise<AsyncDisposable> {
+  const name = `\0berth-${createHash('sha256').update(realpathSync(dataDir)).digest('hex').slice(0, 32)}`
+  const server = createServer((socket) => socket.destroy())
+  await listen(server, name).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'EADDRINUSE' ? new DataDirInUse(dataDir) : error
   })
   server.unref()
   return {

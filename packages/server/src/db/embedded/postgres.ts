@@ -62,7 +62,12 @@ export class EmbeddedPostgres {
     this.#launcher = options.launcher
     this.#socketDir = options.socketDir
     this.#log = options.log
-    this.connection = { host: options.socketDir, user: USER, database: DATABASE }
+    this.connection = connectionAt(options.socketDir)
+  }
+
+  /** How to reach the database of a running server with this data directory. */
+  static connectionIn(dataDir: string): Connection {
+    return connectionAt(socketDirOf(join(dataDir, 'postgres')))
   }
 
   static async start({ dataDir, log }: { dataDir: string; log: Logger }): Promise<EmbeddedPostgres> {
@@ -70,7 +75,8 @@ export class EmbeddedPostgres {
     const account = databaseAccount()
     makePrivateDir(root, account)
     const launcher = await asDatabaseAccount({ account, binaries: findPostgres(), root })
-    const socketDir = chooseSocketDir(root, account)
+    const socketDir = socketDirOf(root)
+    makePrivateDir(socketDir, account)
     await waitForOrphan(join(root, 'cluster', 'postmaster.pid'), log)
     await initialise(root, launcher)
     const postgres = new EmbeddedPostgres({ launcher, socketDir, log })
@@ -137,12 +143,14 @@ function makePrivateDir(path: string, account: Account | undefined): void {
   chmodSync(path, 0o700)
 }
 
-function chooseSocketDir(root: string, account: Account | undefined): string {
+function socketDirOf(root: string): string {
   const beside = join(root, 'run')
-  const name = createHash('sha256').update(root).digest('hex').slice(0, 16)
-  const path = beside.length <= LONGEST_SOCKET_DIR ? beside : join(tmpdir(), `berth-${name}`)
-  makePrivateDir(path, account)
-  return path
+  if (beside.length <= LONGEST_SOCKET_DIR) return beside
+  return join(tmpdir(), `berth-${createHash('sha256').update(root).digest('hex').slice(0, 16)}`)
+}
+
+function connectionAt(socketDir: string): Connection {
+  return { host: socketDir, user: USER, database: DATABASE }
 }
 
 /**

@@ -1,0 +1,114 @@
+// Commands for the operator, run beside a running server or without one.
+import { ConfigError, loadConfig } from './config.ts'
+import { insertApiKey } from './api-keys/store.ts'
+import { newKey } from './api-keys/key.ts'
+import { announceChange } from './db/changes.ts'
+import { openDatabase } from './db/database.ts'
+import { joinStorage } from './db/storage.ts'
+import type { Db } from './db/schema.ts'
+import type { Config } from './config.ts'
+import { openLog } from './logging.ts'
+import { Keyring } from './secrets/keyring.ts'
+import { forgetOtherMasterKeys, registerMasterKeys, rewrapAll } from './secrets/rotation.ts'
+import { SealedBox } from './secrets/sealed-box.ts'
+
+interface Tools {
+  readonly config: Config
+  readonly db: Db
+}
+
+const commands: Record<string, { help: string; run: (tools: Tools) => Promise<void> }> = {
+  'mint-key': {
+    help: 'Make another organisation-wide API key, for when all were lost.',
+    run: mintKey,
+  },
+  'rotate-master-key': {
+    help: 'Put every stored secret under a new master key. The old key stays readable.',
+    run: rotateMasterKey,
+  },
+  'forget-old-master-keys': {
+    help: 'Move what is left to the current master key and drop the others. Restart or run all servers with it first.',
+    run: forgetOldMasterKeys,
+  },
+}
+
+async function mintKey({ config, db }: Tools): Promise<void> {
+  const material = newKey()
+  await insertApiKey(db, {
+    material,
+    name: 'Minted by the operator',
+    projectId: null,
+    creator: {
+      id: config.BERTH_OPERATOR_ID,
+      name: config.BERTH_OPERATOR_NAME,
+      email: config.BERTH_OPERATOR_EMAIL,
+    },
+    lifetimeDays: null,
+  })
+  process.stdout.write(`${material.key}\n`)
+}
+
+async function openKeyring({ config, db }: Tools): Promise<Keyring> {
+  const ring = await Keyring.open({ dataDir: config.BERTH_DATA_DIR, fromSetting: config.BERTH_MASTER_KEY })
+  await registerMasterKeys(db, ring)
+  return ring
+}
+
+/**
+ * First the new key exists and every server knows it, then records move. With keys from
+ * BERTH_MASTER_KEY the operator does the first part: the new key is put in front of the old one.
+ */
+async function rotateMasterKey(tools: Tools): Promise<void> {
+  const ring = await openKeyring(tools)
+  if (ring.isFile) {
+    await ring.add()
+    await registerMasterKeys(tools.db, ring)
+    await announceChange(tools.db, 'master-keys')
+  } else if (ring.keys.length < 2) {
+    throw new ConfigError([
+      'BERTH_MASTER_KEY must list the new key and the old one, in this order, to rotate: new,old',
+    ])
+  }
+  const moved = await rewrapAll(tools.db, { box: new SealedBox(ring), ring })
+  process.stdout.write(
+    `Moved ${moved} records to master key ${ring.current.kid}. ` +
+      'Older keys stay readable until you run forget-old-master-keys.\n',
+  )
+}
+
+async function forgetOldMasterKeys(tools: Tools): Promise<void> {
+  const ring = await openKeyring(tools)
+  const moved = await rewrapAll(tools.db, { box: new SealedBox(ring), ring })
+  await forgetOtherMasterKeys(tools.db, ring)
+  process.stdout.write(`Moved ${moved} records; only master key ${ring.current.kid} is left.\n`)
+}
+
+function helpText(): string {
+  const rows = Object.entries(commands).map(([name, { help }]) => `  ${name}\n      ${help}`)
+  return `Usage: npm run admin -- <command>, with the settings of the server\n\n${rows.join('\n')}\n`
+}
+
+async function main([name]: readonly string[]): Promise<void> {
+  const command = name === undefined ? undefined : commands[name]
+  if (!command) {
+    process.stdout.write(helpText())
+    process.exitCode = name === undefined || name === '--help' ? 0 : 1
+    return
+  }
+  const config = loadConfig(process.env)
+  const { log } = openLog('silent')
+  await using storage = await joinStorage(config, log)
+  const database = openDatabase(storage.connection, { size: 2, log })
+  try {
+    await command.run({ config, db: database.db })
+  } finally {
+    await database.close()
+  }
+}
+
+try {
+  await main(process.argv.slice(2))
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  process.exit(1)
+}

@@ -1,0 +1,97 @@
+// Blobs as files:  <root>/<first two characters of the id>/<id>,  and <root>/unfinished/<id>-<random>
+// while they arrive. A file gets its name only when it is whole and on the disk.
+import { createHash, randomBytes } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Transform, type Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { crashPoint } from '../crash-point.ts'
+import { syncDirectory } from '../secrets/durable-file.ts'
+import { BlobMissing, BlobTooLarge, type BlobInfo, type BlobStore, type StoredBlob } from './store.ts'
+
+const ID = /^[a-z0-9_]{8,64}$/
+const UNFINISHED = 'unfinished'
+
+export class DirectoryBlobStore implements BlobStore {
+  readonly #root: string
+
+  private constructor(root: string) {
+    this.#root = root
+  }
+
+  static async open(root: string): Promise<DirectoryBlobStore> {
+    await mkdir(join(root, UNFINISHED), { recursive: true, mode: 0o700 })
+    return new DirectoryBlobStore(root)
+  }
+
+  async put(
+    id: string,
+    content: Readable,
+    { maxBytes, signal }: { maxBytes: number; signal: AbortSignal },
+  ): Promise<StoredBlob> {
+    const target = this.#pathOf(id)
+    const unfinished = join(this.#root, UNFINISHED, `${id}-${randomBytes(6).toString('hex')}`)
+    const hash = createHash('sha256')
+    let sizeBytes = 0
+    const measure = new Transform({
+      transform(chunk: Buffer, _encoding, done) {
+        sizeBytes += chunk.length
+        hash.update(chunk)
+        done(sizeBytes > maxBytes ? new BlobTooLarge(maxBytes) : null, chunk)
+      },
+    })
+    try {
+      const file = createWriteStream(unfinished, { flags: 'wx', mode: 0o600, flush: true })
+      await pipeline(content, measure, file, { signal })
+      crashPoint('blob-written')
+      await mkdir(join(target, '..'), { recursive: true, mode: 0o700 })
+      await rename(unfinished, target)
+    } catch (error) {
+      await rm(unfinished, { force: true })
+      throw error
+    }
+    await syncDirectory(join(target, '..'))
+    crashPoint('blob-named')
+    return { sizeBytes, sha256: hash.digest('hex') }
+  }
+
+  async read(id: string, range?: { start: number; end: number }): Promise<Readable> {
+    const file = await open(this.#pathOf(id), 'r').catch((error: NodeJS.ErrnoException) => {
+      throw error.code === 'ENOENT' ? new BlobMissing(id) : error
+    })
+    return file.createReadStream({ ...range, autoClose: true })
+  }
+
+  async remove(id: string): Promise<void> {
+    await rm(this.#pathOf(id), { force: true })
+  }
+
+  async *list(): AsyncIterable<BlobInfo> {
+    for (const entry of await readdir(this.#root, { withFileTypes: true })) {
+      if (!entry.isDirectory() || entry.name === UNFINISHED) continue
+      for (const id of await readdir(join(this.#root, entry.name))) {
+        const info = await stat(join(this.#root, entry.name, id)).catch(() => undefined)
+        if (info) yield { id, modifiedAt: info.mtime }
+      }
+    }
+  }
+
+  async removeUnfinished(before: Date): Promise<number> {
+    const dir = join(this.#root, UNFINISHED)
+    let removed = 0
+    for (const name of await readdir(dir)) {
+      const info = await stat(join(dir, name)).catch(() => undefined)
+      if (!info || info.mtime >= before) continue
+      await rm(join(dir, name), { force: true })
+      removed++
+    }
+    return removed
+  }
+
+  /** Ids are ours, but a path is never built from text that was not looked at. */
+  #pathOf(id: string): string {
+    if (!ID.test(id)) throw new Error(`Cannot use "${id}" as a blob id`)
+    return join(this.#root, id.slice(0, 2), id)
+  }
+}

@@ -1,0 +1,23 @@
+// The published client in the versions that mark its ages: 0.55 speaks /projects and adds up
+// offsets wrongly, 0.70 has API keys and correct paging, 0.84 is the newest.
+import { Kernel as Kernel55 } from 'kernel-sdk-0-55'
+import { Kernel as Kernel70 } from 'kernel-sdk-0-70'
+import { Kernel as Kernel84 } from 'kernel-sdk-0-84'
+import type { TestServer } from '../fixtures/server.ts'
+
+export interface ClientOptions {
+  readonly apiKey?: string
+  readonly headers?: Record<string, string>
+  readonly fetch?: typeof fetch
+}
+
+function settings(server: TestServer, { apiKey = server.key, headers = {}, ...rest }: ClientOptions = {}) {
+  return { baseURL: server.url, apiKey, defaultHeaders: headers, ...rest }
+}
+
+export const client55 = (server: TestServer, options?: ClientOptions) =>
+  new Kernel55(settings(server, options))
+export const client70 = (server: TestServer, options?: ClientOptions) =>
+  new Kernel70(settings(server, options))
+export const client84 = (server: TestServer, options?: ClientOptions) =>
+  new Kernel84(settings(server, options))
