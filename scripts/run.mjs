@@ -1,6 +1,7 @@
 // What every npm script starts: set-up first, then the task, on a Node that can run it. Plain
 // JavaScript, because the machine's own Node may be 20 and know nothing of TypeScript.
 import { spawn } from 'node:child_process'
+import * as module from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { setUp, SetUpError } from './lib/setup.mjs'
@@ -27,8 +28,11 @@ async function main([name, ...args]) {
   const node = setUp({ root, packages: task.packages ?? [] })
   if (name === 'setup') return
   const file = join(root, task.file)
+  // Compiled once, types stripped and all: a second start takes half the time.
+  process.env.NODE_COMPILE_CACHE ??= join(root, '.cache', 'compile')
   if (node === process.execPath && !task.nodeOptions) {
     process.argv = [process.argv[0], file, ...args]
+    module.enableCompileCache(process.env.NODE_COMPILE_CACHE)
     await import(pathToFileURL(file).href)
     return
   }

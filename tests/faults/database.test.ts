@@ -56,7 +56,9 @@ test('connections cut under load fail some requests and none twice', async (t) =
   const outcomes = await Promise.all(results)
   assert.ok(outcomes.every(({ status }) => status === 201 || status === 503))
   await recovers(server)
-  const listed = (await (await server.fetch('/org/projects?limit=100&query=cut')).json()) as { name: string }[]
+  const listed = (await (await server.fetch('/org/projects?limit=100&query=cut')).json()) as {
+    name: string
+  }[]
   const stored = new Set(listed.map((project) => project.name))
   assert.equal(stored.size, listed.length)
   for (const { name, status } of outcomes) {

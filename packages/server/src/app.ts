@@ -19,6 +19,7 @@ import { openDatabase } from './db/database.ts'
 import { ChangeListener } from './db/listener.ts'
 import { startStorage } from './db/storage.ts'
 import { Access } from './http/access.ts'
+import type { Connections } from './http/connections.ts'
 import { IdempotentAnswers } from './http/idempotency.ts'
 import { mount } from './http/mount.ts'
 import { RateLimit } from './http/rate-limit.ts'
@@ -83,7 +84,13 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
     droppedAuditRecords: () => audit.droppedCount,
   })
   const readiness = new Readiness(db)
-  const server = newServer({ config, log, audit, metrics, isDraining: () => readiness.isDraining })
+  const { fastify: server, connections } = newServer({
+    config,
+    log,
+    audit,
+    metrics,
+    isDraining: () => readiness.isDraining,
+  })
   const access = new Access({
     authenticator,
     projects,
@@ -117,24 +124,25 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
     address: addressOf(server, config),
     firstKey,
     server,
-    close: (options) => (closing ??= shutDown({ server, readiness, owned, ...options })),
+    close: (options) => (closing ??= shutDown({ server, connections, readiness, owned, ...options })),
   }
 }
 
 interface ShutDown {
   readonly server: FastifyInstance
+  readonly connections: Connections
   readonly readiness: Readiness
   readonly owned: AsyncDisposable
   readonly drainMs: number
   readonly graceMs: number
 }
 
-async function shutDown({ server, readiness, owned, drainMs, graceMs }: ShutDown): Promise<void> {
+async function shutDown(options: ShutDown): Promise<void> {
+  const { server, connections, readiness, owned, drainMs, graceMs } = options
   readiness.drain()
   await new Promise((resolve) => setTimeout(resolve, drainMs))
-  const cut = setTimeout(() => server.server.closeAllConnections(), graceMs)
+  using _grace = connections.closeWithin(graceMs)
   await server.close()
-  clearTimeout(cut)
   await owned[Symbol.asyncDispose]()
 }
 

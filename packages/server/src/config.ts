@@ -1,7 +1,9 @@
 // Every setting of the server: one row each, read from the environment, checked before anything
 // starts, and explained by `npm start -- --help`.
+import { readFileSync } from 'node:fs'
 import { BlockList, isIP } from 'node:net'
 import { resolve } from 'node:path'
+import { createSecureContext } from 'node:tls'
 import { parseCidr } from './http/cidr.ts'
 
 class SettingError extends Error {}
@@ -16,7 +18,6 @@ interface Setting<T> {
 
 const setting = <T>(row: Setting<T>): Setting<T> => row
 const text = (value: string): string => value
-const optionalText = (value: string): string | undefined => value || undefined
 
 function integer(min: number, max: number) {
   return (value: string): number => {
@@ -46,6 +47,15 @@ function commaList(value: string): string[] {
     .split(',')
     .map((item) => item.trim())
     .filter(Boolean)
+}
+
+function fileContent(path: string): Buffer | undefined {
+  if (!path) return undefined
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    throw new SettingError(`must name a readable file, but "${path}" gives ${(error as Error).message}`)
+  }
 }
 
 function publicUrl(value: string): URL | undefined {
@@ -158,12 +168,12 @@ const settings = {
   }),
   BERTH_TLS_CERT: setting({
     default: '',
-    parse: optionalText,
+    parse: fileContent,
     help: 'Certificate chain file (PEM) to serve HTTPS with; needs BERTH_TLS_KEY.',
   }),
   BERTH_TLS_KEY: setting({
     default: '',
-    parse: optionalText,
+    parse: fileContent,
     help: 'Private key file (PEM) of that certificate.',
   }),
   BERTH_TRUSTED_PROXIES: setting({
@@ -287,13 +297,20 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
 
 function contradictions(config: Settings): string[] {
   const problems: string[] = []
-  if (Boolean(config.BERTH_TLS_CERT) !== Boolean(config.BERTH_TLS_KEY)) {
+  const { BERTH_TLS_CERT: cert, BERTH_TLS_KEY: key } = config
+  if (Boolean(cert) !== Boolean(key)) {
     problems.push('BERTH_TLS_CERT and BERTH_TLS_KEY must be set together')
+  } else if (cert && key) {
+    try {
+      createSecureContext({ cert, key })
+    } catch (error) {
+      problems.push(`BERTH_TLS_CERT and BERTH_TLS_KEY do not work together: ${(error as Error).message}`)
+    }
   }
-  const key = config.BERTH_API_KEY
-  if (key && key.length < 24 && !isLoopback(config.BERTH_HOST)) {
+  const firstKey = config.BERTH_API_KEY
+  if (firstKey && firstKey.length < 24 && !isLoopback(config.BERTH_HOST)) {
     problems.push(
-      `BERTH_API_KEY must have at least 24 characters when BERTH_HOST is "${config.BERTH_HOST}", but has ${key.length}`,
+      `BERTH_API_KEY must have at least 24 characters when BERTH_HOST is "${config.BERTH_HOST}", but has ${firstKey.length}`,
     )
   }
   return problems

@@ -4,7 +4,7 @@ import type { AuditService } from './service.ts'
 
 export function auditRoutes(audit: AuditService): Route[] {
   return [
-    route(listAuditLogs, ({ db, principal, query }) => audit.list(db, principal, query)),
+    route(listAuditLogs, ({ db, principal, query, signal }) => audit.list(db, principal, query, { signal })),
     route(exportAuditLogs, ({ db, principal, query, signal }) =>
       audit.exportChunk(db, principal, query, { signal }),
     ),

@@ -39,12 +39,13 @@ export class AuditService {
     db: Db,
     principal: Principal,
     query: AuditQuery & { limit?: number; page_token?: string },
+    { signal }: { signal: AbortSignal },
   ): Promise<TokenPage<AuditLogEntry[]>> {
     const filter = toFilter(principal, query)
     const after = readPosition('page_token', query.page_token)
     await this.#trail.flush()
     const limit = query.limit ?? 100
-    const rows = await listAuditRecords(db, filter, { limit: limit + 1, after })
+    const rows = await listAuditRecords(db, filter, { limit: limit + 1, after, signal })
     const items = rows.slice(0, limit)
     return {
       items: items.map(toEntry),
@@ -65,9 +66,8 @@ export class AuditService {
     const lines: string[] = []
     let hasMore = true
     while (hasMore && lines.length < limit) {
-      signal.throwIfAborted()
       const wanted = Math.min(EXPORT_BATCH, limit - lines.length)
-      const rows = await listAuditRecords(db, filter, { limit: wanted + 1, after })
+      const rows = await listAuditRecords(db, filter, { limit: wanted + 1, after, signal })
       hasMore = rows.length > wanted
       const batch = rows.slice(0, wanted)
       after = batch.at(-1) ?? after

@@ -8,7 +8,7 @@ type Query = SelectQueryBuilder<Tables, 'audit_logs', AuditRecord>
 export async function listAuditRecords(
   db: Db,
   filter: AuditFilter,
-  page: { limit: number; after: AuditPosition | undefined },
+  page: { limit: number; after: AuditPosition | undefined; signal: AbortSignal },
 ): Promise<AuditRecord[]> {
   let query: Query = db
     .selectFrom('audit_logs')
@@ -30,7 +30,11 @@ export async function listAuditRecords(
   if (page.after) {
     query = query.where(sql<boolean>`(timestamp, id) < (${page.after.timestamp}, ${page.after.id}::bigint)`)
   }
-  return query.orderBy('timestamp', 'desc').orderBy('id', 'desc').limit(page.limit).execute()
+  return query
+    .orderBy('timestamp', 'desc')
+    .orderBy('id', 'desc')
+    .limit(page.limit)
+    .execute({ signal: page.signal })
 }
 
 function search(query: Query, filter: AuditFilter): Query {

@@ -60,7 +60,10 @@ export function errorHeaders(error: AppError): Record<string, string> {
 
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const known = toAppError(error)
-  if (!known) request.log.error({ err: error }, 'request failed')
+  // Work that was stopped because its client left is no fault, and nobody reads the answer.
+  const isAbandoned = reply.raw.destroyed && !reply.raw.writableFinished
+  if (isAbandoned) request.log.debug({ err: error }, 'request abandoned')
+  else if (!known) request.log.error({ err: error }, 'request failed')
   else if (known.status >= 500) request.log.warn({ err: known }, 'request failed')
   const answer =
     known ??

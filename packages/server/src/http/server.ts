@@ -1,5 +1,4 @@
 // The HTTP server itself: limits, hooks that every request passes, and errors of the protocol.
-import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
@@ -9,6 +8,7 @@ import type { AuditTrail } from '../audit/trail.ts'
 import type { Config } from '../config.ts'
 import { AppError } from '../errors.ts'
 import type { Metrics } from '../system/metrics.ts'
+import { Connections } from './connections.ts'
 import { auditRecord } from './audit-hook.ts'
 import { answerError } from './errors.ts'
 import { newHostCheck } from './host-check.ts'
@@ -28,7 +28,12 @@ export interface ServerOptions {
   readonly isDraining: () => boolean
 }
 
-export function newServer({ config, log, audit, metrics, isDraining }: ServerOptions): FastifyInstance {
+export interface HttpServer {
+  readonly fastify: FastifyInstance
+  readonly connections: Connections
+}
+
+export function newServer({ config, log, audit, metrics, isDraining }: ServerOptions): HttpServer {
   // Named as what Fastify wants of a logger, or its own types take on pino's.
   const loggerInstance: FastifyBaseLogger = log
   const server = Fastify({
@@ -54,8 +59,10 @@ export function newServer({ config, log, audit, metrics, isDraining }: ServerOpt
   server.decorateRequest('context', null)
   acceptJson(server)
   const checkHost = newHostCheck(config)
+  const connections = new Connections(server.server)
 
   server.addHook('onRequest', (request, reply, done) => {
+    connections.requestStarted(request.raw.socket)
     reply.header('x-request-id', request.id)
     if (isDraining()) reply.header('connection', 'close')
     try {
@@ -69,6 +76,7 @@ export function newServer({ config, log, audit, metrics, isDraining }: ServerOpt
   server.addHook('onResponse', (request, reply, done) => {
     const status = reply.raw.writableFinished ? reply.statusCode : CLIENT_GONE
     const { context } = request
+    connections.requestEnded(request.raw.socket)
     metrics.observeRequest(request, status, reply.elapsedTime)
     if (context && !context.isAudited) audit.record(auditRecord(request, context, status))
     const isQuiet = request.method === 'GET' && status < 400
@@ -97,7 +105,7 @@ export function newServer({ config, log, audit, metrics, isDraining }: ServerOpt
         : new AppError('not_found', `Cannot find ${request.method} ${path.slice(0, 200)}`)
     answerError(error, request, reply)
   })
-  return server
+  return { fastify: server, connections }
 }
 
 const METHODS = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'] as const
@@ -135,7 +143,7 @@ function acceptJson(server: FastifyInstance): void {
 function tlsOptions(config: Config): object {
   const { BERTH_TLS_CERT: cert, BERTH_TLS_KEY: key } = config
   if (!cert || !key) return {}
-  return { https: { cert: readFileSync(cert), key: readFileSync(key), minVersion: 'TLSv1.2' } }
+  return { https: { cert, key, minVersion: 'TLSv1.2' } }
 }
 
 const protocolErrors: Record<string, ErrorCode> = {

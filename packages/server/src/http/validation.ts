@@ -5,9 +5,15 @@ import type { FastifySchemaCompiler } from 'fastify'
 import type { ErrorDetail } from '../errors.ts'
 
 const MAX_DETAILS = 20
-// RFC 3339, with the ranges of its parts; whether the day exists is asked of Date.
+// RFC 3339, with the ranges of its parts.
 const DATE_TIME =
-  /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/i
+  /^(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/i
+
+function isDateTime(text: string): boolean {
+  const [, year, month, day] = DATE_TIME.exec(text) ?? []
+  // Date would take the 30th of February for a day in March.
+  return Number(year) > 0 && Number(day) <= new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate()
+}
 
 function newAjv(options: { coerce: boolean }): Ajv {
   const ajv = new Ajv({
@@ -18,7 +24,7 @@ function newAjv(options: { coerce: boolean }): Ajv {
     allowUnionTypes: true,
     strict: true,
   })
-  ajv.addFormat('date-time', (value: string) => DATE_TIME.test(value) && !Number.isNaN(Date.parse(value)))
+  ajv.addFormat('date-time', isDateTime)
   return ajv
 }
 

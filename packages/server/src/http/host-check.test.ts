@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { loadConfig } from '../config.ts'
+import { AppError } from '../errors.ts'
+import { newHostCheck } from './host-check.ts'
+
+function codeFor(env: Record<string, string>, host: string | undefined): string {
+  try {
+    newHostCheck(loadConfig(env))(host)
+    return 'ok'
+  } catch (error) {
+    return (error as AppError).code
+  }
+}
+
+test('a loopback server answers for loopback names and addresses in their usual spellings', () => {
+  for (const host of [
+    'localhost',
+    'LOCALHOST:8080',
+    '127.0.0.1:8080',
+    '127.1.2.3',
+    '[::1]:80',
+    'a.localhost',
+  ]) {
+    assert.equal(codeFor({}, host), 'ok', host)
+  }
+})
+
+test('any other name is misdirected', () => {
+  for (const host of [
+    'evil.example',
+    'localhost.evil.example',
+    '192.168.1.1',
+    '[fe80::1]',
+    '127.0.0.1.evil.com',
+  ]) {
+    assert.equal(codeFor({}, host), 'misdirected_request', host)
+  }
+})
+
+test('a missing or malformed name is a bad request', () => {
+  for (const host of [undefined, '', 'a b', 'a/b', 'a@b', 'x'.repeat(300)]) {
+    assert.equal(codeFor({}, host), 'bad_request', host)
+  }
+})
+
+test('the public URL and the allowed hosts are answered', () => {
+  const env = { BERTH_PUBLIC_URL: 'https://berth.example:8443', BERTH_ALLOWED_HOSTS: 'inner.example, other' }
+  for (const host of ['berth.example', 'berth.example:8443', 'Inner.Example:1', 'other']) {
+    assert.equal(codeFor(env, host), 'ok', host)
+  }
+})
+
+test('a server on all addresses answers to any literal address, which cannot be rebound', () => {
+  assert.equal(codeFor({ BERTH_HOST: '0.0.0.0' }, '192.168.1.1:8080'), 'ok')
+  assert.equal(codeFor({ BERTH_HOST: '0.0.0.0' }, 'evil.example'), 'misdirected_request')
+})

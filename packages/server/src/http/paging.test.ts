@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { offsetHeaders, toPage } from './paging.ts'
+
+const headersFor = (version: string | undefined, hasMore = true) =>
+  offsetHeaders(
+    { items: [], hasMore },
+    {
+      limit: 10,
+      offset: 30,
+      request: version ? { 'x-stainless-lang': 'js', 'x-stainless-package-version': version } : {},
+    },
+  )
+
+test('the next offset is right for clients before and after 0.68', () => {
+  assert.equal(headersFor('0.55.0')['x-next-offset'], '30')
+  assert.equal(headersFor('0.67.9')['x-next-offset'], '30')
+  assert.equal(headersFor('0.68.0')['x-next-offset'], '40')
+  assert.equal(headersFor('0.84.0')['x-next-offset'], '40')
+  assert.equal(headersFor('1.2.0')['x-next-offset'], '40')
+  assert.equal(headersFor(undefined)['x-next-offset'], '40')
+  assert.equal(headersFor('0.84.0', false)['x-next-offset'], '0')
+  assert.equal(headersFor('0.55.0', false)['x-has-more'], 'false')
+})
+
+test('toPage() knows from one row too many that there is more', () => {
+  assert.deepEqual(toPage([1, 2, 3], 2), { items: [1, 2], hasMore: true })
+  assert.deepEqual(toPage([1, 2], 2), { items: [1, 2], hasMore: false })
+})

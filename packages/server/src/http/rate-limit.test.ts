@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { AppError } from '../errors.ts'
+import { RateLimit } from './rate-limit.ts'
+
+test('RateLimit counts down, refuses with the time to wait, and starts again', () => {
+  let now = 1_000
+  const rate = new RateLimit(2, () => now)
+  assert.deepEqual(rate.take(), { 'x-ratelimit-limit': '2', 'x-ratelimit-remaining': '1' })
+  now += 20_000
+  assert.deepEqual(rate.take(), { 'x-ratelimit-limit': '2', 'x-ratelimit-remaining': '0' })
+  assert.throws(
+    () => rate.take(),
+    (error: AppError) => {
+      assert.equal(error.code, 'too_many_requests')
+      assert.equal(error.headers['retry-after'], '40')
+      return true
+    },
+  )
+  now += 40_000
+  assert.ok(rate.take())
+})
+
+test('RateLimit of 0 is none', () => {
+  assert.equal(new RateLimit(0).take(), undefined)
+})
