@@ -33,7 +33,9 @@ function installNpmPackages(root) {
   const stamp = join(root, 'node_modules', '.berth-lock')
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return
   say('installing npm packages')
-  npm(root, ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'])
+  // Not `npm ci`: that refuses a lockfile which lacks optional binaries of other platforms. The
+  // versions and hashes are those of the lockfile all the same, and it is not written.
+  npm(root, ['install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'])
   writeFileSync(stamp, lock)
 }
 
