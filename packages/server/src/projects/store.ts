@@ -97,10 +97,6 @@ export async function markDeleted(tx: Db, id: string): Promise<void> {
     .execute()
 }
 
-export async function findDefaultProject(db: Db): Promise<ProjectRecord | undefined> {
-  return db.selectFrom('projects').selectAll().where('is_default', '=', true).executeTakeFirst()
-}
-
 /** The oldest active project becomes the default one. */
 export async function chooseDefaultProject(tx: Db): Promise<void> {
   await tx.updateTable('projects').set({ is_default: false }).where('is_default', '=', true).execute()
