@@ -33,8 +33,8 @@ function installNpmPackages(root) {
   const stamp = join(root, 'node_modules', '.berth-lock')
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return
   say('installing npm packages')
-  // Not `npm ci`: that refuses a lockfile which lacks optional binaries of other platforms. The
-  // versions and hashes are those of the lockfile all the same, and it is not written.
+  // Not `npm ci`, which removes everything first, under a server that may be running. Versions and
+  // hashes are those of the lockfile all the same, and it is not written.
   npm(root, ['install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'])
   writeFileSync(stamp, lock)
 }

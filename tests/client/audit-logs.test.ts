@@ -61,9 +61,10 @@ test('auditLogs.list pages every request, newest first, and filters', async (t) 
   assert.equal(await count({ service: 'other' }), 0)
 })
 
+const day = (number: number) => new Date(Date.UTC(2026, 0, number)).toISOString()
+
 test('auditLogs.list refuses a range that is backwards or longer than 30 days', async (t) => {
   const { auditLogs } = client84(await startServer(t))
-  const day = (number: number) => new Date(Date.UTC(2026, 0, number)).toISOString()
   for (const [start, end] of [
     [day(2), day(1)],
     [day(1), day(32)],

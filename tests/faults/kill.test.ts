@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startServer, tempDir } from '../fixtures/server.ts'
+import { startServer, tempDir, type TestServer } from '../fixtures/server.ts'
 import { killRounds } from './kill.ts'
 
 test('kill -9 at any moment loses nothing that was acknowledged', async (t) => {
@@ -24,10 +24,10 @@ for (const { at, during } of crashPoints) {
       await assert.rejects(startServer(t, { dataDir, env }), /ended with code null before it was ready/)
     } else {
       const doomed = await startServer(t, { dataDir, env })
-      await assert.rejects(create(doomed.fetch))
+      await assert.rejects(create(doomed))
     }
     const server = await startServer(t, { dataDir })
-    const { status } = await create(server.fetch)
+    const { status } = await create(server)
     assert.equal(status, at === 'after-commit' ? 409 : 201)
     const projects = (await (await server.fetch('/org/projects')).json()) as { name: string }[]
     assert.deepEqual(
@@ -42,8 +42,8 @@ for (const { at, during } of crashPoints) {
   })
 }
 
-function create(fetch: Awaited<ReturnType<typeof startServer>>['fetch']): Promise<Response> {
-  return fetch('/org/projects', {
+function create(server: TestServer): Promise<Response> {
+  return server.fetch('/org/projects', {
     method: 'POST',
     body: JSON.stringify({ name: 'written' }),
     headers: { 'content-type': 'application/json' },

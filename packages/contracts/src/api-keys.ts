@@ -10,9 +10,9 @@ const apiKeyFields = {
   created_at: Timestamp('When the key was created'),
   created_by: Type.Object(
     {
-      id: Type.String(),
-      name: Nullable(Type.String()),
-      email: Type.String(),
+      id: Type.String({ description: 'Id of the creator' }),
+      name: Nullable(Type.String({ description: 'Name of the creator, if known' })),
+      email: Type.String({ description: 'E-mail address of the creator' }),
     },
     { description: 'Who created the key' },
   ),
@@ -66,7 +66,7 @@ export const createApiKey = operation({
   }),
   status: 201,
   response: CreatedApiKey,
-  errors: ['bad_request', 'forbidden', 'not_found'],
+  errors: ['bad_request', 'forbidden', 'project_not_found'],
   onceOnly: ['key'],
 })
 

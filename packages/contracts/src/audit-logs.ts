@@ -52,7 +52,9 @@ export const listAuditLogs = operation({
   path: '/audit-logs',
   query: Type.Object({
     ...filters,
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 100 })),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 100, default: 100, description: 'Most entries to return' }),
+    ),
     page_token: Type.Optional(Text({ description: 'X-Next-Page-Token of the page before', maxLength: 255 })),
   }),
   status: 200,
@@ -64,13 +66,15 @@ export const listAuditLogs = operation({
 export const exportAuditLogs = operation({
   id: 'exportAuditLogs',
   tag,
-  summary: 'Export the audit log as JSON lines, newest first, chunk by chunk',
+  summary: 'Export the audit log, newest first: a JSON line per entry, with its event_id',
   method: 'GET',
   path: '/audit-logs/export/chunk',
   kind: 'binary',
   query: Type.Object({
     ...filters,
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50_000, default: 50_000 })),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 50_000, default: 50_000, description: 'Most lines to return' }),
+    ),
     cursor: Type.Optional(Text({ description: 'X-Next-Cursor of the chunk before', maxLength: 255 })),
     format: Type.Optional(
       OneOf(['jsonl', 'jsonl.gz'] as const, { description: 'Encoding', default: 'jsonl.gz' }),

@@ -19,7 +19,7 @@ const catalogue = {
   not_found: { status: 404, meaning: 'No such resource, or not one this key may see' },
   project_not_found: {
     status: 404,
-    meaning: 'The project header names no active project of this organisation',
+    meaning: 'The header or field names no active project of this organisation',
   },
   method_not_allowed: { status: 405, meaning: 'The path exists, but not with this method' },
   request_timeout: { status: 408, meaning: 'The request body did not arrive in time' },
@@ -54,7 +54,7 @@ const catalogue = {
     status: 503,
     meaning: 'The server is starting, draining, or cannot reach its database; retry',
   },
-  insufficient_storage: { status: 507, meaning: 'The disk of the server is full' },
+  insufficient_storage: { status: 507, meaning: 'The disk of the server is full', final: true },
 } as const satisfies Record<string, ErrorRow>
 
 export type ErrorCode = keyof typeof catalogue

@@ -76,14 +76,14 @@ export function openApiDocument(operations: readonly Operation[]): Json {
   function schemaOf(schema: unknown): unknown {
     if (Array.isArray(schema)) return schema.map(schemaOf)
     if (typeof schema !== 'object' || schema === null) return schema
-    const { title, ...rest } = schema as Json
+    const { title, type, ...rest } = schema as Json
     // A title that is no text is a property of that name, not the title of a schema.
     if (typeof title !== 'string') return mapValues(schema)
-    if (Array.isArray(rest['type'])) {
-      const notNull = { ...schema, type: rest['type'].find((type) => type !== 'null') as string }
+    if (Array.isArray(type)) {
+      const notNull = { title, type: type.find((name) => name !== 'null') as string, ...rest }
       return { anyOf: [schemaOf(notNull), { type: 'null' }] }
     }
-    const component = mapValues(rest)
+    const component = mapValues({ ...(type !== undefined && { type }), ...rest })
     const known = schemas.get(title)
     if (known && JSON.stringify(known) !== JSON.stringify(component)) {
       throw new Error(`Cannot describe the API: two different schemas are called "${title}"`)

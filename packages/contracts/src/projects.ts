@@ -109,7 +109,9 @@ export const updateProject = operation({
   params,
   body: Strict({
     name: Type.Optional(ProjectName),
-    status: Type.Optional(OneOf(projectStatus, { description: 'Archive or restore the project' })),
+    status: Type.Optional(
+      OneOf(projectStatus, { description: 'Archive or restore the project; needs an organisation-wide key' }),
+    ),
   }),
   bodyOptional: true,
   status: 200,

@@ -32,7 +32,7 @@ import { projectRoutes } from './projects/routes.ts'
 import { ProjectService } from './projects/service.ts'
 import { Keyring } from './secrets/keyring.ts'
 import { SealedBox } from './secrets/sealed-box.ts'
-import { docsPage } from './system/docs-page.ts'
+import { docsPage } from './docs/page.ts'
 import { Metrics } from './system/metrics.ts'
 import { Readiness } from './system/readiness.ts'
 import { systemRoutes } from './system/routes.ts'
@@ -141,8 +141,9 @@ async function shutDown(options: ShutDown): Promise<void> {
   const { server, connections, readiness, owned, drainMs, graceMs } = options
   readiness.drain()
   await new Promise((resolve) => setTimeout(resolve, drainMs))
-  using _grace = connections.closeWithin(graceMs)
+  const grace = connections.closeWithin(graceMs)
   await server.close()
+  grace[Symbol.dispose]()
   await owned[Symbol.asyncDispose]()
 }
 

@@ -73,7 +73,7 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
     )
   void reply
     .code(answer.status)
-    .headers(errorHeaders(answer))
+    .headers({ 'x-request-id': request.id, ...errorHeaders(answer) })
     .type('application/json; charset=utf-8')
     .send(JSON.stringify(toErrorBody(answer)))
 }

@@ -108,7 +108,7 @@ async function change(route: Route, options: Change): Promise<unknown> {
         principal: context.principal,
         projectId: context.projectId,
         operationId: operation.id,
-        input: [request.params, request.body],
+        input: [request.params, request.query, request.body],
       })
     : undefined
   const result = await db.transaction().execute(async (tx) => {

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { Type, type TSchema } from 'typebox'
+import { openApiDocument } from '@berth/contracts/openapi'
+import { operation, pathsOf } from '@berth/contracts/operation'
+import { operations } from '@berth/contracts/operations'
+import { Nullable } from '@berth/contracts/schema'
+
+interface Described {
+  readonly operationId: string
+  readonly security?: unknown[]
+  readonly requestBody?: { readonly required: boolean }
+  readonly responses: Record<string, object>
+}
+
+interface Document {
+  readonly openapi: string
+  readonly info: { readonly version: string }
+  readonly paths: Record<string, Record<string, Described>>
+  readonly components: { readonly schemas: Record<string, object> }
+}
+
+// Through text, as every reader gets it: what JSON leaves out must not be missed here.
+const document = JSON.parse(JSON.stringify(openApiDocument(operations))) as Document
+const described = Object.values(document.paths).flatMap((methods) => Object.values(methods))
+
+function nodesOf(node: unknown): Record<string, unknown>[] {
+  if (typeof node !== 'object' || node === null) return []
+  const children = Object.values(node).flatMap(nodesOf)
+  return Array.isArray(node) ? children : [node as Record<string, unknown>, ...children]
+}
+
+function resolve(reference: string): unknown {
+  const [start, ...steps] = reference
+    .split('/')
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+  assert.equal(start, '#', `${reference} stays within the document`)
+  return steps.reduce<unknown>(
+    (node, step) => (node as Record<string, unknown> | undefined)?.[step],
+    document,
+  )
+}
+
+test('the document conforms to OpenAPI 3.1', async () => {
+  const validator = new Validator()
+  const { valid, errors } = await validator.validate(structuredClone({ ...document }))
+  assert.ok(valid, JSON.stringify(errors, null, 2))
+  assert.equal(validator.version, '3.1')
+  assert.equal(document.info.version, '0.1.0')
+})
+
+test('every schema in it is JSON Schema 2020-12', () => {
+  const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, formats: { 'date-time': true } })
+  ajv.addKeyword('components')
+  ajv.addSchema({ $id: 'berth', components: document.components })
+  const schemas = nodesOf(document.paths).flatMap(({ schema }) => (schema ? [schema] : []))
+  assert.ok(schemas.length > 0)
+  for (const schema of [...schemas, ...Object.values(document.components.schemas)]) {
+    const local = JSON.stringify(schema).replaceAll('"#/components/', '"berth#/components/')
+    assert.doesNotThrow(() => ajv.compile(JSON.parse(local) as object), local)
+  }
+})
+
+test('every operation of the table is at each of its paths, and nothing else is', () => {
+  const rows = operations.flatMap((row) => pathsOf(row).map((path) => `${row.method} ${path}`))
+  const listed = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  )
+  assert.deepEqual(listed.toSorted(), rows.toSorted())
+})
+
+test('every operation id is unique and an identifier', () => {
+  const ids = described.map(({ operationId }) => operationId)
+  assert.equal(new Set(ids).size, ids.length)
+  for (const id of ids) assert.match(id, /^[a-z][a-zA-Z0-9]*$/)
+})
+
+test('every reference leads somewhere', () => {
+  const references = nodesOf(document).flatMap(({ $ref }) => (typeof $ref === 'string' ? [$ref] : []))
+  assert.ok(references.length > 0)
+  for (const reference of references) assert.notEqual(resolve(reference), undefined, reference)
+})
+
+test('open operations need no key, all others the one of the document', () => {
+  for (const row of operations) {
+    for (const path of pathsOf(row)) {
+      const { security } = document.paths[path]![row.method.toLowerCase()]!
+      assert.deepEqual(security, row.auth === 'none' ? [] : undefined, `${row.method} ${path}`)
+    }
+  }
+})
+
+test('statuses, parameters and bodies are those of the table', () => {
+  for (const row of operations) {
+    for (const path of pathsOf(row)) {
+      const { responses, requestBody } = document.paths[path]![row.method.toLowerCase()]!
+      assert.ok(responses[row.status], `${row.id} answers ${row.status}`)
+      assert.equal(requestBody?.required, row.body && !row.bodyOptional, row.id)
+      const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
+      assert.deepEqual(inPath.toSorted(), Object.keys(row.params?.properties ?? {}).toSorted(), path)
+    }
+  }
+})
+
+function documentOf(...responses: TSchema[]): Document {
+  const rows = responses.map((response, index) =>
+    operation({
+      id: `get${index}`,
+      tag: 'Made up',
+      summary: 'Made up',
+      method: 'GET',
+      path: `/made-up/${index}`,
+      status: 200,
+      response,
+    }),
+  )
+  return openApiDocument(rows) as unknown as Document
+}
+
+test('a field called title does not name the schema it is in', () => {
+  const { schemas } = documentOf(Type.Object({ title: Type.String() }, { title: 'Page' })).components
+  assert.deepEqual(Object.keys(schemas), ['Error', 'ErrorDetail', 'Page'])
+  assert.deepEqual(schemas['Page'], Type.Object({ title: Type.String() }))
+})
+
+test('a named schema that may be null points to the same component', () => {
+  const page = Type.Object({ id: Type.String() }, { title: 'Page' })
+  const { schemas } = documentOf(page, Type.Object({ page: Nullable(page) }, { title: 'Book' })).components
+  assert.deepEqual(schemas['Book'], {
+    type: 'object',
+    required: ['page'],
+    properties: { page: { anyOf: [{ $ref: '#/components/schemas/Page' }, { type: 'null' }] } },
+  })
+})
+
+test('two different schemas of one name are refused', () => {
+  const one = Type.Object({ id: Type.String() }, { title: 'Page' })
+  const other = Type.Object({ name: Type.String() }, { title: 'Page' })
+  assert.throws(() => documentOf(one, other), /two different schemas are called "Page"/)
+})
