@@ -38,10 +38,13 @@ test('a port that is taken and a database that cannot be reached are clear error
   const server = await startServer(t)
   const taken = runMain([], { BERTH_DATA_DIR: tempDir(t), BERTH_PORT: new URL(server.url).port })
   assert.equal(taken.status, 1)
-  assert.match(taken.stderr, /Cannot start: .*EADDRINUSE/)
+  assert.match(
+    taken.stderr,
+    /Cannot listen on 127\.0\.0\.1 port \d+; see BERTH_HOST and BERTH_PORT[^]*EADDRINUSE/,
+  )
   const lost = runMain([], { BERTH_DATA_DIR: tempDir(t), DATABASE_URL: 'postgres://x@127.0.0.1:1/x' })
   assert.equal(lost.status, 1)
-  assert.match(lost.stderr, /Cannot start: .*ECONNREFUSED/)
+  assert.match(lost.stderr, /Cannot use the database of DATABASE_URL[^]*ECONNREFUSED/)
 })
 
 test('the first start prints a key that works and keeps it in a private file; a second mints none', async (t) => {

@@ -116,7 +116,10 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
     }),
   ]
   mount(server, routes, { db, access, audit, answers: new IdempotentAnswers(box) })
-  await server.listen({ host: config.BERTH_HOST, port: config.BERTH_PORT })
+  await server.listen({ host: config.BERTH_HOST, port: config.BERTH_PORT }).catch((error: unknown) => {
+    const place = `${config.BERTH_HOST} port ${config.BERTH_PORT}`
+    throw new Error(`Cannot listen on ${place}; see BERTH_HOST and BERTH_PORT`, { cause: error })
+  })
 
   const owned = cleanup.move()
   let closing: Promise<void> | undefined

@@ -46,7 +46,7 @@ function stopOnSignals(app: App, config: Config, { log, flush }: ServerLog): voi
 try {
   await main(process.argv.slice(2))
 } catch (error) {
-  const text = error instanceof ConfigError ? error.message : `Cannot start: ${describe(error)}`
+  const text = error instanceof ConfigError ? error.message : `Cannot start. ${describe(error)}`
   process.stderr.write(`${text}\n`)
   process.exit(1)
 }

@@ -1,7 +1,6 @@
 // Recognising keys. What was found is remembered for a moment, and forgotten as soon as any replica
 // announces a change of it; while announcements cannot be heard, nothing is remembered at all.
 import type { Db } from '../db/schema.ts'
-import { AppError } from '../errors.ts'
 import type { Authenticator, Principal } from '../http/principal.ts'
 import { isSameKey, publicIdOf } from './key.ts'
 import { findForAuthentication, type AuthenticationRecord } from './store.ts'
@@ -31,7 +30,9 @@ export class KeyAuthenticator implements Authenticator {
     const publicId = publicIdOf(key)
     const memory = this.#memories.get(publicId)
     if (memory && memory.until > performance.now() && this.#canRemember()) {
-      return isSameKey(key, memory.record.secretHash) ? usable(memory.record, memory.principal) : undefined
+      return isSameKey(key, memory.record.secretHash)
+        ? unlessExpired(memory.record, memory.principal)
+        : undefined
     }
     return this.#look(publicId, key)
   }
@@ -43,13 +44,14 @@ export class KeyAuthenticator implements Authenticator {
     const principal: Principal = {
       keyId: record.id,
       projectId: record.projectId,
+      isProjectArchived: record.projectStatus === 'archived',
       creator: record.creator,
     }
     if (generation === this.#generation && this.#canRemember()) {
       if (this.#memories.size >= MOST_REMEMBERED) this.#memories.clear()
       this.#memories.set(publicId, { record, principal, until: performance.now() + REMEMBER_MS })
     }
-    return usable(record, principal)
+    return unlessExpired(record, principal)
   }
 
   /** A key changed (`key:<public id>`), or something that all keys depend on. */
@@ -61,10 +63,7 @@ export class KeyAuthenticator implements Authenticator {
   }
 }
 
-function usable(record: AuthenticationRecord, principal: Principal): Principal | undefined {
+function unlessExpired(record: AuthenticationRecord, principal: Principal): Principal | undefined {
   if (record.expiresAt && record.expiresAt.getTime() <= Date.now()) return undefined
-  if (record.projectStatus === 'archived') {
-    throw new AppError('project_not_found', 'Cannot use this key: its project is archived')
-  }
   return principal
 }

@@ -2,7 +2,9 @@
 // change without a record. Reads and refusals are collected and written together: a kill -9 can
 // lose what the last FLUSH_MS collected, and nothing else.
 import type { Logger } from 'pino'
+import { databaseFailure } from '../db/failures.ts'
 import type { Db } from '../db/schema.ts'
+import { insertAuditRecords } from './store.ts'
 import type { NewAuditRecord } from './types.ts'
 
 const FLUSH_MS = 1_000
@@ -30,7 +32,7 @@ export class AuditTrail {
   }
 
   async recordIn(tx: Db, record: NewAuditRecord): Promise<void> {
-    await tx.insertInto('audit_logs').values(record).execute()
+    await insertAuditRecords(tx, [record])
   }
 
   record(record: NewAuditRecord): void {
@@ -53,12 +55,27 @@ export class AuditTrail {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, BATCH_SIZE)
       try {
-        await this.#db.insertInto('audit_logs').values(batch).execute()
+        await this.#store(batch)
       } catch (error) {
         this.#log.warn({ err: error, waiting: this.#waiting.length }, 'cannot write audit records yet')
         this.#waiting.unshift(...batch)
         return
       }
+    }
+  }
+
+  /** A record the database refuses for what it is must not hold up the others for ever. */
+  async #store(batch: readonly NewAuditRecord[]): Promise<void> {
+    try {
+      await insertAuditRecords(this.#db, batch)
+    } catch (error) {
+      if (databaseFailure(error)) throw error
+      if (batch.length > 1) {
+        for (const record of batch) await this.#store([record])
+        return
+      }
+      this.#droppedCount++
+      this.#log.error({ err: error, requestId: batch[0]?.request_id }, 'audit record refused by the database')
     }
   }
 

@@ -26,7 +26,11 @@ export async function startStorage(config: Config, log: Logger): Promise<Storage
     cleanup.defer(() => postgres.stop())
     connection = postgres.connection
   }
-  await migrate(connection)
+  await migrate(connection).catch((error: unknown) => {
+    if (!config.DATABASE_URL) throw error
+    // Without the URL itself, which may hold a password.
+    throw new Error('Cannot use the database of DATABASE_URL', { cause: error })
+  })
   const owned = cleanup.move()
   return { connection, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }

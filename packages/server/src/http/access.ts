@@ -50,6 +50,9 @@ export class Access {
     if (!principal) throw unauthorized('the API key is unknown, expired or deleted')
     const context: RequestContext = { principal, projectId: null, receivedAt: new Date(), isAudited: false }
     request.context = context
+    if (principal.isProjectArchived) {
+      throw new AppError('project_not_found', 'Cannot use this key: its project is archived')
+    }
     const headers = this.#rate.take()
     if (headers) reply.headers(headers)
     if (operation.auth === 'organization-key' && principal.projectId !== null) {

@@ -3,6 +3,8 @@ export interface Principal {
   readonly keyId: string
   /** Null: the key is organisation-wide. */
   readonly projectId: string | null
+  /** A key of an archived project is recognised, and can do nothing. */
+  readonly isProjectArchived: boolean
   readonly creator: { readonly id: string; readonly name: string | null; readonly email: string }
 }
 

@@ -15,7 +15,8 @@ import { newHostCheck } from './host-check.ts'
 import { compileValidator } from './validation.ts'
 
 const BODY_LIMIT = 1024 * 1024
-const HEADERS_TIMEOUT_MS = 15_000
+// Slow senders are looked for this often, so that one is gone soon after its time is up.
+const TIME_LIMITS = { headersTimeout: 15_000, connectionsCheckingInterval: 5_000 }
 const REQUEST_TIMEOUT_MS = 60_000
 // Longer than the idle time of common load balancers, so that they and not we close first.
 const KEEP_ALIVE_MS = 75_000
@@ -51,9 +52,8 @@ export function newServer({ config, log, audit, metrics, isDraining }: ServerOpt
     return503OnClosing: false,
     clientErrorHandler: answerProtocolError,
     frameworkErrors: (error, request, reply) => answerError(error, request, reply),
-    ...tlsOptions(config),
+    ...listenerOptions(config),
   })
-  server.server.headersTimeout = HEADERS_TIMEOUT_MS
   server.setValidatorCompiler(compileValidator)
   server.setErrorHandler(answerError)
   server.decorateRequest('context', null)
@@ -140,10 +140,10 @@ function acceptJson(server: FastifyInstance): void {
   })
 }
 
-function tlsOptions(config: Config): object {
+function listenerOptions(config: Config): object {
   const { BERTH_TLS_CERT: cert, BERTH_TLS_KEY: key } = config
-  if (!cert || !key) return {}
-  return { https: { cert, key, minVersion: 'TLSv1.2' } }
+  if (!cert || !key) return { http: TIME_LIMITS }
+  return { https: { ...TIME_LIMITS, cert, key, minVersion: 'TLSv1.2' } }
 }
 
 const protocolErrors: Record<string, ErrorCode> = {

@@ -7,6 +7,7 @@ import { forgetOldAnswers } from '../http/idempotency.ts'
 
 const EVERY_MS = 3_600_000
 const DAY_MS = 24 * 3_600_000
+const AUDIT_BATCH = 5_000
 const HOUSEKEEPING_LOCK = 7_236_814_007
 
 export class Housekeeping {
@@ -15,6 +16,7 @@ export class Housekeeping {
   readonly #auditRetentionDays: number
   readonly #timer: NodeJS.Timeout
   #running: Promise<void> = Promise.resolve()
+  #isClosing = false
 
   constructor(options: { db: Db; log: Logger; auditRetentionDays: number }) {
     this.#db = options.db
@@ -31,17 +33,23 @@ export class Housekeeping {
     return this.#running
   }
 
+  /** In small steps: no statement is long, and another replica may take over between two. */
   async #clean(): Promise<void> {
-    await this.#db.transaction().execute(async (tx) => {
-      const { rows } = await sql<{ isMine: boolean }>`
-        SELECT pg_try_advisory_xact_lock(${HOUSEKEEPING_LOCK}) AS "isMine"`.execute(tx)
-      if (!rows[0]?.isMine) return
-      await forgetOldAnswers(tx)
-      await deleteAuditRecordsBefore(tx, new Date(Date.now() - this.#auditRetentionDays * DAY_MS))
-    })
+    const auditEnd = new Date(Date.now() - this.#auditRetentionDays * DAY_MS)
+    let deleted: number
+    do {
+      deleted = await this.#db.transaction().execute(async (tx) => {
+        const { rows } = await sql<{ isMine: boolean }>`
+          SELECT pg_try_advisory_xact_lock(${HOUSEKEEPING_LOCK}) AS "isMine"`.execute(tx)
+        if (!rows[0]?.isMine) return 0
+        await forgetOldAnswers(tx)
+        return deleteAuditRecordsBefore(tx, auditEnd, AUDIT_BATCH)
+      })
+    } while (deleted === AUDIT_BATCH && !this.#isClosing)
   }
 
   async close(): Promise<void> {
+    this.#isClosing = true
     clearInterval(this.#timer)
     await this.#running
   }
