@@ -9,28 +9,16 @@ import { pino } from 'pino'
 import { Blobs } from '@berth/server/blobs/blobs'
 import { DirectoryBlobStore } from '@berth/server/blobs/directory-store'
 import { BlobMissing, BlobTooLarge } from '@berth/server/blobs/store'
-import { openDatabase } from '@berth/server/db/database'
-import { migrate } from '@berth/server/db/migrate'
-import { cleanUpAfter } from '../fixtures/cleanup.ts'
-import { startPostgres } from '../fixtures/postgres.ts'
+import { startDatabase } from '../fixtures/database.ts'
 import { tempDir } from '../fixtures/server.ts'
 
-const log = pino({ level: 'silent' })
 const HOUR_MS = 3_600_000
 
 async function newBlobs(t: TestContext) {
-  const { url } = await startPostgres(t)
-  await migrate({ connectionString: url })
-  const { db, close } = openDatabaseFor(t, url)
+  const { db } = await startDatabase(t)
   const root = tempDir(t)
   const store = await DirectoryBlobStore.open(root)
-  return { db, close, root, store, blobs: new Blobs({ store, log }) }
-}
-
-function openDatabaseFor(t: TestContext, url: string) {
-  const database = openDatabase({ connectionString: url }, { size: 2, log })
-  cleanUpAfter(t, () => database.close())
-  return { db: database.db, close: () => database.close() }
+  return { db, root, store, blobs: new Blobs({ store, log: pino({ level: 'silent' }) }) }
 }
 
 const filesBelow = (root: string) =>
