@@ -60,10 +60,12 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
   const firstKey = await bootstrap(db, { config, ring })
   const box = new SealedBox(ring)
 
+  const onChange = (change: string) =>
+    change === 'master-keys' ? ring.reload() : authenticator.forget(change)
   const listener = new ChangeListener({
     connection: storage.connection,
     log,
-    onChange: (change) => (change === 'master-keys' ? ring.reload() : authenticator.forget(change)),
+    onChange,
   })
   const authenticator = new KeyAuthenticator({ db, canRemember: () => listener.isListening })
   cleanup.defer(() => listener.close())
@@ -115,7 +117,7 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
       docs: docsPage(operations),
     }),
   ]
-  mount(server, routes, { db, access, audit, answers: new IdempotentAnswers(box) })
+  mount(server, routes, { db, access, audit, answers: new IdempotentAnswers(box), onChange })
   await server.listen({ host: config.BERTH_HOST, port: config.BERTH_PORT }).catch((error: unknown) => {
     const place = `${config.BERTH_HOST} port ${config.BERTH_PORT}`
     throw new Error(`Cannot listen on ${place}; see BERTH_HOST and BERTH_PORT`, { cause: error })

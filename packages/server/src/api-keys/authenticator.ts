@@ -29,10 +29,10 @@ export class KeyAuthenticator implements Authenticator {
   authenticate(key: string): Principal | undefined | Promise<Principal | undefined> {
     const publicId = publicIdOf(key)
     const memory = this.#memories.get(publicId)
-    if (memory && memory.until > performance.now() && this.#canRemember()) {
-      return isSameKey(key, memory.record.secretHash)
-        ? unlessExpired(memory.record, memory.principal)
-        : undefined
+    const isFresh = memory && memory.until > performance.now() && this.#canRemember()
+    // A wrong secret goes the same long way as an unknown key, so that its time says nothing.
+    if (isFresh && isSameKey(key, memory.record.secretHash)) {
+      return unlessExpired(memory.record, memory.principal)
     }
     return this.#look(publicId, key)
   }

@@ -98,13 +98,13 @@ export class ApiKeyService {
   }
 
   async rename(tx: Db, principal: Principal, id: string, name: string): Promise<ApiKey> {
-    const record = await findLive(tx, principal, id)
+    const record = await findForChange(tx, principal, id)
     await store.renameApiKey(tx, id, name)
     return toApiKey({ ...record, name })
   }
 
   async delete(tx: Db, principal: Principal, id: string): Promise<void> {
-    const record = await find(tx, principal, id)
+    const record = await find(tx, principal, id, { isLocked: true })
     if (record.id === principal.keyId) {
       throw new AppError(
         'cannot_delete_current_key',
@@ -123,7 +123,9 @@ export class ApiKeyService {
     id: string,
     request: { days_to_expire?: number | null; expire_in_days?: number | null },
   ): Promise<CreatedApiKey> {
-    const old = await findLive(tx, principal, id)
+    // Before the key's row, in the order that every change of keys and projects takes its locks.
+    await lockProjects(tx)
+    const old = await findForChange(tx, principal, id)
     const graceDays = request.expire_in_days ?? DEFAULT_GRACE_DAYS
     const lifetimeDays = request.days_to_expire ?? old.lifetime_days
     if (lifetimeDays !== null && lifetimeDays < graceDays) {
@@ -146,14 +148,20 @@ export class ApiKeyService {
   }
 }
 
-async function find(db: Db, principal: Principal, id: string): Promise<ApiKeyRecord> {
-  const record = await store.findApiKey(db, principal.projectId, id)
+async function find(
+  db: Db,
+  principal: Principal,
+  id: string,
+  options?: { isLocked: boolean },
+): Promise<ApiKeyRecord> {
+  const record = await store.findApiKey(db, principal.projectId, id, options)
   if (!record) throw notFound(id)
   return record
 }
 
-async function findLive(db: Db, principal: Principal, id: string): Promise<ApiKeyRecord> {
-  const record = await find(db, principal, id)
+/** To be changed: as it is found, it stays until the transaction ends. */
+async function findForChange(tx: Db, principal: Principal, id: string): Promise<ApiKeyRecord> {
+  const record = await find(tx, principal, id, { isLocked: true })
   if (record.deleted_at) throw notFound(id)
   return record
 }

@@ -51,9 +51,12 @@ export async function findApiKey(
   db: Db,
   projectId: string | null,
   id: string,
+  { isLocked = false }: { isLocked?: boolean } = {},
 ): Promise<ApiKeyRecord | undefined> {
   let query = selectKeys(db).where('api_keys.id', '=', id)
   if (projectId !== null) query = query.where('api_keys.project_id', '=', projectId)
+  // Only the key's own row: the one of its project is on the side of the join that may be missing.
+  if (isLocked) query = query.forUpdate('api_keys')
   return query.executeTakeFirst()
 }
 

@@ -27,12 +27,14 @@ export class Access {
   guard(operation: Operation): Guard {
     return (request, reply, done) => {
       let pending: Promise<void> | undefined
+      // Looked at now: a connection that is gone has no address any more.
+      const clientIp = (request.ip as string | undefined) ?? ''
       try {
         const found = this.#authenticator.authenticate(bearerToken(request.raw))
         pending =
           found instanceof Promise
-            ? found.then((principal) => this.#admit(operation, request, reply, principal))
-            : this.#admit(operation, request, reply, found)
+            ? found.then((principal) => this.#admit(operation, { request, reply, clientIp, principal }))
+            : this.#admit(operation, { request, reply, clientIp, principal: found })
       } catch (error) {
         return done(error as Error)
       }
@@ -41,14 +43,15 @@ export class Access {
     }
   }
 
-  #admit(
-    operation: Operation,
-    request: FastifyRequest,
-    reply: FastifyReply,
-    principal: Principal | undefined,
-  ): Promise<void> | undefined {
+  #admit(operation: Operation, { request, reply, clientIp, principal }: Arrival): Promise<void> | undefined {
     if (!principal) throw unauthorized('the API key is unknown, expired or deleted')
-    const context: RequestContext = { principal, projectId: null, receivedAt: new Date(), isAudited: false }
+    const context: RequestContext = {
+      principal,
+      projectId: null,
+      receivedAt: new Date(),
+      clientIp,
+      isAudited: false,
+    }
     request.context = context
     if (principal.isProjectArchived) {
       throw new AppError('project_not_found', 'Cannot use this key: its project is archived')
@@ -75,6 +78,13 @@ export class Access {
   }
 }
 
+interface Arrival {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly clientIp: string
+  readonly principal: Principal | undefined
+}
+
 interface ProjectReference {
   readonly value: string
   readonly by: 'id' | 'id-or-name'
@@ -91,7 +101,6 @@ function projectReference(headers: FastifyRequest['headers']): ProjectReference 
     )
   }
   const value = decodeHeader(String(id || idOrName))
-  if (value.length > 255) throw new AppError('project_not_found', 'Cannot find a project of such a long name')
   return { value, by: id ? 'id' : 'id-or-name' }
 }
 

@@ -26,7 +26,7 @@ export function auditRecord(
     route: request.routeOptions.url ?? '',
     domain: storable(request.host),
     duration_ms: Date.now() - receivedAt.getTime(),
-    client_ip: request.ip,
+    client_ip: context.clientIp,
     user_agent: storable(request.headers['user-agent'] ?? ''),
   }
 }

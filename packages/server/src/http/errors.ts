@@ -6,6 +6,8 @@ import { AppError } from '../errors.ts'
 import { validationDetails } from './validation.ts'
 
 const RETRY_AFTER_SECONDS = '1'
+/** Messages of the framework may repeat what they complain of. */
+const LONGEST_QUOTE = 200
 
 const frameworkCodes: Record<string, ErrorCode> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
@@ -37,8 +39,9 @@ function fromFramework(error: FastifyError): AppError | undefined {
   }
   if (code) return new AppError(code, error.message)
   const isClientFault = typeof error.statusCode === 'number' && error.statusCode < 500
-  // Names of parser errors, such as SyntaxError, say nothing a caller should not see.
-  return isClientFault ? new AppError('bad_request', `Cannot read the request: ${error.message}`) : undefined
+  return isClientFault
+    ? new AppError('bad_request', `Cannot read the request: ${error.message.slice(0, LONGEST_QUOTE)}`)
+    : undefined
 }
 
 export function toErrorBody(error: AppError): ErrorBody {

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from
 import { pathsOf, takesIdempotencyKey, type Operation } from '@berth/contracts/operation'
 import type { AuditTrail } from '../audit/trail.ts'
 import { crashPoint } from '../crash-point.ts'
+import { changesAnnouncedIn } from '../db/changes.ts'
 import type { Db } from '../db/schema.ts'
 import type { Access } from './access.ts'
 import { auditRecord } from './audit-hook.ts'
@@ -18,6 +19,8 @@ export interface MountOptions {
   readonly access: Access
   readonly audit: AuditTrail
   readonly answers: IdempotentAnswers
+  /** Told of what a change announced, before its caller is answered. */
+  readonly onChange: (change: string) => void
 }
 
 export function mount(server: FastifyInstance, routes: readonly Route[], options: MountOptions): void {
@@ -45,7 +48,22 @@ function toFastifyRoute(route: Route, path: string, options: MountOptions): Rout
         done()
       },
     }),
-    handler: (request, reply) => answer(route, request, reply, options),
+    handler: (request, reply) => handle(route, request, reply, options),
+  }
+}
+
+async function handle(
+  route: Route,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  options: MountOptions,
+): Promise<unknown> {
+  request.isHandling = true
+  try {
+    return await answer(route, request, reply, options)
+  } finally {
+    request.isHandling = false
+    if (reply.raw.closed) request.whenOver(request, reply)
   }
 }
 
@@ -102,7 +120,8 @@ interface Change extends MountOptions {
 /** One transaction: the change, its audit record, and the answer to a repeated request. */
 async function change(route: Route, options: Change): Promise<unknown> {
   const { operation } = route
-  const { context, request, reply, db, audit, answers } = options
+  const { context, request, reply, db, audit, answers, onChange } = options
+  let changes: readonly string[] = []
   const idempotent = takesIdempotencyKey(operation)
     ? readIdempotencyKey(request.headers['idempotency-key'], {
         principal: context.principal,
@@ -111,11 +130,11 @@ async function change(route: Route, options: Change): Promise<unknown> {
         input: [request.params, request.query, request.body],
       })
     : undefined
-  const result = await db.transaction().execute(async (tx) => {
+  const { isFresh, answer: given } = await db.transaction().execute(async (tx) => {
     const earlier = idempotent && (await answers.claim(tx, idempotent))
     if (earlier) {
       void reply.header('idempotent-replayed', 'true')
-      return earlier.replay
+      return { isFresh: false, answer: earlier.replay }
     }
     const call = new RequestCall(request, reply, tx)
     const { signal } = call
@@ -128,11 +147,13 @@ async function change(route: Route, options: Change): Promise<unknown> {
     // The last moment to stop: nobody would learn of what is committed after it.
     signal.throwIfAborted()
     crashPoint('before-commit')
-    context.isAudited = true
-    return fresh
+    changes = changesAnnouncedIn(tx)
+    return { isFresh: true, answer: fresh }
   })
   crashPoint('after-commit')
-  return result
+  context.isAudited = isFresh
+  changes.forEach(onChange)
+  return given
 }
 
 function send(operation: Operation, result: unknown, request: FastifyRequest, reply: FastifyReply): unknown {

@@ -6,6 +6,8 @@ export interface RequestContext {
   readonly principal: Principal
   projectId: string | null
   readonly receivedAt: Date
+  /** Empty when the connection was gone before anyone could look. */
+  readonly clientIp: string
   /** Set when the record was already written with the change itself. */
   isAudited: boolean
 }
@@ -13,6 +15,10 @@ export interface RequestContext {
 declare module 'fastify' {
   interface FastifyRequest {
     context: RequestContext | null
+    /** A handler is at work; the request is not over before it is, whatever its client does. */
+    isHandling: boolean
+    /** Counts, records and logs the request, once it is over. */
+    whenOver: (request: FastifyRequest, reply: FastifyReply) => void
   }
 }
 

@@ -16,7 +16,12 @@ import { compileValidator } from './validation.ts'
 
 const BODY_LIMIT = 1024 * 1024
 // Slow senders are looked for this often, so that one is gone soon after its time is up.
-const TIME_LIMITS = { headersTimeout: 15_000, connectionsCheckingInterval: 5_000 }
+const LISTENER = {
+  headersTimeout: 15_000,
+  connectionsCheckingInterval: 5_000,
+  // The host check answers a missing one in our own shape.
+  requireHostHeader: false,
+}
 const REQUEST_TIMEOUT_MS = 60_000
 // Longer than the idle time of common load balancers, so that they and not we close first.
 const KEEP_ALIVE_MS = 75_000
@@ -57,23 +62,8 @@ export function newServer({ config, log, audit, metrics, isDraining }: ServerOpt
   server.setValidatorCompiler(compileValidator)
   server.setErrorHandler(answerError)
   server.decorateRequest('context', null)
-  acceptJson(server)
-  const checkHost = newHostCheck(config)
-  const connections = new Connections(server.server)
-
-  server.addHook('onRequest', (request, reply, done) => {
-    connections.requestStarted(request.raw.socket)
-    reply.header('x-request-id', request.id)
-    if (isDraining()) reply.header('connection', 'close')
-    try {
-      checkHost(oneHost(request.raw.rawHeaders))
-    } catch (error) {
-      return done(error as Error)
-    }
-    done()
-  })
-
-  server.addHook('onResponse', (request, reply, done) => {
+  server.decorateRequest('isHandling', false)
+  server.decorateRequest('whenOver', (request, reply) => {
     const status = reply.raw.writableFinished ? reply.statusCode : CLIENT_GONE
     const { context } = request
     connections.requestEnded(request.raw.socket)
@@ -91,6 +81,30 @@ export function newServer({ config, log, audit, metrics, isDraining }: ServerOpt
       },
       'request',
     )
+  })
+  acceptJson(server)
+  // An expectation we do not know is none of ours; Node would answer it with an empty 417.
+  server.server.on('checkExpectation', (request, response) =>
+    server.server.emit('request', request, response),
+  )
+  const checkHost = newHostCheck(config)
+  const connections = new Connections(server.server)
+
+  server.addHook('onRequest', (request, reply, done) => {
+    connections.requestStarted(request.raw.socket)
+    // Not the onResponse hook, which a client that leaves before its answer never brings about.
+    reply.raw.once('close', () => {
+      if (!request.isHandling) request.whenOver(request, reply)
+    })
+    reply.header('x-request-id', request.id)
+    if (isDraining()) reply.header('connection', 'close')
+    try {
+      checkHost(oneHost(request.raw.rawHeaders))
+      // A target in absolute form wins over the Host header, so it must pass as well.
+      if (!request.raw.url!.startsWith('/')) checkHost(URL.parse(request.raw.url!)?.host)
+    } catch (error) {
+      return done(error as Error)
+    }
     done()
   })
 
@@ -142,8 +156,8 @@ function acceptJson(server: FastifyInstance): void {
 
 function listenerOptions(config: Config): object {
   const { BERTH_TLS_CERT: cert, BERTH_TLS_KEY: key } = config
-  if (!cert || !key) return { http: TIME_LIMITS }
-  return { https: { ...TIME_LIMITS, cert, key, minVersion: 'TLSv1.2' } }
+  if (!cert || !key) return { http: LISTENER }
+  return { https: { ...LISTENER, cert, key, minVersion: 'TLSv1.2' } }
 }
 
 const protocolErrors: Record<string, ErrorCode> = {

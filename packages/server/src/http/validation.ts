@@ -1,5 +1,4 @@
-// Request validation from the contract's schemas. Bodies are taken as they are; in paths and
-// queries, where everything is text, numbers and booleans are read from it.
+// Request validation from the contract's schemas.
 import { Ajv, type ErrorObject } from 'ajv'
 import type { FastifySchemaCompiler } from 'fastify'
 import type { ErrorDetail } from '../errors.ts'
@@ -15,44 +14,47 @@ function isDateTime(text: string): boolean {
   return Number(year) > 0 && Number(day) <= new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate()
 }
 
-function newAjv(options: { coerce: boolean }): Ajv {
-  const ajv = new Ajv({
-    allErrors: true,
-    useDefaults: true,
-    coerceTypes: options.coerce,
-    removeAdditional: false,
-    allowUnionTypes: true,
-    strict: true,
-  })
-  ajv.addFormat('date-time', isDateTime)
-  return ajv
-}
-
-const strictAjv = newAjv({ coerce: false })
-const coercingAjv = newAjv({ coerce: true })
+const ajv = new Ajv({ allErrors: true, useDefaults: true, allowUnionTypes: true, strict: true })
+ajv.addFormat('date-time', isDateTime)
 
 export const compileValidator: FastifySchemaCompiler<object> = ({ schema, httpPart }) => {
-  if (httpPart === 'body') return strictAjv.compile(schema)
-  const validate = coercingAjv.compile(schema)
-  const lists = listProperties(schema)
-  if (lists.length === 0) return validate
-  // `a=1,2` and `a=1&a=2` mean the same; the published client sends the first.
-  const withLists = (data: Record<string, string | string[]>) => {
-    for (const name of lists) {
-      if (data[name] !== undefined)
-        data[name] = [data[name]].flat().flatMap((text: string) => text.split(','))
-    }
+  const validate = ajv.compile(schema)
+  if (httpPart === 'body') return validate
+  const read = textReader(schema)
+  const readAndValidate = (data: Record<string, unknown>) => {
+    read(data)
     const isValid = validate(data)
-    withLists.errors = validate.errors ?? null
+    readAndValidate.errors = validate.errors ?? null
     return isValid
   }
-  withLists.errors = null as ErrorObject[] | null
-  return withLists
+  readAndValidate.errors = null as ErrorObject[] | null
+  return readAndValidate
 }
 
-function listProperties(schema: object): string[] {
+/**
+ * Paths and queries are all text: numbers, booleans and lists are read from it. Not by Ajv, whose
+ * coercion takes 1e400 for an integer and then checks no bounds. What cannot be read stays text, for
+ * the schema to refuse.
+ */
+function textReader(schema: object): (data: Record<string, unknown>) => void {
   const { properties = {} } = schema as { properties?: Record<string, { type?: unknown }> }
-  return Object.keys(properties).filter((name) => properties[name]!.type === 'array')
+  const readers = Object.entries(properties).flatMap(([name, { type }]) => {
+    const read = typeof type === 'string' ? textReaders[type] : undefined
+    return read ? [{ name, read }] : []
+  })
+  return (data) => {
+    for (const { name, read } of readers) {
+      const value = data[name]
+      if (value !== undefined) data[name] = read(value)
+    }
+  }
+}
+
+const textReaders: Record<string, (value: unknown) => unknown> = {
+  integer: (value) => (typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value),
+  boolean: (value) => (value === 'true' ? true : value === 'false' ? false : value),
+  // `a=1,2` and `a=1&a=2` mean the same; the published client sends the first.
+  array: (value) => [value].flat().flatMap((text) => (typeof text === 'string' ? text.split(',') : [text])),
 }
 
 export function validationDetails(errors: readonly Partial<ErrorObject>[]): ErrorDetail[] {

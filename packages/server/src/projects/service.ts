@@ -56,7 +56,7 @@ export class ProjectService implements ProjectResolver {
       throw new AppError('forbidden', 'Cannot archive or restore a project with a project key')
     }
     if (change.status !== undefined) await store.lockProjects(tx)
-    const project = await findVisible(tx, principal, idOrName)
+    const project = await findVisible(tx, principal, idOrName, { isLocked: true })
     if (change.status === 'archived' && project.status === 'active')
       await this.#refuseIfLast(tx, 'archive', project)
     const { name = project.name, status = project.status } = change
@@ -71,7 +71,7 @@ export class ProjectService implements ProjectResolver {
     await store.lockProjects(tx)
     // Deleting twice is success: a client that lost the first answer asks again.
     if (await store.wasDeleted(tx, idOrName)) return
-    const project = await findVisible(tx, principal, idOrName)
+    const project = await findVisible(tx, principal, idOrName, { isLocked: true })
     if (project.status === 'active') await this.#refuseIfLast(tx, 'delete', project)
     for (const content of this.#contents) {
       const count = await content.countIn(tx, project.id)
@@ -105,7 +105,7 @@ export class ProjectService implements ProjectResolver {
     idOrName: string,
     change: UpdateProjectLimitsRequest,
   ): Promise<ProjectLimits> {
-    const project = await findVisible(tx, principal, idOrName)
+    const project = await findVisible(tx, principal, idOrName, { isLocked: true })
     const changed = limitNames.filter((name) => change[name] !== undefined)
     if (changed.length === 0) return toLimits(project)
     const caps = Object.fromEntries(changed.map((name) => [name, change[name] || null]))
@@ -122,8 +122,13 @@ export class ProjectService implements ProjectResolver {
 }
 
 /** A project of another key is answered exactly like one that does not exist. */
-async function findVisible(db: Db, principal: Principal, idOrName: string): Promise<ProjectRecord> {
-  const project = await store.findProject(db, idOrName)
+async function findVisible(
+  db: Db,
+  principal: Principal,
+  idOrName: string,
+  options?: store.FindOptions,
+): Promise<ProjectRecord> {
+  const project = await store.findProject(db, idOrName, options)
   if (!project || (principal.projectId !== null && principal.projectId !== project.id)) {
     throw new AppError('not_found', `Cannot find project "${idOrName}"`)
   }

@@ -20,22 +20,33 @@ export async function insertProject(tx: Db, name: string, isDefault = false): Pr
     .executeTakeFirstOrThrow()
 }
 
+export interface FindOptions {
+  /** Keeps the row as it is until the transaction ends. */
+  readonly isLocked?: boolean
+}
+
 /** An id wins over a name that looks like one. */
-export async function findProject(db: Db, idOrName: string): Promise<ProjectRecord | undefined> {
-  const byId = ID.test(idOrName) ? await findProjectBy(db, 'id', idOrName) : undefined
-  return byId ?? findProjectBy(db, 'name', idOrName)
+export async function findProject(
+  db: Db,
+  idOrName: string,
+  options: FindOptions = {},
+): Promise<ProjectRecord | undefined> {
+  const byId = ID.test(idOrName) ? await findProjectBy(db, 'id', idOrName, options) : undefined
+  return byId ?? findProjectBy(db, 'name', idOrName, options)
 }
 
 export async function findProjectBy(
   db: Db,
   column: 'id' | 'name',
   value: string,
+  { isLocked = false }: FindOptions = {},
 ): Promise<ProjectRecord | undefined> {
   return db
     .selectFrom('projects')
     .selectAll()
     .where(column, '=', value)
     .where('deleted_at', 'is', null)
+    .$if(isLocked, (query) => query.forUpdate())
     .executeTakeFirst()
 }
 
