@@ -49,7 +49,8 @@ export function errorsOf(operation: Operation): ErrorCode[] {
   // The headers that choose a project can be wrong, too.
   const hasInput = operation.params || operation.query || operation.body || !isOpen
   const input: ErrorCode[] = hasInput ? ['bad_request'] : []
-  const body: ErrorCode[] = operation.body ? ['payload_too_large', 'unsupported_media_type'] : []
+  // A body is read, and may be refused, even where none is wanted.
+  const body: ErrorCode[] = operation.method === 'GET' ? [] : ['payload_too_large', 'unsupported_media_type']
   const project: ErrorCode[] = isOpen ? [] : ['forbidden', 'project_not_found']
   const idempotency: ErrorCode[] = takesIdempotencyKey(operation) ? ['idempotency_key_reused'] : []
   const common = isOpen ? [] : AFTER_AUTH

@@ -14,6 +14,8 @@ export class Connections {
     const event = 'setSecureContext' in server ? 'secureConnection' : 'connection'
     server.on(event, (socket: Socket) => {
       this.#requestsOf.set(socket, 0)
+      // Node remembers the address only if it was asked for before the connection is gone.
+      void socket.remoteAddress
       socket.once('close', () => this.#requestsOf.delete(socket))
     })
   }

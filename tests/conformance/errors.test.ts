@@ -1,0 +1,278 @@
+// Refusals: one shape, a code of the catalogue, and the field that is wrong.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { errorCatalogue, errorCodes } from '@berth/contracts/errors'
+import { operations } from '@berth/contracts/operations'
+import { startServer } from '../fixtures/server.ts'
+import { badValues, type FieldsSchema } from './bad-values.ts'
+import { assertError } from './error-answer.ts'
+import { newKey, newProject } from './fixture-keys.ts'
+import { HttpCaller, type Answer } from './http-exchange.ts'
+import { sampleBody, sampleRequest } from './sample-request.ts'
+import { ServerDatabase } from './server-database.ts'
+
+const owner = { after }
+const server = await startServer(owner)
+const database = await ServerDatabase.open(owner, server)
+const caller = new HttpCaller(owner, server.url)
+const JSON_BODY = [['Content-Type', 'application/json']] as const
+
+// Asked while there is only the first project, and before there are others for the rest to use.
+const whileAlone = {
+  archive: await caller.sendJson(server.key, 'PATCH', '/org/projects/Default', { status: 'archived' }),
+  delete: await caller.sendJson(server.key, 'DELETE', '/org/projects/Default'),
+}
+const references = {
+  projects: (await newProject(caller, server.key, 'Refused')).id,
+  api_keys: (await newKey(caller, server.key, { name: 'refused' })).id,
+}
+
+/** The details name the field, each as its own entry, and the message repeats the first. */
+function assertNames(answer: Answer, field: string, what: string): void {
+  const { details = [], message } = assertError(answer, 'bad_request', what)
+  const named = details.filter((detail) => detail.message?.startsWith(`${field}: `))
+  assert.ok(named.length > 0, `${what}: no detail names "${field}" in ${answer.text.slice(0, 300)}`)
+  for (const detail of details) assert.equal(detail.code, 'invalid_input', what)
+  assert.ok(message.includes(details[0]!.message!), `${what}: "${message}" does not tell the first detail`)
+}
+
+test('the catalogue gives every code a status, and ends the retries of those that would go on in vain', () => {
+  for (const code of errorCodes) {
+    const { status, final, meaning } = errorCatalogue[code]
+    assert.ok(status >= 400 && status < 600, code)
+    // Published clients send these again by themselves; the other 5xx may well succeed then.
+    assert.equal(final === true, status === 409 || status === 507, code)
+    assert.ok(meaning.length > 0, code)
+  }
+})
+
+test('the last active project can be neither archived nor deleted', async () => {
+  assertError(whileAlone.archive, 'last_active_project')
+  assertError(whileAlone.delete, 'last_active_project')
+  const project = await caller.sendJson(server.key, 'GET', '/org/projects/Default')
+  assert.equal((project.json as { status: string }).status, 'active')
+})
+
+for (const operation of operations.filter(({ body }) => body)) {
+  const schema = operation.body as unknown as FieldsSchema
+  const exchange = sampleRequest(operation, operation.path, references)
+  const send = (body: string) => caller.sendAs(server.key, { ...exchange, headers: JSON_BODY, body })
+
+  for (const [field, fieldSchema] of Object.entries(schema.properties)) {
+    test(`${operation.id} names "${field}" when it is wrong`, async () => {
+      const before = await database.state()
+      for (const value of badValues(fieldSchema, 'body')) {
+        const text = toJson({ ...sampleBody(operation), [field]: value })
+        assertNames(await send(text), field, text.slice(0, 200))
+      }
+      assert.deepEqual(await database.state(), before)
+    })
+  }
+
+  for (const field of schema.required ?? []) {
+    test(`${operation.id} names "${field}" when it is missing`, async () => {
+      assertNames(await send('{}'), field, 'without it')
+      const nothing = await caller.sendAs(server.key, { ...exchange, headers: JSON_BODY, body: '' })
+      assertError(nothing, 'bad_request', 'an empty body')
+    })
+  }
+
+  test(`${operation.id} refuses a field it does not know`, async () => {
+    assert.equal(schema.additionalProperties, false)
+    const before = await database.state()
+    for (const field of ['extra', 'project', 'toString', 'hasOwnProperty', 'valueOf', '$where', '']) {
+      const text = toJson({ ...sampleBody(operation), [field]: 1 })
+      assertNames(await send(text), field || 'body', text)
+    }
+    assert.deepEqual(await database.state(), before)
+  })
+
+  test(`${operation.id} refuses what would reach a prototype`, async () => {
+    const before = await database.state()
+    const [, ...rest] = toJson(sampleBody(operation))
+    const fields = rest.join('')
+    for (const key of ['__proto__', '\\u005f_proto__', 'constructor', 'prototype']) {
+      for (const value of ['{"polluted":true}', '{"prototype":{"polluted":true}}', 'null', '"x"']) {
+        assertError(await send(`{"${key}":${value},${fields}`), 'bad_request', key)
+      }
+    }
+    assert.equal(({} as { polluted?: unknown }).polluted, undefined)
+    assert.deepEqual(await database.state(), before)
+  })
+
+  test(`${operation.id} refuses a body that is no JSON object`, async () => {
+    const before = await database.state()
+    const broken = [
+      '{',
+      '}',
+      '{"name":',
+      '{"name":"x"',
+      "{'name':'x'}",
+      '{"name":"x",}',
+      'name=x',
+      '\u{0}',
+      'NaN',
+    ]
+    const notObjects = [
+      '[]',
+      '1',
+      '"x"',
+      'true',
+      '[{"name":"x"}]',
+      ...(operation.bodyOptional ? [] : ['null']),
+    ]
+    const nested = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+    for (const text of [...broken, ...notObjects, nested, `{"name":${nested}}`, '{"name":"\\ud800"}']) {
+      assertError(await send(text), 'bad_request', text.slice(0, 40))
+    }
+    const invalidUtf8 = Buffer.concat([
+      Buffer.from('{"name":"'),
+      Buffer.from([0xff, 0xfe]),
+      Buffer.from('","x":1}'),
+    ])
+    assertError(
+      await caller.sendAs(server.key, { ...exchange, headers: JSON_BODY, body: invalidUtf8 }),
+      'bad_request',
+      'bytes that are no text',
+    )
+    assert.deepEqual(await database.state(), before)
+  })
+
+  test(`${operation.id} takes nothing but application/json`, async () => {
+    const before = await database.state()
+    const types = [
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+      'text/json',
+    ]
+    const odd = [
+      'application/jsonp',
+      'application/json-seq',
+      'text/plain; application/json',
+      'json',
+      '*/*',
+      'x',
+    ]
+    const body = toJson(sampleBody(operation))
+    for (const type of [...types, ...odd]) {
+      const headers = [['Content-Type', type]] as const
+      assertError(
+        await caller.sendAs(server.key, { ...exchange, headers, body }),
+        'unsupported_media_type',
+        type,
+      )
+    }
+    const untyped = await caller.sendAs(server.key, { ...exchange, headers: [], body })
+    assertError(untyped, 'unsupported_media_type', 'no type')
+    assert.deepEqual(await database.state(), before)
+  })
+
+  test(`${operation.id} refuses a body larger than 1 MB`, async () => {
+    const before = await database.state()
+    assertError(await send(toJson({ name: 'x'.repeat(1024 * 1024) })), 'payload_too_large')
+    assert.deepEqual(await database.state(), before)
+  })
+}
+
+for (const operation of operations.filter(({ query }) => query)) {
+  const { properties } = operation.query as unknown as FieldsSchema
+  for (const [field, schema] of Object.entries(properties)) {
+    test(`${operation.id} names the parameter "${field}" when it is wrong`, async () => {
+      const { path, ...exchange } = sampleRequest(operation, operation.path, references)
+      const isRepeatable = schema.type === 'array'
+      const values = badValues(schema, 'query').map(String)
+      for (const value of values) {
+        const url = withParameter(path, field, value)
+        const answer = await caller.sendAs(server.key, { ...exchange, path: url })
+        assertNamesParameter(answer, field, url.slice(0, 200))
+      }
+      if (!isRepeatable) {
+        const twice = `${withParameter(path, field, 'a')}&${field}=b`
+        assertNamesParameter(await caller.sendAs(server.key, { ...exchange, path: twice }), field, twice)
+      }
+    })
+  }
+}
+
+/** Items of a list are named by their place, as in `exclude_method.0`. */
+function assertNamesParameter(answer: Answer, field: string, what: string): void {
+  const { details = [] } = assertError(answer, 'bad_request', what)
+  const isNamed = details.some(
+    ({ message = '' }) => message.startsWith(`${field}: `) || message.startsWith(`${field}.`),
+  )
+  assert.ok(isNamed, `${what}: no detail names "${field}" in ${answer.text.slice(0, 300)}`)
+}
+
+test('a name that is taken is a conflict that is not to be tried again', async () => {
+  const other = await newProject(caller, server.key, 'Other')
+  const again = await caller.sendJson(server.key, 'POST', '/org/projects', { name: 'Other' })
+  assertError(again, 'already_exists')
+  const renamed = await caller.sendJson(server.key, 'PATCH', `/org/projects/${other.id}`, { name: 'Refused' })
+  assertError(renamed, 'already_exists')
+})
+
+test('a project with keys in it is a conflict that is not to be tried again', async () => {
+  const project = await newProject(caller, server.key, 'Full')
+  await newKey(caller, server.key, { name: 'inside', project_id: project.id })
+  assertError(await caller.sendJson(server.key, 'DELETE', `/org/projects/${project.id}`), 'project_not_empty')
+})
+
+test('a key cannot delete itself', async () => {
+  const key = await newKey(caller, server.key, { name: 'itself' })
+  assertError(
+    await caller.sendJson(key.key, 'DELETE', `/org/api_keys/${key.id}`),
+    'cannot_delete_current_key',
+  )
+  assert.equal((await caller.sendJson(key.key, 'GET', '/org/limits')).status, 200)
+})
+
+test('a key that would expire before its predecessor is refused, and the field named', async () => {
+  const path = `/org/api_keys/${references.api_keys}/rotate`
+  const answer = await caller.sendJson(server.key, 'POST', path, { days_to_expire: 3, expire_in_days: 4 })
+  assertNames(answer, 'days_to_expire', 'rotate')
+})
+
+test('a default cap above the limit of the organisation is refused, and the field named', async () => {
+  const body = { default_project_max_concurrent_sessions: 1_000_000 }
+  const answer = await caller.sendJson(server.key, 'PATCH', '/org/limits', body)
+  assertNames(answer, 'default_project_max_concurrent_sessions', 'limits')
+})
+
+test('many wrong fields are all told, up to a bound', async () => {
+  const body = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`field${index}`, index]))
+  const answer = await caller.sendJson(server.key, 'POST', '/org/projects', body)
+  const { details = [] } = assertError(answer, 'bad_request')
+  assert.ok(details.length > 1 && details.length <= 100, `${details.length} details`)
+  assert.ok(answer.text.length < 16_384, `${answer.text.length} bytes`)
+})
+
+test('a long wrong value is not repeated in the answer', async () => {
+  const long = 'x'.repeat(10_000)
+  const answers = [
+    await caller.sendJson(server.key, 'POST', '/org/projects', { name: long }),
+    await caller.sendJson(server.key, 'POST', '/org/projects', { name: 'x', [long]: 1 }),
+    await caller.sendJson(server.key, 'GET', `/org/projects/${long}`),
+    await caller.sendJson(server.key, 'GET', `/${long}`),
+    await caller.sendJson(server.key, 'GET', `/org/projects?limit=${long}`),
+  ]
+  for (const answer of answers) {
+    assertError(answer, ['bad_request', 'not_found'])
+    assert.ok(answer.text.length < 1000, `${answer.text.length} bytes: ${answer.text.slice(0, 100)}`)
+  }
+})
+
+/** JSON.stringify, but for what it would change: 1e400 stays what a client may write. */
+function toJson(value: unknown): string {
+  return JSON.stringify(value, (_key, item: unknown) => (item === Infinity ? '<1e400>' : item)).replace(
+    '"<1e400>"',
+    '1e400',
+  )
+}
+
+function withParameter(path: string, name: string, value: string): string {
+  const [base = '', query] = path.split('?')
+  const parameters = new URLSearchParams(query)
+  parameters.set(name, value)
+  return `${base}?${parameters.toString()}`
+}

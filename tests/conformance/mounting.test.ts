@@ -1,0 +1,90 @@
+// The server serves the table of operations, all of it and nothing else.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { pathsOf } from '@berth/contracts/operation'
+import { operations } from '@berth/contracts/operations'
+import { startServer } from '../fixtures/server.ts'
+import { assertError } from './error-answer.ts'
+import { HttpCaller } from './http-exchange.ts'
+import { fillPath, sampleRequest } from './sample-request.ts'
+
+const owner = { after }
+const server = await startServer(owner)
+const caller = new HttpCaller(owner, server.url)
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', 'TRACE', 'PROPFIND']
+const references = { projects: 'absent', api_keys: 'absent' }
+const rows = operations.flatMap((operation) => pathsOf(operation).map((path) => ({ operation, path })))
+const byPath = Map.groupBy(rows, ({ path }) => path)
+
+test('no operation, and no method of a path, is in the table twice', () => {
+  const ids = operations.map(({ id }) => id)
+  assert.deepEqual(ids, [...new Set(ids)])
+  const routes = rows.map(({ operation, path }) => `${operation.method} ${path.replaceAll(/\{\w+\}/g, '{}')}`)
+  assert.deepEqual(routes, [...new Set(routes)])
+})
+
+for (const { operation, path } of rows) {
+  test(`${operation.method} ${path} is mounted`, async () => {
+    // Without a key a route answers 401 or, if it is open, its success; only a missing one says 404.
+    const answer = await caller.send(sampleRequest(operation, path, references))
+    assert.equal(answer.status, operation.auth === 'none' ? operation.status : 401, answer.text)
+  })
+}
+
+for (const [path, served] of byPath) {
+  test(`${path} answers 405 to methods that are not in the table, and says which are`, async () => {
+    const allowed = served.map(({ operation }) => operation.method as string).toSorted()
+    for (const method of METHODS.filter((name) => !allowed.includes(name))) {
+      for (const key of [undefined, server.key]) {
+        const exchange = { method, path: fillPath(path, references) }
+        const answer = await (key ? caller.sendAs(key, exchange) : caller.send(exchange))
+        assert.equal(answer.status, 405, `${method}: ${answer.text}`)
+        assert.deepEqual(answer.headers.allow?.split(', ').toSorted(), allowed, `Allow of ${method}`)
+        if (method !== 'HEAD') assertError(answer, 'method_not_allowed', method)
+      }
+    }
+  })
+}
+
+const neighbours = rows.flatMap(({ path }) => {
+  const filled = fillPath(path, references)
+  return [
+    `${filled}/x`,
+    `/x${filled}`,
+    `/v1${filled}`,
+    filled.toUpperCase(),
+    `${filled}.json`,
+    `/${filled}`,
+    `${filled};x`,
+  ]
+})
+const usual = [
+  '/',
+  '/org',
+  '/admin',
+  '/json/version',
+  '/json',
+  '/debug/pprof',
+  '/.env',
+  '/favicon.ico',
+  '/graphql',
+  '/*',
+  '/:id',
+]
+
+test('no path beside those of the table answers', async () => {
+  const known = [...byPath.keys()].map((path) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`))
+  const unknown = [...neighbours, ...usual].filter((path) => !known.some((pattern) => pattern.test(path)))
+  assert.ok(unknown.length > 100)
+  for (const path of unknown) {
+    for (const method of ['GET', 'POST']) {
+      assertError(await caller.sendAs(server.key, { method, path }), 'not_found', `${method} ${path}`)
+    }
+  }
+})
+
+test('a slash at the end makes no difference', async () => {
+  const answer = await caller.sendAs(server.key, { method: 'GET', path: '/org/projects/' })
+  assert.equal(answer.status, 200, answer.text)
+})

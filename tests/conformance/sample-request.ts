@@ -1,0 +1,82 @@
+// A request for any row of the contract that would succeed, and leave a mark, if it were let through.
+import type { Operation } from '@berth/contracts/operation'
+import type { Exchange } from './http-exchange.ts'
+
+/** What to put for `{id}`, by the word before it in the path. */
+export type References = Readonly<Record<string, string>>
+
+const HOUR_MS = 3_600_000
+
+// The body that changes most; an operation that is not here sends only what is required of it.
+const bodies: Record<string, object> = {
+  createProject: { name: 'made by a stranger' },
+  updateProject: { name: 'renamed by a stranger' },
+  updateProjectLimits: { max_concurrent_sessions: 7, max_concurrent_invocations: 7, max_pooled_sessions: 7 },
+  updateOrganizationLimits: { default_project_max_concurrent_sessions: 7 },
+  createApiKey: { name: 'made by a stranger' },
+  updateApiKey: { name: 'renamed by a stranger' },
+  rotateApiKey: { expire_in_days: 0 },
+}
+
+export function sampleRequest(operation: Operation, path: string, references: References): Exchange {
+  const body = sampleBody(operation)
+  return {
+    method: operation.method,
+    path: fillPath(path, references) + sampleQuery(operation),
+    ...(body && { headers: [['Content-Type', 'application/json']], body: JSON.stringify(body) }),
+  }
+}
+
+export function sampleBody(operation: Operation): object | undefined {
+  if (!operation.body) return undefined
+  return bodies[operation.id] ?? requiredValues(operation.body)
+}
+
+export function fillPath(path: string, references: References): string {
+  return path.replaceAll(/(\w+)\/\{\w+\}/g, (_match, resource: string) => {
+    const reference = references[resource]
+    if (reference === undefined) throw new Error(`No sample id of ${resource} for ${path}; add one`)
+    return `${resource}/${encodeURIComponent(reference)}`
+  })
+}
+
+/** The word before the last `{id}` of a path: what the operation works on. */
+export function resourceOf(path: string): string | undefined {
+  return [...path.matchAll(/(\w+)\/\{\w+\}/g)].at(-1)?.[1]
+}
+
+function sampleQuery(operation: Operation): string {
+  const values = operation.query ? requiredValues(operation.query) : {}
+  const query = Object.entries(values).map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`)
+  return query.length > 0 ? `?${query.join('&')}` : ''
+}
+
+interface ObjectSchema {
+  readonly required?: readonly string[]
+  readonly properties: Readonly<
+    Record<string, { type?: unknown; format?: string; enum?: unknown[]; minimum?: number }>
+  >
+}
+
+function requiredValues(schema: object): Record<string, unknown> {
+  const { required = [], properties } = schema as ObjectSchema
+  return Object.fromEntries(required.map((name) => [name, sampleValue(name, properties[name]!)]))
+}
+
+function sampleValue(name: string, schema: ObjectSchema['properties'][string]): unknown {
+  if (schema.enum) return schema.enum[0]
+  if (schema.format === 'date-time') {
+    return new Date(Date.now() + (name === 'end' ? HOUR_MS : -HOUR_MS)).toISOString()
+  }
+  switch ([schema.type].flat()[0]) {
+    case 'integer':
+    case 'number':
+      return schema.minimum ?? 1
+    case 'boolean':
+      return true
+    case 'string':
+      return 'sample'
+    default:
+      throw new Error(`No sample for "${name}": ${JSON.stringify(schema)}`)
+  }
+}

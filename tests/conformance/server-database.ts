@@ -1,0 +1,51 @@
+// A look into the server's own database, past its API: to age a key, and to see that nothing changed.
+import { Client } from 'pg'
+import { EmbeddedPostgres } from '@berth/server/db/embedded/postgres'
+import { cleanUpAfter, type Owner } from '../fixtures/cleanup.ts'
+import type { TestServer } from '../fixtures/server.ts'
+
+export class ServerDatabase {
+  readonly #client: Client
+
+  private constructor(client: Client) {
+    this.#client = client
+  }
+
+  static async open(owner: Owner, { dataDir }: Pick<TestServer, 'dataDir'>): Promise<ServerDatabase> {
+    const client = new Client(EmbeddedPostgres.connectionIn(dataDir))
+    // A test may kill the server, and its database with it; that is no failure of this connection.
+    client.on('error', () => {})
+    await client.connect()
+    cleanUpAfter(owner, () => client.end())
+    return new ServerDatabase(client)
+  }
+
+  async run(statement: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
+    const { rows } = await this.#client.query<Record<string, unknown>>(statement, values)
+    return rows
+  }
+
+  async count(table: string): Promise<number> {
+    const [row] = await this.run(`SELECT count(*)::int AS count FROM ${table}`)
+    return row!['count'] as number
+  }
+
+  /** Every row of every table as text. */
+  async dump(): Promise<Record<string, string[]>> {
+    const tables = await this.run(
+      `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' ORDER BY 1`,
+    )
+    const dumped: Record<string, string[]> = {}
+    for (const { name } of tables as { name: string }[]) {
+      const rows = await this.run(`SELECT t::text AS row FROM "${name}" t ORDER BY 1`)
+      dumped[name] = rows.map(({ row }) => row as string)
+    }
+    return dumped
+  }
+
+  /** The dump without the trail, which rightly grows with every refused request. */
+  async state(): Promise<Record<string, string[]>> {
+    const { audit_logs: _trail, ...state } = await this.dump()
+    return state
+  }
+}

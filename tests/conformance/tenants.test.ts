@@ -1,0 +1,191 @@
+// One project's key and another project's things: nothing is seen, nothing is changed, and what is
+// refused is refused in the same words as what does not exist.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import type { ApiKey } from '@berth/contracts/api-keys'
+import { pathsOf } from '@berth/contracts/operation'
+import { operations } from '@berth/contracts/operations'
+import type { Project } from '@berth/contracts/projects'
+import { startServer } from '../fixtures/server.ts'
+import { assertError } from './error-answer.ts'
+import { newKey, newTenant } from './fixture-keys.ts'
+import { HttpCaller, type Answer } from './http-exchange.ts'
+import { resourceOf, sampleRequest } from './sample-request.ts'
+import { ServerDatabase } from './server-database.ts'
+
+const owner = { after }
+const server = await startServer(owner)
+const database = await ServerDatabase.open(owner, server)
+const caller = new HttpCaller(owner, server.url)
+const mine = await newTenant(caller, server.key, 'Mine')
+const theirs = await newTenant(caller, server.key, 'Theirs')
+const organization = await newKey(caller, server.key, { name: 'organisation-wide' })
+
+interface Victim {
+  readonly what: string
+  readonly reference: string
+  readonly absent: string
+}
+
+// What a project key must not reach, by the word before `{id}`, each with a twin that never existed.
+const victims: Record<string, Victim[]> = {
+  projects: [
+    { what: 'by id', reference: theirs.project.id, absent: `proj_${'a'.repeat(24)}` },
+    { what: 'by name', reference: theirs.project.name, absent: 'Nobody' },
+    { what: 'named like mine but for its case', reference: 'mine', absent: 'nine' },
+  ],
+  api_keys: [
+    { what: 'by id', reference: theirs.key.id, absent: `key_${'a'.repeat(24)}` },
+    { what: 'by name', reference: theirs.key.name, absent: 'no such key' },
+    { what: 'organisation-wide', reference: organization.id, absent: `key_${'b'.repeat(24)}` },
+    { what: 'by the id of a project', reference: theirs.project.id, absent: `proj_${'c'.repeat(24)}` },
+  ],
+}
+
+/** An answer without what may differ between two requests. */
+function comparable({ status, headers, text }: Answer, reference: string): object {
+  const { date: _date, 'x-request-id': _id, 'content-length': _length, ...rest } = headers
+  return { status, headers: rest, text: text.replaceAll(JSON.stringify(reference).slice(1, -1), '<id>') }
+}
+
+const withId = operations.flatMap((operation) =>
+  pathsOf(operation)
+    .filter((path) => resourceOf(path) !== undefined)
+    .map((path) => ({ operation, path })),
+)
+
+for (const { operation, path } of withId) {
+  const resource = resourceOf(path)!
+  test(`${operation.method} ${path} answers a project key about another project's as about none`, async () => {
+    const cases = victims[resource]
+    assert.ok(cases, `no foreign ${resource} to try; add one`)
+    const before = await database.state()
+    for (const { what, reference, absent } of cases) {
+      const ask = (id: string) =>
+        caller.sendAs(mine.key.key, sampleRequest(operation, path, { [resource]: id }))
+      const answer = await ask(reference)
+      assertError(answer, operation.auth === 'organization-key' ? 'forbidden' : 'not_found', what)
+      assert.deepEqual(comparable(answer, reference), comparable(await ask(absent), absent), what)
+    }
+    assert.deepEqual(await database.state(), before)
+  })
+}
+
+test('a project key cannot make a key in another project, and learns nothing of it by trying', async () => {
+  const before = await database.state()
+  for (const { reference, absent } of victims['projects']!) {
+    const make = (project: string) =>
+      caller.sendJson(mine.key.key, 'POST', '/org/api_keys', { name: 'spy', project_id: project })
+    const answer = await make(reference)
+    assertError(answer, 'project_not_found', reference)
+    assert.deepEqual(comparable(answer, reference), comparable(await make(absent), absent))
+  }
+  assert.deepEqual(await database.state(), before)
+})
+
+test('lists of a project key show only its own project', async () => {
+  const asked = ['', `?query=${theirs.project.name}`, `?name=${theirs.project.name}`, '?offset=1']
+  for (const path of ['/org/projects', '/projects']) {
+    for (const query of asked) {
+      const answer = await caller.sendJson(mine.key.key, 'GET', path + query)
+      assert.equal(answer.status, 200, answer.text)
+      assert.deepEqual(
+        (answer.json as Project[]).map(({ id }) => id),
+        query === '' ? [mine.project.id] : [],
+        query,
+      )
+    }
+  }
+})
+
+test('lists of a project key show only keys of its own project', async () => {
+  const deleted = await newKey(caller, theirs.key.key, { name: 'theirs, deleted' })
+  assert.equal((await caller.sendJson(theirs.key.key, 'DELETE', `/org/api_keys/${deleted.id}`)).status, 204)
+  const search = [
+    theirs.key.id,
+    theirs.key.name,
+    theirs.key.masked_key,
+    theirs.project.name,
+    organization.name,
+  ]
+  const queries = [
+    ...search.map((text) => `query=${encodeURIComponent(text)}`),
+    ...search.map((text) => `name=${encodeURIComponent(text)}`),
+    'status=all&limit=100',
+    'status=deleted',
+    'include_deleted=true',
+    'sort_by=expires_at',
+  ]
+  for (const query of queries) {
+    const answer = await caller.sendJson(mine.key.key, 'GET', `/org/api_keys?${query}`)
+    assert.equal(answer.status, 200, answer.text)
+    for (const key of answer.json as ApiKey[]) assert.equal(key.project_id, mine.project.id, query)
+  }
+})
+
+test('the audit log of a project key shows only what was done in its project', async () => {
+  await caller.sendJson(theirs.key.key, 'GET', '/org/projects/asked-by-them')
+  await caller.sendJson(organization.key, 'GET', '/org/projects/asked-by-the-organisation')
+  await caller.sendJson(mine.key.key, 'GET', '/org/projects/asked-by-me')
+  const now = Date.now()
+  const start = new Date(now - 3_600_000).toISOString()
+  const end = new Date(now + 3_600_000).toISOString()
+  for (const path of ['/audit-logs?', '/audit-logs/export/chunk?format=jsonl&']) {
+    for (const filter of ['', '&search=asked-by', `&search_user_id=operator`]) {
+      const query = `${path}start=${start}&end=${end}${filter}`
+      const answer = await caller.sendJson(mine.key.key, 'GET', query)
+      assert.equal(answer.status, 200, answer.text)
+      assert.match(answer.text, /asked-by-me/)
+      assert.doesNotMatch(answer.text, /asked-by-them|asked-by-the-organisation/)
+    }
+  }
+})
+
+const aboveAProject: [what: string, method: string, path: string, body?: object][] = [
+  ['create an organisation-wide key', 'POST', '/org/api_keys', { name: 'x', project_id: null }],
+  [
+    'change the limits of the organisation',
+    'PATCH',
+    '/org/limits',
+    { default_project_max_concurrent_sessions: 1 },
+  ],
+  ['change its own limits', 'PATCH', `/org/projects/${mine.project.id}/limits`, { max_pooled_sessions: 1 }],
+  ['change its own limits at the other path', 'PATCH', `/projects/${mine.project.id}/limits`, {}],
+  ['create a project', 'POST', '/org/projects', { name: 'x' }],
+  ['create a project at the other path', 'POST', '/projects', { name: 'x' }],
+  ['archive its own project', 'PATCH', `/org/projects/${mine.project.id}`, { status: 'archived' }],
+  ['archive another project', 'PATCH', `/org/projects/${theirs.project.id}`, { status: 'archived' }],
+  ['restore a project', 'PATCH', `/projects/${mine.project.id}`, { status: 'active' }],
+  ['delete its own project', 'DELETE', `/org/projects/${mine.project.id}`],
+  ['delete its own project by name', 'DELETE', `/projects/${mine.project.name}`],
+  ['read the metrics', 'GET', '/metrics'],
+]
+
+for (const [what, method, path, body] of aboveAProject) {
+  test(`a project key cannot ${what}`, async () => {
+    const before = await database.state()
+    assertError(await caller.sendJson(mine.key.key, method, path, body), 'forbidden')
+    assert.deepEqual(await database.state(), before)
+  })
+}
+
+test('a project key that names no project makes a key of its own project', async () => {
+  for (const body of [{ name: 'implied' }, { name: 'said', project_id: mine.project.id }]) {
+    const key = await newKey(caller, mine.key.key, body)
+    assert.equal(key.project_id, mine.project.id)
+  }
+})
+
+test('a body cannot choose who or where it is', async () => {
+  const before = await database.state()
+  for (const field of ['id', 'org_id', 'created_by', 'created_at', 'masked_key', 'key', 'is_default']) {
+    for (const path of ['/org/projects', '/org/api_keys']) {
+      const answer = await caller.sendJson(server.key, 'POST', path, {
+        name: 'x',
+        [field]: theirs.project.id,
+      })
+      assertError(answer, 'bad_request', field)
+    }
+  }
+  assert.deepEqual(await database.state(), before)
+})

@@ -1,0 +1,109 @@
+// Valid requests, from the document and from what is known to exist.
+import type { ApiDocument, DescribedOperation } from './document.ts'
+import { mutate } from './mutations.ts'
+import type { Random } from './random.ts'
+import { encode, type FuzzRequest } from './request.ts'
+import { Values } from './values.ts'
+import { referredIn, resourceOf, type World } from './world.ts'
+
+const MUTATED_SHARE = 0.45
+
+export class Generator {
+  readonly #document: ApiDocument
+  readonly #random: Random
+  readonly #world: World
+  readonly #values: Values
+  readonly #driverKeys: readonly string[]
+
+  constructor(options: {
+    document: ApiDocument
+    random: Random
+    world: World
+    driverKeys: readonly string[]
+  }) {
+    this.#document = options.document
+    this.#random = options.random
+    this.#world = options.world
+    this.#driverKeys = options.driverKeys
+    this.#values = new Values(options.random, options.world)
+  }
+
+  next(): FuzzRequest {
+    const request = this.#valid(this.#chooseOperation())
+    if (!this.#random.chance(MUTATED_SHARE)) return request
+    const count = this.#random.chance(0.25) ? 2 : 1
+    for (let done = 0; done < count; done++) mutate(request, { random: this.#random, world: this.#world })
+    return request
+  }
+
+  /**
+   * Pages that never change are chosen less often. Deletes are chosen more often where there is
+   * much, or a long run would only ever grow.
+   */
+  #chooseOperation(): DescribedOperation {
+    const random = this.#random
+    const operation = random.pick(this.#document.operations)
+    if (operation.isOpen && random.chance(0.8)) return this.#chooseOperation()
+    const resource = resourceOf(operation.path)
+    if (operation.method !== 'POST' || !resource || !this.#world.isCrowded(resource)) return operation
+    const deletes = this.#document.operations.filter(
+      ({ method, path }) => method === 'DELETE' && resourceOf(path) === resource,
+    )
+    return deletes.length > 0 && random.chance(0.9) ? random.pick(deletes) : operation
+  }
+
+  #valid(operation: DescribedOperation): FuzzRequest {
+    const random = this.#random
+    const reference = this.#reference(operation)
+    const wanted = operation.parameters.filter(
+      ({ in: place, required }) => place === 'query' && (required || random.chance(0.25)),
+    )
+    const query = wanted
+      .map(({ name, schema }): [string, string] => [name, String(this.#values.value(name, schema))])
+      .filter(([, value]) => value !== '')
+    const hasBody = operation.body && (operation.isBodyRequired || random.chance(0.9))
+    const request: FuzzRequest = {
+      operation,
+      method: operation.method,
+      reference,
+      path: operation.path.replace(/\{\w+\}/, encode(reference ?? '')),
+      query,
+      headers: [],
+      key: operation.isOpen && random.chance(0.7) ? undefined : this.#key(),
+      body: hasBody ? this.#values.fields(operation.body) : undefined,
+      mutations: [],
+      alsoAllowed: new Set(),
+    }
+    this.#addHeaders(request)
+    return request
+  }
+
+  #reference(operation: DescribedOperation): string | undefined {
+    const resource = referredIn(operation.path)
+    if (!resource) return undefined
+    const known = this.#world.pick(resource, this.#random)
+    if (!known) return 'unknown'
+    // Only projects are also found by name.
+    return resource === 'projects' && known.name && this.#random.chance(0.3) ? known.name : known.id
+  }
+
+  #key(): string {
+    const random = this.#random
+    if (random.chance(0.85)) return random.pick(this.#driverKeys)
+    return this.#world.pickKey(random) ?? random.pick(this.#driverKeys)
+  }
+
+  #addHeaders({ operation, headers }: FuzzRequest): void {
+    const random = this.#random
+    const takes = (name: string) => operation.parameters.some((parameter) => parameter.name === name)
+    if (takes('X-Kernel-Project-Id') && random.chance(0.05)) {
+      const project = this.#world.pick('projects', random)
+      if (project) headers.push(['X-Kernel-Project-Id', project.id])
+    }
+    if (takes('Idempotency-Key') && random.chance(0.1)) {
+      const key = `fuzz-${random.integer(0, 1e12)}`
+      this.#world.rememberIdempotencyKey(key)
+      headers.push(['Idempotency-Key', key])
+    }
+  }
+}

@@ -1,0 +1,91 @@
+// Whether an answer is one the document promises.
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import { assertErrorShape } from '../conformance/error-answer.ts'
+import type { Answer } from '../conformance/http-exchange.ts'
+import type { ApiDocument, DescribedOperation, DescribedResponse } from './document.ts'
+import { toExchange, type FuzzRequest } from './request.ts'
+
+const DOCUMENT = 'document'
+/** What a request may get that means no operation: it is unreadable, or there is nothing there. */
+const UNMATCHED = new Set([400, 404, 405, 413, 415])
+
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
+const headerTypes: Record<string, RegExp> = { boolean: /^(true|false)$/, integer: /^\d+$/, string: /./ }
+
+export class Judge {
+  readonly #document: ApiDocument
+  readonly #ajv: Ajv2020
+  readonly #validators = new Map<string, ValidateFunction>()
+
+  constructor(document: ApiDocument) {
+    this.#document = document
+    this.#ajv = new Ajv2020({ strict: false, allErrors: false })
+    this.#ajv.addFormat(
+      'date-time',
+      (text: string) => TIMESTAMP.test(text) && !Number.isNaN(Date.parse(text)),
+    )
+    this.#ajv.addSchema(closed(document.root) as object, DOCUMENT)
+  }
+
+  operationOf(request: FuzzRequest): DescribedOperation | undefined {
+    return this.#document.match(request.method, toExchange(request).path)
+  }
+
+  /** What is wrong with the answer; undefined when nothing is. */
+  complaint(request: FuzzRequest, answer: Answer): string | undefined {
+    const { status } = answer
+    if (status >= 500) return `is a fault of the server: ${status}`
+    if (status >= 400 && request.method !== 'HEAD') {
+      try {
+        assertErrorShape(answer)
+      } catch (error) {
+        return `is not in the shape of an error: ${(error as Error).message.slice(0, 300)}`
+      }
+    }
+    if (request.alsoAllowed.has(status)) return undefined
+    const operation = this.operationOf(request)
+    if (!operation)
+      return UNMATCHED.has(status) ? undefined : `has status ${status}, but nothing is served there`
+    const described = operation.responses.get(status)
+    if (!described) return `has status ${status}, which the document does not declare`
+    return this.#complainAboutHeaders(described, answer) ?? this.#complainAboutBody(described, answer)
+  }
+
+  #complainAboutHeaders({ headers }: DescribedResponse, answer: Answer): string | undefined {
+    for (const [name, { schema }] of Object.entries(headers)) {
+      const value = answer.headers[name]
+      if (value !== undefined && !headerTypes[schema.type]?.test(String(value))) {
+        return `has header ${name}: ${String(value)}, which is no ${schema.type}`
+      }
+    }
+    return undefined
+  }
+
+  #complainAboutBody({ contentType, schemaPointer }: DescribedResponse, answer: Answer): string | undefined {
+    if (!contentType) return answer.text === '' ? undefined : 'has a body, but none is declared'
+    const actual = answer.headers['content-type']?.split(';')[0]
+    if (actual !== contentType) return `is ${actual}, but ${contentType} is declared`
+    if (!schemaPointer) return undefined
+    const validate = this.#validator(schemaPointer)
+    if (validate(answer.json)) return undefined
+    return `does not conform: ${this.#ajv.errorsText(validate.errors)} in ${answer.text.slice(0, 300)}`
+  }
+
+  #validator(pointer: string): ValidateFunction {
+    const existing = this.#validators.get(pointer)
+    if (existing) return existing
+    const validate = this.#ajv.compile({ $ref: DOCUMENT + pointer })
+    this.#validators.set(pointer, validate)
+    return validate
+  }
+}
+
+/** The document with nothing allowed beyond it: a field that it does not tell of is a leak. */
+function closed(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(closed)
+  if (typeof node !== 'object' || node === null) return node
+  const copy = Object.fromEntries(Object.entries(node).map(([name, child]) => [name, closed(child)]))
+  const isObjectSchema = copy['type'] === 'object' && typeof copy['properties'] === 'object'
+  return isObjectSchema && !('additionalProperties' in copy) ? { ...copy, additionalProperties: false } : copy
+}

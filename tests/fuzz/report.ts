@@ -1,0 +1,93 @@
+// What was sent and what came back, operation by operation, and what was wrong.
+import { describeRequest, type FuzzRequest } from './request.ts'
+
+const MOST_SHOWN = 20
+
+interface Row {
+  requests: number
+  readonly statuses: Map<number, number>
+}
+
+interface Violation {
+  count: number
+  readonly complaint: string
+  readonly request: string
+  readonly answer: string
+}
+
+export class Report {
+  readonly #rows = new Map<string, Row>()
+  readonly #violations = new Map<string, Violation>()
+  #violationCount = 0
+
+  constructor(operationIds: readonly string[]) {
+    for (const id of operationIds) this.#rows.set(id, { requests: 0, statuses: new Map() })
+  }
+
+  count(operationId: string, status: number): void {
+    const row = this.#rows.get(operationId) ?? { requests: 0, statuses: new Map<number, number>() }
+    this.#rows.set(operationId, row)
+    row.requests++
+    row.statuses.set(status, (row.statuses.get(status) ?? 0) + 1)
+  }
+
+  /** One of each kind is kept: the first, with all it takes to send it again. */
+  complain(operationId: string, complaint: string, request: FuzzRequest, answer: string): void {
+    this.#violationCount++
+    const kind = `${operationId} ${complaint.replaceAll(/\d{4,}|req_\w+|"[^"]*"/g, '').slice(0, 100)}`
+    const known = this.#violations.get(kind)
+    if (known) known.count++
+    else
+      this.#violations.set(kind, {
+        count: 1,
+        complaint,
+        request: describeRequest(request),
+        answer: answer.slice(0, 500),
+      })
+  }
+
+  get problems(): string[] {
+    const silent = [...this.#rows]
+      .filter(([id, row]) => id !== UNKNOWN && successes(row) === 0)
+      .map(([id, row]) => `${id} never succeeded in ${row.requests} requests`)
+    const shown = [...this.#violations]
+      .slice(0, MOST_SHOWN)
+      .map(([kind, { count, complaint, request, answer }]) =>
+        [
+          `${kind.split(' ')[0]}: the answer ${complaint} (${count} times)`,
+          `  request ${request}`,
+          `  answer  ${answer}`,
+        ].join('\n'),
+      )
+    const more = this.#violations.size - shown.length
+    return [...silent, ...shown, ...(more > 0 ? [`and ${more} kinds of violation more`] : [])]
+  }
+
+  table(): string {
+    const lines = [...this.#rows].map(([id, row]) => [
+      id,
+      String(row.requests),
+      row.requests > 0 ? `${((100 * successes(row)) / row.requests).toFixed(1)} %` : '-',
+      [...row.statuses]
+        .toSorted(([a], [b]) => a - b)
+        .map(([status, count]) => `${status}:${count}`)
+        .join(' '),
+    ])
+    const table = [['Operation', 'Requests', '2xx', 'Statuses'], ...lines]
+    const widths = [0, 1, 2].map((column) => Math.max(...table.map((line) => line[column]!.length)))
+    const text = table.map(([id = '', requests = '', share = '', statuses = '']) =>
+      [id.padEnd(widths[0]!), requests.padStart(widths[1]!), share.padStart(widths[2]!), statuses].join('  '),
+    )
+    return [...text, `Violations: ${this.#violationCount}`].join('\n')
+  }
+}
+
+/** For requests that mean no operation of the document. */
+export const UNKNOWN = '(none)'
+
+function successes({ statuses }: Row): number {
+  return [...statuses].reduce(
+    (sum, [status, count]) => (status >= 200 && status < 300 ? sum + count : sum),
+    0,
+  )
+}

@@ -1,0 +1,79 @@
+// A run: a server of its own, and requests made up from its own document until enough were sent.
+import { newKey } from '../conformance/fixture-keys.ts'
+import { HttpCaller } from '../conformance/http-exchange.ts'
+import type { Owner } from '../fixtures/cleanup.ts'
+import { startServer, type TestServer } from '../fixtures/server.ts'
+import { ApiDocument } from './document.ts'
+import { Generator } from './generator.ts'
+import { Judge } from './judge.ts'
+import { Random } from './random.ts'
+import { Report, UNKNOWN } from './report.ts'
+import { toExchange } from './request.ts'
+import { World } from './world.ts'
+
+const CONCURRENCY = 12
+
+export interface FuzzOptions {
+  readonly requests: number
+  readonly seed: number
+  /** Called now and then with the number of requests sent. */
+  readonly onProgress?: (sent: number) => void
+}
+
+export interface FuzzResult {
+  readonly table: string
+  /** Empty when all is well. */
+  readonly problems: readonly string[]
+}
+
+export async function fuzz(owner: Owner, { requests, seed, onProgress }: FuzzOptions): Promise<FuzzResult> {
+  const server = await startServer(owner, { env: { BERTH_LOG_LEVEL: 'error' } })
+  const caller = new HttpCaller(owner, server.url)
+  const document = new ApiDocument(
+    (await (await server.fetch('/openapi.json')).json()) as Record<string, unknown>,
+  )
+  // Neither is ever told to the world, so no request can delete or end the keys that drive the run.
+  const driverKeys = [server.key, (await newKey(caller, server.key, { name: 'spare' })).key]
+  const world = new World()
+  const generator = new Generator({ document, random: new Random(seed), world, driverKeys })
+  const judge = new Judge(document)
+  const report = new Report(document.operations.map(({ id }) => id))
+
+  let sent = 0
+  const work = async () => {
+    while (sent < requests) {
+      sent++
+      if (sent % 10_000 === 0) onProgress?.(sent)
+      const request = generator.next()
+      const operation = judge.operationOf(request)
+      const id = operation?.id ?? UNKNOWN
+      const answer = await caller.send(toExchange(request)).catch((error: unknown) => String(error))
+      if (typeof answer === 'string') {
+        report.complain(id, `did not come: ${answer}`, request, '')
+        continue
+      }
+      report.count(id, answer.status)
+      const complaint = judge.complaint(request, answer)
+      if (complaint) report.complain(id, complaint, request, answer.text)
+      if (operation && answer.status < 300) {
+        const { method, reference } = request
+        world.learn({ method, template: operation.path, reference }, answer)
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: CONCURRENCY }, work))
+  return { table: report.table(), problems: [...report.problems, ...(await aftermath(server))] }
+}
+
+/** The server is as well as before, and logged no fault that no answer told of. */
+async function aftermath(server: TestServer): Promise<string[]> {
+  const problems: string[] = []
+  const ready = await server.fetch('/ready')
+  if (ready.status !== 200) problems.push(`The server is not ready afterwards: ${ready.status}`)
+  const faults = server
+    .output()
+    .split('\n')
+    .filter((line) => line.includes('"level":"error"'))
+  if (faults.length > 0) problems.push(`The server logged ${faults.length} faults, the first: ${faults[0]}`)
+  return problems
+}

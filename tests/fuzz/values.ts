@@ -1,0 +1,91 @@
+// Values a schema accepts, and that mean something where the world knows what is meant.
+import type { FieldsSchema, ValueSchema } from '../conformance/bad-values.ts'
+import { hostileStrings } from '../hostile/hostile-strings.ts'
+import type { Random } from './random.ts'
+import type { World } from './world.ts'
+
+const WORDS = [
+  'agent',
+  'berth',
+  'crawler',
+  'Δοκιμή',
+  'тест',
+  '試験',
+  'prüfung',
+  'a b',
+  '100 %',
+  "o'clock",
+  '🚢',
+]
+
+export class Values {
+  readonly #random: Random
+  readonly #world: World
+  #count = 0
+
+  constructor(random: Random, world: World) {
+    this.#random = random
+    this.#world = world
+  }
+
+  fields(schema: FieldsSchema): Record<string, unknown> {
+    const names = Object.keys(schema.properties).filter(
+      (name) => schema.required?.includes(name) || this.#random.chance(0.5),
+    )
+    return Object.fromEntries(names.map((name) => [name, this.value(name, schema.properties[name]!)]))
+  }
+
+  value(name: string, schema: ValueSchema): unknown {
+    const random = this.#random
+    const types = [schema.type ?? 'string'].flat()
+    if (types.includes('null') && random.chance(0.2)) return null
+    if (schema.enum) return random.pick(schema.enum)
+    switch (types[0]) {
+      case 'integer':
+      case 'number':
+        return this.#integer(schema)
+      case 'boolean':
+        return random.chance(0.5)
+      case 'array':
+        return Array.from({ length: random.integer(1, 3) }, () => this.value(name, schema.items!))
+      default:
+        return this.#text(name, schema)
+    }
+  }
+
+  #integer({ minimum = 0, maximum = 100 }: ValueSchema): number {
+    const random = this.#random
+    const small = Math.min(maximum, minimum + 30)
+    return random.chance(0.1) ? random.pick([minimum, maximum]) : random.integer(minimum, small)
+  }
+
+  #text(name: string, schema: ValueSchema): string {
+    const random = this.#random
+    if (schema.format === 'date-time') return this.#time(name)
+    if (name === 'project_id') return this.#world.pick('projects', random)?.id ?? 'none'
+    if (name === 'page_token' || name === 'cursor') return this.#world.pickToken(random) ?? ''
+    if (name === 'query' || name === 'search') return this.#search()
+    if (name === 'method' || name === 'exclude_method') return random.pick(['GET', 'post', 'DELETE'])
+    return this.newName().slice(0, schema.maxLength)
+  }
+
+  /** New every time, because names are unique; strange now and then, because names are free text. */
+  newName(): string {
+    const random = this.#random
+    const unique = `${(this.#count++).toString(36)}-${random.integer(0, 1e9).toString(36)}`
+    const word = random.chance(0.2) ? random.pick(hostileStrings) : random.pick(WORDS)
+    return `${unique} ${word.slice(0, 150).toWellFormed()}`
+  }
+
+  #search(): string {
+    const known = this.#world.pick(this.#random.pick(['projects', 'api_keys']), this.#random)
+    const text = this.#random.pick([known?.name, known?.id, ...WORDS]) ?? 'a'
+    return text.slice(0, this.#random.integer(1, 20)).toWellFormed()
+  }
+
+  /** Short ranges around now: where the records are, and few of them. */
+  #time(name: string): string {
+    const shiftMs = name === 'start' ? -this.#random.integer(1, 3_000) : this.#random.integer(0, 3_000)
+    return new Date(Date.now() + shiftMs).toISOString()
+  }
+}

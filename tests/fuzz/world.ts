@@ -1,0 +1,91 @@
+// What the requests so far have made, so that the next ones can ask for things that exist.
+import type { Random } from './random.ts'
+
+export interface KnownRecord {
+  readonly id: string
+  readonly name?: string
+  /** The secret of an API key, while it is known. */
+  readonly key?: string
+}
+
+const MOST_RECORDS = 80
+const MOST_TOKENS = 50
+
+export class World {
+  readonly #records = new Map<string, Map<string, KnownRecord>>()
+  readonly #tokens: string[] = []
+  readonly #idempotencyKeys: string[] = []
+
+  /** A 2xx answer tells what there is now, by the words of the path it came from. */
+  learn(request: { method: string; template: string; reference: string | undefined }, answer: Learned): void {
+    const resource = resourceOf(request.template)
+    if (!resource) return
+    const records = this.#of(resource)
+    if (request.method === 'DELETE' && request.reference !== undefined) {
+      for (const { id, name } of records.values()) {
+        if (id === request.reference || name === request.reference) records.delete(id)
+      }
+    }
+    const record = answer.json as Partial<KnownRecord> | null | undefined
+    if (typeof record?.id === 'string' && request.method !== 'GET') {
+      const { id } = record
+      records.set(id, { ...records.get(id), ...(record as KnownRecord) })
+    }
+    for (const name of ['x-next-page-token', 'x-next-cursor']) {
+      const token = answer.headers[name]
+      if (typeof token === 'string') remember(this.#tokens, token)
+    }
+  }
+
+  isCrowded(resource: string): boolean {
+    return this.#of(resource).size > MOST_RECORDS
+  }
+
+  pick(resource: string, random: Random): KnownRecord | undefined {
+    const records = [...this.#of(resource).values()]
+    return records.length > 0 ? random.pick(records) : undefined
+  }
+
+  pickKey(random: Random): string | undefined {
+    return this.pick('api_keys', random)?.key
+  }
+
+  pickToken(random: Random): string | undefined {
+    return this.#tokens.length > 0 ? random.pick(this.#tokens) : undefined
+  }
+
+  usedIdempotencyKey(random: Random): string | undefined {
+    return this.#idempotencyKeys.length > 0 ? random.pick(this.#idempotencyKeys) : undefined
+  }
+
+  rememberIdempotencyKey(key: string): void {
+    remember(this.#idempotencyKeys, key)
+  }
+
+  #of(resource: string): Map<string, KnownRecord> {
+    const records = this.#records.get(resource) ?? new Map<string, KnownRecord>()
+    this.#records.set(resource, records)
+    return records
+  }
+}
+
+interface Learned {
+  readonly json: unknown
+  readonly headers: Readonly<Record<string, unknown>>
+}
+
+function remember(list: string[], item: string): void {
+  list.push(item)
+  if (list.length > MOST_TOKENS) list.shift()
+}
+
+/** `/org/projects/{id}/limits` is about projects, and so is `/projects`; limits have no id to know. */
+export function resourceOf(template: string): string | undefined {
+  const beforeId = /(\w+)\/\{\w+\}(\/rotate)?$/.exec(template)
+  if (beforeId) return beforeId[1]
+  return template.includes('{') ? undefined : template.split('/').at(-1)
+}
+
+export function referredIn(template: string): string | undefined {
+  return /(\w+)\/\{\w+\}/.exec(template)?.[1]
+}

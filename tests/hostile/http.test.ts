@@ -1,0 +1,216 @@
+// What a stranger can do with a socket: never a fault of the server, and never in anyone's way.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { assertError, assertErrorShape } from '../conformance/error-answer.ts'
+import { newProject } from '../conformance/fixture-keys.ts'
+import { HttpCaller } from '../conformance/http-exchange.ts'
+import { ServerDatabase } from '../conformance/server-database.ts'
+import { startServer } from '../fixtures/server.ts'
+import { malformedRequests } from './malformed-requests.ts'
+import { RawConnection } from './raw-connection.ts'
+import { assertNoFaultLogged } from './server-log.ts'
+
+const owner = { after }
+const server = await startServer(owner)
+const database = await ServerDatabase.open(owner, server)
+const caller = new HttpCaller(owner, server.url)
+const project = await newProject(caller, server.key, 'Target')
+const { host } = new URL(server.url)
+const projectPath = `/org/projects/${project.id}`
+
+async function assertServes(): Promise<void> {
+  const startedAt = performance.now()
+  const answer = await caller.sendJson(server.key, 'GET', projectPath)
+  assert.equal(answer.status, 200, answer.text)
+  const elapsedMs = performance.now() - startedAt
+  assert.ok(elapsedMs < 2000, `a normal request took ${elapsedMs} ms`)
+}
+
+for (const { what, bytes, expected, isLast } of malformedRequests({
+  host,
+  key: server.key,
+  projectId: project.id,
+})) {
+  test(`a request with ${what} is refused, and the server goes on`, async (t) => {
+    const before = await database.state()
+    const connection = await RawConnection.open(server.url)
+    t.after(() => connection.destroy())
+    connection.write(Buffer.from(bytes, 'latin1'))
+    const answer = await connection.answer()
+    assert.ok(answer, 'closed without an answer')
+    assertError(answer, expected, what)
+    assert.doesNotMatch(answer.text, /smuggled/)
+    if (isLast) await connection.closed()
+    await assertServes()
+    assert.deepEqual(await database.state(), before)
+  })
+}
+
+test('a tunnel is refused by closing the connection', async (t) => {
+  const connection = await RawConnection.open(server.url)
+  t.after(() => connection.destroy())
+  connection.write(`CONNECT 127.0.0.1:80 HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
+  const answer = await connection.answer()
+  assert.ok(answer === undefined || answer.status >= 400, `tunnel: ${answer?.status}`)
+  await connection.closed()
+  await assertServes()
+})
+
+test('a second Authorization is noticed even after thousands of other headers', async (t) => {
+  const connection = await RawConnection.open(server.url)
+  t.after(() => connection.destroy())
+  const many = Array(2100).fill('a:b\r\n').join('')
+  const authorization = `Authorization: Bearer ${server.key}\r\n`
+  connection.write(`GET /org/limits HTTP/1.1\r\nHost: ${host}\r\n${authorization}${many}${authorization}\r\n`)
+  assertError((await connection.answer())!, ['unauthorized', 'bad_request', 'headers_too_large'])
+})
+
+test('a second Host is noticed even after thousands of other headers', async (t) => {
+  const connection = await RawConnection.open(server.url)
+  t.after(() => connection.destroy())
+  const many = Array(2100).fill('a:b\r\n').join('')
+  connection.write(`GET /health HTTP/1.1\r\nHost: ${host}\r\n${many}Host: evil.example\r\n\r\n`)
+  assertError((await connection.answer())!, ['bad_request', 'misdirected_request', 'headers_too_large'])
+})
+
+test('an upgrade to anything is not taken', async (t) => {
+  for (const protocol of ['websocket', 'h2c', 'TLS/1.3', 'nonsense']) {
+    const connection = await RawConnection.open(server.url)
+    t.after(() => connection.destroy())
+    connection.write(
+      `GET ${projectPath} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${server.key}\r\n` +
+        `Connection: Upgrade\r\nUpgrade: ${protocol}\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: x\r\n\r\n`,
+    )
+    const answer = await connection.answer()
+    assert.ok(answer && answer.status !== 101 && answer.status < 500, `${protocol}: ${answer?.status}`)
+  }
+  await assertServes()
+})
+
+test('requests sent at once on one connection are answered in turn', async (t) => {
+  const connection = await RawConnection.open(server.url)
+  t.after(() => connection.destroy())
+  const paths = ['/health', '/nowhere', '/ready', '/org/projects', '/health']
+  connection.write(paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`).join(''))
+  for (const status of [200, 404, 200, 401, 200]) {
+    assert.equal((await connection.answer())?.status, status)
+  }
+})
+
+test('a broken request behind good ones ends the connection, and no answer is mixed with another', async (t) => {
+  const connection = await RawConnection.open(server.url)
+  t.after(() => connection.destroy())
+  const good = `GET /openapi.json HTTP/1.1\r\nHost: ${host}\r\n\r\n`
+  connection.write(`${good}${good}GARBAGE\r\n\r\n${good}`)
+  const answers = []
+  for (let answer = await connection.answer(); answer; answer = await connection.answer())
+    answers.push(answer)
+  for (const answer of answers.slice(0, -1)) assert.ok(answer.status === 200 && answer.json, answer.text)
+  assertError(answers.at(-1)!, 'bad_request')
+  await connection.closed()
+})
+
+test('an expectation nobody knows is refused in the usual shape, or ignored', async () => {
+  const headers = [['Expect', 'nonsense']] as const
+  const answer = await caller.sendAs(server.key, { method: 'GET', path: '/org/limits', headers })
+  if (answer.status !== 200) assertErrorShape(answer)
+})
+
+test('a host a proxy is said to have seen is not believed', async () => {
+  for (const name of ['X-Forwarded-Host', 'Forwarded', 'X-Host']) {
+    const headers = [[name, name === 'Forwarded' ? 'host=evil.example' : 'evil.example']] as const
+    const answer = await caller.sendAs(server.key, {
+      method: 'GET',
+      path: `${projectPath}?by=${name}`,
+      headers,
+    })
+    assert.equal(answer.status, 200, answer.text)
+  }
+  const domains = await recordedDomains()
+  assert.deepEqual(domains, [host])
+})
+
+async function recordedDomains(): Promise<string[]> {
+  const now = Date.now()
+  const range = `start=${new Date(now - 600_000).toISOString()}&end=${new Date(now + 600_000).toISOString()}`
+  const answer = await caller.sendJson(server.key, 'GET', `/audit-logs?${range}&search=${project.id}`)
+  return [...new Set((answer.json as { domain: string }[]).map(({ domain }) => domain))]
+}
+
+test('a body that nobody reads is not taken for the next request', async (t) => {
+  const connection = await RawConnection.open(server.url)
+  t.after(() => connection.destroy())
+  const inner = `DELETE ${projectPath} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${server.key}\r\n\r\n`
+  const outer = (path: string) =>
+    `POST ${path} HTTP/1.1\r\nHost: ${host}\r\nContent-Type: text/plain\r\nContent-Length: ${inner.length}\r\n\r\n`
+  connection.write(outer('/org/projects') + inner + outer('/nowhere') + inner)
+  assertError((await connection.answer())!, 'unauthorized')
+  const second = await connection.answer()
+  if (second) assertError(second, ['not_found', 'unsupported_media_type'])
+  await assertServes()
+})
+
+test('a preflight from another origin gets no permission', async () => {
+  for (const origin of ['https://evil.example', 'null', server.url]) {
+    for (const path of ['/org/projects', projectPath, '/health', '/nowhere']) {
+      const answer = await caller.send({
+        method: 'OPTIONS',
+        path,
+        headers: [
+          ['Origin', origin],
+          ['Access-Control-Request-Method', 'POST'],
+          ['Access-Control-Request-Headers', 'authorization'],
+        ],
+      })
+      const granted = Object.keys(answer.headers).filter((name) => name.startsWith('access-control-'))
+      assert.deepEqual(granted, [], `${origin} at ${path}`)
+      assertError(answer, ['method_not_allowed', 'not_found'])
+    }
+  }
+})
+
+test('a plain request from another origin gets no permission to read the answer', async () => {
+  const headers = [['Origin', 'https://evil.example']] as const
+  const answer = await caller.sendAs(server.key, { method: 'GET', path: '/org/limits', headers })
+  assert.equal(answer.headers['access-control-allow-origin'], undefined)
+})
+
+test('another method cannot be asked for by header, query or body', async () => {
+  const names = ['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override', '_method']
+  for (const name of names) {
+    const headers = [[name, 'DELETE']] as const
+    const posted = await caller.sendAs(server.key, { method: 'POST', path: projectPath, headers })
+    assertError(posted, 'method_not_allowed', name)
+    const got = await caller.sendAs(server.key, {
+      method: 'GET',
+      path: `${projectPath}?${name}=DELETE`,
+      headers,
+    })
+    assert.equal(got.status, 200, name)
+  }
+  await assertServes()
+})
+
+test('a file of another path cannot be reached by rewriting headers', async () => {
+  const headers = [
+    ['X-Original-URL', '/metrics'],
+    ['X-Rewrite-URL', '/metrics'],
+  ] as const
+  const answer = await caller.sendAs(server.key, { method: 'GET', path: '/health', headers })
+  assert.equal((answer.json as { status: string }).status, 'ok')
+})
+
+test('a client that asks before it sends a body is told to go on', async (t) => {
+  const body = JSON.stringify({ name: 'asked first' })
+  const head = (key: string) =>
+    `POST /org/projects HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${key}\r\n` +
+    `Content-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`
+  const connection = await RawConnection.open(server.url)
+  t.after(() => connection.destroy())
+  connection.write(head(server.key))
+  assert.equal((await connection.answer())?.status, 100)
+  connection.write(body)
+  assert.equal((await connection.answer())?.status, 201)
+})
+
+test('none of this was a fault of the server', () => assertNoFaultLogged(server))

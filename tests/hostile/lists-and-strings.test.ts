@@ -1,0 +1,316 @@
+// Lists asked for in every wrong way, and text that is code elsewhere: refused, or taken literally.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { operations } from '@berth/contracts/operations'
+import type { FieldsSchema } from '../conformance/bad-values.ts'
+import { assertError } from '../conformance/error-answer.ts'
+import { newKey, newProject } from '../conformance/fixture-keys.ts'
+import { HttpCaller, type Answer } from '../conformance/http-exchange.ts'
+import { resourceOf, sampleBody, sampleRequest } from '../conformance/sample-request.ts'
+import { ServerDatabase } from '../conformance/server-database.ts'
+import { startServer } from '../fixtures/server.ts'
+import { hostileStrings } from './hostile-strings.ts'
+import { assertNoFaultLogged } from './server-log.ts'
+
+// Far above what any of these takes, and far below what a pg_sleep or a regex bomb would.
+const LONGEST_MS = 2_000
+
+const owner = { after }
+const server = await startServer(owner)
+const database = await ServerDatabase.open(owner, server)
+const caller = new HttpCaller(owner, server.url)
+const references = {
+  projects: (await newProject(caller, server.key, 'Victim')).id,
+  api_keys: (await newKey(caller, server.key, { name: 'victim' })).id,
+}
+
+async function promptly(what: string, send: () => Promise<Answer>): Promise<Answer> {
+  const startedAt = performance.now()
+  const answer = await send()
+  const elapsedMs = performance.now() - startedAt
+  assert.ok(elapsedMs < LONGEST_MS, `${what} took ${elapsedMs} ms`)
+  assert.ok(answer.status < 500, `${what}: ${answer.status} ${answer.text}`)
+  return answer
+}
+
+const get = (path: string) =>
+  promptly(path.slice(0, 200), () => caller.sendAs(server.key, { method: 'GET', path }))
+
+function withParameter(path: string, name: string, value: string): string {
+  const [base = '', query] = path.split('?')
+  const parameters = new URLSearchParams(query)
+  parameters.set(name, value)
+  return `${base}?${parameters.toString()}`
+}
+
+const lists = operations.filter(({ paging }) => paging)
+const badLimits = [
+  '0',
+  '-1',
+  '1000000000',
+  '1e9',
+  'x',
+  '1.5',
+  '',
+  'Infinity',
+  '-Infinity',
+  '1e400',
+  '-1e400',
+  'NaN',
+]
+const badOffsets = ['-1', '1e18', '1000000001', '9223372036854775808', '1.5', 'x', '', '1e400', 'NaN']
+
+for (const operation of lists) {
+  const { path } = sampleRequest(operation, operation.path, references)
+  const { properties } = operation.query as unknown as FieldsSchema
+  const largest = properties['limit']!.maximum!
+
+  test(`${operation.id} refuses limits and offsets that are none`, async () => {
+    for (const limit of [...badLimits, String(largest + 1)]) {
+      assertError(await get(withParameter(path, 'limit', limit)), 'bad_request', `limit ${limit}`)
+    }
+    if (!properties['offset']) return
+    for (const offset of badOffsets) {
+      assertError(await get(withParameter(path, 'offset', offset)), 'bad_request', `offset ${offset}`)
+    }
+  })
+
+  test(`${operation.id} takes the smallest and largest limit and offset`, async () => {
+    for (const [name, value] of [
+      ['limit', 1],
+      ['limit', largest],
+      ['offset', 0],
+      ['offset', properties['offset']?.maximum ?? 0],
+    ] as const) {
+      assert.equal((await get(withParameter(path, name, String(value)))).status, 200, `${name} ${value}`)
+    }
+  })
+
+  test(`${operation.id} refuses a query of 1 MB and survives one of thousands of parameters`, async () => {
+    for (const name of Object.keys(properties)) {
+      const answer = await get(withParameter(path, name, 'x'.repeat(1024 * 1024)))
+      assertError(answer, ['bad_request', 'headers_too_large'], name)
+    }
+    const many = Array.from({ length: 2000 }, (_, index) => `p${index}=1`).join('&')
+    assert.equal((await get(`${path}${path.includes('?') ? '&' : '?'}${many}`)).status, 200)
+  })
+
+  const texts = Object.entries(properties).filter(([, schema]) => schema.type === 'string' && schema.pattern)
+  for (const [name] of texts) {
+    test(`${operation.id} takes hostile text in "${name}" literally or refuses it`, async () => {
+      const before = await database.state()
+      for (const text of hostileStrings) {
+        const answer = await get(withParameter(path, name, text))
+        if (answer.status !== 200) assertError(answer, 'bad_request', `${name} ${text}`)
+      }
+      assert.deepEqual(await database.state(), before)
+    })
+  }
+}
+
+// Each is alone in holding its character, so a search for the character must find it alone.
+const literals = ['%', '_', '\\', "'", '"', '*', '?', '(', '[', '$', '^', '|', '+', ';']
+
+test('characters that are patterns elsewhere are searched for as themselves among projects', async () => {
+  for (const character of literals) await newProject(caller, server.key, `left${character}right`)
+  for (const character of literals) {
+    const found = await get(withParameter('/org/projects', 'query', character))
+    assert.deepEqual(names(found), [`left${character}right`], character)
+    const part = await get(withParameter('/org/projects', 'query', `T${character}R`))
+    assert.deepEqual(names(part), [`left${character}right`], `T${character}R`)
+    const exact = await get(withParameter('/org/projects', 'name', `left${character}right`))
+    assert.deepEqual(names(exact), [`left${character}right`], character)
+    assert.deepEqual(names(await get(withParameter('/org/projects', 'name', character))), [], character)
+  }
+})
+
+test('characters that are patterns elsewhere are searched for as themselves among keys', async () => {
+  for (const character of literals) await newKey(caller, server.key, { name: `left${character}right` })
+  for (const character of literals) {
+    const found = await get(withParameter('/org/api_keys', 'query', `t${character}r`))
+    assert.deepEqual(names(found), [`left${character}right`], character)
+  }
+  // Ids and masked keys hold an underscore, so here it would match if it stood for any character.
+  assert.deepEqual(names(await get(withParameter('/org/api_keys', 'query', 'key%'))), [])
+  assert.deepEqual(names(await get(withParameter('/org/api_keys', 'query', '_ey'))), [])
+})
+
+test('characters that are patterns elsewhere are searched for as themselves in the audit log', async () => {
+  await get('/org/projects/per%25cent')
+  await get('/org/projects/under_score')
+  await get('/org/projects/underXscore')
+  const paths = async (search: string) => {
+    const { path } = sampleRequest(
+      lists.find(({ id }) => id === 'listAuditLogs')!,
+      '/audit-logs',
+      references,
+    )
+    const answer = await get(withParameter(path, 'search', search))
+    return (answer.json as { path: string }[]).map((entry) => entry.path)
+  }
+  assert.deepEqual(await paths('per%'), ['/org/projects/per%25cent'])
+  assert.deepEqual(await paths('under_score'), ['/org/projects/under_score'])
+  assert.deepEqual(await paths('_%_'), [])
+  assert.deepEqual(await paths('.*'), [])
+})
+
+function names(answer: Answer): string[] {
+  assert.equal(answer.status, 200, answer.text)
+  return (answer.json as { name: string }[]).map(({ name }) => name)
+}
+
+for (const operation of operations.filter(({ body }) => body)) {
+  const { properties } = operation.body as unknown as FieldsSchema
+  const free = Object.entries(properties).filter(
+    ([, { type, enum: values }]) => [type].flat().includes('string') && !values,
+  )
+  for (const [field] of free) {
+    test(`${operation.id} stores hostile text in "${field}" as it is, or refuses it`, async () => {
+      const before = {
+        projects: await database.count('projects'),
+        api_keys: await database.count('api_keys'),
+      }
+      let stored = 0
+      for (const text of hostileStrings) {
+        const exchange = sampleRequest(operation, operation.path, references)
+        const body = JSON.stringify({ ...sampleBody(operation), [field]: text })
+        const answer = await promptly(text, () => caller.sendAs(server.key, { ...exchange, body }))
+        if (answer.status !== operation.status) {
+          assertError(answer, ['bad_request', 'project_not_found', 'already_exists'], text)
+          continue
+        }
+        const record = answer.json as { id: string } & Record<string, unknown>
+        const read = await get(`${operation.path.replace(/\/\{id\}$/, '')}/${record.id}`)
+        // A project may be referred to by its name; what is found must be the one of that very name.
+        const shown = field === 'project_id' ? 'project_name' : field
+        assert.equal(record[shown], text)
+        assert.equal((read.json as Record<string, unknown>)[shown], text)
+        if (operation.method === 'POST') stored++
+      }
+      const growing = operation.path.includes('api_keys') ? 'api_keys' : 'projects'
+      assert.deepEqual(
+        { projects: await database.count('projects'), api_keys: await database.count('api_keys') },
+        { ...before, [growing]: before[growing] + stored },
+      )
+    })
+  }
+}
+
+for (const operation of operations.filter(({ path }) => resourceOf(path))) {
+  test(`${operation.id} finds nothing, and breaks nothing, by a hostile id`, async () => {
+    // What the tests before have stored under such a name may well be found; not here, by these.
+    const strange = hostileStrings.map((text) => `${text.slice(0, 200)} `).filter((text) => text.trim())
+    const before = await database.state()
+    for (const text of strange) {
+      const exchange = sampleRequest(operation, operation.path, { [resourceOf(operation.path)!]: text })
+      const answer = await promptly(text, () => caller.sendAs(server.key, exchange))
+      assertError(answer, ['not_found', 'bad_request'], text)
+    }
+    assert.deepEqual(await database.state(), before)
+  })
+}
+
+test('a project is found by whatever name it has', async () => {
+  const { json } = await get('/org/projects?limit=100')
+  for (const { id, name } of json as { id: string; name: string }[]) {
+    const answer = await get(`/org/projects/${encodeURIComponent(name)}`)
+    assert.equal(answer.status, 200, `${name}: ${answer.text}`)
+    assert.equal((answer.json as { id: string }).id, id)
+  }
+})
+
+test('hostile text in headers goes no further than the audit log', async () => {
+  const before = await database.state()
+  for (const text of hostileStrings) {
+    const value = Buffer.from(text).toString('latin1')
+    const headers = [
+      ['User-Agent', value],
+      ['Referer', value],
+      ['X-Request-Id', value],
+      ['X-Forwarded-For', value],
+    ] as const
+    const answer = await promptly(text, () =>
+      caller.sendAs(server.key, { method: 'GET', path: '/org/limits', headers }),
+    )
+    assert.equal(answer.status, 200)
+    assert.match(String(answer.headers['x-request-id']), /^req_[a-z0-9]+$/)
+  }
+  assert.deepEqual(await database.state(), before)
+})
+
+const auditPaths = [
+  ['/audit-logs', 'page_token', 'bad_request'],
+  ['/audit-logs/export/chunk', 'cursor', 'bad_request'],
+] as const
+const DAY_MS = 24 * 3_600_000
+const iso = (ms: number) => new Date(ms).toISOString()
+
+for (const [path, token] of auditPaths) {
+  test(`${path} refuses ranges that are none`, async () => {
+    const now = Date.now()
+    const range = (start: string, end: string) =>
+      get(`${path}?${new URLSearchParams({ start, end }).toString()}`)
+    const bad: [string, string][] = [
+      [iso(now), iso(now)],
+      [iso(now), iso(now - 1)],
+      [iso(now), iso(now + 30 * DAY_MS + 1)],
+      ['0001-01-01T00:00:00Z', '9999-12-31T23:59:59Z'],
+      [iso(now), '5y'],
+      ['-5m', iso(now)],
+      ['1e400', iso(now)],
+      [iso(now), 'infinity'],
+      ['-infinity', iso(now)],
+      ['epoch', 'now'],
+      ['2026-02-30T00:00:00Z', '2026-03-03T00:00:00Z'],
+      [`2026-01-01T00:00:00Z' OR '1'='1`, iso(now)],
+    ]
+    for (const [start, end] of bad) assertError(await range(start, end), 'bad_request', `${start} to ${end}`)
+    assertError(await get(`${path}?start=${iso(now)}`), 'bad_request', 'no end')
+    assertError(await get(path), 'bad_request', 'no range')
+  })
+
+  test(`${path} takes the first and the last days there are`, async () => {
+    for (const [start, end] of [
+      ['0001-01-01T00:00:00Z', '0001-01-02T00:00:00Z'],
+      ['0001-01-01T00:00:00+23:59', '0001-01-02T00:00:00+23:59'],
+      ['9999-12-31T00:00:00Z', '9999-12-31T23:59:59.999999999Z'],
+      ['9999-12-31T00:00:00-23:59', '9999-12-31T23:59:59-23:59'],
+    ] as const) {
+      const answer = await get(`${path}?${new URLSearchParams({ start, end }).toString()}`)
+      assert.equal(answer.status, 200, `${start}: ${answer.text}`)
+    }
+  })
+
+  test(`${path} refuses a ${token} that it did not give out`, async () => {
+    const range = new URLSearchParams({ start: iso(Date.now() - DAY_MS), end: iso(Date.now() + DAY_MS) })
+    const encoded = [
+      '',
+      '.',
+      '1',
+      '1.',
+      '.1',
+      '-1.1',
+      '1.-1',
+      '1.1.1',
+      '1e3.1',
+      'a.b',
+      '1.1 ',
+      '1\0.1',
+      '{"t":1}',
+    ]
+    const tokens = ['x', '0', 'null', '!!!', '%', "' OR '1'='1", '\u{1f6a2}', 'x'.repeat(255)]
+    const all = [...tokens, ...encoded.filter(Boolean).map((text) => Buffer.from(text).toString('base64url'))]
+    for (const text of all) {
+      assertError(
+        await get(`${path}?${range.toString()}&${token}=${encodeURIComponent(text)}`),
+        'bad_request',
+        text,
+      )
+    }
+    const far = Buffer.from('999999999999999.999999999999999999').toString('base64url')
+    const answer = await get(`${path}?${range.toString()}&${token}=${far}`)
+    assert.ok(answer.status === 200 || answer.status === 400, answer.text)
+  })
+}
+
+test('none of this was a fault of the server', () => assertNoFaultLogged(server))

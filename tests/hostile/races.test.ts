@@ -1,0 +1,147 @@
+// Changes that meet: whichever comes first, none is a fault, and what must always hold still does.
+import assert from 'node:assert/strict'
+import { after, test, type TestContext } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { ErrorCode } from '@berth/contracts/errors'
+import { assertError } from '../conformance/error-answer.ts'
+import { newKey, newProject } from '../conformance/fixture-keys.ts'
+import { HttpCaller } from '../conformance/http-exchange.ts'
+import { ServerDatabase } from '../conformance/server-database.ts'
+import { startServer } from '../fixtures/server.ts'
+import { assertNoFaultLogged } from './server-log.ts'
+
+const owner = { after }
+const server = await startServer(owner)
+const database = await ServerDatabase.open(owner, server)
+const caller = new HttpCaller(owner, server.url)
+
+/** A transaction of the test's own: requests that need what it changed or locked wait for its end. */
+async function inTheWay(t: TestContext, ...statements: string[]): Promise<ServerDatabase> {
+  const blocker = await ServerDatabase.open(t, server)
+  await blocker.run('BEGIN')
+  for (const statement of statements) await blocker.run(statement)
+  return blocker
+}
+
+/** Until so many requests wait for what stands in their way, or the given one no longer does. */
+async function untilWaiting(count: number, request?: Promise<unknown>): Promise<void> {
+  const answered = new AbortController()
+  void request?.finally(() => answered.abort())
+  const deadline = performance.now() + 5_000
+  while (!answered.signal.aborted) {
+    if ((await database.run('SELECT 1 FROM pg_locks WHERE NOT granted')).length >= count) return
+    assert.ok(performance.now() < deadline, 'the request does not wait for what stands in its way')
+    await delay(5)
+  }
+}
+
+// Names and a limit set while the project is being deleted; a new name set while the key is.
+const overtaken: [
+  what: string,
+  table: string,
+  path: (id: string) => string,
+  body: object,
+  code: ErrorCode,
+][] = [
+  ['renaming a project', 'projects', (id) => `/org/projects/${id}`, { name: 'too late' }, 'not_found'],
+  [
+    'limiting a project',
+    'projects',
+    (id) => `/org/projects/${id}/limits`,
+    { max_pooled_sessions: 1 },
+    'not_found',
+  ],
+  ['renaming a key', 'api_keys', (id) => `/org/api_keys/${id}`, { name: 'too late' }, 'not_found'],
+]
+
+for (const [what, table, path, body, code] of overtaken) {
+  test(`${what} that is deleted meanwhile finds nothing to change`, async (t) => {
+    const { id } =
+      table === 'projects'
+        ? await newProject(caller, server.key, `overtaken by ${what}`)
+        : await newKey(caller, server.key, { name: `overtaken by ${what}` })
+    const blocker = await inTheWay(t, `UPDATE ${table} SET deleted_at = now() WHERE id = '${id}'`)
+    const answer = caller.sendJson(server.key, 'PATCH', path(id), body)
+    await untilWaiting(1)
+    await blocker.run('COMMIT')
+    assertError(await answer, code)
+  })
+}
+
+test('rotating a key that is deleted meanwhile leaves no successor', async (t) => {
+  const { id } = await newKey(caller, server.key, { name: 'rotated while deleted' })
+  const blocker = await inTheWay(t, `UPDATE api_keys SET deleted_at = now() WHERE id = '${id}'`)
+  const answer = caller.sendJson(server.key, 'POST', `/org/api_keys/${id}/rotate`, {})
+  await untilWaiting(1)
+  await blocker.run('COMMIT')
+  assertError(await answer, 'not_found')
+  const alive = `SELECT 1 FROM api_keys WHERE name = 'rotated while deleted' AND deleted_at IS NULL`
+  assert.equal((await database.run(alive)).length, 0)
+})
+
+test('no key outlives its project, even one rotated while both are deleted', async (t) => {
+  const project = await newProject(caller, server.key, 'deleted under a rotation')
+  const { id } = await newKey(caller, server.key, { name: 'rotated', project_id: project.id })
+  await caller.sendJson(server.key, 'GET', '/org/limits')
+  const keys = await inTheWay(
+    t,
+    'LOCK TABLE api_keys IN SHARE ROW EXCLUSIVE MODE',
+    `SET LOCAL lock_timeout = '300ms'`,
+  )
+  const trail = await inTheWay(t, 'LOCK TABLE audit_logs IN SHARE ROW EXCLUSIVE MODE')
+  const rotation = caller.sendJson(server.key, 'POST', `/org/api_keys/${id}/rotate`, {})
+  await untilWaiting(1)
+  // Deletes the key between the rotation's look at it and its change, unless the rotation holds it.
+  await keys.run(`UPDATE api_keys SET deleted_at = now() WHERE id = '${id}'`).then(
+    () => keys.run('COMMIT'),
+    () => keys.run('ROLLBACK'),
+  )
+  await untilWaiting(1, rotation)
+  const deletion = caller.sendJson(server.key, 'DELETE', `/org/projects/${project.id}`)
+  await untilWaiting(2, deletion)
+  await trail.run('COMMIT')
+  for (const answer of [await rotation, await deletion]) assert.ok(answer.status < 500, answer.text)
+  const orphans = `SELECT api_keys.id FROM api_keys JOIN projects ON projects.id = project_id
+    WHERE api_keys.deleted_at IS NULL AND projects.deleted_at IS NOT NULL`
+  assert.deepEqual(await database.run(orphans), [])
+})
+
+test('fifty projects of one name asked for at once are one project', async () => {
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, () =>
+      caller.sendJson(server.key, 'POST', '/org/projects', { name: 'wanted' }),
+    ),
+  )
+  assert.equal(answers.filter(({ status }) => status === 201).length, 1)
+  for (const answer of answers.filter(({ status }) => status !== 201)) assertError(answer, 'already_exists')
+})
+
+test('however many are archived and deleted at once, one active project is left, and it is the default', async () => {
+  for (let count = 0; count < 6; count++) await newProject(caller, server.key, `one of many ${count}`)
+  const listed = await caller.sendJson(server.key, 'GET', '/org/projects?limit=100')
+  const projects = listed.json as { id: string }[]
+  const answers = await Promise.all(
+    projects.map(({ id }, index) =>
+      index % 2 === 0
+        ? caller.sendJson(server.key, 'PATCH', `/org/projects/${id}`, { status: 'archived' })
+        : caller.sendJson(server.key, 'DELETE', `/org/projects/${id}`),
+    ),
+  )
+  const refused = answers.filter(({ status }) => status >= 400)
+  for (const answer of refused) assertError(answer, ['last_active_project', 'project_not_empty'])
+  const active = await database.run(
+    `SELECT is_default FROM projects WHERE deleted_at IS NULL AND status = 'active'`,
+  )
+  assert.ok(active.length > 0)
+  assert.equal(active.filter((row) => row['is_default']).length, 1)
+})
+
+test('a key deleted twice at once is deleted, and both are told so', async () => {
+  const { id } = await newKey(caller, server.key, { name: 'deleted twice' })
+  const deletes = Array.from({ length: 10 }, () =>
+    caller.sendJson(server.key, 'DELETE', `/org/api_keys/${id}`),
+  )
+  assert.deepEqual([...new Set((await Promise.all(deletes)).map(({ status }) => status))], [204])
+})
+
+test('none of this was a fault of the server', () => assertNoFaultLogged(server))

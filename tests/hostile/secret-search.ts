@@ -1,0 +1,28 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+
+/** The forms in which a secret might lie somewhere; its last part alone would be enough to use it. */
+export function formsOf(key: string): Buffer[] {
+  const secret = Buffer.from(key.split('_').at(-1)!)
+  return [
+    secret,
+    Buffer.from(secret.toString('hex')),
+    Buffer.from(secret.toString('base64').replaceAll('=', '').slice(0, -1)),
+    Buffer.from(Buffer.from(key).toString('base64').replaceAll('=', '').slice(0, -1)),
+    Buffer.from(secret.toString(), 'utf16le'),
+  ]
+}
+
+export function holds(text: string | Buffer, key: string): boolean {
+  const bytes = Buffer.from(text)
+  return formsOf(key).some((form) => bytes.includes(form))
+}
+
+/** Files below a directory that hold the secret in any form. */
+export function filesWith(directory: string, key: string): string[] {
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => holds(readFileSync(path), key))
+    .map((path) => relative(directory, path))
+}
