@@ -97,6 +97,7 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
     authenticator,
     projects,
     rate: new RateLimit(config.BERTH_RATE_LIMIT_PER_MINUTE),
+    room: () => audit.room(),
   })
   const organization = new OrganizationService({
     maxConcurrentSessions: config.BERTH_MAX_CONCURRENT_SESSIONS,

@@ -225,7 +225,7 @@ const settings = {
   BERTH_LOG_LEVEL: setting({
     default: 'info',
     parse: oneOf('debug', 'info', 'warn', 'error', 'silent'),
-    help: 'Least severe log line written. Successful reads are logged at debug.',
+    help: 'Least severe log line written. Reads and refusals are logged at debug.',
   }),
   BERTH_DRAIN_SECONDS: setting({
     default: '1',

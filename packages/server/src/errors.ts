@@ -16,7 +16,11 @@ export class AppError extends Error {
     message: string,
     options: { cause?: unknown; details?: readonly ErrorDetail[]; headers?: Record<string, string> } = {},
   ) {
+    // A refusal is an answer, not a fault: nobody reads its stack, which costs more than the rest of it.
+    const { stackTraceLimit } = Error
+    if (errorCatalogue[code].status < 500) Error.stackTraceLimit = 0
     super(message, 'cause' in options ? { cause: options.cause } : {})
+    Error.stackTraceLimit = stackTraceLimit
     this.name = 'AppError'
     this.code = code
     this.details = options.details

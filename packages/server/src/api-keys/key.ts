@@ -1,6 +1,6 @@
 // What a key looks like: `sk_<public id>_<secret>`. The public id finds the row, the hash of the
 // whole key proves it. The secret has 190 bits, so a plain hash is as good as a slow one.
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { createHash, hash, timingSafeEqual } from 'node:crypto'
 import { randomText } from '@berth/kit/ids'
 
 const SHAPE = /^sk_([a-z0-9]{12})_[A-Za-z0-9]{32}$/
@@ -28,12 +28,12 @@ export function publicIdOf(key: string): string {
   return `own-${createHash('sha256').update(`public id of ${key}`).digest('hex').slice(0, 16)}`
 }
 
-export function isSameKey(key: string, hash: Buffer): boolean {
-  return timingSafeEqual(hashOf(key), hash)
+export function isSameKey(key: string, knownHash: Buffer): boolean {
+  return timingSafeEqual(hashOf(key), knownHash)
 }
 
 function hashOf(key: string): Buffer {
-  return createHash('sha256').update(key).digest()
+  return hash('sha256', key, 'buffer')
 }
 
 function maskOf(key: string): string {

@@ -89,10 +89,7 @@ function search(query: Query, filter: AuditFilter): Query {
 /** Must run in a transaction: the permission it gives itself ends with that. */
 export async function deleteAuditRecordsBefore(tx: Db, time: Date, most: number): Promise<number> {
   await sql`SELECT set_config('berth.audit_retention', 'on', true)`.execute(tx)
-  const old = tx.selectFrom('audit_logs').select('id').where('timestamp', '<', time).limit(most)
-  const { numDeletedRows } = await tx
-    .deleteFrom('audit_logs')
-    .where('id', 'in', old)
-    .executeTakeFirstOrThrow()
-  return Number(numDeletedRows)
+  const old = sql`SELECT timestamp, id FROM audit_logs WHERE timestamp < ${time} LIMIT ${most}`
+  const { numAffectedRows } = await sql`DELETE FROM audit_logs WHERE (timestamp, id) IN (${old})`.execute(tx)
+  return Number(numAffectedRows)
 }

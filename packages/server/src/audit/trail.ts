@@ -8,7 +8,10 @@ import { insertAuditRecords } from './store.ts'
 import type { NewAuditRecord } from './types.ts'
 
 const FLUSH_MS = 1_000
-const BATCH_SIZE = 500
+const FLUSH_AT = 500
+const BATCH_SIZE = 2_000
+/** With so many waiting, new requests wait too: the log must not fall behind for ever. */
+const CROWDED = 5_000
 /** While the database is away, records wait; past this many the oldest are dropped and counted. */
 const MOST_WAITING = 20_000
 
@@ -37,12 +40,15 @@ export class AuditTrail {
 
   record(record: NewAuditRecord): void {
     this.#waiting.push(record)
-    if (this.#waiting.length > MOST_WAITING) {
-      this.#waiting.shift()
-      this.#droppedCount++
-    } else if (this.#waiting.length === BATCH_SIZE) {
-      void this.flush()
-    }
+    if (this.#waiting.length === FLUSH_AT) void this.flush()
+    if (this.#waiting.length <= MOST_WAITING) return
+    const tooMany = this.#waiting.splice(0, BATCH_SIZE)
+    this.#droppedCount += tooMany.length
+  }
+
+  /** What a new request has to wait for before it may add to the log; usually nothing. */
+  room(): Promise<void> | undefined {
+    return this.#waiting.length < CROWDED ? undefined : this.flush()
   }
 
   /** Resolves when everything recorded so far is stored, or could not be stored for now. */

@@ -16,11 +16,19 @@ export class Access {
   readonly #authenticator: Authenticator
   readonly #projects: ProjectResolver
   readonly #rate: RateLimit
+  readonly #room: () => Promise<void> | undefined
 
-  constructor(options: { authenticator: Authenticator; projects: ProjectResolver; rate: RateLimit }) {
+  constructor(options: {
+    authenticator: Authenticator
+    projects: ProjectResolver
+    rate: RateLimit
+    /** What a request has to wait for when the server has too much to write already. */
+    room: () => Promise<void> | undefined
+  }) {
     this.#authenticator = options.authenticator
     this.#projects = options.projects
     this.#rate = options.rate
+    this.#room = options.room
   }
 
   /** Callback style on purpose: a remembered key is let through without a trip to the event loop. */
@@ -62,11 +70,17 @@ export class Access {
       throw new AppError('forbidden', 'Cannot do this with a project key; use an organisation-wide key')
     }
     const reference = projectReference(request.headers)
-    if (!reference) return undefined
-    return this.#enterProject(reference, context)
+    const room = this.#room()
+    if (!reference) return room
+    return this.#enterProject(reference, context, room)
   }
 
-  async #enterProject({ value, by }: ProjectReference, context: RequestContext): Promise<void> {
+  async #enterProject(
+    { value, by }: ProjectReference,
+    context: RequestContext,
+    room: Promise<void> | undefined,
+  ): Promise<void> {
+    await room
     const { principal } = context
     const project = await this.#projects.resolve(value, by)
     // A project key learns nothing of other projects, not even whether they exist.

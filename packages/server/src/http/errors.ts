@@ -3,7 +3,6 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { errorCatalogue, type ErrorBody, type ErrorCode } from '@berth/contracts/errors'
 import { databaseFailure } from '../db/failures.ts'
 import { AppError } from '../errors.ts'
-import { validationDetails } from './validation.ts'
 
 const RETRY_AFTER_SECONDS = '1'
 /** Messages of the framework may repeat what they complain of. */
@@ -29,10 +28,6 @@ export function toAppError(error: unknown): AppError | undefined {
 }
 
 function fromFramework(error: FastifyError): AppError | undefined {
-  if (error.validation) {
-    const details = validationDetails(error.validation)
-    return new AppError('bad_request', `Cannot accept the request: ${details[0]?.message}`, { details })
-  }
   const code = frameworkCodes[error.code]
   if (code === 'unsupported_media_type') {
     return new AppError(code, 'Cannot read the body: send it as Content-Type "application/json"')

@@ -12,7 +12,7 @@ import { Connections } from './connections.ts'
 import { auditRecord } from './audit-hook.ts'
 import { answerError } from './errors.ts'
 import { newHostCheck } from './host-check.ts'
-import { compileValidator } from './validation.ts'
+import { compileValidator, refusalOf } from './validation.ts'
 
 const BODY_LIMIT = 1024 * 1024
 // Slow senders are looked for this often, so that one is gone soon after its time is up.
@@ -60,6 +60,7 @@ export function newServer({ config, log, audit, metrics, isDraining }: ServerOpt
     ...listenerOptions(config),
   })
   server.setValidatorCompiler(compileValidator)
+  server.setSchemaErrorFormatter(refusalOf)
   server.setErrorHandler(answerError)
   server.decorateRequest('context', null)
   server.decorateRequest('isHandling', false)
@@ -69,7 +70,8 @@ export function newServer({ config, log, audit, metrics, isDraining }: ServerOpt
     connections.requestEnded(request.raw.socket)
     metrics.observeRequest(request, status, reply.elapsedTime)
     if (context && !context.isAudited) audit.record(auditRecord(request, context, status))
-    const isQuiet = request.method === 'GET' && status < 400
+    // Changes and faults; the audit log has all the rest.
+    const isQuiet = status >= 400 ? status < 500 : request.method === 'GET'
     log[isQuiet ? 'debug' : 'info'](
       {
         requestId: request.id,

@@ -1,7 +1,7 @@
 // Request validation from the contract's schemas.
 import { Ajv, type ErrorObject } from 'ajv'
 import type { FastifySchemaCompiler } from 'fastify'
-import type { ErrorDetail } from '../errors.ts'
+import { AppError, type ErrorDetail } from '../errors.ts'
 
 const MAX_DETAILS = 20
 // RFC 3339, with the ranges of its parts.
@@ -55,6 +55,12 @@ const textReaders: Record<string, (value: unknown) => unknown> = {
   boolean: (value) => (value === 'true' ? true : value === 'false' ? false : value),
   // `a=1,2` and `a=1&a=2` mean the same; the published client sends the first.
   array: (value) => [value].flat().flatMap((text) => (typeof text === 'string' ? text.split(',') : [text])),
+}
+
+/** What Fastify makes of a failed validation, without its own detour over another error. */
+export function refusalOf(errors: readonly Partial<ErrorObject>[]): AppError {
+  const details = validationDetails(errors)
+  return new AppError('bad_request', `Cannot accept the request: ${details[0]?.message}`, { details })
 }
 
 export function validationDetails(errors: readonly Partial<ErrorObject>[]): ErrorDetail[] {

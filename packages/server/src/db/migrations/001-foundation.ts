@@ -41,7 +41,7 @@ CREATE INDEX api_keys_newest ON api_keys (created_at DESC, id DESC);
 CREATE INDEX api_keys_project ON api_keys (project_id) WHERE deleted_at IS NULL;
 
 CREATE TABLE audit_logs (
-  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  id bigint GENERATED ALWAYS AS IDENTITY,
   timestamp timestamptz NOT NULL,
   project_id text,
   key_id text NOT NULL,
@@ -57,9 +57,10 @@ CREATE TABLE audit_logs (
   domain text NOT NULL,
   duration_ms real NOT NULL,
   client_ip text NOT NULL,
-  user_agent text NOT NULL
+  user_agent text NOT NULL,
+  -- Every request adds a row, so one index must do: read backwards it lists the newest first.
+  PRIMARY KEY (timestamp, id)
 );
-CREATE INDEX audit_logs_newest ON audit_logs (timestamp DESC, id DESC);
 
 -- Append-only: nothing changes a record, and only the retention job, which says so, removes old ones.
 CREATE FUNCTION refuse_audit_change() RETURNS trigger LANGUAGE plpgsql AS $$
