@@ -1,5 +1,5 @@
 import { Kysely, PostgresDialect } from 'kysely'
-import { Client, Pool, type PoolConfig } from 'pg'
+import { Pool, type PoolConfig } from 'pg'
 import type { Logger } from 'pino'
 import type { Tables } from './schema.ts'
 
@@ -29,7 +29,9 @@ export function openDatabase(connection: Connection, { size, log }: { size: numb
     lock_timeout: 10_000,
     keepAlive: true,
     application_name: 'berth',
-    Client: DiscardingClient,
+    // Statements may be sent before the one before is answered (see transaction.ts). It also means
+    // that a query which times out ends its connection, and nobody inherits the late answer.
+    pipeline: true,
   })
   // A connection that breaks is replaced by the pool, and its query fails; but without a listener on
   // the pool for idle ones, and on each connection for busy ones, it would end the process.
@@ -37,18 +39,4 @@ export function openDatabase(connection: Connection, { size, log }: { size: numb
   pool.on('connect', (client) => client.on('error', () => {}))
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   return { db, pool, connection, close: () => db.destroy() }
-}
-
-/** After a query that timed out the connection still waits for its answer: nobody may reuse it. */
-class DiscardingClient extends Client {
-  // SAFETY: same arguments, same result; the overloads of the original cannot be repeated here.
-  override query = ((...args: unknown[]) => {
-    const result = (super.query as (...args: unknown[]) => unknown)(...args)
-    if (result instanceof Promise) {
-      result.catch((error: Error) => {
-        if (error.message === 'Query read timeout') void this.end()
-      })
-    }
-    return result
-  }) as Client['query']
 }

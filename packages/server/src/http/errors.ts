@@ -60,9 +60,9 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   const known = toAppError(error)
   // Work that was stopped because its client left is no fault, and nobody reads the answer.
   const isAbandoned = reply.raw.destroyed && !reply.raw.writableFinished
-  if (isAbandoned) request.log.debug({ err: error }, 'request abandoned')
-  else if (!known) request.log.error({ err: error }, 'request failed')
-  else if (known.status >= 500) request.log.warn({ err: known }, 'request failed')
+  if (isAbandoned) request.log.debug({ err: error, requestId: request.id }, 'request abandoned')
+  else if (!known) request.log.error({ err: error, requestId: request.id }, 'request failed')
+  else if (known.status >= 500) request.log.warn({ err: known, requestId: request.id }, 'request failed')
   const answer =
     known ??
     new AppError(

@@ -6,6 +6,7 @@ import type { AuditTrail } from '../audit/trail.ts'
 import { crashPoint } from '../crash-point.ts'
 import { changesAnnouncedIn } from '../db/changes.ts'
 import type { Db } from '../db/schema.ts'
+import { inTransaction } from '../db/transaction.ts'
 import type { Access } from './access.ts'
 import { auditRecord } from './audit-hook.ts'
 import type { Call, OffsetPage, RawAnswer, Route, TokenPage } from './call.ts'
@@ -130,7 +131,7 @@ async function change(route: Route, options: Change): Promise<unknown> {
         input: [request.params, request.query, request.body],
       })
     : undefined
-  const { isFresh, answer: given } = await db.transaction().execute(async (tx) => {
+  const { isFresh, answer: given } = await inTransaction(db, async ({ db: tx, alongCommit }) => {
     const earlier = idempotent && (await answers.claim(tx, idempotent))
     if (earlier) {
       void reply.header('idempotent-replayed', 'true')
@@ -139,14 +140,14 @@ async function change(route: Route, options: Change): Promise<unknown> {
     const call = new RequestCall(request, reply, tx)
     const { signal } = call
     const fresh = await route.handle(call)
-    if (idempotent) {
-      const { status, onceOnly } = operation
-      await answers.keep(tx, idempotent, { status, answer: fresh, onceOnly })
-    }
-    await audit.recordIn(tx, auditRecord(request, context, operation.status))
     // The last moment to stop: nobody would learn of what is committed after it.
     signal.throwIfAborted()
     crashPoint('before-commit')
+    if (idempotent) {
+      const { status, onceOnly } = operation
+      alongCommit(answers.keep(tx, idempotent, { status, answer: fresh, onceOnly }))
+    }
+    alongCommit(audit.recordIn(tx, auditRecord(request, context, operation.status)))
     changes = changesAnnouncedIn(tx)
     return { isFresh: true, answer: fresh }
   })

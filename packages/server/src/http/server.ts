@@ -44,6 +44,8 @@ export function newServer({ config, log, audit, metrics, isDraining }: ServerOpt
   const loggerInstance: FastifyBaseLogger = log
   const server = Fastify({
     loggerInstance,
+    // One logger for all requests: ours name the request themselves.
+    childLoggerFactory: (logger) => logger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -68,15 +70,17 @@ export function newServer({ config, log, audit, metrics, isDraining }: ServerOpt
     const status = reply.raw.writableFinished ? reply.statusCode : CLIENT_GONE
     const { context } = request
     connections.requestEnded(request.raw.socket)
-    metrics.observeRequest(request, status, reply.elapsedTime)
+    const route = request.routeOptions.url ?? 'none'
+    metrics.observeRequest({ method: request.method, route, status }, reply.elapsedTime)
     if (context && !context.isAudited) audit.record(auditRecord(request, context, status))
     // Changes and faults; the audit log has all the rest.
     const isQuiet = status >= 400 ? status < 500 : request.method === 'GET'
+    if (isQuiet && !log.isLevelEnabled('debug')) return
     log[isQuiet ? 'debug' : 'info'](
       {
         requestId: request.id,
         method: request.method,
-        route: request.routeOptions.url,
+        route,
         status,
         ms: Math.round(reply.elapsedTime * 10) / 10,
         keyId: context?.principal.keyId,

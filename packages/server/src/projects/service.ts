@@ -63,7 +63,8 @@ export class ProjectService implements ProjectResolver {
     if (name === project.name && status === project.status) return toProject(project)
     const updated = await withFreeName(name, () => store.updateProject(tx, project.id, { name, status }))
     if (project.is_default && updated.status === 'archived') await store.chooseDefaultProject(tx)
-    await announceChange(tx, `project:${project.id}`)
+    // Of a project, servers remember only whether its keys may be used.
+    if (updated.status !== project.status) await announceChange(tx, `project:${project.id}`)
     return toProject(updated)
   }
 
