@@ -1,6 +1,6 @@
 // Commands for the operator, run beside a running server or without one.
 import { ConfigError, loadConfig } from './config.ts'
-import { insertApiKey } from './api-keys/store.ts'
+import { insertOperatorKey } from './api-keys/operator-key.ts'
 import { newKey } from './api-keys/key.ts'
 import { announceChange } from './db/changes.ts'
 import { openDatabase } from './db/database.ts'
@@ -34,17 +34,7 @@ const commands: Record<string, { help: string; run: (tools: Tools) => Promise<vo
 
 async function mintKey({ config, db }: Tools): Promise<void> {
   const material = newKey()
-  await insertApiKey(db, {
-    material,
-    name: 'Minted by the operator',
-    projectId: null,
-    creator: {
-      id: config.BERTH_OPERATOR_ID,
-      name: config.BERTH_OPERATOR_NAME,
-      email: config.BERTH_OPERATOR_EMAIL,
-    },
-    lifetimeDays: null,
-  })
+  await insertOperatorKey(db, { config, name: 'Minted by the operator', material })
   process.stdout.write(`${material.key}\n`)
 }
 

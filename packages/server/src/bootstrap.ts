@@ -3,7 +3,8 @@
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { keyMaterial, newKey } from './api-keys/key.ts'
-import { hasAnyApiKey, insertApiKey } from './api-keys/store.ts'
+import { insertOperatorKey } from './api-keys/operator-key.ts'
+import { hasAnyApiKey } from './api-keys/store.ts'
 import type { Config } from './config.ts'
 import { crashPoint } from './crash-point.ts'
 import type { Db } from './db/schema.ts'
@@ -25,17 +26,7 @@ export async function bootstrap(
     if (await hasAnyApiKey(tx)) return undefined
     await insertProject(tx, 'Default', true)
     const material = config.BERTH_API_KEY ? keyMaterial(config.BERTH_API_KEY) : newKey()
-    await insertApiKey(tx, {
-      material,
-      name: 'First key',
-      projectId: null,
-      creator: {
-        id: config.BERTH_OPERATOR_ID,
-        name: config.BERTH_OPERATOR_NAME,
-        email: config.BERTH_OPERATOR_EMAIL,
-      },
-      lifetimeDays: null,
-    })
+    await insertOperatorKey(tx, { config, name: 'First key', material })
     // Before the commit: a key nobody can read would be worse than a file without a key in the
     // database, which the next start overwrites.
     await writeFileDurably(join(config.BERTH_DATA_DIR, 'api-key'), `${material.key}\n`, { mode: 0o600 })

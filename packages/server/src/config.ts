@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { BlockList, isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
-import { parseCidr } from './http/cidr.ts'
+import { parseCidr } from '@berth/kit/cidr'
 
 class SettingError extends Error {}
 
