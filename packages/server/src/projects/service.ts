@@ -12,7 +12,7 @@ import type { OffsetPage } from '../http/call.ts'
 import { toPage } from '../http/paging.ts'
 import type { Principal, ProjectResolver } from '../http/principal.ts'
 import * as store from './store.ts'
-import { limitNames, type ProjectContent, type ProjectRecord } from './types.ts'
+import { limitNames, type ProjectContent, type ProjectRecord, type ProjectSummary } from './types.ts'
 
 export class ProjectService implements ProjectResolver {
   readonly #db: Db
@@ -110,7 +110,7 @@ export class ProjectService implements ProjectResolver {
     const changed = limitNames.filter((name) => change[name] !== undefined)
     if (changed.length === 0) return toLimits(project)
     const caps = Object.fromEntries(changed.map((name) => [name, change[name] || null]))
-    return toLimits(await store.updateProject(tx, project.id, caps))
+    return toLimits(await store.updateProjectLimits(tx, project.id, caps))
   }
 
   async resolve(reference: string, by: 'id' | 'id-or-name'): Promise<{ id: string } | undefined> {
@@ -147,7 +147,7 @@ async function withFreeName<T>(name: string, write: () => Promise<T>): Promise<T
   }
 }
 
-function toProject(record: ProjectRecord): Project {
+function toProject(record: ProjectSummary): Project {
   return {
     id: record.id,
     name: record.name,

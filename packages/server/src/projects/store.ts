@@ -2,8 +2,15 @@ import { sql } from 'kysely'
 import type { ProjectStatus } from '@berth/contracts/projects'
 import { newId } from '@berth/kit/ids'
 import { containing } from '../db/like.ts'
+import { prepared } from '../db/prepared.ts'
 import type { Db } from '../db/schema.ts'
-import type { LimitName, ProjectRecord } from './types.ts'
+import {
+  projectColumns,
+  summaryColumns,
+  type LimitName,
+  type ProjectRecord,
+  type ProjectSummary,
+} from './types.ts'
 
 const ID = /^proj_[a-z0-9]{24}$/
 
@@ -16,7 +23,7 @@ export async function insertProject(tx: Db, name: string, isDefault = false): Pr
   return tx
     .insertInto('projects')
     .values({ id: newId('proj_'), name, is_default: isDefault })
-    .returningAll()
+    .returning(projectColumns)
     .executeTakeFirstOrThrow()
 }
 
@@ -41,14 +48,16 @@ export async function findProjectBy(
   value: string,
   { isLocked = false }: FindOptions = {},
 ): Promise<ProjectRecord | undefined> {
-  return db
-    .selectFrom('projects')
-    .selectAll()
-    .where(column, '=', value)
-    .where('deleted_at', 'is', null)
-    .$if(isLocked, (query) => query.forUpdate())
-    .executeTakeFirst()
+  const [row] = await finders[column][isLocked ? 'locked' : 'plain'](db, value)
+  return row
 }
+
+const findersBy = (column: 'id' | 'name') => {
+  const find = (db: Db, value: string) =>
+    db.selectFrom('projects').select(projectColumns).where(column, '=', value).where('deleted_at', 'is', null)
+  return { plain: prepared(find), locked: prepared((db, value: string) => find(db, value).forUpdate()) }
+}
+const finders = { id: findersBy('id'), name: findersBy('name') }
 
 export async function wasDeleted(db: Db, id: string): Promise<boolean> {
   const row = await db
@@ -63,8 +72,8 @@ export async function wasDeleted(db: Db, id: string): Promise<boolean> {
 export async function listProjects(
   db: Db,
   options: { onlyId: string | null; query?: string; name?: string; limit: number; offset: number },
-): Promise<ProjectRecord[]> {
-  let query = db.selectFrom('projects').selectAll().where('deleted_at', 'is', null)
+): Promise<ProjectSummary[]> {
+  let query = db.selectFrom('projects').select(summaryColumns).where('deleted_at', 'is', null)
   if (options.onlyId !== null) query = query.where('id', '=', options.onlyId)
   if (options.query) query = query.where('name', 'ilike', containing(options.query))
   if (options.name !== undefined) query = query.where('name', '=', options.name)
@@ -79,14 +88,31 @@ export async function listProjects(
 export async function updateProject(
   tx: Db,
   id: string,
-  change: { name?: string; status?: ProjectStatus } & Partial<Record<LimitName, number | null>>,
+  { name, status }: { name: string; status: ProjectStatus },
+): Promise<ProjectRecord> {
+  const [row] = await renameOrMove(tx, id, name, status)
+  // SAFETY: whoever changes a project holds the lock of its row.
+  return row!
+}
+
+const renameOrMove = prepared((tx, id: string, name: string, status: ProjectStatus) =>
+  tx
+    .updateTable('projects')
+    .set({ name, status, updated_at: sql`now()` })
+    .where('id', '=', id)
+    .returning(projectColumns),
+)
+
+export async function updateProjectLimits(
+  tx: Db,
+  id: string,
+  caps: Partial<Record<LimitName, number | null>>,
 ): Promise<ProjectRecord> {
   return tx
     .updateTable('projects')
-    .set({ ...change, updated_at: sql`now()` })
+    .set({ ...caps, updated_at: sql`now()` })
     .where('id', '=', id)
-    .where('deleted_at', 'is', null)
-    .returningAll()
+    .returning(projectColumns)
     .executeTakeFirstOrThrow()
 }
 

@@ -1,0 +1,41 @@
+// One keep-alive connection after another request: no client library whose own cost would hide ours.
+import { Agent, request } from 'node:http'
+
+export interface HttpRequest {
+  readonly url: string
+  readonly method: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+export interface HttpAnswer {
+  readonly status: number
+  readonly text: string
+  /** From the call until the last byte of the answer. */
+  readonly elapsedMs: number
+}
+
+export class HttpClient {
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 })
+
+  send({ url, method, headers, body }: HttpRequest): Promise<HttpAnswer> {
+    return new Promise((resolve, reject) => {
+      const startedAt = performance.now()
+      const sent = request(url, { method, agent: this.#agent, ...(headers && { headers }) }, (response) => {
+        const chunks: Buffer[] = []
+        response.on('data', (chunk: Buffer) => chunks.push(chunk))
+        response.on('error', reject)
+        response.on('end', () => {
+          const elapsedMs = performance.now() - startedAt
+          resolve({ status: response.statusCode!, text: Buffer.concat(chunks).toString(), elapsedMs })
+        })
+      })
+      sent.on('error', reject)
+      sent.end(body)
+    })
+  }
+
+  close(): void {
+    this.#agent.destroy()
+  }
+}

@@ -1,0 +1,92 @@
+// What rows 27 to 30 are played on: our server, the bare one and the bare driver, all three on the
+// same embedded PostgreSQL with the same ten thousand projects, each on its core.
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client } from 'pg'
+import { startServer } from '../../../tests/fixtures/server.ts'
+import type { Cleanup } from '../cleanup.ts'
+import { pin, type Cores } from '../measure/cores.ts'
+import { cpuMsOf, treeOf } from '../measure/processes.ts'
+import { startBareServer, type BareServer } from './bare.ts'
+import { Driver } from './driver.ts'
+import { HttpClient } from './http-client.ts'
+import { seedProjects } from './projects.ts'
+
+export interface Stage {
+  readonly oursUrl: string
+  readonly bareUrl: string
+  /** Sent to both, so that both read the same request. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly http: HttpClient
+  readonly driver: Driver
+  /** For looking at what the arms did; not measured. */
+  readonly database: Client
+  readonly projectIds: readonly string[]
+  /** CPU time so far of our process without PostgreSQL, the bare server, the driver, and PostgreSQL. */
+  cpuMs(): Record<'ours' | 'bare' | 'driver' | 'postgres', number>
+}
+
+export async function setStage(
+  cleanup: Cleanup,
+  { cores, env }: { cores: Cores; env: Record<string, string> },
+): Promise<Stage> {
+  // The level of the log is the default one: writing it is part of the work.
+  const ours = await startServer(cleanup, { env: { NODE_ENV: 'production', ...env } })
+  discardOutput(ours.process)
+  const host = socketDirOf(ours.dataDir)
+  const database = new Client({ host, user: 'berth', database: 'postgres' })
+  // It ends with the server, whose end is not a failure of the run.
+  database.on('error', () => {})
+  await database.connect()
+  cleanup.after(() => database.end().catch(() => {}))
+  const projectIds = await seedProjects(database)
+  const bare = await startBareServer(cleanup, host)
+  const driver = await Driver.start(cleanup, host)
+  const http = new HttpClient()
+  cleanup.after(() => http.close())
+
+  const oursPid = ours.process.pid!
+  const postmaster = postmasterOf(ours.dataDir)
+  pin(treeOf(oursPid, { except: [postmaster] }), cores.server)
+  pin([bare.pid, driver.pid], cores.server)
+  pin(treeOf(postmaster), cores.client)
+  return {
+    oursUrl: ours.url,
+    bareUrl: bare.url,
+    headers: { authorization: `Bearer ${ours.key}` },
+    http,
+    driver,
+    database,
+    projectIds,
+    cpuMs: () => cpuOf({ oursPid, bare, driver, postmaster }),
+  }
+}
+
+function cpuOf(of: { oursPid: number; bare: BareServer; driver: Driver; postmaster: number }) {
+  return {
+    ours: cpuMsOf(treeOf(of.oursPid, { except: [of.postmaster] })),
+    bare: cpuMsOf(treeOf(of.bare.pid)),
+    driver: cpuMsOf(treeOf(of.driver.pid)),
+    postgres: cpuMsOf(treeOf(of.postmaster)),
+  }
+}
+
+/** The fixture keeps all that is printed, which for a test is little; here it is a log line a request. */
+function discardOutput({ stdout, stderr }: Awaited<ReturnType<typeof startServer>>['process']): void {
+  for (const stream of [stdout, stderr]) stream?.removeAllListeners('data').resume()
+}
+
+/** Where the embedded database listens: packages/server/src/db/embedded/postgres.ts. */
+function socketDirOf(dataDir: string): string {
+  const root = join(dataDir, 'postgres')
+  const beside = join(root, 'run')
+  if (existsSync(join(beside, '.s.PGSQL.5432'))) return beside
+  return join(tmpdir(), `berth-${createHash('sha256').update(root).digest('hex').slice(0, 16)}`)
+}
+
+export function postmasterOf(dataDir: string): number {
+  const file = join(dataDir, 'postgres', 'cluster', 'postmaster.pid')
+  return Number(readFileSync(file, 'utf8').split('\n')[0])
+}

@@ -1,0 +1,72 @@
+// Starting a server from nothing to its first answered request, ours and the bare one alike.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Cleanup } from '../cleanup.ts'
+import { HttpClient } from './http-client.ts'
+
+const LOOK_EVERY_MS = 2
+const MOST_START_MS = 60_000
+
+export interface Startable {
+  /** Arguments of Node. */
+  readonly args: readonly string[]
+  readonly env: (port: number) => NodeJS.ProcessEnv
+}
+
+export interface Started {
+  readonly pid: number
+  /** From the start of the process until /health was answered. */
+  readonly startMs: number
+  stop(): Promise<void>
+}
+
+/** Pinned from the first instruction on, and all its children with it. */
+export async function startUntilHealthy(
+  cleanup: Cleanup,
+  { args, env }: Startable,
+  core: number,
+): Promise<Started> {
+  const port = await freePort()
+  const startedAt = performance.now()
+  const child = spawn('taskset', ['--cpu-list', String(core), process.execPath, ...args], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: env(port),
+  })
+  let complaints = ''
+  child.stderr.on('data', (chunk: Buffer) => (complaints += chunk.toString()))
+  const exited = once(child, 'exit')
+  const stop = async () => {
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGINT')
+    await exited
+  }
+  cleanup.after(stop)
+
+  const http = new HttpClient()
+  try {
+    while (!(await isHealthy(http, port))) {
+      if (child.exitCode !== null || child.signalCode !== null) throw new Error(`It ended: ${complaints}`)
+      if (performance.now() - startedAt > MOST_START_MS) throw new Error(`It hangs: ${complaints}`)
+      await pause(LOOK_EVERY_MS)
+    }
+    return { pid: child.pid!, startMs: performance.now() - startedAt, stop }
+  } finally {
+    http.close()
+  }
+}
+
+async function isHealthy(http: HttpClient, port: number): Promise<boolean> {
+  const url = `http://127.0.0.1:${port}/health`
+  const answer = await http.send({ url, method: 'GET' }).catch(() => undefined)
+  return answer?.status === 200 && (JSON.parse(answer.text) as { status: string }).status === 'ok'
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}

@@ -1,0 +1,37 @@
+// The ways of starting that row 33 compares.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { serverEnv } from '../../../tests/fixtures/server.ts'
+import { bareEnv, bareServerFile } from './bare.ts'
+import type { Startable } from './start.ts'
+
+const root = join(import.meta.dirname, '../../..')
+const main = join(root, 'packages/server/src/main.ts')
+const runner = join(root, 'scripts/run.mjs')
+
+/** Node on our main file, everything compiled anew. */
+export function oursDirectly(dataDir: string): Startable {
+  return { args: [main], env: (port) => ({ ...oursEnv(dataDir, port), NODE_DISABLE_COMPILE_CACHE: '1' }) }
+}
+
+/** What `npm start` runs, after npm itself. */
+export function oursAsNpmStart(dataDir: string): Startable {
+  return { args: [runner, 'start'], env: (port) => oursEnv(dataDir, port) }
+}
+
+export function bareDirectly(): Startable {
+  return { args: [bareServerFile], env: (port) => bareEnv({ BARE_PORT: String(port) }) }
+}
+
+/** With a compile cache where `npm start` uses one: what helps us must help the baseline. */
+export function bareAsNpmStart(cacheDir: string): Startable {
+  const isCached = [runner, main].some((file) => readFileSync(file, 'utf8').includes('ompileCache'))
+  return {
+    args: [bareServerFile],
+    env: (port) => bareEnv({ BARE_PORT: String(port), ...(isCached && { NODE_COMPILE_CACHE: cacheDir }) }),
+  }
+}
+
+function oursEnv(dataDir: string, port: number): NodeJS.ProcessEnv {
+  return serverEnv({ NODE_ENV: 'production', BERTH_DATA_DIR: dataDir, BERTH_PORT: String(port) })
+}

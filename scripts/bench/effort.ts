@@ -1,0 +1,56 @@
+/** How much is measured: enough to judge, or just enough to see that every arm works. */
+export interface Effort {
+  /** Whether there are enough samples for a verdict. */
+  readonly isJudged: boolean
+  readonly warmUps: number
+  /** Pairs of wrk blocks. */
+  readonly throughputPairs: number
+  readonly throughputSeconds: number
+  /** Pairs of blocks of single requests, and how many requests a block has. */
+  readonly latencyPairs: number
+  readonly requestsPerBlock: number
+  readonly startPairs: number
+  readonly firstStartPairs: number
+  readonly idlePairs: number
+  readonly idleSeconds: number
+  /** Further rounds while an interval spans its goal. */
+  readonly repeats: number
+}
+
+export const fullEffort: Effort = {
+  isJudged: true,
+  warmUps: 3,
+  throughputPairs: 6,
+  throughputSeconds: 5,
+  latencyPairs: 24,
+  requestsPerBlock: 100,
+  startPairs: 20,
+  firstStartPairs: 6,
+  idlePairs: 6,
+  idleSeconds: 35,
+  repeats: 3,
+}
+
+/** Long enough for a profile, in which our arm is slower than it is. */
+export const profileEffort: Effort = {
+  ...fullEffort,
+  isJudged: false,
+  warmUps: 1,
+  throughputPairs: 2,
+  latencyPairs: 8,
+  repeats: 0,
+}
+
+export const smokeEffort: Effort = {
+  isJudged: false,
+  warmUps: 0,
+  throughputPairs: 1,
+  throughputSeconds: 1,
+  latencyPairs: 1,
+  requestsPerBlock: 10,
+  startPairs: 1,
+  firstStartPairs: 1,
+  idlePairs: 1,
+  idleSeconds: 1,
+  repeats: 0,
+}

@@ -1,0 +1,151 @@
+// npm run bench [-- --smoke] [--rows 27,29] [--profile]
+//
+// Measures our server against baselines in the same run and prints a table; README.md says how.
+import { mkdirSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { setStage } from './arms/stage.ts'
+import { Cleanup } from './cleanup.ts'
+import { fullEffort, profileEffort, smokeEffort } from './effort.ts'
+import { Canary } from './measure/canary.ts'
+import type { Compared, Measuring } from './measure/compare.ts'
+import { chooseCores, pin, type Cores } from './measure/cores.ts'
+import { summarise } from './profile-summary.ts'
+import { tableOf } from './report.ts'
+import { machine, resultsDir, writeResults } from './results-file.ts'
+import { atRestRow } from './rows/at-rest.ts'
+import { getProjectRow } from './rows/get-project.ts'
+import { listProjectsRow } from './rows/list-projects.ts'
+import type { Row } from './rows/row.ts'
+import { updateProjectRow } from './rows/update-project.ts'
+import { validateBodyRow } from './rows/validate-body.ts'
+
+const allRows: readonly Row[] = [getProjectRow, validateBodyRow, updateProjectRow, listProjectsRow, atRestRow]
+
+const { values: options } = parseArgs({
+  options: {
+    smoke: { type: 'boolean', default: false },
+    rows: { type: 'string' },
+    profile: { type: 'boolean', default: false },
+  },
+})
+
+interface Run {
+  readonly compared: Compared[]
+  readonly broken: { row: number; error: unknown }[]
+  /** The age of our server when the first row began. */
+  oursStartMs: number
+}
+
+async function main(cleanup: Cleanup, signal: AbortSignal): Promise<boolean> {
+  const rows = chooseRows(options.rows)
+  const effort = options.smoke ? smokeEffort : options.profile ? profileEffort : fullEffort
+  const startedAt = new Date().toISOString().replaceAll(':', '-')
+  const before = machine()
+  const cores = chooseCores()
+  if (cores.client === cores.server) console.log('There is one core only: all numbers are doubtful')
+  pin([process.pid], cores.client)
+  const canary = await Canary.start(cleanup, cores)
+  const run: Run = { compared: [], broken: [], oursStartMs: 0 }
+  const measuring: Measuring = { effort, canary, signal }
+
+  const profileDir = options.profile ? join(resultsDir, `${startedAt}-profile`) : undefined
+  await onStage(rows, { cleanup, cores, measuring, run, profileDir })
+  for (const row of rows) {
+    if (!('measureProcesses' in row)) continue
+    await collect(row, row.measureProcesses({ cleanup, cores }, measuring), run)
+  }
+  signal.throwIfAborted()
+
+  const results = run.compared.flatMap((compared) => compared.results)
+  const file = writeResults(startedAt, {
+    startedAt,
+    options,
+    effort,
+    cores,
+    before,
+    after: machine(),
+    ...run,
+  })
+  console.log(`\n${tableOf(results, effort)}\n\nRaw samples: ${file}`)
+  if (profileDir) {
+    for (const name of readdirSync(profileDir)) {
+      console.log(`\n${summarise(join(profileDir, name), { skipMs: run.oursStartMs })}`)
+    }
+  }
+  for (const { row, error } of run.broken) console.error(`\nRow ${row} is broken:`, error)
+  return run.broken.length === 0
+}
+
+interface StageOptions {
+  readonly cleanup: Cleanup
+  readonly cores: Cores
+  readonly measuring: Measuring
+  readonly run: Run
+  readonly profileDir: string | undefined
+}
+
+/** The servers that the first rows share, ended before the rows that want the machine to themselves. */
+async function onStage(
+  rows: readonly Row[],
+  { cleanup, cores, measuring, run, profileDir }: StageOptions,
+): Promise<void> {
+  const stageRows = rows.filter((row) => 'measure' in row)
+  if (stageRows.length === 0) return
+  const own = new Cleanup()
+  cleanup.after(() => own.close())
+  const env: Record<string, string> = {}
+  if (profileDir) {
+    mkdirSync(profileDir, { recursive: true })
+    env['NODE_OPTIONS'] = `--cpu-prof --cpu-prof-dir=${profileDir}`
+  }
+  const startedAt = performance.now()
+  const stage = await setStage(own, { cores, env })
+  run.oursStartMs = performance.now() - startedAt
+  for (const row of stageRows) await collect(row, row.measure(stage, measuring), run)
+  await own.close()
+}
+
+/** One broken row does not keep the others from being measured. */
+async function collect(row: Row, measured: AsyncIterable<Compared>, run: Run): Promise<void> {
+  console.log(`Row ${row.number}: ${row.title}`)
+  try {
+    for await (const compared of measured) {
+      run.compared.push(compared)
+      for (const { metric, interval, verdict } of compared.results) {
+        console.log(`  ${metric.name}  ${interval.median.toFixed(3)}  ${verdict}`)
+      }
+    }
+  } catch (error) {
+    run.broken.push({ row: row.number, error })
+  }
+}
+
+function chooseRows(list: string | undefined): readonly Row[] {
+  if (list === undefined) return allRows
+  return list.split(',').map((text) => {
+    const row = allRows.find(({ number }) => number === Number(text))
+    if (!row)
+      throw new Error(
+        `Cannot measure row "${text}": there are ${allRows.map((known) => known.number).join(', ')}`,
+      )
+    return row
+  })
+}
+
+const cleanup = new Cleanup()
+const interrupted = new AbortController()
+const interrupt = () => {
+  interrupted.abort()
+  void cleanup.close().finally(() => process.exit(130))
+}
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'disconnect']) process.once(signal, interrupt)
+
+try {
+  const isWhole = await main(cleanup, interrupted.signal)
+  process.exitCode = isWhole ? 0 : 1
+} finally {
+  await cleanup.close()
+}
+// The canaries and the IPC channel of an older Node's runner would keep the process alive.
+process.exit()

@@ -1,0 +1,53 @@
+import type { Effort } from '../effort.ts'
+import type { Canary } from './canary.ts'
+import { judge, type Result } from './judge.ts'
+import type { Metric, Pair } from './metric.ts'
+import { collectPairs, type Arms, type CheckedPair } from './pairs.ts'
+
+const MOST_WAIT_MS = 20_000
+
+export interface Comparison {
+  readonly arms: Arms
+  readonly metrics: readonly Metric[]
+  readonly pairs: number
+}
+
+export interface Compared {
+  readonly results: readonly Result[]
+  readonly samples: readonly (CheckedPair | Pair)[]
+}
+
+export interface Measuring {
+  readonly effort: Effort
+  readonly canary: Canary
+  readonly signal: AbortSignal
+}
+
+/** Measures, and goes on measuring while the interval of a metric spans its goal. */
+export async function compare(comparison: Comparison, measuring: Measuring): Promise<Compared> {
+  const { effort, canary, signal } = measuring
+  const { arms, metrics, pairs: wanted } = comparison
+  for (let round = 0; round < effort.warmUps; round++) {
+    await arms.ours()
+    await arms.baseline()
+    signal.throwIfAborted()
+  }
+  const samples: CheckedPair[] = []
+  const collecting = {
+    wanted,
+    most: effort.isJudged ? wanted * 2 : wanted,
+    mostWaitMs: effort.isJudged ? MOST_WAIT_MS : 0,
+    canary,
+    signal,
+  }
+  let results: Result[] = []
+  for (let round = 0; round <= effort.repeats; round++) {
+    samples.push(...(await collectPairs(arms, collecting)))
+    const clean = samples.filter((pair) => pair.isClean)
+    results = metrics.map((metric) => judge(metric, { clean, all: samples, wanted }))
+    if (!results.some(({ verdict }) => verdict === 'noisy')) break
+    // More of the same would not help: the machine is simply not ours.
+    if (clean.length < wanted / 2) break
+  }
+  return { results, samples }
+}

@@ -1,0 +1,40 @@
+// A metric is one line of the table: what is read off both arms, and what is wanted of it.
+
+/** What a block gave, by the name of the metric. */
+export type Readings = Readonly<Record<string, number>>
+
+export interface Pair {
+  readonly ours: Readings
+  readonly baseline: Readings
+}
+
+export interface Goal {
+  readonly direction: 'at most' | 'at least'
+  readonly must: number
+  readonly stretch?: number
+}
+
+export interface Metric {
+  readonly row: number
+  readonly name: string
+  /** Name of the reading it is made of. */
+  readonly reading: string
+  readonly unit: string
+  readonly digits: number
+  /** What is judged: ours as a multiple of the baseline, or ours alone. */
+  readonly judged: 'ratio' | 'value'
+  /** The baseline has nothing of the kind. */
+  readonly isOursOnly?: boolean
+  /** Without one it is told for information. */
+  readonly goal?: Goal
+  /** What one must know to read the line. */
+  readonly note?: string
+}
+
+export function atMost(must: number, stretch?: number): Goal {
+  return { direction: 'at most', must, ...(stretch !== undefined && { stretch }) }
+}
+
+export function atLeast(must: number, stretch?: number): Goal {
+  return { direction: 'at least', must, ...(stretch !== undefined && { stretch }) }
+}

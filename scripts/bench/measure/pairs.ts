@@ -1,0 +1,81 @@
+// Blocks of the two arms in turn, A B B A A B B A, so that a drift of the machine hits both alike.
+import type { Canary, Chirp } from './canary.ts'
+import type { Pair, Readings } from './metric.ts'
+import { cpuTicks, stolenShare } from './steal.ts'
+
+/** More than this much of the machine taken away while a block ran, and the block is dropped too. */
+const MOST_STOLEN_SHARE = 0.05
+
+export type Block = () => Promise<Readings>
+
+export interface Arms {
+  readonly ours: Block
+  readonly baseline: Block
+}
+
+interface CheckedReadings {
+  readonly readings: Readings
+  readonly slowdown: number
+  readonly stolenShare: number
+  readonly isClean: boolean
+}
+
+/** A pair as it is kept in the raw samples, clean or not. */
+export interface CheckedPair extends Pair {
+  readonly isClean: boolean
+  readonly slowdown: readonly [ours: number, baseline: number]
+  readonly stolenShare: readonly [ours: number, baseline: number]
+}
+
+export interface Collecting {
+  /** Clean pairs to have, and pairs to measure at most for that. */
+  readonly wanted: number
+  readonly most: number
+  /** How long to wait for a quiet moment before each block. */
+  readonly mostWaitMs: number
+  readonly canary: Canary
+  readonly signal: AbortSignal
+}
+
+export async function collectPairs(
+  arms: Arms,
+  { wanted, most, mostWaitMs, canary, signal }: Collecting,
+): Promise<CheckedPair[]> {
+  const pairs: CheckedPair[] = []
+  const run = async (block: Block): Promise<CheckedReadings> => {
+    signal.throwIfAborted()
+    return runChecked(block, await canary.calm({ mostMs: mostWaitMs, signal }), canary)
+  }
+  // Dropped pairs are made up for, but on a machine that is never quiet this has to end.
+  for (let attempt = 0; attempt < most && countClean(pairs) < wanted; attempt++) {
+    const isOursFirst = attempt % 2 === 0
+    const first = await run(isOursFirst ? arms.ours : arms.baseline)
+    const second = await run(isOursFirst ? arms.baseline : arms.ours)
+    const [ours, baseline] = isOursFirst ? [first, second] : [second, first]
+    pairs.push({
+      ours: ours.readings,
+      baseline: baseline.readings,
+      isClean: ours.isClean && baseline.isClean,
+      slowdown: [ours.slowdown, baseline.slowdown],
+      stolenShare: [ours.stolenShare, baseline.stolenShare],
+    })
+  }
+  return pairs
+}
+
+async function runChecked(block: Block, chirpBefore: Chirp, canary: Canary): Promise<CheckedReadings> {
+  const before = cpuTicks()
+  const readings = await block()
+  const stolen = stolenShare(before, cpuTicks())
+  const chirp = await canary.chirp()
+  return {
+    readings,
+    slowdown: Math.max(canary.slowdown(chirpBefore), canary.slowdown(chirp)),
+    stolenShare: stolen,
+    isClean: !canary.isAlarmed(chirpBefore) && !canary.isAlarmed(chirp) && stolen <= MOST_STOLEN_SHARE,
+  }
+}
+
+function countClean(pairs: readonly CheckedPair[]): number {
+  return pairs.filter((pair) => pair.isClean).length
+}

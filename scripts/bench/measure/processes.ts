@@ -1,0 +1,66 @@
+// CPU time and memory of processes, from /proc.
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+
+let ticksPerSecond: number | undefined
+
+/** The process and all that descend from it, without the trees of the processes in `except`. */
+export function treeOf(root: number, { except = [] }: { except?: readonly number[] } = {}): number[] {
+  const children = new Map<number, number[]>()
+  for (const name of readdirSync('/proc')) {
+    const stat = /^\d+$/.test(name) ? statOf(Number(name)) : undefined
+    if (stat) children.set(stat.parent, [...(children.get(stat.parent) ?? []), Number(name)])
+  }
+  const found: number[] = []
+  const open = [root]
+  for (let pid = open.pop(); pid !== undefined; pid = open.pop()) {
+    if (except.includes(pid)) continue
+    found.push(pid)
+    open.push(...(children.get(pid) ?? []))
+  }
+  return found
+}
+
+/** User and system time so far, that of children that have ended included. */
+export function cpuMsOf(pids: readonly number[]): number {
+  ticksPerSecond ??= Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }))
+  const ticks = pids.reduce((sum, pid) => sum + (statOf(pid)?.ticks ?? 0), 0)
+  return (ticks / ticksPerSecond) * 1000
+}
+
+export function rssBytesOf(pid: number): number {
+  return kibibytes(readFileSync(`/proc/${pid}/status`, 'utf8'), 'VmRSS') * 1024
+}
+
+/** Memory that is shared, such as PostgreSQL's buffers, counted once over the processes. */
+export function pssBytesOf(pids: readonly number[]): number {
+  return pids.reduce(
+    (sum, pid) => sum + kibibytes(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'), 'Pss') * 1024,
+    0,
+  )
+}
+
+function kibibytes(text: string, field: string): number {
+  const value = new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(text)?.[1]
+  if (!value) throw new Error(`Cannot read ${field} of a process`)
+  return Number(value)
+}
+
+/** Fields: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html */
+function statOf(pid: number): { parent: number; ticks: number } | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    // The name before it is in brackets and may hold spaces and brackets itself.
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+    const [utime, stime, cutime, cstime] = fields.slice(11, 15).map(Number) as [
+      number,
+      number,
+      number,
+      number,
+    ]
+    return { parent: Number(fields[1]), ticks: utime + stime + cutime + cstime }
+  } catch {
+    // It ended between the look at the list and the look at it.
+    return undefined
+  }
+}

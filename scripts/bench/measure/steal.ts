@@ -1,0 +1,18 @@
+import { readFileSync } from 'node:fs'
+
+export interface CpuTicks {
+  readonly total: number
+  readonly stolen: number
+}
+
+/** Of all cores: what there was, and what the hypervisor gave to others. */
+export function cpuTicks(): CpuTicks {
+  const line = /^cpu +(.*)$/m.exec(readFileSync('/proc/stat', 'utf8'))![1]!
+  // user nice system idle iowait irq softirq steal; guest time, which follows, is within user.
+  const fields = line.split(' ').slice(0, 8).map(Number)
+  return { total: fields.reduce((sum, ticks) => sum + ticks, 0), stolen: fields[7] ?? 0 }
+}
+
+export function stolenShare(before: CpuTicks, after: CpuTicks): number {
+  return (after.stolen - before.stolen) / Math.max(1, after.total - before.total)
+}

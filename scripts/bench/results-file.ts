@@ -1,0 +1,25 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { arch, cpus, loadavg, release, totalmem } from 'node:os'
+import { join } from 'node:path'
+
+export const resultsDir = join(import.meta.dirname, '../../bench-results')
+
+/** Where and on what the numbers were taken; without it they cannot be compared with others. */
+export function machine(): object {
+  return {
+    node: process.version,
+    kernel: release(),
+    arch: arch(),
+    cpu: cpus()[0]?.model,
+    cores: cpus().length,
+    memoryBytes: totalmem(),
+    load: loadavg(),
+  }
+}
+
+export function writeResults(name: string, content: object): string {
+  mkdirSync(resultsDir, { recursive: true })
+  const file = join(resultsDir, `${name}.json`)
+  writeFileSync(file, `${JSON.stringify(content, null, 1)}\n`)
+  return file
+}

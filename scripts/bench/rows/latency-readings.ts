@@ -1,0 +1,11 @@
+import type { Readings } from '../measure/metric.ts'
+import { quantile } from '../measure/statistics.ts'
+
+/** What a block of single requests gives: p50 and p95 of their times, and the CPU time of each. */
+export function latencyReadings(elapsedMs: readonly number[], cpuMs: number): Readings {
+  return {
+    p50Ms: quantile(elapsedMs, 0.5),
+    p95Ms: quantile(elapsedMs, 0.95),
+    cpuUs: (cpuMs * 1000) / elapsedMs.length,
+  }
+}

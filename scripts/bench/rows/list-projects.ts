@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { PROJECT_COUNT } from '../arms/projects.ts'
+import type { Stage } from '../arms/stage.ts'
+import { compare } from '../measure/compare.ts'
+import { atMost, type Metric } from '../measure/metric.ts'
+import type { Block } from '../measure/pairs.ts'
+import { latencyReadings } from './latency-readings.ts'
+import type { StageRow } from './row.ts'
+
+const PAGE_SIZE = 100
+/** What the server asks for: one row more than the page, to know whether another page follows. */
+const LIST = `SELECT * FROM projects WHERE deleted_at IS NULL
+  ORDER BY created_at DESC, id DESC LIMIT $1 OFFSET $2`
+
+export const listProjectsRow: StageRow = {
+  number: 30,
+  title: `List of ${PROJECT_COUNT} projects, against the same SQL by the bare driver`,
+  async *measure(stage, measuring) {
+    for (const [name, offset] of [
+      ['first page of 100', 0],
+      ['page at 9,900', 9_900],
+    ] as const) {
+      const { rows } = await stage.database.query<{ id: string }>(LIST, [PAGE_SIZE, offset])
+      const page = { requests: measuring.effort.requestsPerBlock, offset, ids: rows.map((row) => row.id) }
+      const line = (what: string, reading: string, unit: string): Metric => ({
+        row: 30,
+        name: `GET projects, ${name}: ${what}`,
+        reading,
+        unit,
+        digits: unit === 'ms' ? 2 : 0,
+        judged: 'ratio',
+      })
+      yield await compare(
+        {
+          arms: {
+            ours: listBlock(stage, page),
+            baseline: selectBlock(stage, page),
+          },
+          pairs: measuring.effort.latencyPairs,
+          metrics: [
+            { ...line('p50', 'p50Ms', 'ms'), goal: atMost(2, 1.4) },
+            line('p95', 'p95Ms', 'ms'),
+            line('CPU with PostgreSQL', 'cpuUs', 'µs/req'),
+          ],
+        },
+        measuring,
+      )
+    }
+  },
+}
+
+interface Page {
+  readonly requests: number
+  readonly offset: number
+  /** Of the projects that must be on it. */
+  readonly ids: readonly string[]
+}
+
+function listBlock(stage: Stage, { requests, offset, ids }: Page): Block {
+  const url = `${stage.oursUrl}/org/projects?limit=${PAGE_SIZE}&offset=${offset}`
+  return async () => {
+    const elapsedMs: number[] = []
+    const before = stage.cpuMs()
+    let text = ''
+    for (let count = 0; count < requests; count++) {
+      const answer = await stage.http.send({ url, method: 'GET', headers: stage.headers })
+      assert.equal(answer.status, 200, answer.text)
+      elapsedMs.push(answer.elapsedMs)
+      text = answer.text
+    }
+    const after = stage.cpuMs()
+    assertPage(JSON.parse(text) as { id: string }[], ids)
+    return latencyReadings(elapsedMs, after.ours - before.ours + after.postgres - before.postgres)
+  }
+}
+
+function selectBlock(stage: Stage, { requests, offset, ids }: Page): Block {
+  return async () => {
+    const before = stage.cpuMs()
+    const values = Array.from({ length: requests }, () => [PAGE_SIZE + 1, offset])
+    const { elapsedMs, lastRows } = await stage.driver.run({ sql: LIST, values })
+    const after = stage.cpuMs()
+    assertPage(lastRows.slice(0, PAGE_SIZE) as { id: string }[], ids)
+    return latencyReadings(elapsedMs, after.driver - before.driver + after.postgres - before.postgres)
+  }
+}
+
+function assertPage(items: readonly { id: string }[], wanted: readonly string[]): void {
+  assert.deepEqual(
+    items.map((item) => item.id),
+    wanted,
+  )
+}
