@@ -31,7 +31,7 @@ function recordAged(days: number) {
 }
 
 test('housekeeping removes what is past its time, in several steps, and nothing else', async (t) => {
-  const { db } = await startDatabase(t)
+  const { db, pool } = await startDatabase(t)
   await insertAuditRecords(
     db,
     Array.from({ length: 11_000 }, () => recordAged(31)),
@@ -44,9 +44,9 @@ test('housekeeping removes what is past its time, in several steps, and nothing 
     await sql`INSERT INTO idempotency_keys (scope, key, request_hash, created_at)
       VALUES ('s', ${key}, '', now() - make_interval(hours => ${hours}))`.execute(db)
   }
-  const housekeeping = new Housekeeping({ db, log, auditRetentionDays: 30 })
+  const housekeeping = new Housekeeping({ pool, log, auditRetentionDays: 30 })
   // Replicas do this at the same time; none gets in another's way.
-  const replica = new Housekeeping({ db, log, auditRetentionDays: 30 })
+  const replica = new Housekeeping({ pool, log, auditRetentionDays: 30 })
   await Promise.all([housekeeping.run(), replica.run()])
   await housekeeping.run()
   await Promise.all([housekeeping.close(), replica.close()])

@@ -1,4 +1,5 @@
 // Commands for the operator, run beside a running server or without one.
+import type { Pool } from 'pg'
 import { ConfigError, loadConfig } from './config.ts'
 import { insertOperatorKey } from './api-keys/operator-key.ts'
 import { newKey } from './api-keys/key.ts'
@@ -15,6 +16,7 @@ import { SealedBox } from './secrets/sealed-box.ts'
 interface Tools {
   readonly config: Config
   readonly db: Db
+  readonly pool: Pool
 }
 
 const commands: Record<string, { help: string; run: (tools: Tools) => Promise<void> }> = {
@@ -59,7 +61,7 @@ async function rotateMasterKey(tools: Tools): Promise<void> {
       'BERTH_MASTER_KEY must list the new key and the old one, in this order, to rotate: new,old',
     ])
   }
-  const moved = await rewrapAll(tools.db, { box: new SealedBox(ring), ring })
+  const moved = await rewrapAll(tools.pool, { box: new SealedBox(ring), ring })
   process.stdout.write(
     `Moved ${moved} records to master key ${ring.current.kid}. ` +
       'Older keys stay readable until you run forget-old-master-keys.\n',
@@ -68,7 +70,7 @@ async function rotateMasterKey(tools: Tools): Promise<void> {
 
 async function forgetOldMasterKeys(tools: Tools): Promise<void> {
   const ring = await openKeyring(tools)
-  const moved = await rewrapAll(tools.db, { box: new SealedBox(ring), ring })
+  const moved = await rewrapAll(tools.pool, { box: new SealedBox(ring), ring })
   await forgetOtherMasterKeys(tools.db, ring)
   process.stdout.write(`Moved ${moved} records; only master key ${ring.current.kid} is left.\n`)
 }
@@ -90,7 +92,7 @@ async function main([name]: readonly string[]): Promise<void> {
   await using storage = await joinStorage(config, log)
   const database = openDatabase(storage.connection, { size: 2, log })
   try {
-    await command.run({ config, db: database.db })
+    await command.run({ config, db: database.db, pool: database.pool })
   } finally {
     await database.close()
   }

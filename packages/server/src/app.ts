@@ -57,7 +57,7 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
   cleanup.defer(() => database.close())
   const { db, pool } = database
   const ring = await Keyring.open({ dataDir: config.BERTH_DATA_DIR, fromSetting: config.BERTH_MASTER_KEY })
-  const firstKey = await bootstrap(db, { config, ring })
+  const firstKey = await bootstrap(pool, { config, ring })
   const box = new SealedBox(ring)
 
   const onChange = (change: string) =>
@@ -75,7 +75,7 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
   cleanup.defer(() => audit.close())
   const blobs = new Blobs({ store: await DirectoryBlobStore.open(join(config.BERTH_DATA_DIR, 'blobs')), log })
   await blobs.sweep(db)
-  const housekeeping = new Housekeeping({ db, log, auditRetentionDays: config.BERTH_AUDIT_RETENTION_DAYS })
+  const housekeeping = new Housekeeping({ pool, log, auditRetentionDays: config.BERTH_AUDIT_RETENTION_DAYS })
   cleanup.defer(() => housekeeping.close())
   void housekeeping.run()
 
@@ -118,7 +118,7 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
       docs: docsPage(operations),
     }),
   ]
-  mount(server, routes, { db, access, audit, answers: new IdempotentAnswers(box), onChange })
+  mount(server, routes, { db, pool, access, audit, answers: new IdempotentAnswers(box), onChange })
   await server.listen({ host: config.BERTH_HOST, port: config.BERTH_PORT }).catch((error: unknown) => {
     const place = `${config.BERTH_HOST} port ${config.BERTH_PORT}`
     throw new Error(`Cannot listen on ${place}; see BERTH_HOST and BERTH_PORT`, { cause: error })

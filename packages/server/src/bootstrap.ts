@@ -2,12 +2,13 @@
 // Replicas that start together take turns; the first one does it, the others find it done.
 import { join } from 'node:path'
 import { sql } from 'kysely'
+import type { Pool } from 'pg'
 import { keyMaterial, newKey } from './api-keys/key.ts'
 import { insertOperatorKey } from './api-keys/operator-key.ts'
 import { hasAnyApiKey } from './api-keys/store.ts'
 import type { Config } from './config.ts'
 import { crashPoint } from './crash-point.ts'
-import type { Db } from './db/schema.ts'
+import { inTransaction } from './db/transaction.ts'
 import { insertProject } from './projects/store.ts'
 import { writeFileDurably } from './secrets/durable-file.ts'
 import type { Keyring } from './secrets/keyring.ts'
@@ -17,10 +18,10 @@ const BOOTSTRAP_LOCK = 7_236_814_006
 
 /** Returns the first key when it was made just now. */
 export async function bootstrap(
-  db: Db,
+  pool: Pool,
   { config, ring }: { config: Config; ring: Keyring },
 ): Promise<string | undefined> {
-  return db.transaction().execute(async (tx) => {
+  return inTransaction(pool, async ({ db: tx }) => {
     await sql`SELECT pg_advisory_xact_lock(${BOOTSTRAP_LOCK})`.execute(tx)
     await registerMasterKeys(tx, ring)
     if (await hasAnyApiKey(tx)) return undefined

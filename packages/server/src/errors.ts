@@ -9,7 +9,7 @@ export interface ErrorDetail {
 export class AppError extends Error {
   readonly code: ErrorCode
   readonly details: readonly ErrorDetail[] | undefined
-  readonly headers: Readonly<Record<string, string>>
+  readonly headers: Readonly<Record<string, string>> | undefined
 
   constructor(
     code: ErrorCode,
@@ -24,7 +24,7 @@ export class AppError extends Error {
     this.name = 'AppError'
     this.code = code
     this.details = options.details
-    this.headers = options.headers ?? {}
+    this.headers = options.headers
   }
 
   get status(): number {

@@ -13,12 +13,13 @@ async function main(args: readonly string[]): Promise<void> {
     throw new ConfigError([`"${args[0]}" is not an option; settings are environment variables`])
   const config = loadConfig(process.env)
   const serverLog = openLog(config.BERTH_LOG_LEVEL)
+  process.on('exit', serverLog.flush)
   const app = await startApp(config, serverLog)
   stopOnSignals(app, config, serverLog)
   process.stdout.write(welcome(app, config))
 }
 
-function stopOnSignals(app: App, config: Config, { log, flush }: ServerLog): void {
+function stopOnSignals(app: App, config: Config, { log }: ServerLog): void {
   let isStopping = false
   const stop = (signal: string, drainMs: number) => {
     if (isStopping) return
@@ -27,12 +28,10 @@ function stopOnSignals(app: App, config: Config, { log, flush }: ServerLog): voi
     app.close({ drainMs, graceMs: config.BERTH_SHUTDOWN_GRACE_SECONDS * 1000 }).then(
       () => {
         log.info('stopped')
-        flush()
         process.exit(0)
       },
       (error: unknown) => {
         log.error({ err: error }, 'cannot stop cleanly')
-        flush()
         process.exit(1)
       },
     )

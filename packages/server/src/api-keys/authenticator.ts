@@ -2,13 +2,15 @@
 // announces a change of it; while announcements cannot be heard, nothing is remembered at all.
 import type { Db } from '../db/schema.ts'
 import type { Authenticator, Principal } from '../http/principal.ts'
-import { isSameKey, publicIdOf } from './key.ts'
+import { isSameKey, isSameText, publicIdOf } from './key.ts'
 import { findForAuthentication, type AuthenticationRecord } from './store.ts'
 
 const REMEMBER_MS = 5_000
 const MOST_REMEMBERED = 10_000
 
 interface Memory {
+  /** The key itself: to compare it costs less than to hash it again. */
+  readonly key: Buffer
   readonly record: AuthenticationRecord
   readonly principal: Principal
   readonly until: number
@@ -31,7 +33,7 @@ export class KeyAuthenticator implements Authenticator {
     const memory = this.#memories.get(publicId)
     const isFresh = memory && memory.until > performance.now() && this.#canRemember()
     // A wrong secret goes the same long way as an unknown key, so that its time says nothing.
-    if (isFresh && isSameKey(key, memory.record.secretHash)) {
+    if (isFresh && isSameText(key, memory.key)) {
       return unlessExpired(memory.record, memory.principal)
     }
     return this.#look(publicId, key)
@@ -49,7 +51,12 @@ export class KeyAuthenticator implements Authenticator {
     }
     if (generation === this.#generation && this.#canRemember()) {
       if (this.#memories.size >= MOST_REMEMBERED) this.#memories.clear()
-      this.#memories.set(publicId, { record, principal, until: performance.now() + REMEMBER_MS })
+      this.#memories.set(publicId, {
+        key: Buffer.from(key),
+        record,
+        principal,
+        until: performance.now() + REMEMBER_MS,
+      })
     }
     return unlessExpired(record, principal)
   }
@@ -64,6 +71,6 @@ export class KeyAuthenticator implements Authenticator {
 }
 
 function unlessExpired(record: AuthenticationRecord, principal: Principal): Principal | undefined {
-  if (record.expiresAt && record.expiresAt.getTime() <= Date.now()) return undefined
+  if (record.expiresAt && Date.parse(record.expiresAt) <= Date.now()) return undefined
   return principal
 }

@@ -32,6 +32,12 @@ export function isSameKey(key: string, knownHash: Buffer): boolean {
   return timingSafeEqual(hashOf(key), knownHash)
 }
 
+/** Takes the same time wherever the two differ. */
+export function isSameText(text: string, known: Buffer): boolean {
+  const bytes = Buffer.from(text)
+  return bytes.length === known.length && timingSafeEqual(bytes, known)
+}
+
 function hashOf(key: string): Buffer {
   return hash('sha256', key, 'buffer')
 }

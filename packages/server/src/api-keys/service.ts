@@ -178,10 +178,10 @@ function toApiKey(record: ApiKeyRecord): ApiKey {
   return {
     id: record.id,
     name: record.name,
-    created_at: record.created_at.toISOString(),
+    created_at: record.created_at,
     created_by: { id: record.created_by_id, name: record.created_by_name, email: record.created_by_email },
-    expires_at: record.expires_at?.toISOString() ?? null,
-    deleted_at: record.deleted_at?.toISOString() ?? null,
+    expires_at: record.expires_at,
+    deleted_at: record.deleted_at,
     project_id: record.project_id,
     project_name: record.project_name,
     masked_key: record.masked_key,

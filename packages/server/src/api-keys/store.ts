@@ -40,7 +40,7 @@ export async function insertApiKey(tx: Db, key: NewApiKey): Promise<ApiKeyRecord
       created_by_email: key.creator.email,
       lifetime_days: key.lifetimeDays,
       expires_at:
-        key.lifetimeDays === null ? null : sql<Date>`now() + make_interval(days => ${key.lifetimeDays})`,
+        key.lifetimeDays === null ? null : sql<string>`now() + make_interval(days => ${key.lifetimeDays})`,
     })
     .execute()
   return selectKeys(tx).where('api_keys.id', '=', id).executeTakeFirstOrThrow()
@@ -120,7 +120,7 @@ export async function markApiKeyDeleted(tx: Db, id: string): Promise<void> {
 
 /** The key never lives longer than it already would. */
 export async function expireApiKey(tx: Db, id: string, days: number): Promise<void> {
-  const end = sql<Date>`now() + make_interval(days => ${days})`
+  const end = sql<string>`now() + make_interval(days => ${days})`
   await tx
     .updateTable('api_keys')
     .set({ expires_at: sql`least(expires_at, ${end})` })
@@ -147,7 +147,7 @@ export interface AuthenticationRecord {
   readonly id: string
   readonly publicId: string
   readonly secretHash: Buffer
-  readonly expiresAt: Date | null
+  readonly expiresAt: string | null
   readonly projectId: string | null
   readonly projectStatus: string | null
   readonly creator: { readonly id: string; readonly name: string | null; readonly email: string }

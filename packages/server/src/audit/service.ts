@@ -49,7 +49,7 @@ export class AuditService {
     const items = rows.slice(0, limit)
     return {
       items: items.map(toEntry),
-      nextToken: rows.length > limit ? writePosition(items.at(-1)!) : undefined,
+      nextToken: rows.length > limit ? writePosition(positionOf(items.at(-1)!)) : undefined,
     }
   }
 
@@ -70,7 +70,8 @@ export class AuditService {
       const rows = await listAuditRecords(db, filter, { limit: wanted + 1, after, signal })
       hasMore = rows.length > wanted
       const batch = rows.slice(0, wanted)
-      after = batch.at(-1) ?? after
+      const last = batch.at(-1)
+      if (last) after = positionOf(last)
       for (const row of batch) lines.push(`${JSON.stringify({ event_id: row.id, ...toEntry(row) })}\n`)
     }
     const text = Buffer.from(lines.join(''))
@@ -111,7 +112,7 @@ function toEntry(row: AuditRecord): AuditLogEntry {
   const { timestamp, auth_strategy, user_id, email, status, method, path, route } = row
   const { domain, duration_ms, client_ip, user_agent } = row
   return {
-    timestamp: timestamp.toISOString(),
+    timestamp,
     auth_strategy,
     user_id,
     email,
@@ -124,6 +125,10 @@ function toEntry(row: AuditRecord): AuditLogEntry {
     client_ip,
     user_agent,
   }
+}
+
+function positionOf({ timestamp, id }: AuditRecord): AuditPosition {
+  return { timestamp: new Date(timestamp), id }
 }
 
 function writePosition({ timestamp, id }: AuditPosition): string {

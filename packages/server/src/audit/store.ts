@@ -43,8 +43,7 @@ export async function listAuditRecords(
   let query: Query = db
     .selectFrom('audit_logs')
     .selectAll()
-    .where('timestamp', '>=', filter.start)
-    .where('timestamp', '<', filter.end)
+    .where(sql<boolean>`timestamp >= ${filter.start} AND timestamp < ${filter.end}`)
   if (filter.projectId !== null) query = query.where('project_id', '=', filter.projectId)
   if (filter.authStrategy) query = query.where('auth_strategy', '=', filter.authStrategy)
   if (filter.service) query = query.where('service', '=', filter.service)

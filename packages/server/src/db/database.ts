@@ -1,7 +1,8 @@
-import { Kysely, PostgresDialect } from 'kysely'
-import { Client, Pool, type PoolConfig } from 'pg'
+import { Pool, types, type PoolConfig } from 'pg'
 import type { Logger } from 'pino'
-import type { Tables } from './schema.ts'
+import { kyselyOver } from './executor.ts'
+import type { Db } from './schema.ts'
+import { readTime } from './time.ts'
 
 /** A statement may not hold a connection longer than this, whatever its caller does. */
 const STATEMENT_TIMEOUT_MS = 15_000
@@ -11,7 +12,7 @@ const CONNECT_TIMEOUT_MS = 5_000
 export type Connection = Pick<PoolConfig, 'connectionString' | 'host' | 'user' | 'database'>
 
 export interface Database {
-  readonly db: Kysely<Tables>
+  readonly db: Db
   readonly pool: Pool
   readonly connection: Connection
   close(): Promise<void>
@@ -29,40 +30,20 @@ export function openDatabase(connection: Connection, { size, log }: { size: numb
     lock_timeout: 10_000,
     keepAlive: true,
     application_name: 'berth',
+    // Times are read as UTC (time.ts); any other zone is understood, and slower.
+    options: '-c TimeZone=UTC',
+    types: { getTypeParser },
     // Statements may be sent before the one before is answered (see transaction.ts). It also means
     // that a query which times out ends its connection, and nobody inherits the late answer.
     pipeline: true,
-    Client: PreparingClient,
   })
   // A connection that breaks is replaced by the pool, and its query fails; but without a listener on
   // the pool for idle ones, and on each connection for busy ones, it would end the process.
   pool.on('error', (error) => log.warn({ err: error }, 'database connection lost'))
   pool.on('connect', (client) => client.on('error', () => {}))
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
-  return { db, pool, connection, close: () => db.destroy() }
+  return { db: kyselyOver(pool), pool, connection, close: () => pool.end() }
 }
 
-const MOST_STATEMENTS = 300
-const statementNames = new Map<string, string>()
-
-/**
- * Gives each statement a name, so that PostgreSQL parses and plans it once for every connection. Not
- * those that take all columns: their result would change under a migration of a newer server.
- */
-class PreparingClient extends Client {
-  // SAFETY: same arguments, same result; the overloads of the original cannot be repeated here.
-  override query = ((text: unknown, values?: unknown, ...rest: unknown[]) => {
-    const name = typeof text === 'string' && Array.isArray(values) ? nameOf(text) : undefined
-    const args = name === undefined ? [text, values, ...rest] : [{ name, text, values }, ...rest]
-    return (super.query as (...args: unknown[]) => unknown)(...args)
-  }) as Client['query']
-}
-
-function nameOf(text: string): string | undefined {
-  const known = statementNames.get(text)
-  if (known !== undefined) return known
-  if (statementNames.size >= MOST_STATEMENTS || !/\$\d/.test(text) || /\*/.test(text)) return undefined
-  const name = `berth-${statementNames.size}`
-  statementNames.set(text, name)
-  return name
-}
+const TIMESTAMPTZ: number = types.builtins.TIMESTAMPTZ
+const getTypeParser: typeof types.getTypeParser = (oid: number, format?: 'text' | 'binary') =>
+  oid === TIMESTAMPTZ && format !== 'binary' ? readTime : types.getTypeParser(oid, format)

@@ -2,13 +2,18 @@
 import type { ColumnType, Generated, GeneratedAlways, Kysely } from 'kysely'
 import type { ProjectStatus } from '@berth/contracts/projects'
 
+/** Read as the API writes it, see time.ts. */
+type Time = ColumnType<string, string | Date, string | Date>
+/** Set by the database when a row is made. */
+type TimeOfMaking = ColumnType<string, string | Date | undefined, string | Date>
+
 /** Set once, by the database or by us, and never changed. */
 type Fixed<T> = ColumnType<T, T, never>
 
 interface OrganizationTable {
   id: Fixed<string>
   default_project_max_concurrent_sessions: number | null
-  created_at: Fixed<Date>
+  created_at: TimeOfMaking
 }
 
 interface ProjectsTable {
@@ -19,9 +24,9 @@ interface ProjectsTable {
   max_concurrent_sessions: number | null
   max_concurrent_invocations: number | null
   max_pooled_sessions: number | null
-  created_at: Generated<Date>
-  updated_at: Generated<Date>
-  deleted_at: Date | null
+  created_at: TimeOfMaking
+  updated_at: TimeOfMaking
+  deleted_at: Time | null
 }
 
 interface ApiKeysTable {
@@ -35,14 +40,14 @@ interface ApiKeysTable {
   created_by_name: Fixed<string | null>
   created_by_email: Fixed<string>
   lifetime_days: Fixed<number | null>
-  created_at: Generated<Date>
-  expires_at: Date | null
-  deleted_at: Date | null
+  created_at: TimeOfMaking
+  expires_at: Time | null
+  deleted_at: Time | null
 }
 
 export interface AuditLogsTable {
   id: GeneratedAlways<string>
-  timestamp: Fixed<Date>
+  timestamp: ColumnType<string, Date, never>
   project_id: Fixed<string | null>
   key_id: Fixed<string>
   request_id: Fixed<string>
@@ -67,12 +72,12 @@ interface IdempotencyKeysTable {
   status: number | null
   /** The answer, sealed; null when it was too large to keep. */
   response: Buffer | null
-  created_at: Generated<Date>
+  created_at: TimeOfMaking
 }
 
 interface MasterKeysTable {
   kid: Fixed<string>
-  created_at: Generated<Date>
+  created_at: TimeOfMaking
 }
 
 interface BlobsTable {
@@ -80,7 +85,7 @@ interface BlobsTable {
   kind: Fixed<string>
   sha256: Fixed<string>
   size_bytes: Fixed<string>
-  created_at: Generated<Date>
+  created_at: TimeOfMaking
 }
 
 export interface Tables {

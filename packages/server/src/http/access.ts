@@ -10,7 +10,7 @@ import type { RateLimit } from './rate-limit.ts'
 import type { RequestContext } from './request-context.ts'
 
 type Done = (error?: Error) => void
-type Guard = (request: FastifyRequest, reply: FastifyReply, done: Done) => void
+export type Guard = (request: FastifyRequest, reply: FastifyReply, done: Done) => void
 
 export class Access {
   readonly #authenticator: Authenticator

@@ -22,13 +22,31 @@ export function auditRecord(
     email: principal.creator.email,
     status,
     method: request.method,
-    path: storable(request.url.split('?', 1)[0]!),
-    route: request.routeOptions.url ?? '',
-    domain: storable(request.host),
+    path: storable(pathOf(request.url)),
+    route: request.route,
+    domain: recurring(request.host),
     duration_ms: Date.now() - receivedAt.getTime(),
     client_ip: context.clientIp,
-    user_agent: storable(request.headers['user-agent'] ?? ''),
+    user_agent: recurring(request.headers['user-agent'] ?? ''),
   }
+}
+
+function pathOf(url: string): string {
+  const end = url.indexOf('?')
+  return end === -1 ? url : url.slice(0, end)
+}
+
+const MOST_REMEMBERED = 100
+const remembered = new Map<string, string>()
+
+/** Hosts and clients are few, and come with every request. */
+function recurring(text: string): string {
+  let answer = remembered.get(text)
+  if (answer !== undefined) return answer
+  answer = storable(text)
+  if (remembered.size >= MOST_REMEMBERED) remembered.clear()
+  if (text.length <= LONGEST_TEXT) remembered.set(text, answer)
+  return answer
 }
 
 /** Bounded, free of keys and tokens, and without what PostgreSQL cannot store. */

@@ -48,12 +48,11 @@ export function toErrorBody(error: AppError): ErrorBody {
 }
 
 export function errorHeaders(error: AppError): Record<string, string> {
-  return {
-    ...error.headers,
-    ...(errorCatalogue[error.code].final && { 'x-should-retry': 'false' }),
-    ...(error.code === 'unavailable' && { 'retry-after': RETRY_AFTER_SECONDS }),
-    ...(error.code === 'unauthorized' && { 'www-authenticate': 'Bearer' }),
-  }
+  const headers: Record<string, string> = error.headers ? { ...error.headers } : {}
+  if (errorCatalogue[error.code].final) headers['x-should-retry'] = 'false'
+  if (error.code === 'unavailable') headers['retry-after'] = RETRY_AFTER_SECONDS
+  if (error.code === 'unauthorized') headers['www-authenticate'] = 'Bearer'
+  return headers
 }
 
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {

@@ -107,6 +107,6 @@ function contextOf({ scope, key }: IdempotentRequest): string {
 export async function forgetOldAnswers(db: Db): Promise<void> {
   await db
     .deleteFrom('idempotency_keys')
-    .where('created_at', '<', sql<Date>`now() - make_interval(hours => ${sql.lit(KEPT_HOURS)})`)
+    .where('created_at', '<', sql<string>`now() - make_interval(hours => ${sql.lit(KEPT_HOURS)})`)
     .execute()
 }

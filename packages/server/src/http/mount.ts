@@ -1,22 +1,24 @@
 // Rows of the contract become routes: schemas, access, transaction, audit record and idempotent
 // answer are the same for all of them, so that a handler holds nothing but its own business.
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
+import type { Pool } from 'pg'
 import { pathsOf, takesIdempotencyKey, type Operation } from '@berth/contracts/operation'
 import type { AuditTrail } from '../audit/trail.ts'
 import { crashPoint } from '../crash-point.ts'
 import { changesAnnouncedIn } from '../db/changes.ts'
 import type { Db } from '../db/schema.ts'
 import { inTransaction } from '../db/transaction.ts'
-import type { Access } from './access.ts'
+import type { Access, Guard } from './access.ts'
 import { auditRecord } from './audit-hook.ts'
 import type { Call, OffsetPage, RawAnswer, Route, TokenPage } from './call.ts'
 import { readIdempotencyKey, type IdempotentAnswers } from './idempotency.ts'
 import { offsetHeaders, tokenHeaders } from './paging.ts'
 import type { Principal } from './principal.ts'
-import { clientGone, type RequestContext } from './request-context.ts'
+import { clientGone, ClientGone, type RequestContext } from './request-context.ts'
 
 export interface MountOptions {
   readonly db: Db
+  readonly pool: Pool
   readonly access: Access
   readonly audit: AuditTrail
   readonly answers: IdempotentAnswers
@@ -33,16 +35,17 @@ export function mount(server: FastifyInstance, routes: readonly Route[], options
 function toFastifyRoute(route: Route, path: string, options: MountOptions): RouteOptions {
   const { operation } = route
   const { params, query, body, response } = operation
+  const url = path.replaceAll(/\{(\w+)\}/g, ':$1')
   return {
     method: operation.method,
-    url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    url,
     schema: {
       ...(params && { params }),
       ...(query && { querystring: query }),
       ...(body && { body }),
       ...(response && { response: { [operation.status]: response } }),
     },
-    ...(operation.auth !== 'none' && { onRequest: options.access.guard(operation) }),
+    onRequest: beginning(url, operation.auth === 'none' ? undefined : options.access.guard(operation)),
     ...(operation.bodyOptional && {
       preValidation: (request, _reply, done) => {
         request.body ??= {}
@@ -53,35 +56,33 @@ function toFastifyRoute(route: Route, path: string, options: MountOptions): Rout
   }
 }
 
+function beginning(url: string, guard: Guard | undefined): Guard {
+  return (request, reply, done) => {
+    request.route = url
+    if (guard) guard(request, reply, done)
+    else done()
+  }
+}
+
 async function handle(
   route: Route,
   request: FastifyRequest,
   reply: FastifyReply,
   options: MountOptions,
 ): Promise<unknown> {
+  const { operation } = route
+  const { context } = request
   request.isHandling = true
   try {
-    return await answer(route, request, reply, options)
+    const result =
+      operation.effect === 'read' || !context
+        ? await route.handle(new RequestCall(request, reply, options.db))
+        : await change(route, { context, request, reply, ...options })
+    return send(operation, result, request, reply)
   } finally {
     request.isHandling = false
     if (reply.raw.closed) request.whenOver(request, reply)
   }
-}
-
-async function answer(
-  route: Route,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  options: MountOptions,
-): Promise<unknown> {
-  const { operation } = route
-  const context = request.context
-  const call = new RequestCall(request, reply, options.db)
-  const result =
-    operation.effect === 'read' || !context
-      ? await route.handle(call)
-      : await change(route, { context, request, reply, ...options })
-  return send(operation, result, request, reply)
 }
 
 class RequestCall implements Call<unknown> {
@@ -121,7 +122,7 @@ interface Change extends MountOptions {
 /** One transaction: the change, its audit record, and the answer to a repeated request. */
 async function change(route: Route, options: Change): Promise<unknown> {
   const { operation } = route
-  const { context, request, reply, db, audit, answers, onChange } = options
+  const { context, request, reply, pool, audit, answers, onChange } = options
   let changes: readonly string[] = []
   const idempotent = takesIdempotencyKey(operation)
     ? readIdempotencyKey(request.headers['idempotency-key'], {
@@ -131,23 +132,21 @@ async function change(route: Route, options: Change): Promise<unknown> {
         input: [request.params, request.query, request.body],
       })
     : undefined
-  const { isFresh, answer: given } = await inTransaction(db, async ({ db: tx, alongCommit }) => {
+  const { isFresh, answer: given } = await inTransaction(pool, async ({ db: tx, alongCommit }) => {
     const earlier = idempotent && (await answers.claim(tx, idempotent))
     if (earlier) {
       void reply.header('idempotent-replayed', 'true')
       return { isFresh: false, answer: earlier.replay }
     }
-    const call = new RequestCall(request, reply, tx)
-    const { signal } = call
-    const fresh = await route.handle(call)
+    const fresh = await route.handle(new RequestCall(request, reply, tx))
     // The last moment to stop: nobody would learn of what is committed after it.
-    signal.throwIfAborted()
+    if (reply.raw.destroyed) throw new ClientGone()
     crashPoint('before-commit')
     if (idempotent) {
       const { status, onceOnly } = operation
-      alongCommit(answers.keep(tx, idempotent, { status, answer: fresh, onceOnly }))
+      alongCommit(() => answers.keep(tx, idempotent, { status, answer: fresh, onceOnly }))
     }
-    alongCommit(audit.recordIn(tx, auditRecord(request, context, operation.status)))
+    alongCommit(() => audit.recordIn(tx, auditRecord(request, context, operation.status)))
     changes = changesAnnouncedIn(tx)
     return { isFresh: true, answer: fresh }
   })

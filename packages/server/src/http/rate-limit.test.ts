@@ -13,7 +13,7 @@ test('RateLimit counts down, refuses with the time to wait, and starts again', (
     () => rate.take(),
     (error: AppError) => {
       assert.equal(error.code, 'too_many_requests')
-      assert.equal(error.headers['retry-after'], '40')
+      assert.equal(error.headers?.['retry-after'], '40')
       return true
     },
   )

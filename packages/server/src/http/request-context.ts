@@ -15,6 +15,8 @@ export interface RequestContext {
 declare module 'fastify' {
   interface FastifyRequest {
     context: RequestContext | null
+    /** The path of the contract that was asked for, with its parameters unfilled. */
+    route: string
     /** A handler is at work; the request is not over before it is, whatever its client does. */
     isHandling: boolean
     /** Counts, records and logs the request, once it is over. */

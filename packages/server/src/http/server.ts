@@ -40,12 +40,13 @@ export interface HttpServer {
 }
 
 export function newServer({ config, log, audit, metrics, isDraining }: ServerOptions): HttpServer {
-  // Named as what Fastify wants of a logger, or its own types take on pino's.
-  const loggerInstance: FastifyBaseLogger = log
+  // One logger for all requests, as ours name the request themselves. Named as what Fastify wants of a
+  // logger, or its own types take on pino's.
+  const loggerInstance: FastifyBaseLogger = Object.assign(Object.create(log) as Logger, {
+    child: () => loggerInstance,
+  })
   const server = Fastify({
     loggerInstance,
-    // One logger for all requests: ours name the request themselves.
-    childLoggerFactory: (logger) => logger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -65,21 +66,21 @@ export function newServer({ config, log, audit, metrics, isDraining }: ServerOpt
   server.setSchemaErrorFormatter(refusalOf)
   server.setErrorHandler(answerError)
   server.decorateRequest('context', null)
+  server.decorateRequest('route', 'none')
   server.decorateRequest('isHandling', false)
   server.decorateRequest('whenOver', (request, reply) => {
     const status = reply.raw.writableFinished ? reply.statusCode : CLIENT_GONE
-    const { context } = request
+    const { context, method, route } = request
     connections.requestEnded(request.raw.socket)
-    const route = request.routeOptions.url ?? 'none'
-    metrics.observeRequest({ method: request.method, route, status }, reply.elapsedTime)
+    metrics.requestDurations.observe({ method, route, status }, reply.elapsedTime)
     if (context && !context.isAudited) audit.record(auditRecord(request, context, status))
     // Changes and faults; the audit log has all the rest.
-    const isQuiet = status >= 400 ? status < 500 : request.method === 'GET'
+    const isQuiet = status >= 400 ? status < 500 : method === 'GET'
     if (isQuiet && !log.isLevelEnabled('debug')) return
     log[isQuiet ? 'debug' : 'info'](
       {
         requestId: request.id,
-        method: request.method,
+        method,
         route,
         status,
         ms: Math.round(reply.elapsedTime * 10) / 10,
@@ -99,7 +100,7 @@ export function newServer({ config, log, audit, metrics, isDraining }: ServerOpt
   server.addHook('onRequest', (request, reply, done) => {
     connections.requestStarted(request.raw.socket)
     // Not the onResponse hook, which a client that leaves before its answer never brings about.
-    reply.raw.once('close', () => {
+    reply.raw.on('close', () => {
       if (!request.isHandling) request.whenOver(request, reply)
     })
     reply.header('x-request-id', request.id)

@@ -1,8 +1,9 @@
 // Removing what has served its time. Every replica tries; an advisory lock lets one work.
 import { sql } from 'kysely'
+import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { deleteAuditRecordsBefore } from '../audit/store.ts'
-import type { Db } from '../db/schema.ts'
+import { inTransaction } from '../db/transaction.ts'
 import { forgetOldAnswers } from '../http/idempotency.ts'
 
 const EVERY_MS = 3_600_000
@@ -11,15 +12,15 @@ const AUDIT_BATCH = 5_000
 const HOUSEKEEPING_LOCK = 7_236_814_007
 
 export class Housekeeping {
-  readonly #db: Db
+  readonly #pool: Pool
   readonly #log: Logger
   readonly #auditRetentionDays: number
   readonly #timer: NodeJS.Timeout
   #running: Promise<void> = Promise.resolve()
   #isClosing = false
 
-  constructor(options: { db: Db; log: Logger; auditRetentionDays: number }) {
-    this.#db = options.db
+  constructor(options: { pool: Pool; log: Logger; auditRetentionDays: number }) {
+    this.#pool = options.pool
     this.#log = options.log
     this.#auditRetentionDays = options.auditRetentionDays
     this.#timer = setInterval(() => void this.run(), EVERY_MS)
@@ -38,7 +39,7 @@ export class Housekeeping {
     const auditEnd = new Date(Date.now() - this.#auditRetentionDays * DAY_MS)
     let deleted: number
     do {
-      deleted = await this.#db.transaction().execute(async (tx) => {
+      deleted = await inTransaction(this.#pool, async ({ db: tx }) => {
         const { rows } = await sql<{ isMine: boolean }>`
           SELECT pg_try_advisory_xact_lock(${HOUSEKEEPING_LOCK}) AS "isMine"`.execute(tx)
         if (!rows[0]?.isMine) return 0

@@ -52,20 +52,29 @@ export class ProjectService implements ProjectResolver {
     idOrName: string,
     change: { name?: string; status?: ProjectStatus },
   ): Promise<Project> {
-    if (change.status !== undefined && principal.projectId !== null) {
+    if (change.status === undefined) return this.#rename(tx, principal, idOrName, change.name)
+    if (principal.projectId !== null) {
       throw new AppError('forbidden', 'Cannot archive or restore a project with a project key')
     }
-    if (change.status !== undefined) await store.lockProjects(tx)
+    await store.lockProjects(tx)
     const project = await findVisible(tx, principal, idOrName, { isLocked: true })
     if (change.status === 'archived' && project.status === 'active')
       await this.#refuseIfLast(tx, 'archive', project)
-    const { name = project.name, status = project.status } = change
+    const { name = project.name, status } = change
     if (name === project.name && status === project.status) return toProject(project)
     const updated = await withFreeName(name, () => store.updateProject(tx, project.id, { name, status }))
     if (project.is_default && updated.status === 'archived') await store.chooseDefaultProject(tx)
     // Of a project, servers remember only whether its keys may be used.
     if (updated.status !== project.status) await announceChange(tx, `project:${project.id}`)
     return toProject(updated)
+  }
+
+  async #rename(tx: Db, principal: Principal, idOrName: string, name: string | undefined): Promise<Project> {
+    if (name === undefined) return toProject(await findVisible(tx, principal, idOrName, { isLocked: true }))
+    const onlyId = principal.projectId
+    const project = await withFreeName(name, () => store.renameProject(tx, idOrName, { name, onlyId }))
+    if (!project) throw notFound(idOrName)
+    return toProject(project)
   }
 
   async delete(tx: Db, principal: Principal, idOrName: string): Promise<void> {
@@ -131,9 +140,13 @@ async function findVisible(
 ): Promise<ProjectRecord> {
   const project = await store.findProject(db, idOrName, options)
   if (!project || (principal.projectId !== null && principal.projectId !== project.id)) {
-    throw new AppError('not_found', `Cannot find project "${idOrName}"`)
+    throw notFound(idOrName)
   }
   return project
+}
+
+function notFound(idOrName: string): AppError {
+  return new AppError('not_found', `Cannot find project "${idOrName}"`)
 }
 
 async function withFreeName<T>(name: string, write: () => Promise<T>): Promise<T> {
@@ -152,8 +165,8 @@ function toProject(record: ProjectSummary): Project {
     id: record.id,
     name: record.name,
     status: record.status,
-    created_at: record.created_at.toISOString(),
-    updated_at: record.updated_at.toISOString(),
+    created_at: record.created_at,
+    updated_at: record.updated_at,
   }
 }
 

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { ProjectStatus } from '@berth/contracts/projects'
 import { newId } from '@berth/kit/ids'
 import { containing } from '../db/like.ts'
+import { lookUp } from '../db/look-up.ts'
 import { prepared } from '../db/prepared.ts'
 import type { Db } from '../db/schema.ts'
 import {
@@ -48,14 +49,23 @@ export async function findProjectBy(
   value: string,
   { isLocked = false }: FindOptions = {},
 ): Promise<ProjectRecord | undefined> {
-  const [row] = await finders[column][isLocked ? 'locked' : 'plain'](db, value)
+  if (!isLocked) return finders[column].plain(db, value)
+  const [row] = await finders[column].locked(db, value)
   return row
 }
 
+const live = (db: Db) => db.selectFrom('projects').select(projectColumns).where('deleted_at', 'is', null)
+
 const findersBy = (column: 'id' | 'name') => {
-  const find = (db: Db, value: string) =>
-    db.selectFrom('projects').select(projectColumns).where(column, '=', value).where('deleted_at', 'is', null)
-  return { plain: prepared(find), locked: prepared((db, value: string) => find(db, value).forUpdate()) }
+  const findMany = prepared((db, values: readonly string[]) =>
+    live(db).where(column, '=', (where) => where.fn.any(where.val(values))),
+  )
+  return {
+    plain: lookUp<ProjectRecord>(
+      async (db, values) => new Map((await findMany(db, values)).map((row) => [row[column], row])),
+    ),
+    locked: prepared((db, value: string) => live(db).where(column, '=', value).forUpdate()),
+  }
 }
 const finders = { id: findersBy('id'), name: findersBy('name') }
 
@@ -90,18 +100,35 @@ export async function updateProject(
   id: string,
   { name, status }: { name: string; status: ProjectStatus },
 ): Promise<ProjectRecord> {
-  const [row] = await renameOrMove(tx, id, name, status)
-  // SAFETY: whoever changes a project holds the lock of its row.
-  return row!
-}
-
-const renameOrMove = prepared((tx, id: string, name: string, status: ProjectStatus) =>
-  tx
+  return tx
     .updateTable('projects')
     .set({ name, status, updated_at: sql`now()` })
     .where('id', '=', id)
-    .returning(projectColumns),
-)
+    .returning(projectColumns)
+    .executeTakeFirstOrThrow()
+}
+
+/** In one statement, as it is the change that is made most. The name it has already changes nothing. */
+export async function renameProject(
+  tx: Db,
+  idOrName: string,
+  { name, onlyId }: { name: string; onlyId: string | null },
+): Promise<ProjectRecord | undefined> {
+  const [row] = await rename(tx, idOrName, name, onlyId)
+  return row
+}
+
+const rename = prepared((tx, idOrName: string, name: string, onlyId: string | null) => {
+  const idBy = (column: 'id' | 'name') =>
+    tx.selectFrom('projects').select('id').where(column, '=', idOrName).where('deleted_at', 'is', null)
+  return tx
+    .updateTable('projects')
+    .set({ name, updated_at: sql`CASE WHEN name = ${name} THEN updated_at ELSE now() END` })
+    .where('id', '=', sql<string>`coalesce((${idBy('id')}), (${idBy('name')}))`)
+    .where('deleted_at', 'is', null)
+    .where(sql<boolean>`id = coalesce(${onlyId}, id)`)
+    .returning(projectColumns)
+})
 
 export async function updateProjectLimits(
   tx: Db,

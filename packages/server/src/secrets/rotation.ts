@@ -1,7 +1,9 @@
 // Moving every sealed record to the current master key. Each row is changed by itself, so a kill
 // in the middle loses nothing: old and new keys are both in the ring until none is left behind.
 import { sql } from 'kysely'
+import type { Pool } from 'pg'
 import type { Db, Tables } from '../db/schema.ts'
+import { inTransaction } from '../db/transaction.ts'
 import type { Keyring } from './keyring.ts'
 import type { SealedBox } from './sealed-box.ts'
 
@@ -16,12 +18,15 @@ export const sealedColumns: readonly SealedColumn[] = [{ table: 'idempotency_key
 const BATCH = 500
 
 /** How many records were moved. */
-export async function rewrapAll(db: Db, { box, ring }: { box: SealedBox; ring: Keyring }): Promise<number> {
+export async function rewrapAll(
+  pool: Pool,
+  { box, ring }: { box: SealedBox; ring: Keyring },
+): Promise<number> {
   let moved = 0
   for (const { table, column } of sealedColumns) {
     let batch: number
     do {
-      batch = await db.transaction().execute(async (tx) => {
+      batch = await inTransaction(pool, async ({ db: tx }) => {
         const { rows } = await sql<{ ctid: string; sealed: Buffer }>`
           SELECT ctid::text, ${sql.ref(column)} AS sealed FROM ${sql.table(table)}
           WHERE ${isUnderOtherKey(column, ring.current.kid)} LIMIT ${BATCH} FOR UPDATE`.execute(tx)

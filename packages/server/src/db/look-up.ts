@@ -1,0 +1,38 @@
+// Look-ups that arrive in the same turn of the event loop become one statement: under load, running
+// a statement for every request costs more than all the rest of the request.
+import type { Db } from './schema.ts'
+
+const MOST_KEYS = 100
+
+interface Waiting<Row> {
+  readonly keys: string[]
+  readonly rows: Promise<Map<string, Row>>
+}
+
+/** Finds a row by its key; `find` finds the rows of many. Not for a transaction, which wants its turn. */
+export function lookUp<Row>(
+  find: (db: Db, keys: readonly string[]) => Promise<Map<string, Row>>,
+): (db: Db, key: string) => Promise<Row | undefined> {
+  const waitingOn = new WeakMap<Db, Waiting<Row>>()
+
+  function gather(db: Db): Waiting<Row> {
+    const keys: string[] = []
+    const rows = new Promise<Map<string, Row>>((resolve, reject) => {
+      // Runs when everything that has arrived by now was read.
+      setImmediate(() => {
+        if (waitingOn.get(db) === waiting) waitingOn.delete(db)
+        find(db, keys).then(resolve, reject)
+      })
+    })
+    const waiting = { keys, rows }
+    waitingOn.set(db, waiting)
+    return waiting
+  }
+
+  return async (db, key) => {
+    const known = waitingOn.get(db)
+    const waiting = known && known.keys.length < MOST_KEYS ? known : gather(db)
+    waiting.keys.push(key)
+    return (await waiting.rows).get(key)
+  }
+}
