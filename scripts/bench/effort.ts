@@ -9,6 +9,8 @@ export interface Effort {
   /** Pairs of blocks of single requests, and how many requests a block has. */
   readonly latencyPairs: number
   readonly requestsPerBlock: number
+  /** A server that has just started still compiles what it runs, for some thousand requests. */
+  readonly requestsPerWarmUp: number
   readonly startPairs: number
   readonly firstStartPairs: number
   readonly idlePairs: number
@@ -24,6 +26,7 @@ export const fullEffort: Effort = {
   throughputSeconds: 5,
   latencyPairs: 24,
   requestsPerBlock: 100,
+  requestsPerWarmUp: 1_000,
   startPairs: 20,
   firstStartPairs: 6,
   idlePairs: 6,
@@ -35,7 +38,6 @@ export const fullEffort: Effort = {
 export const profileEffort: Effort = {
   ...fullEffort,
   isJudged: false,
-  warmUps: 1,
   throughputPairs: 2,
   latencyPairs: 8,
   repeats: 0,
@@ -48,6 +50,7 @@ export const smokeEffort: Effort = {
   throughputSeconds: 1,
   latencyPairs: 1,
   requestsPerBlock: 10,
+  requestsPerWarmUp: 10,
   startPairs: 1,
   firstStartPairs: 1,
   idlePairs: 1,

@@ -18,13 +18,18 @@ export interface LoadReport {
 /** As much as one thread with 32 connections can ask for. It runs on the core of this process. */
 export async function load(
   { url, method, headers = {}, body }: HttpRequest,
-  { seconds, signal }: { seconds: number; signal: AbortSignal },
+  { seconds, signal, paths = [] }: { seconds: number; signal: AbortSignal; paths?: readonly string[] },
 ): Promise<LoadReport> {
   const args = ['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '-s', join(import.meta.dirname, 'wrk.lua')]
   for (const [name, value] of Object.entries(headers)) args.push('-H', `${name}: ${value}`)
   const { stdout } = await promisify(execFile)('wrk', [...args, url], {
     signal,
-    env: { PATH: process.env['PATH'], BENCH_METHOD: method, ...(body !== undefined && { BENCH_BODY: body }) },
+    env: {
+      PATH: process.env['PATH'],
+      BENCH_METHOD: method,
+      BENCH_PATHS: paths.join(' '),
+      ...(body !== undefined && { BENCH_BODY: body }),
+    },
   })
   const line = stdout.trimEnd().split('\n').at(-1)!
   return JSON.parse(line) as LoadReport

@@ -8,6 +8,8 @@ const MOST_WAIT_MS = 20_000
 
 export interface Comparison {
   readonly arms: Arms
+  /** Run before anything counts; the arms themselves, unless they need longer to warm up. */
+  readonly warmUp?: Arms
   readonly metrics: readonly Metric[]
   readonly pairs: number
 }
@@ -26,10 +28,10 @@ export interface Measuring {
 /** Measures, and goes on measuring while the interval of a metric spans its goal. */
 export async function compare(comparison: Comparison, measuring: Measuring): Promise<Compared> {
   const { effort, canary, signal } = measuring
-  const { arms, metrics, pairs: wanted } = comparison
+  const { arms, warmUp = arms, metrics, pairs: wanted } = comparison
   for (let round = 0; round < effort.warmUps; round++) {
-    await arms.ours()
-    await arms.baseline()
+    await warmUp.ours()
+    await warmUp.baseline()
     signal.throwIfAborted()
   }
   const samples: CheckedPair[] = []

@@ -13,6 +13,7 @@ export const getProjectRow: StageRow = {
     const arm = (who: LoadArm['who'], base: string): LoadArm => ({
       who,
       request: { url: `${base}/org/projects/${id}`, method: 'GET', headers: stage.headers },
+      paths: stage.projectIds.slice(4_000, 4_100).map((other) => `/org/projects/${other}`),
       isAudited: who === 'ours',
       status: 200,
       check: (body) => assert.deepEqual(body, expected),

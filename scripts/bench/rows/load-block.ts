@@ -14,6 +14,8 @@ const QUIET_MS = 100
 export interface LoadArm {
   readonly who: 'ours' | 'bare'
   readonly request: HttpRequest
+  /** Asked for in turn under load, so that no two requests at a time are for the same thing. */
+  readonly paths?: readonly string[]
   /** Whether each request must leave an audit record. */
   readonly isAudited: boolean
   /** The status of every answer. */
@@ -30,7 +32,7 @@ export function loadBlock(
     await probe(stage, arm)
     const recordsBefore = await countAuditRecords(stage)
     const before = stage.cpuMs()
-    const report = await load(arm.request, options)
+    const report = await load(arm.request, { ...options, ...(arm.paths && { paths: arm.paths }) })
     const requests = report.requests
     assert.ok(requests > 0, 'wrk got no answer')
     assert.equal(report.socketErrors, 0, 'wrk lost connections')
