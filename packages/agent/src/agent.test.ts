@@ -1,0 +1,261 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { readFileSync, readlinkSync } from 'node:fs'
+import { test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { AgentState } from '@berth/contracts/link'
+import { AgentUnderTest, HEADLESS } from './testing/agent-under-test.ts'
+import { startEgress } from './testing/egress.ts'
+import { evaluate } from './testing/page.ts'
+
+test('Chromium is ready with a page, and evaluates for a client of the link', async (t) => {
+  const agent = await AgentUnderTest.start(t, { browser: HEADLESS })
+  const state = await agent.ready()
+  assert.equal(state.browser, 'ready', state.failure ?? '')
+  assert.match(state.devtools_path!, /^\/devtools\/browser\/[A-Za-z0-9-]+$/)
+  assert.match(state.browser_version!, /Chrome/)
+  using cdp = await agent.openCdp()
+  assert.equal(await evaluate(cdp, '1 + 1'), 2)
+  assert.deepEqual(
+    await evaluate(cdp, '[innerWidth, innerHeight, screen.width, screen.height]'),
+    [1280, 720, 1280, 720],
+  )
+  assert.equal(await evaluate(cdp, "!!document.createElement('canvas').getContext('webgl2')"), true)
+})
+
+test('an agent without a browser starts one when asked, and once for the same', async (t) => {
+  const agent = await AgentUnderTest.start(t)
+  assert.equal((await agent.state()).browser, 'none')
+  const [one, other] = await Promise.all([
+    agent.call('POST', '/browser', HEADLESS),
+    agent.call('POST', '/browser', HEADLESS),
+  ])
+  assert.equal(one.status, 200, JSON.stringify(one.body))
+  assert.deepEqual(one.body, other.body)
+  assert.deepEqual(await agent.state(), one.body)
+})
+
+test('a question for the next state is answered when it changes', async (t) => {
+  const agent = await AgentUnderTest.start(t)
+  const { number } = await agent.state()
+  const next = agent.state(number)
+  const started = agent.call('POST', '/browser', HEADLESS)
+  const state = await next
+  assert.equal(state.browser, 'starting')
+  assert.ok(state.number > number)
+  await started
+})
+
+test('Browser.close and SIGKILL each lead to a new Chromium on the same profile', async (t) => {
+  const agent = await AgentUnderTest.start(t, { browser: HEADLESS })
+  const first = await agent.ready()
+  const closing = await agent.openCdp()
+  await closing.call('Browser.close')
+  const began = performance.now()
+  const second = await agent.until(({ browser, restarts }) => browser === 'ready' && restarts === 1)
+  t.diagnostic(`ready ${Math.round(performance.now() - began)} ms after Browser.close`)
+  assert.notEqual(second.devtools_path, first.devtools_path)
+  {
+    using cdp = await agent.openCdp()
+    assert.equal(await evaluate(cdp, 'location.href'), 'about:blank')
+  }
+  process.kill(chromiumPid(agent), 'SIGKILL')
+  const waiting = agent.openCdpAfter(2)
+  const third = await agent.until(({ browser, restarts }) => browser === 'ready' && restarts === 2)
+  assert.notEqual(third.devtools_path, second.devtools_path)
+  using cdp = await waiting
+  assert.equal(await evaluate(cdp, '1 + 1'), 2)
+})
+
+test('asking for another browser ends the one that is there, even while it starts', async (t) => {
+  const agent = await AgentUnderTest.start(t, { browser: HEADLESS })
+  await agent.until(({ browser }) => browser === 'starting')
+  const wanted = { ...HEADLESS, width: 1000, height: 700 }
+  assert.equal((await agent.call('POST', '/browser', wanted)).status, 200)
+  {
+    using cdp = await agent.openCdp()
+    assert.deepEqual(await evaluate(cdp, '[innerWidth, innerHeight]'), [1000, 700])
+  }
+  const { status, body } = await agent.call('POST', '/browser', HEADLESS)
+  assert.equal(status, 200)
+  assert.equal((body as AgentState).restarts, 0)
+  using cdp = await agent.openCdp()
+  assert.deepEqual(await evaluate(cdp, '[innerWidth, innerHeight]'), [1280, 720])
+})
+
+test('Chromium that keeps dying is given up, and can be asked for again', async (t) => {
+  const agent = await AgentUnderTest.start(t, { browser: HEADLESS })
+  for (let kills = 0; kills < 6; kills++) {
+    await agent.until(({ browser, restarts }) => browser === 'ready' && restarts === kills)
+    process.kill(chromiumPid(agent), 'SIGKILL')
+  }
+  const state = await agent.until(({ browser }) => browser === 'failed')
+  assert.match(state.failure!, /too often/)
+  assert.equal(state.devtools_path, null)
+  assert.equal((await agent.call('POST', '/browser', HEADLESS)).status, 200)
+})
+
+test('a shape changes viewport and screen live, and a restart keeps it', async (t) => {
+  const agent = await AgentUnderTest.start(t, { browser: HEADLESS })
+  await agent.ready()
+  const sizes = '[innerWidth, innerHeight, screen.width, screen.height]'
+  using cdp = await agent.openCdp()
+  for (const [width, height] of [
+    [1920, 1080],
+    [500, 400],
+    [7680, 4320],
+    [320, 240],
+  ]) {
+    const began = performance.now()
+    const { status, body } = await agent.call('POST', '/shape', { width, height })
+    t.diagnostic(`${width}x${height} took ${Math.round(performance.now() - began)} ms`)
+    assert.equal(status, 204, JSON.stringify(body))
+    assert.deepEqual(await evaluate(cdp, sizes), [width, height, width, height])
+  }
+  await cdp.call('Browser.close')
+  await agent.until(({ browser, restarts }) => browser === 'ready' && restarts === 1)
+  using again = await agent.openCdp()
+  assert.deepEqual(await evaluate(again, sizes), [320, 240, 320, 240])
+})
+
+test('a start URL is reached through the proxy and the way out', async (t) => {
+  const agent = await AgentUnderTest.start(t, { browser: HEADLESS })
+  const egress = await startEgress(t, agent.directory)
+  await agent.ready()
+  const shaped = await agent.call('POST', '/shape', { start_url: 'http://example.test/start?x=1' })
+  assert.equal(shaped.status, 204)
+  using cdp = await agent.openCdp()
+  while ((await evaluate(cdp, 'document.title')) !== 'reached') await delay(20)
+  assert.equal(await evaluate(cdp, 'location.href'), 'http://example.test/start?x=1')
+  assert.ok(egress.asked.includes('GET http://example.test/start?x=1 HTTP/1.1'))
+  assert.ok(egress.visited.length > 0)
+})
+
+test('a page reaches the servers of its instance, and the debugging port in no spelling', async (t) => {
+  const agent = await AgentUnderTest.start(t, { browser: HEADLESS })
+  const egress = await startEgress(t, agent.directory)
+  await agent.ready()
+  using cdp = await agent.openCdp()
+  const ask = (url: string) =>
+    evaluate(cdp, `fetch(${JSON.stringify(url)}, { mode: 'no-cors' }).then((r) => r.type, (e) => e.message)`)
+  for (const host of ['localhost', 'a.localhost', '127.0.0.1', '2130706433', '0x7f.1']) {
+    await ask(`http://${host}:${egress.port}/here`)
+  }
+  const here = egress.visited.filter((path) => path === '/here')
+  assert.equal(here.length, 5)
+  const version = `:${agent.ports.devtools}/json/version`
+  for (const host of [
+    'localhost',
+    'a.localhost',
+    '127.0.0.1',
+    '2130706433',
+    '0x7f.1',
+    '0177.0.0.1',
+    '[::1]',
+  ]) {
+    const shaped = await agent.call('POST', '/shape', { start_url: `http://${host}${version}` })
+    assert.equal(shaped.status, 204)
+    while (!String(await evaluate(cdp, 'location.href + document.body?.innerText')).includes('belongs to')) {
+      await delay(20)
+    }
+    await agent.call('POST', '/shape', { start_url: 'about:blank' })
+    while ((await evaluate(cdp, 'location.href')) !== 'about:blank') await delay(20)
+  }
+  assert.deepEqual(
+    egress.asked.filter((line) => line.includes(String(agent.ports.devtools))),
+    [],
+  )
+})
+
+test('a message of 20 MB passes to the page and back', async (t) => {
+  const agent = await AgentUnderTest.start(t, { browser: HEADLESS })
+  await agent.ready()
+  using cdp = await agent.openCdp()
+  const length = 20 * 1024 * 1024
+  const expression = `'${'x'.repeat(length)}'.length`
+  assert.equal(await evaluate(cdp, expression), length)
+})
+
+test('what the agent cannot take is refused, and it goes on', async (t) => {
+  const agent = await AgentUnderTest.start(t)
+  const refused: [string, string, unknown, number][] = [
+    ['GET', '/nothing', undefined, 404],
+    ['DELETE', '/state', undefined, 404],
+    ['PUT', '/lease', undefined, 400],
+    ['PUT', '/lease', { seconds: 0 }, 400],
+    ['PUT', '/lease', { seconds: 1.5 }, 400],
+    ['PUT', '/lease', '{"seconds":', 400],
+    ['PUT', '/lease', [], 400],
+    ['POST', '/browser', { ...HEADLESS, width: 319 }, 400],
+    ['POST', '/browser', { ...HEADLESS, flags: ['--no-sandbox'] }, 400],
+    ['POST', '/shape', '{"__proto__":{"width":500}}', 400],
+    ['POST', '/shape', { start_url: 'x'.repeat(65_537) }, 400],
+    ['POST', '/shape', { width: 500 }, 500],
+    ['POST', '/shape', JSON.stringify('x'.repeat(600_000)), 413],
+  ]
+  for (const [method, path, body, status] of refused) {
+    const answer = await agent.call(method, path, body)
+    assert.equal(answer.status, status, `${method} ${path} ${JSON.stringify(answer.body)}`)
+    assert.equal(typeof (answer.body as { message: string }).message, 'string')
+  }
+  assert.equal((await agent.state()).browser, 'none')
+})
+
+test('wrong purposes are hung up on, and links are dialled again', async (t) => {
+  const agent = await AgentUnderTest.start(t)
+  await agent.state()
+  for (const line of ['nothing\n', '\n', 'apiapiapiapiapiapi', 'constructor\n', 'API\n', '\0'.repeat(100)]) {
+    const socket = await agent.takeLink()
+    socket.write(line)
+    socket.resume()
+    await once(socket, 'close')
+  }
+  const slow = await agent.takeLink()
+  for (const letter of 'api\nGET /state HTTP/1.1\r\nhost: a\r\n\r\n') slow.write(letter)
+  const [answer] = (await once(slow, 'data')) as [Buffer]
+  assert.match(answer.toString(), /^HTTP\/1\.1 200/)
+  slow.destroy()
+})
+
+test('a link that is gone and comes back finds the agent', async (t) => {
+  const agent = await AgentUnderTest.start(t, { browser: HEADLESS })
+  const before = await agent.ready()
+  agent.hangUp()
+  await delay(500)
+  await agent.listen()
+  assert.deepEqual(await agent.state(), before)
+})
+
+test('a lease that nobody renews ends the agent and Chromium', async (t) => {
+  const agent = await AgentUnderTest.start(t, { leaseSeconds: 3, browser: HEADLESS })
+  await agent.ready()
+  const pid = chromiumPid(agent)
+  assert.equal((await agent.call('PUT', '/lease', { seconds: 2 })).status, 204)
+  const [code] = (await once(agent.process, 'exit')) as [number]
+  assert.equal(code, 1)
+  assert.match(agent.output, /lease has lapsed/)
+  while (isRunning(pid)) await delay(20)
+})
+
+test('a renewed lease goes on', async (t) => {
+  const agent = await AgentUnderTest.start(t, { leaseSeconds: 1 })
+  for (let round = 0; round < 6; round++) {
+    assert.equal((await agent.call('PUT', '/lease', { seconds: 1 })).status, 204)
+    await delay(300)
+  }
+  assert.equal(agent.process.exitCode, null)
+})
+
+/** From the lock that Chromium keeps on its profile: host name and process id. */
+function chromiumPid(agent: AgentUnderTest): number {
+  const lock = readlinkSync(`${agent.directory}/home/user-data/SingletonLock`)
+  return Number(lock.slice(lock.lastIndexOf('-') + 1))
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}

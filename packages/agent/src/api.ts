@@ -1,0 +1,97 @@
+// The agent's own operations; see contracts/link.ts. The server checks what it passes on, and yet the
+// agent checks what it takes: a wrong size would not be noticed until Chromium is odd.
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { AgentState, BrowserStart, Shape } from '@berth/contracts/link'
+import { BadRequest, readBrowserStart, readLeaseSeconds, readShape } from './requests.ts'
+import type { StateBoard } from './state.ts'
+
+// Not imported: that would look at each of its exports, one of which loads a websocket client of 6 MB.
+const { createServer } = process.getBuiltinModule('node:http')
+
+/** A start URL may be 64 KiB of characters that take six bytes each in JSON. */
+const MOST_BODY_BYTES = 512 * 1024
+const MOST_HEAD_BYTES = 16 * 1024
+const LONG_POLL_MS = 25_000
+
+export interface ApiOptions {
+  readonly state: StateBoard
+  readonly renewLease: (seconds: number) => void
+  readonly startBrowser: (browser: BrowserStart) => Promise<AgentState>
+  readonly shape: (shape: Shape) => Promise<void>
+}
+
+interface Call {
+  readonly query: URLSearchParams
+  readonly body: unknown
+}
+type Operation = (call: Call) => Promise<object | undefined>
+
+/** Never listens: the link hands it connections. */
+export function createApi({ state, renewLease, startBrowser, shape }: ApiOptions): Server {
+  const operations: Readonly<Record<string, Operation>> = {
+    'GET /state': async ({ query }) => {
+      const after = query.get('after')
+      if (after === null) return state.current
+      return state.when(({ number }) => String(number) !== after, LONG_POLL_MS)
+    },
+    'PUT /lease': async ({ body }) => {
+      renewLease(readLeaseSeconds(body))
+      return undefined
+    },
+    'POST /browser': ({ body }) => startBrowser(readBrowserStart(body)),
+    'POST /shape': async ({ body }) => {
+      await shape(readShape(body))
+      return undefined
+    },
+  }
+
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    try {
+      const { pathname, searchParams } = new URL(request.url ?? '/', 'http://agent')
+      const operation = operations[`${request.method} ${pathname}`]
+      if (!operation) return send(response, 404, { message: `Cannot ${request.method} ${pathname}` })
+      const result = await operation({ query: searchParams, body: await readBody(request) })
+      send(response, result ? 200 : 204, result)
+    } catch (error) {
+      send(response, error instanceof BadRequest ? error.status : 500, { message: (error as Error).message })
+    }
+  }
+
+  const server = createServer(
+    { maxHeaderSize: MOST_HEAD_BYTES, requestTimeout: 30_000 },
+    (request, response) => {
+      void answer(request, response)
+    },
+  )
+  // The server keeps connections for its next call; closing one under it would fail that call.
+  server.keepAliveTimeout = 0
+  server.on('clientError', (_error, socket) => socket.destroy())
+  return server
+}
+
+async function readBody(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length
+    if (length > MOST_BODY_BYTES) throw new BadRequest('Cannot read the request: it is too large', 413)
+    chunks.push(chunk)
+  }
+  if (length === 0) return undefined
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString()) as unknown
+  } catch {
+    throw new BadRequest('Cannot read the request: it is not JSON')
+  }
+}
+
+function send(response: ServerResponse, status: number, body: object | undefined): void {
+  if (response.destroyed) return
+  if (!body) return void response.writeHead(status).end()
+  const text = JSON.stringify(body)
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+  })
+  response.end(text)
+}

@@ -1,0 +1,127 @@
+// One WebDriver BiDi session. The mapper translates it to the debugging protocol, over a connection of
+// its own to Chromium; what a session is, and when it begins and ends, the mapper leaves to us.
+// https://w3c.github.io/webdriver-bidi/#module-session
+import { randomUUID } from 'node:crypto'
+import type { WebSocket } from 'ws'
+import { BidiServer } from 'chromium-bidi/out/Default/gen/src/bidiMapper/BidiMapper.js'
+import { BidiParser } from 'chromium-bidi/out/Default/gen/src/bidiTab/BidiParser.js'
+import { MapperCdpConnection } from 'chromium-bidi/out/Default/gen/src/cdp/CdpConnection.js'
+import { SmallWebSocket } from '../chromium/websocket.ts'
+import type { StateBoard } from '../state.ts'
+
+const READY_MS = 15_000
+
+export interface BidiOptions {
+  readonly port: number
+  readonly state: StateBoard
+}
+
+interface Command {
+  readonly id: number
+  readonly method: string
+  readonly params: object
+}
+
+export async function serveSession(client: WebSocket, { port, state }: BidiOptions): Promise<void> {
+  // What comes while the mapper starts waits its turn.
+  const early: string[] = []
+  const hold = (data: Buffer) => void early.push(data.toString())
+  client.on('message', hold)
+
+  const { devtools_path: path } = await state.when(({ browser }) => browser === 'ready', READY_MS)
+  if (path === null) throw new Error('Chromium is not ready')
+  let onCdpMessage: ((text: string) => unknown) | undefined
+  const socket = await SmallWebSocket.open(port, path, {
+    onMessage: (text) => onCdpMessage?.(text),
+    onClose: () => client.close(1001, 'Chromium has ended'),
+  })
+  client.once('close', () => socket.close())
+  const cdp = new MapperCdpConnection({
+    setOnMessage: (handler) => (onCdpMessage = handler),
+    sendMessage: (text) => socket.send(text),
+    close: () => socket.close(),
+  })
+  const session = new Session(client)
+  const mapper = await BidiServer.createAndStart(
+    session,
+    cdp,
+    await cdp.createBrowserSession(),
+    '',
+    new BidiParser(),
+  )
+  client.once('close', () => mapper.close())
+  client.off('message', hold)
+  client.on('message', (data: Buffer) => session.take(data.toString()))
+  for (const text of early) session.take(text)
+}
+
+/** The transport of a mapper: passes on what a session may ask for while it lasts. */
+class Session {
+  readonly #client: WebSocket
+  readonly #id = randomUUID()
+  #toMapper: ((command: never) => unknown) | undefined
+  #newId: number | undefined
+  #hasBegun = false
+
+  constructor(client: WebSocket) {
+    this.#client = client
+  }
+
+  setOnMessage(handler: (command: never) => unknown): void {
+    this.#toMapper = handler
+  }
+
+  sendMessage(message: object): void {
+    const answer = message as { id?: number; type?: string; result?: object }
+    if (this.#newId !== undefined && answer.id === this.#newId) {
+      this.#newId = undefined
+      this.#hasBegun = answer.type === 'success'
+      if (this.#hasBegun) answer.result = { ...answer.result, sessionId: this.#id }
+    }
+    this.#client.send(JSON.stringify(answer))
+  }
+
+  close(): void {
+    this.#toMapper = undefined
+  }
+
+  take(text: string): void {
+    const command = parse(text)
+    if (!command) return this.#refuse(null, 'invalid argument', 'The message is not a command')
+    const { id, method } = command
+    if (method === 'session.status') {
+      return this.#answer(id, { ready: !this.#hasBegun, message: this.#hasBegun ? 'in use' : 'ready' })
+    }
+    if (method === 'session.new') {
+      if (this.#hasBegun || this.#newId !== undefined) {
+        return this.#refuse(id, 'session not created', 'This connection has a session')
+      }
+      this.#newId = id
+    } else if (!this.#hasBegun) {
+      return this.#refuse(id, 'invalid session id', 'There is no session yet: ask for session.new')
+    } else if (method === 'session.end') {
+      this.#answer(id, {})
+      return this.#client.close(1000)
+    }
+    // SAFETY: the mapper checks methods and parameters itself.
+    void this.#toMapper?.(command as never)
+  }
+
+  #answer(id: number, result: object): void {
+    this.#client.send(JSON.stringify({ type: 'success', id, result }))
+  }
+
+  #refuse(id: number | null, error: string, message: string): void {
+    this.#client.send(JSON.stringify({ type: 'error', id, error, message }))
+  }
+}
+
+function parse(text: string): Command | undefined {
+  try {
+    const { id, method, params } = JSON.parse(text) as Command
+    const isCommand = Number.isSafeInteger(id) && id >= 0 && typeof method === 'string'
+    return isCommand && typeof params === 'object' && params !== null ? { id, method, params } : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,32 @@
+// A client's connection to the debugging port. Its bytes are passed on as they are.
+import { connect, type Socket } from 'node:net'
+import { pause } from '@berth/kit/pause'
+import { splice } from './splice.ts'
+import type { StateBoard } from './state.ts'
+
+/** A client that comes while Chromium starts again waits for it, but not for ever. */
+const WAIT_MS = 15_000
+const RETRY_MS = 20
+
+export async function passToDevtools(link: Socket, { port, state }: { port: number; state: StateBoard }) {
+  link.setNoDelay(true)
+  const deadline = performance.now() + WAIT_MS
+  while (!link.destroyed) {
+    const left = deadline - performance.now()
+    const { browser } = await state.when((now) => now.browser === 'ready' || now.browser === 'failed', left)
+    if (browser !== 'ready' || left <= 0) break
+    const devtools = await dial(port)
+    if (devtools) return splice(link, devtools)
+    // It has ended, and we are about to hear of it.
+    await pause(RETRY_MS)
+  }
+  link.destroy()
+}
+
+async function dial(port: number): Promise<Socket | undefined> {
+  const socket = connect({ host: '127.0.0.1', port, noDelay: true })
+  return new Promise((resolve) => {
+    socket.once('connect', () => resolve(socket))
+    socket.on('error', () => resolve(undefined))
+  })
+}

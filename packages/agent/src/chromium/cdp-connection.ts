@@ -1,0 +1,101 @@
+// The agent's own conversation with Chromium, opened when there is something to say and closed after.
+import { SmallWebSocket } from './websocket.ts'
+
+const ANSWER_MS = 10_000
+
+interface Waiting {
+  readonly resolve: (result: Result) => void
+  readonly reject: (error: Error) => void
+  readonly timer: NodeJS.Timeout
+}
+
+/** Whatever the method is documented to give. */
+type Result = Record<string, unknown>
+
+export class CdpConnection {
+  #socket: SmallWebSocket | undefined
+  #nextId = 1
+  readonly #waiting = new Map<number, Waiting>()
+  readonly #closing = Promise.withResolvers<void>()
+  /** Resolves when either side closed it. */
+  readonly closed = this.#closing.promise
+
+  static async open(port: number, path: string): Promise<CdpConnection> {
+    const connection = new CdpConnection()
+    connection.#socket = await SmallWebSocket.open(port, path, {
+      onMessage: (text) => connection.#take(text),
+      onClose: () => {
+        connection.#failAll('the connection is closed')
+        connection.#closing.resolve()
+      },
+    })
+    return connection
+  }
+
+  /** Resolves with the result; of what type it is, the caller knows by the protocol. */
+  async call<T = Result>(method: string, params: object = {}, sessionId?: string): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<Result>()
+    const id = this.dispatch(method, params, sessionId)
+    const timer = setTimeout(() => this.#fail(id, `no answer for ${ANSWER_MS / 1000} s`), ANSWER_MS)
+    this.#waiting.set(id, {
+      resolve,
+      reject: (error) => reject(new Error(`Cannot call ${method}: ${error.message}`)),
+      timer,
+    })
+    // SAFETY: Chromium's answers follow its protocol; a wrong one harms this instance only.
+    return (await promise) as T
+  }
+
+  /** Sends and does not wait. */
+  dispatch(method: string, params: object = {}, sessionId?: string): number {
+    const id = this.#nextId++
+    this.#socket!.send(JSON.stringify({ id, method, params, ...(sessionId && { sessionId }) }))
+    return id
+  }
+
+  close(): void {
+    this.#socket!.close()
+  }
+
+  [Symbol.dispose](): void {
+    this.close()
+  }
+
+  #take(text: string): void {
+    const message = parse(text)
+    if (message?.id === undefined) return
+    if (message.error) return this.#fail(message.id, message.error.message)
+    const waiting = this.#settle(message.id)
+    waiting?.resolve(message.result ?? {})
+  }
+
+  #settle(id: number): Waiting | undefined {
+    const waiting = this.#waiting.get(id)
+    this.#waiting.delete(id)
+    clearTimeout(waiting?.timer)
+    return waiting
+  }
+
+  #fail(id: number, why: string): void {
+    this.#settle(id)?.reject(new Error(why))
+  }
+
+  #failAll(why: string): void {
+    for (const id of this.#waiting.keys()) this.#fail(id, why)
+  }
+}
+
+interface Message {
+  readonly id?: number
+  readonly result?: Result
+  readonly error?: { readonly message: string }
+}
+
+// Whatever listens on the port may be a program of the tenant, for a moment.
+function parse(text: string): Message | null {
+  try {
+    return JSON.parse(text) as Message | null
+  } catch {
+    return null
+  }
+}

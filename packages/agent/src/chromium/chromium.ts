@@ -1,0 +1,197 @@
+// Chromium over the life of an instance: started when asked, shaped while it runs, and started again
+// on the same profile when it ends by itself, be it by a crash or because a client closed it.
+//
+//   none -> starting -> ready -> restarting -> ready
+//              |                     |
+//              +------> failed <-----+           and from anywhere to starting, when asked
+import type { AgentState, BrowserStart, Shape } from '@berth/contracts/link'
+import { log } from '../log.ts'
+import type { Settings } from '../settings.ts'
+import type { StateBoard } from '../state.ts'
+import { Display } from '../display/display.ts'
+import { CdpConnection } from './cdp-connection.ts'
+import { ChromiumProcess, type ChromiumExit } from './chromium-process.ts'
+import { chromiumFlags } from './flags.ts'
+import { setHeadlessSize } from './headless-size.ts'
+import { prepareProfile } from './profile.ts'
+import { RestartLimit } from './restart-limit.ts'
+import { attachToFirstPage, settle, type FirstPage } from './settle.ts'
+
+/** Not the distribution's wrapper, which is a shell script with flags of its own. */
+const COMMAND = '/usr/lib/chromium/chromium'
+const START_MS = 20_000
+/** How long a Chromium that hung up may take to end by itself. */
+const GOODBYE_MS = 5_000
+
+export class Chromium {
+  readonly #settings: Settings
+  readonly #state: StateBoard
+  readonly #restarts = new RestartLimit()
+  readonly #display: Display
+  /** What was asked for, and what it has been shaped to since. */
+  #asked: BrowserStart | undefined
+  #shape: BrowserStart | undefined
+  #process: ChromiumProcess | undefined
+  /** Grows with everything asked for, so that what was asked before knows that it is late. */
+  #generation = 0
+  /** Starts and shapes take turns. */
+  #turn: Promise<unknown> = Promise.resolve()
+
+  constructor({ settings, state }: { settings: Settings; state: StateBoard }) {
+    this.#settings = settings
+    this.#state = state
+    this.#display = new Display(settings)
+  }
+
+  /** Resolves when it is settled. Asking again for the same waits for the one that is there. */
+  async start(browser: BrowserStart): Promise<AgentState> {
+    const isThere = this.#state.current.browser !== 'none' && this.#state.current.browser !== 'failed'
+    if (!isThere || !isSame(this.#asked, browser)) {
+      this.#asked = browser
+      this.#shape = browser
+      this.#state.update({ browser: 'starting', devtools_path: null, failure: null })
+      const generation = ++this.#generation
+      this.#process?.kill()
+      this.#inTurn(() => this.#launch(generation)).catch((error: unknown) => {
+        if (generation === this.#generation) this.#fail(error)
+      })
+    }
+    const state = await this.#state.when(isSettled, START_MS + 5_000)
+    if (state.browser === 'ready') return state
+    throw new Error(state.failure ?? 'Cannot start Chromium: it takes too long')
+  }
+
+  /** Changes a running Chromium without a restart. */
+  async shape(change: Shape): Promise<void> {
+    await this.#inTurn(async () => {
+      const { devtools_path: path, browser } = this.#state.current
+      if (browser !== 'ready' || path === null || !this.#shape) {
+        throw new Error(`Cannot shape Chromium: it is ${browser}, not ready`)
+      }
+      const { start_url: url, ...looks } = change
+      using cdp = await CdpConnection.open(this.#settings.ports.devtools, path)
+      const page = await attachToFirstPage(cdp)
+      const wanted = { ...this.#shape, ...looks }
+      if (!isSame(wanted, this.#shape)) await this.#apply(cdp, page, wanted)
+      // Where it leads and how long that takes is the session's matter.
+      if (url !== undefined) cdp.dispatch('Page.navigate', { url }, page.sessionId)
+    })
+  }
+
+  /** Ends it for good. */
+  kill(): void {
+    this.#generation++
+    this.#process?.kill()
+    this.#display.kill()
+  }
+
+  #inTurn<T>(act: () => Promise<T>): Promise<T> {
+    const done = this.#turn.then(act)
+    this.#turn = done.catch(() => {})
+    return done
+  }
+
+  async #launch(generation: number): Promise<void> {
+    // The port is free once the one before is gone.
+    this.#process?.kill()
+    await this.#process?.exited
+    if (generation !== this.#generation) return
+    const { home, profile, ports } = this.#settings
+    const browser = this.#shape!
+    prepareProfile(profile)
+    if (!browser.headless) await this.#display.open(browser)
+    const chromium = new ChromiumProcess({
+      command: COMMAND,
+      flags: chromiumFlags({ browser, profile, ports }),
+      environment: environment(this.#settings, browser.headless ? undefined : this.#display.name),
+      directory: home,
+    })
+    this.#process = chromium
+    const timer = setTimeout(() => chromium.kill(), START_MS)
+    try {
+      const path = await chromium.listening
+      using cdp = await CdpConnection.open(ports.devtools, path)
+      const { version, page } = await settle(cdp)
+      await this.#apply(cdp, page, browser)
+      // Stays open and silent: its end is the first sign that Chromium is on its way out.
+      const vigil = await CdpConnection.open(ports.devtools, path)
+      void vigil.closed.then(() => this.#onGoodbye(generation, chromium))
+      if (generation !== this.#generation) return
+      this.#state.update({ browser: 'ready', devtools_path: path, browser_version: version })
+    } catch (error) {
+      chromium.kill()
+      const { message } = error as Error
+      throw new Error(`Cannot start Chromium: ${message}\n${chromium.recentOutput}`, { cause: error })
+    } finally {
+      clearTimeout(timer)
+    }
+    void chromium.exited.then((exit) => this.#onExit(generation, exit))
+  }
+
+  async #apply(cdp: CdpConnection, page: FirstPage, wanted: BrowserStart): Promise<void> {
+    if (wanted.headless) await setHeadlessSize(cdp, page, wanted)
+    else await this.#display.fit(cdp, page, wanted)
+    this.#shape = wanted
+  }
+
+  /** Whoever connects from now on waits for the next one, instead of meeting one that is closing. */
+  #onGoodbye(generation: number, chromium: ChromiumProcess): void {
+    if (generation !== this.#generation || this.#process !== chromium) return
+    if (this.#state.current.browser !== 'ready') return
+    this.#state.update({ browser: 'restarting', devtools_path: null })
+    const timer = setTimeout(() => chromium.kill(), GOODBYE_MS)
+    void chromium.exited.then(() => clearTimeout(timer))
+  }
+
+  #onExit(generation: number, { isClean, how }: ChromiumExit): void {
+    if (generation !== this.#generation) return
+    log(`Chromium ended with ${how} and is started again`)
+    this.#restart({ counts: !isClean })
+  }
+
+  // A client may close Chromium as often as it likes; only what it does not survive is counted.
+  #restart({ counts }: { counts: boolean }): void {
+    if (counts && !this.#restarts.allows()) {
+      return this.#fail(new Error('Cannot keep Chromium running: it ended too often'))
+    }
+    const restarts = this.#state.current.restarts + 1
+    this.#state.update({ browser: 'restarting', devtools_path: null, restarts })
+    const generation = this.#generation
+    this.#inTurn(() => this.#launch(generation)).catch((error: unknown) => {
+      if (generation !== this.#generation) return
+      log('Chromium cannot be started again', error)
+      this.#restart({ counts: true })
+    })
+  }
+
+  #fail(error: unknown): void {
+    log('Chromium failed', error)
+    const failure = error instanceof Error ? error.message : String(error)
+    this.#state.update({ browser: 'failed', devtools_path: null, failure })
+  }
+}
+
+const isSettled = ({ browser }: AgentState) => browser === 'ready' || browser === 'failed'
+
+const isSame = (one: BrowserStart | undefined, other: BrowserStart) =>
+  one !== undefined &&
+  one.headless === other.headless &&
+  one.width === other.width &&
+  one.height === other.height &&
+  one.kiosk === other.kiosk
+
+function environment({ home, temporary }: Settings, display: string | undefined): Record<string, string> {
+  return {
+    HOME: home,
+    TMPDIR: temporary,
+    PATH: '/usr/bin:/bin',
+    LANG: 'C.UTF-8',
+    // There is no bus, and looking for one takes time.
+    DBUS_SESSION_BUS_ADDRESS: 'disabled:',
+    // "no" keeps Chromium from showing a bar about keys that it lacks.
+    GOOGLE_API_KEY: 'no',
+    GOOGLE_DEFAULT_CLIENT_ID: 'no',
+    GOOGLE_DEFAULT_CLIENT_SECRET: 'no',
+    ...(display !== undefined && { DISPLAY: display }),
+  }
+}

@@ -1,0 +1,93 @@
+// How Chromium is started. A flag is here because the instance needs it, because it spares memory or
+// processor time, or because it keeps Chromium from talking to its vendor or to a person who is not
+// there. None changes what a page sees, but for what an instance is.
+import type { BrowserStart } from '@berth/contracts/link'
+
+export interface FlagOptions {
+  readonly browser: BrowserStart
+  readonly profile: string
+  readonly ports: { readonly devtools: number; readonly proxy: number }
+}
+
+const NOBODY_TO_TALK_TO = [
+  '--no-first-run',
+  '--no-default-browser-check',
+  '--disable-default-apps',
+  '--disable-search-engine-choice-screen',
+  '--disable-prompt-on-repost',
+  '--disable-hang-monitor',
+  '--hide-crash-restore-bubble',
+  '--password-store=basic',
+]
+
+const NO_CALLS_HOME = [
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-domain-reliability',
+  '--disable-sync',
+  '--disable-field-trial-config',
+  '--metrics-recording-only',
+  '--no-pings',
+  '--disable-breakpad',
+  '--disable-crash-reporter',
+]
+
+// A client drives tabs that nobody looks at, and expects them to run as if somebody did.
+const BACKGROUND_RUNS = [
+  '--disable-background-timer-throttling',
+  '--disable-backgrounding-occluded-windows',
+  '--disable-renderer-backgrounding',
+]
+
+const LEAN = ['--disable-component-extensions-with-background-pages', '--no-service-autorun']
+
+const DISABLED_FEATURES = [
+  // Talk to the vendor, or fetch models for features without a user.
+  'AutofillServerCommunication',
+  'CertificateTransparencyComponentUpdater',
+  'NetworkTimeServiceQuerying',
+  'OptimizationGuideModelDownloading',
+  'OptimizationHints',
+  'OptimizationHintsFetching',
+  'OptimizationTargetPrediction',
+  // Look for devices in a network that has none.
+  'DialMediaRouteProvider',
+  'MediaRouter',
+  // Keeps a renderer of some 40 MB for a page that may never come.
+  'SpareRendererForSitePerProcess',
+  // A renderer with what would drop down from the address bar, loaded before anybody types there.
+  'WebUIOmniboxAimPopup',
+  'WebUIOmniboxPopup',
+  // Windows and bars for a person.
+  'GlobalMediaControls',
+  'InterestFeedContentSuggestions',
+  'Translate',
+]
+
+// The network service speaks to the outside in a process of its own; it shall be a sandboxed one.
+const ENABLED_FEATURES = ['NetworkServiceSandbox']
+
+export function chromiumFlags({ browser, profile, ports }: FlagOptions): string[] {
+  const { headless, width, height } = browser
+  return [
+    ...(headless
+      ? ['--headless=new', `--screen-info={${width}x${height}}`]
+      : ['--ozone-platform=x11', '--window-position=0,0']),
+    `--window-size=${width},${height}`,
+    `--user-data-dir=${profile}`,
+    `--remote-debugging-port=${ports.devtools}`,
+    `--proxy-server=http://127.0.0.1:${ports.proxy}`,
+    // Without it loopback would be reached directly, and so would the debugging port.
+    '--proxy-bypass-list=<-loopback>',
+    '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
+    // Without a GPU, WebGL is there only in software.
+    '--enable-unsafe-swiftshader',
+    ...NOBODY_TO_TALK_TO,
+    ...NO_CALLS_HOME,
+    ...BACKGROUND_RUNS,
+    ...LEAN,
+    `--enable-features=${ENABLED_FEATURES.join(',')}`,
+    `--disable-features=${DISABLED_FEATURES.join(',')}`,
+    'about:blank',
+  ]
+}

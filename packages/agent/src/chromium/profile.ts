@@ -1,0 +1,42 @@
+// A profile as Chromium would have left it after its first run, so that there is no first run. One
+// that is there already belongs to the session and is left as it is.
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const PREFERENCES = {
+  browser: { check_default_browser: false, has_seen_welcome_page: true },
+  credentials_enable_service: false,
+  profile: {
+    content_settings: {},
+    exit_type: 'Normal',
+    exited_cleanly: true,
+    name: 'Person 1',
+    password_manager_enabled: false,
+    password_manager_leak_detection: false,
+  },
+  search: { suggest_enabled: false },
+  // 5: a new tab, not what was open before.
+  session: { restore_on_startup: 5 },
+  signin: { allowed: false },
+  translate: { enabled: false },
+}
+
+const LOCAL_STATE = {
+  browser: { enabled_labs_experiments: [] },
+  user_experience_metrics: { reporting_enabled: false },
+}
+
+/** Left by a Chromium that was killed; the next one would ask who else uses the profile. */
+const LOCKS = ['SingletonLock', 'SingletonCookie', 'SingletonSocket']
+
+export function prepareProfile(directory: string): void {
+  mkdirSync(join(directory, 'Default'), { recursive: true })
+  for (const lock of LOCKS) rmSync(join(directory, lock), { force: true })
+  writeMissing(join(directory, 'First Run'), '')
+  writeMissing(join(directory, 'Local State'), JSON.stringify(LOCAL_STATE))
+  writeMissing(join(directory, 'Default', 'Preferences'), JSON.stringify(PREFERENCES))
+}
+
+function writeMissing(path: string, content: string): void {
+  if (!existsSync(path)) writeFileSync(path, content)
+}

@@ -1,0 +1,140 @@
+// The screen of a headful Chromium: an Xvnc that only the instance can reach, and Chromium's window
+// exactly as large as it.
+import { spawn, type ChildProcess } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { pause } from '@berth/kit/pause'
+import type { CdpConnection } from '../chromium/cdp-connection.ts'
+import type { Size } from '../chromium/headless-size.ts'
+import type { FirstPage } from '../chromium/settle.ts'
+import type { Settings } from '../settings.ts'
+import { setScreenSize } from './screen-size.ts'
+import { XConnection, type Bounds } from './x-connection.ts'
+
+const SOCKET_DIRECTORY = '/tmp/.X11-unix'
+const START_MS = 10_000
+const FOLLOW_MS = 2_000
+
+interface Window {
+  readonly windowId: number
+  readonly bounds: Bounds & { readonly windowState: string }
+}
+
+export class Display {
+  readonly #number: number
+  readonly #settings: Settings
+  readonly #rfbSocket: string
+  #server: ChildProcess | undefined
+  #size: Size | undefined
+
+  constructor(settings: Settings) {
+    this.#settings = settings
+    this.#number = settings.display
+    this.#rfbSocket = join(settings.temporary, 'rfb.sock')
+  }
+
+  /** As DISPLAY has it. */
+  get name(): string {
+    return `:${this.#number}`
+  }
+
+  /** Resolves when programs can use it. */
+  async open({ width, height }: Size): Promise<void> {
+    if (this.#server) {
+      await this.#resize({ width, height })
+      return
+    }
+    rmSync(this.#rfbSocket, { force: true })
+    makeSocketDirectory()
+    const server = spawn('Xvnc', this.#arguments({ width, height }), {
+      stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+      env: { HOME: this.#settings.home, PATH: '/usr/bin:/bin' },
+    })
+    let output = ''
+    server.stderr!.on('data', (chunk: Buffer) => (output = (output + chunk.toString()).slice(-2_000)))
+    this.#server = server
+    this.#size = { width, height }
+    await new Promise<void>((resolve, reject) => {
+      const fail = (why: string) => reject(new Error(`Cannot start the display: ${why}\n${output.trim()}`))
+      const timer = setTimeout(() => {
+        fail('it takes too long')
+        server.kill('SIGKILL')
+      }, START_MS)
+      // It writes its number here as soon as it can be connected to.
+      server.stdio[3]!.once('data', () => {
+        clearTimeout(timer)
+        resolve()
+      })
+      server.once('error', (error) => fail(error.message))
+      server.once('exit', (code, signal) => {
+        clearTimeout(timer)
+        fail(`it ended with ${signal ?? `code ${code}`}`)
+        if (this.#server === server) this.#server = undefined
+      })
+    }).catch((error: unknown) => {
+      this.#server = undefined
+      throw error
+    })
+  }
+
+  /** Makes screen and window as wanted. */
+  async fit(cdp: CdpConnection, { targetId }: FirstPage, wanted: Size & { kiosk: boolean }): Promise<void> {
+    await this.#resize(wanted)
+    const { windowId, bounds } = await cdp.call<Window>('Browser.getWindowForTarget', { targetId })
+    const isKiosk = bounds.windowState === 'fullscreen'
+    if (wanted.kiosk !== isKiosk) {
+      const windowState = wanted.kiosk ? 'fullscreen' : 'normal'
+      await cdp.call('Browser.setWindowBounds', { windowId, bounds: { windowState } })
+    }
+    const whole = { left: 0, top: 0, width: wanted.width, height: wanted.height }
+    const deadline = performance.now() + FOLLOW_MS
+    for (;;) {
+      const { bounds: now } = await cdp.call<Window>('Browser.getWindowForTarget', { targetId })
+      if (isAt(now, whole, 0)) return
+      if (performance.now() > deadline) {
+        throw new Error(`Cannot make the window ${wanted.width}x${wanted.height}: it stays as it is`)
+      }
+      await this.#fill(now, whole)
+      await pause(5)
+    }
+  }
+
+  kill(): void {
+    this.#server?.kill('SIGKILL')
+    this.#server = undefined
+  }
+
+  async #resize({ width, height }: Size): Promise<void> {
+    if (this.#size?.width === width && this.#size.height === height) return
+    await setScreenSize(this.#rfbSocket, { width, height })
+    this.#size = { width, height }
+  }
+
+  // By X and not by CDP, which would take the window out of kiosk, and never makes it quite as large
+  // as the screen.
+  async #fill(now: Bounds, whole: Bounds): Promise<void> {
+    using x = await XConnection.open(this.#number)
+    const windows = await x.visibleWindows()
+    const window = windows.find((candidate) => isAt(candidate, now, 1))
+    if (window) await x.configure(window.id, whole)
+  }
+
+  #arguments({ width, height }: Size): string[] {
+    const screen = `-displayfd 3 -geometry ${width}x${height} -depth 24 -dpi 96 -noreset -extension GLX`
+    // No port: viewers come through the agent.
+    const rfb = '-rfbport -1 -rfbunixmode 0600 -SecurityTypes None -AlwaysShared -desktop Berth -nolisten tcp'
+    return [this.name, ...screen.split(' '), ...rfb.split(' '), '-rfbunixpath', this.#rfbSocket]
+  }
+}
+
+const isAt = (one: Bounds, other: Bounds, tolerance: number) =>
+  (['left', 'top', 'width', 'height'] as const).every(
+    (side) => Math.abs(one[side] - other[side]) <= tolerance,
+  )
+
+/** An X server makes it only when it is root. */
+function makeSocketDirectory(): void {
+  if (existsSync(SOCKET_DIRECTORY)) return
+  mkdirSync(SOCKET_DIRECTORY)
+  chmodSync(SOCKET_DIRECTORY, 0o1777)
+}

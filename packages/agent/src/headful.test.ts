@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { AgentUnderTest, HEADFUL } from './testing/agent-under-test.ts'
+import { evaluate } from './testing/page.ts'
+
+const SIZES = '[outerWidth, outerHeight, screen.width, screen.height, innerWidth, innerHeight]'
+
+test('the window of a headful Chromium fills its screen, follows it, and can be a kiosk', async (t) => {
+  const agent = await AgentUnderTest.start(t, { browser: HEADFUL, hasOwnTmp: true })
+  const began = performance.now()
+  const state = await agent.ready()
+  t.diagnostic(`ready after ${Math.round(performance.now() - began)} ms`)
+  assert.equal(state.browser, 'ready', state.failure ?? '')
+  using cdp = await agent.openCdp()
+  const sizes = async () => (await evaluate(cdp, SIZES)) as number[]
+  const shape = async (change: object) => {
+    const before = performance.now()
+    const { status, body } = await agent.call('POST', '/shape', change)
+    t.diagnostic(
+      `${JSON.stringify(change)} took ${Math.round(performance.now() - before)} ms: ${(await sizes()).join()}`,
+    )
+    assert.equal(status, 204, JSON.stringify(body))
+  }
+  t.diagnostic((await sizes()).join())
+  assert.deepEqual((await sizes()).slice(0, 4), [1280, 720, 1280, 720])
+  await shape({ width: 1920, height: 1080 })
+  assert.deepEqual((await sizes()).slice(0, 4), [1920, 1080, 1920, 1080])
+  await shape({ kiosk: true })
+  assert.deepEqual(await sizes(), [1920, 1080, 1920, 1080, 1920, 1080])
+  await shape({ width: 800, height: 600 })
+  assert.deepEqual(await sizes(), [800, 600, 800, 600, 800, 600])
+  await shape({ kiosk: false, width: 1280, height: 720 })
+  assert.deepEqual((await sizes()).slice(0, 4), [1280, 720, 1280, 720])
+})

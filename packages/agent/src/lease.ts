@@ -1,0 +1,32 @@
+// An instance lives by its lease: a server renews it, and without one it ends itself. Time spent
+// frozen must not count, and no clock stands still while frozen; so the lease counts its own ticks,
+// each of which is worth little however late it comes.
+const TICK_MS = 500
+const MOST_TICK_MS = 2_000
+
+export class Lease {
+  readonly #onLapsed: () => void
+  #leftMs: number
+  #lastTickAt = performance.now()
+  readonly #timer: NodeJS.Timeout
+
+  constructor({ seconds, onLapsed }: { seconds: number; onLapsed: () => void }) {
+    this.#leftMs = seconds * 1000
+    this.#onLapsed = onLapsed
+    this.#timer = setInterval(() => this.#tick(), TICK_MS)
+  }
+
+  renew(seconds: number): void {
+    this.#leftMs = seconds * 1000
+    this.#lastTickAt = performance.now()
+  }
+
+  #tick(): void {
+    const now = performance.now()
+    this.#leftMs -= Math.min(MOST_TICK_MS, now - this.#lastTickAt)
+    this.#lastTickAt = now
+    if (this.#leftMs > 0) return
+    clearInterval(this.#timer)
+    this.#onLapsed()
+  }
+}

@@ -1,0 +1,56 @@
+// The one program inside an instance. It starts and minds Chromium, carries clients to it, is the way
+// out for pages, and ends the instance when no server cares for it any more. An error that nobody
+// expected ends it, too: a server notices, and an instance in an unknown state is worth nothing.
+import { createApi } from './api.ts'
+import { passToBidi } from './bidi.ts'
+import { passToDevtools } from './cdp.ts'
+import { Chromium } from './chromium/chromium.ts'
+import { Lease } from './lease.ts'
+import { Link } from './link.ts'
+import { log } from './log.ts'
+import { createProxy } from './proxy.ts'
+import { readSettings } from './settings.ts'
+import { StateBoard } from './state.ts'
+
+const settings = readSettings(process.argv)
+const { start, ports } = settings
+const state = new StateBoard()
+const chromium = new Chromium({ settings, state })
+
+// First of all, so that Chromium starts while the rest does.
+if (start.browser) void chromium.start(start.browser).catch(() => {})
+
+// Chromium leads a process group of its own, and would outlive us outside of an instance.
+process.once('exit', () => chromium.kill())
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => process.exit(0))
+
+const lease = new Lease({
+  seconds: start.leaseSeconds,
+  onLapsed: () => {
+    log('The lease has lapsed: the instance ends')
+    process.exit(1)
+  },
+})
+
+const proxy = createProxy({
+  egressSocket: settings.egressSocket,
+  protectedPorts: Object.values(ports),
+  hostLoopback: start.hostLoopback ?? false,
+})
+proxy.listen(ports.proxy, '127.0.0.1')
+
+const api = createApi({
+  state,
+  renewLease: (seconds) => lease.renew(seconds),
+  startBrowser: (browser) => chromium.start(browser),
+  shape: (shape) => chromium.shape(shape),
+})
+
+new Link({
+  path: settings.linkSocket,
+  handlers: {
+    api: (connection) => api.emit('connection', connection),
+    cdp: (connection) => void passToDevtools(connection, { port: ports.devtools, state }),
+    bidi: (connection) => void passToBidi(connection, { port: ports.devtools, state }),
+  },
+}).open()

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
+import { connect, createServer, type AddressInfo, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { createProxy } from './proxy.ts'
+
+async function listen(server: Server, t: TestContext): Promise<number> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  return (server.address() as AddressInfo).port
+}
+
+/** A proxy, a server on loopback, a protected one, and a way out that answers with what it was sent. */
+async function startProxy(t: TestContext, { hostLoopback = false } = {}) {
+  const directory = mkdtempSync(join(tmpdir(), 'berth-proxy-'))
+  t.after(() => rmSync(directory, { recursive: true, force: true }))
+  const egressSocket = join(directory, 'egress.sock')
+  const egress = createServer((client) => {
+    client.on('error', () => {})
+    client.once('data', (head) => client.end(`EGRESS ${head.toString()}`))
+  })
+  egress.listen(egressSocket)
+  await once(egress, 'listening')
+  t.after(() => egress.close())
+
+  const own = createHttpServer((request, response) => {
+    let body = ''
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()))
+    request.on('end', () =>
+      response.end(JSON.stringify([request.method, request.url, request.headers, body])),
+    )
+  })
+  const ownPort = await listen(own, t)
+  let touched = 0
+  const guarded = createServer((client) => {
+    touched++
+    client.destroy()
+  })
+  const guardedPort = await listen(guarded, t)
+  const proxy = createProxy({ egressSocket, protectedPorts: [guardedPort], hostLoopback })
+  const port = await listen(proxy, t)
+  const send = async (text: string): Promise<string> => {
+    const client = connect(port, '127.0.0.1')
+    client.write(text)
+    let answer = ''
+    for await (const chunk of client as AsyncIterable<Buffer>) answer += chunk.toString()
+    return answer
+  }
+  return { send, ownPort, guardedPort, port, touched: () => touched }
+}
+
+const SPELLINGS = [
+  'localhost', 'LOCALHOST', 'localhost.', 'a.b.localhost', '127.0.0.1', '127.1', '127.255.255.254', '2130706433',
+  '0x7f000001', '0x7f.1', '0177.0.0.1', '017700000001', '127。0。0。1', '①②⑦.0.0.1', '%31%32%37.0.0.1', '[::1]',
+  '[0:0:0:0:0:0:0:1]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '127.0.0.1.',
+] // prettier-ignore
+
+test('a protected port is refused in every spelling, by tunnel and by request', async (t) => {
+  const { send, guardedPort, touched } = await startProxy(t)
+  for (const host of SPELLINGS) {
+    const text = Buffer.from(host).toString('latin1')
+    const tunnel = await send(`CONNECT ${text}:${guardedPort} HTTP/1.1\r\n\r\n`)
+    assert.match(tunnel, /^HTTP\/1\.1 (403|400) /, `CONNECT ${host}: ${tunnel}`)
+    const asked = await send(`GET http://${text}:${guardedPort}/json/version HTTP/1.1\r\n\r\n`)
+    assert.match(asked, /^HTTP\/1\.1 (403|400) |^EGRESS /, `GET ${host}: ${asked}`)
+  }
+  assert.equal(touched(), 0)
+})
+
+test('a request to loopback reaches the server there, in its own form and once for a connection', async (t) => {
+  const { send, ownPort } = await startProxy(t)
+  const answer = await send(
+    `POST http://localhost:${ownPort}/a/../b?c=%20 HTTP/1.1\r\nHost: localhost:${ownPort}\r\n` +
+      `Proxy-Connection: keep-alive\r\nProxy-Authorization: secret\r\nAuthorization: kept\r\n` +
+      `Content-Length: 4\r\n\r\nbody`,
+  )
+  const [method, url, headers, body] = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4)) as [
+    string,
+    string,
+    Record<string, string>,
+    string,
+  ]
+  assert.deepEqual([method, url, body], ['POST', '/a/../b?c=%20', 'body'])
+  assert.equal(headers['proxy-authorization'], undefined)
+  assert.equal(headers['authorization'], 'kept')
+  assert.equal(headers['connection'], 'close')
+})
+
+test('a tunnel to loopback is open both ways', async (t) => {
+  const { send, ownPort } = await startProxy(t)
+  const answer = await send(
+    `CONNECT 127.0.0.1:${ownPort} HTTP/1.1\r\nHost: x\r\n\r\nGET /in HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+  )
+  assert.match(answer, /^HTTP\/1\.1 200 Connection established\r\n\r\nHTTP\/1\.1 200 OK/)
+  assert.match(answer, /"GET","\/in"/)
+})
+
+test('everything else goes to the way out as it came', async (t) => {
+  const { send } = await startProxy(t)
+  for (const text of [
+    'CONNECT example.test:443 HTTP/1.1\r\nHost: example.test\r\n\r\n',
+    'GET http://example.test/x HTTP/1.1\r\nProxy-Connection: keep-alive\r\n\r\n',
+    'GET http://10.0.0.1/ HTTP/1.1\r\n\r\n',
+    'GET http://localhost.example.test/ HTTP/1.1\r\n\r\n',
+    'GET http://0.0.0.0:9222/ HTTP/1.1\r\n\r\n',
+    'CONNECT [64:ff9b::7f00:1]:80 HTTP/1.1\r\n\r\n',
+  ]) {
+    assert.equal(await send(text), `EGRESS ${text}`)
+  }
+})
+
+test('with the loopback of the host allowed, the way out decides about loopback, too', async (t) => {
+  const { send, guardedPort } = await startProxy(t, { hostLoopback: true })
+  const text = `GET http://localhost:${guardedPort}/ HTTP/1.1\r\n\r\n`
+  assert.equal(await send(text), `EGRESS ${text}`)
+})
+
+test('what is no request to a proxy is refused, and a silent server is an error', async (t) => {
+  const { send, port } = await startProxy(t)
+  const closed = createServer()
+  const closedPort = await listen(closed, t)
+  closed.close()
+  const cases: [string, RegExp][] = [
+    ['GET / HTTP/1.1\r\nHost: localhost\r\n\r\n', /^HTTP\/1\.1 400 /],
+    ['nonsense\r\n\r\n', /^HTTP\/1\.1 400 /],
+    ['CONNECT localhost HTTP/1.1\r\n\r\n', /^HTTP\/1\.1 400 /],
+    ['CONNECT a@localhost:80 HTTP/1.1\r\n\r\n', /^HTTP\/1\.1 400 /],
+    ['GET http://a:b@example.test/ HTTP/1.1\r\n\r\n', /^HTTP\/1\.1 403 /],
+    ['GET https://example.test/ HTTP/1.1\r\n\r\n', /^HTTP\/1\.1 400 /],
+    ['GET http:\\\\localhost/ HTTP/1.1\r\n\r\n', /^HTTP\/1\.1 400 /],
+    ['GET /run/berth/egress.sock HTTP/1.1\r\n\r\n', /^HTTP\/1\.1 400 /],
+    [`GET http://localhost:${closedPort}/ HTTP/1.1\r\n\r\n`, /^HTTP\/1\.1 502 /],
+    [`GET http://example.test/${'x'.repeat(200_000)}`, /^HTTP\/1\.1 431 /],
+  ]
+  for (const [text, expected] of cases) assert.match(await send(text), expected, text.slice(0, 60))
+  const vanishing = connect(port, '127.0.0.1')
+  vanishing.write('GET http://loc')
+  await once(vanishing, 'connect')
+  vanishing.destroy()
+  assert.match(await send('CONNECT example.test:443 HTTP/1.1\r\n\r\n'), /^EGRESS/)
+})

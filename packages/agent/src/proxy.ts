@@ -1,0 +1,157 @@
+// The instance's one way out, for Chromium and for programs. What is meant for loopback stays in the
+// instance, except for our own ports; everything else is the server's to judge, and is passed to it
+// as it came. Only the first request of a connection is looked at: later ones follow it to the
+// server, which looks at each, or find that a loopback connection is closed after one.
+import { connect, createServer, type NetConnectOpts, type Server, type Socket } from 'node:net'
+import { loopbackAddresses } from './loopback.ts'
+import { splice } from './splice.ts'
+
+const MOST_HEAD_BYTES = 128 * 1024
+const HEAD_MS = 60_000
+const LINE_END = '\r\n'
+const HEAD_END = LINE_END + LINE_END
+/** Of the connection to the proxy, or about it. */
+const HOP_HEADER = /^(connection|keep-alive|proxy-connection|proxy-authorization)\s*:/i
+
+export interface ProxyOptions {
+  readonly egressSocket: string
+  /** Never dialled, however they are spelled. */
+  readonly protectedPorts: readonly number[]
+  /** Loopback means the host's, for development: the server decides about it, too. */
+  readonly hostLoopback: boolean
+}
+
+interface Target {
+  readonly isTunnel: boolean
+  readonly hostname: string
+  readonly port: number
+  /** The request line as a server of its own expects it. */
+  readonly originLine: string
+}
+
+class Refusal extends Error {
+  readonly status: string
+
+  constructor(status: string, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
+export function createProxy(options: ProxyOptions): Server {
+  return createServer({ noDelay: true }, (client) => {
+    client.on('error', () => {})
+    serve(client, options).catch((error: unknown) => refuse(client, error))
+  })
+}
+
+async function serve(client: Socket, options: ProxyOptions): Promise<void> {
+  const head = await readUntil(client, LINE_END)
+  const target = readTarget(head.toString('latin1', 0, head.indexOf(LINE_END)))
+  const addresses = options.hostLoopback ? undefined : loopbackAddresses(target.hostname)
+  if (!addresses) {
+    const egress = await dial([{ path: options.egressSocket }])
+    egress.write(head)
+    return splice(client, egress)
+  }
+  if (options.protectedPorts.includes(target.port)) {
+    throw new Refusal('403 Forbidden', `Cannot reach port ${target.port}: it belongs to the instance`)
+  }
+  await serveLoopback({ client, head, target, addresses })
+}
+
+interface LoopbackOptions {
+  readonly client: Socket
+  readonly head: Buffer
+  readonly target: Target
+  readonly addresses: readonly string[]
+}
+
+async function serveLoopback({ client, head, target, addresses }: LoopbackOptions): Promise<void> {
+  client.unshift(head)
+  const received = await readUntil(client, HEAD_END)
+  const headEnd = received.indexOf(HEAD_END) + HEAD_END.length
+  const server = await dial(addresses.map((host) => ({ host, port: target.port })))
+  if (target.isTunnel) client.write('HTTP/1.1 200 Connection established\r\n\r\n')
+  else server.write(toOriginForm(received.toString('latin1', 0, headEnd), target), 'latin1')
+  const body = received.subarray(headEnd)
+  if (body.length > 0) server.write(body)
+  splice(client, server)
+}
+
+/** One request for one connection: the next may be for somebody else. */
+function toOriginForm(head: string, { originLine }: Target): string {
+  const [, ...headers] = head.slice(0, -HEAD_END.length).split(LINE_END)
+  const kept = headers.filter((line) => !HOP_HEADER.test(line))
+  return [originLine, ...kept, 'Connection: close'].join(LINE_END) + HEAD_END
+}
+
+function readTarget(line: string): Target {
+  const [method = '', target = '', version = '', ...rest] = line.split(' ')
+  const isTunnel = method === 'CONNECT'
+  const url = URL.parse(isTunnel ? `http://${target}` : target)
+  const isWhole = isTunnel ? /^[^/?#@\\]+:\d{1,5}$/.test(target) : /^http:\/\//i.test(target)
+  if (!url || !isWhole || rest.length > 0 || !/^HTTP\/1\.[01]$/.test(version)) {
+    throw new Refusal('400 Bad Request', 'Cannot pass the request on: it is not one to a proxy')
+  }
+  if (url.username || url.password) {
+    throw new Refusal('403 Forbidden', 'Cannot pass the request on: its target has a user name')
+  }
+  // The URL leaves out 80, its default.
+  const port = url.port === '' ? 80 : Number(url.port)
+  const path = target.replace(/^http:\/\/[^/?#\\]*/i, '')
+  const originLine = `${method} ${path.startsWith('/') ? path : `/${path}`} ${version}`
+  return { isTunnel, hostname: url.hostname, port, originLine }
+}
+
+/** Resolves with all that came so far, once `mark` is in it. */
+async function readUntil(client: Socket, mark: string): Promise<Buffer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
+  const fail = (status: string) => reject(new Refusal(status, 'Cannot read the request'))
+  let received: Buffer = Buffer.alloc(0)
+  const onReadable = () => {
+    const chunk = client.read() as Buffer | null
+    if (chunk === null) return
+    received = received.length === 0 ? chunk : Buffer.concat([received, chunk])
+    if (received.includes(mark)) resolve(received)
+    else if (received.length > MOST_HEAD_BYTES) fail('431 Request Header Fields Too Large')
+  }
+  const onOver = () => fail('400 Bad Request')
+  const timer = setTimeout(() => fail('408 Request Timeout'), HEAD_MS)
+  client.on('readable', onReadable)
+  client.once('close', onOver)
+  client.once('end', onOver)
+  try {
+    return await promise
+  } finally {
+    clearTimeout(timer)
+    client.off('readable', onReadable)
+    client.off('close', onOver)
+    client.off('end', onOver)
+  }
+}
+
+/** The first of them that answers. */
+async function dial(places: readonly NetConnectOpts[]): Promise<Socket> {
+  for (const place of places) {
+    const socket = connect({ ...place, noDelay: true } as NetConnectOpts)
+    const isConnected = await new Promise<boolean>((resolve) => {
+      socket.once('connect', () => resolve(true))
+      socket.on('error', () => resolve(false))
+    })
+    if (isConnected) return socket
+  }
+  throw new Refusal('502 Bad Gateway', 'Cannot reach the target: nothing answers')
+}
+
+function refuse(client: Socket, error: unknown): void {
+  if (!client.writable) return void client.destroy()
+  const { status, message } =
+    error instanceof Refusal ? error : new Refusal('500 Internal Server Error', 'Cannot pass the request on')
+  const body = `${message}\n`
+  client.write(
+    `HTTP/1.1 ${status}\r\nContent-Type: text/plain\r\nContent-Length: ${body.length}\r\n` +
+      `Connection: close\r\n\r\n${body}`,
+  )
+  client.destroySoon()
+}

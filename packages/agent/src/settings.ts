@@ -1,0 +1,44 @@
+// What the agent is told when it starts. All of it comes from the server, which wrote it, so it is
+// read without checks; what comes later over the link is checked in api.ts.
+import { instancePaths, instancePorts, type AgentStart } from '@berth/contracts/link'
+
+/** For tests, which run the agent outside an instance. */
+export interface Overrides {
+  readonly linkSocket?: string
+  readonly egressSocket?: string
+  readonly home?: string
+  readonly profile?: string
+  readonly temporary?: string
+  readonly display?: number
+  readonly ports?: { readonly devtools: number; readonly proxy: number }
+}
+
+export interface Settings {
+  readonly start: AgentStart & { readonly hostLoopback?: boolean }
+  readonly linkSocket: string
+  readonly egressSocket: string
+  readonly home: string
+  readonly profile: string
+  /** For sockets of our own that need not outlive the instance. */
+  readonly temporary: string
+  /** Number of the X display. */
+  readonly display: number
+  readonly ports: { readonly devtools: number; readonly proxy: number }
+}
+
+export function readSettings(argv: readonly string[]): Settings {
+  const [startText, overridesText = '{}'] = argv.slice(2)
+  if (startText === undefined) throw new Error('Cannot start the agent: its argument is missing')
+  const start = JSON.parse(startText) as Settings['start']
+  const overrides = JSON.parse(overridesText) as Overrides
+  return {
+    start,
+    linkSocket: overrides.linkSocket ?? instancePaths.link,
+    egressSocket: overrides.egressSocket ?? instancePaths.egress,
+    home: overrides.home ?? instancePaths.home,
+    profile: overrides.profile ?? (overrides.home ? `${overrides.home}/user-data` : instancePaths.profile),
+    temporary: overrides.temporary ?? '/tmp',
+    display: overrides.display ?? 1,
+    ports: overrides.ports ?? instancePorts,
+  }
+}

@@ -1,0 +1,28 @@
+import type { Socket } from 'node:net'
+
+/**
+ * Passes bytes both ways until either end is over, then ends both. A reader that is slow slows its
+ * writer; nothing is buffered beyond what the sockets hold.
+ */
+export function splice(one: Socket, other: Socket): void {
+  forward(one, other)
+  forward(other, one)
+}
+
+// Writing on `data` is a little faster than pipe().
+function forward(from: Socket, to: Socket): void {
+  // It may have gone while the other was being dialled, and would not say so again.
+  if (from.destroyed) {
+    to.destroy()
+    return
+  }
+  from.on('data', (chunk: Buffer) => {
+    if (!to.write(chunk)) from.pause()
+  })
+  to.on('drain', () => from.resume())
+  from.on('error', () => to.destroy())
+  from.once('end', () => to.end())
+  // What is already written still arrives.
+  from.once('close', () => to.destroySoon())
+  from.resume()
+}

@@ -1,0 +1,220 @@
+// Runs the bundled agent as an instance would, but outside of one: as an ordinary user, with sockets
+// and ports of the test's own.
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { request } from 'node:http'
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import type { TestContext } from 'node:test'
+import type { AgentStart, AgentState, LinkPurpose } from '@berth/contracts/link'
+import { bundleAgent } from '../../build.ts'
+import { CdpConnection } from '../chromium/cdp-connection.ts'
+import type { Overrides } from '../settings.ts'
+
+/** Chromium refuses to run as root. */
+const NOBODY = 65_534
+const isRoot = process.getuid?.() === 0
+
+export const HEADLESS = { headless: true, width: 1280, height: 720, kiosk: false }
+export const HEADFUL = { ...HEADLESS, headless: false }
+
+let bundled: Promise<string> | undefined
+
+async function bundleOnce(): Promise<string> {
+  const directory = mkdtempSync(join(tmpdir(), 'berth-agent-bundle-'))
+  process.once('exit', () => rmSync(directory, { recursive: true, force: true }))
+  chmodSync(directory, 0o755)
+  const file = join(directory, 'agent.mjs')
+  await bundleAgent(file)
+  return file
+}
+
+export interface AgentOptions extends Partial<AgentStart> {
+  readonly hostLoopback?: boolean
+  /** A display keeps files in /tmp, which is not everybody's outside of an instance. */
+  readonly hasOwnTmp?: boolean
+}
+
+export class AgentUnderTest {
+  readonly directory: string
+  readonly ports: { devtools: number; proxy: number }
+  readonly process: ChildProcess
+  output = ''
+  readonly #idle: Socket[] = []
+  readonly #waiting: ((socket: Socket) => void)[] = []
+  #link: Server | undefined
+
+  private constructor(directory: string, ports: { devtools: number; proxy: number }, child: ChildProcess) {
+    this.directory = directory
+    this.ports = ports
+    this.process = child
+    child.stderr!.on('data', (chunk: Buffer) => (this.output += chunk.toString()))
+  }
+
+  static async start(t: TestContext, options: AgentOptions = {}): Promise<AgentUnderTest> {
+    const file = await (bundled ??= bundleOnce())
+    const directory = mkdtempSync(join(tmpdir(), 'berth-agent-'))
+    const home = join(directory, 'home')
+    mkdirSync(home)
+    const ports = { devtools: await freePort(), proxy: await freePort() }
+    const overrides: Overrides = {
+      linkSocket: join(directory, 'link.sock'),
+      egressSocket: join(directory, 'egress.sock'),
+      home,
+      temporary: home,
+      display: 100 + (ports.devtools % 10_000),
+      ports,
+    }
+    if (isRoot) for (const path of [directory, home]) chownSync(path, NOBODY, NOBODY)
+    const { hasOwnTmp = false, ...start } = { leaseSeconds: 60, ...options }
+    const wrapper = hasOwnTmp ? ownTmp([directory, dirname(file)]) : []
+    const command = [...wrapper, process.execPath, file, JSON.stringify(start), JSON.stringify(overrides)]
+    const child = spawn(command[0]!, command.slice(1), {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: { PATH: '/usr/bin:/bin' },
+      ...(isRoot && { uid: NOBODY, gid: NOBODY }),
+    })
+    const agent = new AgentUnderTest(directory, ports, child)
+    await agent.listen()
+    t.after(() => agent.#end(t))
+    return agent
+  }
+
+  /** The server's side of the link comes up. */
+  async listen(): Promise<void> {
+    const path = join(this.directory, 'link.sock')
+    rmSync(path, { force: true })
+    const link = createServer((socket) => {
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        const index = this.#idle.indexOf(socket)
+        if (index !== -1) this.#idle.splice(index, 1)
+      })
+      const next = this.#waiting.shift()
+      if (next) next(socket)
+      else this.#idle.push(socket)
+    })
+    link.listen(path)
+    await once(link, 'listening')
+    chmodSync(path, 0o777)
+    this.#link = link
+  }
+
+  /** And goes away, as when a server is killed. */
+  hangUp(): void {
+    this.#link?.close()
+    rmSync(join(this.directory, 'link.sock'), { force: true })
+    for (const socket of this.#idle.splice(0)) socket.destroy()
+  }
+
+  get idleLinks(): number {
+    return this.#idle.length
+  }
+
+  /** A connection on which nothing was written yet. */
+  async takeLink(): Promise<Socket> {
+    return this.#idle.shift() ?? new Promise((resolve) => this.#waiting.push(resolve))
+  }
+
+  async connect(purpose: LinkPurpose): Promise<Socket> {
+    const socket = await this.takeLink()
+    socket.write(`${purpose}\n`)
+    return socket
+  }
+
+  async call(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }> {
+    const socket = await this.connect('api')
+    const sent = request({
+      createConnection: () => socket,
+      method,
+      path,
+      headers: { connection: 'close', 'content-type': 'application/json' },
+    })
+    sent.end(typeof body === 'string' ? body : body && JSON.stringify(body))
+    const [answer] = (await once(sent, 'response')) as [AsyncIterable<Buffer> & { statusCode: number }]
+    let text = ''
+    for await (const chunk of answer) text += chunk.toString()
+    return { status: answer.statusCode, body: text === '' ? undefined : (JSON.parse(text) as unknown) }
+  }
+
+  async state(after?: number): Promise<AgentState> {
+    const { body } = await this.call('GET', after === undefined ? '/state' : `/state?after=${after}`)
+    return body as AgentState
+  }
+
+  async until(isTrue: (state: AgentState) => boolean): Promise<AgentState> {
+    let state = await this.state()
+    while (!isTrue(state)) state = await this.state(state.number)
+    return state
+  }
+
+  ready(): Promise<AgentState> {
+    return this.until(({ browser }) => browser === 'ready' || browser === 'failed')
+  }
+
+  /** Over a TCP port of its own that leads through the link, as the client cannot be given a socket. */
+  async openCdp(): Promise<CdpConnection> {
+    const { devtools_path: path } = await this.ready()
+    return this.#openCdp(path!)
+  }
+
+  /** Connects while Chromium is being started again, and waits for it on the link. */
+  async openCdpAfter(restarts: number): Promise<CdpConnection> {
+    await this.until((state) => state.restarts === restarts)
+    const early = await this.connect('cdp')
+    const { devtools_path: path } = await this.ready()
+    return this.#openCdp(path!, early)
+  }
+
+  async #openCdp(path: string, link: Socket | Promise<Socket> = this.connect('cdp')): Promise<CdpConnection> {
+    const carry = async (client: Socket) => {
+      const socket = await link
+      client.pipe(socket).pipe(client)
+      client.on('error', () => socket.destroy())
+      socket.on('close', () => client.destroy())
+    }
+    const server = createServer((client) => void carry(client))
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const cdp = await CdpConnection.open((server.address() as AddressInfo).port, path)
+    server.close()
+    return cdp
+  }
+
+  async #end(t: TestContext): Promise<void> {
+    if (this.process.exitCode === null && this.process.signalCode === null) {
+      this.process.kill('SIGTERM')
+      await once(this.process, 'exit')
+    }
+    this.hangUp()
+    if (!(t as { passed?: boolean }).passed) process.stderr.write(this.output)
+    rmSync(this.directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
+  }
+}
+
+function ownTmp(kept: readonly string[]): string[] {
+  const binds = kept.flatMap((path) => ['--bind', path, path])
+  return [
+    'bwrap',
+    '--dev-bind',
+    '/',
+    '/',
+    '--perms',
+    '1777',
+    '--tmpfs',
+    '/tmp',
+    ...binds,
+    '--unshare-pid',
+    '--die-with-parent',
+  ]
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  return port
+}

@@ -1,0 +1,92 @@
+// What the server and the agent inside an instance agree on. The agent dials: it keeps a few idle
+// connections to a unix socket that the server listens on, in a directory that only the server can
+// write. On such a connection the server writes one line, the purpose, and from then on it carries
+// what the purpose says. A connection that is used up or lost is dialled again, also after a restart
+// of the server.
+import { Type, type Static } from 'typebox'
+import { Nullable, OneOf, Strict } from './schema.ts'
+
+/**
+ * api: HTTP/1.1 requests to the agent. cdp: the bytes of Chromium's debugging port. bidi: a WebDriver
+ * BiDi websocket, beginning with its HTTP upgrade.
+ */
+export const linkPurposes = ['api', 'cdp', 'bidi'] as const
+export type LinkPurpose = (typeof linkPurposes)[number]
+
+/** Where things are inside an instance. */
+export const instancePaths = {
+  /** Bound read-only from the server's directory; sockets come and go in it as servers do. */
+  link: '/run/berth/link.sock',
+  egress: '/run/berth/egress.sock',
+  node: '/run/berth-agent/node',
+  agent: '/run/berth-agent/agent.mjs',
+  home: '/home/kernel',
+  profile: '/home/kernel/user-data',
+} as const
+
+/** On the instance's own loopback. Pages and tenant programs reach none of them but the proxy. */
+export const instancePorts = { devtools: 9222, proxy: 3128 } as const
+
+/** How many connections the agent keeps dialled and unused. */
+export const SPARE_LINKS = 2
+
+const size = (most: number, least: number) => Type.Integer({ minimum: least, maximum: most })
+
+export const BrowserStart = Strict(
+  {
+    headless: Type.Boolean(),
+    width: size(7680, 320),
+    height: size(4320, 240),
+    kiosk: Type.Boolean(),
+  },
+  { title: 'BrowserStart' },
+)
+export type BrowserStart = Static<typeof BrowserStart>
+
+/** The one argument of the agent, as JSON. It is readable in /proc, so it holds nothing secret. */
+export interface AgentStart {
+  /** The agent ends the instance when nobody renewed the lease for so long. */
+  readonly leaseSeconds: number
+  /** Started at once, beside the agent's own start; without it Chromium waits for POST /browser. */
+  readonly browser?: BrowserStart
+}
+
+export const AgentState = Type.Object(
+  {
+    /** Grows with every change. */
+    number: Type.Integer({ minimum: 0 }),
+    /** starting: not answering yet. ready: settled, with a page. restarting: it ended by itself. */
+    browser: OneOf(['none', 'starting', 'ready', 'restarting', 'failed'] as const, {
+      description: 'Chromium',
+    }),
+    /** Path of its browser-wide websocket, such as /devtools/browser/<uuid>. */
+    devtools_path: Nullable(Type.String({ maxLength: 200, pattern: '^/devtools/browser/[A-Za-z0-9-]+$' })),
+    browser_version: Nullable(Type.String({ maxLength: 100 })),
+    /** How often Chromium was started again after it ended by itself. */
+    restarts: Type.Integer({ minimum: 0 }),
+    /** Why it failed, for people. */
+    failure: Nullable(Type.String({ maxLength: 4000 })),
+  },
+  { title: 'AgentState' },
+)
+export type AgentState = Static<typeof AgentState>
+
+export const Shape = Strict({
+  width: Type.Optional(size(7680, 320)),
+  height: Type.Optional(size(4320, 240)),
+  kiosk: Type.Optional(Type.Boolean()),
+  /** Dispatched and not waited for. */
+  start_url: Type.Optional(Type.String({ maxLength: 65_536 })),
+})
+export type Shape = Static<typeof Shape>
+
+/**
+ * The agent's own operations, over connections of purpose `api`. All bodies are JSON.
+ *
+ *   GET  /state            200 AgentState
+ *   GET  /state?after=N    200 AgentState once its number is not N, or after 25 s
+ *   PUT  /lease            204, { seconds }
+ *   POST /browser          200 AgentState when Chromium is settled, 500 { message } when it cannot start
+ *   POST /shape            204, Shape
+ */
+export const LeaseRenewal = Strict({ seconds: Type.Integer({ minimum: 1, maximum: 3600 }) })
