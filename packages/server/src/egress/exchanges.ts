@@ -1,0 +1,37 @@
+import type { Socket } from 'node:net'
+import { EgressRefusal } from './refusal.ts'
+
+/** One tunnel or request. Over when it says so, or when its connection is gone. */
+export interface Exchange {
+  readonly signal: AbortSignal
+  end(): void
+}
+
+/**
+ * Bounds what one instance has under way. Exchanges are counted, not connections: a client may send
+ * request after request on one connection without waiting for answers.
+ */
+export class Exchanges {
+  readonly #most: number
+  readonly #underWay = new Set<AbortController>()
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  begin(socket: Socket): Exchange {
+    if (this.#underWay.size >= this.#most) {
+      throw new EgressRefusal('egress_busy', `Cannot open a connection: ${this.#most} are open already`)
+    }
+    const controller = new AbortController()
+    const end = () => {
+      if (!this.#underWay.delete(controller)) return
+      socket.off('close', end)
+      controller.abort()
+    }
+    this.#underWay.add(controller)
+    socket.once('close', end)
+    if (socket.destroyed) end()
+    return { signal: controller.signal, end }
+  }
+}

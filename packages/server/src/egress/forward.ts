@@ -1,0 +1,83 @@
+// One plain HTTP request over a connection of its own. Bodies are streamed both ways, each side as fast
+// as the other takes it; redirects are answers like any other, so where they lead to is judged when the
+// browser asks for it.
+import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { requestHeaders, responseHeaders } from './headers.ts'
+import { EgressRefusal, toRefusal } from './refusal.ts'
+import type { HttpTarget } from './target.ts'
+
+/** What Chromium takes at the most. */
+const MOST_ANSWER_HEADER_BYTES = 256 * 1024
+
+export interface ForwardOptions {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly target: HttpTarget
+  readonly connection: Duplex
+  /** How long the other side may think after it has the whole request. */
+  readonly answerMs: number
+}
+
+/** Refuses what cannot be passed on as it is meant. */
+export function checkForwardable({ headers }: IncomingMessage): void {
+  if (/websocket/i.test(headers.upgrade ?? '')) {
+    throw new EgressRefusal('bad_request', 'Cannot forward a websocket as a plain request: use CONNECT')
+  }
+  const coding = headers['transfer-encoding']
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
+    throw new EgressRefusal('bad_request', 'Cannot forward the body: its only transfer coding may be chunked')
+  }
+}
+
+/** Resolves when the answer was given or broke off; rejects while another one can still be given. */
+export function forward(options: ForwardOptions): Promise<void> {
+  const { request, response, target, connection, answerMs } = options
+  let thinking: NodeJS.Timeout | undefined
+
+  return new Promise<void>((resolve, reject) => {
+    const sent = httpRequest({
+      createConnection: () => connection,
+      method: request.method ?? 'GET',
+      path: target.path,
+      headers: requestHeaders(request, target),
+      maxHeaderSize: MOST_ANSWER_HEADER_BYTES,
+    })
+    const fail = (error: unknown) => {
+      // Once the answer has begun, its own end tells whether it was whole.
+      if (response.headersSent) return
+      sent.destroy()
+      reject(toRefusal(error, target.host))
+    }
+    sent.once('finish', () => {
+      thinking = setTimeout(() => {
+        fail(new EgressRefusal('egress_timeout', `Cannot get an answer from "${target.host}" in time`))
+      }, answerMs)
+    })
+    sent.once('response', (answer) => {
+      clearTimeout(thinking)
+      // Without a listener it would be thrown; what matters is seen at its end.
+      answer.on('error', () => undefined)
+      try {
+        response.sendDate = false
+        response.writeHead(answer.statusCode ?? 0, answer.statusMessage ?? '', responseHeaders(answer))
+      } catch (error) {
+        return fail(error)
+      }
+      answer.pipe(response)
+      answer.once('close', () => {
+        if (!answer.complete) response.destroy()
+      })
+    })
+    sent.on('error', fail)
+    // Also without an error, as when the other side upgrades a connection nobody asked it to.
+    sent.once('close', () => fail(new Error('closed without an answer')))
+    response.once('close', () => {
+      clearTimeout(thinking)
+      sent.destroy()
+      connection.destroy()
+      resolve()
+    })
+    request.pipe(sent)
+  }).finally(() => clearTimeout(thinking))
+}

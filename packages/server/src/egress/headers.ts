@@ -1,0 +1,53 @@
+// Which headers travel on. Those that speak of one connection (RFC 9110, 7.6.1) end here, and so does
+// everything meant for a proxy: credentials for an upstream are the host's, never the instance's.
+import type { IncomingMessage } from 'node:http'
+import { hostHeader, type HttpTarget } from './target.ts'
+
+const ONE_CONNECTION = new Set([
+  'connection',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'http2-settings',
+])
+
+/** Written anew from what the parser understood, so that both sides agree where a body ends. */
+const REWRITTEN = new Set(['host', 'content-length', 'expect'])
+
+/** Name, value, name, value, as Node takes it; keeps order, case and repetition. */
+export function requestHeaders(request: IncomingMessage, target: HttpTarget): string[] {
+  const headers = ['Host', hostHeader(target)]
+  for (const [name, value] of endToEnd(request)) {
+    if (!REWRITTEN.has(name.toLowerCase())) headers.push(name, value)
+  }
+  const { 'transfer-encoding': coding, 'content-length': length } = request.headers
+  if (coding !== undefined) headers.push('Transfer-Encoding', 'chunked')
+  // Without this Node would announce a chunked body for a POST that has none.
+  else headers.push(...framing(request.method ?? 'GET', length))
+  return headers
+}
+
+export function responseHeaders(response: IncomingMessage): string[] {
+  return [...endToEnd(response)].flat()
+}
+
+function framing(method: string, length: string | undefined): string[] {
+  if (length !== undefined) return ['Content-Length', length]
+  return BODILESS.has(method) ? [] : ['Content-Length', '0']
+}
+
+const BODILESS = new Set(['GET', 'HEAD', 'OPTIONS', 'DELETE', 'TRACE'])
+
+function* endToEnd({ rawHeaders, headers }: IncomingMessage): Iterable<[name: string, value: string]> {
+  const named = new Set((headers.connection ?? '').toLowerCase().split(/[\s,]+/))
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]!
+    const key = name.toLowerCase()
+    // A response's length stays even if Connection names it: the body is of that length.
+    const isNamed = named.has(key) && key !== 'content-length'
+    if (!ONE_CONNECTION.has(key) && !key.startsWith('proxy-') && !isNamed)
+      yield [name, rawHeaders[index + 1]!]
+  }
+}

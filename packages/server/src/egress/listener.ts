@@ -1,0 +1,184 @@
+// The proxy of one instance: an HTTP proxy on a unix socket. It is spoken to by whatever runs in the
+// instance, so nothing it is sent may do more than end in a refusal.
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { Logger } from 'pino'
+import { refuseConnect, refuseRequest } from './answers.ts'
+import { Exchanges } from './exchanges.ts'
+import { checkForwardable, forward } from './forward.ts'
+import type { EgressPolicy } from './policy.ts'
+import { deniedBecause, toRefusal } from './refusal.ts'
+import { readConnectTarget, readHttpTarget, type Target } from './target.ts'
+import { joinStreams } from './tunnel.ts'
+import type { Upstream } from './upstream.ts'
+
+export interface EgressLimits {
+  /** Tunnels and requests under way at once. */
+  readonly connections: number
+  readonly headerBytes: number
+  readonly headerMs: number
+  readonly keepAliveMs: number
+  /** How long the other side of a plain request may think. */
+  readonly answerMs: number
+  /** How long a tunnel may be silent that one side has ended. */
+  readonly halfOpenMs: number
+}
+
+export interface EgressListenerOptions {
+  readonly policy: EgressPolicy
+  readonly upstream: Upstream
+  readonly limits: EgressLimits
+  readonly log: Logger
+}
+
+/** Bytes that the instance sent to the proxy, and received from it. */
+export interface Traffic {
+  readonly sent: number
+  readonly received: number
+}
+
+/** Connections beyond the limit that are kept open to be told so; further ones are dropped at once. */
+const ROOM_FOR_REFUSALS = 128
+/** How late a slow sender may be found. */
+const CHECK_MS = 1_000
+
+export class EgressListener implements AsyncDisposable {
+  readonly #policy: EgressPolicy
+  readonly #limits: EgressLimits
+  readonly #log: Logger
+  readonly #server: Server
+  readonly #sockets = new Set<Socket>()
+  /** Connections to the other sides: one may outlive the instance's while its last bytes are taken. */
+  readonly #outside = new Set<Duplex>()
+  readonly #exchanges: Exchanges
+  #upstream: Upstream
+  #ended: Traffic = { sent: 0, received: 0 }
+  #closed: Promise<void> | undefined
+
+  constructor({ policy, upstream, limits, log }: EgressListenerOptions) {
+    this.#policy = policy
+    this.#upstream = upstream
+    this.#limits = limits
+    this.#log = log
+    this.#exchanges = new Exchanges(limits.connections)
+    this.#server = createServer({
+      maxHeaderSize: limits.headerBytes,
+      headersTimeout: limits.headerMs,
+      // An upload may take as long as it likes.
+      requestTimeout: 0,
+      keepAliveTimeout: limits.keepAliveMs,
+      connectionsCheckingInterval: Math.min(CHECK_MS, limits.headerMs),
+    })
+    this.#server.maxConnections = limits.connections + ROOM_FOR_REFUSALS
+    this.#server.on('connection', (socket) => this.#watch(socket))
+    this.#server.on('request', (request, response) => void this.#forward(request, response))
+    this.#server.on('connect', (request, _stream, head) => void this.#tunnel(request, head))
+    this.#server.on('error', (error) => log.debug({ err: error }, 'egress listener failed'))
+  }
+
+  /** Live, over all connections there have been. */
+  get traffic(): Traffic {
+    let { sent, received } = this.#ended
+    for (const socket of this.#sockets) {
+      sent += socket.bytesRead
+      received += socket.bytesWritten
+    }
+    return { sent, received }
+  }
+
+  /** Takes effect from the next request on; tunnels stay as they are. */
+  setUpstream(upstream: Upstream): void {
+    this.#upstream = upstream
+  }
+
+  async listen(socketPath: string): Promise<void> {
+    // A burst that does not fit here would fail to connect rather than be refused.
+    this.#server.listen({ path: socketPath, backlog: this.#server.maxConnections })
+    await once(this.#server, 'listening')
+  }
+
+  /** Ends every connection; resolves when none is left and the socket file is gone. */
+  close(): Promise<void> {
+    this.#closed ??= new Promise((resolve) => {
+      this.#server.close(() => resolve())
+      for (const stream of [...this.#sockets, ...this.#outside]) stream.destroy()
+    })
+    return this.#closed
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  #watch(socket: Socket): void {
+    this.#sockets.add(socket)
+    // Node takes its own handler away when a connection becomes a tunnel.
+    socket.on('error', () => undefined)
+    // A client that does not wait for answers has one for each request of its connection.
+    socket.setMaxListeners(0)
+    socket.once('close', () => {
+      const { sent, received } = this.#ended
+      this.#ended = { sent: sent + socket.bytesRead, received: received + socket.bytesWritten }
+      this.#sockets.delete(socket)
+    })
+    if (this.#closed) socket.destroy()
+  }
+
+  async #tunnel(request: IncomingMessage, head: Buffer): Promise<void> {
+    const { socket } = request
+    try {
+      // Over when the socket is.
+      const { signal } = this.#exchanges.begin(socket)
+      const outside = await this.#connect(readConnectTarget(request.url ?? ''), signal)
+      socket.write('HTTP/1.1 200 Connection Established\r\n\r\n')
+      if (head.length > 0) outside.write(head)
+      joinStreams(socket, outside, this.#limits)
+    } catch (error) {
+      refuseConnect(socket, toRefusal(error, 'the target'))
+    }
+  }
+
+  async #forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    request.on('error', () => undefined)
+    response.on('error', () => undefined)
+    response.once('finish', () => {
+      // Answered before the whole body was there: nobody will take the rest.
+      if (!request.complete) request.socket.destroySoon()
+    })
+    try {
+      const exchange = this.#exchanges.begin(request.socket)
+      try {
+        const target = readHttpTarget(request.url ?? '')
+        checkForwardable(request)
+        const connection = await this.#connect(target, exchange.signal)
+        await forward({ request, response, target, connection, answerMs: this.#limits.answerMs })
+      } finally {
+        exchange.end()
+      }
+    } catch (error) {
+      refuseRequest(response, toRefusal(error, 'the target'))
+    }
+  }
+
+  async #connect(target: Target, signal: AbortSignal): Promise<Duplex> {
+    const { host, port } = target
+    try {
+      const verdict = this.#policy.judgeTarget(target)
+      if (!verdict.allowed) throw deniedBecause(target, verdict.reason)
+      const connection = await this.#upstream.connect(target, signal)
+      connection.on('error', () => undefined)
+      this.#outside.add(connection)
+      connection.once('close', () => this.#outside.delete(connection))
+      if (signal.aborted) connection.destroy()
+      signal.throwIfAborted()
+      this.#log.debug({ host, port }, 'egress connected')
+      return connection
+    } catch (error) {
+      const refusal = toRefusal(error, host)
+      this.#log.debug({ host, port, code: refusal.code, reason: refusal.message }, 'egress refused')
+      throw refusal
+    }
+  }
+}

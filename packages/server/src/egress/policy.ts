@@ -1,0 +1,109 @@
+// Decides what an instance may reach. Only the public internet is open; everything private, special or
+// unknown is closed unless BERTH_EGRESS_ALLOW lists it:
+// - a CIDR opens its addresses on every port but the denied ones, directly or through a name;
+// - a `name:port` may also resolve to private addresses, on that port;
+// - 127.0.0.0/8 makes loopback names and addresses mean the host's own. A DNS name that resolves to
+//   loopback stays refused even then: it is how a page on the internet would become one of the host;
+// - host.berth.internal is the host's loopback, and needs its own entry.
+import { classify, parseAddress, type ClassifiedAddress } from './address.ts'
+import { AllowList } from './allow-list.ts'
+import { newOwnAddresses } from './own-addresses.ts'
+import type { Target } from './target.ts'
+
+export type Verdict = { readonly allowed: true } | { readonly allowed: false; readonly reason: string }
+
+export interface EgressPolicyOptions {
+  /** The entries of BERTH_EGRESS_ALLOW. */
+  readonly allow: readonly string[]
+  /** Closed even where the address is open, unless an entry names address or name with this very port. */
+  readonly deniedPorts?: readonly number[]
+  /** Addresses of this machine: connections to them never leave it, so no firewall sees them. */
+  readonly ownAddresses?: () => ReadonlySet<string>
+}
+
+const HOST_NAME = 'host.berth.internal'
+const HOST_LOOPBACK = ['127.0.0.1', '::1']
+const SMTP_PORT = 25
+const ALLOWED: Verdict = { allowed: true }
+const NOT_LISTED = 'is not listed in BERTH_EGRESS_ALLOW'
+
+/** What a listed name may turn out to be. The rest, metadata services first of all, needs its CIDR listed. */
+const LISTED_NAME_KINDS = new Set(['unicast', 'private', 'uniqueLocal', 'carrierGradeNat', 'loopback'])
+
+export class EgressPolicy {
+  readonly #allowList: AllowList
+  readonly #deniedPorts: ReadonlySet<number>
+  readonly #ownAddresses: () => ReadonlySet<string>
+
+  constructor({ allow, deniedPorts = [SMTP_PORT], ownAddresses = newOwnAddresses() }: EgressPolicyOptions) {
+    this.#allowList = new AllowList(allow)
+    this.#deniedPorts = new Set(deniedPorts)
+    this.#ownAddresses = ownAddresses
+  }
+
+  /** All that can be said before a name is resolved; holds for every upstream. */
+  judgeTarget({ host, port }: Target): Verdict {
+    if (parseAddress(host)) return this.judgeAddress(host, port)
+    const listing = this.#allowList.listingOf(host, port)
+    if (this.#deniedPorts.has(port) && listing !== 'exact') return denied(`port ${port} is denied`)
+    if (listing !== 'none') return ALLOWED
+    if (host === HOST_NAME) return denied(`"${HOST_NAME}:${port}" ${NOT_LISTED}`)
+    if (!isLoopbackName(host)) return ALLOWED
+    const isOpen = HOST_LOOPBACK.some((address) => this.judgeAddress(address, port).allowed)
+    return isOpen ? ALLOWED : denied('it names loopback')
+  }
+
+  /** The addresses of a name that is not a matter of DNS. */
+  fixedAddresses(host: string): readonly string[] | undefined {
+    return host === HOST_NAME || isLoopbackName(host) ? HOST_LOOPBACK : undefined
+  }
+
+  isListedName({ host, port }: Target): boolean {
+    return this.#allowList.listingOf(host, port) !== 'none'
+  }
+
+  /** An address that was asked for as such. */
+  judgeAddress(address: string, port: number): Verdict {
+    const ip = parseAddress(address)
+    if (!ip) return denied('its address cannot be understood')
+    const listing = this.#allowList.listingOf(ip.toString(), port)
+    if (this.#deniedPorts.has(port) && listing !== 'exact') return denied(`port ${port} is denied`)
+    if (listing !== 'none') return ALLOWED
+    const closed = classify(ip).find((part) => !this.#isOpen(part))
+    return closed ? denied(`it is ${describe(closed)}`) : ALLOWED
+  }
+
+  /** An address that the name of this target resolved to; name and port were judged by judgeTarget. */
+  judgeResolved(target: Target, address: string): Verdict {
+    const ip = parseAddress(address)
+    if (!ip) return denied('its address cannot be understood')
+    const isListed = this.isListedName(target)
+    const isAddressListed = this.#allowList.listingOf(ip.toString(), target.port) !== 'none'
+    const closed = classify(ip).find((part) => {
+      if (isListed) return !LISTED_NAME_KINDS.has(part.kind) && !this.#allowList.hasAddress(part.ip)
+      if (part.kind === 'loopback' && !isLoopbackName(target.host)) return true
+      return !isAddressListed && !this.#isOpen(part)
+    })
+    // The address itself is left out: it would tell the instance about the network of the host.
+    return closed ? denied(`it resolves to ${describe(closed)}`) : ALLOWED
+  }
+
+  #isOpen({ ip, kind }: ClassifiedAddress): boolean {
+    if (this.#allowList.hasAddress(ip)) return true
+    return kind === 'unicast' && !this.#ownAddresses().has(ip.toString())
+  }
+}
+
+function describe({ kind }: ClassifiedAddress): string {
+  if (kind === 'unicast') return 'an address of the host'
+  const words = kind.replace(/([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`)
+  return `an address that is not public (${words})`
+}
+
+function isLoopbackName(host: string): boolean {
+  return host === 'localhost' || host.endsWith('.localhost')
+}
+
+function denied(reason: string): Verdict {
+  return { allowed: false, reason }
+}

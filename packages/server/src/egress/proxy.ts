@@ -1,0 +1,50 @@
+import { lstat, rm } from 'node:fs/promises'
+import type { Logger } from 'pino'
+import { EgressListener, type EgressLimits } from './listener.ts'
+import type { EgressPolicy } from './policy.ts'
+import { DirectUpstream, type DirectUpstreamOptions } from './upstream.ts'
+
+export interface EgressProxyOptions {
+  readonly policy: EgressPolicy
+  readonly log: Logger
+  readonly limits?: Partial<EgressLimits>
+  /** How connections are made unless a listener is given another upstream. */
+  readonly direct?: Omit<DirectUpstreamOptions, 'policy'>
+}
+
+const usualLimits: EgressLimits = {
+  connections: 512,
+  headerBytes: 64 * 1024,
+  headerMs: 10_000,
+  keepAliveMs: 30_000,
+  answerMs: 300_000,
+  halfOpenMs: 300_000,
+}
+
+/** The only way out of instances: one listener for each, with the policy of the whole server. */
+export class EgressProxy {
+  readonly #options: EgressProxyOptions
+  readonly #limits: EgressLimits
+
+  constructor(options: EgressProxyOptions) {
+    this.#options = options
+    this.#limits = { ...usualLimits, ...options.limits }
+  }
+
+  /** A socket that a crashed server left there is replaced. The directory must be the host's own. */
+  async listen(socketPath: string): Promise<EgressListener> {
+    const { policy, log, direct } = this.#options
+    await removeStaleSocket(socketPath)
+    // An upstream of its own, so that one instance cannot use up the look-ups of another.
+    const upstream = new DirectUpstream({ ...direct, policy })
+    const listener = new EgressListener({ policy, upstream, limits: this.#limits, log })
+    await listener.listen(socketPath)
+    return listener
+  }
+}
+
+/** Anything but a socket is left alone; listening then fails and says so. */
+async function removeStaleSocket(path: string): Promise<void> {
+  const info = await lstat(path).catch(() => undefined)
+  if (info?.isSocket()) await rm(path, { force: true })
+}

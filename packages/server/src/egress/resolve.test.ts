@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { EgressPolicy } from './policy.ts'
+import { Resolver, type Lookup } from './resolve.ts'
+
+const never = new AbortController().signal
+
+function resolverWith(lookup: Lookup, { allow = [] as string[], timeoutMs = 5_000, mostLookups = 8 } = {}) {
+  return new Resolver({ policy: new EgressPolicy({ allow }), lookup, timeoutMs, mostLookups })
+}
+
+const target = { host: 'a.example', port: 443 }
+
+test('a name gives all its addresses in the order of the resolver', async () => {
+  const resolver = resolverWith(async () => ['2606:4700::1', '1.1.1.1', '1.0.0.1'])
+  assert.deepEqual(await resolver.resolve(target, never), ['2606:4700::1', '1.1.1.1', '1.0.0.1'])
+})
+
+test('one closed address among open ones closes the whole name', async () => {
+  for (const closed of ['127.0.0.1', '10.0.0.1', '169.254.169.254', '::1', 'nonsense']) {
+    const resolver = resolverWith(async () => ['1.1.1.1', closed])
+    await assert.rejects(resolver.resolve(target, never), { code: 'egress_denied' }, closed)
+  }
+})
+
+test('a listed name leaves closed addresses out, and is denied if nothing is left', async () => {
+  const allow = ['a.example:443']
+  const mixed = resolverWith(async () => ['169.254.169.254', '10.0.0.1'], { allow })
+  assert.deepEqual(await mixed.resolve(target, never), ['10.0.0.1'])
+  const closed = resolverWith(async () => ['169.254.169.254'], { allow })
+  await assert.rejects(closed.resolve(target, never), { code: 'egress_denied' })
+})
+
+test('addresses, denied targets and names of the host never reach the resolver', async () => {
+  const resolver = resolverWith(() => assert.fail('looked up'), {
+    allow: ['host.berth.internal:1', '127.0.0.0/8'],
+  })
+  assert.deepEqual(await resolver.resolve({ host: '1.1.1.1', port: 80 }, never), ['1.1.1.1'])
+  for (const host of ['host.berth.internal', 'localhost', 'a.localhost']) {
+    assert.deepEqual(await resolver.resolve({ host, port: 1 }, never), ['127.0.0.1', '::1'])
+  }
+  for (const denied of [
+    { host: '10.0.0.1', port: 1 },
+    { host: 'host.berth.internal', port: 2 },
+    { ...target, port: 25 },
+  ]) {
+    await assert.rejects(resolver.resolve(denied, never), { code: 'egress_denied' })
+  }
+})
+
+test('a name without addresses, or with a broken resolver, is a failure', async () => {
+  await assert.rejects(resolverWith(async () => []).resolve(target, never), { code: 'egress_failed' })
+  const broken = resolverWith(() => Promise.reject(new Error('SERVFAIL from 10.0.0.53')))
+  await assert.rejects(broken.resolve(target, never), {
+    code: 'egress_failed',
+    message: 'Cannot resolve "a.example": no such name, or no answer',
+  })
+})
+
+test('a silent resolver is given up on in time, and its look-ups are bounded and shared', async () => {
+  const asked: string[] = []
+  const lookup: Lookup = (name) => {
+    asked.push(name)
+    return new Promise(() => undefined)
+  }
+  const resolver = resolverWith(lookup, { timeoutMs: 20, mostLookups: 2 })
+  const resolve = (host: string) => resolver.resolve({ host, port: 443 }, never)
+  const timedOut = [resolve('a.example'), resolve('b.example'), resolve('b.example')]
+  await assert.rejects(resolve('c.example'), { code: 'egress_busy' })
+  for (const attempt of timedOut) await assert.rejects(attempt, { code: 'egress_timeout' })
+  // Given up on, but still under way as far as the system is concerned.
+  await assert.rejects(resolve('c.example'), { code: 'egress_busy' })
+  assert.deepEqual(asked, ['a.example', 'b.example'])
+})
+
+test('a look-up ends with its signal, and does not begin after it', async () => {
+  const controller = new AbortController()
+  const resolver = resolverWith(() => new Promise(() => undefined))
+  const attempt = resolver.resolve(target, controller.signal)
+  controller.abort(new Error('the client is gone'))
+  await assert.rejects(attempt, /the client is gone/)
+  await assert.rejects(resolver.resolve(target, controller.signal), /the client is gone/)
+})

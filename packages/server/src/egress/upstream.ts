@@ -1,0 +1,49 @@
+import type { Duplex } from 'node:stream'
+import { dial } from './dial.ts'
+import type { EgressPolicy } from './policy.ts'
+import { Resolver, type Lookup } from './resolve.ts'
+import type { Target } from './target.ts'
+
+/**
+ * How connections leave. The proxy has judged the target before it asks, but only as it is written: an
+ * upstream that resolves names judges what they resolve to.
+ */
+export interface Upstream {
+  /** Rejects with EgressRefusal, or with the reason of the signal. The stream may be half-closed. */
+  connect(target: Target, signal: AbortSignal): Promise<Duplex>
+}
+
+export interface DirectUpstreamOptions {
+  readonly policy: EgressPolicy
+  readonly lookup?: Lookup
+  readonly lookupMs?: number
+  readonly connectMs?: number
+  readonly nextAddressAfterMs?: number
+  readonly mostLookups?: number
+}
+
+/** Straight from this host. */
+export class DirectUpstream implements Upstream {
+  readonly #resolver: Resolver
+  readonly #connectMs: number
+  readonly #nextAddressAfterMs: number
+
+  constructor(options: DirectUpstreamOptions) {
+    const { policy, lookup, lookupMs = 10_000, connectMs = 30_000 } = options
+    const { nextAddressAfterMs = 250, mostLookups = 64 } = options
+    this.#resolver = new Resolver({ policy, ...(lookup && { lookup }), timeoutMs: lookupMs, mostLookups })
+    this.#connectMs = connectMs
+    this.#nextAddressAfterMs = nextAddressAfterMs
+  }
+
+  async connect(target: Target, signal: AbortSignal): Promise<Duplex> {
+    const addresses = await this.#resolver.resolve(target, signal)
+    return dial({
+      ...target,
+      addresses,
+      nextAfterMs: this.#nextAddressAfterMs,
+      timeoutMs: this.#connectMs,
+      signal,
+    })
+  }
+}
