@@ -1,0 +1,151 @@
+// Calls to the agent of one instance. What it answers comes from inside the instance, so it is
+// untrusted: bounded in size and time, and checked against the contract.
+import { Agent, request, type IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { Ajv, type ValidateFunction } from 'ajv'
+import { AgentState, type BrowserStart, type Shape } from '@berth/contracts/link'
+import type { Instance } from './driver.ts'
+
+const MOST_ANSWER_BYTES = 256 * 1024
+const CALL_MS = 10_000
+const START_MS = 30_000
+/** The agent holds a question for a change of state this long at the most. */
+const WATCH_MS = 30_000
+const stateCheck = new Ajv({ strict: true, allowUnionTypes: true }).compile<AgentState>(AgentState)
+
+/** The agent answered with something else than it should, or not at all. */
+export class AgentError extends Error {}
+
+interface CallOptions {
+  readonly method: 'GET' | 'PUT' | 'POST'
+  readonly path: string
+  readonly body?: unknown
+  readonly ms?: number
+  readonly signal?: AbortSignal
+}
+
+export class AgentClient {
+  readonly #connections: LinkAgent
+
+  constructor(instance: Instance) {
+    this.#connections = new LinkAgent(instance)
+  }
+
+  /** Ends when the agent answers, and so tells that the instance is up. */
+  async state(options: { signal?: AbortSignal } = {}): Promise<AgentState> {
+    return this.#read({ method: 'GET', path: '/state', ms: START_MS, ...options }, stateCheck)
+  }
+
+  /** Resolves at the next change after the state with this number, or with the same one after a while. */
+  async stateAfter(number: number, signal: AbortSignal): Promise<AgentState> {
+    const call = { method: 'GET', path: `/state?after=${number}`, ms: WATCH_MS, signal } as const
+    return this.#read(call, stateCheck)
+  }
+
+  /** Waits for Chromium where it is being started, also again. */
+  async startedState(signal: AbortSignal): Promise<AgentState & { devtools_path: string }> {
+    let state = await this.state({ signal })
+    const timeout = AbortSignal.any([signal, AbortSignal.timeout(START_MS)])
+    while (state.browser !== 'ready' || state.devtools_path === null) {
+      if (state.browser === 'failed') throw new AgentError(`Chromium does not start: ${state.failure}`)
+      state = await this.stateAfter(state.number, timeout)
+    }
+    return { ...state, devtools_path: state.devtools_path }
+  }
+
+  async renewLease(seconds: number, signal: AbortSignal): Promise<void> {
+    await this.#call({ method: 'PUT', path: '/lease', body: { seconds }, signal })
+  }
+
+  async startBrowser(options: BrowserStart, signal?: AbortSignal): Promise<AgentState> {
+    const call = { method: 'POST', path: '/browser', body: options, ms: START_MS } as const
+    return this.#read({ ...call, ...(signal && { signal }) }, stateCheck)
+  }
+
+  async shape(shape: Shape): Promise<void> {
+    await this.#call({ method: 'POST', path: '/shape', body: shape })
+  }
+
+  close(): void {
+    this.#connections.destroy()
+  }
+
+  async #read<T>(call: CallOptions, check: ValidateFunction<T>): Promise<T> {
+    const text = await this.#call(call)
+    const value = parse(text)
+    if (!check(value)) throw new AgentError(`The agent gave a wrong answer to ${call.path}`)
+    return value
+  }
+
+  async #call({ method, path, body, ms = CALL_MS, signal }: CallOptions): Promise<string> {
+    const timeout = AbortSignal.timeout(ms)
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      const sent = request({
+        agent: this.#connections,
+        host: 'agent',
+        method,
+        path,
+        headers: body === undefined ? {} : { 'content-type': 'application/json' },
+        signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+      })
+      sent.once('response', resolve)
+      sent.once('error', (error) => {
+        reject(new AgentError(`Cannot ask the agent for ${path}: ${error.message}`, { cause: error }))
+      })
+      sent.end(body === undefined ? undefined : JSON.stringify(body))
+    })
+    const text = await readAll(answer, path)
+    if (answer.statusCode === 200 || answer.statusCode === 204) return text
+    const { message } = (parse(text) ?? {}) as { message?: unknown }
+    throw new AgentError(typeof message === 'string' ? message : `The agent answered ${answer.statusCode}`)
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}
+
+async function readAll(answer: IncomingMessage, path: string): Promise<string> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    length += chunk.length
+    if (length > MOST_ANSWER_BYTES) {
+      answer.destroy()
+      throw new AgentError(`The agent answered too much to ${path}`)
+    }
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+/** Keeps connections of the link for the next call. */
+class LinkAgent extends Agent {
+  readonly #instance: Instance
+  readonly #closing = new AbortController()
+
+  constructor(instance: Instance) {
+    super({ keepAlive: true, maxSockets: 8, maxFreeSockets: 2 })
+    this.#instance = instance
+  }
+
+  override createConnection(
+    _options: object,
+    callback?: (error: Error | null, stream: Duplex) => void,
+  ): Duplex | null | undefined {
+    this.#instance.connect('api', this.#closing.signal).then(
+      (stream) => callback?.(null, stream),
+      (error: unknown) => callback?.(error as Error, undefined as unknown as Duplex),
+    )
+    return undefined
+  }
+
+  override destroy(): void {
+    this.#closing.abort(new AgentError('The instance is no more'))
+    super.destroy()
+  }
+}

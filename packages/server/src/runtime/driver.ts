@@ -1,0 +1,60 @@
+// Where instances run. A driver places, limits, freezes and stops them; what happens inside is the
+// agent's matter, the same for all drivers, and reached over the link.
+import type { Duplex } from 'node:stream'
+import type { AgentStart, LinkPurpose } from '@berth/contracts/link'
+
+/** Why an instance is no more. */
+export type InstanceEnd = 'destroyed' | 'ended-by-itself' | 'out-of-memory' | 'lease-lapsed'
+
+export interface InstanceLimits {
+  readonly memoryBytes: number
+  readonly processes: number
+  /** In cores: 1.5 is one and a half. */
+  readonly cpus: number
+  readonly homeBytes: number
+}
+
+export interface InstanceOptions {
+  /** Unique for ever; names its directory, cgroup and rows. */
+  readonly id: string
+  readonly limits: InstanceLimits
+  readonly agent: AgentStart
+  /** Not for a caller that waits: it may take its time and leave the processors to others. */
+  readonly isBackground: boolean
+}
+
+export interface Capabilities {
+  readonly headful: boolean
+  readonly gpu: boolean
+  readonly freeze: boolean
+}
+
+export interface Driver {
+  readonly capabilities: Capabilities
+  /** What keeps instances from being safe here, for people; with anything in it, none is started. */
+  readonly shortcomings: readonly string[]
+  /** Resolves when the instance was started, not when it is ready: connect() waits for its agent. */
+  start(options: InstanceOptions): Promise<Instance>
+  /** What earlier servers left on this host and still lives; remains of what does not are removed. */
+  adopt(): Promise<Instance[]>
+  /** Lets go of everything but the instances, which go on by their lease. */
+  close(): Promise<void>
+}
+
+export interface Instance {
+  readonly id: string
+  /** A connection to its agent, which carries `purpose`; rejects when the signal fires first. */
+  connect(purpose: LinkPurpose, signal: AbortSignal): Promise<Duplex>
+  /** No process of it runs until thawed; its connections stay open. Both may be repeated. */
+  freeze(): Promise<void>
+  thaw(): Promise<void>
+  readonly isFrozen: boolean
+  /** Normal or low priority for the processors. */
+  setBackground(isBackground: boolean): Promise<void>
+  /** Ends all its processes and removes all that is left of it. May be repeated; waits for the end. */
+  destroy(): Promise<void>
+  /** Resolves when nothing of it runs any more, for whatever reason. */
+  readonly ended: Promise<InstanceEnd>
+  /** Bytes sent and received by it so far. */
+  readonly traffic: { readonly sent: number; readonly received: number }
+}

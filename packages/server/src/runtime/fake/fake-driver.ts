@@ -1,0 +1,93 @@
+// Instances that are none: an agent's answers without an agent. For tests of what surrounds instances,
+// which would otherwise each start a Chromium.
+import { createServer, type RequestListener } from 'node:http'
+import { duplexPair, type Duplex } from 'node:stream'
+import type { AgentState, LinkPurpose } from '@berth/contracts/link'
+import type { Driver, Instance, InstanceEnd, InstanceOptions } from '../driver.ts'
+
+export class FakeDriver implements Driver {
+  readonly capabilities = { headful: true, gpu: false, freeze: true }
+  readonly shortcomings: readonly string[] = []
+
+  start({ id }: InstanceOptions): Promise<Instance> {
+    return Promise.resolve(new FakeInstance(id))
+  }
+
+  /** They are in the memory of their server, and gone with it. */
+  adopt(): Promise<Instance[]> {
+    return Promise.resolve([])
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve()
+  }
+}
+
+class FakeInstance implements Instance {
+  readonly id: string
+  readonly traffic = { sent: 0, received: 0 }
+  readonly ended: Promise<InstanceEnd>
+  readonly #end = Promise.withResolvers<InstanceEnd>()
+  readonly #agent = createServer(answer)
+  readonly #streams = new Set<Duplex>()
+  #isFrozen = false
+
+  constructor(id: string) {
+    this.id = id
+    this.ended = this.#end.promise
+  }
+
+  get isFrozen(): boolean {
+    return this.#isFrozen
+  }
+
+  connect(purpose: LinkPurpose): Promise<Duplex> {
+    if (purpose !== 'api') return Promise.reject(new Error(`A fake instance has no ${purpose}`))
+    const [ours, theirs] = duplexPair()
+    for (const stream of [ours, theirs]) {
+      this.#streams.add(stream)
+      stream.once('close', () => this.#streams.delete(stream))
+    }
+    this.#agent.emit('connection', theirs)
+    return Promise.resolve(Object.assign(ours, socketManners))
+  }
+
+  freeze(): Promise<void> {
+    this.#isFrozen = true
+    return Promise.resolve()
+  }
+
+  thaw(): Promise<void> {
+    this.#isFrozen = false
+    return Promise.resolve()
+  }
+
+  setBackground(): Promise<void> {
+    return Promise.resolve()
+  }
+
+  async destroy(): Promise<void> {
+    for (const stream of this.#streams) stream.destroy()
+    this.#end.resolve('destroyed')
+    await this.ended
+  }
+}
+
+/** What node:http does to sockets that wait for their next request. */
+const socketManners = { ref: () => {}, unref: () => {}, setKeepAlive: () => {}, setTimeout: () => {} }
+
+const state: AgentState = {
+  number: 1,
+  browser: 'ready',
+  devtools_path: '/devtools/browser/none',
+  browser_version: 'Fake/1',
+  restarts: 0,
+  failure: null,
+}
+
+const answer: RequestListener = (request, response) => {
+  request.resume()
+  const hasAnswer = request.url?.startsWith('/state') === true || request.url === '/browser'
+  response.writeHead(hasAnswer ? 200 : 204, { 'content-type': 'application/json' })
+  response.end(hasAnswer ? JSON.stringify(state) : undefined)
+}

@@ -1,0 +1,107 @@
+// Reading, writing and removing what both kinds of control groups have. The files are the kernel's:
+// synchronous access takes microseconds and never waits for a disk.
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pause } from '@berth/kit/pause'
+
+const REMOVE_WITHIN_MS = 5_000
+const LONGEST_KILL_PAUSE_MS = 100
+
+export function write(group: string, file: string, value: string | number): void {
+  // Without O_CREAT: a file that the kernel does not offer must not be taken for one that it does.
+  writeFileSync(join(group, file), String(value), { flag: 'r+' })
+}
+
+/** For what only some kernels have. */
+export function writeIfThere(group: string, file: string, value: string | number): void {
+  if (existsSync(join(group, file))) write(group, file, value)
+}
+
+/** The text of a file, or undefined when there is no such file or group any more. */
+export function read(group: string, file: string): string | undefined {
+  try {
+    return readFileSync(join(group, file), 'utf8')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    // ENODEV: the group was removed while its file was open.
+    if (code === 'ENOENT' || code === 'ENODEV') return undefined
+    throw error
+  }
+}
+
+/** The number after `key` in a file of `key number` lines. */
+export function readCount(group: string, file: string, key: string): number {
+  const line = read(group, file)
+    ?.split('\n')
+    .find((entry) => entry.startsWith(`${key} `))
+  return line ? Number(line.slice(key.length + 1)) : 0
+}
+
+export function processesIn(group: string): number[] {
+  return (read(group, 'cgroup.procs') ?? '').split('\n').filter(Boolean).map(Number)
+}
+
+/**
+ * Sends SIGKILL until nobody is left. Frozen processes take it when they are thawed, which comes second:
+ * so they run no more instruction of their own.
+ */
+export async function killUntilEmpty(groups: readonly string[], thaw: () => void): Promise<void> {
+  for (let waitMs = 1; ; waitMs = Math.min(waitMs * 2, LONGEST_KILL_PAUSE_MS)) {
+    const pids = new Set(groups.flatMap(processesIn))
+    if (pids.size === 0) return
+    for (const pid of pids) killIfThere(pid)
+    thaw()
+    await pause(waitMs)
+  }
+}
+
+export function killIfThere(pid: number): void {
+  // 0 is how a process of a pid namespace that we cannot see is listed, and to kill() it means us.
+  if (pid <= 0) return
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}
+
+export function makeGroup(path: string): void {
+  mkdirSync(path, { recursive: true })
+}
+
+/** The kernel lets go of a group a moment after its last process; until then it is busy. */
+export async function removeGroup(path: string): Promise<void> {
+  const deadline = performance.now() + REMOVE_WITHIN_MS
+  for (let waitMs = 1; ; waitMs = Math.min(waitMs * 2, LONGEST_KILL_PAUSE_MS)) {
+    try {
+      rmdirSync(path)
+      return
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      if (code === 'ENOENT') return
+      if (code !== 'EBUSY' || performance.now() > deadline) throw error
+    }
+    await pause(waitMs)
+  }
+}
+
+/** Removes a parent if nothing is in it; another server of this host may be using it. */
+export function removeIfUnused(path: string): void {
+  try {
+    rmdirSync(path)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code !== 'ENOENT' && code !== 'EBUSY' && code !== 'ENOTEMPTY') throw error
+  }
+}
+
+export function groupsIn(parent: string): string[] {
+  try {
+    return readdirSync(parent, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map((entry) => entry.name)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+}

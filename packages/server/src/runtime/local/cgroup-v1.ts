@@ -1,0 +1,160 @@
+// Control groups v1: a hierarchy per controller, so an instance has one group in each.
+// https://docs.kernel.org/admin-guide/cgroup-v1/
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { InstanceLimits } from '../driver.ts'
+import {
+  groupsIn,
+  killUntilEmpty,
+  makeGroup,
+  processesIn,
+  read,
+  readCount,
+  removeGroup,
+  removeIfUnused,
+  write,
+  writeIfThere,
+} from './cgroup-files.ts'
+import type { V1Controller } from './cgroup-location.ts'
+import { CPU_PERIOD_US, processorShares, wantedControllers, type Cgroup, type Cgroups } from './cgroup.ts'
+import { waitUntilFrozen } from './freezing.ts'
+
+type Groups = ReadonlyMap<V1Controller, string>
+
+export class CgroupsV1 implements Cgroups {
+  readonly kind = 'v1'
+  readonly missing: readonly string[]
+  readonly canFreeze: boolean
+  readonly #parents: Groups
+
+  constructor(bases: Groups, name: string) {
+    const parents = new Map<V1Controller, string>()
+    for (const [controller, base] of bases) {
+      const parent = join(base, name)
+      if (canMake(parent)) parents.set(controller, parent)
+    }
+    this.#parents = parents
+    this.missing = wantedControllers.filter((controller) => !parents.has(controller))
+    this.canFreeze = parents.has('freezer')
+  }
+
+  get parents(): string[] {
+    // Controllers may share a hierarchy.
+    return [...new Set(this.#parents.values())]
+  }
+
+  async create(id: string, limits: InstanceLimits): Promise<Cgroup> {
+    const group = this.#group(id)
+    group.make(limits)
+    return group
+  }
+
+  find(id: string): Cgroup {
+    return this.#group(id)
+  }
+
+  list(): string[] {
+    return [...new Set(this.parents.flatMap(groupsIn))]
+  }
+
+  release(): void {
+    for (const parent of this.parents) {
+      removeIfUnused(parent)
+      removeIfUnused(dirname(parent))
+    }
+  }
+
+  #group(id: string): CgroupV1 {
+    return new CgroupV1(
+      new Map([...this.#parents].map(([controller, parent]) => [controller, join(parent, id)])),
+    )
+  }
+}
+
+class CgroupV1 implements Cgroup {
+  readonly #groups: Groups
+
+  constructor(groups: Groups) {
+    this.#groups = groups
+  }
+
+  get #directories(): string[] {
+    return [...new Set(this.#groups.values())]
+  }
+
+  get entrances(): string[] {
+    return this.#directories.map((directory) => join(directory, 'cgroup.procs'))
+  }
+
+  make(limits: InstanceLimits): void {
+    for (const directory of this.#directories) makeGroup(directory)
+    const memory = this.#groups.get('memory')
+    if (memory) {
+      write(memory, 'memory.limit_in_bytes', limits.memoryBytes)
+      // Memory and swap together, so equal means no swap; only where the kernel counts swap. It may
+      // not be less than the other, so it comes second.
+      writeIfThere(memory, 'memory.memsw.limit_in_bytes', limits.memoryBytes)
+    }
+    const pids = this.#groups.get('pids')
+    if (pids) write(pids, 'pids.max', limits.processes)
+    const cpu = this.#groups.get('cpu')
+    if (cpu) {
+      // Kernels without bandwidth control have shares only.
+      writeIfThere(cpu, 'cpu.cfs_period_us', CPU_PERIOD_US)
+      writeIfThere(cpu, 'cpu.cfs_quota_us', Math.max(1000, Math.round(limits.cpus * CPU_PERIOD_US)))
+    }
+  }
+
+  async freeze(signal: AbortSignal): Promise<void> {
+    const freezer = this.#groups.get('freezer')
+    if (!freezer) throw new Error('Cannot freeze: this host has no freezer')
+    await waitUntilFrozen({
+      signal,
+      freeze: () => write(freezer, 'freezer.state', 'FROZEN'),
+      isFrozen: () => read(freezer, 'freezer.state')?.trim() === 'FROZEN',
+      thaw: () => this.thaw(),
+    })
+  }
+
+  thaw(): void {
+    const freezer = this.#groups.get('freezer')
+    if (freezer && existsSync(freezer)) write(freezer, 'freezer.state', 'THAWED')
+  }
+
+  setBackground(isBackground: boolean): void {
+    const cpu = this.#groups.get('cpu')
+    if (cpu) write(cpu, 'cpu.shares', isBackground ? processorShares.background : processorShares.normal)
+  }
+
+  async kill(): Promise<void> {
+    // Nothing new can be made from here on, so a fork bomb cannot outrun the signals.
+    const pids = this.#groups.get('pids')
+    if (pids && existsSync(pids)) write(pids, 'pids.max', 0)
+    await killUntilEmpty(this.#directories, () => this.thaw())
+  }
+
+  isEmpty(): boolean {
+    return this.#directories.every((directory) => processesIn(directory).length === 0)
+  }
+
+  oomKills(): number {
+    const memory = this.#groups.get('memory')
+    return memory ? readCount(memory, 'memory.oom_control', 'oom_kill') : 0
+  }
+
+  async remove(): Promise<void> {
+    for (const directory of this.#directories) await removeGroup(directory)
+  }
+}
+
+function canMake(parent: string): boolean {
+  try {
+    makeGroup(parent)
+    // Before use_hierarchy was always on, limits of a group did not hold for those below it.
+    const hierarchy = read(parent, 'memory.use_hierarchy')
+    if (hierarchy?.trim() === '0') write(parent, 'memory.use_hierarchy', 1)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,89 @@
+// Against a directory that stands in for the kernel's: which files are written, and with what.
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { CgroupsV2 } from './cgroup-v2.ts'
+
+const limits = { memoryBytes: 1_000_000, processes: 50, cpus: 1.5, homeBytes: 1 }
+const controllers = 'cpu io memory pids\n'
+
+function standIn(t: TestContext, files: Record<string, string>): string {
+  const root = mkdtempSync(join(tmpdir(), 'berth-cgroup-v2-'))
+  t.after(() => rmSync(root, { recursive: true, force: true }))
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(join(root, path, '..'), { recursive: true })
+    writeFileSync(join(root, path), content)
+  }
+  return root
+}
+
+const parents = ['.', 'berth', 'berth/hash'].flatMap((group) => [
+  [`${group}/cgroup.controllers`, controllers],
+  [`${group}/cgroup.subtree_control`, controllers],
+])
+const names = ['memory.max', 'memory.swap.max', 'memory.oom.group', 'pids.max', 'cpu.max', 'cpu.weight']
+const group = names.map((name) => [`berth/hash/one/${name}`, ''])
+const everything = Object.fromEntries([...parents, ...group, ['berth/hash/cgroup.freeze', '0']]) as Record<
+  string,
+  string
+>
+
+test('limits are written to the files that v2 has for them', async (t) => {
+  const root = standIn(t, everything)
+  const groups = CgroupsV2.open(root, 'berth/hash')!
+  assert.deepEqual(groups.missing, [])
+  assert.equal(groups.canFreeze, true)
+  const one = await groups.create('one', limits)
+  one.setBackground(true)
+  const written = Object.fromEntries(
+    names.map((name) => [name, readFileSync(join(root, 'berth/hash/one', name), 'utf8')]),
+  )
+  assert.deepEqual(written, {
+    'memory.max': '1000000',
+    'memory.swap.max': '0',
+    'memory.oom.group': '1',
+    'pids.max': '50',
+    'cpu.max': '150000 100000',
+    'cpu.weight': '6',
+  })
+  assert.deepEqual(one.entrances, [join(root, 'berth/hash/one/cgroup.procs')])
+  assert.deepEqual(groups.list(), ['one'])
+})
+
+test('what the group says about itself is read', async (t) => {
+  const root = standIn(t, {
+    ...everything,
+    'berth/hash/one/memory.events': 'low 0\noom 2\noom_kill 1\noom_group_kill 1\n',
+    'berth/hash/one/cgroup.procs': '12\n13\n',
+  })
+  const one = CgroupsV2.open(root, 'berth/hash')!.find('one')
+  assert.equal(one.oomKills(), 1)
+  assert.equal(one.isEmpty(), false)
+  assert.equal(CgroupsV2.open(root, 'berth/hash')!.find('none').isEmpty(), true)
+})
+
+test('freezing waits for the event and gives up with the signal', async (t) => {
+  const root = standIn(t, {
+    ...everything,
+    'berth/hash/one/cgroup.freeze': '0',
+    'berth/hash/one/cgroup.events': 'populated 1\nfrozen 0\n',
+  })
+  const one = CgroupsV2.open(root, 'berth/hash')!.find('one')
+  const frozen = one.freeze(new AbortController().signal)
+  assert.equal(readFileSync(join(root, 'berth/hash/one/cgroup.freeze'), 'utf8'), '1')
+  writeFileSync(join(root, 'berth/hash/one/cgroup.events'), 'populated 1\nfrozen 1\n')
+  await frozen
+  one.thaw()
+  assert.equal(readFileSync(join(root, 'berth/hash/one/cgroup.freeze'), 'utf8'), '0')
+  await assert.rejects(one.freeze(AbortSignal.abort(new Error('enough'))), /enough/)
+})
+
+test('controllers that are not offered are missing, and a server in the leaf finds its base', (t) => {
+  const root = standIn(t, { 'cgroup.controllers': 'cpu\n', 'cgroup.subtree_control': '' })
+  const groups = CgroupsV2.open(join(root, 'berth-server'), 'berth/hash')!
+  assert.deepEqual(groups.parents, [join(root, 'berth/hash')])
+  assert.deepEqual(groups.missing, ['memory', 'pids', 'cpu'])
+  assert.equal(groups.canFreeze, false)
+})

@@ -1,0 +1,191 @@
+// Control groups v2: one hierarchy for all controllers.
+// https://docs.kernel.org/admin-guide/cgroup-v2.html
+//
+// A group with limits on its children may hold no processes itself. So where the server's own group
+// has some, they move to a leaf of it, `berth-server`, before the first instance's group is made.
+import { existsSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import type { InstanceLimits } from '../driver.ts'
+import {
+  groupsIn,
+  killUntilEmpty,
+  makeGroup,
+  processesIn,
+  read,
+  readCount,
+  removeGroup,
+  removeIfUnused,
+  write,
+  writeIfThere,
+} from './cgroup-files.ts'
+import { CPU_PERIOD_US, processorShares, wantedControllers, type Cgroup, type Cgroups } from './cgroup.ts'
+import { waitUntilFrozen } from './freezing.ts'
+
+const LEAF = 'berth-server'
+const MOVE_ATTEMPTS = 20
+/** The weight that v1's 1024 shares correspond to. */
+const NORMAL_WEIGHT = 100
+
+export class CgroupsV2 implements Cgroups {
+  readonly kind = 'v2'
+  readonly missing: readonly string[]
+  readonly canFreeze: boolean
+  readonly #base: string
+  readonly #parent: string
+
+  private constructor(base: string, parent: string) {
+    this.#base = base
+    this.#parent = parent
+    const enabled = words(parent, 'cgroup.subtree_control')
+    this.missing = wantedControllers.filter((controller) => !enabled.includes(controller))
+    // Not in the root group's directory, and not before Linux 5.2.
+    this.canFreeze = existsSync(join(parent, 'cgroup.freeze'))
+  }
+
+  /** Undefined where no groups can be made. */
+  static open(own: string, name: string): CgroupsV2 | undefined {
+    // Started from within the leaf, as a server is that a moved parent starts again.
+    const base = basename(own) === LEAF ? dirname(own) : own
+    const parent = join(base, name)
+    try {
+      prepare(base, parent)
+    } catch {
+      return undefined
+    }
+    return new CgroupsV2(base, parent)
+  }
+
+  get parents(): string[] {
+    return [this.#parent]
+  }
+
+  async create(id: string, limits: InstanceLimits): Promise<Cgroup> {
+    // Another server that ended may have removed the group above ours.
+    prepare(this.#base, this.#parent)
+    const group = new CgroupV2(join(this.#parent, id))
+    group.make(limits)
+    return group
+  }
+
+  find(id: string): Cgroup {
+    return new CgroupV2(join(this.#parent, id))
+  }
+
+  list(): string[] {
+    return groupsIn(this.#parent)
+  }
+
+  release(): void {
+    removeIfUnused(this.#parent)
+    removeIfUnused(dirname(this.#parent))
+  }
+}
+
+class CgroupV2 implements Cgroup {
+  readonly #directory: string
+
+  constructor(directory: string) {
+    this.#directory = directory
+  }
+
+  get entrances(): string[] {
+    return [join(this.#directory, 'cgroup.procs')]
+  }
+
+  make(limits: InstanceLimits): void {
+    const group = this.#directory
+    makeGroup(group)
+    // Each is there only if its controller is enabled.
+    writeIfThere(group, 'memory.max', limits.memoryBytes)
+    writeIfThere(group, 'memory.swap.max', 0)
+    // An instance that lost one process to the limit is ended as a whole.
+    writeIfThere(group, 'memory.oom.group', 1)
+    writeIfThere(group, 'pids.max', limits.processes)
+    const quota = Math.max(1000, Math.round(limits.cpus * CPU_PERIOD_US))
+    writeIfThere(group, 'cpu.max', `${quota} ${CPU_PERIOD_US}`)
+  }
+
+  async freeze(signal: AbortSignal): Promise<void> {
+    const group = this.#directory
+    await waitUntilFrozen({
+      signal,
+      freeze: () => write(group, 'cgroup.freeze', 1),
+      isFrozen: () => readCount(group, 'cgroup.events', 'frozen') === 1,
+      thaw: () => this.thaw(),
+    })
+  }
+
+  thaw(): void {
+    writeIfThere(this.#directory, 'cgroup.freeze', 0)
+  }
+
+  setBackground(isBackground: boolean): void {
+    const weight = isBackground
+      ? Math.round((NORMAL_WEIGHT * processorShares.background) / processorShares.normal)
+      : NORMAL_WEIGHT
+    writeIfThere(this.#directory, 'cpu.weight', weight)
+  }
+
+  async kill(): Promise<void> {
+    if (!existsSync(this.#directory)) return
+    writeIfThere(this.#directory, 'pids.max', 0)
+    // From Linux 5.14 on: all at once, frozen or not.
+    writeIfThere(this.#directory, 'cgroup.kill', 1)
+    await killUntilEmpty([this.#directory], () => this.thaw())
+  }
+
+  isEmpty(): boolean {
+    return processesIn(this.#directory).length === 0
+  }
+
+  oomKills(): number {
+    return readCount(this.#directory, 'memory.events', 'oom_kill')
+  }
+
+  async remove(): Promise<void> {
+    await removeGroup(this.#directory)
+  }
+}
+
+/** Makes the parent, with limits enabled for its children from the base downwards. May be repeated. */
+function prepare(base: string, parent: string): void {
+  makeGroup(parent)
+  for (const group of [base, dirname(parent), parent]) enable(group, group === base)
+}
+
+function enable(group: string, mayMove: boolean): void {
+  const enabled = words(group, 'cgroup.subtree_control')
+  const available = words(group, 'cgroup.controllers')
+  for (const controller of wantedControllers) {
+    if (enabled.includes(controller) || !available.includes(controller)) continue
+    try {
+      write(group, 'cgroup.subtree_control', `+${controller}`)
+    } catch (error) {
+      // EBUSY: it has processes. Anything else is a limit that we may not set, and is found missing.
+      if (!mayMove || (error as NodeJS.ErrnoException).code !== 'EBUSY') continue
+      moveToLeaf(group)
+      write(group, 'cgroup.subtree_control', `+${controller}`)
+    }
+  }
+}
+
+/** Again and again, as the processes may be starting others meanwhile. */
+function moveToLeaf(group: string): void {
+  const leaf = join(group, LEAF)
+  makeGroup(leaf)
+  for (let attempt = 0; attempt < MOVE_ATTEMPTS; attempt++) {
+    const pids = processesIn(group)
+    if (pids.length === 0) return
+    for (const pid of pids) {
+      try {
+        write(leaf, 'cgroup.procs', pid)
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+      }
+    }
+  }
+}
+
+function words(group: string, file: string): string[] {
+  return (read(group, file) ?? '').trim().split(/\s+/).filter(Boolean)
+}

@@ -1,0 +1,142 @@
+// What keeps instances from being safe on this host, found by trying rather than by asking: one is
+// started as any would be, with a program that does nothing.
+import { accessSync, constants, readFileSync, readdirSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { newId } from '@berth/kit/ids'
+import type { Capabilities } from '../driver.ts'
+import type { Cgroups } from './cgroup.ts'
+import { InstanceDirectory } from './instance-directory.ts'
+import { spawnInstance, type Host } from './launch.ts'
+import { findProgram, type Programs } from './programs.ts'
+import { StderrFifo } from './stderr-fifo.ts'
+
+const TRIAL_WITHIN_MS = 10_000
+const MiB = 1024 * 1024
+const trialLimits = { memoryBytes: 256 * MiB, processes: 64, cpus: 1, homeBytes: 16 * MiB }
+
+export const isRoot = (): boolean => process.getuid!() === 0
+
+export function capabilitiesOf(cgroups: Cgroups): Capabilities {
+  return {
+    headful: ['Xvnc', 'Xtigervnc', 'Xvfb'].some((program) => findProgram(program) !== undefined),
+    gpu: listIfThere('/dev/dri').some((name) => name.startsWith('renderD')),
+    freeze: cgroups.canFreeze,
+  }
+}
+
+export function weaknesses(cgroups: Cgroups): string[] {
+  const found: string[] = []
+  if (!isRoot()) {
+    found.push('The server does not run as root, so all instances share one uid: run it as root')
+  }
+  if (cgroups.missing.length > 0) {
+    found.push(
+      `Instances cannot be limited, for want of control groups that the server may write (${cgroups.missing.join(', ')}): run it as root, under systemd with Delegate=yes, or in a container with writable cgroups`,
+    )
+  }
+  return found
+}
+
+/** Nothing when an instance starts here, otherwise why not. */
+export async function tryLaunch(options: {
+  host: Host
+  cgroups: Cgroups
+  uid: number | undefined
+}): Promise<string[]> {
+  const { host, cgroups, uid } = options
+  const id = newId('trial-')
+  const directory = new InstanceDirectory(host.instancesDir, id)
+  const cgroup = cgroups.find(id)
+  let stderr: StderrFifo | undefined
+  try {
+    directory.make({ id, uid })
+    stderr = await StderrFifo.make({ mkfifo: host.programs.mkfifo, path: directory.stderr })
+    const { entrances } = await cgroups.create(id, trialLimits)
+    const { homeBytes } = trialLimits
+    const command = ['/usr/bin/true']
+    const child = stderr.lend((descriptor) =>
+      spawnInstance(host, { id, uid, entrances, command, homeBytes, stderr: descriptor }),
+    )
+    child.ref()
+    const [code] = (await once(child, 'exit', { signal: AbortSignal.timeout(TRIAL_WITHIN_MS) })) as [
+      number | null,
+    ]
+    if (code === 0) return []
+    throw new Error(stderr.drain() || `code ${code}`)
+  } catch (error) {
+    return [`Bubblewrap cannot make a sandbox here (${(error as Error).message})${userNamespaceHint()}`]
+  } finally {
+    stderr?.close()
+    await cgroup.kill()
+    await cgroup.remove()
+    directory.remove()
+  }
+}
+
+/** Whether an instance's uid cannot open the files that it is started with. */
+export function isOutOfReach(programs: Programs, uid: number | undefined, paths: readonly string[]): boolean {
+  if (uid === undefined) return false
+  return paths.some((path) => {
+    try {
+      const become = [`--reuid=${uid}`, `--regid=${uid}`, '--clear-groups']
+      execFileSync(programs.setpriv, [...become, '/usr/bin/test', '-x', path, '-o', '-r', path], {
+        stdio: 'ignore',
+        env: {},
+      })
+      return false
+    } catch {
+      return true
+    }
+  })
+}
+
+/** Files that every instance needs. */
+export function missingFiles(agentFile: string): string[] {
+  return [
+    ...(isThere(agentFile) ? [] : [`The agent is missing at "${agentFile}": run npm run setup`]),
+    ...(isThere('/usr/bin/chromium') ? [] : ['Chromium is missing: run apt-get install chromium']),
+  ]
+}
+
+function isThere(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const userNamespaceSettings = [
+  { path: '/proc/sys/user/max_user_namespaces', bad: '0', remedy: 'sysctl user.max_user_namespaces=15000' },
+  {
+    path: '/proc/sys/kernel/unprivileged_userns_clone',
+    bad: '0',
+    remedy: 'sysctl kernel.unprivileged_userns_clone=1',
+  },
+  {
+    path: '/proc/sys/kernel/apparmor_restrict_unprivileged_userns',
+    bad: '1',
+    remedy: 'sysctl kernel.apparmor_restrict_unprivileged_userns=0',
+  },
+]
+
+function userNamespaceHint(): string {
+  const setting = userNamespaceSettings.find(({ path, bad }) => {
+    try {
+      return readFileSync(path, 'utf8').trim() === bad
+    } catch {
+      return false
+    }
+  })
+  return setting ? `: user namespaces are off, run ${setting.remedy}` : ''
+}
+
+function listIfThere(path: string): string[] {
+  try {
+    return readdirSync(path)
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,44 @@
+// Where the programs of the host are that instances are started with. Looked for once and named by
+// their whole path, because what is started has no environment to look in.
+import { accessSync, constants } from 'node:fs'
+import { join } from 'node:path'
+
+const directories = ['/usr/bin', '/bin', '/usr/sbin', '/sbin', '/usr/local/bin']
+
+/** The package of Debian that has each. */
+const packages = {
+  bwrap: 'bubblewrap',
+  setpriv: 'util-linux',
+  unshare: 'util-linux',
+  mount: 'mount',
+  flock: 'util-linux',
+  sh: 'dash',
+  mkfifo: 'coreutils',
+} as const
+
+export type Program = keyof typeof packages
+export type Programs = Readonly<Record<Program, string>>
+
+export function findProgram(name: string): string | undefined {
+  return directories.map((directory) => join(directory, name)).find(isExecutable)
+}
+
+export function findPrograms(): { programs: Programs; missing: string[] } {
+  const missing: string[] = []
+  const found = Object.entries(packages).map(([name, packageName]) => {
+    const path = findProgram(name)
+    if (!path) missing.push(`The program "${name}" is missing: run apt-get install ${packageName}`)
+    return [name, path ?? name]
+  })
+  // SAFETY: built from the keys of `packages`.
+  return { programs: Object.fromEntries(found) as Programs, missing }
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}

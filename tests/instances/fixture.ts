@@ -1,0 +1,180 @@
+// A driver with its own data directory, and what runs inside its instances.
+import { request } from 'node:http'
+import { execFile } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { after } from 'node:test'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { pino } from 'pino'
+import { newId } from '@berth/kit/ids'
+import type { Instance, InstanceOptions } from '@berth/server/runtime/driver'
+import type { Egress } from '@berth/server/runtime/local/egress'
+import { LocalDriver } from '@berth/server/runtime/local/local-driver'
+import { cleanUpAfter, type Owner } from '../fixtures/cleanup.ts'
+
+const MiB = 1024 * 1024
+export const agentFile = fileURLToPath(new URL('test-agent.mjs', import.meta.url))
+export const execute = promisify(execFile)
+
+/** Why the tests of real instances cannot run here, or false. */
+export const skip = process.getuid!() === 0 ? false : 'instances are only safe, and only tested, as root'
+
+/** Nobody answers: no test here goes out. */
+export const silentEgress: Egress = {
+  async listen(path) {
+    const server = createServer((socket) => socket.destroy())
+    await new Promise<void>((resolve) => {
+      server.listen(path, resolve)
+    })
+    return {
+      traffic: { sent: 3, received: 4 },
+      close: () => new Promise<void>((resolve) => server.close(() => resolve())),
+    }
+  },
+}
+
+/** Cleans up after all tests of the suite that it is called in, also what is made while they run. */
+export function suiteOwner(): Owner {
+  const cleanups: (() => void | Promise<void>)[] = []
+  after(async () => {
+    for (const cleanup of cleanups) await cleanup()
+  })
+  return { after: (cleanup) => void cleanups.push(cleanup) }
+}
+
+export function makeDataDir(owner: Owner, parent = tmpdir()): string {
+  const path = mkdtempSync(join(parent, 'berth-instances-'))
+  cleanUpAfter(owner, () => rmSync(path, { recursive: true, force: true }))
+  return path
+}
+
+export async function openDriver(
+  owner: Owner,
+  { dataDir = makeDataDir(owner), leaseSeconds = 60, agent = agentFile } = {},
+): Promise<LocalDriver> {
+  const driver = await LocalDriver.open({
+    dataDir,
+    agentFile: agent,
+    leaseSeconds,
+    allowWeakIsolation: false,
+    egress: silentEgress,
+    log: pino({ level: process.env['BERTH_TEST_LOG'] ?? 'silent' }),
+  })
+  cleanUpAfter(owner, () => driver.close())
+  return driver
+}
+
+export function instanceOptions(changes: Partial<InstanceOptions['limits']> = {}): InstanceOptions {
+  return {
+    id: newId(),
+    limits: { memoryBytes: 512 * MiB, processes: 200, cpus: 1, homeBytes: 32 * MiB, ...changes },
+    agent: { leaseSeconds: 60 },
+    isBackground: false,
+  }
+}
+
+export async function startInstance(
+  owner: Owner,
+  driver: LocalDriver,
+  options = instanceOptions(),
+): Promise<Instance> {
+  const instance = await driver.start(options)
+  cleanUpAfter(owner, () => instance.destroy())
+  return instance
+}
+
+/** Runs the body of an async function inside, with `require`, and brings its result out. */
+export async function runInside<Result>(instance: Instance, code: string, waitMs = 20_000): Promise<Result> {
+  const signal = AbortSignal.timeout(waitMs)
+  const connection = await instance.connect('api', signal)
+  return new Promise((resolve, reject) => {
+    const call = request({ method: 'POST', createConnection: () => connection, signal }, (response) => {
+      let text = ''
+      response.setEncoding('utf8')
+      response.on('data', (chunk: string) => (text += chunk))
+      response.on('error', reject)
+      response.on('end', () => {
+        connection.destroy()
+        const { result, error } = JSON.parse(text) as { result: Result; error?: string }
+        if (error === undefined) resolve(result)
+        else reject(new Error(error))
+      })
+    })
+    call.on('error', reject)
+    call.end(code)
+  })
+}
+
+/** Runs a shell command inside; brings out its exit code and what it printed. */
+export function shellInside(
+  instance: Instance,
+  command: string,
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  return runInside(
+    instance,
+    `const { spawnSync } = require('node:child_process')
+     const { status, stdout, stderr } = spawnSync('sh', ['-c', ${JSON.stringify(command)}], { encoding: 'utf8', timeout: 15000 })
+     return { code: status, stdout, stderr }`,
+  )
+}
+
+/** Waits for what no event tells of. */
+export async function eventually(
+  what: string,
+  isSo: () => boolean | Promise<boolean>,
+  withinMs = 10_000,
+): Promise<void> {
+  const deadline = performance.now() + withinMs
+  while (!(await isSo())) {
+    if (performance.now() > deadline) throw new Error(`Not within ${withinMs} ms: ${what}`)
+    await delay(20)
+  }
+}
+
+/** Every control group below a "berth" one, wherever they are mounted. */
+export function instanceGroups(id: string): string[] {
+  return readFileSync('/proc/self/mountinfo', 'utf8')
+    .split('\n')
+    .filter((line) => / - cgroup2? /.test(line))
+    .flatMap((line) => find(line.split(' ')[4]!, id, 6))
+}
+
+function find(directory: string, name: string, depth: number): string[] {
+  if (depth === 0 || !existsSync(directory)) return []
+  return readdirSync(directory, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .flatMap((entry) => {
+      const path = join(directory, entry.name)
+      return entry.name === name ? [path] : find(path, name, depth - 1)
+    })
+}
+
+export interface HostProcess {
+  readonly pid: number
+  readonly uid: number
+  readonly command: string
+}
+
+/** The processes of an instance as the host sees them. */
+export function processesOf(id: string): HostProcess[] {
+  const pids = new Set(
+    instanceGroups(id).flatMap((group) =>
+      readFileSync(join(group, 'cgroup.procs'), 'utf8').split('\n').filter(Boolean).map(Number),
+    ),
+  )
+  return [...pids].flatMap((pid) => {
+    try {
+      const uid = Number(/^Uid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1])
+      return [
+        { pid, uid, command: readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').join(' ').trim() },
+      ]
+    } catch {
+      // It ended between the list and the look.
+      return []
+    }
+  })
+}

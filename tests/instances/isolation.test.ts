@@ -1,0 +1,283 @@
+// An instance is hostile as a whole: what it can see and do is tried from inside.
+import assert from 'node:assert/strict'
+import { existsSync, mkdirSync, mkdtempSync, readlinkSync, writeFileSync, rmSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { before, describe, test } from 'node:test'
+import { newId } from '@berth/kit/ids'
+import type { Instance } from '@berth/server/runtime/driver'
+import type { LocalDriver } from '@berth/server/runtime/local/local-driver'
+import { forbidden, type Architecture } from '@berth/server/runtime/local/syscalls'
+import {
+  instanceOptions,
+  makeDataDir,
+  openDriver,
+  processesOf,
+  runInside,
+  shellInside,
+  skip,
+  startInstance,
+  suiteOwner,
+} from './fixture.ts'
+
+const canary = newId('canary')
+const architecture = process.arch as Architecture
+
+describe('an instance', { skip }, () => {
+  const owner = suiteOwner()
+  let driver: LocalDriver
+  let instance: Instance
+
+  before(async () => {
+    process.env['BERTH_CANARY'] = canary
+    driver = await openDriver(owner)
+    assert.deepEqual(driver.shortcomings, [])
+    instance = await startInstance(owner, driver)
+  })
+
+  test('has a uid of its own on the host and is an ordinary user inside', async () => {
+    const other = await startInstance(owner, driver)
+    assert.equal(await runInside(instance, 'return process.getuid() + ":" + process.getgid()'), '1000:1000')
+    await runInside(other, 'return 1')
+    const [mine, others] = [instance, other].map(({ id }) => new Set(processesOf(id).map(({ uid }) => uid)))
+    assert.equal(mine!.size, 1)
+    assert.equal(others!.size, 1)
+    const [uid] = mine!
+    assert.ok(uid! >= 200_000)
+    assert.ok(!others!.has(uid!))
+    await other.destroy()
+  })
+
+  test('is in none of the namespaces of the host', async () => {
+    const namespaces = ['cgroup', 'ipc', 'mnt', 'net', 'pid', 'user', 'uts']
+    const inside = await runInside<Record<string, string>>(
+      instance,
+      `return Object.fromEntries(${JSON.stringify(namespaces)}.map((name) => [name, require('fs').readlinkSync('/proc/self/ns/' + name)]))`,
+    )
+    for (const name of namespaces) assert.notEqual(inside[name], readlinkSync(`/proc/self/ns/${name}`), name)
+    assert.equal((await shellInside(instance, 'hostname')).stdout, 'browser\n')
+  })
+
+  test('has no privileges and cannot gain any', async () => {
+    const { stdout } = await shellInside(instance, 'cat /proc/self/status')
+    for (const set of ['CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb']) {
+      assert.match(stdout, new RegExp(`^${set}:\\s+0+$`, 'm'))
+    }
+    assert.match(stdout, /^NoNewPrivs:\s+1$/m)
+    assert.match(stdout, /^Seccomp:\s+2$/m)
+    assert.match(stdout, /^Groups:\s*$/m)
+  })
+
+  test('sees no environment, descriptor, file or port of the host', async () => {
+    const directory = mkdtempSync('/var/tmp/berth-canary-')
+    const file = join(directory, canary)
+    writeFileSync(file, canary)
+    const server = createServer()
+    await new Promise<void>((resolve) => {
+      server.listen(0, '127.0.0.1', resolve)
+    })
+    try {
+      const { port } = server.address() as AddressInfo
+      const seen = await runInside<Record<string, unknown>>(
+        instance,
+        `const fs = require('fs')
+         const refused = await new Promise((resolve) => {
+           const socket = require('net').connect(${port}, '127.0.0.1', () => resolve('connected'))
+           socket.on('error', (error) => resolve(error.code))
+         })
+         const pids = fs.readdirSync('/proc').filter((name) => /^\\d+$/.test(name))
+         return {
+           refused,
+           file: fs.existsSync(${JSON.stringify(file)}),
+           init: fs.readFileSync('/proc/1/environ', 'utf8'),
+           own: Object.keys(process.env).sort(),
+           environments: pids.map((pid) => { try { return fs.readFileSync('/proc/' + pid + '/environ', 'utf8') } catch { return '' } }).join(),
+           descriptors: fs.readdirSync('/proc/1/fd').map((fd) => fs.readlinkSync('/proc/1/fd/' + fd)),
+           routes: Object.keys(require('os').networkInterfaces()),
+         }`,
+      )
+      assert.equal(seen['refused'], 'ECONNREFUSED')
+      assert.equal(seen['file'], false)
+      assert.equal(seen['init'], '')
+      assert.deepEqual(seen['own'], ['HOME', 'LANG', 'PATH', 'PWD', 'USER'])
+      assert.ok(!String(seen['environments']).includes(canary))
+      assert.deepEqual(seen['routes'], ['lo'])
+      // Nothing, nothing, its own stderr, and what bubblewrap waits for its child with.
+      const [stdin, stdout, stderr, ...others] = seen['descriptors'] as string[]
+      assert.deepEqual([stdin, stdout], ['/dev/null', '/dev/null'])
+      assert.match(stderr!, new RegExp(`/${instance.id}/stderr$`))
+      assert.deepEqual(others, ['anon_inode:[eventfd]'])
+    } finally {
+      server.close()
+      rmSync(directory, { recursive: true })
+    }
+  })
+
+  test('has the mounts it should have and no other', async () => {
+    const { stdout } = await shellInside(instance, `cut -d' ' -f5,6 /proc/self/mountinfo`)
+    const mounts = new Map(
+      stdout
+        .trim()
+        .split('\n')
+        .map((line) => line.split(' ') as [string, string]),
+    )
+    const writable = [...mounts]
+      .filter(([, options]) => options.split(',').includes('rw'))
+      .map(([path]) => path)
+    const devices = ['full', 'null', 'random', 'tty', 'urandom', 'zero'].map((name) => `/dev/${name}`)
+    const expected = ['/dev/pts', '/dev/shm', '/home/kernel', '/proc', '/run', '/tmp', '/var', ...devices]
+    assert.deepEqual(writable.toSorted(), expected.toSorted())
+    const readable = [...mounts.keys()].filter((path) => !writable.includes(path))
+    const etc = [
+      'alternatives',
+      'fonts',
+      'group',
+      'hosts',
+      'ld.so.cache',
+      'nsswitch.conf',
+      'passwd',
+      'ssl/certs',
+    ]
+    const fixed = ['/', '/dev', '/usr', '/run/berth', '/run/berth-agent', '/var/cache/fontconfig']
+    const program = ['/run/berth-agent/agent.mjs', '/run/berth-agent/node']
+    const known = new Set([...etc.map((name) => `/etc/${name}`), ...fixed, ...program])
+    assert.deepEqual(
+      readable.filter((path) => !known.has(path)),
+      [],
+    )
+    for (const [path, options] of mounts) assert.match(options, /nosuid/, path)
+  })
+
+  test('cannot change the system, its link or its agent', async () => {
+    for (const path of ['/usr/x', '/etc/x', '/x', '/dev/x', '/run/berth/x', '/run/berth-agent/x']) {
+      await assert.rejects(
+        runInside(instance, `require('fs').writeFileSync(${JSON.stringify(path)}, '')`),
+        /EROFS|EACCES|EPERM/,
+        path,
+      )
+    }
+    for (const command of [
+      'rm /run/berth/link.sock',
+      'rm /run/berth/egress.sock',
+      'mv /run/berth /run/other',
+      'mv /run/berth-agent /run/other',
+      'rm /run/berth-agent/agent.mjs',
+      'echo > /run/berth-agent/agent.mjs',
+      'echo > /etc/passwd',
+      'chmod 777 /run/berth',
+    ]) {
+      assert.notEqual((await shellInside(instance, command)).code, 0, command)
+    }
+    assert.equal(await runInside(instance, 'return 1'), 1)
+  })
+
+  test('is refused every forbidden system call', async () => {
+    const calls = Object.entries(forbidden).flatMap(([name, numbers]) => {
+      const number = numbers[architecture]
+      return number === null ? [] : [[name, number]]
+    })
+    const script = `
+import ctypes, json, sys
+libc = ctypes.CDLL(None, use_errno=True)
+def errno_of(number, *args):
+    ctypes.set_errno(0)
+    return ctypes.get_errno() if libc.syscall(number, *args) == -1 else 0
+print(json.dumps({name: errno_of(number, 0, 0, 0, 0, 0) for name, number in json.loads(sys.argv[1])}))`
+    const { stdout, stderr } = await shellInside(
+      instance,
+      `/usr/bin/python3 -c '${script}' '${JSON.stringify(calls)}'`,
+    )
+    assert.equal(stderr, '')
+    const EPERM = 1
+    for (const [name, errno] of Object.entries(JSON.parse(stdout) as object)) assert.equal(errno, EPERM, name)
+  })
+
+  test('is refused sockets that leave its network namespace or reach far into the kernel', async () => {
+    const families = {
+      vsock: 'socket.AF_VSOCK, socket.SOCK_STREAM',
+      netfilter: 'socket.AF_NETLINK, socket.SOCK_RAW, 12',
+      packet: 'socket.AF_PACKET, socket.SOCK_RAW',
+      alg: 'socket.AF_ALG, socket.SOCK_SEQPACKET',
+      bluetooth: '31, socket.SOCK_RAW',
+      can: '29, socket.SOCK_RAW',
+      route: 'socket.AF_NETLINK, socket.SOCK_RAW, 0',
+      unix: 'socket.AF_UNIX, socket.SOCK_STREAM',
+      ipv4: 'socket.AF_INET, socket.SOCK_STREAM',
+      ipv6: 'socket.AF_INET6, socket.SOCK_DGRAM',
+    }
+    const found: Record<string, string> = {}
+    for (const [name, args] of Object.entries(families)) {
+      const script = `import socket\ntry: socket.socket(${args}); print("open")\nexcept OSError as error: print(error.errno)`
+      found[name] = (await shellInside(instance, `/usr/bin/python3 -c '${script}'`)).stdout.trim()
+    }
+    const refused = { vsock: '1', netfilter: '1', packet: '1', alg: '1', bluetooth: '1', can: '1' }
+    assert.deepEqual(found, { ...refused, route: 'open', unix: 'open', ipv4: 'open', ipv6: 'open' })
+  })
+
+  test('cannot push characters into a terminal', async () => {
+    const script = `
+import fcntl, os, pty
+master, slave = pty.openpty()
+for request in (0x5412, 0x541C, 0x541C | 1 << 32):
+    try: fcntl.ioctl(slave, request & 0xffffffff, b"x"); print("done")
+    except OSError as error: print(error.errno)`
+    assert.equal((await shellInside(instance, `/usr/bin/python3 -c '${script}'`)).stdout, '1\n1\n1\n')
+  })
+
+  test('can make user namespaces for the sandbox of Chromium', async () => {
+    const { stdout } = await shellInside(
+      instance,
+      'unshare --user --pid --fork sh -c "id -u; readlink /proc/self/ns/user"',
+    )
+    assert.match(stdout, /^65534\nuser:/)
+  })
+
+  test('cannot mount even where it is root of its own user namespace', async () => {
+    const { code, stderr } = await shellInside(
+      instance,
+      'unshare --user --map-root-user --mount --propagation unchanged mount -t tmpfs none /tmp',
+    )
+    assert.notEqual(code, 0)
+    assert.match(stderr, /permission denied|not permitted/i)
+  })
+
+  test('leaves no core file and is the first to go when the host is out of memory', async () => {
+    const { stdout } = await shellInside(instance, 'ulimit -c; cat /proc/self/oom_score_adj')
+    assert.equal(stdout, '0\n100\n')
+  })
+
+  test('writes to its stderr without an end, and neither it nor the host is worse for it', async () => {
+    await runInside(instance, `for (let i = 0; i < 1000; i++) process.stderr.write('x'.repeat(1000))`)
+    assert.equal(await runInside(instance, 'return 1'), 1)
+  })
+
+  test('reports the traffic of its way out', () => {
+    assert.deepEqual(instance.traffic, { sent: 3, received: 4 })
+  })
+})
+
+describe('where files are', { skip }, () => {
+  test('an instance starts when its uid can reach the data directory, and when it cannot', async (t) => {
+    for (const mode of [0o755, 0o700]) {
+      const parent = makeDataDir(t)
+      const dataDir = join(parent, 'data')
+      mkdirSync(dataDir, { mode })
+      if (mode === 0o755) await import('node:fs').then(({ chmodSync }) => chmodSync(parent, mode))
+      const driver = await openDriver(t, { dataDir })
+      assert.deepEqual(driver.shortcomings, [])
+      const instance = await startInstance(t, driver)
+      assert.equal(await runInside(instance, 'return process.getuid()'), 1000)
+      await instance.destroy()
+    }
+  })
+
+  test('a data directory with a very long name does not break the sockets', async (t) => {
+    const dataDir = join(makeDataDir(t), 'n'.repeat(120))
+    mkdirSync(dataDir)
+    const driver = await openDriver(t, { dataDir })
+    const instance = await startInstance(t, driver, instanceOptions())
+    assert.equal(await runInside(instance, 'return process.getuid()'), 1000)
+    await instance.destroy()
+    assert.ok(!existsSync(join(dataDir, 'instances', instance.id)))
+  })
+})

@@ -1,0 +1,98 @@
+// What an instance may take of the host, and that the host does not notice when it tries for more.
+import assert from 'node:assert/strict'
+import { readFileSync, statfsSync } from 'node:fs'
+import { test } from 'node:test'
+import {
+  instanceGroups,
+  instanceOptions,
+  openDriver,
+  processesOf,
+  runInside,
+  shellInside,
+  skip,
+  startInstance,
+} from './fixture.ts'
+
+const MiB = 1024 * 1024
+
+test('a fork bomb stays within the limit and dies with the instance', { skip }, async (t) => {
+  const driver = await openDriver(t)
+  const instance = await startInstance(t, driver, instanceOptions({ processes: 60 }))
+  // The first multiplies until it cannot; the second stays for good.
+  for (const bomb of ['f() { f | f & }; f', 'for i in $(seq 500); do sleep 1000 & done']) {
+    await runInside(
+      instance,
+      `require('child_process').spawn('sh', ['-c', ${JSON.stringify(bomb)}], { stdio: 'ignore', detached: true }).on('error', () => {})
+       await new Promise((resolve) => setTimeout(resolve, 300))`,
+    )
+  }
+  const found = processesOf(instance.id).length
+  assert.ok(found > 20 && found <= 60, String(found))
+  await instance.destroy()
+  assert.deepEqual(instanceGroups(instance.id), [])
+})
+
+test('an instance that wants more memory than its limit ends as out of memory', { skip }, async (t) => {
+  const driver = await openDriver(t)
+  const instance = await startInstance(t, driver, instanceOptions({ memoryBytes: 160 * MiB }))
+  const hog = `/usr/bin/python3 -c "x = [bytearray(b\\'x\\' * 1048576) for _ in range(2000)]"`
+  void shellInside(instance, hog.replaceAll("\\'", "'")).catch(() => {})
+  assert.equal(await instance.ended, 'out-of-memory')
+  assert.deepEqual(instanceGroups(instance.id), [])
+})
+
+test('memory files count as memory', { skip }, async (t) => {
+  const driver = await openDriver(t)
+  const instance = await startInstance(t, driver, instanceOptions({ memoryBytes: 160 * MiB }))
+  void shellInside(instance, 'head -c 400M /dev/zero > /dev/shm/fill').catch(() => {})
+  assert.equal(await instance.ended, 'out-of-memory')
+})
+
+test('a full home is full for the instance and costs the host no disk', { skip }, async (t) => {
+  const driver = await openDriver(t)
+  const instance = await startInstance(t, driver, instanceOptions({ homeBytes: 8 * MiB }))
+  await runInside(instance, 'return 1')
+  const before = statfsSync('/').bfree
+  await assert.rejects(
+    runInside(instance, `require('fs').writeFileSync('/home/kernel/fill', Buffer.alloc(16 * 1024 * 1024))`),
+    /ENOSPC/,
+  )
+  const written = (before - statfsSync('/').bfree) * statfsSync('/').bsize
+  assert.ok(written < 8 * MiB, String(written))
+  await runInside(instance, `require('fs').rmSync('/home/kernel/fill')`)
+  assert.equal(await runInside(instance, 'return 1'), 1)
+})
+
+test('an instance gets its part of the processors and no more', { skip }, async (t) => {
+  const driver = await openDriver(t)
+  const instance = await startInstance(t, driver, instanceOptions({ cpus: 0.3 }))
+  await runInside(instance, 'return 1')
+  const spent = await runInside<number>(
+    instance,
+    `const begin = process.cpuUsage().user, at = Date.now()
+     while (Date.now() - at < 1000);
+     return process.cpuUsage().user - begin`,
+  )
+  assert.ok(spent < 450_000, `${spent} of 300000 microseconds`)
+})
+
+test('a background instance has fewer shares until it is not one any more', { skip }, async (t) => {
+  const driver = await openDriver(t)
+  const instance = await startInstance(t, driver, { ...instanceOptions(), isBackground: true })
+  const shares = () =>
+    instanceGroups(instance.id).flatMap((group) =>
+      ['cpu.shares', 'cpu.weight'].flatMap((file) => {
+        try {
+          return Number(readFileSync(`${group}/${file}`, 'utf8'))
+        } catch {
+          return []
+        }
+      }),
+    )
+  const [low] = shares()
+  await instance.setBackground(false)
+  const [normal] = shares()
+  assert.ok(low! * 10 < normal!)
+  await instance.setBackground(true)
+  assert.deepEqual(shares(), [low])
+})
