@@ -1,0 +1,70 @@
+// Chromium's list of what can be debugged, for clients that are given an https URL: Playwright asks
+// for json/version/ below it. Addresses in the answers are the instance's own and useless outside, so
+// they become ours.
+import { request, type IncomingMessage } from 'node:http'
+import type { GatewaySession } from './session.ts'
+import { CDP_PATH, devtoolsPathPattern, type Discovery } from './target.ts'
+
+const LARGEST_ANSWER = 8 * 1024 * 1024
+
+export interface DiscoveryOptions {
+  readonly session: GatewaySession
+  readonly what: Discovery
+  readonly token: string
+  /** Where clients reach this server, such as https://berth.example. */
+  readonly origin: string
+  readonly signal: AbortSignal
+}
+
+export async function discover(options: DiscoveryOptions): Promise<string> {
+  const { session, what, token, origin, signal } = options
+  const stream = await session.connect('cdp', signal)
+  stream.on('error', () => {})
+  try {
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      request({
+        createConnection: () => stream,
+        path: `/json/${what}`,
+        headers: { host: '127.0.0.1' },
+        signal,
+      })
+        .once('response', resolve)
+        .once('error', reject)
+        .end()
+    })
+    const text = await readAll(answer)
+    if (answer.statusCode !== 200) throw new Error(`The browser answered ${answer.statusCode}`)
+    if (what === 'protocol') return text
+    const addressOf = (path: string) => `${origin.replace(/^http/, 'ws')}${CDP_PATH}${path}?jwt=${token}`
+    const content = JSON.parse(text) as unknown
+    const entries = Array.isArray(content) ? (content as unknown[]) : [content]
+    const shown = entries.map((entry) => withAddress(entry, addressOf))
+    return JSON.stringify(what === 'list' ? shown : shown[0])
+  } finally {
+    stream.destroy()
+  }
+}
+
+function withAddress(entry: unknown, addressOf: (path: string) => string): object {
+  if (typeof entry !== 'object' || entry === null) throw new Error('The browser listed something else')
+  const {
+    devtoolsFrontendUrl: _unreachable,
+    webSocketDebuggerUrl: inner,
+    ...rest
+  } = entry as Record<string, unknown>
+  const path = typeof inner === 'string' ? URL.parse(inner)?.pathname : undefined
+  const [, kind] = devtoolsPathPattern.exec(path ?? '') ?? []
+  if (kind === undefined) return rest
+  return { ...rest, webSocketDebuggerUrl: addressOf(kind === 'browser' ? '' : path!) }
+}
+
+async function readAll(answer: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    length += chunk.length
+    if (length > LARGEST_ANSWER) throw new Error('The browser answered too much')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}

@@ -1,0 +1,37 @@
+// What a URL under /browser asks the gateway for.
+import type { ClientPurpose } from './session.ts'
+
+export type Discovery = 'version' | 'list' | 'protocol'
+
+export type Target =
+  /** A websocket to Chromium as a whole, or to one of its targets by path. */
+  | { readonly kind: 'websocket'; readonly purpose: ClientPurpose; readonly devtoolsPath?: string }
+  /** What Chromium tells over plain HTTP; clients that are given an https URL begin with it. */
+  | { readonly kind: 'discovery'; readonly purpose: 'cdp'; readonly what: Discovery }
+
+export const CDP_PATH = '/browser/cdp'
+const BIDI_PATH = '/browser/webdriver/session'
+
+const discoveries: Readonly<Record<string, Discovery>> = {
+  '/json': 'list',
+  '/json/list': 'list',
+  '/json/version': 'version',
+  '/json/protocol': 'protocol',
+}
+
+export const devtoolsPathPattern = /^\/devtools\/(browser|page)\/[A-Za-z0-9-]{1,100}$/
+
+/** Undefined for paths that are not the gateway's. One slash at the end is what some clients add. */
+export function targetOf(path: string): Target | undefined {
+  const plain = path.endsWith('/') ? path.slice(0, -1) : path
+  if (plain === CDP_PATH) return { kind: 'websocket', purpose: 'cdp' }
+  if (plain === BIDI_PATH) return { kind: 'websocket', purpose: 'bidi' }
+  if (!plain.startsWith(`${CDP_PATH}/`)) return undefined
+  const rest = plain.slice(CDP_PATH.length)
+  const what = Object.hasOwn(discoveries, rest) ? discoveries[rest] : undefined
+  if (what) return { kind: 'discovery', purpose: 'cdp', what }
+  const [, kind] = devtoolsPathPattern.exec(rest) ?? []
+  // Whatever browser it names, there is one; its name changes when Chromium is started again.
+  if (kind === 'browser') return { kind: 'websocket', purpose: 'cdp' }
+  return kind === 'page' ? { kind: 'websocket', purpose: 'cdp', devtoolsPath: rest } : undefined
+}

@@ -1,0 +1,138 @@
+// The gateway's own websocket handshake with the browser. What answers is inside the instance, so it
+// is untrusted: bounded in size and time, and checked.
+import { createHash } from 'node:crypto'
+import type { Duplex } from 'node:stream'
+import { AppError } from '../errors.ts'
+import type { GatewaySession } from './session.ts'
+import { devtoolsPathPattern, type Target } from './target.ts'
+
+const LARGEST_HEAD = 16 * 1024
+const HEAD_END = '\r\n\r\n'
+/** Where the WebDriver BiDi specification has the websocket of a new session. */
+const BIDI_PATH = '/session'
+/** Of RFC 6455. */
+const ACCEPT_GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
+
+export interface UpstreamOptions {
+  readonly session: GatewaySession
+  readonly target: Target & { kind: 'websocket' }
+  /** Sec-WebSocket-Key of the client. */
+  readonly key: string
+  readonly signal: AbortSignal
+}
+
+/** Answered, but not with a websocket. */
+class NotUpgraded extends Error {}
+
+/** A paused stream that begins with the first frame. */
+export async function openUpstream(options: UpstreamOptions): Promise<Duplex> {
+  const { session, target, signal } = options
+  try {
+    return await open(options)
+  } catch (error) {
+    if (signal.aborted || session.ending.aborted) throw unreachable(session, error)
+    if (target.devtoolsPath && error instanceof NotUpgraded) {
+      throw new AppError('not_found', 'Cannot find this page in the browser of the session', { cause: error })
+    }
+  }
+  // Chromium may just have been started again, and then it is elsewhere.
+  return open(options).catch((error: unknown) => {
+    throw unreachable(session, error)
+  })
+}
+
+export function unreachable(session: GatewaySession, cause: unknown): AppError {
+  return session.ending.aborted
+    ? new AppError('not_found', 'Cannot connect: the session has ended')
+    : new AppError('unavailable', 'Cannot reach the browser of the session in time; try again', { cause })
+}
+
+export function acceptOf(key: string): string {
+  return createHash('sha1')
+    .update(key + ACCEPT_GUID)
+    .digest('base64')
+}
+
+async function open({ session, target, key, signal }: UpstreamOptions): Promise<Duplex> {
+  const connecting = session.connect(target.purpose, signal)
+  // Awaited below, unless the path fails first.
+  connecting.catch(() => {})
+  let stream: Duplex | undefined
+  try {
+    const path = await unlessAborted(pathOf(session, target), signal)
+    stream = await connecting
+    stream.on('error', () => {})
+    stream.write(
+      `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
+        `Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${key}\r\n\r\n`,
+    )
+    checkHead(await readHead(stream, signal), key)
+    return stream
+  } catch (error) {
+    if (stream) stream.destroy()
+    else connecting.then((late) => late.on('error', () => {}).destroy()).catch(() => {})
+    throw error
+  }
+}
+
+async function pathOf(session: GatewaySession, target: UpstreamOptions['target']): Promise<string> {
+  if (target.purpose === 'bidi') return BIDI_PATH
+  const path = target.devtoolsPath ?? (await session.devtoolsPath())
+  if (!devtoolsPathPattern.test(path)) throw new Error('The browser has an unusable DevTools path')
+  return path
+}
+
+function checkHead(head: string, key: string): void {
+  const [status = '', ...lines] = head.split('\r\n')
+  if (!/^HTTP\/1\.1 101(?: |$)/.test(status)) throw new NotUpgraded('The browser opened no websocket')
+  const headers = new Map<string, string>()
+  for (const line of lines) {
+    const colon = line.indexOf(':')
+    headers.set(line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim())
+  }
+  if (headers.get('upgrade')?.toLowerCase() !== 'websocket') throw new Error('The browser upgraded elsewhere')
+  if (headers.get('sec-websocket-accept') !== acceptOf(key)) throw new Error('The browser took another key')
+  if (headers.has('sec-websocket-extensions') || headers.has('sec-websocket-protocol')) {
+    throw new Error('The browser chose what it was not offered')
+  }
+}
+
+/** Everything up to the empty line; what came after it stays in the stream, which is paused. */
+function readHead(stream: Duplex, signal: AbortSignal): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let head: Buffer = Buffer.alloc(0)
+    const settle = (error?: Error) => {
+      stream.off('data', onData).off('end', onEnd).off('close', onEnd).off('error', settle)
+      signal.removeEventListener('abort', onAbort)
+      if (error) reject(error)
+    }
+    const onAbort = () => settle(signal.reason as Error)
+    const onEnd = () => settle(new Error('The browser closed the connection'))
+    const onData = (chunk: Buffer) => {
+      const seen = Math.max(0, head.length - HEAD_END.length)
+      head = head.length === 0 ? chunk : Buffer.concat([head, chunk])
+      const end = head.indexOf(HEAD_END, seen)
+      if (end === -1 ? head.length > LARGEST_HEAD : end > LARGEST_HEAD) {
+        return settle(new Error('The browser answered with too long a head'))
+      }
+      if (end === -1) return
+      stream.pause()
+      settle()
+      const rest = head.subarray(end + HEAD_END.length)
+      if (rest.length > 0) stream.unshift(rest)
+      resolve(head.toString('latin1', 0, end))
+    }
+    stream.on('data', onData).on('end', onEnd).on('close', onEnd).on('error', settle)
+    signal.addEventListener('abort', onAbort)
+    if (signal.aborted) onAbort()
+  })
+}
+
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason as Error)
+    signal.addEventListener('abort', onAbort)
+    if (signal.aborted) onAbort()
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
+  })
+}
