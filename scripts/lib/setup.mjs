@@ -2,7 +2,7 @@
 // and a Node 24 when the machine's is older. Each step looks first and does nothing when it is done.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const NODE_VERSION = '24.21.0'
@@ -21,10 +21,23 @@ export function setUp({ root, packages }) {
     { command: 'setpriv', package: 'util-linux' },
     ...(isRoot ? [{ command: 'useradd', package: 'passwd' }] : []),
     ...packages.map((name) => ({ command: name, package: name })),
+    ...sessionPackages,
   ])
   if (isRoot) makeDatabaseAccount()
-  return findNode(root)
+  const node = findNode(root)
+  bundleAgent(root, node)
+  return node
 }
+
+/** Without them the server runs, says what it lacks, and makes no session. */
+const sessionPackages = [
+  { command: 'bwrap', package: 'bubblewrap' },
+  { command: 'chromium', package: 'chromium' },
+  { command: 'Xvnc', package: 'tigervnc-standalone-server' },
+  { file: '/usr/share/fonts/truetype/noto/NotoSans-Regular.ttf', package: 'fonts-noto-core' },
+  { file: '/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc', package: 'fonts-noto-cjk' },
+  { file: '/usr/share/fonts/truetype/noto/NotoColorEmoji.ttf', package: 'fonts-noto-color-emoji' },
+].map((entry) => ({ ...entry, isOptional: true }))
 
 function installNpmPackages(root) {
   const lock = createHash('sha256')
@@ -40,10 +53,15 @@ function installNpmPackages(root) {
 }
 
 function installSystemPackages(wanted) {
-  const missing = wanted.filter(({ command }) => !isOnPath(command)).map((entry) => entry.package)
+  const absent = wanted.filter(({ command, file }) => (file ? !existsSync(file) : !isOnPath(command)))
+  const missing = absent.map((entry) => entry.package)
   if (missing.length === 0) return
   const remedy = `Install them and start again:\n  apt-get install ${missing.join(' ')}`
   if (!isRoot || !isOnPath('apt-get')) {
+    if (absent.every((entry) => entry.isOptional)) {
+      say(`browser sessions need more system packages: apt-get install ${missing.join(' ')}`)
+      return
+    }
     throw new SetUpError(`Cannot set up: these system packages are missing: ${missing.join(', ')}\n${remedy}`)
   }
   say(`installing system packages: ${missing.join(' ')}`)
@@ -98,6 +116,24 @@ function findNode(root) {
   execFileSync(node, ['--version'])
   writeFileSync(join(home, 'done'), '')
   return node
+}
+
+/** The program inside instances ships as one file, made again when anything it is made from changed. */
+function bundleAgent(root, node) {
+  const sources = ['packages/agent', 'packages/contracts/src', 'packages/kit/src'].flatMap((dir) =>
+    readdirSync(join(root, dir), { recursive: true })
+      .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts') && !name.startsWith('dist'))
+      .toSorted()
+      .map((name) => join(root, dir, name)),
+  )
+  const hash = createHash('sha256')
+  for (const file of sources) hash.update(file.slice(root.length)).update(readFileSync(file))
+  const sum = hash.digest('hex')
+  const stamp = join(root, 'packages/agent/dist/.sources')
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === sum) return
+  const { status, stderr } = spawnSync(node, [join(root, 'packages/agent/build.ts')], { encoding: 'utf8' })
+  if (status !== 0) throw new SetUpError(`Cannot set up: bundling the agent failed\n${stderr}`)
+  writeFileSync(stamp, sum)
 }
 
 function npm(cwd, args) {

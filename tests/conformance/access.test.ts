@@ -6,7 +6,7 @@ import { operations } from '@berth/contracts/operations'
 import { startServer } from '../fixtures/server.ts'
 import { badCredentials } from './bad-credentials.ts'
 import { assertError } from './error-answer.ts'
-import { newKey, newTenant } from './fixture-keys.ts'
+import { newBrowser, newKey, newTenant } from './fixture-keys.ts'
 import { HttpCaller } from './http-exchange.ts'
 import { sampleRequest } from './sample-request.ts'
 import { ServerDatabase } from './server-database.ts'
@@ -16,7 +16,11 @@ const server = await startServer(owner)
 const database = await ServerDatabase.open(owner, server)
 const caller = new HttpCaller(owner, server.url)
 const tenant = await newTenant(caller, server.key, 'Guarded')
-const references = { projects: tenant.project.id, api_keys: tenant.key.id }
+const references = {
+  projects: tenant.project.id,
+  api_keys: tenant.key.id,
+  browsers: await newBrowser(caller, tenant.key.key),
+}
 
 const mounted = operations.flatMap((operation) => pathsOf(operation).map((path) => ({ operation, path })))
 const guarded = mounted.filter(({ operation }) => operation.auth !== 'none')

@@ -24,6 +24,7 @@ const onlyInBodies: Record<string, readonly unknown[]> = {
   number: ['1', true, [], {}],
   boolean: ['true', 1, [], {}],
   array: ['text', 7, {}],
+  object: ['text', 7, true, []],
 }
 
 const anywhere: Record<string, readonly unknown[]> = {
@@ -32,6 +33,7 @@ const anywhere: Record<string, readonly unknown[]> = {
   number: ['x', '', 'NaN'],
   boolean: ['x', '', 'yes', 2],
   array: [],
+  object: ['text'],
 }
 
 export function badValues(schema: ValueSchema, place: 'body' | 'query'): unknown[] {

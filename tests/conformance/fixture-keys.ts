@@ -34,3 +34,9 @@ export async function newTenant(caller: HttpCaller, orgKey: string, name: string
   const key = await newKey(caller, orgKey, { name: `key of ${name}`, project_id: project.id })
   return { project, key }
 }
+
+export async function newBrowser(caller: HttpCaller, key: string, body: object = {}): Promise<string> {
+  const answer = await caller.sendJson(key, 'POST', '/browsers', { headless: true, ...body })
+  assert.equal(answer.status, 200, answer.text)
+  return (answer.json as { session_id: string }).session_id
+}

@@ -6,7 +6,7 @@ import { pathsOf } from '@berth/contracts/operation'
 import { operations } from '@berth/contracts/operations'
 import { startServer } from '../fixtures/server.ts'
 import { assertError } from './error-answer.ts'
-import { newProject, newTenant } from './fixture-keys.ts'
+import { newBrowser, newProject, newTenant } from './fixture-keys.ts'
 import { HttpCaller } from './http-exchange.ts'
 import { sampleRequest } from './sample-request.ts'
 import { ServerDatabase } from './server-database.ts'
@@ -111,7 +111,11 @@ test('a project key cannot tell another project from none by the header', async 
 })
 
 const guarded = operations.filter(({ auth }) => auth !== 'none')
-const references = { projects: mine.project.id, api_keys: mine.key.id }
+const references = {
+  projects: mine.project.id,
+  api_keys: mine.key.id,
+  browsers: await newBrowser(caller, mine.key.key),
+}
 
 for (const operation of guarded) {
   for (const path of pathsOf(operation)) {

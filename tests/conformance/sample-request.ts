@@ -13,6 +13,8 @@ const bodies: Record<string, object> = {
   updateProject: { name: 'renamed by a stranger' },
   updateProjectLimits: { max_concurrent_sessions: 7, max_concurrent_invocations: 7, max_pooled_sessions: 7 },
   updateOrganizationLimits: { default_project_max_concurrent_sessions: 7 },
+  createBrowser: { name: 'made-by-a-stranger', headless: true },
+  updateBrowser: { name: 'renamed-by-a-stranger' },
   createApiKey: { name: 'made by a stranger' },
   updateApiKey: { name: 'renamed by a stranger' },
   rotateApiKey: { expire_in_days: 0 },

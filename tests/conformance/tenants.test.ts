@@ -8,7 +8,7 @@ import { operations } from '@berth/contracts/operations'
 import type { Project } from '@berth/contracts/projects'
 import { startServer } from '../fixtures/server.ts'
 import { assertError } from './error-answer.ts'
-import { newKey, newTenant } from './fixture-keys.ts'
+import { newBrowser, newKey, newTenant } from './fixture-keys.ts'
 import { HttpCaller, type Answer } from './http-exchange.ts'
 import { resourceOf, sampleRequest } from './sample-request.ts'
 import { ServerDatabase } from './server-database.ts'
@@ -39,6 +39,14 @@ const victims: Record<string, Victim[]> = {
     { what: 'by name', reference: theirs.key.name, absent: 'no such key' },
     { what: 'organisation-wide', reference: organization.id, absent: `key_${'b'.repeat(24)}` },
     { what: 'by the id of a project', reference: theirs.project.id, absent: `proj_${'c'.repeat(24)}` },
+  ],
+  browsers: [
+    {
+      what: 'by id',
+      reference: await newBrowser(caller, theirs.key.key, { name: 'their-session' }),
+      absent: 'a'.repeat(24),
+    },
+    { what: 'by name', reference: 'their-session', absent: 'no-session' },
   ],
 }
 

@@ -83,8 +83,9 @@ export class Generator {
     if (!resource) return undefined
     const known = this.#world.pick(resource, this.#random)
     if (!known) return 'unknown'
-    // Only projects are also found by name.
-    return resource === 'projects' && known.name && this.#random.chance(0.3) ? known.name : known.id
+    // Only these are also found by name.
+    const hasNames = resource === 'projects' || resource === 'browsers'
+    return hasNames && known.name && this.#random.chance(0.3) ? known.name : known.id
   }
 
   #key(): string {

@@ -1,4 +1,5 @@
 // Values a schema accepts, and that mean something where the world knows what is meant.
+import { notBuiltYet } from '@berth/contracts/browsers'
 import type { FieldsSchema, ValueSchema } from '../conformance/bad-values.ts'
 import { hostileStrings } from '../hostile/hostile-strings.ts'
 import type { Random } from './random.ts'
@@ -18,6 +19,9 @@ const WORDS = [
   '🚢',
 ]
 
+/** Refused by their name until they are built, or where the host has no GPU. */
+const RARE = new Set([...notBuiltYet, 'disable_default_proxy', 'stealth', 'gpu', 'telemetry'])
+
 export class Values {
   readonly #random: Random
   readonly #world: World
@@ -30,7 +34,7 @@ export class Values {
 
   fields(schema: FieldsSchema): Record<string, unknown> {
     const names = Object.keys(schema.properties).filter(
-      (name) => schema.required?.includes(name) || this.#random.chance(0.5),
+      (name) => schema.required?.includes(name) || this.#random.chance(RARE.has(name) ? 0.02 : 0.5),
     )
     return Object.fromEntries(names.map((name) => [name, this.value(name, schema.properties[name]!)]))
   }
@@ -48,6 +52,8 @@ export class Values {
         return random.chance(0.5)
       case 'array':
         return Array.from({ length: random.integer(1, 3) }, () => this.value(name, schema.items!))
+      case 'object':
+        return 'properties' in schema ? this.fields(schema as FieldsSchema) : { [random.pick(WORDS)]: 'v' }
       default:
         return this.#text(name, schema)
     }
@@ -64,6 +70,12 @@ export class Values {
     if (schema.format === 'date-time') return this.#time(name)
     if (name === 'project_id') return this.#world.pick('projects', random)?.id ?? 'none'
     if (name === 'page_token' || name === 'cursor') return this.#world.pickToken(random) ?? ''
+    if (name === 'start_url') return random.pick(['https://example.com/', 'about:blank'])
+    // The one kind of name that is not free text.
+    if (name === 'name' && schema.pattern?.startsWith('^[a-z'))
+      return this.newName()
+        .replaceAll(/[^\w.-]/g, '')
+        .slice(0, 60)
     if (name === 'query' || name === 'search') return this.#search()
     if (name === 'method' || name === 'exclude_method') return random.pick(['GET', 'post', 'DELETE'])
     return this.newName().slice(0, schema.maxLength)

@@ -26,10 +26,10 @@ export class World {
         if (id === request.reference || name === request.reference) records.delete(id)
       }
     }
-    const record = answer.json as Partial<KnownRecord> | null | undefined
-    if (typeof record?.id === 'string' && request.method !== 'GET') {
-      const { id } = record
-      records.set(id, { ...records.get(id), ...(record as KnownRecord) })
+    const record = answer.json as (Partial<KnownRecord> & { session_id?: unknown }) | null | undefined
+    const id = record?.id ?? record?.session_id
+    if (typeof id === 'string' && request.method !== 'GET') {
+      records.set(id, { ...records.get(id), ...(record as KnownRecord), id })
     }
     for (const name of ['x-next-page-token', 'x-next-cursor']) {
       const token = answer.headers[name]

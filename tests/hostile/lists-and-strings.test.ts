@@ -4,7 +4,7 @@ import { after, test } from 'node:test'
 import { operations } from '@berth/contracts/operations'
 import type { FieldsSchema } from '../conformance/bad-values.ts'
 import { assertError } from '../conformance/error-answer.ts'
-import { newKey, newProject } from '../conformance/fixture-keys.ts'
+import { newBrowser, newKey, newProject } from '../conformance/fixture-keys.ts'
 import { HttpCaller, type Answer } from '../conformance/http-exchange.ts'
 import { resourceOf, sampleBody, sampleRequest } from '../conformance/sample-request.ts'
 import { ServerDatabase } from '../conformance/server-database.ts'
@@ -22,6 +22,7 @@ const caller = new HttpCaller(owner, server.url)
 const references = {
   projects: (await newProject(caller, server.key, 'Victim')).id,
   api_keys: (await newKey(caller, server.key, { name: 'victim' })).id,
+  browsers: await newBrowser(caller, server.key),
 }
 
 async function promptly(what: string, send: () => Promise<Answer>): Promise<Answer> {
@@ -169,6 +170,7 @@ for (const operation of operations.filter(({ body }) => body)) {
       const before = {
         projects: await database.count('projects'),
         api_keys: await database.count('api_keys'),
+        browsers: await database.count('browsers'),
       }
       let stored = 0
       for (const text of hostileStrings) {
@@ -179,19 +181,25 @@ for (const operation of operations.filter(({ body }) => body)) {
           assertError(answer, ['bad_request', 'project_not_found', 'already_exists'], text)
           continue
         }
-        const record = answer.json as { id: string } & Record<string, unknown>
-        const read = await get(`${operation.path.replace(/\/\{id\}$/, '')}/${record.id}`)
+        const record = answer.json as { id?: string; session_id?: string } & Record<string, unknown>
+        const id = record.id ?? record.session_id
+        const read = await get(`${operation.path.replace(/\/\{id\}$/, '')}/${id}`)
         // A project may be referred to by its name; what is found must be the one of that very name.
         const shown = field === 'project_id' ? 'project_name' : field
-        assert.equal(record[shown], text)
-        assert.equal((read.json as Record<string, unknown>)[shown], text)
+        // An empty name of a session takes it away.
+        const expected = operation.tag === 'Browsers' && text === '' ? undefined : text
+        assert.equal(record[shown], expected)
+        assert.equal((read.json as Record<string, unknown>)[shown], expected)
         if (operation.method === 'POST') stored++
+        if (operation.id === 'createBrowser') await caller.sendJson(server.key, 'DELETE', `/browsers/${id}`)
       }
-      const growing = operation.path.includes('api_keys') ? 'api_keys' : 'projects'
-      assert.deepEqual(
-        { projects: await database.count('projects'), api_keys: await database.count('api_keys') },
-        { ...before, [growing]: before[growing] + stored },
-      )
+      const growing = (['api_keys', 'browsers'] as const).find((table) => operation.path.includes(table))
+      const counts = {
+        projects: await database.count('projects'),
+        api_keys: await database.count('api_keys'),
+        browsers: await database.count('browsers'),
+      }
+      assert.deepEqual(counts, { ...before, [growing ?? 'projects']: before[growing ?? 'projects'] + stored })
     })
   }
 }

@@ -48,13 +48,26 @@ const catalogue = {
   },
   invalid_state: { status: 422, meaning: 'Stored data cannot be used as it is' },
   too_many_requests: { status: 429, meaning: 'The rate limit is reached; see Retry-After' },
+  too_many_sessions: {
+    status: 429,
+    meaning: 'The project or the organisation has as many sessions at once as it may; end one first',
+  },
   headers_too_large: { status: 431, meaning: 'The request headers are larger than allowed' },
   internal_error: { status: 500, meaning: 'A fault of the server, logged with the request id' },
   unavailable: {
     status: 503,
     meaning: 'The server is starting, draining, or cannot reach its database; retry',
   },
+  sessions_unavailable: {
+    status: 503,
+    meaning: 'This host cannot run sessions safely; the message says what it lacks',
+    final: true,
+  },
   insufficient_storage: { status: 507, meaning: 'The disk of the server is full', final: true },
+  capacity_exhausted: {
+    status: 529,
+    meaning: 'The host has no room for another session now; the message says why',
+  },
 } as const satisfies Record<string, ErrorRow>
 
 export type ErrorCode = keyof typeof catalogue

@@ -9,6 +9,8 @@ export type Auth = 'none' | 'bearer' | 'organization-key'
 
 export type Kind = 'json' | 'empty' | 'text' | 'html' | 'binary'
 
+export type Effect = 'read' | 'write' | 'act'
+
 /** How a list is paged: by offset headers, or by an opaque token. */
 export type Paging = 'offset' | 'token' | 'cursor'
 
@@ -32,8 +34,11 @@ export interface Operation {
   readonly contentType?: string
   readonly paging?: Paging
   readonly errors: readonly ErrorCode[]
-  /** A read changes nothing; everything else runs in one transaction with its audit record. */
-  readonly effect: 'read' | 'write'
+  /**
+   * A read changes nothing. A write is one transaction, with its audit record. An act reaches beyond the
+   * database, and commits what it did when it did it, with the audit record.
+   */
+  readonly effect: Effect
   /** Fields of the answer that are shown once and never replayed from an Idempotency-Key. */
   readonly onceOnly: readonly string[]
 }
@@ -44,7 +49,7 @@ interface Defaults {
   kind: Kind
   bodyOptional: boolean
   errors: readonly ErrorCode[]
-  effect: 'read' | 'write'
+  effect: Effect
   onceOnly: readonly string[]
 }
 

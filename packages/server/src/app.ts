@@ -2,6 +2,7 @@
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
+import { Turnstile } from '@berth/kit/turnstile'
 import { openApiDocument } from '@berth/contracts/openapi'
 import { operations } from '@berth/contracts/operations'
 import { KeyAuthenticator } from './api-keys/authenticator.ts'
@@ -14,14 +15,17 @@ import { AuditTrail } from './audit/trail.ts'
 import { Blobs } from './blobs/blobs.ts'
 import { DirectoryBlobStore } from './blobs/directory-store.ts'
 import { bootstrap } from './bootstrap.ts'
+import { countLiveBrowsers } from './browsers/store.ts'
 import type { Config } from './config.ts'
 import { openDatabase } from './db/database.ts'
 import { ChangeListener } from './db/listener.ts'
 import { startStorage } from './db/storage.ts'
+import { isGatewayUpgrade } from './gateway/upgrade.ts'
 import { Access } from './http/access.ts'
 import type { Connections } from './http/connections.ts'
 import { IdempotentAnswers } from './http/idempotency.ts'
 import { mount } from './http/mount.ts'
+import { originOf } from './http/origin.ts'
 import { RateLimit } from './http/rate-limit.ts'
 import { newServer } from './http/server.ts'
 import { Housekeeping } from './jobs/housekeeping.ts'
@@ -32,6 +36,7 @@ import { projectRoutes } from './projects/routes.ts'
 import { ProjectService } from './projects/service.ts'
 import { Keyring } from './secrets/keyring.ts'
 import { SealedBox } from './secrets/sealed-box.ts'
+import { startSessions, type SessionsPart } from './sessions-part.ts'
 import { docsPage } from './docs/page.ts'
 import { Metrics } from './system/metrics.ts'
 import { Readiness } from './system/readiness.ts'
@@ -46,7 +51,14 @@ export interface App {
   readonly firstKey: string | undefined
   readonly server: FastifyInstance
   /** Stops taking work, lets what is under way finish within its grace, and lets go of everything. */
-  close(options: { drainMs: number; graceMs: number }): Promise<void>
+  close(options: CloseOptions): Promise<void>
+}
+
+export interface CloseOptions {
+  readonly drainMs: number
+  readonly graceMs: number
+  /** Otherwise sessions live on for their lease, for the next server to take over. */
+  readonly endSessions: boolean
 }
 
 export async function startApp(config: Config, { log, droppedLines }: ServerLog): Promise<App> {
@@ -60,8 +72,16 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
   const firstKey = await bootstrap(pool, { config, ring })
   const box = new SealedBox(ring)
 
-  const onChange = (change: string) =>
-    change === 'master-keys' ? ring.reload() : authenticator.forget(change)
+  const part = await startSessions({ config, db, pool, box, log })
+  let endSessions = true
+  cleanup.defer(() => part.sessions.close({ endAll: endSessions }))
+
+  const onChange = (change: string) => {
+    const [what, id] = change.split(':', 2)
+    if (what === 'master-keys') ring.reload()
+    else if (what === 'browser' && id) void part.sessions.changed(id)
+    else authenticator.forget(change)
+  }
   const listener = new ChangeListener({
     connection: storage.connection,
     log,
@@ -70,6 +90,7 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
   const authenticator = new KeyAuthenticator({ db, canRemember: () => listener.isListening })
   cleanup.defer(() => listener.close())
   await listener.start()
+  await part.resume()
 
   const audit = new AuditTrail({ db, log })
   cleanup.defer(() => audit.close())
@@ -79,11 +100,19 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
   cleanup.defer(() => housekeeping.close())
   void housekeeping.run()
 
-  const projects = new ProjectService({ db, contents: [{ what: 'API keys', countIn: countLiveApiKeys }] })
+  const projects = new ProjectService({
+    db,
+    contents: [
+      { what: 'API keys', countIn: countLiveApiKeys },
+      { what: 'browser sessions', countIn: countLiveBrowsers },
+    ],
+  })
   const metrics = new Metrics({
     pool,
     droppedLogLines: droppedLines,
     droppedAuditRecords: () => audit.droppedCount,
+    liveSessions: () => part.sessions.count,
+    warmInstances: (kind) => part.instances.warmCount(kind),
   })
   const readiness = new Readiness(db)
   const { fastify: server, connections } = newServer({
@@ -92,6 +121,7 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
     audit,
     metrics,
     isDraining: () => readiness.isDraining,
+    shouldUpgrade: isGatewayUpgrade,
   })
   const access = new Access({
     authenticator,
@@ -104,8 +134,10 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
     maxConcurrentInvocations: config.BERTH_MAX_CONCURRENT_INVOCATIONS,
     maxPooledSessions: config.BERTH_MAX_POOLED_SESSIONS,
   })
+  part.attach(server)
   const document = openApiDocument(operations)
   const routes = [
+    ...part.routes,
     ...projectRoutes(projects),
     ...organizationRoutes(organization),
     ...apiKeyRoutes(new ApiKeyService()),
@@ -118,7 +150,16 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
       docs: docsPage(operations),
     }),
   ]
-  mount(server, routes, { db, pool, access, audit, answers: new IdempotentAnswers(box), onChange })
+  mount(server, routes, {
+    db,
+    pool,
+    access,
+    audit,
+    answers: new IdempotentAnswers(box),
+    originOf: (request) => originOf(config, request),
+    heldActs: new Turnstile(Math.floor(config.BERTH_DATABASE_POOL / 2)),
+    onChange,
+  })
   await server.listen({ host: config.BERTH_HOST, port: config.BERTH_PORT }).catch((error: unknown) => {
     const place = `${config.BERTH_HOST} port ${config.BERTH_PORT}`
     throw new Error(`Cannot listen on ${place}; see BERTH_HOST and BERTH_PORT`, { cause: error })
@@ -130,23 +171,26 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
     address: addressOf(server, config),
     firstKey,
     server,
-    close: (options) => (closing ??= shutDown({ server, connections, readiness, owned, ...options })),
+    close: (options) => {
+      endSessions = options.endSessions
+      return (closing ??= shutDown({ server, connections, readiness, part, owned, ...options }))
+    },
   }
 }
 
-interface ShutDown {
+interface ShutDown extends CloseOptions {
   readonly server: FastifyInstance
   readonly connections: Connections
   readonly readiness: Readiness
+  readonly part: SessionsPart
   readonly owned: AsyncDisposable
-  readonly drainMs: number
-  readonly graceMs: number
 }
 
 async function shutDown(options: ShutDown): Promise<void> {
-  const { server, connections, readiness, owned, drainMs, graceMs } = options
+  const { server, connections, readiness, part, owned, drainMs, graceMs } = options
   readiness.drain()
   await new Promise((resolve) => setTimeout(resolve, drainMs))
+  await part.closeClients()
   const grace = connections.closeWithin(graceMs)
   await server.close()
   grace[Symbol.dispose]()

@@ -252,6 +252,31 @@ const settings = {
     parse: integer(0, 1000),
     help: 'For browser sessions: settled headful instances held ready.',
   }),
+  BERTH_SESSION_MEMORY_MB: setting({
+    default: '2048',
+    parse: integer(256, 1_000_000),
+    help: 'For browser sessions: memory of a headless one, its files included; a headful one has twice as much.',
+  }),
+  BERTH_SESSION_DISK_MB: setting({
+    default: '1024',
+    parse: integer(64, 1_000_000),
+    help: 'For browser sessions: how much the home directory holds, in memory.',
+  }),
+  BERTH_SESSION_CPUS: setting({
+    default: '2',
+    parse: integer(1, 1000),
+    help: 'For browser sessions: processors one may use.',
+  }),
+  BERTH_SESSION_PROCESSES: setting({
+    default: '1024',
+    parse: integer(64, 1_000_000),
+    help: 'For browser sessions: processes and threads one may have.',
+  }),
+  BERTH_LEASE_SECONDS: setting({
+    default: '20',
+    parse: integer(2, 3600),
+    help: 'For browser sessions: how long they live on without a server; one that starts within it takes them over.',
+  }),
   BERTH_ALLOW_WEAK_ISOLATION: setting({
     default: 'false',
     parse: boolean,
@@ -263,7 +288,7 @@ type Settings = { [K in keyof typeof settings]: ReturnType<(typeof settings)[K][
 export type Config = Readonly<Settings>
 
 /** Test hooks, not settings: they are refused unless the process says it is a test. */
-const TEST_VARIABLES = ['BERTH_CRASH_AT']
+const TEST_VARIABLES = ['BERTH_CRASH_AT', 'BERTH_FAKE_INSTANCES']
 
 export class ConfigError extends Error {
   constructor(problems: string[]) {

@@ -21,11 +21,11 @@ async function main(args: readonly string[]): Promise<void> {
 
 function stopOnSignals(app: App, config: Config, { log }: ServerLog): void {
   let isStopping = false
-  const stop = (signal: string, drainMs: number) => {
+  const stop = (signal: string, { drainMs, endSessions }: { drainMs: number; endSessions: boolean }) => {
     if (isStopping) return
     isStopping = true
     log.info({ signal }, 'stopping')
-    app.close({ drainMs, graceMs: config.BERTH_SHUTDOWN_GRACE_SECONDS * 1000 }).then(
+    app.close({ drainMs, endSessions, graceMs: config.BERTH_SHUTDOWN_GRACE_SECONDS * 1000 }).then(
       () => {
         log.info('stopped')
         process.exit(0)
@@ -36,10 +36,13 @@ function stopOnSignals(app: App, config: Config, { log }: ServerLog): void {
       },
     )
   }
-  process.on('SIGTERM', () => stop('SIGTERM', config.BERTH_DRAIN_SECONDS * 1000))
-  process.on('SIGINT', () => stop('SIGINT', 0))
+  // For a restart or an upgrade: sessions live on, and the next server takes them over.
+  process.on('SIGTERM', () =>
+    stop('SIGTERM', { drainMs: config.BERTH_DRAIN_SECONDS * 1000, endSessions: false }),
+  )
+  process.on('SIGINT', () => stop('SIGINT', { drainMs: 0, endSessions: true }))
   // Started by an older Node: when that parent is killed, nobody is left to pass signals on.
-  process.on('disconnect', () => stop('disconnect', 0))
+  process.on('disconnect', () => stop('disconnect', { drainMs: 0, endSessions: false }))
 }
 
 try {

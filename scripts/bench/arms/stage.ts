@@ -33,7 +33,7 @@ export async function setStage(
   { cores, env }: { cores: Cores; env: Record<string, string> },
 ): Promise<Stage> {
   // The level of the log is the default one: writing it is part of the work.
-  const ours = await startServer(cleanup, { env: { NODE_ENV: 'production', ...env } })
+  const ours = await startServer(cleanup, { hasRealInstances: true, env: { NODE_ENV: 'production', ...env } })
   discardOutput(ours.process)
   const host = socketDirOf(ours.dataDir)
   const database = new Client({ host, user: 'berth', database: 'postgres' })

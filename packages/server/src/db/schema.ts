@@ -1,5 +1,6 @@
 // The tables as Kysely sees them. The migrations beside this file are what really makes them.
 import type { ColumnType, Generated, GeneratedAlways, Kysely } from 'kysely'
+import type { EndReason } from '@berth/contracts/browsers'
 import type { ProjectStatus } from '@berth/contracts/projects'
 
 /** Read as the API writes it, see time.ts. */
@@ -88,7 +89,46 @@ interface BlobsTable {
   created_at: TimeOfMaking
 }
 
+interface ServersTable {
+  id: Fixed<string>
+  started_at: TimeOfMaking
+  seen_at: TimeOfMaking
+}
+
+export interface BrowsersTable {
+  id: string
+  project_id: Fixed<string>
+  name: string | null
+  tags: ColumnType<Record<string, string>, string, string>
+  headless: Fixed<boolean>
+  stealth: Fixed<boolean>
+  gpu: Fixed<boolean>
+  kiosk_mode: Fixed<boolean>
+  timeout_seconds: number
+  viewport_width: number
+  viewport_height: number
+  viewport_refresh_rate: number
+  start_url: Fixed<string | null>
+  is_starting: Generated<boolean>
+  server_id: Fixed<string>
+  instance_id: string | null
+  /** A bigint, which the driver gives as text. */
+  uptime_ms: Generated<string>
+  created_at: TimeOfMaking
+  deleted_at: Time | null
+  end_reason: EndReason | null
+}
+
+interface ServiceSecretsTable {
+  name: Fixed<string>
+  sealed: Buffer
+  created_at: TimeOfMaking
+}
+
 export interface Tables {
+  servers: ServersTable
+  browsers: BrowsersTable
+  service_secrets: ServiceSecretsTable
   organization: OrganizationTable
   projects: ProjectsTable
   api_keys: ApiKeysTable

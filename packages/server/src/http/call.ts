@@ -3,12 +3,19 @@ import type { Operation, Body, Params, Query, Response } from '@berth/contracts/
 import type { Db } from '../db/schema.ts'
 import type { Principal } from './principal.ts'
 
+/** Its result is the answer of the operation, also when the request is repeated. */
+export type Commit = <T>(work: (tx: Db) => Promise<T>) => Promise<T>
+
 export interface Call<O> {
   readonly params: Params<O>
   readonly query: Query<O>
   readonly body: Body<O>
-  /** The pool for reads; for writes the one transaction that also holds the audit record. */
+  /** For writes the one transaction that also holds the audit record; otherwise the pool. */
   readonly db: Db
+  /** For acts: the one transaction that says it is done, together with the audit record. */
+  readonly commit: Commit
+  /** What URLs in the answer begin with, such as https://berth.example. */
+  readonly origin: string
   readonly principal: Principal
   /** Project named by a header, if any; checked to exist, to be active and to be allowed. */
   readonly projectId: string | null

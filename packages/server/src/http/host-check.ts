@@ -34,6 +34,13 @@ export function newHostCheck(config: HostSettings): (host: string | undefined) =
   }
 }
 
+/** A page may open a websocket only if it came from this server: from its public or its asked address. */
+export function isOwnOrigin(config: HostSettings, origin: string, host: string | undefined): boolean {
+  const url = URL.parse(origin)
+  if (!url) return false
+  return url.origin === config.BERTH_PUBLIC_URL?.origin || url.host === host
+}
+
 function hostName(host: string): string {
   const bracketed = /^\[([^\]]*)\](:\d+)?$/.exec(host)
   return (bracketed ? bracketed[1]! : host.replace(/:\d+$/, '')).toLowerCase()

@@ -7,13 +7,14 @@ import type { AuditTrail } from '../audit/trail.ts'
 import { crashPoint } from '../crash-point.ts'
 import { changesAnnouncedIn } from '../db/changes.ts'
 import type { Db } from '../db/schema.ts'
-import { inTransaction } from '../db/transaction.ts'
+import { inTransaction, type Transaction } from '../db/transaction.ts'
 import type { Access, Guard } from './access.ts'
 import { auditRecord } from './audit-hook.ts'
-import type { Call, OffsetPage, RawAnswer, Route, TokenPage } from './call.ts'
+import type { Call, Commit, OffsetPage, RawAnswer, Route, TokenPage } from './call.ts'
 import { readIdempotencyKey, type IdempotentAnswers } from './idempotency.ts'
 import { offsetHeaders, tokenHeaders } from './paging.ts'
 import type { Principal } from './principal.ts'
+import type { Turnstile } from '@berth/kit/turnstile'
 import { clientGone, ClientGone, type RequestContext } from './request-context.ts'
 
 export interface MountOptions {
@@ -22,6 +23,9 @@ export interface MountOptions {
   readonly access: Access
   readonly audit: AuditTrail
   readonly answers: IdempotentAnswers
+  readonly originOf: (request: FastifyRequest) => string
+  /** Acts that hold a transaction while they work: each needs a second connection to get done. */
+  readonly heldActs: Turnstile
   /** Told of what a change announced, before its caller is answered. */
   readonly onChange: (change: string) => void
 }
@@ -76,7 +80,7 @@ async function handle(
   try {
     const result =
       operation.effect === 'read' || !context
-        ? await route.handle(new RequestCall(request, reply, options.db))
+        ? await route.handle(new RequestCall(request, reply, options))
         : await change(route, { context, request, reply, ...options })
     return send(operation, result, request, reply)
   } finally {
@@ -92,10 +96,13 @@ class RequestCall implements Call<unknown> {
   readonly principal: Principal
   readonly projectId: string | null
   readonly db: Db
+  readonly commit: Commit
+  readonly #request: FastifyRequest
   readonly #reply: FastifyReply
+  readonly #originOf: MountOptions['originOf']
   #signal: AbortSignal | undefined
 
-  constructor(request: FastifyRequest, reply: FastifyReply, db: Db) {
+  constructor(request: FastifyRequest, reply: FastifyReply, options: CallOptions) {
     // SAFETY: validated by the schemas of the operation; `route()` gives them their types back.
     this.params = request.params as undefined
     this.query = request.query as undefined
@@ -103,14 +110,26 @@ class RequestCall implements Call<unknown> {
     // SAFETY: an operation without a guard takes no principal.
     this.principal = request.context?.principal as Principal
     this.projectId = request.context?.projectId ?? null
-    this.db = db
+    this.db = options.db
+    this.commit = options.commit ?? ((work) => work(options.db))
+    this.#request = request
     this.#reply = reply
+    this.#originOf = options.originOf
   }
 
   /** Made when first asked for: most reads are over before anyone could go away. */
   get signal(): AbortSignal {
     return (this.#signal ??= clientGone(this.#reply))
   }
+
+  get origin(): string {
+    return this.#originOf(this.#request)
+  }
+}
+
+interface CallOptions extends Pick<MountOptions, 'originOf'> {
+  readonly db: Db
+  readonly commit?: Commit
 }
 
 interface Change extends MountOptions {
@@ -122,8 +141,7 @@ interface Change extends MountOptions {
 /** One transaction: the change, its audit record, and the answer to a repeated request. */
 async function change(route: Route, options: Change): Promise<unknown> {
   const { operation } = route
-  const { context, request, reply, pool, audit, answers, onChange } = options
-  let changes: readonly string[] = []
+  const { context, request, reply, db, answers, originOf } = options
   const idempotent = takesIdempotencyKey(operation)
     ? readIdempotencyKey(request.headers['idempotency-key'], {
         principal: context.principal,
@@ -132,28 +150,58 @@ async function change(route: Route, options: Change): Promise<unknown> {
         input: [request.params, request.query, request.body],
       })
     : undefined
-  const { isFresh, answer: given } = await inTransaction(pool, async ({ db: tx, alongCommit }) => {
-    const earlier = idempotent && (await answers.claim(tx, idempotent))
-    if (earlier) {
-      void reply.header('idempotent-replayed', 'true')
-      return { isFresh: false, answer: earlier.replay }
-    }
-    const fresh = await route.handle(new RequestCall(request, reply, tx))
-    // The last moment to stop: nobody would learn of what is committed after it.
-    if (reply.raw.destroyed) throw new ClientGone()
+  if (operation.effect === 'act' && !idempotent) {
+    const commit: Commit = (work) =>
+      recorded(operation, options, async (tx) => ({ answer: await work(tx), isRepeated: false }))
+    return route.handle(new RequestCall(request, reply, { db, commit, originOf }))
+  }
+  // An act with a key commits in the transaction that holds the key from the start: a second request
+  // with the same key waits for it, and a crash leaves nothing of it behind.
+  const turn = operation.effect === 'act' ? await options.heldActs.enter() : undefined
+  try {
+    return await recorded(operation, options, async (tx, alongCommit) => {
+      const earlier = idempotent && (await answers.claim(tx, idempotent))
+      if (earlier) {
+        void reply.header('idempotent-replayed', 'true')
+        return { answer: earlier.replay, isRepeated: true }
+      }
+      const call =
+        operation.effect === 'act'
+          ? new RequestCall(request, reply, { db, commit: (work) => work(tx), originOf })
+          : new RequestCall(request, reply, { db: tx, originOf })
+      const answer = await route.handle(call)
+      if (idempotent) {
+        const { status, onceOnly } = operation
+        alongCommit(() => answers.keep(tx, idempotent, { status, answer, onceOnly }))
+      }
+      return { answer, isRepeated: false }
+    })
+  } finally {
+    turn?.[Symbol.dispose]()
+  }
+}
+
+/** Commits the work with its audit record, and tells who must know of the changes in it. */
+async function recorded<T>(
+  operation: Operation,
+  { context, request, reply, pool, audit, onChange }: Change,
+  work: (tx: Db, alongCommit: Transaction['alongCommit']) => Promise<{ answer: T; isRepeated: boolean }>,
+): Promise<T> {
+  let changes: readonly string[] = []
+  const { answer, isRepeated } = await inTransaction(pool, async ({ db: tx, alongCommit }) => {
+    const outcome = await work(tx, alongCommit)
+    if (outcome.isRepeated) return outcome
+    // The last moment to stop: nobody would learn of what is committed after it. What an act did is done.
+    if (operation.effect === 'write' && reply.raw.destroyed) throw new ClientGone()
     crashPoint('before-commit')
-    if (idempotent) {
-      const { status, onceOnly } = operation
-      alongCommit(() => answers.keep(tx, idempotent, { status, answer: fresh, onceOnly }))
-    }
     alongCommit(() => audit.recordIn(tx, auditRecord(request, context, operation.status)))
     changes = changesAnnouncedIn(tx)
-    return { isFresh: true, answer: fresh }
+    return outcome
   })
   crashPoint('after-commit')
-  context.isAudited = isFresh
+  context.isAudited = !isRepeated
   changes.forEach(onChange)
-  return given
+  return answer
 }
 
 function send(operation: Operation, result: unknown, request: FastifyRequest, reply: FastifyReply): unknown {

@@ -1,4 +1,5 @@
 // The HTTP server itself: limits, hooks that every request passes, and errors of the protocol.
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
@@ -32,6 +33,8 @@ export interface ServerOptions {
   readonly audit: AuditTrail
   readonly metrics: Metrics
   readonly isDraining: () => boolean
+  /** Which requests that offer an upgrade get one; the others are plain requests. */
+  readonly shouldUpgrade: (request: IncomingMessage) => boolean
 }
 
 export interface HttpServer {
@@ -39,7 +42,14 @@ export interface HttpServer {
   readonly connections: Connections
 }
 
-export function newServer({ config, log, audit, metrics, isDraining }: ServerOptions): HttpServer {
+export function newServer({
+  config,
+  log,
+  audit,
+  metrics,
+  isDraining,
+  shouldUpgrade,
+}: ServerOptions): HttpServer {
   // One logger for all requests, as ours name the request themselves. Named as what Fastify wants of a
   // logger, or its own types take on pino's.
   const loggerInstance: FastifyBaseLogger = Object.assign(Object.create(log) as Logger, {
@@ -60,7 +70,7 @@ export function newServer({ config, log, audit, metrics, isDraining }: ServerOpt
     return503OnClosing: false,
     clientErrorHandler: answerProtocolError,
     frameworkErrors: (error, request, reply) => answerError(error, request, reply),
-    ...listenerOptions(config),
+    ...listenerOptions(config, shouldUpgrade),
   })
   server.setValidatorCompiler(compileValidator)
   server.setSchemaErrorFormatter(refusalOf)
@@ -161,10 +171,11 @@ function acceptJson(server: FastifyInstance): void {
   })
 }
 
-function listenerOptions(config: Config): object {
+function listenerOptions(config: Config, shouldUpgradeCallback: ServerOptions['shouldUpgrade']): object {
   const { BERTH_TLS_CERT: cert, BERTH_TLS_KEY: key } = config
-  if (!cert || !key) return { http: LISTENER }
-  return { https: { ...LISTENER, cert, key, minVersion: 'TLSv1.2' } }
+  const listener = { ...LISTENER, shouldUpgradeCallback }
+  if (!cert || !key) return { http: listener }
+  return { https: { ...listener, cert, key, minVersion: 'TLSv1.2' } }
 }
 
 const protocolErrors: Record<string, ErrorCode> = {

@@ -42,12 +42,27 @@ function textReader(schema: object): (data: Record<string, unknown>) => void {
     const read = typeof type === 'string' ? textReaders[type] : undefined
     return read ? [{ name, read }] : []
   })
+  const maps = Object.keys(properties).filter((name) => properties[name]!.type === 'object')
   return (data) => {
+    for (const name of maps) gather(data, name)
     for (const { name, read } of readers) {
       const value = data[name]
       if (value !== undefined) data[name] = read(value)
     }
   }
+}
+
+/** `tags[team]=a&tags[env]=b` are the entries of `tags`. */
+function gather(data: Record<string, unknown>, name: string): void {
+  const entries = Object.keys(data).filter((key) => key.startsWith(`${name}[`) && key.endsWith(']'))
+  if (entries.length === 0) return
+  // Without a prototype: a key may be called anything.
+  const map = Object.create(null) as Record<string, unknown>
+  for (const key of entries) {
+    map[key.slice(name.length + 1, -1)] = data[key]
+    delete data[key]
+  }
+  data[name] = map
 }
 
 const textReaders: Record<string, (value: unknown) => unknown> = {

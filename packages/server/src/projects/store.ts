@@ -161,6 +161,11 @@ export async function markDeleted(tx: Db, id: string): Promise<void> {
     .execute()
 }
 
+/** What belongs to no project by name belongs to this one; there is always one. */
+export async function findDefaultProject(db: Db): Promise<{ id: string }> {
+  return db.selectFrom('projects').select('id').where('is_default', '=', true).executeTakeFirstOrThrow()
+}
+
 /** The oldest active project becomes the default one. */
 export async function chooseDefaultProject(tx: Db): Promise<void> {
   await tx.updateTable('projects').set({ is_default: false }).where('is_default', '=', true).execute()

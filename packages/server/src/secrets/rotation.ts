@@ -13,7 +13,10 @@ interface SealedColumn {
 }
 
 /** Every column that holds a sealed record; a new one must be listed here. */
-export const sealedColumns: readonly SealedColumn[] = [{ table: 'idempotency_keys', column: 'response' }]
+export const sealedColumns: readonly SealedColumn[] = [
+  { table: 'idempotency_keys', column: 'response' },
+  { table: 'service_secrets', column: 'sealed' },
+]
 
 const BATCH = 500
 

@@ -7,13 +7,15 @@ export interface MetricSources {
   readonly pool: Pool
   readonly droppedLogLines: () => number
   readonly droppedAuditRecords: () => number
+  readonly liveSessions: () => number
+  readonly warmInstances: (kind: 'headless' | 'headful') => number
 }
 
 export class Metrics {
   readonly #registry = new Registry()
   readonly requestDurations = new RequestDurations()
 
-  constructor({ pool, droppedLogLines, droppedAuditRecords }: MetricSources) {
+  constructor({ pool, droppedLogLines, droppedAuditRecords, ...sources }: MetricSources) {
     const registers = [this.#registry]
     // A wake-up each: more often would be most of what a server at rest does.
     collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: 200 })
@@ -26,6 +28,23 @@ export class Metrics {
         this.set({ state: 'idle' }, pool.idleCount)
         this.set({ state: 'busy' }, pool.totalCount - pool.idleCount)
         this.set({ state: 'awaited' }, pool.waitingCount)
+      },
+    })
+    new Gauge({
+      name: 'berth_live_sessions',
+      help: 'Browser sessions of this server',
+      registers,
+      collect() {
+        this.set(sources.liveSessions())
+      },
+    })
+    new Gauge({
+      name: 'berth_warm_instances',
+      help: 'Settled instances that wait for a session',
+      labelNames: ['kind'],
+      registers,
+      collect() {
+        for (const kind of ['headless', 'headful'] as const) this.set({ kind }, sources.warmInstances(kind))
       },
     })
     countOf('berth_log_lines_dropped_total', 'Log lines a blocked reader cost', droppedLogLines)

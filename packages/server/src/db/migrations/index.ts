@@ -1,4 +1,5 @@
 import { foundation } from './001-foundation.ts'
+import { browsers } from './002-browsers.ts'
 
 export interface Migration {
   readonly version: number
@@ -7,4 +8,7 @@ export interface Migration {
 }
 
 /** In order; a migration that was released is never edited, only followed by another. */
-export const migrations: readonly Migration[] = [{ version: 1, name: 'foundation', sql: foundation }]
+export const migrations: readonly Migration[] = [
+  { version: 1, name: 'foundation', sql: foundation },
+  { version: 2, name: 'browsers', sql: browsers },
+]

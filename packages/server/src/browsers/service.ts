@@ -1,0 +1,262 @@
+import {
+  notBuiltYet,
+  type Browser,
+  type CreateBrowserRequest,
+  type EndReason,
+  type Tags,
+  type UpdateBrowserRequest,
+} from '@berth/contracts/browsers'
+import { crashPoint } from '../crash-point.ts'
+import { announceChange } from '../db/changes.ts'
+import { violatedConstraint } from '../db/failures.ts'
+import type { Db } from '../db/schema.ts'
+import { inTransaction } from '../db/transaction.ts'
+import { AppError, invalidInput } from '../errors.ts'
+import type { Commit, OffsetPage } from '../http/call.ts'
+import { toPage } from '../http/paging.ts'
+import type { Principal } from '../http/principal.ts'
+import { AgentError } from '../runtime/agent-client.ts'
+import { NoCapacity, type Instances } from '../runtime/instances.ts'
+import type { Sessions } from './sessions.ts'
+import * as store from './store.ts'
+import type { BrowserRecord, NewBrowser } from './types.ts'
+import { toViewport } from './viewport.ts'
+import type { BrowserView } from './view.ts'
+import type { Pool } from 'pg'
+
+/** Where a call comes from: the project it is in, and the address its URLs are to begin with. */
+export interface Caller {
+  readonly principal: Principal
+  /** Named by a header; null when none was. */
+  readonly projectId: string | null
+  /** Such as https://berth.example. */
+  readonly origin: string
+}
+
+export interface BrowserServiceOptions {
+  readonly db: Db
+  readonly pool: Pool
+  readonly sessions: Sessions
+  readonly instances: Instances
+  readonly view: BrowserView
+  readonly serverId: string
+  readonly maxSessions: number
+  readonly defaultProject: (db: Db) => Promise<{ id: string }>
+}
+
+export class BrowserService {
+  readonly #options: BrowserServiceOptions
+
+  constructor(options: BrowserServiceOptions) {
+    this.#options = options
+  }
+
+  /**
+   * The row comes first, and with it the place under the caps; then the instance; then the row says that
+   * it is there. Whatever breaks off in between is found by the row and undone.
+   */
+  async create(caller: Caller, body: CreateBrowserRequest, commit: Commit): Promise<Browser> {
+    const { sessions, view, instances } = this.#options
+    refuseNotBuilt(body)
+    if (instances.shortcomings.length > 0) {
+      throw new AppError(
+        'sessions_unavailable',
+        `Cannot create a session: ${instances.shortcomings.join('; ')}`,
+      )
+    }
+    const browser = await this.#toNewBrowser(caller, body)
+    const reserved = await this.#reserve(browser)
+    crashPoint('browser-reserved')
+    try {
+      await sessions.start(reserved)
+      crashPoint('browser-started')
+      return await commit(async (tx) => {
+        const record = await store.markStarted(tx, reserved.id)
+        if (!record) throw new AppError('conflict', 'Cannot create the session: it was ended meanwhile')
+        return view.show(record, caller.origin)
+      })
+    } catch (error) {
+      await sessions.end(reserved.id, 'start_failed')
+      if (error instanceof AgentError) {
+        throw new AppError('unavailable', `Cannot start the browser: ${error.message}`, { cause: error })
+      }
+      if (error instanceof NoCapacity) {
+        throw new AppError('capacity_exhausted', `Cannot create a session: ${error.message}`, {
+          cause: error,
+        })
+      }
+      throw error
+    }
+  }
+
+  async #reserve(browser: NewBrowser): Promise<BrowserRecord> {
+    const { pool, serverId, maxSessions } = this.#options
+    return withFreeName(browser.name, () =>
+      inTransaction(pool, async ({ db: tx }) => {
+        const { ofOrganization, ofProject, projectCap } = await store.lockOccupancy(tx, browser.projectId)
+        if (ofOrganization >= maxSessions) throw tooMany('the organisation', maxSessions)
+        if (projectCap !== null && ofProject >= projectCap) throw tooMany('the project', projectCap)
+        return store.insertBrowser(tx, browser, serverId)
+      }),
+    )
+  }
+
+  async #toNewBrowser({ principal, projectId }: Caller, body: CreateBrowserRequest): Promise<NewBrowser> {
+    const { db, instances, defaultProject } = this.#options
+    const { headless = false, gpu = false } = body
+    if (gpu && headless) throw invalidInput('gpu', 'needs headless to be false')
+    if (gpu && !instances.capabilities.gpu) {
+      throw invalidInput('gpu', 'cannot be had: the host of this server has no GPU')
+    }
+    if (!headless && !instances.capabilities.headful) {
+      throw invalidInput('headless', 'must be true: the host of this server has no X server installed')
+    }
+    return {
+      projectId: principal.projectId ?? projectId ?? (await defaultProject(db)).id,
+      name: body.name ?? null,
+      tags: body.tags ?? {},
+      headless,
+      stealth: body.stealth ?? false,
+      gpu,
+      kioskMode: body.kiosk_mode ?? false,
+      timeoutSeconds: body.timeout_seconds ?? 60,
+      viewport: toViewport(body.viewport, { gpu }),
+      startUrl: toStartUrl(body.start_url),
+    }
+  }
+
+  async list(
+    caller: Caller,
+    query: {
+      limit?: number
+      offset?: number
+      status?: 'active' | 'deleted' | 'all'
+      include_deleted?: boolean
+      query?: string
+      tags?: Tags
+    },
+  ): Promise<OffsetPage<Browser[]>> {
+    const { limit = 20, offset = 0, include_deleted, status = 'active', query: part, tags = {} } = query
+    const rows = await store.listBrowsers(this.#options.db, {
+      projectId: projectOf(caller),
+      status: include_deleted ? 'all' : status,
+      ...(part && { query: part }),
+      tags,
+      limit: limit + 1,
+      offset,
+    })
+    return toPage(
+      rows.map((row) => this.#options.view.show(row, caller.origin)),
+      limit,
+    )
+  }
+
+  async get(
+    caller: Caller,
+    idOrName: string,
+    { includeDeleted }: { includeDeleted: boolean },
+  ): Promise<Browser> {
+    const record = await this.#find(caller, idOrName, { includeDeleted })
+    return this.#options.view.show(record, caller.origin)
+  }
+
+  async update(
+    caller: Caller,
+    idOrName: string,
+    body: UpdateBrowserRequest,
+    commit: Commit,
+  ): Promise<Browser> {
+    refuseNotBuilt(body)
+    const { sessions, view } = this.#options
+    const record = await this.#find(caller, idOrName)
+    const viewport = body.viewport && toViewport(body.viewport, record)
+    if (viewport) await sessions.shape(record.id, { width: viewport.width, height: viewport.height })
+    const change: store.BrowserChange = {
+      ...(body.name !== undefined && { name: body.name || null }),
+      ...(body.tags && { tags: body.tags }),
+      ...(body.timeout_seconds !== undefined && { timeoutSeconds: body.timeout_seconds }),
+      ...(viewport && { viewport }),
+    }
+    return withFreeName(body.name ?? null, () =>
+      commit(async (tx) => {
+        const changed = await store.updateBrowser(tx, record.id, change)
+        if (!changed) throw notFound(idOrName)
+        await announceChange(tx, `browser:${record.id}`)
+        return view.show(changed, caller.origin)
+      }),
+    )
+  }
+
+  /** Answers when the row says so; the instance is gone a moment later. */
+  async delete(caller: Caller, idOrName: string, commit: Commit): Promise<void> {
+    const record = await this.#find(caller, idOrName, { includeDeleted: true })
+    if (record.deleted_at) return
+    const reason: EndReason = 'deleted'
+    const uptimeMs = this.#options.sessions.uptimeOf(record.id)
+    await commit(async (tx) => {
+      await store.markEnded(tx, record.id, { reason, ...(uptimeMs !== undefined && { uptimeMs }) })
+      // Whichever server has it ends it; this one hears of it before it answers.
+      await announceChange(tx, `browser:${record.id}`)
+    })
+    crashPoint('browser-deleted')
+  }
+
+  async #find(
+    caller: Caller,
+    idOrName: string,
+    { includeDeleted = false }: { includeDeleted?: boolean } = {},
+  ): Promise<BrowserRecord> {
+    const record = await store.findBrowser(this.#options.db, projectOf(caller), idOrName)
+    if (!record || record.is_starting || (record.deleted_at && !includeDeleted)) throw notFound(idOrName)
+    return record
+  }
+}
+
+function projectOf({ principal, projectId }: Caller): string | null {
+  return principal.projectId ?? projectId
+}
+
+function refuseNotBuilt(body: CreateBrowserRequest | UpdateBrowserRequest): void {
+  const asked = body as Record<string, unknown>
+  for (const field of [...notBuiltYet, 'disable_default_proxy']) {
+    if (asked[field] !== undefined) throw invalidInput(field, 'is not supported by this version of Berth')
+  }
+  if (asked['stealth'] === true) throw invalidInput('stealth', 'is not supported by this version of Berth')
+  const { telemetry } = asked
+  if (telemetry && Object.keys(telemetry).length > 0) {
+    throw invalidInput('telemetry', 'is not supported by this version of Berth')
+  }
+}
+
+/** Never a flag and never a script: only what one would type to go somewhere. */
+function toStartUrl(text: string | undefined): string | null {
+  if (text === undefined || text === '') return null
+  const url = URL.parse(text)
+  if (!url || !['http:', 'https:', 'about:'].includes(url.protocol)) {
+    throw invalidInput('start_url', 'must be an http or https URL, or about:blank')
+  }
+  return text
+}
+
+function tooMany(whose: string, cap: number): AppError {
+  return new AppError(
+    'too_many_sessions',
+    `Cannot create a session: ${whose} has its ${cap} concurrent sessions; end one or raise the limit`,
+    { headers: { 'retry-after': '1' } },
+  )
+}
+
+function notFound(idOrName: string): AppError {
+  return new AppError('not_found', `Cannot find browser session "${idOrName}"`)
+}
+
+async function withFreeName<T>(name: string | null, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write()
+  } catch (error) {
+    if (violatedConstraint(error) !== 'browsers_name') throw error
+    throw new AppError('already_exists', `Cannot use name "${name}": another active session has it`, {
+      cause: error,
+    })
+  }
+}

@@ -1,0 +1,198 @@
+// The live sessions of this server: which row has which instance, from its start to its end, and over
+// a restart of the server.
+import type { Logger } from 'pino'
+import type { EndReason } from '@berth/contracts/browsers'
+import type { Shape } from '@berth/contracts/link'
+import type { Db } from '../db/schema.ts'
+import { AppError } from '../errors.ts'
+import type { Instances, ReadyInstance } from '../runtime/instances.ts'
+import { LiveSession } from './live-session.ts'
+import * as store from './store.ts'
+import type { BrowserRecord } from './types.ts'
+
+/** After that long without activity an instance is frozen. */
+const STANDBY_AFTER_MS = 5_000
+const RECONCILE_MS = 10_000
+/** Beyond the lease: a server that nobody has heard of for so long has no instances any more. */
+const LOST_MARGIN_SECONDS = 30
+
+export interface SessionsOptions {
+  readonly db: Db
+  readonly instances: Instances
+  readonly serverId: string
+  readonly leaseSeconds: number
+  readonly log: Logger
+}
+
+interface End {
+  readonly reason: EndReason
+  readonly uptimeMs: number
+}
+
+export class Sessions {
+  readonly #options: SessionsOptions
+  readonly #live = new Map<string, LiveSession>()
+  readonly #ending = new Map<string, Promise<void>>()
+  /** Ends that the database did not take yet. */
+  readonly #unrecorded = new Map<string, End>()
+  readonly #timer: NodeJS.Timeout
+
+  constructor(options: SessionsOptions) {
+    this.#options = options
+    this.#timer = setInterval(() => void this.#reconcile(), RECONCILE_MS)
+    this.#timer.unref()
+  }
+
+  get count(): number {
+    return this.#live.size
+  }
+
+  find(id: string): LiveSession | undefined {
+    return this.#live.get(id)
+  }
+
+  uptimeOf(id: string): number | undefined {
+    return this.#live.get(id)?.uptimeMs
+  }
+
+  /** Rows and instances that an earlier run of this server left: those that match go on. */
+  async resume(): Promise<void> {
+    const { db, instances, serverId, log } = this.#options
+    await store.sawServer(db, serverId)
+    const found = new Map((await instances.adopt()).map((ready) => [ready.instance.id, ready]))
+    let resumed = 0
+    for (const record of await store.listOfServer(db, serverId)) {
+      const ready = record.instance_id === null ? undefined : found.get(record.instance_id)
+      if (!ready || record.is_starting) {
+        await store.markEnded(db, record.id, { reason: record.is_starting ? 'start_failed' : 'lost' })
+        continue
+      }
+      found.delete(ready.instance.id)
+      this.#watch(record, ready)
+      resumed++
+    }
+    await Promise.all([...found.values()].map(({ instance }) => instance.destroy()))
+    if (resumed > 0) log.info({ sessions: resumed }, 'sessions resumed')
+  }
+
+  async start(record: BrowserRecord): Promise<void> {
+    const { db, instances } = this.#options
+    const ready = await instances.acquire(
+      {
+        headless: record.headless,
+        width: record.viewport_width,
+        height: record.viewport_height,
+        kiosk: record.kiosk_mode,
+      },
+      { onAssigned: (instanceId) => store.assignInstance(db, record.id, instanceId) },
+    )
+    const session = this.#watch(record, ready)
+    if (record.start_url !== null) {
+      // Fire and forget, as is promised; the session does not depend on it.
+      const { start_url } = record
+      session.awake(() => session.agent.shape({ start_url })).catch(() => {})
+    }
+  }
+
+  #watch(record: BrowserRecord, { instance, agent }: ReadyInstance): LiveSession {
+    const session = new LiveSession({
+      id: record.id,
+      instance,
+      agent,
+      timeoutSeconds: record.timeout_seconds,
+      standbyAfterMs: this.#options.instances.capabilities.freeze ? STANDBY_AFTER_MS : null,
+      uptimeMs: Number(record.uptime_ms),
+      log: this.#options.log,
+      onEnd: (ended, reason) => void this.#finish(ended, reason),
+    })
+    this.#live.set(record.id, session)
+    return session
+  }
+
+  async shape(id: string, shape: Shape): Promise<void> {
+    const session = this.#live.get(id)
+    if (!session) throw new AppError('conflict', 'Cannot change the session: it has just ended')
+    await session.awake(() => session.agent.shape(shape))
+  }
+
+  /** Its row was changed, by this server or by another. */
+  async changed(id: string): Promise<void> {
+    if (!this.#live.has(id)) return
+    const { db, log } = this.#options
+    try {
+      const record = await store.findBrowserById(db, id)
+      const session = this.#live.get(id)
+      if (!session || !record) return
+      if (record.end_reason) session.end(record.end_reason)
+      else session.timeoutSeconds = record.timeout_seconds
+    } catch (error) {
+      log.warn({ err: error, sessionId: id }, 'cannot see what changed in a session')
+    }
+  }
+
+  /** Resolves when the row says so and nothing of its instance is left. */
+  async end(id: string, reason: EndReason): Promise<void> {
+    const session = this.#live.get(id)
+    if (!session) {
+      await store.markEnded(this.#options.db, id, { reason })
+      return
+    }
+    session.end(reason)
+    await this.#ending.get(id)
+  }
+
+  #finish(session: LiveSession, reason: EndReason): Promise<void> {
+    const { log } = this.#options
+    const finishing = (async () => {
+      const uptimeMs = session.uptimeMs
+      this.#unrecorded.set(session.id, { reason, uptimeMs })
+      await Promise.all([session.instance.destroy(), this.#record(session.id)])
+      log.info({ sessionId: session.id, reason, uptimeMs }, 'session ended')
+    })()
+      .catch((error: unknown) => log.error({ err: error, sessionId: session.id }, 'cannot end a session'))
+      .finally(() => {
+        this.#live.delete(session.id)
+        this.#ending.delete(session.id)
+      })
+    this.#ending.set(session.id, finishing)
+    return finishing
+  }
+
+  async #record(id: string): Promise<void> {
+    const end = this.#unrecorded.get(id)
+    if (!end) return
+    try {
+      await store.markEnded(this.#options.db, id, end)
+      this.#unrecorded.delete(id)
+    } catch (error) {
+      this.#options.log.warn({ err: error, sessionId: id }, 'cannot record the end of a session yet')
+    }
+  }
+
+  /** Rows and reality, put together again now and then: what was missed, and what other servers left. */
+  async #reconcile(): Promise<void> {
+    const { db, serverId, leaseSeconds, log } = this.#options
+    try {
+      await store.sawServer(db, serverId)
+      for (const id of this.#unrecorded.keys()) await this.#record(id)
+      for (const session of this.#live.values()) await store.keepUptime(db, session.id, session.uptimeMs)
+      for (const { id } of await store.listOfLostServers(db, leaseSeconds + LOST_MARGIN_SECONDS)) {
+        await store.markEnded(db, id, { reason: 'lost' })
+      }
+    } catch (error) {
+      log.warn({ err: error }, 'cannot reconcile sessions')
+    }
+  }
+
+  /** Ends all, or leaves them to the next server; either way nothing is watched any more. */
+  async close({ endAll }: { endAll: boolean }): Promise<void> {
+    clearInterval(this.#timer)
+    const sessions = [...this.#live.values()]
+    if (endAll) await Promise.all(sessions.map((session) => this.end(session.id, 'server_stopped')))
+    await Promise.all(this.#ending.values())
+    for (const session of this.#live.values()) session.release()
+    await this.#options.instances.close({
+      keep: new Set([...this.#live.values()].map((session) => session.instance.id)),
+    })
+  }
+}

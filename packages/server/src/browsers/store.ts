@@ -1,0 +1,246 @@
+import { sql } from 'kysely'
+import type { EndReason } from '@berth/contracts/browsers'
+import { newId } from '@berth/kit/ids'
+import { containing } from '../db/like.ts'
+import { lookUp } from '../db/look-up.ts'
+import { prepared } from '../db/prepared.ts'
+import type { Db } from '../db/schema.ts'
+import type { BrowserRecord, NewBrowser, Viewport } from './types.ts'
+
+const ID = /^[a-z][a-z0-9]{23}$/
+
+export const browserColumns = [
+  'id',
+  'project_id',
+  'name',
+  'tags',
+  'headless',
+  'stealth',
+  'gpu',
+  'kiosk_mode',
+  'timeout_seconds',
+  'viewport_width',
+  'viewport_height',
+  'viewport_refresh_rate',
+  'start_url',
+  'is_starting',
+  'server_id',
+  'instance_id',
+  'uptime_ms',
+  'created_at',
+  'deleted_at',
+  'end_reason',
+] as const
+
+export interface Occupancy {
+  readonly ofOrganization: number
+  readonly ofProject: number
+  /** Null: none of its own, and no default either. */
+  readonly projectCap: number | null
+}
+
+/** Creates count one after another, so that no two take the last place. */
+export async function lockOccupancy(tx: Db, projectId: string): Promise<Occupancy> {
+  await tx.selectFrom('organization').select('id').forUpdate().execute()
+  const { rows } = await sql<Occupancy>`
+    SELECT
+      (SELECT count(*)::int FROM browsers WHERE deleted_at IS NULL) AS "ofOrganization",
+      (SELECT count(*)::int FROM browsers WHERE deleted_at IS NULL AND project_id = ${projectId}) AS "ofProject",
+      coalesce(
+        (SELECT max_concurrent_sessions FROM projects WHERE id = ${projectId}),
+        (SELECT default_project_max_concurrent_sessions FROM organization)
+      ) AS "projectCap"`.execute(tx)
+  return rows[0]!
+}
+
+export async function insertBrowser(tx: Db, browser: NewBrowser, serverId: string): Promise<BrowserRecord> {
+  return tx
+    .insertInto('browsers')
+    .values({
+      id: newId(),
+      project_id: browser.projectId,
+      name: browser.name,
+      tags: JSON.stringify(browser.tags),
+      headless: browser.headless,
+      stealth: browser.stealth,
+      gpu: browser.gpu,
+      kiosk_mode: browser.kioskMode,
+      timeout_seconds: browser.timeoutSeconds,
+      viewport_width: browser.viewport.width,
+      viewport_height: browser.viewport.height,
+      viewport_refresh_rate: browser.viewport.refreshRate,
+      start_url: browser.startUrl,
+      server_id: serverId,
+    })
+    .returning(browserColumns)
+    .executeTakeFirstOrThrow()
+}
+
+/** Before the instance is started or shaped: whoever finds the row later knows where to look. */
+export async function assignInstance(db: Db, id: string, instanceId: string): Promise<void> {
+  await db.updateTable('browsers').set({ instance_id: instanceId }).where('id', '=', id).execute()
+}
+
+/** Undefined when it was ended meanwhile. */
+export async function markStarted(tx: Db, id: string): Promise<BrowserRecord | undefined> {
+  return tx
+    .updateTable('browsers')
+    .set({ is_starting: false })
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .returning(browserColumns)
+    .executeTakeFirst()
+}
+
+/** False when it had ended before: the first reason stays. */
+export async function markEnded(
+  db: Db,
+  id: string,
+  { reason, uptimeMs }: { reason: EndReason; uptimeMs?: number },
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('browsers')
+    .set({
+      deleted_at: sql`now()`,
+      end_reason: reason,
+      is_starting: false,
+      ...(uptimeMs !== undefined && { uptime_ms: String(uptimeMs) }),
+    })
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+export async function keepUptime(db: Db, id: string, uptimeMs: number): Promise<void> {
+  await db
+    .updateTable('browsers')
+    .set({ uptime_ms: String(uptimeMs) })
+    .where('id', '=', id)
+    .execute()
+}
+
+const live = (db: Db) => db.selectFrom('browsers').select(browserColumns).where('deleted_at', 'is', null)
+
+const findManyById = prepared((db, ids: readonly string[]) =>
+  db
+    .selectFrom('browsers')
+    .select(browserColumns)
+    .where('id', '=', (where) => where.fn.any(where.val(ids))),
+)
+/** By id alone, whatever its project and whether it ended or not: for those who look at both. */
+export const findBrowserById = lookUp<BrowserRecord>(
+  async (db, ids) => new Map((await findManyById(db, ids)).map((row) => [row.id, row])),
+)
+
+/** An id wins over a name that looks like one. Null as the project: in all of them. */
+export async function findBrowser(
+  db: Db,
+  projectId: string | null,
+  idOrName: string,
+): Promise<BrowserRecord | undefined> {
+  if (ID.test(idOrName)) {
+    const byId = await findBrowserById(db, idOrName)
+    if (byId && (projectId === null || byId.project_id === projectId)) return byId
+  }
+  let query = live(db).where('name', '=', idOrName)
+  if (projectId !== null) query = query.where('project_id', '=', projectId)
+  return query.orderBy('created_at', 'desc').orderBy('id', 'desc').executeTakeFirst()
+}
+
+export async function listBrowsers(
+  db: Db,
+  options: {
+    projectId: string | null
+    status: 'active' | 'deleted' | 'all'
+    query?: string
+    tags: Readonly<Record<string, string>>
+    limit: number
+    offset: number
+  },
+): Promise<BrowserRecord[]> {
+  let query = db.selectFrom('browsers').select(browserColumns).where('is_starting', '=', false)
+  if (options.projectId !== null) query = query.where('project_id', '=', options.projectId)
+  if (options.status === 'active') query = query.where('deleted_at', 'is', null)
+  if (options.status === 'deleted') query = query.where('deleted_at', 'is not', null)
+  if (options.query) {
+    const part = containing(options.query)
+    query = query.where((where) => where.or([where('name', 'ilike', part), where('id', 'ilike', part)]))
+  }
+  if (Object.keys(options.tags).length > 0) {
+    query = query.where(sql<boolean>`tags @> ${JSON.stringify(options.tags)}::jsonb`)
+  }
+  return query
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(options.limit)
+    .offset(options.offset)
+    .execute()
+}
+
+export interface BrowserChange {
+  readonly name?: string | null
+  readonly tags?: Readonly<Record<string, string>>
+  readonly timeoutSeconds?: number
+  readonly viewport?: Viewport
+}
+
+export async function updateBrowser(
+  tx: Db,
+  id: string,
+  { name, tags, timeoutSeconds, viewport }: BrowserChange,
+): Promise<BrowserRecord | undefined> {
+  return tx
+    .updateTable('browsers')
+    .set({
+      // Set even when nothing else is, as an update of nothing is no statement.
+      id,
+      ...(name !== undefined && { name }),
+      ...(tags && { tags: JSON.stringify(tags) }),
+      ...(timeoutSeconds !== undefined && { timeout_seconds: timeoutSeconds }),
+      ...(viewport && {
+        viewport_width: viewport.width,
+        viewport_height: viewport.height,
+        viewport_refresh_rate: viewport.refreshRate,
+      }),
+    })
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .returning(browserColumns)
+    .executeTakeFirst()
+}
+
+/** Those of this server that have not ended, for taking up what an earlier run of it left. */
+export async function listOfServer(db: Db, serverId: string): Promise<BrowserRecord[]> {
+  return live(db).where('server_id', '=', serverId).execute()
+}
+
+/** Those of servers that nobody has heard of for so long that their instances have ended themselves. */
+export async function listOfLostServers(db: Db, silentSeconds: number): Promise<BrowserRecord[]> {
+  return live(db)
+    .where('server_id', 'in', (where) =>
+      where
+        .selectFrom('servers')
+        .select('id')
+        .where(sql<boolean>`seen_at < now() - make_interval(secs => ${silentSeconds})`),
+    )
+    .execute()
+}
+
+export async function sawServer(db: Db, serverId: string): Promise<void> {
+  await db
+    .insertInto('servers')
+    .values({ id: serverId })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet({ seen_at: sql`now()` }))
+    .execute()
+}
+
+export async function countLiveBrowsers(db: Db, projectId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('browsers')
+    .select(sql<number>`count(*)::int`.as('count'))
+    .where('project_id', '=', projectId)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirstOrThrow()
+  return count
+}

@@ -1,0 +1,24 @@
+import type { Selectable } from 'kysely'
+import type { BrowsersTable } from '../db/schema.ts'
+
+export type BrowserRecord = Selectable<BrowsersTable>
+
+export interface Viewport {
+  readonly width: number
+  readonly height: number
+  readonly refreshRate: number
+}
+
+/** What a caller asked for, checked and with its defaults filled in. */
+export interface NewBrowser {
+  readonly projectId: string
+  readonly name: string | null
+  readonly tags: Readonly<Record<string, string>>
+  readonly headless: boolean
+  readonly stealth: boolean
+  readonly gpu: boolean
+  readonly kioskMode: boolean
+  readonly timeoutSeconds: number
+  readonly viewport: Viewport
+  readonly startUrl: string | null
+}

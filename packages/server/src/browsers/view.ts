@@ -1,0 +1,47 @@
+// A session as the API shows it. Its URLs carry tokens of their own, and begin with the address the
+// caller used, or with BERTH_PUBLIC_URL.
+import type { Browser } from '@berth/contracts/browsers'
+import type { BrowserRecord } from './types.ts'
+
+export interface TokenSigner {
+  sign(claims: { sessionId: string; audience: readonly string[] }): string
+}
+
+export class BrowserView {
+  readonly #tokens: TokenSigner
+  readonly #uptimeOf: (id: string) => number | undefined
+
+  constructor(options: { tokens: TokenSigner; uptimeOf: (id: string) => number | undefined }) {
+    this.#tokens = options.tokens
+    this.#uptimeOf = options.uptimeOf
+  }
+
+  show(record: BrowserRecord, origin: string): Browser {
+    const { id: sessionId } = record
+    const token = (...audience: string[]) => this.#tokens.sign({ sessionId, audience })
+    const wsOrigin = origin.replace(/^http/, 'ws')
+    return {
+      session_id: sessionId,
+      created_at: record.created_at,
+      cdp_ws_url: `${wsOrigin}/browser/cdp?jwt=${token('cdp', 'control')}`,
+      webdriver_ws_url: `${wsOrigin}/browser/webdriver/session?jwt=${token('bidi')}`,
+      base_url: `${origin}/browser/kernel`,
+      headless: record.headless,
+      stealth: record.stealth,
+      gpu: record.gpu,
+      timeout_seconds: record.timeout_seconds,
+      viewport: {
+        width: record.viewport_width,
+        height: record.viewport_height,
+        refresh_rate: record.viewport_refresh_rate,
+      },
+      kiosk_mode: record.kiosk_mode,
+      usage: { uptime_ms: this.#uptimeOf(sessionId) ?? Number(record.uptime_ms) },
+      ...(record.name !== null && { name: record.name }),
+      ...(Object.keys(record.tags).length > 0 && { tags: record.tags }),
+      ...(record.start_url !== null && { start_url: record.start_url }),
+      ...(record.deleted_at !== null && { deleted_at: record.deleted_at }),
+      ...(record.end_reason !== null && { end_reason: record.end_reason }),
+    }
+  }
+}

@@ -1,0 +1,7 @@
+import type { FastifyRequest } from 'fastify'
+import type { Config } from '../config.ts'
+
+/** What URLs begin with that we hand out: the public address, or the one this caller used. */
+export function originOf(config: Pick<Config, 'BERTH_PUBLIC_URL'>, request: FastifyRequest): string {
+  return config.BERTH_PUBLIC_URL?.origin ?? `${request.protocol}://${request.host}`
+}

@@ -1,0 +1,133 @@
+// The composition of everything around browser sessions; app.ts puts it beside the rest.
+import { join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import type { Pool } from 'pg'
+import type { Logger } from 'pino'
+import { browserRoutes } from './browsers/routes.ts'
+import { BrowserService } from './browsers/service.ts'
+import { Sessions } from './browsers/sessions.ts'
+import { BrowserView } from './browsers/view.ts'
+import type { Config } from './config.ts'
+import type { Db } from './db/schema.ts'
+import { EgressPolicy } from './egress/policy.ts'
+import { EgressProxy } from './egress/proxy.ts'
+import { Gateway } from './gateway/gateway.ts'
+import { SessionTokens } from './gateway/tokens.ts'
+import type { Route } from './http/call.ts'
+import { isOwnOrigin, newHostCheck } from './http/host-check.ts'
+import { originOf } from './http/origin.ts'
+import { findDefaultProject } from './projects/store.ts'
+import type { Driver, InstanceLimits } from './runtime/driver.ts'
+import { FakeDriver } from './runtime/fake/fake-driver.ts'
+import { Instances } from './runtime/instances.ts'
+import { LocalDriver } from './runtime/local/local-driver.ts'
+import type { SealedBox } from './secrets/sealed-box.ts'
+import { serviceSecret } from './secrets/service-secret.ts'
+import { readServerId } from './server-id.ts'
+
+/** Made by the set-up from packages/agent. */
+const agentFile = join(import.meta.dirname, '../../agent/dist/agent.mjs')
+
+export interface SessionsPart {
+  readonly sessions: Sessions
+  readonly instances: Instances
+  readonly routes: readonly Route[]
+  /** Takes up what an earlier run left, then holds instances ready. */
+  resume(): Promise<void>
+  /** Lets the clients of sessions in. */
+  attach(server: FastifyInstance): void
+  /** Tells the clients of all sessions that this server stops. */
+  closeClients(): Promise<void>
+}
+
+export async function startSessions(options: {
+  config: Config
+  db: Db
+  pool: Pool
+  box: SealedBox
+  log: Logger
+}): Promise<SessionsPart> {
+  const { config, db, pool, box, log } = options
+  const secret = await serviceSecret(db, box, 'session-tokens')
+  const tokens = new SessionTokens({ keys: [{ kid: 'session-tokens', secret }] })
+  const serverId = await readServerId(config.BERTH_DATA_DIR)
+  const instances = new Instances({
+    driver: await openDriver(config, log),
+    limits: ({ headless }) => limitsOf(config, { headless }),
+    warm: { headless: config.BERTH_WARM_HEADLESS, headful: config.BERTH_WARM_HEADFUL },
+    leaseSeconds: config.BERTH_LEASE_SECONDS,
+    log,
+  })
+  for (const shortcoming of instances.shortcomings) {
+    log.warn({ shortcoming }, 'no browser sessions on this host')
+  }
+  const sessions = new Sessions({ db, instances, serverId, leaseSeconds: config.BERTH_LEASE_SECONDS, log })
+  const browsers = new BrowserService({
+    db,
+    pool,
+    sessions,
+    instances,
+    view: new BrowserView({ tokens, uptimeOf: (id) => sessions.uptimeOf(id) }),
+    serverId,
+    maxSessions: config.BERTH_MAX_CONCURRENT_SESSIONS,
+    defaultProject: findDefaultProject,
+  })
+  const gateway = new Gateway({
+    sessions,
+    tokens,
+    checkHost: newHostCheck(config),
+    isOwnOrigin: (origin, host) => isOwnOrigin(config, origin, host),
+    log,
+  })
+  return {
+    sessions,
+    instances,
+    routes: browserRoutes(browsers),
+    resume: async () => {
+      await sessions.resume()
+      instances.fill()
+    },
+    attach: (server) => {
+      gateway.attach(server.server)
+      // Not operations of the contract: what clients of CDP and BiDi ask for by themselves.
+      for (const path of ['/browser/cdp', '/browser/webdriver/session']) {
+        for (const url of [path, `${path}/*`]) {
+          server.route({
+            method: ['GET', 'HEAD', 'POST', 'PUT'],
+            url,
+            handler: async (request, reply) => {
+              reply.hijack()
+              await gateway.answer(request.raw, reply.raw, { origin: originOf(config, request) })
+            },
+          })
+        }
+      }
+    },
+    closeClients: () => gateway.close('server stopping'),
+  }
+}
+
+async function openDriver(config: Config, log: Logger): Promise<Driver> {
+  // The variable is refused by loadConfig unless this is a test.
+  if (process.env['BERTH_FAKE_INSTANCES']) return new FakeDriver()
+  const policy = new EgressPolicy({ allow: config.BERTH_EGRESS_ALLOW })
+  return LocalDriver.open({
+    dataDir: config.BERTH_DATA_DIR,
+    agentFile,
+    leaseSeconds: config.BERTH_LEASE_SECONDS,
+    allowWeakIsolation: config.BERTH_ALLOW_WEAK_ISOLATION,
+    egress: new EgressProxy({ policy, log }),
+    log,
+  })
+}
+
+const MB = 1024 * 1024
+
+function limitsOf(config: Config, { headless }: { headless: boolean }): InstanceLimits {
+  return {
+    memoryBytes: config.BERTH_SESSION_MEMORY_MB * MB * (headless ? 1 : 2),
+    processes: config.BERTH_SESSION_PROCESSES,
+    cpus: config.BERTH_SESSION_CPUS,
+    homeBytes: config.BERTH_SESSION_DISK_MB * MB,
+  }
+}

@@ -1,0 +1,199 @@
+// Rules of sessions that need no browser: caps, refusals, ends.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { startServer, type TestServer } from '../fixtures/server.ts'
+
+const fileOwner = { after }
+const env = { BERTH_MAX_CONCURRENT_SESSIONS: '8' }
+const shared = await startServer(fileOwner, { env })
+
+interface Body {
+  readonly session_id: string
+  readonly code: string
+  readonly message: string
+  readonly end_reason: string
+  readonly id: string
+}
+
+async function send(server: TestServer, method: string, path: string, body?: unknown, headers = {}) {
+  const response = await server.fetch(path, {
+    method,
+    headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: (text ? JSON.parse(text) : null) as Body,
+  }
+}
+
+async function endAll(server: TestServer): Promise<void> {
+  const response = await server.fetch('/browsers?limit=100')
+  for (const { session_id } of (await response.json()) as Body[]) {
+    await send(server, 'DELETE', `/browsers/${session_id}`)
+  }
+}
+
+test('the cap of a project holds exactly when many ask at once', async () => {
+  const project = (await send(shared, 'POST', '/org/projects', { name: 'capped' })).body
+  await send(shared, 'PATCH', `/org/projects/${project.id}/limits`, { max_concurrent_sessions: 3 })
+  const header = { 'x-kernel-project-id': project.id }
+  const create = () => send(shared, 'POST', '/browsers', { headless: true }, header)
+  const answers = await Promise.all(Array.from({ length: 50 }, create))
+  const statuses = answers.map((answer) => answer.status)
+  assert.equal(statuses.filter((status) => status === 200).length, 3)
+  assert.equal(statuses.filter((status) => status === 429).length, 47)
+  const refused = answers.find((answer) => answer.status === 429)!
+  assert.equal(refused.body.code, 'too_many_sessions')
+  assert.match(refused.body.message, /its 3 concurrent sessions/)
+  assert.ok(refused.headers.get('retry-after'))
+
+  const one = answers.find((answer) => answer.status === 200)!
+  await send(shared, 'DELETE', `/browsers/${one.body.session_id}`)
+  const again = await Promise.all([create(), create(), create()])
+  assert.deepEqual(
+    again.map((answer) => answer.status).toSorted((a, b) => a - b),
+    [200, 429, 429],
+  )
+  await endAll(shared)
+})
+
+test('the cap of the organisation holds over all projects', async () => {
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => send(shared, 'POST', '/browsers', { headless: true })),
+  )
+  assert.equal(answers.filter((answer) => answer.status === 200).length, 8)
+  assert.match(answers.find((answer) => answer.status === 429)!.body.message, /the organisation/)
+  await endAll(shared)
+})
+
+test('what is not built yet is refused by its name', async () => {
+  for (const [field, value] of Object.entries({
+    profile: { name: 'p' },
+    extensions: [{ id: 'e' }],
+    proxy_id: 'proxy',
+    chrome_policy: { HomepageLocation: 'x' },
+    invocation_id: 'i',
+    stealth: true,
+    telemetry: { enabled: true },
+    gpu: true,
+  })) {
+    const { status, body } = await send(shared, 'POST', '/browsers', { [field]: value })
+    assert.equal(status, 400, field)
+    assert.ok(body.message.includes(`${field}:`), body.message)
+  }
+  for (const empty of [
+    { telemetry: null },
+    { telemetry: {} },
+    { stealth: false },
+    { persistence: { id: 'x' } },
+  ]) {
+    const { status } = await send(shared, 'POST', '/browsers', { headless: true, ...empty })
+    assert.equal(status, 200, JSON.stringify(empty))
+  }
+  await endAll(shared)
+})
+
+test('sizes, times, names and addresses beyond their bounds are refused', async () => {
+  for (const body of [
+    { viewport: { width: 319, height: 600 } },
+    { viewport: { width: 7681, height: 600 } },
+    { viewport: { width: 800, height: 4321 } },
+    { viewport: { width: 800.5, height: 600 } },
+    { viewport: { width: '1920', height: 1080 } },
+    { viewport: { width: 800 } },
+    { timeout_seconds: 9 },
+    { timeout_seconds: 259_201 },
+    { name: '' },
+    { name: 'a b' },
+    { name: '../x' },
+    { tags: Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`t${index}`, 'v'])) },
+    { tags: { team: 1 } },
+    { start_url: 'javascript:alert(1)' },
+    { start_url: 'file:///etc/passwd' },
+    { start_url: 'data:text/html,x' },
+    { start_url: 'chrome://settings' },
+    { start_url: '--no-sandbox' },
+    { start_url: 'https://a\r\nb' },
+    { gpu: true, headless: true },
+    { unknown: 1 },
+  ]) {
+    const { status, body: answer } = await send(shared, 'POST', '/browsers', body)
+    assert.equal(status, 400, JSON.stringify(body))
+    assert.ok(answer.message.includes(Object.keys(body)[0]!), answer.message)
+  }
+})
+
+test('a repeated create with the same key is one session', async () => {
+  const header = { 'idempotency-key': 'create-once' }
+  const answers = await Promise.all(
+    Array.from({ length: 6 }, () => send(shared, 'POST', '/browsers', { headless: true }, header)),
+  )
+  assert.deepEqual(new Set(answers.map((answer) => answer.status)), new Set([200]))
+  assert.equal(new Set(answers.map((answer) => answer.body.session_id)).size, 1)
+  assert.equal(((await (await shared.fetch('/browsers')).json()) as Body[]).length, 1)
+  const other = await send(shared, 'POST', '/browsers', { headless: false }, header)
+  assert.equal(other.status, 409)
+  await endAll(shared)
+})
+
+test('a session of another project is not found, and a project is kept while it has one', async () => {
+  const project = (await send(shared, 'POST', '/org/projects', { name: 'holder' })).body
+  const header = { 'x-kernel-project-id': project.id }
+  const { body } = await send(shared, 'POST', '/browsers', { headless: true, name: 'mine' }, header)
+  const other = (await send(shared, 'POST', '/org/projects', { name: 'other' })).body
+  for (const name of [body.session_id, 'mine']) {
+    for (const method of ['GET', 'PATCH', 'DELETE']) {
+      const answer = await send(shared, method, `/browsers/${name}`, undefined, {
+        'x-kernel-project-id': other.id,
+      })
+      assert.equal(answer.status, 404, `${method} ${name}`)
+    }
+  }
+  const kept = await send(shared, 'DELETE', `/org/projects/${project.id}`)
+  assert.deepEqual([kept.status, kept.body.code], [409, 'project_not_empty'])
+  await endAll(shared)
+})
+
+test('a session ends within two seconds of its timeout, and says so', async () => {
+  const { body } = await send(shared, 'POST', '/browsers', { headless: true, timeout_seconds: 10 })
+  await pause(9_500)
+  assert.equal((await send(shared, 'GET', `/browsers/${body.session_id}`)).status, 200)
+  await pause(2_500)
+  assert.equal((await send(shared, 'GET', `/browsers/${body.session_id}`)).status, 404)
+  const ended = await send(shared, 'GET', `/browsers/${body.session_id}?include_deleted=true`)
+  assert.equal(ended.body.end_reason, 'timed_out')
+})
+
+test('a killed server leaves no session that nobody ends', async (t) => {
+  const first = await startServer(t, { env })
+  const { body } = await send(first, 'POST', '/browsers', { headless: true })
+  await first.stop('SIGKILL')
+  const second = await startServer(t, { env, dataDir: first.dataDir })
+  const ended = await send(second, 'GET', `/browsers/${body.session_id}?include_deleted=true`)
+  assert.equal(ended.body.end_reason, 'lost')
+})
+
+for (const point of ['browser-reserved', 'browser-started', 'browser-deleted']) {
+  test(`a kill at ${point} is put right by the next start`, async (t) => {
+    const first = await startServer(t, { env: { ...env, BERTH_CRASH_AT: point } })
+    const created = await send(first, 'POST', '/browsers', { headless: true }).catch(() => undefined)
+    if (created) {
+      await send(first, 'DELETE', `/browsers/${created.body.session_id}`).catch(() => undefined)
+    }
+    await first.stop('SIGKILL')
+    const second = await startServer(t, { env, dataDir: first.dataDir })
+    const live = (await (await second.fetch('/browsers')).json()) as Body[]
+    assert.deepEqual(live, [])
+    for (let count = 0; count < 8; count++) {
+      assert.equal(
+        (await send(second, 'POST', '/browsers', { headless: true })).status,
+        200,
+        'no place is lost',
+      )
+    }
+  })
+}

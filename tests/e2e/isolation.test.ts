@@ -1,0 +1,199 @@
+// What keeps a session from the host, seen from both sides: the host's /proc of a claimed warm instance,
+// and what a page and Chromium themselves can reach. Canaries on the host are never touched.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { chromium, type Page } from 'playwright-core'
+import { client84 } from '../client/versions.ts'
+import { cleanUpAfter } from '../fixtures/cleanup.ts'
+import { startServer } from '../fixtures/server.ts'
+import { startSite } from '../fixtures/site.ts'
+
+const fileOwner = { after }
+const site = await startSite(fileOwner)
+const server = await startServer(fileOwner, {
+  hasRealInstances: true,
+  env: { ...site.allow, BERTH_WARM_HEADLESS: '1' },
+})
+const { browsers } = client84(server)
+
+/** Counts who reaches a port of the host's loopback that no session may reach. */
+const canary = createServer((socket) => {
+  canaryCount++
+  socket.destroy()
+})
+let canaryCount = 0
+canary.listen(0, '127.0.0.1')
+await once(canary, 'listening')
+const canaryPort = (canary.address() as AddressInfo).port
+cleanUpAfter(fileOwner, () => void canary.close())
+const canaryFile = join(server.dataDir, 'canary')
+writeFileSync(canaryFile, 'canary-of-the-host', { mode: 0o644 })
+
+while (!/berth_warm_instances\{kind="headless"\} 1/.test(await (await server.fetch('/metrics')).text())) {
+  await pause(50)
+}
+const [warmId] = readdirSync(join(server.dataDir, 'instances')).filter((name) => /^[a-z0-9]{24}$/.test(name))
+const session = await browsers.create({ headless: true, timeout_seconds: 600 })
+const browser = await chromium.connectOverCDP(session.cdp_ws_url)
+cleanUpAfter(fileOwner, () => browser.close())
+
+async function withPage(work: (page: Page) => Promise<void>): Promise<void> {
+  const page = await browser.contexts()[0]!.newPage()
+  try {
+    await work(page)
+  } finally {
+    await page.close()
+  }
+}
+
+interface ProcessView {
+  readonly pid: string
+  readonly command: string
+  readonly status: Record<string, string>
+}
+
+function processesOf(instanceId: string): ProcessView[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        if (!readFileSync(`/proc/${pid}/cgroup`, 'utf8').includes(instanceId)) return []
+        const status = Object.fromEntries(
+          readFileSync(`/proc/${pid}/status`, 'utf8')
+            .split('\n')
+            .map((line) => line.split(/:\s*/, 2) as [string, string]),
+        )
+        // What bubblewrap leaves outside, to wait for the rest, has nothing of the tenant's in it.
+        if (status['NSpid']!.trim().split(/\s+/).length < 2) return []
+        const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
+        return [{ pid, command, status }]
+      } catch {
+        return []
+      }
+    })
+}
+
+test('every process of a claimed warm instance is unprivileged, filtered and in namespaces of its own', () => {
+  const processes = processesOf(warmId!)
+  assert.ok(processes.length >= 5, 'agent and Chromium run in it')
+  assert.ok(processes.some(({ command }) => command.includes('chromium')))
+  const uids = new Set<string>()
+  for (const { command, status } of processes) {
+    const [uid] = status['Uid']!.split(/\s+/)
+    assert.notEqual(uid, '0', command)
+    uids.add(uid!)
+    assert.equal(status['NoNewPrivs'], '1', command)
+    assert.equal(status['Seccomp'], '2', command)
+  }
+  assert.equal(uids.size, 1, 'one host uid')
+  const agent = processes.find(({ command }) => command.includes('agent.mjs') && !command.includes('bwrap'))!
+  for (const namespace of ['user', 'pid', 'mnt', 'ipc', 'uts', 'net', 'cgroup']) {
+    assert.notEqual(
+      readlinkSync(`/proc/${agent.pid}/ns/${namespace}`),
+      readlinkSync(`/proc/self/ns/${namespace}`),
+      namespace,
+    )
+  }
+  assert.equal(Number.parseInt(agent.status['CapEff']!, 16), 0)
+})
+
+test("Chromium's own sandbox is on", async () => {
+  const other = await browser.contexts()[0]!.newPage()
+  await other.goto('chrome://sandbox')
+  const text = await other.textContent('body')
+  assert.match(text!, /You are adequately sandboxed/)
+  await other.close()
+})
+
+test('files that a page can open are the instance’s own', async () => {
+  for (const path of [
+    '/etc/passwd',
+    '/proc/1/environ',
+    '/proc/self/mountinfo',
+    canaryFile,
+    '/root',
+    '/run',
+  ]) {
+    await withPage(async (page) => {
+      await page.goto(`file://${path}`).catch(() => {})
+      const content = await page.content().catch(() => '')
+      for (const secret of ['canary-of-the-host', 'BERTH_', 'berth-db']) {
+        assert.ok(!content.includes(secret), `${path} shows ${secret}`)
+      }
+    })
+  }
+})
+
+test('no spelling of a private address leads anywhere', async () => {
+  const hosts = [
+    '127.0.0.1',
+    'localhost',
+    'localhost.',
+    '2130706433',
+    '0x7f.1',
+    '0177.0.0.1',
+    '127。0。0。1',
+    '①②⑦.⓪.⓪.①',
+    '[::1]',
+    '[::ffff:127.0.0.1]',
+    '[64:ff9b::7f00:1]',
+    '[2002:7f00:1::]',
+    '[::127.0.0.1]',
+    '0',
+    'host.berth.internal',
+  ].map((host) => `${host}:${canaryPort}`)
+  const elsewhere = [
+    '169.254.169.254',
+    '[fd00:ec2::254]',
+    '100.64.0.1',
+    '198.18.0.1',
+    '10.0.0.1',
+    '224.0.0.1',
+  ]
+  for (const target of [...hosts, ...elsewhere]) {
+    await withPage(async (page) => {
+      const response = await page.goto(`http://${target}/`, { timeout: 10_000 }).catch(() => null)
+      assert.ok(response === null || response.status() >= 400, `${target} answered ${response?.status()}`)
+    })
+  }
+  for (const away of [`http://127.0.0.1:${canaryPort}/`, `file://${canaryFile}`, 'http://169.254.169.254/']) {
+    await withPage(async (page) => {
+      await page.goto(`${site.url}/away?to=${away}`, { timeout: 10_000 }).catch(() => {})
+      const content = await page.content().catch(() => '')
+      assert.ok(!content.includes('canary-of-the-host'), away)
+    })
+  }
+  assert.equal(canaryCount, 0)
+})
+
+test('a page cannot reach the debugging port', async () => {
+  for (const host of ['127.0.0.1', 'localhost', '[::1]', '2130706433', '127.1', 'x.localhost']) {
+    await withPage(async (page) => {
+      const response = await page.goto(`http://${host}:9222/json/version`).catch(() => null)
+      const text = (await response?.text().catch(() => '')) ?? ''
+      assert.ok(!text.includes('webSocketDebuggerUrl'), `${host}: ${text}`)
+    })
+  }
+})
+
+test('WebRTC finds no address', async () => {
+  await withPage(async (page) => {
+    await page.goto(site.url)
+    const candidates = await page.evaluate(`(async () => {
+      const connection = new RTCPeerConnection({ iceServers: [{ urls: 'stun:stun.example.com' }] })
+      const found = []
+      connection.onicecandidate = ({ candidate }) => candidate?.candidate && found.push(candidate.candidate)
+      connection.createDataChannel('x')
+      await connection.setLocalDescription(await connection.createOffer())
+      await new Promise((resolve) => setTimeout(resolve, 1500))
+      connection.close()
+      return found
+    })()`)
+    assert.deepEqual(candidates, [])
+  })
+})

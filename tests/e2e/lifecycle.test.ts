@@ -1,0 +1,138 @@
+// A real session from its start to its end: warm and cold, asleep and awake, over restarts and kills.
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { chromium, type Browser } from 'playwright-core'
+import { WebSocket } from 'ws'
+import { client84 } from '../client/versions.ts'
+import { startServer, type TestServer } from '../fixtures/server.ts'
+
+async function evaluate(browser: Browser, expression: string): Promise<unknown> {
+  return browser.contexts()[0]!.pages()[0]!.evaluate(expression)
+}
+
+async function until<T>(what: string, look: () => T | undefined | Promise<T | undefined>): Promise<T> {
+  const deadline = performance.now() + 15_000
+  for (;;) {
+    const found = await look()
+    if (found !== undefined) return found
+    assert.ok(performance.now() < deadline, `waited in vain for ${what}`)
+    await pause(50)
+  }
+}
+
+/** Ids of the instances whose directories are there. */
+function instanceDirs(server: TestServer): string[] {
+  return readdirSync(`${server.dataDir}/instances`).filter((name) => /^[a-z][a-z0-9]{23}$/.test(name))
+}
+
+test('deleting answers its clients with a close frame, and leaves nothing behind', async (t) => {
+  const server = await startServer(t, { hasRealInstances: true })
+  const { browsers } = client84(server)
+  const session = await browsers.create({ headless: true })
+  assert.equal(instanceDirs(server).length, 1)
+  const socket = new WebSocket(session.cdp_ws_url)
+  await new Promise((resolve) => socket.once('open', resolve))
+  const closed = new Promise<[number, string]>((resolve) => {
+    socket.once('close', (code, reason) => resolve([code, String(reason)]))
+  })
+  await browsers.deleteByID(session.session_id)
+  const [code, reason] = await closed
+  assert.match(reason, /deleted/)
+  assert.notEqual(code, 1006)
+  await until('the instance to be gone', () => (instanceDirs(server).length === 0 ? true : undefined))
+  const refused = new WebSocket(session.cdp_ws_url)
+  const status = await new Promise((resolve) => {
+    refused.once('unexpected-response', (_request, response) => resolve(response.statusCode))
+    refused.once('error', () => {})
+  })
+  assert.ok(status === 404 || status === 410 || status === 401, `got ${String(status)}`)
+  refused.terminate()
+})
+
+test('a session outlives a kill -9 of its server, with its page and its name', async (t) => {
+  const first = await startServer(t, { hasRealInstances: true, env: { BERTH_LEASE_SECONDS: '10' } })
+  const port = new URL(first.url).port
+  const created = await Promise.all(
+    [true, false].map((headless) =>
+      client84(first).browsers.create({ headless, name: `kept-${headless}`, timeout_seconds: 300 }),
+    ),
+  )
+  for (const session of created) {
+    const browser = await chromium.connectOverCDP(session.cdp_ws_url)
+    await evaluate(browser, `globalThis.kept = ${JSON.stringify(session.name)}`)
+    await browser.close()
+  }
+  await first.stop('SIGKILL')
+  const second = await startServer(t, {
+    hasRealInstances: true,
+    env: { BERTH_LEASE_SECONDS: '10', BERTH_PORT: port },
+    dataDir: first.dataDir,
+  })
+  for (const session of created) {
+    const found = await client84(second).browsers.retrieve(session.name!)
+    assert.equal(found.session_id, session.session_id)
+    const browser = await chromium.connectOverCDP(session.cdp_ws_url)
+    assert.equal(await evaluate(browser, 'globalThis.kept'), session.name)
+    await browser.close()
+  }
+})
+
+test('without another server nothing is left after the lease', async (t) => {
+  const server = await startServer(t, { hasRealInstances: true, env: { BERTH_LEASE_SECONDS: '2' } })
+  for (const headless of [true, false]) await client84(server).browsers.create({ headless })
+  const ids = instanceDirs(server)
+  assert.equal(ids.length, 2)
+  await server.stop('SIGKILL')
+  await until('the instances to end themselves', () => (instanceDirs(server).length === 0 ? true : undefined))
+  const left = readdirSync('/proc').filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && ids.some((id) => readFileSync(`/proc/${pid}/cgroup`, 'utf8').includes(id))
+    } catch {
+      return false
+    }
+  })
+  assert.deepEqual(left, [])
+})
+
+test('a session that nobody talks to is frozen, and wakes with its page as it was', async (t) => {
+  const server = await startServer(t, { hasRealInstances: true })
+  const { browsers } = client84(server)
+  const session = await browsers.create({ headless: true, timeout_seconds: 120 })
+  const browser = await chromium.connectOverCDP(session.cdp_ws_url)
+  await evaluate(browser, 'globalThis.kept = 42')
+  await browser.close()
+  await pause(6_500)
+  const asleep = (await browsers.retrieve(session.session_id)).usage!.uptime_ms
+  await pause(1_500)
+  assert.equal(
+    (await browsers.retrieve(session.session_id)).usage!.uptime_ms,
+    asleep,
+    'no uptime while asleep',
+  )
+  const again = await chromium.connectOverCDP(session.cdp_ws_url)
+  assert.equal(await evaluate(again, 'globalThis.kept'), 42)
+  await again.close()
+  await browsers.deleteByID(session.session_id)
+})
+
+test('a warm instance is claimed, replaced and never given twice', async (t) => {
+  const server = await startServer(t, { hasRealInstances: true, env: { BERTH_WARM_HEADLESS: '1' } })
+  await until('a warm instance', async () => {
+    const metrics = await (await server.fetch('/metrics')).text()
+    return /berth_warm_instances\{kind="headless"\} 1/.test(metrics) ? true : undefined
+  })
+  const [warm] = instanceDirs(server)
+  const { browsers } = client84(server)
+  const session = await browsers.create({ headless: true })
+  assert.ok(instanceDirs(server).includes(warm!))
+  const browser = await chromium.connectOverCDP(session.cdp_ws_url)
+  assert.equal(await evaluate(browser, '1 + 1'), 2)
+  await browser.close()
+  await browsers.deleteByID(session.session_id)
+  await until('a new warm one', () => {
+    const dirs = instanceDirs(server)
+    return dirs.length === 1 && dirs[0] !== warm ? true : undefined
+  })
+})
