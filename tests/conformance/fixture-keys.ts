@@ -36,7 +36,11 @@ export async function newTenant(caller: HttpCaller, orgKey: string, name: string
 }
 
 export async function newBrowser(caller: HttpCaller, key: string, body: object = {}): Promise<string> {
-  const answer = await caller.sendJson(key, 'POST', '/browsers', { headless: true, ...body })
+  const answer = await caller.sendJson(key, 'POST', '/browsers', {
+    headless: true,
+    timeout_seconds: 3600,
+    ...body,
+  })
   assert.equal(answer.status, 200, answer.text)
   return (answer.json as { session_id: string }).session_id
 }

@@ -43,9 +43,12 @@ export class ServerDatabase {
     return dumped
   }
 
-  /** The dump without the trail, which rightly grows with every refused request, and signs of life. */
+  /** The dump without what changes by itself: the trail, signs of life, and how long sessions ran. */
   async state(): Promise<Record<string, string[]>> {
     const { audit_logs: _trail, servers: _signs, ...state } = await this.dump()
-    return state
+    const browsers = await this.run(
+      `SELECT (to_jsonb(b) - 'uptime_ms')::text AS row FROM browsers b ORDER BY 1`,
+    )
+    return { ...state, browsers: browsers.map(({ row }) => row as string) }
   }
 }

@@ -79,6 +79,28 @@ test('a session outlives a kill -9 of its server, with its page and its name', a
   }
 })
 
+test('SIGTERM leaves sessions to the next server, SIGINT ends them', async (t) => {
+  const first = await startServer(t, { hasRealInstances: true, env: { BERTH_LEASE_SECONDS: '10' } })
+  const session = await client84(first).browsers.create({ headless: true, timeout_seconds: 300 })
+  const socket = new WebSocket(session.cdp_ws_url)
+  await new Promise((resolve) => socket.once('open', resolve))
+  const closed = new Promise<number>((resolve) => socket.once('close', resolve))
+  assert.equal(await first.stop('SIGTERM'), 0)
+  assert.equal(await closed, 1001, 'told that the server stops')
+
+  const second = await startServer(t, { hasRealInstances: true, dataDir: first.dataDir })
+  const found = await client84(second).browsers.retrieve(session.session_id)
+  const browser = await chromium.connectOverCDP(found.cdp_ws_url)
+  assert.equal(await evaluate(browser, '1 + 1'), 2)
+  await browser.close()
+  assert.equal(await second.stop('SIGINT'), 0)
+  assert.deepEqual(instanceDirs(second), [])
+
+  const third = await startServer(t, { dataDir: first.dataDir })
+  const ended = await client84(third).browsers.retrieve(session.session_id, { include_deleted: true })
+  assert.equal((ended as { end_reason?: string }).end_reason, 'server_stopped')
+})
+
 test('without another server nothing is left after the lease', async (t) => {
   const server = await startServer(t, { hasRealInstances: true, env: { BERTH_LEASE_SECONDS: '2' } })
   for (const headless of [true, false]) await client84(server).browsers.create({ headless })

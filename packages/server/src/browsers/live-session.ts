@@ -89,7 +89,9 @@ export class LiveSession {
   }
 
   /** Where Chromium's websocket is just now; it is another after Chromium was started again. */
-  async devtoolsPath(): Promise<string> {
+  async devtoolsPath({ isKnownWrong = false }: { isKnownWrong?: boolean } = {}): Promise<string> {
+    const known = this.agent.lastState?.devtools_path
+    if (known && !isKnownWrong) return known
     await this.wake()
     const { devtools_path } = await this.agent.startedState(this.ending)
     return devtools_path

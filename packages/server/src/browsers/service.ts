@@ -6,6 +6,7 @@ import {
   type Tags,
   type UpdateBrowserRequest,
 } from '@berth/contracts/browsers'
+import type { BrowserStart } from '@berth/contracts/link'
 import { crashPoint } from '../crash-point.ts'
 import { announceChange } from '../db/changes.ts'
 import { violatedConstraint } from '../db/failures.ts'
@@ -65,10 +66,14 @@ export class BrowserService {
       )
     }
     const browser = await this.#toNewBrowser(caller, body)
-    const reserved = await this.#reserve(browser)
+    const claim = instances.claim(toStart(browser))
+    const reserved = await this.#reserve(browser, claim.instanceId).catch((error: unknown) => {
+      claim.giveBack()
+      throw error
+    })
     crashPoint('browser-reserved')
     try {
-      await sessions.start(reserved)
+      await sessions.start(reserved, claim)
       crashPoint('browser-started')
       return await commit(async (tx) => {
         const record = await store.markStarted(tx, reserved.id)
@@ -89,14 +94,14 @@ export class BrowserService {
     }
   }
 
-  async #reserve(browser: NewBrowser): Promise<BrowserRecord> {
+  async #reserve(browser: NewBrowser, instanceId: string): Promise<BrowserRecord> {
     const { pool, serverId, maxSessions } = this.#options
     return withFreeName(browser.name, () =>
       inTransaction(pool, async ({ db: tx }) => {
         const { ofOrganization, ofProject, projectCap } = await store.lockOccupancy(tx, browser.projectId)
         if (ofOrganization >= maxSessions) throw tooMany('the organisation', maxSessions)
         if (projectCap !== null && ofProject >= projectCap) throw tooMany('the project', projectCap)
-        return store.insertBrowser(tx, browser, serverId)
+        return store.insertBrowser(tx, browser, { serverId, instanceId })
       }),
     )
   }
@@ -236,6 +241,10 @@ function toStartUrl(text: string | undefined): string | null {
     throw invalidInput('start_url', 'must be an http or https URL, or about:blank')
   }
   return text
+}
+
+function toStart({ headless, viewport, kioskMode }: NewBrowser): BrowserStart {
+  return { headless, width: viewport.width, height: viewport.height, kiosk: kioskMode }
 }
 
 function tooMany(whose: string, cap: number): AppError {

@@ -5,7 +5,7 @@ import type { EndReason } from '@berth/contracts/browsers'
 import type { Shape } from '@berth/contracts/link'
 import type { Db } from '../db/schema.ts'
 import { AppError } from '../errors.ts'
-import type { Instances, ReadyInstance } from '../runtime/instances.ts'
+import type { Claim, Instances, ReadyInstance } from '../runtime/instances.ts'
 import { LiveSession } from './live-session.ts'
 import * as store from './store.ts'
 import type { BrowserRecord } from './types.ts'
@@ -75,18 +75,8 @@ export class Sessions {
     if (resumed > 0) log.info({ sessions: resumed }, 'sessions resumed')
   }
 
-  async start(record: BrowserRecord): Promise<void> {
-    const { db, instances } = this.#options
-    const ready = await instances.acquire(
-      {
-        headless: record.headless,
-        width: record.viewport_width,
-        height: record.viewport_height,
-        kiosk: record.kiosk_mode,
-      },
-      { onAssigned: (instanceId) => store.assignInstance(db, record.id, instanceId) },
-    )
-    const session = this.#watch(record, ready)
+  async start(record: BrowserRecord, claim: Claim): Promise<void> {
+    const session = this.#watch(record, await claim.open())
     if (record.start_url !== null) {
       // Fire and forget, as is promised; the session does not depend on it.
       const { start_url } = record

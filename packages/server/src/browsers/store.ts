@@ -39,9 +39,13 @@ export interface Occupancy {
   readonly projectCap: number | null
 }
 
+const lockOrganization = prepared((tx) => tx.selectFrom('organization').select('id').forUpdate())
+
 /** Creates count one after another, so that no two take the last place. */
 export async function lockOccupancy(tx: Db, projectId: string): Promise<Occupancy> {
-  await tx.selectFrom('organization').select('id').forUpdate().execute()
+  // Not waited for: the count travels with it, and is made when the lock is had.
+  const locking = lockOrganization(tx)
+  locking.catch(() => {})
   const { rows } = await sql<Occupancy>`
     SELECT
       (SELECT count(*)::int FROM browsers WHERE deleted_at IS NULL) AS "ofOrganization",
@@ -50,10 +54,16 @@ export async function lockOccupancy(tx: Db, projectId: string): Promise<Occupanc
         (SELECT max_concurrent_sessions FROM projects WHERE id = ${projectId}),
         (SELECT default_project_max_concurrent_sessions FROM organization)
       ) AS "projectCap"`.execute(tx)
+  await locking
   return rows[0]!
 }
 
-export async function insertBrowser(tx: Db, browser: NewBrowser, serverId: string): Promise<BrowserRecord> {
+/** With its instance, before that is started or shaped: whoever finds the row later knows where to look. */
+export async function insertBrowser(
+  tx: Db,
+  browser: NewBrowser,
+  { serverId, instanceId }: { serverId: string; instanceId: string },
+): Promise<BrowserRecord> {
   return tx
     .insertInto('browsers')
     .values({
@@ -71,14 +81,10 @@ export async function insertBrowser(tx: Db, browser: NewBrowser, serverId: strin
       viewport_refresh_rate: browser.viewport.refreshRate,
       start_url: browser.startUrl,
       server_id: serverId,
+      instance_id: instanceId,
     })
     .returning(browserColumns)
     .executeTakeFirstOrThrow()
-}
-
-/** Before the instance is started or shaped: whoever finds the row later knows where to look. */
-export async function assignInstance(db: Db, id: string, instanceId: string): Promise<void> {
-  await db.updateTable('browsers').set({ instance_id: instanceId }).where('id', '=', id).execute()
 }
 
 /** Undefined when it was ended meanwhile. */

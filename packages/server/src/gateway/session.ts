@@ -10,7 +10,7 @@ export interface GatewaySession {
   hold(): Disposable
   connect(purpose: ClientPurpose, signal: AbortSignal): Promise<Duplex>
   /** Path of Chromium's browser-wide websocket, another one after each start of Chromium. */
-  devtoolsPath(): Promise<string>
+  devtoolsPath(options?: { isKnownWrong?: boolean }): Promise<string>
 }
 
 export interface GatewaySessions {

@@ -36,7 +36,7 @@ export async function openUpstream(options: UpstreamOptions): Promise<Duplex> {
     }
   }
   // Chromium may just have been started again, and then it is elsewhere.
-  return open(options).catch((error: unknown) => {
+  return open(options, { isSecond: true }).catch((error: unknown) => {
     throw unreachable(session, error)
   })
 }
@@ -53,13 +53,16 @@ export function acceptOf(key: string): string {
     .digest('base64')
 }
 
-async function open({ session, target, key, signal }: UpstreamOptions): Promise<Duplex> {
+async function open(
+  { session, target, key, signal }: UpstreamOptions,
+  { isSecond = false } = {},
+): Promise<Duplex> {
   const connecting = session.connect(target.purpose, signal)
   // Awaited below, unless the path fails first.
   connecting.catch(() => {})
   let stream: Duplex | undefined
   try {
-    const path = await unlessAborted(pathOf(session, target), signal)
+    const path = await unlessAborted(pathOf(session, target, isSecond), signal)
     stream = await connecting
     stream.on('error', () => {})
     stream.write(
@@ -75,9 +78,13 @@ async function open({ session, target, key, signal }: UpstreamOptions): Promise<
   }
 }
 
-async function pathOf(session: GatewaySession, target: UpstreamOptions['target']): Promise<string> {
+async function pathOf(
+  session: GatewaySession,
+  target: UpstreamOptions['target'],
+  isKnownWrong: boolean,
+): Promise<string> {
   if (target.purpose === 'bidi') return BIDI_PATH
-  const path = target.devtoolsPath ?? (await session.devtoolsPath())
+  const path = target.devtoolsPath ?? (await session.devtoolsPath({ isKnownWrong }))
   if (!devtoolsPathPattern.test(path)) throw new Error('The browser has an unusable DevTools path')
   return path
 }

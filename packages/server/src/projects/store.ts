@@ -163,8 +163,12 @@ export async function markDeleted(tx: Db, id: string): Promise<void> {
 
 /** What belongs to no project by name belongs to this one; there is always one. */
 export async function findDefaultProject(db: Db): Promise<{ id: string }> {
-  return db.selectFrom('projects').select('id').where('is_default', '=', true).executeTakeFirstOrThrow()
+  const [project] = await findDefault(db)
+  if (!project) throw new Error('There is no default project')
+  return project
 }
+
+const findDefault = prepared((db) => db.selectFrom('projects').select('id').where('is_default', '=', true))
 
 /** The oldest active project becomes the default one. */
 export async function chooseDefaultProject(tx: Db): Promise<void> {

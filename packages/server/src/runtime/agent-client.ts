@@ -2,7 +2,7 @@
 // untrusted: bounded in size and time, and checked against the contract.
 import { Agent, request, type IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { Ajv, type ValidateFunction } from 'ajv'
+import { Ajv } from 'ajv'
 import { AgentState, type BrowserStart, type Shape } from '@berth/contracts/link'
 import type { Instance } from './driver.ts'
 
@@ -27,19 +27,26 @@ interface CallOptions {
 export class AgentClient {
   readonly #connections: LinkAgent
 
+  #lastState: AgentState | undefined
+
   constructor(instance: Instance) {
     this.#connections = new LinkAgent(instance)
   }
 
+  /** As it was when the agent last spoke of it. */
+  get lastState(): AgentState | undefined {
+    return this.#lastState
+  }
+
   /** Ends when the agent answers, and so tells that the instance is up. */
   async state(options: { signal?: AbortSignal } = {}): Promise<AgentState> {
-    return this.#read({ method: 'GET', path: '/state', ms: START_MS, ...options }, stateCheck)
+    return this.#readState({ method: 'GET', path: '/state', ms: START_MS, ...options })
   }
 
   /** Resolves at the next change after the state with this number, or with the same one after a while. */
   async stateAfter(number: number, signal: AbortSignal): Promise<AgentState> {
     const call = { method: 'GET', path: `/state?after=${number}`, ms: WATCH_MS, signal } as const
-    return this.#read(call, stateCheck)
+    return this.#readState(call)
   }
 
   /** Waits for Chromium where it is being started, also again. */
@@ -59,7 +66,7 @@ export class AgentClient {
 
   async startBrowser(options: BrowserStart, signal?: AbortSignal): Promise<AgentState> {
     const call = { method: 'POST', path: '/browser', body: options, ms: START_MS } as const
-    return this.#read({ ...call, ...(signal && { signal }) }, stateCheck)
+    return this.#readState({ ...call, ...(signal && { signal }) })
   }
 
   async shape(shape: Shape): Promise<void> {
@@ -70,11 +77,11 @@ export class AgentClient {
     this.#connections.destroy()
   }
 
-  async #read<T>(call: CallOptions, check: ValidateFunction<T>): Promise<T> {
+  async #readState(call: CallOptions): Promise<AgentState> {
     const text = await this.#call(call)
     const value = parse(text)
-    if (!check(value)) throw new AgentError(`The agent gave a wrong answer to ${call.path}`)
-    return value
+    if (!stateCheck(value)) throw new AgentError(`The agent gave a wrong answer to ${call.path}`)
+    return (this.#lastState = value)
   }
 
   async #call({ method, path, body, ms = CALL_MS, signal }: CallOptions): Promise<string> {

@@ -10,6 +10,8 @@ import type { Driver, Instance, InstanceLimits } from './driver.ts'
 /** A third of the lease would do; a fourth leaves room for one that is late. */
 const RENEWALS_PER_LEASE = 4
 const REFILL_PAUSE_MS = 1_000
+/** After a claim: starting another at once would slow down the session that has just begun. */
+const REFILL_AFTER_MS = 500
 /** Doubled with every failure in a row, so that a host where nothing starts is not kept busy with it. */
 const MOST_REFILL_PAUSE_MS = 60_000
 
@@ -26,6 +28,14 @@ export interface InstancesOptions {
   readonly log: Logger
 }
 
+export interface Claim {
+  readonly instanceId: string
+  /** Resolves when it is as asked for. */
+  readonly open: () => Promise<ReadyInstance>
+  /** For a claim that was never opened. */
+  readonly giveBack: () => void
+}
+
 /** The host has no room for another one. */
 export class NoCapacity extends Error {}
 
@@ -38,6 +48,7 @@ export class Instances {
   readonly #refilling = new Map<Kind, Promise<void>>()
   readonly #all = new Map<string, ReadyInstance>()
   readonly #closing = new AbortController()
+  #isFilled = false
 
   constructor(options: InstancesOptions) {
     this.#options = options
@@ -64,31 +75,39 @@ export class Instances {
   /** Begins to hold instances ready. */
   fill(): void {
     for (const kind of ['headless', 'headful'] as const) this.#refill(kind)
+    this.#isFilled = true
   }
 
   /**
-   * A settled instance that nobody had before, as asked for. `onAssigned` is told its id before anything
-   * is done with it, so that its session's row can name it.
+   * Takes a settled instance that nobody had before, or the id of one that is still to be started. Nothing
+   * is done with it until `open`, so that its session's row can name it first.
    */
-  async acquire(
-    browser: BrowserStart,
-    { onAssigned }: { onAssigned: (instanceId: string) => Promise<void> },
-  ): Promise<ReadyInstance> {
+  claim(browser: BrowserStart): Claim {
     const kind = kindOf(browser)
     const warm = this.#warm[kind].shift()
     if (!warm) {
-      const id = newId()
-      await onAssigned(id)
-      return this.#start(id, browser, { isBackground: false })
+      const instanceId = newId()
+      return {
+        instanceId,
+        open: () => this.#start(instanceId, browser, { isBackground: false }),
+        giveBack: () => {},
+      }
     }
-    this.#refill(kind)
-    await onAssigned(warm.instance.id)
-    await warm.instance.setBackground(false)
-    const { width, height, kiosk } = browser
-    if (width !== WARM_SIZE.width || height !== WARM_SIZE.height || kiosk) {
-      await warm.agent.shape({ width, height, kiosk })
+    return {
+      instanceId: warm.instance.id,
+      open: async () => {
+        this.#refill(kind)
+        await this.#shape(warm, browser)
+        return warm
+      },
+      giveBack: () => void this.#warm[kind].unshift(warm),
     }
-    return warm
+  }
+
+  async #shape({ instance, agent }: ReadyInstance, { width, height, kiosk }: BrowserStart): Promise<void> {
+    await instance.setBackground(false)
+    if (width === WARM_SIZE.width && height === WARM_SIZE.height && !kiosk) return
+    await agent.shape({ width, height, kiosk })
   }
 
   async #start(id: string, browser: BrowserStart, { isBackground }: { isBackground: boolean }) {
@@ -161,7 +180,7 @@ export class Instances {
 
   async #makeWarm(kind: Kind): Promise<void> {
     const { warm, log } = this.#options
-    let pauseMs = 0
+    let pauseMs = this.#isFilled ? REFILL_AFTER_MS : 0
     while (this.#warm[kind].length < warm[kind] && !this.#closing.signal.aborted) {
       await this.#pause(pauseMs, this.#closing.signal)
       if (this.#closing.signal.aborted) return
