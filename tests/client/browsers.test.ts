@@ -110,3 +110,7 @@ test('client 0.84.0 resizes a live session', async () => {
   assert.deepEqual((await browsers.retrieve(id)).viewport, viewport)
   await browsers.deleteByID(id)
 })
+
+test('client 0.55.0 may delete a persistent session, of which there are none', async () => {
+  assert.equal(await client55(shared).browsers.delete({ persistent_id: 'mine' }), null)
+})

@@ -213,3 +213,17 @@ export const deleteBrowser = operation({
   status: 204,
   errors: ['not_found'],
 })
+
+export const deletePersistentBrowser = operation({
+  id: 'deletePersistentBrowser',
+  tag,
+  summary: 'Of old clients: there are no persistent sessions, so there is nothing to delete',
+  method: 'DELETE',
+  path: '/browsers',
+  kind: 'empty',
+  query: Type.Object({
+    persistent_id: Text({ description: 'Id that an old client gave its session; ignored', maxLength: 255 }),
+  }),
+  status: 204,
+  errors: ['bad_request'],
+})

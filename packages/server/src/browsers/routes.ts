@@ -18,6 +18,7 @@ export function browserRoutes(browsers: BrowserService): Route[] {
     route(contract.updateBrowser, (call) =>
       browsers.update(callerOf(call), call.params.id, call.body, call.commit),
     ),
+    route(contract.deletePersistentBrowser, () => {}),
     route(contract.deleteBrowser, (call) => browsers.delete(callerOf(call), call.params.id, call.commit)),
   ]
 }
