@@ -116,6 +116,7 @@ test('sizes, times, names and addresses beyond their bounds are refused', async 
     { start_url: 'file:///etc/passwd' },
     { start_url: 'data:text/html,x' },
     { start_url: 'chrome://settings' },
+    { start_url: 'about:settings' },
     { start_url: '--no-sandbox' },
     { start_url: 'https://a\r\nb' },
     { gpu: true, headless: true },

@@ -237,7 +237,9 @@ function refuseNotBuilt(body: CreateBrowserRequest | UpdateBrowserRequest): void
 function toStartUrl(text: string | undefined): string | null {
   if (text === undefined || text === '') return null
   const url = URL.parse(text)
-  if (!url || !['http:', 'https:', 'about:'].includes(url.protocol)) {
+  const isPage = url?.protocol === 'http:' || url?.protocol === 'https:'
+  // Other about: addresses are Chromium's own pages by another name.
+  if (!isPage && text !== 'about:blank') {
     throw invalidInput('start_url', 'must be an http or https URL, or about:blank')
   }
   return text

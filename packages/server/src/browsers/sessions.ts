@@ -26,7 +26,7 @@ export interface SessionsOptions {
 
 interface End {
   readonly reason: EndReason
-  readonly uptimeMs: number
+  readonly uptimeMs?: number
 }
 
 export class Sessions {
@@ -124,7 +124,8 @@ export class Sessions {
   async end(id: string, reason: EndReason): Promise<void> {
     const session = this.#live.get(id)
     if (!session) {
-      await store.markEnded(this.#options.db, id, { reason })
+      this.#unrecorded.set(id, { reason })
+      await this.#record(id)
       return
     }
     session.end(reason)
@@ -165,7 +166,11 @@ export class Sessions {
     try {
       await store.sawServer(db, serverId)
       for (const id of this.#unrecorded.keys()) await this.#record(id)
-      for (const session of this.#live.values()) await store.keepUptime(db, session.id, session.uptimeMs)
+      for (const session of this.#live.values()) {
+        await store.keepUptime(db, session.id, session.uptimeMs)
+        // An announcement may have been missed; a session whose row has ended must not live on.
+        await this.changed(session.id)
+      }
       for (const { id } of await store.listOfLostServers(db, leaseSeconds + LOST_MARGIN_SECONDS)) {
         await store.markEnded(db, id, { reason: 'lost' })
       }

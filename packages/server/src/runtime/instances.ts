@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import type { Logger } from 'pino'
 import type { BrowserStart } from '@berth/contracts/link'
 import { newId } from '@berth/kit/ids'
+import { pause } from '@berth/kit/pause'
 import { AgentClient } from './agent-client.ts'
 import type { Driver, Instance, InstanceLimits } from './driver.ts'
 
@@ -97,10 +98,19 @@ export class Instances {
       instanceId: warm.instance.id,
       open: async () => {
         this.#refill(kind)
-        await this.#shape(warm, browser)
-        return warm
+        try {
+          await this.#shape(warm, browser)
+          return warm
+        } catch (error) {
+          await warm.instance.destroy()
+          throw error
+        }
       },
-      giveBack: () => void this.#warm[kind].unshift(warm),
+      // It may have ended in between, and then nobody would take it out again.
+      giveBack: () => {
+        if (this.#all.has(warm.instance.id)) this.#warm[kind].unshift(warm)
+        else this.#refill(kind)
+      },
     }
   }
 
@@ -141,6 +151,7 @@ export class Instances {
     const everyMs = (leaseSeconds * 1000) / RENEWALS_PER_LEASE
     const over = new AbortController()
     const ended = instance.ended.then(() => over.abort())
+    const overOrClosing = AbortSignal.any([over.signal, this.#closing.signal])
     let renewedAt = performance.now()
     while (!over.signal.aborted && !this.#closing.signal.aborted) {
       // A frozen one does not count its lease, and cannot answer.
@@ -157,7 +168,7 @@ export class Instances {
           }
         }
       }
-      await this.#pause(everyMs, over.signal)
+      await pause(everyMs, overOrClosing)
     }
     if (!over.signal.aborted) return
     await ended
@@ -182,7 +193,7 @@ export class Instances {
     const { warm, log } = this.#options
     let pauseMs = this.#isFilled ? REFILL_AFTER_MS : 0
     while (this.#warm[kind].length < warm[kind] && !this.#closing.signal.aborted) {
-      await this.#pause(pauseMs, this.#closing.signal)
+      await pause(pauseMs, this.#closing.signal)
       if (this.#closing.signal.aborted) return
       try {
         const browser = { headless: kind === 'headless', kiosk: false, ...WARM_SIZE }
@@ -203,17 +214,6 @@ export class Instances {
     if (free < wanted) {
       throw new NoCapacity(`the host has ${free} MB of memory left, and a session needs ${wanted} MB`)
     }
-  }
-
-  /** Ends when the signal does, too. */
-  async #pause(ms: number, signal: AbortSignal): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      AbortSignal.any([signal, this.#closing.signal]).addEventListener('abort', () => {
-        clearTimeout(timer)
-        resolve()
-      })
-    })
   }
 
   /** Lets go of all; what nobody uses is destroyed, the rest only when told so. */
