@@ -1,6 +1,6 @@
 // A real session from its start to its end: warm and cold, asleep and awake, over restarts and kills.
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { globSync, readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { chromium, type Browser } from 'playwright-core'
@@ -25,6 +25,15 @@ async function until<T>(what: string, look: () => T | undefined | Promise<T | un
 /** Ids of the instances whose directories are there. */
 function instanceDirs(server: TestServer): string[] {
   return readdirSync(`${server.dataDir}/instances`).filter((name) => /^[a-z][a-z0-9]{23}$/.test(name))
+}
+
+/** Of either kind of control groups. */
+function memoryLimit(instanceId: string): number {
+  const [path] = globSync([
+    `/sys/fs/cgroup/memory/**/${instanceId}/memory.limit_in_bytes`,
+    `/sys/fs/cgroup/**/${instanceId}/memory.max`,
+  ])
+  return Number(readFileSync(path!, 'utf8'))
 }
 
 test('deleting answers its clients with a close frame, and leaves nothing behind', async (t) => {
@@ -137,6 +146,51 @@ test('a session that nobody talks to is frozen, and wakes with its page as it wa
   assert.equal(await evaluate(again, 'globalThis.kept'), 42)
   await again.close()
   await browsers.deleteByID(session.session_id)
+})
+
+test('a session made so sleeps under an open, silent client, and wakes on the same socket', async (t) => {
+  const server = await startServer(t, { hasRealInstances: true })
+  const { browsers } = client84(server)
+  const session = await browsers.create({
+    headless: true,
+    timeout_seconds: 120,
+    // @ts-expect-error: an extension of ours, which the published client passes on
+    standby_after_seconds: 2,
+  })
+  assert.equal((session as { standby_after_seconds?: number }).standby_after_seconds, 2)
+  const browser = await chromium.connectOverCDP(session.cdp_ws_url)
+  await evaluate(browser, 'globalThis.kept = 42')
+  const uptime = async () => (await browsers.retrieve(session.session_id)).usage!.uptime_ms
+  await until('standby', async () => {
+    const before = await uptime()
+    await pause(300)
+    return (await uptime()) === before ? true : undefined
+  })
+  assert.equal(await evaluate(browser, 'globalThis.kept'), 42, 'the command wakes it')
+  const awake = await uptime()
+  await pause(100)
+  assert.notEqual(await uptime(), awake, 'it runs again')
+  await browser.close()
+})
+
+test('a session is made from an empty instance when no settled one is left', async (t) => {
+  const server = await startServer(t, { hasRealInstances: true, env: { BERTH_EMPTY_INSTANCES: '1' } })
+  const { browsers } = client84(server)
+  for (const headless of [true, false]) {
+    await until('an empty instance', async () => {
+      const metrics = await (await server.fetch('/metrics')).text()
+      return /berth_warm_instances\{kind="empty"\} 1/.test(metrics) ? true : undefined
+    })
+    const [empty] = instanceDirs(server)
+    const session = await browsers.create({ headless, viewport: { width: 1280, height: 800 } })
+    assert.ok(instanceDirs(server).includes(empty!))
+    assert.equal(memoryLimit(empty!), (headless ? 2 : 4) * 1024 ** 3)
+    const browser = await chromium.connectOverCDP(session.cdp_ws_url)
+    assert.equal(await evaluate(browser, 'window.outerWidth'), 1280)
+    await browser.close()
+    await browsers.deleteByID(session.session_id)
+    await until('its end', () => (instanceDirs(server).includes(empty!) ? undefined : true))
+  }
 })
 
 test('a warm instance is claimed, replaced and never given twice', async (t) => {

@@ -1,7 +1,7 @@
 // A client's connection to the debugging port. Its bytes are passed on as they are.
 import { connect, type Socket } from 'node:net'
 import { pause } from '@berth/kit/pause'
-import { splice } from './splice.ts'
+import { splice } from '@berth/kit/splice'
 import type { StateBoard } from './state.ts'
 
 /** A client that comes while Chromium starts again waits for it, but not for ever. */

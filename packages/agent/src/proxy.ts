@@ -4,7 +4,7 @@
 // server, which looks at each, or find that a loopback connection is closed after one.
 import { connect, createServer, type NetConnectOpts, type Server, type Socket } from 'node:net'
 import { loopbackAddresses } from './loopback.ts'
-import { splice } from './splice.ts'
+import { splice } from '@berth/kit/splice'
 
 const MOST_HEAD_BYTES = 128 * 1024
 const HEAD_MS = 60_000

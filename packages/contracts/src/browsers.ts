@@ -43,6 +43,13 @@ const TimeoutSeconds = Type.Integer({
   description: 'Seconds without activity after which the session ends',
 })
 
+const StandbyAfterSeconds = Type.Integer({
+  minimum: 1,
+  maximum: MAX_TIMEOUT_SECONDS,
+  description:
+    'Extension: seconds of silence after which the session goes on standby even while clients are connected; without it, only sessions without clients do, after 5 seconds',
+})
+
 export const endReasons = [
   'deleted',
   'timed_out',
@@ -65,6 +72,7 @@ export const Browser = Type.Object(
     stealth: Type.Boolean({ description: 'Stealth mode' }),
     gpu: Type.Optional(Type.Boolean({ description: 'GPU acceleration; headful sessions only' })),
     timeout_seconds: TimeoutSeconds,
+    standby_after_seconds: Type.Optional(StandbyAfterSeconds),
     name: Type.Optional(Type.String({ description: 'Name, if it has one' })),
     tags: Type.Optional(Type.Record(Type.String(), Type.String(), { description: 'Labels, if it has any' })),
     viewport: Type.Optional(
@@ -100,6 +108,7 @@ export const CreateBrowserRequest = Strict({
   gpu: Type.Optional(Type.Boolean({ default: false, description: 'GPU acceleration; headful only' })),
   kiosk_mode: Type.Optional(Type.Boolean({ default: false, description: 'The page fills the screen' })),
   timeout_seconds: Type.Optional({ ...TimeoutSeconds, default: 60 }),
+  standby_after_seconds: Type.Optional(StandbyAfterSeconds),
   viewport: Type.Optional(BrowserViewport),
   start_url: Type.Optional(Text({ description: 'Opened without waiting for it to load', maxLength: 65_536 })),
   telemetry: Type.Optional(Nullable(Type.Object({}, { description: 'Capture of events' }))),

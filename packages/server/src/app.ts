@@ -40,6 +40,7 @@ import { startSessions, type SessionsPart } from './sessions-part.ts'
 import { docsPage } from './docs/page.ts'
 import { Metrics } from './system/metrics.ts'
 import { Readiness } from './system/readiness.ts'
+import { isTunnelUpgrade } from './replicas/tunnel-host.ts'
 import { systemRoutes } from './system/routes.ts'
 
 export const VERSION = '0.1.0'
@@ -112,7 +113,7 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
     droppedLogLines: droppedLines,
     droppedAuditRecords: () => audit.droppedCount,
     liveSessions: () => part.sessions.count,
-    warmInstances: (kind) => part.instances.warmCount(kind),
+    readyInstances: (kind) => part.instances.readyCount(kind),
   })
   const readiness = new Readiness(db)
   const { fastify: server, connections } = newServer({
@@ -121,7 +122,7 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
     audit,
     metrics,
     isDraining: () => readiness.isDraining,
-    shouldUpgrade: isGatewayUpgrade,
+    shouldUpgrade: (request) => isGatewayUpgrade(request) || isTunnelUpgrade(request),
   })
   const access = new Access({
     authenticator,
@@ -164,11 +165,13 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
     const place = `${config.BERTH_HOST} port ${config.BERTH_PORT}`
     throw new Error(`Cannot listen on ${place}; see BERTH_HOST and BERTH_PORT`, { cause: error })
   })
+  const address = addressOf(server, config)
+  await part.listening(address)
 
   const owned = cleanup.move()
   let closing: Promise<void> | undefined
   return {
-    address: addressOf(server, config),
+    address,
     firstKey,
     server,
     close: (options) => {

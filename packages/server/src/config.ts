@@ -138,6 +138,12 @@ const settings = {
     parse: publicUrl,
     help: 'Address clients reach the server at; session URLs are built from it.',
   }),
+  BERTH_INTERNAL_URL: setting({
+    default: '',
+    shownDefault: 'the address it listens on',
+    parse: publicUrl,
+    help: 'With several servers: address the others reach this one at, for sessions that run here.',
+  }),
   BERTH_DATA_DIR: setting({
     default: '.berth',
     parse: (value) => resolve(value),
@@ -251,6 +257,11 @@ const settings = {
     default: '1',
     parse: integer(0, 1000),
     help: 'For browser sessions: settled headful instances held ready.',
+  }),
+  BERTH_EMPTY_INSTANCES: setting({
+    default: '1',
+    parse: integer(0, 1000),
+    help: 'For browser sessions: instances held ready without a browser, for when no settled one is left.',
   }),
   BERTH_SESSION_MEMORY_MB: setting({
     default: '2048',

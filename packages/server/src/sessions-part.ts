@@ -1,4 +1,5 @@
 // The composition of everything around browser sessions; app.ts puts it beside the rest.
+import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type { Pool } from 'pg'
@@ -16,6 +17,9 @@ import { SessionTokens } from './gateway/tokens.ts'
 import type { Route } from './http/call.ts'
 import { isOwnOrigin, newHostCheck } from './http/host-check.ts'
 import { originOf } from './http/origin.ts'
+import { internalAddress } from './replicas/own-address.ts'
+import { Peers } from './replicas/peers.ts'
+import { TunnelHost, isTunnelUpgrade } from './replicas/tunnel-host.ts'
 import { findDefaultProject } from './projects/store.ts'
 import type { Driver, InstanceLimits } from './runtime/driver.ts'
 import { FakeDriver } from './runtime/fake/fake-driver.ts'
@@ -36,6 +40,8 @@ export interface SessionsPart {
   resume(): Promise<void>
   /** Lets the clients of sessions in. */
   attach(server: FastifyInstance): void
+  /** Lets other servers know where to reach this one. */
+  listening(address: string): Promise<void>
   /** Tells the clients of all sessions that this server stops. */
   closeClients(): Promise<void>
 }
@@ -54,14 +60,21 @@ export async function startSessions(options: {
   const instances = new Instances({
     driver: await openDriver(config, log),
     limits: ({ headless }) => limitsOf(config, { headless }),
-    warm: { headless: config.BERTH_WARM_HEADLESS, headful: config.BERTH_WARM_HEADFUL },
+    stock: {
+      empty: config.BERTH_EMPTY_INSTANCES,
+      headless: config.BERTH_WARM_HEADLESS,
+      headful: config.BERTH_WARM_HEADFUL,
+    },
     leaseSeconds: config.BERTH_LEASE_SECONDS,
     log,
   })
   for (const shortcoming of instances.shortcomings) {
     log.warn({ shortcoming }, 'no browser sessions on this host')
   }
-  const sessions = new Sessions({ db, instances, serverId, leaseSeconds: config.BERTH_LEASE_SECONDS, log })
+  const peers = new Peers({ db, tokens, certificate: config.BERTH_TLS_CERT })
+  const leaseSeconds = config.BERTH_LEASE_SECONDS
+  const sessions = new Sessions({ db, instances, serverId, peers, leaseSeconds, log })
+  const tunnels = new TunnelHost({ find: (id) => sessions.findHere(id), tokens })
   const browsers = new BrowserService({
     db,
     pool,
@@ -88,7 +101,13 @@ export async function startSessions(options: {
       instances.fill()
     },
     attach: (server) => {
-      gateway.attach(server.server)
+      server.server.on('upgrade', (request, stream, head) => {
+        // SAFETY: what servers of http and https hand out.
+        const socket = stream as Socket
+        socket.on('error', () => {})
+        if (isTunnelUpgrade(request)) tunnels.accept(request, socket, head)
+        else gateway.accept(request, socket, head)
+      })
       // Not operations of the contract: what clients of CDP and BiDi ask for by themselves.
       for (const path of ['/browser/cdp', '/browser/webdriver/session']) {
         for (const url of [path, `${path}/*`]) {
@@ -103,7 +122,11 @@ export async function startSessions(options: {
         }
       }
     },
-    closeClients: () => gateway.close('server stopping'),
+    listening: (address) => sessions.listening(internalAddress(address, config.BERTH_INTERNAL_URL)),
+    closeClients: async () => {
+      tunnels.close()
+      await gateway.close('server stopping')
+    },
   }
 }
 

@@ -125,9 +125,17 @@ export class BrowserService {
       gpu,
       kioskMode: body.kiosk_mode ?? false,
       timeoutSeconds: body.timeout_seconds ?? 60,
+      standbyAfterSeconds: this.#standbyAfter(body),
       viewport: toViewport(body.viewport, { gpu }),
       startUrl: toStartUrl(body.start_url),
     }
+  }
+
+  #standbyAfter({ standby_after_seconds }: CreateBrowserRequest): number | null {
+    if (standby_after_seconds !== undefined && !this.#options.instances.capabilities.freeze) {
+      throw invalidInput('standby_after_seconds', 'cannot be had: the host of this server has no freezer')
+    }
+    return standby_after_seconds ?? null
   }
 
   async list(

@@ -4,14 +4,22 @@ import type { Logger } from 'pino'
 import type { EndReason } from '@berth/contracts/browsers'
 import type { Shape } from '@berth/contracts/link'
 import type { Db } from '../db/schema.ts'
+import { announceChange } from '../db/changes.ts'
 import { AppError } from '../errors.ts'
+import type { Peers } from '../replicas/peers.ts'
+import { AgentError } from '../runtime/agent-client.ts'
 import type { Claim, Instances, ReadyInstance } from '../runtime/instances.ts'
 import { LiveSession } from './live-session.ts'
+import type { Session } from './session.ts'
 import * as store from './store.ts'
 import type { BrowserRecord } from './types.ts'
 
 /** After that long without activity an instance is frozen. */
 const STANDBY_AFTER_MS = 5_000
+const standbyRule = ({ standby_after_seconds: seconds }: BrowserRecord) => ({
+  whenFreeMs: STANDBY_AFTER_MS,
+  whenSilentMs: seconds === null ? null : seconds * 1000,
+})
 const RECONCILE_MS = 10_000
 /** Beyond the lease: a server that nobody has heard of for so long has no instances any more. */
 const LOST_MARGIN_SECONDS = 30
@@ -20,6 +28,7 @@ export interface SessionsOptions {
   readonly db: Db
   readonly instances: Instances
   readonly serverId: string
+  readonly peers: Peers
   readonly leaseSeconds: number
   readonly log: Logger
 }
@@ -36,6 +45,7 @@ export class Sessions {
   /** Ends that the database did not take yet. */
   readonly #unrecorded = new Map<string, End>()
   readonly #timer: NodeJS.Timeout
+  #address: string | null = null
 
   constructor(options: SessionsOptions) {
     this.#options = options
@@ -47,8 +57,25 @@ export class Sessions {
     return this.#live.size
   }
 
-  find(id: string): LiveSession | undefined {
+  /** Only of this server. */
+  findHere(id: string): LiveSession | undefined {
     return this.#live.get(id)
+  }
+
+  /** On whichever server it is. */
+  find(id: string): Session | undefined | Promise<Session | undefined> {
+    return this.#live.get(id) ?? this.#options.peers.find(id)
+  }
+
+  /** From now on other servers reach this one. */
+  async listening(address: string): Promise<void> {
+    this.#address = address
+    await this.#sayHere()
+  }
+
+  async #sayHere(): Promise<void> {
+    const { db, serverId } = this.#options
+    await store.sawServer(db, { id: serverId, address: this.#address })
   }
 
   uptimeOf(id: string): number | undefined {
@@ -58,7 +85,7 @@ export class Sessions {
   /** Rows and instances that an earlier run of this server left: those that match go on. */
   async resume(): Promise<void> {
     const { db, instances, serverId, log } = this.#options
-    await store.sawServer(db, serverId)
+    await this.#sayHere()
     const found = new Map((await instances.adopt()).map((ready) => [ready.instance.id, ready]))
     let resumed = 0
     for (const record of await store.listOfServer(db, serverId)) {
@@ -80,7 +107,7 @@ export class Sessions {
     if (record.start_url !== null) {
       // Fire and forget, as is promised; the session does not depend on it.
       const { start_url } = record
-      session.awake(() => session.agent.shape({ start_url })).catch(() => {})
+      session.awake((agent) => agent.shape({ start_url })).catch(() => {})
     }
   }
 
@@ -90,7 +117,7 @@ export class Sessions {
       instance,
       agent,
       timeoutSeconds: record.timeout_seconds,
-      standbyAfterMs: this.#options.instances.capabilities.freeze ? STANDBY_AFTER_MS : null,
+      standby: this.#options.instances.capabilities.freeze ? standbyRule(record) : null,
       uptimeMs: Number(record.uptime_ms),
       log: this.#options.log,
       onEnd: (ended, reason) => void this.#finish(ended, reason),
@@ -100,21 +127,29 @@ export class Sessions {
   }
 
   async shape(id: string, shape: Shape): Promise<void> {
-    const session = this.#live.get(id)
+    const session = await this.find(id)
     if (!session) throw new AppError('conflict', 'Cannot change the session: it has just ended')
-    await session.awake(() => session.agent.shape(shape))
+    await session
+      .awake((agent) => agent.shape(shape))
+      .catch((error: unknown) => {
+        if (!(error instanceof AgentError)) throw error
+        const why = session.ending.aborted ? 'it has just ended' : error.message
+        throw new AppError('unavailable', `Cannot change the session: ${why}`, { cause: error })
+      })
   }
 
   /** Its row was changed, by this server or by another. */
   async changed(id: string): Promise<void> {
-    if (!this.#live.has(id)) return
-    const { db, log } = this.#options
+    const { db, log, peers } = this.#options
+    if (!this.#live.has(id) && !peers.isWatching(id)) return
     try {
       const record = await store.findBrowserById(db, id)
+      if (!record) return
       const session = this.#live.get(id)
-      if (!session || !record) return
-      if (record.end_reason) session.end(record.end_reason)
-      else session.timeoutSeconds = record.timeout_seconds
+      if (record.end_reason) {
+        session?.end(record.end_reason)
+        peers.ended(id, record.end_reason)
+      } else if (session) session.timeoutSeconds = record.timeout_seconds
     } catch (error) {
       log.warn({ err: error, sessionId: id }, 'cannot see what changed in a session')
     }
@@ -153,7 +188,9 @@ export class Sessions {
     const end = this.#unrecorded.get(id)
     if (!end) return
     try {
-      await store.markEnded(this.#options.db, id, end)
+      const { db } = this.#options
+      // Its clients may be connected to other servers, which tell them why.
+      if (await store.markEnded(db, id, end)) await announceChange(db, `browser:${id}`)
       this.#unrecorded.delete(id)
     } catch (error) {
       this.#options.log.warn({ err: error, sessionId: id }, 'cannot record the end of a session yet')
@@ -162,9 +199,9 @@ export class Sessions {
 
   /** Rows and reality, put together again now and then: what was missed, and what other servers left. */
   async #reconcile(): Promise<void> {
-    const { db, serverId, leaseSeconds, log } = this.#options
+    const { db, leaseSeconds, log } = this.#options
     try {
-      await store.sawServer(db, serverId)
+      await this.#sayHere()
       for (const id of this.#unrecorded.keys()) await this.#record(id)
       for (const session of this.#live.values()) {
         await store.keepUptime(db, session.id, session.uptimeMs)

@@ -19,6 +19,7 @@ export const browserColumns = [
   'gpu',
   'kiosk_mode',
   'timeout_seconds',
+  'standby_after_seconds',
   'viewport_width',
   'viewport_height',
   'viewport_refresh_rate',
@@ -76,6 +77,7 @@ export async function insertBrowser(
       gpu: browser.gpu,
       kiosk_mode: browser.kioskMode,
       timeout_seconds: browser.timeoutSeconds,
+      standby_after_seconds: browser.standbyAfterSeconds,
       viewport_width: browser.viewport.width,
       viewport_height: browser.viewport.height,
       viewport_refresh_rate: browser.viewport.refreshRate,
@@ -233,12 +235,28 @@ export async function listOfLostServers(db: Db, silentSeconds: number): Promise<
     .execute()
 }
 
-export async function sawServer(db: Db, serverId: string): Promise<void> {
+/** Its address is null until it listens. */
+export async function sawServer(db: Db, server: { id: string; address: string | null }): Promise<void> {
+  const { id, address } = server
   await db
     .insertInto('servers')
-    .values({ id: serverId })
-    .onConflict((conflict) => conflict.column('id').doUpdateSet({ seen_at: sql`now()` }))
+    .values({ id, address })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet({ seen_at: sql`now()`, address }))
     .execute()
+}
+
+/** Where to reach the server that has a session; undefined when the session has ended. */
+export async function findOwner(db: Db, sessionId: string): Promise<{ address: string } | undefined> {
+  return db
+    .selectFrom('browsers')
+    .innerJoin('servers', 'servers.id', 'browsers.server_id')
+    .select('servers.address')
+    .$narrowType<{ address: string }>()
+    .where('browsers.id', '=', sessionId)
+    .where('browsers.deleted_at', 'is', null)
+    .where('browsers.is_starting', '=', false)
+    .where('servers.address', 'is not', null)
+    .executeTakeFirst()
 }
 
 export async function countLiveBrowsers(db: Db, projectId: string): Promise<number> {

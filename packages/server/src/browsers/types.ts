@@ -19,6 +19,8 @@ export interface NewBrowser {
   readonly gpu: boolean
   readonly kioskMode: boolean
   readonly timeoutSeconds: number
+  /** Silence after which it sleeps although clients are connected; null: then never. */
+  readonly standbyAfterSeconds: number | null
   readonly viewport: Viewport
   readonly startUrl: string | null
 }

@@ -37,6 +37,7 @@ export class BrowserView {
       },
       kiosk_mode: record.kiosk_mode,
       usage: { uptime_ms: this.#uptimeOf(sessionId) ?? Number(record.uptime_ms) },
+      ...(record.standby_after_seconds !== null && { standby_after_seconds: record.standby_after_seconds }),
       ...(record.name !== null && { name: record.name }),
       ...(Object.keys(record.tags).length > 0 && { tags: record.tags }),
       ...(record.start_url !== null && { start_url: record.start_url }),

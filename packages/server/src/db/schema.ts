@@ -93,6 +93,8 @@ interface ServersTable {
   id: Fixed<string>
   started_at: TimeOfMaking
   seen_at: TimeOfMaking
+  /** Where other servers reach it; null until it listens. */
+  address: string | null
 }
 
 export interface BrowsersTable {
@@ -105,6 +107,7 @@ export interface BrowsersTable {
   gpu: Fixed<boolean>
   kiosk_mode: Fixed<boolean>
   timeout_seconds: number
+  standby_after_seconds: Fixed<number | null>
   viewport_width: number
   viewport_height: number
   viewport_refresh_rate: number

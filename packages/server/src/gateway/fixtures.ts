@@ -9,7 +9,7 @@ import { once } from 'node:events'
 import { pino } from 'pino'
 import { WebSocket, WebSocketServer, type ClientOptions } from 'ws'
 import type { EndReason } from '@berth/contracts/browsers'
-import { SessionEnded } from '../browsers/live-session.ts'
+import { SessionEnded, type Hold } from '../browsers/session.ts'
 import { loadConfig } from '../config.ts'
 import { isOwnOrigin, newHostCheck } from '../http/host-check.ts'
 import { Gateway, type GatewayLimits } from './gateway.ts'
@@ -24,6 +24,7 @@ export class FakeSession implements GatewaySession {
   readonly #port: number
   readonly #ending = new AbortController()
   holds = 0
+  stirs = 0
   connects = 0
   path = DEVTOOLS_PATH
   readonly streams = new Set<Socket>()
@@ -36,9 +37,9 @@ export class FakeSession implements GatewaySession {
     return this.#ending.signal
   }
 
-  hold(): Disposable {
+  hold(): Hold {
     this.holds++
-    return { [Symbol.dispose]: () => this.holds-- }
+    return { stir: () => this.stirs++, [Symbol.dispose]: () => this.holds-- }
   }
 
   async connect(_purpose: string, signal: AbortSignal): Promise<Duplex> {
@@ -94,7 +95,10 @@ export async function startGateway(
     if (!isGatewayUpgrade(request)) return response.end('route')
     void gateway.answer(request, response, { origin: `http://${request.headers.host}` })
   })
-  gateway.attach(server)
+  server.on('upgrade', (request, socket, head) => {
+    socket.on('error', () => {})
+    gateway.accept(request, socket as Socket, head)
+  })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(async () => {

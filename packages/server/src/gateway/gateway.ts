@@ -1,6 +1,6 @@
 // CDP and BiDi clients reach their session here, by the signed URL they were given: token, session,
 // upstream, then bytes. A client's connection holds its session awake; its end ends nothing else.
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Logger } from 'pino'
 import { AppError } from '../errors.ts'
@@ -60,17 +60,12 @@ export class Gateway {
     return this.#splices.size
   }
 
-  /** Give the server `isGatewayUpgrade` as well, or no route sees a request that offers an upgrade. */
-  attach(server: Server): void {
-    server.on('upgrade', (request, stream, head) => {
-      // SAFETY: what servers of http and https hand out.
-      const socket = stream as Socket
-      socket.on('error', () => {})
-      void this.#upgrade(request, socket, head).catch((error: unknown) => {
-        if (socket.destroyed) return
-        this.#logFault(error)
-        refuseSocket(socket, error)
-      })
+  /** For upgrades; answers in any case. Somebody else listens to errors of the socket. */
+  accept(request: IncomingMessage, socket: Socket, head: Buffer): void {
+    this.#upgrade(request, socket, head).catch((error: unknown) => {
+      if (socket.destroyed) return
+      this.#logFault(error)
+      refuseSocket(socket, error)
     })
   }
 
@@ -121,7 +116,7 @@ export class Gateway {
     const session = await this.#find(sessionId)
     using acquired = new DisposableStack()
     acquired.use(this.#enter(sessionId))
-    acquired.use(session.hold())
+    const hold = acquired.use(session.hold({ maySleep: true }))
     const watch = watchForEnd(client)
     const open = (signal: AbortSignal) => openUpstream({ session, target, key, signal })
     const upstream = await this.#inTime(session, client, open).finally(() => watch[Symbol.dispose]())
@@ -145,7 +140,8 @@ export class Gateway {
       const { messages } = splice
       this.#options.log.debug({ sessionId, purpose: target.purpose, ms, messages }, 'client disconnected')
     }
-    const splice = new Splice({ client, upstream, graceMs, onEnd })
+    const onTraffic = () => hold.stir()
+    const splice = new Splice({ client, upstream, graceMs, onTraffic, onEnd })
     const onSessionEnd = () => {
       const { code, reason } = endingOf(session.ending)
       splice.close(code, reason)

@@ -15,6 +15,8 @@ export interface SpliceOptions {
   readonly upstream: Duplex
   /** How long a client has to answer a close frame, and a stream to end. */
   readonly graceMs: number
+  /** Called for what passes between client and browser, often. */
+  readonly onTraffic: () => void
   /** Called once, when no more bytes pass. */
   readonly onEnd: () => void
 }
@@ -23,6 +25,7 @@ export class Splice {
   readonly #client: Socket
   readonly #upstream: Duplex
   readonly #graceMs: number
+  readonly #onTraffic: () => void
   readonly #onEnd: () => void
   readonly #toClient = new FrameReader({ isMasked: false })
   readonly #fromClient = new FrameReader({ isMasked: true })
@@ -44,10 +47,11 @@ export class Splice {
   /** Since when nothing came of what should make the client move; 0: it does. */
   #waitingSince = 0
 
-  constructor({ client, upstream, graceMs, onEnd }: SpliceOptions) {
+  constructor({ client, upstream, graceMs, onTraffic, onEnd }: SpliceOptions) {
     this.#client = client
     this.#upstream = upstream
     this.#graceMs = graceMs
+    this.#onTraffic = onTraffic
     this.#onEnd = onEnd
   }
 
@@ -111,6 +115,7 @@ export class Splice {
   #onUpstreamData(chunk: Buffer): void {
     // Nothing may follow a close frame.
     if (this.#isCloseSent || this.#isOver) return
+    this.#onTraffic()
     const frames = this.#toClient
     let at = 0
     let from = 0
@@ -155,6 +160,7 @@ export class Splice {
 
   #forward(bytes: Buffer): void {
     if (bytes.length === 0 || this.#isUpstreamOver || this.#isCloseSent || this.#isCloseHeard) return
+    this.#onTraffic()
     if (this.#upstream.write(bytes)) return
     this.#isHeldUp = true
     this.#client.pause()

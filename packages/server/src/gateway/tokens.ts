@@ -21,6 +21,12 @@ export interface TokenKey {
   readonly secret: Uint8Array
 }
 
+export interface TokenClaims {
+  readonly sessionId: string
+  readonly audience: readonly string[]
+  readonly lifeSeconds?: number
+}
+
 interface Verified {
   readonly sessionId: string
   readonly audience: readonly string[]
@@ -49,13 +55,13 @@ export class SessionTokens {
   }
 
   /** By hand, as a list of sessions is full of tokens and the library signs each in a task of its own. */
-  sign({ sessionId, audience }: { sessionId: string; audience: readonly string[] }): string {
+  sign({ sessionId, audience, lifeSeconds = LIFE_SECONDS }: TokenClaims): string {
     const now = Math.floor(Date.now() / 1000)
     const claims = {
       sid: sessionId,
       aud: audience.length === 1 ? audience[0] : audience,
       iat: now,
-      exp: now + LIFE_SECONDS,
+      exp: now + lifeSeconds,
       jti: randomUUID(),
     }
     const signed = `${this.#header}.${encode(claims)}`

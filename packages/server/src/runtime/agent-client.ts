@@ -29,7 +29,7 @@ export class AgentClient {
 
   #lastState: AgentState | undefined
 
-  constructor(instance: Instance) {
+  constructor(instance: Pick<Instance, 'connect'>) {
     this.#connections = new LinkAgent(instance)
   }
 
@@ -132,10 +132,10 @@ async function readAll(answer: IncomingMessage, path: string): Promise<string> {
 
 /** Keeps connections of the link for the next call. */
 class LinkAgent extends Agent {
-  readonly #instance: Instance
+  readonly #instance: Pick<Instance, 'connect'>
   readonly #closing = new AbortController()
 
-  constructor(instance: Instance) {
+  constructor(instance: Pick<Instance, 'connect'>) {
     super({ keepAlive: true, maxSockets: 8, maxFreeSockets: 2 })
     this.#instance = instance
   }

@@ -49,6 +49,7 @@ export interface Instance {
   freeze(): Promise<void>
   thaw(): Promise<void>
   readonly isFrozen: boolean
+  setLimits(limits: InstanceLimits): Promise<void>
   /** Normal or low priority for the processors. */
   setBackground(isBackground: boolean): Promise<void>
   /** Ends all its processes and removes all that is left of it. May be repeated; waits for the end. */

@@ -5,16 +5,13 @@ import type { Logger } from 'pino'
 import type { BrowserStart } from '@berth/contracts/link'
 import { newId } from '@berth/kit/ids'
 import { pause } from '@berth/kit/pause'
+import { Turnstile } from '@berth/kit/turnstile'
 import { AgentClient } from './agent-client.ts'
-import type { Driver, Instance, InstanceLimits } from './driver.ts'
+import type { Driver, Instance, InstanceLimits, InstanceOptions } from './driver.ts'
+import { Stock } from './stock.ts'
 
 /** A third of the lease would do; a fourth leaves room for one that is late. */
 const RENEWALS_PER_LEASE = 4
-const REFILL_PAUSE_MS = 1_000
-/** After a claim: starting another at once would slow down the session that has just begun. */
-const REFILL_AFTER_MS = 500
-/** Doubled with every failure in a row, so that a host where nothing starts is not kept busy with it. */
-const MOST_REFILL_PAUSE_MS = 60_000
 
 export interface ReadyInstance {
   readonly instance: Instance
@@ -24,7 +21,8 @@ export interface ReadyInstance {
 export interface InstancesOptions {
   readonly driver: Driver
   readonly limits: (kind: { headless: boolean }) => InstanceLimits
-  readonly warm: { readonly headless: number; readonly headful: number }
+  /** How many of each kind are held ready. */
+  readonly stock: Readonly<Record<Kind, number>>
   readonly leaseSeconds: number
   readonly log: Logger
 }
@@ -40,19 +38,27 @@ export interface Claim {
 /** The host has no room for another one. */
 export class NoCapacity extends Error {}
 
-type Kind = 'headless' | 'headful'
-const kindOf = ({ headless }: { headless: boolean }): Kind => (headless ? 'headless' : 'headful')
+/** Two kinds of settled browsers; empty: an agent without a browser, the quicker way to any other. */
+export const kinds = ['empty', 'headless', 'headful'] as const
+export type Kind = (typeof kinds)[number]
 
 export class Instances {
   readonly #options: InstancesOptions
-  readonly #warm: Record<Kind, ReadyInstance[]> = { headless: [], headful: [] }
-  readonly #refilling = new Map<Kind, Promise<void>>()
+  readonly #stocks: Readonly<Record<Kind, Stock>>
   readonly #all = new Map<string, ReadyInstance>()
   readonly #closing = new AbortController()
-  #isFilled = false
 
   constructor(options: InstancesOptions) {
     this.#options = options
+    const { stock, log } = options
+    const shared = { turns: new Turnstile(1), closing: this.#closing.signal, log }
+    const settled = (headless: boolean) => () =>
+      this.#start(newId(), { headless, kiosk: false, ...WARM_SIZE }, { isBackground: true })
+    this.#stocks = {
+      empty: new Stock({ ...shared, name: 'empty', size: stock.empty, make: () => this.#startEmpty() }),
+      headless: new Stock({ ...shared, name: 'headless', size: stock.headless, make: settled(true) }),
+      headful: new Stock({ ...shared, name: 'headful', size: stock.headful, make: settled(false) }),
+    }
   }
 
   get shortcomings(): readonly string[] {
@@ -63,8 +69,8 @@ export class Instances {
     return this.#options.driver.capabilities
   }
 
-  warmCount(kind: Kind): number {
-    return this.#warm[kind].length
+  readyCount(kind: Kind): number {
+    return this.#stocks[kind].count
   }
 
   /** What an earlier run of this server left and what still answers. The rest is destroyed. */
@@ -75,42 +81,54 @@ export class Instances {
 
   /** Begins to hold instances ready. */
   fill(): void {
-    for (const kind of ['headless', 'headful'] as const) this.#refill(kind)
-    this.#isFilled = true
+    if (this.shortcomings.length > 0) return
+    for (const kind of kinds) this.#stocks[kind].refill({ afterMs: 0 })
   }
 
   /**
-   * Takes a settled instance that nobody had before, or the id of one that is still to be started. Nothing
-   * is done with it until `open`, so that its session's row can name it first.
+   * Takes an instance that nobody had before, or the id of one that is still to be started. Nothing is
+   * done with it until `open`, so that its session's row can name it first.
    */
   claim(browser: BrowserStart): Claim {
-    const kind = kindOf(browser)
-    const warm = this.#warm[kind].shift()
-    if (!warm) {
-      const instanceId = newId()
-      return {
-        instanceId,
-        open: () => this.#start(instanceId, browser, { isBackground: false }),
-        giveBack: () => {},
-      }
-    }
+    return (
+      this.#claimFrom(this.#stocks[browser.headless ? 'headless' : 'headful'], (ready) =>
+        this.#shape(ready, browser),
+      ) ??
+      this.#claimFrom(this.#stocks.empty, (ready) => this.#startIn(ready, browser)) ??
+      this.#claimNew(browser)
+    )
+  }
+
+  #claimFrom(stock: Stock, prepare: (ready: ReadyInstance) => Promise<void>): Claim | undefined {
+    const ready = stock.take()
+    if (!ready) return undefined
+    const { instance } = ready
     return {
-      instanceId: warm.instance.id,
+      instanceId: instance.id,
       open: async () => {
-        this.#refill(kind)
+        stock.refill()
         try {
-          await this.#shape(warm, browser)
-          return warm
+          await prepare(ready)
+          return ready
         } catch (error) {
-          await warm.instance.destroy()
+          await instance.destroy()
           throw error
         }
       },
       // It may have ended in between, and then nobody would take it out again.
       giveBack: () => {
-        if (this.#all.has(warm.instance.id)) this.#warm[kind].unshift(warm)
-        else this.#refill(kind)
+        if (this.#all.has(instance.id)) stock.giveBack(ready)
+        else stock.refill()
       },
+    }
+  }
+
+  #claimNew(browser: BrowserStart): Claim {
+    const instanceId = newId()
+    return {
+      instanceId,
+      open: () => this.#start(instanceId, browser, { isBackground: false }),
+      giveBack: () => {},
     }
   }
 
@@ -120,21 +138,40 @@ export class Instances {
     await agent.shape({ width, height, kiosk })
   }
 
+  async #startIn({ instance, agent }: ReadyInstance, browser: BrowserStart): Promise<void> {
+    await this.#checkMemory(browser)
+    await instance.setLimits(this.#options.limits(browser))
+    await instance.setBackground(false)
+    await agent.startBrowser(browser, this.#closing.signal)
+  }
+
   async #start(id: string, browser: BrowserStart, { isBackground }: { isBackground: boolean }) {
     await this.#checkMemory(browser)
-    const { driver, limits, leaseSeconds } = this.#options
-    const instance = await driver.start({
-      id,
-      limits: limits(browser),
-      agent: { leaseSeconds, browser },
-      isBackground,
-    })
-    const ready = this.#own(instance)
+    return this.#launch({ id, limits: this.#options.limits(browser), browser, isBackground }, ({ agent }) =>
+      agent.startBrowser(browser, this.#closing.signal),
+    )
+  }
+
+  /** Limited as the smaller kind, until it is known what it becomes. */
+  async #startEmpty(): Promise<ReadyInstance> {
+    const limits = this.#options.limits({ headless: true })
+    return this.#launch({ id: newId(), limits, isBackground: true }, ({ agent }) =>
+      agent.state({ signal: this.#closing.signal }),
+    )
+  }
+
+  async #launch(
+    { browser, ...options }: Omit<InstanceOptions, 'agent'> & { browser?: BrowserStart },
+    untilReady: (ready: ReadyInstance) => Promise<unknown>,
+  ): Promise<ReadyInstance> {
+    const { driver, leaseSeconds } = this.#options
+    const agent = { leaseSeconds, ...(browser && { browser }) }
+    const ready = this.#own(await driver.start({ ...options, agent }))
     try {
-      await ready.agent.startBrowser(browser, this.#closing.signal)
+      await untilReady(ready)
       return ready
     } catch (error) {
-      await instance.destroy()
+      await ready.instance.destroy()
       throw error
     }
   }
@@ -174,38 +211,7 @@ export class Instances {
     await ended
     agent.close()
     this.#all.delete(instance.id)
-    for (const kind of ['headless', 'headful'] as const) {
-      const warm = this.#warm[kind]
-      const index = warm.findIndex((other) => other.instance === instance)
-      if (index === -1) continue
-      warm.splice(index, 1)
-      this.#refill(kind)
-    }
-  }
-
-  #refill(kind: Kind): void {
-    if (this.#refilling.has(kind) || this.#closing.signal.aborted || this.shortcomings.length > 0) return
-    const refilling = this.#makeWarm(kind).finally(() => this.#refilling.delete(kind))
-    this.#refilling.set(kind, refilling)
-  }
-
-  async #makeWarm(kind: Kind): Promise<void> {
-    const { warm, log } = this.#options
-    let pauseMs = this.#isFilled ? REFILL_AFTER_MS : 0
-    while (this.#warm[kind].length < warm[kind] && !this.#closing.signal.aborted) {
-      await pause(pauseMs, this.#closing.signal)
-      if (this.#closing.signal.aborted) return
-      try {
-        const browser = { headless: kind === 'headless', kiosk: false, ...WARM_SIZE }
-        const ready = await this.#start(newId(), browser, { isBackground: true })
-        this.#warm[kind].push(ready)
-        pauseMs = 0
-      } catch (error) {
-        if (this.#closing.signal.aborted) return
-        log.warn({ err: error, kind }, 'cannot make an instance ready')
-        pauseMs = Math.min(MOST_REFILL_PAUSE_MS, Math.max(REFILL_PAUSE_MS, pauseMs * 2))
-      }
-    }
+    for (const kind of kinds) this.#stocks[kind].remove(instance)
   }
 
   async #checkMemory(browser: BrowserStart): Promise<void> {
@@ -219,7 +225,7 @@ export class Instances {
   /** Lets go of all; what nobody uses is destroyed, the rest only when told so. */
   async close({ keep }: { keep: ReadonlySet<string> }): Promise<void> {
     this.#closing.abort()
-    await Promise.all(this.#refilling.values())
+    await Promise.all(kinds.map((kind) => this.#stocks[kind].settled))
     await Promise.all(
       [...this.#all.values()].map(async ({ instance, agent }) => {
         if (!keep.has(instance.id)) await instance.destroy()

@@ -1,6 +1,7 @@
 // Prometheus metrics of this server.
 import type { Pool } from 'pg'
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
+import { kinds, type Kind } from '../runtime/instances.ts'
 import { RequestDurations } from './request-durations.ts'
 
 export interface MetricSources {
@@ -8,7 +9,7 @@ export interface MetricSources {
   readonly droppedLogLines: () => number
   readonly droppedAuditRecords: () => number
   readonly liveSessions: () => number
-  readonly warmInstances: (kind: 'headless' | 'headful') => number
+  readonly readyInstances: (kind: Kind) => number
 }
 
 export class Metrics {
@@ -40,11 +41,11 @@ export class Metrics {
     })
     new Gauge({
       name: 'berth_warm_instances',
-      help: 'Settled instances that wait for a session',
+      help: 'Instances held ready for a session; empty: without a browser',
       labelNames: ['kind'],
       registers,
       collect() {
-        for (const kind of ['headless', 'headful'] as const) this.set({ kind }, sources.warmInstances(kind))
+        for (const kind of kinds) this.set({ kind }, sources.readyInstances(kind))
       },
     })
     countOf('berth_log_lines_dropped_total', 'Log lines a blocked reader cost', droppedLogLines)

@@ -1,5 +1,6 @@
 import { foundation } from './001-foundation.ts'
 import { browsers } from './002-browsers.ts'
+import { replicas } from './003-replicas.ts'
 
 export interface Migration {
   readonly version: number
@@ -11,4 +12,5 @@ export interface Migration {
 export const migrations: readonly Migration[] = [
   { version: 1, name: 'foundation', sql: foundation },
   { version: 2, name: 'browsers', sql: browsers },
+  { version: 3, name: 'replicas', sql: replicas },
 ]

@@ -62,6 +62,10 @@ class FakeInstance implements Instance {
     return Promise.resolve()
   }
 
+  setLimits(): Promise<void> {
+    return Promise.resolve()
+  }
+
   setBackground(): Promise<void> {
     return Promise.resolve()
   }

@@ -88,11 +88,16 @@ class CgroupV1 implements Cgroup {
 
   make(limits: InstanceLimits): void {
     for (const directory of this.#directories) makeGroup(directory)
+    this.setLimits(limits)
+  }
+
+  setLimits(limits: InstanceLimits): void {
     const memory = this.#groups.get('memory')
     if (memory) {
-      write(memory, 'memory.limit_in_bytes', limits.memoryBytes)
       // Memory and swap together, so equal means no swap; only where the kernel counts swap. It may
-      // not be less than the other, so it comes second.
+      // never be less than the other, so it is out of the way meanwhile.
+      writeIfThere(memory, 'memory.memsw.limit_in_bytes', -1)
+      write(memory, 'memory.limit_in_bytes', limits.memoryBytes)
       writeIfThere(memory, 'memory.memsw.limit_in_bytes', limits.memoryBytes)
     }
     const pids = this.#groups.get('pids')

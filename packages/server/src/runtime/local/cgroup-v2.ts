@@ -95,6 +95,11 @@ class CgroupV2 implements Cgroup {
   make(limits: InstanceLimits): void {
     const group = this.#directory
     makeGroup(group)
+    this.setLimits(limits)
+  }
+
+  setLimits(limits: InstanceLimits): void {
+    const group = this.#directory
     // Each is there only if its controller is enabled.
     writeIfThere(group, 'memory.max', limits.memoryBytes)
     writeIfThere(group, 'memory.swap.max', 0)

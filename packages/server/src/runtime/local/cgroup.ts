@@ -23,6 +23,7 @@ export interface Cgroup {
   /** Resolves when every process stands still; gives up when the signal fires. */
   freeze(signal: AbortSignal): Promise<void>
   thaw(): void
+  setLimits(limits: InstanceLimits): void
   setBackground(isBackground: boolean): void
   /** Ends every process, frozen or not, and waits until none is left. */
   kill(): Promise<void>

@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process'
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
 import type { LinkPurpose } from '@berth/contracts/link'
-import type { Instance, InstanceEnd } from '../driver.ts'
+import type { Instance, InstanceEnd, InstanceLimits } from '../driver.ts'
 import type { Cgroup } from './cgroup.ts'
 import type { Egress, EgressListener } from './egress.ts'
 import type { InstanceDirectory } from './instance-directory.ts'
@@ -113,6 +113,10 @@ export class LocalInstance implements Instance {
       this.#options.cgroup.thaw()
       this.#isFrozen = false
     })
+  }
+
+  async setLimits(limits: InstanceLimits): Promise<void> {
+    if (!this.#end) this.#options.cgroup.setLimits(limits)
   }
 
   async setBackground(isBackground: boolean): Promise<void> {

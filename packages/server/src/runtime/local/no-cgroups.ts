@@ -44,6 +44,8 @@ class ProcessesOf implements Cgroup {
 
   thaw(): void {}
 
+  setLimits(): void {}
+
   setBackground(): void {}
 
   async kill(): Promise<void> {

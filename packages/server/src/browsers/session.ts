@@ -1,0 +1,38 @@
+// A session as its users see it, on this server or on another.
+import type { Duplex } from 'node:stream'
+import type { EndReason } from '@berth/contracts/browsers'
+import type { LinkPurpose } from '@berth/contracts/link'
+import type { AgentClient } from '../runtime/agent-client.ts'
+
+export interface HoldOptions {
+  /** It may go on standby under this hold when nothing stirs, if the session was made so. */
+  readonly maySleep?: boolean
+}
+
+/** Keeps a session from timing out, and awake, until disposed. */
+export interface Hold extends Disposable {
+  /** Something passes: the silence is over, and so is standby. */
+  stir(): void
+}
+
+export interface Session {
+  readonly id: string
+  /** Fires when the session ends, with a SessionEnded. */
+  readonly ending: AbortSignal
+  hold(options?: HoldOptions): Hold
+  /** A connection into the instance, awake by the time it is there. The caller holds the session. */
+  connect(purpose: LinkPurpose, signal: AbortSignal): Promise<Duplex>
+  /** Path of Chromium's browser-wide websocket, another one after each start of Chromium. */
+  devtoolsPath(options?: { isKnownWrong?: boolean }): Promise<string>
+  /** Asks its agent for something, and keeps it awake meanwhile. */
+  awake<T>(work: (agent: AgentClient) => Promise<T>): Promise<T>
+}
+
+export class SessionEnded extends Error {
+  readonly reason: EndReason
+
+  constructor(reason: EndReason) {
+    super(`The session has ended: ${reason}`)
+    this.reason = reason
+  }
+}

@@ -1,0 +1,59 @@
+// A session that another server has, reached through it. That server holds it awake for as long as a
+// tunnel is open.
+import type { Duplex } from 'node:stream'
+import type { EndReason } from '@berth/contracts/browsers'
+import type { LinkPurpose } from '@berth/contracts/link'
+import { SessionEnded, type Hold, type Session } from '../browsers/session.ts'
+import { AgentClient } from '../runtime/agent-client.ts'
+
+export interface RemoteSessionOptions {
+  readonly id: string
+  readonly dial: (purpose: LinkPurpose, signal: AbortSignal) => Promise<Duplex>
+  /** For as long as somebody holds it, its end is of interest here. */
+  readonly watch: (session: RemoteSession) => Disposable
+}
+
+export class RemoteSession implements Session {
+  readonly id: string
+  readonly #options: RemoteSessionOptions
+  readonly #ending = new AbortController()
+
+  constructor(options: RemoteSessionOptions) {
+    this.id = options.id
+    this.#options = options
+  }
+
+  get ending(): AbortSignal {
+    return this.#ending.signal
+  }
+
+  hold(): Hold {
+    const watched = this.#options.watch(this)
+    return { stir: () => {}, [Symbol.dispose]: () => watched[Symbol.dispose]() }
+  }
+
+  connect(purpose: LinkPurpose, signal: AbortSignal): Promise<Duplex> {
+    return this.#options.dial(purpose, AbortSignal.any([signal, this.ending]))
+  }
+
+  async devtoolsPath(): Promise<string> {
+    const { devtools_path } = await this.awake((agent) => agent.startedState(this.ending))
+    return devtools_path
+  }
+
+  /** With connections that end with the work: an open one would keep the session from its standby. */
+  async awake<T>(work: (agent: AgentClient) => Promise<T>): Promise<T> {
+    const hold = this.hold()
+    const agent = new AgentClient(this)
+    try {
+      return await work(agent)
+    } finally {
+      agent.close()
+      hold[Symbol.dispose]()
+    }
+  }
+
+  end(reason: EndReason): void {
+    this.#ending.abort(new SessionEnded(reason))
+  }
+}

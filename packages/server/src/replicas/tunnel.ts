@@ -1,0 +1,68 @@
+// A connection into an instance on another server, through that server.
+import { X509Certificate } from 'node:crypto'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { checkServerIdentity, rootCertificates, type PeerCertificate } from 'node:tls'
+import type { LinkPurpose } from '@berth/contracts/link'
+
+export const TUNNEL_PATH = '/internal/link'
+export const TUNNEL_PROTOCOL = 'berth-link'
+export const TUNNEL_AUDIENCE = 'link'
+
+export interface TunnelOptions {
+  /** Of the server that has the session, such as http://10.0.0.5:8080. */
+  readonly address: string
+  readonly purpose: LinkPurpose
+  readonly token: string
+  /** The certificate of this server, which servers of a fleet commonly share. */
+  readonly certificate: Buffer | undefined
+  readonly signal: AbortSignal
+}
+
+export async function openTunnel({
+  address,
+  purpose,
+  token,
+  certificate,
+  signal,
+}: TunnelOptions): Promise<Duplex> {
+  const url = new URL(`${TUNNEL_PATH}/${purpose}`, address)
+  const request = url.protocol === 'https:' ? httpsRequest : httpRequest
+  return new Promise((resolve, reject) => {
+    const fail = (why: string, cause?: Error) => {
+      reject(new Error(`Cannot reach the server of the session at ${address}: ${why}`, { cause }))
+    }
+    const sent = request(url, {
+      agent: false,
+      headers: { connection: 'upgrade', upgrade: TUNNEL_PROTOCOL, authorization: `Bearer ${token}` },
+      signal,
+      ...(url.protocol === 'https:' && trust(certificate)),
+    })
+    sent.once('error', (error) => fail(error.message, error))
+    sent.once('response', (response: IncomingMessage) => {
+      response.resume()
+      fail(`it answered ${response.statusCode}`)
+    })
+    sent.once('upgrade', (_response: IncomingMessage, socket: Socket, head: Buffer) => {
+      socket.on('error', () => {})
+      socket.setNoDelay(true)
+      if (head.length > 0) socket.unshift(head)
+      resolve(socket)
+    })
+    sent.end()
+  })
+}
+
+/** A fleet with one certificate reaches its servers by addresses that are not in it. */
+function trust(certificate: Buffer | undefined): object {
+  if (!certificate) return {}
+  const own = new X509Certificate(certificate).fingerprint256
+  return {
+    ca: [...rootCertificates, certificate],
+    allowPartialTrustChain: true,
+    checkServerIdentity: (host: string, peer: PeerCertificate) =>
+      peer.fingerprint256 === own ? undefined : checkServerIdentity(host, peer),
+  }
+}

@@ -1,0 +1,83 @@
+// Instances of one kind held ready, made again as they are taken.
+import type { Logger } from 'pino'
+import { pause } from '@berth/kit/pause'
+import type { Turnstile } from '@berth/kit/turnstile'
+import type { Instance } from './driver.ts'
+import type { ReadyInstance } from './instances.ts'
+
+/** After a claim: starting another at once would slow down the session that has just begun. */
+const REFILL_AFTER_MS = 500
+const RETRY_MS = 1_000
+/** Doubled with every failure in a row, so that a host where nothing starts is not kept busy with it. */
+const MOST_RETRY_MS = 60_000
+
+export interface StockOptions {
+  readonly name: string
+  readonly size: number
+  readonly make: () => Promise<ReadyInstance>
+  /** Shared by all stocks: they make one at a time, for the sake of who uses the host. */
+  readonly turns: Turnstile
+  readonly closing: AbortSignal
+  readonly log: Logger
+}
+
+export class Stock {
+  readonly #options: StockOptions
+  readonly #ready: ReadyInstance[] = []
+  #refilling: Promise<void> | undefined
+
+  constructor(options: StockOptions) {
+    this.#options = options
+  }
+
+  get count(): number {
+    return this.#ready.length
+  }
+
+  /** Resolves when nothing is being made. */
+  get settled(): Promise<void> {
+    return this.#refilling ?? Promise.resolve()
+  }
+
+  take(): ReadyInstance | undefined {
+    return this.#ready.shift()
+  }
+
+  giveBack(ready: ReadyInstance): void {
+    this.#ready.unshift(ready)
+  }
+
+  /** It has ended, whether it was here or not. */
+  remove(instance: Instance): void {
+    const index = this.#ready.findIndex((ready) => ready.instance === instance)
+    if (index === -1) return
+    this.#ready.splice(index, 1)
+    this.refill()
+  }
+
+  refill({ afterMs = REFILL_AFTER_MS } = {}): void {
+    if (this.#refilling || this.#options.closing.aborted) return
+    this.#refilling = this.#fill(afterMs).finally(() => (this.#refilling = undefined))
+  }
+
+  async #fill(afterMs: number): Promise<void> {
+    const { name, size, make, turns, closing, log } = this.#options
+    let pauseMs = afterMs
+    while (this.#ready.length < size) {
+      await pause(pauseMs, closing)
+      if (closing.aborted) return
+      const turn = await turns.enter()
+      try {
+        if (closing.aborted) return
+        this.#ready.push(await make())
+        pauseMs = 0
+      } catch (error) {
+        if (closing.aborted) return
+        log.warn({ err: error, kind: name }, 'cannot make an instance ready')
+        pauseMs = Math.min(MOST_RETRY_MS, Math.max(RETRY_MS, pauseMs * 2))
+      } finally {
+        turn[Symbol.dispose]()
+      }
+    }
+  }
+}
