@@ -15,6 +15,14 @@ export interface Effort {
   readonly firstStartPairs: number
   readonly idlePairs: number
   readonly idleSeconds: number
+  /** Pairs of sessions created or deleted, each with a Chromium spawned beside it. */
+  readonly createPairs: number
+  /** Held ready where a warm session is wanted; and without a browser in it. */
+  readonly warmInstances: number
+  readonly emptyInstances: number
+  /** Pairs of blocks of CDP round trips, and how many a block has. */
+  readonly roundTripPairs: number
+  readonly callsPerBlock: number
   /** Further rounds while an interval spans its goal. */
   readonly repeats: number
 }
@@ -31,6 +39,11 @@ export const fullEffort: Effort = {
   firstStartPairs: 6,
   idlePairs: 6,
   idleSeconds: 35,
+  createPairs: 20,
+  warmInstances: 4,
+  emptyInstances: 2,
+  roundTripPairs: 30,
+  callsPerBlock: 40,
   repeats: 3,
 }
 
@@ -55,5 +68,10 @@ export const smokeEffort: Effort = {
   firstStartPairs: 1,
   idlePairs: 1,
   idleSeconds: 1,
+  createPairs: 1,
+  warmInstances: 1,
+  emptyInstances: 1,
+  roundTripPairs: 1,
+  callsPerBlock: 10,
   repeats: 0,
 }

@@ -4,6 +4,7 @@
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { SessionServers } from './arms/session-servers.ts'
 import { setStage } from './arms/stage.ts'
 import { Cleanup } from './cleanup.ts'
 import { fullEffort, profileEffort, smokeEffort } from './effort.ts'
@@ -14,13 +15,31 @@ import { summarise } from './profile-summary.ts'
 import { tableOf } from './report.ts'
 import { machine, resultsDir, writeResults } from './results-file.ts'
 import { atRestRow } from './rows/at-rest.ts'
+import { coldCreateRow } from './rows/cold-create.ts'
+import { deleteSessionRow } from './rows/delete-session.ts'
 import { getProjectRow } from './rows/get-project.ts'
 import { listProjectsRow } from './rows/list-projects.ts'
+import { proxyThroughputRow } from './rows/proxy-throughput.ts'
+import { roundTripRow } from './rows/round-trip.ts'
 import type { Row } from './rows/row.ts'
 import { updateProjectRow } from './rows/update-project.ts'
 import { validateBodyRow } from './rows/validate-body.ts'
+import { warmCreateRow, warmHeadfulCreateRow } from './rows/warm-create.ts'
 
-const allRows: readonly Row[] = [getProjectRow, validateBodyRow, updateProjectRow, listProjectsRow, atRestRow]
+// In the order in which they are measured: those that share a server follow each other.
+const allRows: readonly Row[] = [
+  getProjectRow,
+  validateBodyRow,
+  updateProjectRow,
+  listProjectsRow,
+  atRestRow,
+  warmCreateRow,
+  warmHeadfulCreateRow,
+  coldCreateRow,
+  deleteSessionRow,
+  roundTripRow,
+  proxyThroughputRow,
+]
 
 const { values: options } = parseArgs({
   options: {
@@ -33,6 +52,7 @@ const { values: options } = parseArgs({
 interface Run {
   readonly compared: Compared[]
   readonly broken: { row: number; error: unknown }[]
+  readonly skipped: { row: number; reason: string }[]
   /** The age of our server when the first row began. */
   oursStartMs: number
 }
@@ -46,15 +66,28 @@ async function main(cleanup: Cleanup, signal: AbortSignal): Promise<boolean> {
   if (cores.client === cores.server) console.log('There is one core only: all numbers are doubtful')
   pin([process.pid], cores.client)
   const canary = await Canary.start(cleanup, cores)
-  const run: Run = { compared: [], broken: [], oursStartMs: 0 }
+  const run: Run = { compared: [], broken: [], skipped: [], oursStartMs: 0 }
   const measuring: Measuring = { effort, canary, signal }
 
   const profileDir = options.profile ? join(resultsDir, `${startedAt}-profile`) : undefined
-  await onStage(rows, { cleanup, cores, measuring, run, profileDir })
+  const env: Record<string, string> = {}
+  if (profileDir) {
+    mkdirSync(profileDir, { recursive: true })
+    env['NODE_OPTIONS'] = `--cpu-prof --cpu-prof-dir=${profileDir}`
+  }
+  await onStage(rows, { cleanup, cores, measuring, run, env })
+  const servers = new SessionServers(cleanup, { core: cores.server, env })
   for (const row of rows) {
     if (!('measureProcesses' in row)) continue
-    await collect(row, row.measureProcesses({ cleanup, cores }, measuring), run)
+    const own = new Cleanup()
+    cleanup.after(() => own.close())
+    const isWhole = await collect(row, row.measureProcesses({ cleanup: own, cores, servers }, measuring), run)
+    // Whatever a row has left running would be in the next one's numbers.
+    if (!isWhole) await servers.close()
+    await own.close()
   }
+  run.oursStartMs = Math.max(run.oursStartMs, servers.startMs)
+  await servers.close()
   signal.throwIfAborted()
 
   const results = run.compared.flatMap((compared) => compared.results)
@@ -73,6 +106,7 @@ async function main(cleanup: Cleanup, signal: AbortSignal): Promise<boolean> {
       console.log(`\n${summarise(join(profileDir, name), { skipMs: run.oursStartMs })}`)
     }
   }
+  for (const { row, reason } of run.skipped) console.log(`\nRow ${row} was skipped: ${reason}`)
   for (const { row, error } of run.broken) console.error(`\nRow ${row} is broken:`, error)
   return run.broken.length === 0
 }
@@ -82,23 +116,18 @@ interface StageOptions {
   readonly cores: Cores
   readonly measuring: Measuring
   readonly run: Run
-  readonly profileDir: string | undefined
+  readonly env: Record<string, string>
 }
 
 /** The servers that the first rows share, ended before the rows that want the machine to themselves. */
 async function onStage(
   rows: readonly Row[],
-  { cleanup, cores, measuring, run, profileDir }: StageOptions,
+  { cleanup, cores, measuring, run, env }: StageOptions,
 ): Promise<void> {
   const stageRows = rows.filter((row) => 'measure' in row)
   if (stageRows.length === 0) return
   const own = new Cleanup()
   cleanup.after(() => own.close())
-  const env: Record<string, string> = {}
-  if (profileDir) {
-    mkdirSync(profileDir, { recursive: true })
-    env['NODE_OPTIONS'] = `--cpu-prof --cpu-prof-dir=${profileDir}`
-  }
   const startedAt = performance.now()
   const stage = await setStage(own, { cores, env })
   run.oursStartMs = performance.now() - startedAt
@@ -107,17 +136,29 @@ async function onStage(
 }
 
 /** One broken row does not keep the others from being measured. */
-async function collect(row: Row, measured: AsyncIterable<Compared>, run: Run): Promise<void> {
+async function collect(row: Row, measured: AsyncIterable<Compared>, run: Run): Promise<boolean> {
   console.log(`Row ${row.number}: ${row.title}`)
+  const skip = (reason: string) => {
+    run.skipped.push({ row: row.number, reason })
+    console.log(`  skipped: ${reason}`)
+  }
+  const whySkipped = 'measureProcesses' in row ? row.whySkipped?.() : undefined
+  if (whySkipped) {
+    skip(whySkipped)
+    return true
+  }
   try {
     for await (const compared of measured) {
       run.compared.push(compared)
+      compared.skipped?.forEach(skip)
       for (const { metric, interval, verdict } of compared.results) {
         console.log(`  ${metric.name}  ${interval.median.toFixed(3)}  ${verdict}`)
       }
     }
+    return true
   } catch (error) {
     run.broken.push({ row: row.number, error })
+    return false
   }
 }
 

@@ -6,7 +6,7 @@ const headings = [
   'Metric',
   'Ours p50 (p95)',
   'Baseline p50 (p95)',
-  'Ratio [95 %]',
+  'Judged [95 %]',
   'Pairs',
   'Must',
   'Stretch',
@@ -39,7 +39,8 @@ function cellsOf(result: Result, isJudged: boolean): string[] {
   const { metric, ours, baseline, interval, verdict, cleanCount, pairCount } = result
   const show = (value: number) => group(value.toFixed(metric.digits))
   const spread = ({ p50, p95 }: { p50: number; p95: number }) => `${show(p50)} (${show(p95)}) ${metric.unit}`
-  const judged = metric.judged === 'ratio' ? (value: number) => value.toFixed(2) : show
+  const isShare = metric.judged === 'ratio' || metric.judged === 'speedup'
+  const judged = isShare ? (value: number) => value.toFixed(2) : show
   const { goal } = metric
   return [
     String(metric.row),

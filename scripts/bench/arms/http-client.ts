@@ -16,7 +16,12 @@ export interface HttpAnswer {
 }
 
 export class HttpClient {
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  readonly #agent: Agent
+
+  /** One connection, unless requests are to be sent side by side. */
+  constructor({ connections = 1 } = {}) {
+    this.#agent = new Agent({ keepAlive: true, maxSockets: connections })
+  }
 
   send({ url, method, headers, body }: HttpRequest): Promise<HttpAnswer> {
     return new Promise((resolve, reject) => {

@@ -1,7 +1,7 @@
 // What rows 27 to 30 are played on: our server, the bare one and the bare driver, all three on the
 // same embedded PostgreSQL with the same ten thousand projects, each on its core.
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
@@ -12,6 +12,7 @@ import { cpuMsOf, treeOf } from '../measure/processes.ts'
 import { startBareServer, type BareServer } from './bare.ts'
 import { Driver } from './driver.ts'
 import { HttpClient } from './http-client.ts'
+import { postmasterOf } from './postmaster.ts'
 import { seedProjects } from './projects.ts'
 
 export interface Stage {
@@ -84,9 +85,4 @@ function socketDirOf(dataDir: string): string {
   const beside = join(root, 'run')
   if (existsSync(join(beside, '.s.PGSQL.5432'))) return beside
   return join(tmpdir(), `berth-${createHash('sha256').update(root).digest('hex').slice(0, 16)}`)
-}
-
-export function postmasterOf(dataDir: string): number {
-  const file = join(dataDir, 'postgres', 'cluster', 'postmaster.pid')
-  return Number(readFileSync(file, 'utf8').split('\n')[0])
 }

@@ -10,6 +10,8 @@ const LOOK_EVERY_MS = 2
 const MOST_START_MS = 60_000
 
 export interface Startable {
+  /** This process's own, unless told otherwise. */
+  readonly node?: string
   /** Arguments of Node. */
   readonly args: readonly string[]
   readonly env: (port: number) => NodeJS.ProcessEnv
@@ -17,6 +19,7 @@ export interface Startable {
 
 export interface Started {
   readonly pid: number
+  readonly url: string
   /** From the start of the process until /health was answered. */
   readonly startMs: number
   stop(): Promise<void>
@@ -25,12 +28,12 @@ export interface Started {
 /** Pinned from the first instruction on, and all its children with it. */
 export async function startUntilHealthy(
   cleanup: Cleanup,
-  { args, env }: Startable,
+  { node = process.execPath, args, env }: Startable,
   core: number,
 ): Promise<Started> {
   const port = await freePort()
   const startedAt = performance.now()
-  const child = spawn('taskset', ['--cpu-list', String(core), process.execPath, ...args], {
+  const child = spawn('taskset', ['--cpu-list', String(core), node, ...args], {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: env(port),
   })
@@ -50,7 +53,7 @@ export async function startUntilHealthy(
       if (performance.now() - startedAt > MOST_START_MS) throw new Error(`It hangs: ${complaints}`)
       await pause(LOOK_EVERY_MS)
     }
-    return { pid: child.pid!, startMs: performance.now() - startedAt, stop }
+    return { pid: child.pid!, url: `http://127.0.0.1:${port}`, startMs: performance.now() - startedAt, stop }
   } finally {
     http.close()
   }

@@ -14,6 +14,16 @@ export function oursDirectly(dataDir: string): Startable {
   return { args: [main], env: (port) => ({ ...oursEnv(dataDir, port), NODE_DISABLE_COMPILE_CACHE: '1' }) }
 }
 
+/** With what it has compiled before, as an operator's server has; a Node of its own, and settings. */
+export function oursWithSessions(options: {
+  node: string
+  dataDir: string
+  env: Record<string, string>
+}): Startable {
+  const { node, dataDir, env } = options
+  return { node, args: [main], env: (port) => ({ ...oursEnv(dataDir, port), ...env }) }
+}
+
 /** What `npm start` runs, after npm itself. */
 export function oursAsNpmStart(dataDir: string): Startable {
   return { args: [runner, 'start'], env: (port) => oursEnv(dataDir, port) }

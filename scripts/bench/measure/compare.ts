@@ -17,6 +17,8 @@ export interface Comparison {
 export interface Compared {
   readonly results: readonly Result[]
   readonly samples: readonly (CheckedPair | Pair)[]
+  /** What of the row could not be measured, and why. */
+  readonly skipped?: readonly string[]
 }
 
 export interface Measuring {

@@ -1,5 +1,5 @@
 import type { Goal, Metric, Pair } from './metric.ts'
-import { bootstrap, quantile, type Interval } from './statistics.ts'
+import { bootstrap, median, quantile, type Interval } from './statistics.ts'
 
 export type Verdict = 'pass, stretch' | 'pass' | 'fail' | 'noisy' | 'info'
 
@@ -28,20 +28,49 @@ interface Sampled {
 /** Undecided is "noisy" here; whoever can measure on does so and asks again. */
 export function judge(metric: Metric, { clean, all, wanted }: Sampled): Result {
   // With nothing clean there are still numbers to show, and too few to judge.
-  const pairs = clean.length > 0 ? clean : all
-  const ours = pairs.map((pair) => reading(pair.ours, metric))
-  const baseline = pairs.map((pair) => reading(pair.baseline, metric))
-  const judged = metric.judged === 'value' ? ours : ours.map((value, index) => value / baseline[index]!)
-  const interval = bootstrap(judged)
+  const pairs = (clean.length > 0 ? clean : all).map((pair) => ({
+    ours: samples(pair.ours, metric),
+    baseline: metric.isOursOnly ? [] : samples(pair.baseline, metric),
+  }))
+  const interval = bootstrap(pairs, (some) => statistic(metric, some))
   return {
     metric,
     cleanCount: clean.length,
     pairCount: all.length,
-    ours: spread(ours),
-    baseline: spread(baseline),
+    ours: spread(pairs.flatMap((pair) => pair.ours)),
+    baseline: spread(pairs.flatMap((pair) => pair.baseline)),
     interval,
     // Too few clean pairs are never green, whatever they say.
     verdict: !metric.goal ? 'info' : clean.length < wanted ? 'noisy' : decide(metric.goal, interval),
+  }
+}
+
+interface SampledPair {
+  readonly ours: readonly number[]
+  readonly baseline: readonly number[]
+}
+
+function statistic({ judged, quantile: share }: Metric, pairs: readonly SampledPair[]): number {
+  if (share === undefined)
+    return median(pairs.map(({ ours, baseline }) => hold(judged, ours[0]!, baseline[0]!)))
+  const whole = (arm: keyof SampledPair) =>
+    quantile(
+      pairs.flatMap((pair) => pair[arm]),
+      share,
+    )
+  return hold(judged, whole('ours'), whole('baseline'))
+}
+
+function hold(judged: Metric['judged'], ours: number, baseline: number): number {
+  switch (judged) {
+    case 'ratio':
+      return ours / baseline
+    case 'speedup':
+      return baseline / ours
+    case 'difference':
+      return ours - baseline
+    case 'value':
+      return ours
   }
 }
 
@@ -54,10 +83,12 @@ function decide({ direction, must, stretch }: Goal, { low, high }: Interval): Ve
   return meets(better, must) ? 'noisy' : 'fail'
 }
 
-function reading(readings: Pair['ours'], { reading: name }: Metric): number {
+function samples(readings: Pair['ours'], { reading: name, quantile: share }: Metric): readonly number[] {
   const value = readings[name]
-  if (value === undefined || !Number.isFinite(value)) throw new Error(`Cannot read "${name}" of a block`)
-  return value
+  const values = typeof value === 'number' ? [value] : (value ?? [])
+  const isWhole = share === undefined ? typeof value === 'number' : values.length > 0
+  if (!isWhole || !values.every(Number.isFinite)) throw new Error(`Cannot read "${name}" of a block`)
+  return values
 }
 
 function spread(values: readonly number[]): Spread {

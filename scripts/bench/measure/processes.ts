@@ -7,9 +7,9 @@ let ticksPerSecond: number | undefined
 /** The process and all that descend from it, without the trees of the processes in `except`. */
 export function treeOf(root: number, { except = [] }: { except?: readonly number[] } = {}): number[] {
   const children = new Map<number, number[]>()
-  for (const name of readdirSync('/proc')) {
-    const stat = /^\d+$/.test(name) ? statOf(Number(name)) : undefined
-    if (stat) children.set(stat.parent, [...(children.get(stat.parent) ?? []), Number(name)])
+  for (const pid of allPids()) {
+    const stat = statOf(pid)
+    if (stat) children.set(stat.parent, [...(children.get(stat.parent) ?? []), pid])
   }
   const found: number[] = []
   const open = [root]
@@ -19,6 +19,26 @@ export function treeOf(root: number, { except = [] }: { except?: readonly number
     open.push(...(children.get(pid) ?? []))
   }
   return found
+}
+
+/** All processes of an account, wherever they are in the tree. */
+export function pidsOfUser(uid: number): number[] {
+  return allPids().filter((pid) => {
+    try {
+      return /^Uid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] === String(uid)
+    } catch {
+      return false
+    }
+  })
+}
+
+/** Empty for one that has ended. */
+export function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
+  } catch {
+    return ''
+  }
 }
 
 /** User and system time so far, that of children that have ended included. */
@@ -38,6 +58,12 @@ export function pssBytesOf(pids: readonly number[]): number {
     (sum, pid) => sum + kibibytes(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'), 'Pss') * 1024,
     0,
   )
+}
+
+function allPids(): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
 }
 
 function kibibytes(text: string, field: string): number {

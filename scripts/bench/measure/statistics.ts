@@ -8,7 +8,7 @@ export interface Interval {
 
 /** Linear between the two nearest ranks. */
 export function quantile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b)
+  const sorted = Float64Array.from(values).toSorted()
   const rank = (sorted.length - 1) * share
   const below = sorted[Math.floor(rank)]!
   const above = sorted[Math.ceil(rank)]!
@@ -19,13 +19,13 @@ export function median(values: readonly number[]): number {
   return quantile(values, 0.5)
 }
 
-/** The median, and where 95 % of the medians of resampled values lie. */
-export function bootstrap(values: readonly number[]): Interval {
+/** A statistic of some pairs, and where 95 % of it lie when the pairs are drawn again. */
+export function bootstrap<T>(items: readonly T[], statistic: (some: readonly T[]) => number): Interval {
   const random = seededRandom(1)
-  const medians = Array.from({ length: RESAMPLES }, () =>
-    median(values.map(() => values[Math.floor(random() * values.length)]!)),
+  const drawn = Array.from({ length: RESAMPLES }, () =>
+    statistic(items.map(() => items[Math.floor(random() * items.length)]!)),
   )
-  return { median: median(values), low: quantile(medians, 0.025), high: quantile(medians, 0.975) }
+  return { median: statistic(items), low: quantile(drawn, 0.025), high: quantile(drawn, 0.975) }
 }
 
 /** The same samples must give the same interval, so chance is seeded (mulberry32). */

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { tempDir } from '../../../tests/fixtures/server.ts'
-import { postmasterOf } from '../arms/stage.ts'
+import { postmasterOf } from '../arms/postmaster.ts'
 import { startUntilHealthy, type Started } from '../arms/start.ts'
 import { bareDirectly, oursDirectly } from '../arms/startables.ts'
 import type { Compared, Measuring } from '../measure/compare.ts'

@@ -1,0 +1,145 @@
+// The baseline: the Chromium of the machine as a program would spawn it for itself, with a fresh
+// profile, and an X server before it when it is to have a window. It has an account of its own, as
+// Chromium has no sandbox for root; by that account all its processes are found.
+import assert from 'node:assert/strict'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { chownSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Cleanup } from '../cleanup.ts'
+import { whenGone } from '../measure/alive.ts'
+import { cpuMsOf, pidsOfUser } from '../measure/processes.ts'
+import { whenQuiet } from '../measure/quiet.ts'
+import { XServer } from './x-server.ts'
+
+/** Not the shell script in /usr/bin, which would only make it slower. */
+export const chromiumProgram = '/usr/lib/chromium/chromium'
+
+const LISTENING = /^DevTools listening on (ws:\/\/\S+)$/m
+const MOST_START_MS = 60_000
+const FIRST_UID = 58_000
+const UIDS = 1_000
+let startCount = 0
+
+export interface BareOptions {
+  readonly core: number
+  readonly isHeadless: boolean
+}
+
+export class BareChromium {
+  readonly wsUrl: string
+  readonly #child: ChildProcess
+  readonly #uid: number
+  readonly #directory: string
+  readonly #xServer: XServer | undefined
+
+  private constructor(options: {
+    wsUrl: string
+    child: ChildProcess
+    uid: number
+    directory: string
+    xServer: XServer | undefined
+  }) {
+    this.wsUrl = options.wsUrl
+    this.#child = options.child
+    this.#uid = options.uid
+    this.#directory = options.directory
+    this.#xServer = options.xServer
+  }
+
+  /** From nothing until its debugging port is open. */
+  static async start(cleanup: Cleanup, { core, isHeadless }: BareOptions): Promise<BareChromium> {
+    const uid = FIRST_UID + (startCount++ % UIDS)
+    const directory = mkdtempSync(join(tmpdir(), 'berth-bare-'))
+    chownSync(directory, uid, uid)
+    const xServer = isHeadless ? undefined : await XServer.start(cleanup, { core })
+    const child = spawn(
+      'taskset',
+      ['--cpu-list', String(core), chromiumProgram, ...flagsOf({ directory, isHeadless })],
+      {
+        uid,
+        gid: uid,
+        detached: true,
+        cwd: directory,
+        stdio: ['ignore', 'ignore', 'pipe'],
+        env: {
+          PATH: '/usr/bin:/bin',
+          LANG: 'C.UTF-8',
+          HOME: directory,
+          TMPDIR: directory,
+          ...(xServer && { DISPLAY: xServer.display }),
+        },
+      },
+    )
+    cleanup.after(async () => {
+      killGroup(child)
+      for (const pid of pidsOfUser(uid)) killIfThere(pid)
+      await whenGone(pidsOfUser(uid))
+      rmSync(directory, { recursive: true, force: true })
+    })
+    return new BareChromium({ wsUrl: await listeningAt(child), child, uid, directory, xServer })
+  }
+
+  /** All its processes, those that left its tree included, and its X server. */
+  pids(): number[] {
+    return [...pidsOfUser(this.#uid), ...(this.#xServer ? [this.#xServer.pid] : [])]
+  }
+
+  cpuMs(): number {
+    return cpuMsOf(this.pids())
+  }
+
+  /** For seconds after its start it does things of its own. */
+  settled(): Promise<void> {
+    return whenQuiet(() => this.cpuMs())
+  }
+
+  /** Ends it the short way: SIGKILL, and its profile removed. Takes the processes to wait for. */
+  async end(pids: readonly number[] = this.pids()): Promise<void> {
+    killGroup(this.#child)
+    this.#xServer?.kill()
+    await whenGone(pids)
+    rmSync(this.#directory, { recursive: true, force: true })
+  }
+}
+
+function flagsOf({ directory, isHeadless }: { directory: string; isHeadless: boolean }): string[] {
+  return [
+    ...(isHeadless ? ['--headless=new'] : ['--window-position=0,0']),
+    '--remote-debugging-port=0',
+    `--user-data-dir=${join(directory, 'profile')}`,
+    '--no-first-run',
+    '--no-default-browser-check',
+    // As large as a session of ours.
+    '--window-size=1920,1080',
+    'about:blank',
+  ]
+}
+
+function listeningAt(child: ChildProcess): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  let output = ''
+  const timer = setTimeout(() => reject(new Error(`Chromium hangs: ${output}`)), MOST_START_MS)
+  child.once('error', reject)
+  child.once('exit', (code, signal) => reject(new Error(`Chromium ended with ${signal ?? code}: ${output}`)))
+  child.stderr!.on('data', (chunk: Buffer) => {
+    output = (output + chunk.toString()).slice(-10_000)
+    const url = LISTENING.exec(output)?.[1]
+    if (url) resolve(url)
+  })
+  return promise.finally(() => clearTimeout(timer))
+}
+
+/** It leads a group, in which are all its children but the crash reporters, which leave with it. */
+function killGroup(child: ChildProcess): void {
+  assert.ok(child.pid, 'Chromium could not be started')
+  killIfThere(-child.pid)
+}
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // Gone already.
+  }
+}

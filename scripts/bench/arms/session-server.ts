@@ -1,0 +1,144 @@
+// Our server with real sessions, from the working tree, pinned with all that it starts.
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Browser, CreateBrowserRequest } from '@berth/contracts/browsers'
+import { commandOf, cpuMsOf, treeOf } from '../measure/processes.ts'
+import { isQuiet } from '../measure/quiet.ts'
+import { HttpClient, type HttpAnswer } from './http-client.ts'
+import { postmasterOf } from './postmaster.ts'
+import type { Started } from './start.ts'
+
+const MOST_SETTLE_MS = 120_000
+const LOOK_EVERY_MS = 50
+
+export interface ServerSettings {
+  /** Settled instances it holds ready. */
+  readonly warmHeadless?: number
+  readonly warmHeadful?: number
+  /** Instances it holds ready without a browser. */
+  readonly empty?: number
+  /** What sessions may reach of this machine. */
+  readonly allow?: string
+}
+
+export type SessionRequest = CreateBrowserRequest & { readonly standby_after_seconds?: number }
+
+export interface ServerProcesses {
+  /** Of the server itself, with its helpers but without its database. */
+  readonly daemon: readonly number[]
+  readonly postgres: readonly number[]
+  /** By instance, everything in it and around it. */
+  readonly instances: ReadonlyMap<string, readonly number[]>
+}
+
+export class SessionServer {
+  readonly url: string
+  readonly pid: number
+  readonly dataDir: string
+  readonly settings: ServerSettings
+  readonly #started: Started
+  readonly #headers: Record<string, string>
+  readonly #http = new HttpClient()
+
+  constructor(started: Started, options: { dataDir: string; settings: ServerSettings }) {
+    this.#started = started
+    this.url = started.url
+    this.pid = started.pid
+    this.dataDir = options.dataDir
+    this.settings = options.settings
+    const key = readFileSync(join(options.dataDir, 'api-key'), 'utf8').trim()
+    this.#headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  }
+
+  /** As the API answers it, whatever it answers. */
+  tryCreate(body: SessionRequest, http = this.#http): Promise<HttpAnswer> {
+    return this.#send('POST', '/browsers', { body: JSON.stringify(body), http })
+  }
+
+  async create(body: SessionRequest, http = this.#http): Promise<Browser> {
+    const answer = await this.tryCreate(body, http)
+    assert.equal(answer.status, 200, answer.text)
+    return JSON.parse(answer.text) as Browser
+  }
+
+  async get(id: string): Promise<Browser> {
+    const answer = await this.#send('GET', `/browsers/${id}`)
+    assert.equal(answer.status, 200, answer.text)
+    return JSON.parse(answer.text) as Browser
+  }
+
+  /** Returns how long the answer took. */
+  async delete({ session_id: id }: Browser): Promise<number> {
+    const answer = await this.#send('DELETE', `/browsers/${id}`)
+    assert.equal(answer.status, 204, answer.text)
+    return answer.elapsedMs
+  }
+
+  instanceDir(id: string): string {
+    return join(this.dataDir, 'instances', id)
+  }
+
+  instanceIds(): string[] {
+    return readdirSync(join(this.dataDir, 'instances')).filter((name) => /^[a-z0-9]/.test(name))
+  }
+
+  processes(): ServerProcesses {
+    const postmaster = postmasterOf(this.dataDir)
+    const all = treeOf(this.pid)
+    const instances = new Map<string, number[]>()
+    for (const id of this.instanceIds()) {
+      // The one that has its directory among its arguments; all else is below it.
+      const root = all.find((pid) => commandOf(pid).includes(`/${id}/pub`))
+      if (root !== undefined) instances.set(id, treeOf(root))
+    }
+    const besides = new Set([...instances.values()].flat())
+    const postgres = treeOf(postmaster)
+    return {
+      daemon: all.filter((pid) => !besides.has(pid) && !postgres.includes(pid)),
+      postgres,
+      instances,
+    }
+  }
+
+  /** Of the server, its database and all instances that are there. */
+  cpuMs(): number {
+    return cpuMsOf(treeOf(this.pid))
+  }
+
+  /** Settled instances that wait, by what the server says. */
+  async warmCount(kind: 'headless' | 'headful'): Promise<number> {
+    const { text } = await this.#send('GET', '/metrics')
+    return Number(new RegExp(`^berth_warm_instances\\{kind="${kind}"\\} (\\d+)$`, 'm').exec(text)?.[1])
+  }
+
+  /** Waits until it holds ready what it is to, has no more than the given sessions, and is at rest. */
+  async settled({ sessions = 0 } = {}): Promise<void> {
+    const { warmHeadless = 0, warmHeadful = 0, empty = 0 } = this.settings
+    const wanted = warmHeadless + warmHeadful + empty + sessions
+    const deadline = performance.now() + MOST_SETTLE_MS
+    const isFilled = async () =>
+      this.instanceIds().length === wanted &&
+      (await this.warmCount('headless')) === warmHeadless &&
+      (await this.warmCount('headful')) === warmHeadful
+    while (!(await isFilled()) || !(await isQuiet(() => this.cpuMs()))) {
+      assert.ok(performance.now() < deadline, `the server never held ${wanted} instances at rest`)
+      await pause(LOOK_EVERY_MS)
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#http.close()
+    await this.#started.stop()
+  }
+
+  #send(
+    method: string,
+    path: string,
+    { body, http = this.#http }: { body?: string; http?: HttpClient } = {},
+  ): Promise<HttpAnswer> {
+    const headers = body === undefined ? { authorization: this.#headers['authorization']! } : this.#headers
+    return http.send({ url: this.url + path, method, headers, ...(body !== undefined && { body }) })
+  }
+}

@@ -1,0 +1,112 @@
+// The servers of the rows with sessions. A server that runs with the same settings is used again, and
+// so is the data directory of one that has ended, as making a database takes longer than a row.
+import { copyFileSync, existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { helpText } from '@berth/server/config'
+import { findProgram } from '@berth/server/runtime/local/programs'
+import { tempDir } from '../../../tests/fixtures/server.ts'
+import type { Cleanup } from '../cleanup.ts'
+import { chromiumProgram } from './bare-chromium.ts'
+import { SessionServer, type ServerSettings } from './session-server.ts'
+import { startUntilHealthy } from './start.ts'
+import { oursWithSessions } from './startables.ts'
+import { xServerProgram } from './x-server.ts'
+
+const EMPTY_SETTING = 'BERTH_EMPTY_INSTANCES'
+
+/** Whether this version can hold instances ready that have no browser yet. */
+export const hasEmptyInstances = helpText().includes(`${EMPTY_SETTING}\n`)
+
+/** Why rows with real sessions cannot be measured here. */
+export function whyNoSessions(): string | undefined {
+  if (process.getuid!() !== 0) return 'real instances are only measured as root'
+  if (!findProgram('bwrap')) return 'bubblewrap is not installed'
+  if (!existsSync(chromiumProgram)) return `there is no ${chromiumProgram}`
+  return undefined
+}
+
+export function whyNoHeadfulSessions(): string | undefined {
+  return whyNoSessions() ?? (existsSync(xServerProgram) ? undefined : `there is no ${xServerProgram}`)
+}
+
+export class SessionServers {
+  readonly #cleanup: Cleanup
+  readonly #core: number
+  readonly #env: Record<string, string>
+  readonly #running: SessionServer[] = []
+  readonly #freeDirs: string[] = []
+  #node: string | undefined
+  /** The longest that one took to start. */
+  startMs = 0
+
+  constructor(cleanup: Cleanup, { core, env }: { core: number; env: Record<string, string> }) {
+    this.#cleanup = cleanup
+    this.#core = core
+    this.#env = env
+  }
+
+  async one(settings: ServerSettings): Promise<SessionServer> {
+    const [server] = await this.open([settings])
+    return server!
+  }
+
+  /** One for each, settled; all others end, as they would disturb. */
+  async open(wanted: readonly ServerSettings[]): Promise<SessionServer[]> {
+    const isWanted = ({ settings }: SessionServer) => wanted.some((one) => isDeepStrictEqual(one, settings))
+    for (const server of this.#running.filter((running) => !isWanted(running))) await this.stop(server)
+    const servers: SessionServer[] = []
+    for (const settings of wanted) {
+      const running = this.#running.find((server) => isDeepStrictEqual(server.settings, settings))
+      servers.push(running ?? (await this.#start(settings)))
+    }
+    for (const server of servers) await server.settled()
+    return servers
+  }
+
+  /** For a row that wants a server of which nothing was asked before. */
+  async fresh(settings: ServerSettings): Promise<SessionServer> {
+    await this.close()
+    return this.one(settings)
+  }
+
+  async close(): Promise<void> {
+    for (const server of this.#running.toReversed()) await this.stop(server)
+  }
+
+  async stop(server: SessionServer): Promise<void> {
+    this.#running.splice(this.#running.indexOf(server), 1)
+    await server.stop()
+    this.#freeDirs.push(server.dataDir)
+  }
+
+  async #start(settings: ServerSettings): Promise<SessionServer> {
+    const dataDir = this.#freeDirs.pop() ?? tempDir(this.#cleanup)
+    const { warmHeadless = 0, warmHeadful = 0, empty = 0, allow } = settings
+    const env = {
+      ...this.#env,
+      BERTH_WARM_HEADLESS: String(warmHeadless),
+      BERTH_WARM_HEADFUL: String(warmHeadful),
+      ...(hasEmptyInstances && { [EMPTY_SETTING]: String(empty) }),
+      ...(allow && { BERTH_EGRESS_ALLOW: allow }),
+    }
+    const startable = oursWithSessions({ node: this.#ownNode(), dataDir, env })
+    const started = await startUntilHealthy(this.#cleanup, startable, this.#core)
+    this.startMs = Math.max(this.startMs, started.startMs)
+    const server = new SessionServer(started, { dataDir, settings })
+    this.#running.push(server)
+    return server
+  }
+
+  /**
+   * A copy of Node, for server and agents only: if they shared the file with this process, its pages
+   * would count as shared with us, and sessions would seem smaller than they are.
+   */
+  #ownNode(): string {
+    if (!this.#node) {
+      this.#node = join(tempDir(this.#cleanup), 'node')
+      copyFileSync(process.execPath, this.#node)
+    }
+    return this.#node
+  }
+}

@@ -1,0 +1,55 @@
+// The screen of a bare headful Chromium: the X server that the set-up installs, without a port.
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Cleanup } from '../cleanup.ts'
+
+export const xServerProgram = '/usr/bin/Xvnc'
+
+export class XServer {
+  /** As DISPLAY has it. */
+  readonly display: string
+  readonly pid: number
+  readonly #child: ChildProcess
+
+  private constructor(child: ChildProcess, display: string) {
+    this.#child = child
+    this.pid = child.pid!
+    this.display = display
+  }
+
+  static async start(cleanup: Cleanup, { core }: { core: number }): Promise<XServer> {
+    const directory = mkdtempSync(join(tmpdir(), 'berth-bare-x-'))
+    const child = spawn(
+      'taskset',
+      ['--cpu-list', String(core), xServerProgram, ...argumentsOf(join(directory, 'rfb.sock'))],
+      { stdio: ['ignore', 'ignore', 'ignore', 'pipe'], env: { PATH: '/usr/bin:/bin', HOME: directory } },
+    )
+    const exited = once(child, 'exit')
+    cleanup.after(async () => {
+      // By SIGTERM, at which it removes its lock and its socket.
+      child.kill('SIGTERM')
+      await exited
+      rmSync(directory, { recursive: true, force: true })
+    })
+    const number = await Promise.race([
+      once(child.stdio[3]!, 'data').then(([chunk]) => String(chunk).trim()),
+      exited.then(([code]) => {
+        throw new Error(`The X server ended with code ${String(code)}`)
+      }),
+    ])
+    return new XServer(child, `:${number}`)
+  }
+
+  kill(): void {
+    this.#child.kill('SIGTERM')
+  }
+}
+
+function argumentsOf(rfbSocket: string): string[] {
+  const screen = '-displayfd 3 -geometry 1920x1080 -depth 24 -ac -nolisten tcp'
+  const rfb = '-SecurityTypes None -rfbport -1 -rfbunixpath'
+  return [...screen.split(' '), ...rfb.split(' '), rfbSocket]
+}

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { BareChromium } from '../arms/bare-chromium.ts'
+import { Cdp } from '../arms/cdp.ts'
+import { whyNoSessions } from '../arms/session-servers.ts'
+import { compare } from '../measure/compare.ts'
+import { atMost, type Metric } from '../measure/metric.ts'
+import type { Block } from '../measure/pairs.ts'
+import { quantile } from '../measure/statistics.ts'
+import type { ProcessRow } from './row.ts'
+
+export const roundTripRow: ProcessRow = {
+  number: 8,
+  title: 'Round trip of a CDP command, against a direct websocket to a bare Chromium',
+  whySkipped: whyNoSessions,
+  async *measureProcesses(place, measuring) {
+    const { effort } = measuring
+    const server = await place.servers.one({})
+    const browser = await server.create({ headless: true })
+    const chromium = await BareChromium.start(place.cleanup, { core: place.cores.server, isHeadless: true })
+    await Promise.all([server.settled({ sessions: 1 }), chromium.settled()])
+    const [ours, direct] = [await Cdp.open(browser.cdp_ws_url), await Cdp.open(chromium.wsUrl)]
+    const arms = (calls: number) => ({
+      ours: roundTripBlock(ours, calls),
+      baseline: roundTripBlock(direct, calls),
+    })
+    yield await compare(
+      {
+        arms: arms(effort.callsPerBlock),
+        warmUp: arms(effort.requestsPerWarmUp),
+        pairs: effort.roundTripPairs,
+        metrics: [
+          { ...line('p50', 'p50Ms', 'ratio'), goal: atMost(2, 1.45) },
+          { ...line('p50, added', 'p50Ms', 'difference'), goal: atMost(0.1, 0.04) },
+          { ...line('p99, added', 'callsMs', 'difference'), quantile: 0.99, goal: atMost(1) },
+        ],
+      },
+      measuring,
+    )
+    await Promise.all([ours.close(), direct.close()])
+    await server.delete(browser)
+    await chromium.end()
+  },
+}
+
+function line(what: string, reading: string, judged: Metric['judged']): Metric {
+  return { row: 8, name: `Browser.getVersion: ${what}`, reading, unit: 'ms', digits: 3, judged }
+}
+
+function roundTripBlock(cdp: Cdp, calls: number): Block {
+  return async () => {
+    const callsMs = await roundTrips(cdp, { count: calls })
+    return { callsMs, p50Ms: quantile(callsMs, 0.5) }
+  }
+}
+
+/** One after another, as many or for as long as told. */
+export async function roundTrips(
+  cdp: Cdp,
+  { count = Infinity, seconds = Infinity }: { count?: number; seconds?: number },
+): Promise<number[]> {
+  const elapsedMs: number[] = []
+  const endAt = performance.now() + seconds * 1000
+  while (elapsedMs.length < count && performance.now() < endAt) {
+    const startedAt = performance.now()
+    const { product } = await cdp.call<{ product: string }>('Browser.getVersion')
+    elapsedMs.push(performance.now() - startedAt)
+    assert.match(product, /Chrom/)
+  }
+  return elapsedMs
+}
