@@ -23,6 +23,22 @@ export interface Effort {
   /** Pairs of blocks of CDP round trips, and how many a block has. */
   readonly roundTripPairs: number
   readonly callsPerBlock: number
+  /** Pairs of sets of sessions whose memory is read, how many are a set, how long they have been idle. */
+  readonly memoryPairs: number
+  readonly memorySessions: number
+  readonly memorySettleSeconds: number
+  /** Sessions on standby, and how often and how long their CPU is looked at. */
+  readonly standbySessions: number
+  readonly standbyWindows: number
+  readonly standbySeconds: number
+  /** Pairs of wakings, of how many sessions in turn, after how long; long ones only when asked for. */
+  readonly wakePairs: number
+  readonly sleepers: number
+  readonly frozenSeconds: number
+  readonly longWakePairs: number
+  readonly longFrozenSeconds: number
+  /** Of sessions that are frozen under open sockets. */
+  readonly standbyAfterSeconds: number
   /** Further rounds while an interval spans its goal. */
   readonly repeats: number
 }
@@ -44,6 +60,18 @@ export const fullEffort: Effort = {
   emptyInstances: 2,
   roundTripPairs: 30,
   callsPerBlock: 40,
+  memoryPairs: 4,
+  memorySessions: 8,
+  memorySettleSeconds: 10,
+  standbySessions: 20,
+  standbyWindows: 5,
+  standbySeconds: 30,
+  wakePairs: 20,
+  sleepers: 8,
+  frozenSeconds: 10,
+  longWakePairs: 0,
+  longFrozenSeconds: 180,
+  standbyAfterSeconds: 5,
   repeats: 3,
 }
 
@@ -73,5 +101,17 @@ export const smokeEffort: Effort = {
   emptyInstances: 1,
   roundTripPairs: 1,
   callsPerBlock: 10,
+  memoryPairs: 1,
+  memorySessions: 1,
+  memorySettleSeconds: 0,
+  standbySessions: 1,
+  standbyWindows: 1,
+  standbySeconds: 1,
+  wakePairs: 1,
+  sleepers: 1,
+  frozenSeconds: 0.5,
+  longWakePairs: 0,
+  longFrozenSeconds: 180,
+  standbyAfterSeconds: 1,
   repeats: 0,
 }

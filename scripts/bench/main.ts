@@ -1,4 +1,4 @@
-// npm run bench [-- --smoke] [--rows 27,29] [--profile]
+// npm run bench [-- --smoke] [--rows 27,29] [--profile] [--long]
 //
 // Measures our server against baselines in the same run and prints a table; README.md says how.
 import { mkdirSync, readdirSync } from 'node:fs'
@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util'
 import { SessionServers } from './arms/session-servers.ts'
 import { setStage } from './arms/stage.ts'
 import { Cleanup } from './cleanup.ts'
-import { fullEffort, profileEffort, smokeEffort } from './effort.ts'
+import { fullEffort, profileEffort, smokeEffort, type Effort } from './effort.ts'
 import { Canary } from './measure/canary.ts'
 import type { Compared, Measuring } from './measure/compare.ts'
 import { chooseCores, pin, type Cores } from './measure/cores.ts'
@@ -19,11 +19,14 @@ import { coldCreateRow } from './rows/cold-create.ts'
 import { deleteSessionRow } from './rows/delete-session.ts'
 import { getProjectRow } from './rows/get-project.ts'
 import { listProjectsRow } from './rows/list-projects.ts'
+import { memoryRow } from './rows/memory.ts'
 import { proxyThroughputRow } from './rows/proxy-throughput.ts'
 import { roundTripRow } from './rows/round-trip.ts'
 import type { Row } from './rows/row.ts'
+import { standbyRow } from './rows/standby.ts'
 import { updateProjectRow } from './rows/update-project.ts'
 import { validateBodyRow } from './rows/validate-body.ts'
+import { wakeRow } from './rows/wake.ts'
 import { warmCreateRow, warmHeadfulCreateRow } from './rows/warm-create.ts'
 
 // In the order in which they are measured: those that share a server follow each other.
@@ -39,6 +42,9 @@ const allRows: readonly Row[] = [
   deleteSessionRow,
   roundTripRow,
   proxyThroughputRow,
+  memoryRow,
+  standbyRow,
+  wakeRow,
 ]
 
 const { values: options } = parseArgs({
@@ -46,8 +52,11 @@ const { values: options } = parseArgs({
     smoke: { type: 'boolean', default: false },
     rows: { type: 'string' },
     profile: { type: 'boolean', default: false },
+    long: { type: 'boolean', default: false },
   },
 })
+
+const LONG_WAKE_PAIRS = 3
 
 interface Run {
   readonly compared: Compared[]
@@ -59,7 +68,7 @@ interface Run {
 
 async function main(cleanup: Cleanup, signal: AbortSignal): Promise<boolean> {
   const rows = chooseRows(options.rows)
-  const effort = options.smoke ? smokeEffort : options.profile ? profileEffort : fullEffort
+  const effort = options.smoke ? smokeEffort : options.profile ? profileEffort : wholeEffort()
   const startedAt = new Date().toISOString().replaceAll(':', '-')
   const before = machine()
   const cores = chooseCores()
@@ -90,7 +99,9 @@ async function main(cleanup: Cleanup, signal: AbortSignal): Promise<boolean> {
   await servers.close()
   signal.throwIfAborted()
 
-  const results = run.compared.flatMap((compared) => compared.results)
+  const results = run.compared
+    .flatMap((compared) => compared.results)
+    .toSorted((a, b) => a.metric.row - b.metric.row)
   const file = writeResults(startedAt, {
     startedAt,
     options,
@@ -106,9 +117,14 @@ async function main(cleanup: Cleanup, signal: AbortSignal): Promise<boolean> {
       console.log(`\n${summarise(join(profileDir, name), { skipMs: run.oursStartMs })}`)
     }
   }
-  for (const { row, reason } of run.skipped) console.log(`\nRow ${row} was skipped: ${reason}`)
+  for (const { row, reason } of run.skipped) console.log(`\nSkipped in row ${row}: ${reason}`)
   for (const { row, error } of run.broken) console.error(`\nRow ${row} is broken:`, error)
   return run.broken.length === 0
+}
+
+/** Standby of minutes is worth a look, but not in every run. */
+function wholeEffort(): Effort {
+  return { ...fullEffort, longWakePairs: options.long ? LONG_WAKE_PAIRS : 0 }
 }
 
 interface StageOptions {

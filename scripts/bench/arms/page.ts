@@ -21,7 +21,10 @@ export class Page {
 
   /** Connects and attaches; the end point of every start is that this page computes. */
   static async open(url: string): Promise<Page> {
-    const cdp = await Cdp.open(url)
+    return Page.attach(await Cdp.open(url))
+  }
+
+  static async attach(cdp: Cdp): Promise<Page> {
     const targetId = await firstPageOf(cdp)
     const { sessionId } = await cdp.call<{ sessionId: string }>('Target.attachToTarget', {
       targetId,

@@ -19,15 +19,15 @@ export interface ServerSettings {
   readonly warmHeadful?: number
   /** Instances it holds ready without a browser. */
   readonly empty?: number
-  /** What sessions may reach of this machine. */
-  readonly allow?: string
 }
 
 export type SessionRequest = CreateBrowserRequest & { readonly standby_after_seconds?: number }
 
 export interface ServerProcesses {
-  /** Of the server itself, with its helpers but without its database. */
+  /** The server itself, with its helpers but without its database and the warden. */
   readonly daemon: readonly number[]
+  /** What cleans up when the server cannot. */
+  readonly warden: readonly number[]
   readonly postgres: readonly number[]
   /** By instance, everything in it and around it. */
   readonly instances: ReadonlyMap<string, readonly number[]>
@@ -93,13 +93,10 @@ export class SessionServer {
       const root = all.find((pid) => commandOf(pid).includes(`/${id}/pub`))
       if (root !== undefined) instances.set(id, treeOf(root))
     }
-    const besides = new Set([...instances.values()].flat())
     const postgres = treeOf(postmaster)
-    return {
-      daemon: all.filter((pid) => !besides.has(pid) && !postgres.includes(pid)),
-      postgres,
-      instances,
-    }
+    const warden = all.filter((pid) => commandOf(pid).includes('berth-warden'))
+    const besides = new Set([...[...instances.values()].flat(), ...postgres, ...warden])
+    return { daemon: all.filter((pid) => !besides.has(pid)), warden, postgres, instances }
   }
 
   /** Of the server, its database and all instances that are there. */

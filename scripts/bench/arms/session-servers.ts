@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { helpText } from '@berth/server/config'
 import { findProgram } from '@berth/server/runtime/local/programs'
 import { tempDir } from '../../../tests/fixtures/server.ts'
+import { startSite, type Site } from '../../../tests/fixtures/site.ts'
 import type { Cleanup } from '../cleanup.ts'
 import { chromiumProgram } from './bare-chromium.ts'
 import { SessionServer, type ServerSettings } from './session-server.ts'
@@ -37,6 +38,7 @@ export class SessionServers {
   readonly #running: SessionServer[] = []
   readonly #freeDirs: string[] = []
   #node: string | undefined
+  #site: Site | undefined
   /** The longest that one took to start. */
   startMs = 0
 
@@ -44,6 +46,11 @@ export class SessionServers {
     this.#cleanup = cleanup
     this.#core = core
     this.#env = env
+  }
+
+  /** A web site on this machine that the sessions of all servers may reach. */
+  async site(): Promise<Site> {
+    return (this.#site ??= await startSite(this.#cleanup))
   }
 
   async one(settings: ServerSettings): Promise<SessionServer> {
@@ -82,13 +89,13 @@ export class SessionServers {
 
   async #start(settings: ServerSettings): Promise<SessionServer> {
     const dataDir = this.#freeDirs.pop() ?? tempDir(this.#cleanup)
-    const { warmHeadless = 0, warmHeadful = 0, empty = 0, allow } = settings
+    const { warmHeadless = 0, warmHeadful = 0, empty = 0 } = settings
     const env = {
       ...this.#env,
       BERTH_WARM_HEADLESS: String(warmHeadless),
       BERTH_WARM_HEADFUL: String(warmHeadful),
       ...(hasEmptyInstances && { [EMPTY_SETTING]: String(empty) }),
-      ...(allow && { BERTH_EGRESS_ALLOW: allow }),
+      ...(await this.site()).allow,
     }
     const startable = oursWithSessions({ node: this.#ownNode(), dataDir, env })
     const started = await startUntilHealthy(this.#cleanup, startable, this.#core)

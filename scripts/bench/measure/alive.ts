@@ -18,7 +18,7 @@ export async function whenGone(pids: readonly number[], isElseGone = () => true)
   }
 }
 
-function isAlive(pid: number): boolean {
+export function isAlive(pid: number): boolean {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
     const state = text[text.lastIndexOf(')') + 2]

@@ -1,6 +1,7 @@
 // CPU time and memory of processes, from /proc.
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
+import { isAlive } from './alive.ts'
 
 let ticksPerSecond: number | undefined
 
@@ -54,10 +55,10 @@ export function rssBytesOf(pid: number): number {
 
 /** Memory that is shared, such as PostgreSQL's buffers, counted once over the processes. */
 export function pssBytesOf(pids: readonly number[]): number {
-  return pids.reduce(
-    (sum, pid) => sum + kibibytes(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'), 'Pss') * 1024,
-    0,
-  )
+  // One that has ended, noticed by its parent or not, has none.
+  return pids
+    .filter(isAlive)
+    .reduce((sum, pid) => sum + kibibytes(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'), 'Pss') * 1024, 0)
 }
 
 function allPids(): number[] {

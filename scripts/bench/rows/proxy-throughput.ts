@@ -1,5 +1,3 @@
-import assert from 'node:assert/strict'
-import { instancePaths } from '@berth/contracts/link'
 import { BareChromium } from '../arms/bare-chromium.ts'
 import type { Cdp } from '../arms/cdp.ts'
 import { Page } from '../arms/page.ts'
@@ -7,7 +5,8 @@ import { whyNoSessions } from '../arms/session-servers.ts'
 import { compare } from '../measure/compare.ts'
 import { atLeast, atMost, type Metric } from '../measure/metric.ts'
 import type { Block } from '../measure/pairs.ts'
-import { commandOf, cpuMsOf } from '../measure/processes.ts'
+import { cpuMsOf } from '../measure/processes.ts'
+import { agentOf } from './agent-of.ts'
 import type { ProcessRow } from './row.ts'
 
 /** Commands under way at once. */
@@ -83,13 +82,6 @@ function oursOnly(what: string, reading: string): Metric {
 
 function cpuUs(pids: readonly number[]): number {
   return cpuMsOf(pids) * 1000
-}
-
-/** The one Node in the instance. */
-function agentOf(pids: readonly number[]): number {
-  const agents = pids.filter((pid) => commandOf(pid).startsWith(`${instancePaths.node} `))
-  assert.equal(agents.length, 1, 'an instance has one agent')
-  return agents[0]!
 }
 
 interface Load {
