@@ -47,6 +47,7 @@ const catalogue = {
     meaning: 'The Host header is not one this server answers for; see BERTH_ALLOWED_HOSTS',
   },
   invalid_state: { status: 422, meaning: 'Stored data cannot be used as it is' },
+  upgrade_required: { status: 426, meaning: 'Only a websocket is served here; see the Upgrade header' },
   too_many_requests: { status: 429, meaning: 'The rate limit is reached; see Retry-After' },
   too_many_sessions: {
     status: 429,

@@ -8,13 +8,6 @@ import { endSoon } from './splice.ts'
 
 const GRACE_MS = 1_000
 
-/** A plain request where only a websocket makes sense. */
-export class UpgradeRequired extends Error {
-  constructor() {
-    super('Cannot answer a plain request here: open a websocket, version 13')
-  }
-}
-
 interface Refusal {
   readonly status: number
   readonly headers: Record<string, string>
@@ -36,27 +29,20 @@ export function refuseRequest(response: ServerResponse, error: unknown): void {
 }
 
 export function isFault(error: unknown): boolean {
-  return !(error instanceof UpgradeRequired) && !(error instanceof AppError && error.status < 500)
+  return !(error instanceof AppError && error.status < 500)
 }
 
 function toRefusal(error: unknown): Refusal {
-  if (error instanceof UpgradeRequired) {
-    const headers = { upgrade: 'websocket', 'sec-websocket-version': '13' }
-    return refusal(426, headers, { code: 'upgrade_required', message: error.message })
-  }
   const known =
     error instanceof AppError
       ? error
       : new AppError('internal_error', 'Cannot connect: a fault of the server, which is in its log')
-  return refusal(known.status, errorHeaders(known), toErrorBody(known))
-}
-
-function refusal(status: number, headers: Record<string, string>, content: object): Refusal {
-  const body = JSON.stringify(content)
+  const { status } = known
+  const body = JSON.stringify(toErrorBody(known))
   return {
     status,
     headers: {
-      ...headers,
+      ...errorHeaders(known),
       'content-type': 'application/json; charset=utf-8',
       'content-length': String(Buffer.byteLength(body)),
       'cache-control': 'no-store',

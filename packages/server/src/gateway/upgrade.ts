@@ -2,7 +2,6 @@
 // whether the request makes sense. Nothing of the instance is touched before all of it is right.
 import type { IncomingMessage } from 'node:http'
 import { AppError } from '../errors.ts'
-import { UpgradeRequired } from './refusals.ts'
 import { targetOf, type Target } from './target.ts'
 import type { SessionTokens } from './tokens.ts'
 
@@ -56,7 +55,9 @@ export function readHandshake(request: IncomingMessage): string {
   }
   const upgrade = onlyHeader(request, 'upgrade')?.toLowerCase()
   if (upgrade !== 'websocket' || onlyHeader(request, 'sec-websocket-version') !== '13') {
-    throw new UpgradeRequired()
+    throw new AppError('upgrade_required', 'Cannot answer a plain request here: open a websocket', {
+      headers: { upgrade: 'websocket', 'sec-websocket-version': '13' },
+    })
   }
   const key = onlyHeader(request, 'sec-websocket-key')
   if (request.httpVersion !== '1.1' || key === undefined || !KEY.test(key)) {
