@@ -2,7 +2,16 @@
 // and ports of the test's own.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  constants,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { request } from 'node:http'
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -20,15 +29,27 @@ const isRoot = process.getuid?.() === 0
 export const HEADLESS = { headless: true, width: 1280, height: 720, kiosk: false }
 export const HEADFUL = { ...HEADLESS, headless: false }
 
-let bundled: Promise<string> | undefined
+interface Program {
+  readonly node: string
+  readonly file: string
+}
+let bundled: Promise<Program> | undefined
 
-async function bundleOnce(): Promise<string> {
+async function bundleOnce(): Promise<Program> {
   const directory = mkdtempSync(join(tmpdir(), 'berth-agent-bundle-'))
   process.once('exit', () => rmSync(directory, { recursive: true, force: true }))
   chmodSync(directory, 0o755)
   const file = join(directory, 'agent.mjs')
   await bundleAgent(file)
-  return file
+  const node = isRoot && !isForEverybody(process.execPath) ? join(directory, 'node') : process.execPath
+  if (node !== process.execPath) copyFileSync(process.execPath, node, constants.COPYFILE_FICLONE)
+  return { node, file }
+}
+
+/** Nobody cannot enter a clone below /root, and so not run the Node in it. */
+function isForEverybody(path: string): boolean {
+  const parent = dirname(path)
+  return (statSync(path).mode & 0o001) !== 0 && (parent === path || isForEverybody(parent))
 }
 
 export interface AgentOptions extends Partial<AgentStart> {
@@ -54,7 +75,7 @@ export class AgentUnderTest {
   }
 
   static async start(t: TestContext, options: AgentOptions = {}): Promise<AgentUnderTest> {
-    const file = await (bundled ??= bundleOnce())
+    const { node, file } = await (bundled ??= bundleOnce())
     const directory = mkdtempSync(join(tmpdir(), 'berth-agent-'))
     const home = join(directory, 'home')
     mkdirSync(home)
@@ -70,7 +91,7 @@ export class AgentUnderTest {
     if (isRoot) for (const path of [directory, home]) chownSync(path, NOBODY, NOBODY)
     const { hasOwnTmp = false, ...start } = { leaseSeconds: 60, ...options }
     const wrapper = hasOwnTmp ? ownTmp([directory, dirname(file)]) : []
-    const command = [...wrapper, process.execPath, file, JSON.stringify(start), JSON.stringify(overrides)]
+    const command = [...wrapper, node, file, JSON.stringify(start), JSON.stringify(overrides)]
     const child = spawn(command[0]!, command.slice(1), {
       stdio: ['ignore', 'ignore', 'pipe'],
       env: { PATH: '/usr/bin:/bin' },
