@@ -11,20 +11,6 @@ const site = await startSite(fileOwner)
 const server = await startServer(fileOwner, { hasRealInstances: true, env: site.allow })
 const { browsers } = client84(server)
 
-/** Who comes back while Chromium is still closing is cut off with it, and may come again. */
-async function reconnect(browserWSEndpoint: string): Promise<Browser> {
-  const deadline = performance.now() + 10_000
-  for (;;) {
-    try {
-      const browser = await connect({ browserWSEndpoint })
-      await browser.version()
-      return browser
-    } catch (error) {
-      if (performance.now() > deadline) throw error
-    }
-  }
-}
-
 test('over CDP a page is driven, and browser.close() does not end the session', async () => {
   const session = await browsers.create({ headless: true })
   const browser = await connect({ browserWSEndpoint: session.cdp_ws_url })
@@ -35,11 +21,52 @@ test('over CDP a page is driven, and browser.close() does not end the session', 
   // Sends Browser.close, which ends Chromium; it is started again, on the same address.
   await browser.close()
 
-  const again = await reconnect(session.cdp_ws_url)
+  const again = await connect({ browserWSEndpoint: session.cdp_ws_url })
   const pages = await again.pages()
   assert.equal(pages.length, 1)
   assert.equal(await pages[0]!.evaluate('1 + 1'), 2)
   await again.disconnect()
+  await browsers.deleteByID(session.session_id)
+})
+
+test('who comes back at once after browser.close() is never cut off, whatever was open', async () => {
+  const session = await browsers.create({ headless: true })
+  const hung = 'data:text/html,<title>hung</title><script>setTimeout(() => { for (;;); }, 50)</script>'
+  const holding = 'data:text/html,<script>onbeforeunload = (event) => event.preventDefault()</script>'
+  const leave: Record<string, (browser: Browser) => Promise<unknown>> = {
+    nothing: async () => {},
+    'many tabs': (browser) => Promise.all(Array.from({ length: 8 }, () => browser.newPage())),
+    'a second context': async (browser) => (await browser.createBrowserContext()).newPage(),
+    'a page that hangs': async (browser) => (await browser.newPage()).goto(hung),
+    'a page that asks to stay': async (browser) => (await browser.newPage()).goto(holding),
+  }
+  let browser = await connect({ browserWSEndpoint: session.cdp_ws_url })
+  for (const [round, [what, open]] of Array(4).fill(Object.entries(leave)).flat().entries()) {
+    await open(browser)
+    await browser.close()
+    browser = await connect({ browserWSEndpoint: session.cdp_ws_url })
+    let isCutOff = false
+    browser.once('disconnected', () => (isCutOff = true))
+    const [page, ...others] = await browser.pages()
+    assert.equal(await page!.evaluate('6 * 7'), 42, `round ${round}, ${what}`)
+    assert.deepEqual(others, [], `round ${round}, ${what}`)
+    assert.ok(!isCutOff, `round ${round}, ${what}`)
+  }
+  await browser.disconnect()
+  await browsers.deleteByID(session.session_id)
+})
+
+test('over BiDi, too, browser.close() and a new client follow each other', async () => {
+  const session = await browsers.create({ headless: true })
+  for (let round = 0; round < 4; round++) {
+    const browser = await connect({
+      browserWSEndpoint: session.webdriver_ws_url,
+      protocol: 'webDriverBiDi',
+    })
+    const page = await browser.newPage()
+    assert.equal(await page.evaluate('6 * 7'), 42, `round ${round}`)
+    await browser.close()
+  }
   await browsers.deleteByID(session.session_id)
 })
 

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { acceptBidi } from './bidi/server.ts'
-import type { BidiOptions } from './bidi/session.ts'
+import type { DevtoolsOptions } from './cdp.ts'
 import { log } from './log.ts'
 
 /** The bundle of bidi/server.ts, compressed and in base 64; see build.ts. */
@@ -9,7 +9,7 @@ declare const PACKED_BIDI_SERVER: string
 let server: Promise<{ acceptBidi: typeof acceptBidi }> | undefined
 
 /** A client's WebDriver BiDi websocket. */
-export async function passToBidi(connection: Socket, options: BidiOptions): Promise<void> {
+export async function passToBidi(connection: Socket, options: DevtoolsOptions): Promise<void> {
   try {
     const { acceptBidi: accept } = await (server ??= unpack())
     // The mapper leaves some failures to nobody. They end a client's command, and shall end no more.

@@ -2,18 +2,23 @@
 import { connect, type Socket } from 'node:net'
 import { pause } from '@berth/kit/pause'
 import { splice } from '@berth/kit/splice'
-import type { StateBoard } from './state.ts'
+import type { Chromium } from './chromium/chromium.ts'
 
 /** A client that comes while Chromium starts again waits for it, but not for ever. */
 const WAIT_MS = 15_000
 const RETRY_MS = 20
 
-export async function passToDevtools(link: Socket, { port, state }: { port: number; state: StateBoard }) {
+export interface DevtoolsOptions {
+  readonly port: number
+  readonly chromium: Pick<Chromium, 'whenOpen'>
+}
+
+export async function passToDevtools(link: Socket, { port, chromium }: DevtoolsOptions): Promise<void> {
   link.setNoDelay(true)
   const deadline = performance.now() + WAIT_MS
   while (!link.destroyed) {
     const left = deadline - performance.now()
-    const { browser } = await state.when((now) => now.browser === 'ready' || now.browser === 'failed', left)
+    const { browser } = await chromium.whenOpen(left)
     if (browser !== 'ready' || left <= 0) break
     const devtools = await dial(port)
     if (devtools) return splice(link, devtools)

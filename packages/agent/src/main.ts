@@ -50,7 +50,7 @@ new Link({
   path: settings.linkSocket,
   handlers: {
     api: (connection) => api.emit('connection', connection),
-    cdp: (connection) => void passToDevtools(connection, { port: ports.devtools, state }),
-    bidi: (connection) => void passToBidi(connection, { port: ports.devtools, state }),
+    cdp: (connection) => void passToDevtools(connection, { port: ports.devtools, chromium }),
+    bidi: (connection) => void passToBidi(connection, { port: ports.devtools, chromium }),
   },
 }).open()

@@ -3,7 +3,8 @@ import { createServer } from 'node:http'
 import type { Socket } from 'node:net'
 import { WebSocketServer } from 'ws'
 import { log } from '../log.ts'
-import { serveSession, type BidiOptions } from './session.ts'
+import type { DevtoolsOptions } from '../cdp.ts'
+import { serveSession } from './session.ts'
 
 const MOST_MESSAGE_BYTES = 64 * 1024 * 1024
 
@@ -12,7 +13,7 @@ const webSockets = new WebSocketServer({
   maxPayload: MOST_MESSAGE_BYTES,
   perMessageDeflate: false,
 })
-const optionsOf = new WeakMap<object, BidiOptions>()
+const optionsOf = new WeakMap<object, DevtoolsOptions>()
 
 const server = createServer((_request, response) => {
   response.writeHead(426, { 'content-type': 'application/json', connection: 'close' })
@@ -29,7 +30,7 @@ server.on('upgrade', (request, socket, head) => {
   })
 })
 
-export function acceptBidi(connection: Socket, options: BidiOptions): void {
+export function acceptBidi(connection: Socket, options: DevtoolsOptions): void {
   optionsOf.set(connection, options)
   server.emit('connection', connection)
 }

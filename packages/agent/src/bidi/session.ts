@@ -7,14 +7,9 @@ import { BidiServer } from 'chromium-bidi/out/Default/gen/src/bidiMapper/BidiMap
 import { BidiParser } from 'chromium-bidi/out/Default/gen/src/bidiTab/BidiParser.js'
 import { MapperCdpConnection } from 'chromium-bidi/out/Default/gen/src/cdp/CdpConnection.js'
 import { SmallWebSocket } from '../chromium/websocket.ts'
-import type { StateBoard } from '../state.ts'
+import type { DevtoolsOptions } from '../cdp.ts'
 
 const READY_MS = 15_000
-
-export interface BidiOptions {
-  readonly port: number
-  readonly state: StateBoard
-}
 
 interface Command {
   readonly id: number
@@ -22,13 +17,13 @@ interface Command {
   readonly params: object
 }
 
-export async function serveSession(client: WebSocket, { port, state }: BidiOptions): Promise<void> {
+export async function serveSession(client: WebSocket, { port, chromium }: DevtoolsOptions): Promise<void> {
   // What comes while the mapper starts waits its turn.
   const early: string[] = []
   const hold = (data: Buffer) => void early.push(data.toString())
   client.on('message', hold)
 
-  const { devtools_path: path } = await state.when(({ browser }) => browser === 'ready', READY_MS)
+  const { devtools_path: path } = await chromium.whenOpen(READY_MS)
   if (path === null) throw new Error('Chromium is not ready')
   let onCdpMessage: ((text: string) => unknown) | undefined
   const socket = await SmallWebSocket.open(port, path, {

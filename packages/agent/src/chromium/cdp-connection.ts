@@ -15,6 +15,7 @@ type Result = Record<string, unknown>
 export class CdpConnection {
   #socket: SmallWebSocket | undefined
   #nextId = 1
+  #isOver = false
   readonly #waiting = new Map<number, Waiting>()
   readonly #closing = Promise.withResolvers<void>()
   /** Resolves when either side closed it. */
@@ -25,6 +26,7 @@ export class CdpConnection {
     connection.#socket = await SmallWebSocket.open(port, path, {
       onMessage: (text) => connection.#take(text),
       onClose: () => {
+        connection.#isOver = true
         connection.#failAll('the connection is closed')
         connection.#closing.resolve()
       },
@@ -34,6 +36,7 @@ export class CdpConnection {
 
   /** Resolves with the result; of what type it is, the caller knows by the protocol. */
   async call<T = Result>(method: string, params: object = {}, sessionId?: string): Promise<T> {
+    if (this.#isOver) throw new Error(`Cannot call ${method}: the connection is closed`)
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
     const id = this.dispatch(method, params, sessionId)
     const timer = setTimeout(() => this.#fail(id, `no answer for ${ANSWER_MS / 1000} s`), ANSWER_MS)

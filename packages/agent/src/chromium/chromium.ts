@@ -5,6 +5,7 @@
 //              |                     |
 //              +------> failed <-----+           and from anywhere to starting, when asked
 import type { AgentState, BrowserStart, Shape } from '@berth/contracts/link'
+import { pause } from '@berth/kit/pause'
 import { log } from '../log.ts'
 import type { Settings } from '../settings.ts'
 import type { StateBoard } from '../state.ts'
@@ -16,12 +17,14 @@ import { setHeadlessSize } from './headless-size.ts'
 import { prepareProfile } from './profile.ts'
 import { RestartLimit } from './restart-limit.ts'
 import { attachToFirstPage, settle, type FirstPage } from './settle.ts'
+import { Vigil } from './vigil.ts'
 
 /** Not the distribution's wrapper, which is a shell script with flags of its own. */
 const COMMAND = '/usr/lib/chromium/chromium'
 const START_MS = 20_000
 /** How long a Chromium that hung up may take to end by itself. */
 const GOODBYE_MS = 5_000
+const RETRY_MS = 20
 
 export class Chromium {
   readonly #settings: Settings
@@ -32,6 +35,7 @@ export class Chromium {
   #asked: BrowserStart | undefined
   #shape: BrowserStart | undefined
   #process: ChromiumProcess | undefined
+  #vigil: Vigil | undefined
   /** Grows with everything asked for, so that what was asked before knows that it is late. */
   #generation = 0
   /** Starts and shapes take turns. */
@@ -78,6 +82,18 @@ export class Chromium {
     })
   }
 
+  /** Resolves when a client can be let in, or with the state as it is after that time. */
+  async whenOpen(timeoutMs: number): Promise<AgentState> {
+    const deadline = performance.now() + timeoutMs
+    for (;;) {
+      const state = await this.#state.when(isSettled, deadline - performance.now())
+      if (state.browser !== 'ready' || !(await this.#vigil!.isEnding())) return state
+      if (performance.now() > deadline) return state
+      // We are about to hear of it.
+      await pause(RETRY_MS)
+    }
+  }
+
   /** Ends it for good. */
   kill(): void {
     this.#generation++
@@ -113,10 +129,10 @@ export class Chromium {
       using cdp = await CdpConnection.open(ports.devtools, path)
       const { version, page } = await settle(cdp)
       await this.#apply(cdp, page, browser)
-      // Stays open and silent: its end is the first sign that Chromium is on its way out.
-      const vigil = await CdpConnection.open(ports.devtools, path)
-      void vigil.closed.then(() => this.#onGoodbye(generation, chromium))
+      const vigil = await Vigil.open(ports.devtools, path)
+      void vigil.over.then(() => this.#onGoodbye(generation, chromium))
       if (generation !== this.#generation) return
+      this.#vigil = vigil
       this.#state.update({ browser: 'ready', devtools_path: path, browser_version: version })
     } catch (error) {
       chromium.kill()
