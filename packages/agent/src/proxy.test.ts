@@ -76,7 +76,7 @@ test('a request to loopback reaches the server there, in its own form and once f
   const { send, ownPort } = await startProxy(t)
   const answer = await send(
     `POST http://localhost:${ownPort}/a/../b?c=%20 HTTP/1.1\r\nHost: localhost:${ownPort}\r\n` +
-      `Proxy-Connection: keep-alive\r\nProxy-Authorization: secret\r\nAuthorization: kept\r\n` +
+      `Proxy-Connection: keep-alive\r\nAuthorization: kept\r\n` +
       `Content-Length: 4\r\n\r\nbody`,
   )
   const [method, url, headers, body] = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4)) as [
@@ -86,7 +86,7 @@ test('a request to loopback reaches the server there, in its own form and once f
     string,
   ]
   assert.deepEqual([method, url, body], ['POST', '/a/../b?c=%20', 'body'])
-  assert.equal(headers['proxy-authorization'], undefined)
+  assert.equal(headers['proxy-connection'], undefined)
   assert.equal(headers['authorization'], 'kept')
   assert.equal(headers['connection'], 'close')
 })
@@ -129,7 +129,11 @@ test('what is no request to a proxy is refused, and a silent server is an error'
     ['GET / HTTP/1.1\r\nHost: localhost\r\n\r\n', /^HTTP\/1\.1 400 /],
     ['nonsense\r\n\r\n', /^HTTP\/1\.1 400 /],
     ['CONNECT localhost HTTP/1.1\r\n\r\n', /^HTTP\/1\.1 400 /],
-    ['CONNECT a@localhost:80 HTTP/1.1\r\n\r\n', /^HTTP\/1\.1 400 /],
+    ['CONNECT a@localhost:80 HTTP/1.1\r\n\r\n', /^HTTP\/1\.1 403 /],
+    ['CONNECT a:b@localhost:80 HTTP/1.1\r\n\r\n', /^HTTP\/1\.1 403 /],
+    ['CONNECT @localhost:80 HTTP/1.1\r\n\r\n', /^HTTP\/1\.1 403 /],
+    [`CONNECT localhost:${closedPort} HTTP/1.1\r\nProxy-Authorization: x\r\n\r\n`, /^HTTP\/1\.1 403 /],
+    [`GET http://localhost:${closedPort}/ HTTP/1.1\r\nproxy-authorization:x\r\n\r\n`, /^HTTP\/1\.1 403 /],
     ['GET http://a:b@example.test/ HTTP/1.1\r\n\r\n', /^HTTP\/1\.1 403 /],
     ['GET https://example.test/ HTTP/1.1\r\n\r\n', /^HTTP\/1\.1 400 /],
     ['GET http:\\\\localhost/ HTTP/1.1\r\n\r\n', /^HTTP\/1\.1 400 /],

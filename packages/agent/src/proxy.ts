@@ -11,7 +11,8 @@ const HEAD_MS = 60_000
 const LINE_END = '\r\n'
 const HEAD_END = LINE_END + LINE_END
 /** Of the connection to the proxy, or about it. */
-const HOP_HEADER = /^(connection|keep-alive|proxy-connection|proxy-authorization)\s*:/i
+const HOP_HEADER = /^(connection|keep-alive|proxy-connection)\s*:/i
+const PROXY_CREDENTIALS = /^proxy-authorization\s*:/im
 
 export interface ProxyOptions {
   readonly egressSocket: string
@@ -71,6 +72,9 @@ async function serveLoopback({ client, head, target, addresses }: LoopbackOption
   client.unshift(head)
   const received = await readUntil(client, HEAD_END)
   const headEnd = received.indexOf(HEAD_END) + HEAD_END.length
+  if (PROXY_CREDENTIALS.test(received.toString('latin1', 0, headEnd))) {
+    throw new Refusal('403 Forbidden', 'Cannot pass the request on: it has credentials for a proxy')
+  }
   const server = await dial(addresses.map((host) => ({ host, port: target.port })))
   if (target.isTunnel) client.write('HTTP/1.1 200 Connection established\r\n\r\n')
   else server.write(toOriginForm(received.toString('latin1', 0, headEnd), target), 'latin1')
@@ -90,12 +94,12 @@ function readTarget(line: string): Target {
   const [method = '', target = '', version = '', ...rest] = line.split(' ')
   const isTunnel = method === 'CONNECT'
   const url = URL.parse(isTunnel ? `http://${target}` : target)
+  if (url?.username || url?.password || (isTunnel && target.includes('@'))) {
+    throw new Refusal('403 Forbidden', 'Cannot pass the request on: its target has a user name')
+  }
   const isWhole = isTunnel ? /^[^/?#@\\]+:\d{1,5}$/.test(target) : /^http:\/\//i.test(target)
   if (!url || !isWhole || rest.length > 0 || !/^HTTP\/1\.[01]$/.test(version)) {
     throw new Refusal('400 Bad Request', 'Cannot pass the request on: it is not one to a proxy')
-  }
-  if (url.username || url.password) {
-    throw new Refusal('403 Forbidden', 'Cannot pass the request on: its target has a user name')
   }
   // The URL leaves out 80, its default.
   const port = url.port === '' ? 80 : Number(url.port)

@@ -1,6 +1,7 @@
 // Which headers travel on. Those that speak of one connection (RFC 9110, 7.6.1) end here, and so does
 // everything meant for a proxy: credentials for an upstream are the host's, never the instance's.
 import type { IncomingMessage } from 'node:http'
+import { EgressRefusal } from './refusal.ts'
 import { hostHeader, type HttpTarget } from './target.ts'
 
 const ONE_CONNECTION = new Set([
@@ -15,6 +16,12 @@ const ONE_CONNECTION = new Set([
 
 /** Written anew from what the parser understood, so that both sides agree where a body ends. */
 const REWRITTEN = new Set(['host', 'content-length', 'expect'])
+
+/** Nobody was asked for credentials: whoever sends some means another proxy, and would be misled. */
+export function refuseCredentials({ headers }: IncomingMessage): void {
+  if (headers['proxy-authorization'] === undefined) return
+  throw new EgressRefusal('egress_denied', 'Cannot accept the request: it has credentials for a proxy')
+}
 
 /** Name, value, name, value, as Node takes it; keeps order, case and repetition. */
 export function requestHeaders(request: IncomingMessage, target: HttpTarget): string[] {

@@ -243,6 +243,32 @@ test('a request that is not for a proxy, or smuggles another one, is refused', a
   assert.equal(canary.connections(), 0)
 })
 
+test('credentials for a proxy are refused wherever they are put, and reach nobody', async (t) => {
+  const canary = await startCanary(t)
+  const { path, logged } = await startProxy(t, { allow: ['127.0.0.0/8'] })
+  const place = `127.0.0.1:${canary.port}`
+  const credentials = 'Proxy-Authorization: Basic c2VjcmV0OnNlY3JldA==\r\n'
+  const requests = [
+    `CONNECT secret:secret@${place} HTTP/1.1\r\nHost: ${place}\r\n\r\n`,
+    `CONNECT secret@${place} HTTP/1.1\r\nHost: ${place}\r\n\r\n`,
+    `CONNECT ${place} HTTP/1.1\r\nHost: ${place}\r\n${credentials}\r\n`,
+    `GET http://secret:secret@${place}/ HTTP/1.1\r\nHost: ${place}\r\n\r\n`,
+    `GET http://${place}/ HTTP/1.1\r\nHost: ${place}\r\n${credentials}\r\n`,
+    `GET http://${place}/ HTTP/1.1\r\nHost: ${place}\r\n${credentials.toLowerCase()}\r\n`,
+    `GET http://${place}/ HTTP/1.1\r\nHost: ${place}\r\nProxy-Authorization:\r\n\r\n`,
+  ]
+  for (const text of requests) {
+    const socket = await openSocket(t, path)
+    socket.write(text)
+    const answer = await readAll(socket)
+    assert.match(answer, /^HTTP\/1\.1 403 /, text)
+    assert.match(answer, /"code":"egress_denied"/, text)
+    assert.doesNotMatch(answer, /secret|c2VjcmV0/, text)
+  }
+  assert.equal(canary.connections(), 0)
+  assert.doesNotMatch(logged.join(''), /secret|c2VjcmV0/)
+})
+
 test('the log names hosts, but no path, query, user or header', async (t) => {
   const server = createHttpServer((_request, response) => response.end())
   const port = await listenOn(t, server)

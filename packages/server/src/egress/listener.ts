@@ -8,6 +8,7 @@ import type { Logger } from 'pino'
 import { refuseConnect, refuseRequest } from './answers.ts'
 import { Exchanges } from './exchanges.ts'
 import { checkForwardable, forward } from './forward.ts'
+import { refuseCredentials } from './headers.ts'
 import type { EgressPolicy } from './policy.ts'
 import { deniedBecause, toRefusal } from './refusal.ts'
 import { readConnectTarget, readHttpTarget, type Target } from './target.ts'
@@ -131,7 +132,9 @@ export class EgressListener implements AsyncDisposable {
     try {
       // Over when the socket is.
       const { signal } = this.#exchanges.begin(socket)
-      const outside = await this.#connect(readConnectTarget(request.url ?? ''), signal)
+      const target = readConnectTarget(request.url ?? '')
+      refuseCredentials(request)
+      const outside = await this.#connect(target, signal)
       socket.write('HTTP/1.1 200 Connection Established\r\n\r\n')
       if (head.length > 0) outside.write(head)
       joinStreams(socket, outside, this.#limits)
@@ -151,6 +154,7 @@ export class EgressListener implements AsyncDisposable {
       const exchange = this.#exchanges.begin(request.socket)
       try {
         const target = readHttpTarget(request.url ?? '')
+        refuseCredentials(request)
         checkForwardable(request)
         const connection = await this.#connect(target, exchange.signal)
         await forward({ request, response, target, connection, answerMs: this.#limits.answerMs })

@@ -136,7 +136,6 @@ test('a plain request arrives with its own headers and none that are for the pro
     headers: {
       Host: 'evil.example',
       Accept: '*/*',
-      'Proxy-Authorization': 'Basic c2VjcmV0',
       'Proxy-Connection': 'keep-alive',
       'X-Hop': '1',
       Connection: 'keep-alive, X-Hop',
