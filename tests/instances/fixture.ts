@@ -1,12 +1,11 @@
 // A driver with its own data directory, and what runs inside its instances.
 import { request } from 'node:http'
 import { execFile } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { after } from 'node:test'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { pino } from 'pino'
@@ -15,6 +14,9 @@ import type { Instance, InstanceOptions } from '@berth/server/runtime/driver'
 import type { Egress } from '@berth/server/runtime/local/egress'
 import { LocalDriver } from '@berth/server/runtime/local/local-driver'
 import { cleanUpAfter, type Owner } from '../fixtures/cleanup.ts'
+import { assertNothingLeft } from '../fixtures/host.ts'
+
+export { eventually, instanceGroups, processesOf } from '../fixtures/host.ts'
 
 const MiB = 1024 * 1024
 export const agentFile = fileURLToPath(new URL('test-agent.mjs', import.meta.url))
@@ -48,7 +50,10 @@ export function suiteOwner(): Owner {
 
 export function makeDataDir(owner: Owner, parent = tmpdir()): string {
   const path = mkdtempSync(join(parent, 'berth-instances-'))
-  cleanUpAfter(owner, () => rmSync(path, { recursive: true, force: true }))
+  cleanUpAfter(owner, async () => {
+    await assertNothingLeft(path)
+    rmSync(path, { recursive: true, force: true })
+  })
   return path
 }
 
@@ -120,61 +125,4 @@ export function shellInside(
      const { status, stdout, stderr } = spawnSync('sh', ['-c', ${JSON.stringify(command)}], { encoding: 'utf8', timeout: 15000 })
      return { code: status, stdout, stderr }`,
   )
-}
-
-/** Waits for what no event tells of. */
-export async function eventually(
-  what: string,
-  isSo: () => boolean | Promise<boolean>,
-  withinMs = 10_000,
-): Promise<void> {
-  const deadline = performance.now() + withinMs
-  while (!(await isSo())) {
-    if (performance.now() > deadline) throw new Error(`Not within ${withinMs} ms: ${what}`)
-    await delay(20)
-  }
-}
-
-/** Every control group below a "berth" one, wherever they are mounted. */
-export function instanceGroups(id: string): string[] {
-  return readFileSync('/proc/self/mountinfo', 'utf8')
-    .split('\n')
-    .filter((line) => / - cgroup2? /.test(line))
-    .flatMap((line) => find(line.split(' ')[4]!, id, 6))
-}
-
-function find(directory: string, name: string, depth: number): string[] {
-  if (depth === 0 || !existsSync(directory)) return []
-  return readdirSync(directory, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .flatMap((entry) => {
-      const path = join(directory, entry.name)
-      return entry.name === name ? [path] : find(path, name, depth - 1)
-    })
-}
-
-export interface HostProcess {
-  readonly pid: number
-  readonly uid: number
-  readonly command: string
-}
-
-/** The processes of an instance as the host sees them. */
-export function processesOf(id: string): HostProcess[] {
-  const pids = new Set(
-    instanceGroups(id).flatMap((group) =>
-      readFileSync(join(group, 'cgroup.procs'), 'utf8').split('\n').filter(Boolean).map(Number),
-    ),
-  )
-  return [...pids].flatMap((pid) => {
-    try {
-      const uid = Number(/^Uid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1])
-      return [
-        { pid, uid, command: readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').join(' ').trim() },
-      ]
-    } catch {
-      // It ended between the list and the look.
-      return []
-    }
-  })
 }
