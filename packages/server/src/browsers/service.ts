@@ -67,6 +67,7 @@ export class BrowserService {
     }
     const browser = await this.#toNewBrowser(caller, body)
     const claim = instances.claim(toStart(browser))
+    crashPoint('browser-claimed')
     const reserved = await this.#reserve(browser, claim.instanceId).catch((error: unknown) => {
       claim.giveBack()
       throw error

@@ -6,6 +6,7 @@ import type { BrowserStart } from '@berth/contracts/link'
 import { newId } from '@berth/kit/ids'
 import { pause } from '@berth/kit/pause'
 import { Turnstile } from '@berth/kit/turnstile'
+import { crashPoint } from '../crash-point.ts'
 import { AgentClient } from './agent-client.ts'
 import type { Driver, Instance, InstanceLimits, InstanceOptions } from './driver.ts'
 import { Stock } from './stock.ts'
@@ -169,6 +170,7 @@ export class Instances {
     const ready = this.#own(await driver.start({ ...options, agent }))
     try {
       await untilReady(ready)
+      crashPoint('instance-ready')
       return ready
     } catch (error) {
       await ready.instance.destroy()

@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { instancePaths } from '@berth/contracts/link'
+import { crashPoint } from '../../crash-point.ts'
 import type { Capabilities, Driver, Instance, InstanceOptions } from '../driver.ts'
 import { findCgroups } from './cgroups.ts'
 import type { Cgroups } from './cgroup.ts'
@@ -119,8 +120,10 @@ export class LocalDriver implements Driver {
     try {
       // The intent first: whatever is made from here on is found by adopt() and by the warden.
       directory.make({ id, uid })
+      crashPoint('instance-recorded')
       const cgroup = await cgroups.create(id, limits)
       cgroup.setBackground(isBackground)
+      crashPoint('instance-limited')
       await instance.listen()
       this.#usable(`start instance "${id}"`)
       await instance.start({
@@ -135,6 +138,7 @@ export class LocalDriver implements Driver {
             command: [instancePaths.node, instancePaths.agent, JSON.stringify(agent)],
           }),
       })
+      crashPoint('instance-spawned')
       return instance
     } catch (error) {
       await instance.destroy()

@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process'
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
 import type { LinkPurpose } from '@berth/contracts/link'
+import { crashPoint } from '../../crash-point.ts'
 import type { Instance, InstanceEnd, InstanceLimits } from '../driver.ts'
 import type { Cgroup } from './cgroup.ts'
 import type { Egress, EgressListener } from './egress.ts'
@@ -160,6 +161,7 @@ export class LocalInstance implements Instance {
     // Until it is in the group it is the only process; from then on all that it starts are too.
     this.#child?.kill('SIGKILL')
     await this.#try('end its processes', () => cgroup.kill())
+    crashPoint('instance-killed')
     await this.#try('wait for its process', () => this.#childExit())
     await this.#try('look why it ended', () => {
       if (reason !== 'destroyed' && cgroup.oomKills() > 0) end = 'out-of-memory'
@@ -171,7 +173,9 @@ export class LocalInstance implements Instance {
     })
     await this.#try('close its sockets', () => this.#closeListeners())
     await this.#try('remove its control group', () => cgroup.remove())
+    crashPoint('instance-ungrouped')
     await this.#try('remove its directory', () => directory.remove())
+    crashPoint('instance-removed')
     onGone()
     this.#isFrozen = false
     this.#resolveEnded(end)
