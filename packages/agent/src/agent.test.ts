@@ -230,7 +230,7 @@ test('a lease that nobody renews ends the agent and Chromium', async (t) => {
   const agent = await AgentUnderTest.start(t, { leaseSeconds: 3, browser: HEADLESS })
   await agent.ready()
   const pid = chromiumPid(agent)
-  assert.equal((await agent.call('PUT', '/lease', { seconds: 2 })).status, 204)
+  assert.equal((await agent.call('PUT', '/lease', { seconds: 2 })).status, 200)
   const [code] = (await once(agent.process, 'exit')) as [number]
   assert.equal(code, 1)
   assert.match(agent.output, /lease has lapsed/)
@@ -240,7 +240,7 @@ test('a lease that nobody renews ends the agent and Chromium', async (t) => {
 test('a renewed lease goes on', async (t) => {
   const agent = await AgentUnderTest.start(t, { leaseSeconds: 1 })
   for (let round = 0; round < 6; round++) {
-    assert.equal((await agent.call('PUT', '/lease', { seconds: 1 })).status, 204)
+    assert.equal((await agent.call('PUT', '/lease', { seconds: 1 })).status, 200)
     await delay(300)
   }
   assert.equal(agent.process.exitCode, null)

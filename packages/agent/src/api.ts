@@ -36,7 +36,7 @@ export function createApi({ state, renewLease, startBrowser, shape }: ApiOptions
     },
     'PUT /lease': async ({ body }) => {
       renewLease(readLeaseSeconds(body))
-      return undefined
+      return state.current
     },
     'POST /browser': ({ body }) => startBrowser(readBrowserStart(body)),
     'POST /shape': async ({ body }) => {

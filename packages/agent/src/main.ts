@@ -1,6 +1,7 @@
 // The one program inside an instance. It starts and minds Chromium, carries clients to it, is the way
 // out for pages, and ends the instance when no server cares for it any more. An error that nobody
 // expected ends it, too: a server notices, and an instance in an unknown state is worth nothing.
+import { agentExitCodes } from '@berth/contracts/link'
 import { createApi } from './api.ts'
 import { passToBidi } from './bidi.ts'
 import { passToDevtools } from './cdp.ts'
@@ -28,7 +29,7 @@ const lease = new Lease({
   seconds: start.leaseSeconds,
   onLapsed: () => {
     log('The lease has lapsed: the instance ends')
-    process.exit(1)
+    process.exit(agentExitCodes.leaseLapsed)
   },
 })
 

@@ -27,6 +27,9 @@ export const instancePaths = {
 /** On the instance's own loopback. Pages and tenant programs reach none of them but the proxy. */
 export const instancePorts = { devtools: 9222, proxy: 3128 } as const
 
+/** Of the agent, and so of its instance, when it ends by itself for a reason. */
+export const agentExitCodes = { leaseLapsed: 3 } as const
+
 /** How many connections the agent keeps dialled and unused. */
 export const SPARE_LINKS = 2
 
@@ -85,7 +88,7 @@ export type Shape = Static<typeof Shape>
  *
  *   GET  /state            200 AgentState
  *   GET  /state?after=N    200 AgentState once its number is not N, or after 25 s
- *   PUT  /lease            204, { seconds }
+ *   PUT  /lease            200 AgentState, { seconds }
  *   POST /browser          200 AgentState when Chromium is settled, 500 { message } when it cannot start
  *   POST /shape            204, Shape
  */

@@ -1,25 +1,46 @@
 // Lets only so many in at once; the others wait in the order they came.
 
 export class Turnstile {
-  readonly #waiting: (() => void)[] = []
+  readonly #waiting = new Set<() => void>()
   #free: number
 
   constructor(places: number) {
     this.#free = places
   }
 
-  async enter(): Promise<Disposable> {
+  /** Rejects with the reason of the signal when that fires first; the place in the queue is given up. */
+  async enter(signal?: AbortSignal): Promise<Disposable> {
+    signal?.throwIfAborted()
     if (this.#free > 0) this.#free--
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    else await this.#wait(signal)
     let isInside = true
     return {
       [Symbol.dispose]: () => {
         if (!isInside) return
         isInside = false
-        const next = this.#waiting.shift()
+        const [next] = this.#waiting
         if (next) next()
         else this.#free++
       },
     }
+  }
+
+  #wait(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const settle = () => {
+        this.#waiting.delete(enter)
+        signal?.removeEventListener('abort', leave)
+      }
+      const enter = () => {
+        settle()
+        resolve()
+      }
+      const leave = () => {
+        settle()
+        reject(signal!.reason as Error)
+      }
+      this.#waiting.add(enter)
+      signal?.addEventListener('abort', leave)
+    })
   }
 }

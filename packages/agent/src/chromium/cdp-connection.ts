@@ -16,6 +16,7 @@ export class CdpConnection {
   #socket: SmallWebSocket | undefined
   #nextId = 1
   #isOver = false
+  #answerCount = 0
   readonly #waiting = new Map<number, Waiting>()
   readonly #closing = Promise.withResolvers<void>()
   /** Resolves when either side closed it. */
@@ -32,6 +33,11 @@ export class CdpConnection {
       },
     })
     return connection
+  }
+
+  /** How many of all that was sent are answered. */
+  get answerCount(): number {
+    return this.#answerCount
   }
 
   /** Resolves with the result; of what type it is, the caller knows by the protocol. */
@@ -67,6 +73,7 @@ export class CdpConnection {
   #take(text: string): void {
     const message = parse(text)
     if (message?.id === undefined) return
+    this.#answerCount++
     if (message.error) return this.#fail(message.id, message.error.message)
     const waiting = this.#settle(message.id)
     waiting?.resolve(message.result ?? {})

@@ -123,20 +123,28 @@ export class Chromium {
       directory: home,
     })
     this.#process = chromium
-    const timer = setTimeout(() => chromium.kill(), START_MS)
+    let isLate = false
+    const timer = setTimeout(() => {
+      isLate = true
+      chromium.kill()
+    }, START_MS)
     try {
       const path = await chromium.listening
       using cdp = await CdpConnection.open(ports.devtools, path)
       const { version, page } = await settle(cdp)
       await this.#apply(cdp, page, browser)
-      const vigil = await Vigil.open(ports.devtools, path)
-      void vigil.over.then(() => this.#onGoodbye(generation, chromium))
+      const vigil = await Vigil.open({
+        port: ports.devtools,
+        path,
+        onGoodbye: () => this.#onGoodbye(generation, chromium),
+        onHung: () => this.#onHung(chromium),
+      })
       if (generation !== this.#generation) return
       this.#vigil = vigil
       this.#state.update({ browser: 'ready', devtools_path: path, browser_version: version })
     } catch (error) {
       chromium.kill()
-      const { message } = error as Error
+      const message = isLate ? `it is not ready after ${START_MS / 1000} s` : (error as Error).message
       throw new Error(`Cannot start Chromium: ${message}\n${chromium.recentOutput}`, { cause: error })
     } finally {
       clearTimeout(timer)
@@ -157,6 +165,12 @@ export class Chromium {
     this.#state.update({ browser: 'restarting', devtools_path: null })
     const timer = setTimeout(() => chromium.kill(), GOODBYE_MS)
     void chromium.exited.then(() => clearTimeout(timer))
+  }
+
+  /** Its connections are open and lead nowhere: as good as a crash, and it ends as one. */
+  #onHung(chromium: ChromiumProcess): void {
+    log('Chromium does not answer any more and is ended')
+    chromium.kill()
   }
 
   #onExit(generation: number, { isClean, how }: ChromiumExit): void {

@@ -1,28 +1,45 @@
-// A connection of ours that stays open as long as Chromium runs. Its end is the first sign that
-// Chromium is on its way out, and it is asked before a client is let in.
+// Watches a Chromium that runs, by a connection of its own. That it closes is the first sign that
+// Chromium is on its way out. One that hangs keeps it open, so it is asked something now and then; and
+// it is asked before a client is let in.
 import { pause } from '@berth/kit/pause'
 import { CdpConnection } from './cdp-connection.ts'
 
+const ASK_EVERY_MS = 5_000
+// Questions are counted, not seconds: those spent frozen must not count, and no clock stands still meanwhile.
+const MOST_UNANSWERED = 6
 /** A Chromium without pages either ends within this time, or goes on without. */
 const ENDING_MS = 1_000
 
+export interface VigilOptions {
+  readonly port: number
+  readonly path: string
+  /** Chromium hung up. */
+  readonly onGoodbye: () => void
+  /** Chromium gave no answer for half a minute. */
+  readonly onHung: () => void
+}
+
 export class Vigil {
   readonly #connection: CdpConnection
+  readonly #onHung: () => void
   #hasHadClients = false
   #isOver = false
+  #unanswered = 0
+  #answers = 0
 
-  private constructor(connection: CdpConnection) {
+  private constructor(connection: CdpConnection, { onGoodbye, onHung }: VigilOptions) {
     this.#connection = connection
-    void connection.closed.then(() => (this.#isOver = true))
+    this.#onHung = onHung
+    const timer = setInterval(() => this.#ask(), ASK_EVERY_MS)
+    void connection.closed.then(() => {
+      this.#isOver = true
+      clearInterval(timer)
+      onGoodbye()
+    })
   }
 
-  static async open(port: number, path: string): Promise<Vigil> {
-    return new Vigil(await CdpConnection.open(port, path))
-  }
-
-  /** Resolves when Chromium hangs up. */
-  get over(): Promise<void> {
-    return this.#connection.closed
+  static async open(options: VigilOptions): Promise<Vigil> {
+    return new Vigil(await CdpConnection.open(options.port, options.path), options)
   }
 
   /**
@@ -36,7 +53,7 @@ export class Vigil {
       return this.#isOver
     }
     if (await this.#hasPages()) return false
-    await Promise.race([this.over, pause(ENDING_MS)])
+    await Promise.race([this.#connection.closed, pause(ENDING_MS)])
     return this.#isOver
   }
 
@@ -49,5 +66,15 @@ export class Vigil {
     } catch {
       return false
     }
+  }
+
+  #ask(): void {
+    const { answerCount } = this.#connection
+    if (answerCount !== this.#answers) this.#unanswered = 0
+    this.#answers = answerCount
+    if (this.#unanswered === MOST_UNANSWERED) return this.#onHung()
+    this.#unanswered++
+    // Answered by the browser process itself, however busy its pages are.
+    this.#connection.dispatch('Browser.getVersion')
   }
 }

@@ -5,7 +5,7 @@ import type { Logger } from 'pino'
 import type { EndReason } from '@berth/contracts/browsers'
 import type { LinkPurpose } from '@berth/contracts/link'
 import type { AgentClient } from '../runtime/agent-client.ts'
-import type { Instance } from '../runtime/driver.ts'
+import type { Instance, InstanceEnd } from '../runtime/driver.ts'
 import type { Hold, HoldOptions, Session } from './session.ts'
 import { SessionEnded } from './session.ts'
 import { Standby, type StandbyRule } from './standby.ts'
@@ -43,7 +43,7 @@ export class LiveSession implements Session {
     this.#onEnd = options.onEnd
     this.#timeoutMs = options.timeoutSeconds * 1000
     this.#standby = new Standby({ instance, rule: options.standby, uptimeMs: options.uptimeMs, log })
-    void instance.ended.then((end) => this.end(end === 'out-of-memory' ? 'out_of_memory' : 'crashed'))
+    void instance.ended.then((end) => this.end(reasonOf[end]))
     this.#becomeIdle()
   }
 
@@ -134,4 +134,12 @@ export class LiveSession implements Session {
     const left = this.#idleSince + this.#timeoutMs - performance.now()
     this.#idleTimer = setTimeout(() => this.end('timed_out'), Math.max(0, left))
   }
+}
+
+/** What an instance that ended by itself means for its session; one that was ended has its reason before. */
+const reasonOf: Readonly<Record<InstanceEnd, EndReason>> = {
+  destroyed: 'crashed',
+  'ended-by-itself': 'crashed',
+  'out-of-memory': 'out_of_memory',
+  'lease-lapsed': 'lost',
 }

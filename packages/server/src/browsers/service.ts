@@ -84,11 +84,12 @@ export class BrowserService {
     } catch (error) {
       await sessions.end(reserved.id, 'start_failed')
       if (error instanceof AgentError) {
-        throw new AppError('unavailable', `Cannot start the browser: ${error.message}`, { cause: error })
+        throw new AppError('unavailable', `Cannot create a session: ${firstLine(error)}`, { cause: error })
       }
       if (error instanceof NoCapacity) {
         throw new AppError('capacity_exhausted', `Cannot create a session: ${error.message}`, {
           cause: error,
+          headers: { 'retry-after': '5' },
         })
       }
       throw error
@@ -256,6 +257,11 @@ function toStartUrl(text: string | undefined): string | null {
 
 function toStart({ headless, viewport, kioskMode }: NewBrowser): BrowserStart {
   return { headless, width: viewport.width, height: viewport.height, kiosk: kioskMode }
+}
+
+/** What follows is the output of programs, which the log has. */
+function firstLine({ message }: Error): string {
+  return message.split('\n', 1)[0]!
 }
 
 function tooMany(whose: string, cap: number): AppError {

@@ -60,8 +60,10 @@ export class AgentClient {
     return { ...state, devtools_path: state.devtools_path }
   }
 
-  async renewLease(seconds: number, signal: AbortSignal): Promise<void> {
-    await this.#call({ method: 'PUT', path: '/lease', body: { seconds }, signal })
+  /** Brings the state along, so that nobody has to ask for it as well. */
+  async renewLease(seconds: number, signal: AbortSignal): Promise<AgentState> {
+    const ms = Math.min(CALL_MS, seconds * 1000)
+    return this.#readState({ method: 'PUT', path: '/lease', body: { seconds }, ms, signal })
   }
 
   async startBrowser(options: BrowserStart, signal?: AbortSignal): Promise<AgentState> {

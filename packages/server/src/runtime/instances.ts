@@ -1,6 +1,7 @@
 // The instances of this server: made when they are wanted or, better, before; kept alive by renewing
 // their lease; destroyed after their one session. Which session has which is not known here.
 import { readFile } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
 import type { Logger } from 'pino'
 import type { BrowserStart } from '@berth/contracts/link'
 import { newId } from '@berth/kit/ids'
@@ -13,6 +14,10 @@ import { Stock } from './stock.ts'
 
 /** A third of the lease would do; a fourth leaves room for one that is late. */
 const RENEWALS_PER_LEASE = 4
+/** Starting is work for the processors: more at once would all be late, and none be ready in time. */
+const STARTS_AT_ONCE = Math.max(2, 2 * availableParallelism())
+/** A caller who waits longer has most likely given up. */
+const MOST_QUEUE_MS = 20_000
 
 export interface ReadyInstance {
   readonly instance: Instance
@@ -48,6 +53,7 @@ export class Instances {
   readonly #stocks: Readonly<Record<Kind, Stock>>
   readonly #all = new Map<string, ReadyInstance>()
   readonly #closing = new AbortController()
+  readonly #starts = new Turnstile(STARTS_AT_ONCE)
 
   constructor(options: InstancesOptions) {
     this.#options = options
@@ -95,7 +101,7 @@ export class Instances {
       this.#claimFrom(this.#stocks[browser.headless ? 'headless' : 'headful'], (ready) =>
         this.#shape(ready, browser),
       ) ??
-      this.#claimFrom(this.#stocks.empty, (ready) => this.#startIn(ready, browser)) ??
+      this.#claimFrom(this.#stocks.empty, (ready) => this.#inTurn(() => this.#startIn(ready, browser))) ??
       this.#claimNew(browser)
     )
   }
@@ -128,7 +134,7 @@ export class Instances {
     const instanceId = newId()
     return {
       instanceId,
-      open: () => this.#start(instanceId, browser, { isBackground: false }),
+      open: () => this.#inTurn(() => this.#start(instanceId, browser, { isBackground: false })),
       giveBack: () => {},
     }
   }
@@ -137,6 +143,18 @@ export class Instances {
     await instance.setBackground(false)
     if (width === WARM_SIZE.width && height === WARM_SIZE.height && !kiosk) return
     await agent.shape({ width, height, kiosk })
+  }
+
+  async #inTurn<T>(start: () => Promise<T>): Promise<T> {
+    const signal = AbortSignal.any([AbortSignal.timeout(MOST_QUEUE_MS), this.#closing.signal])
+    const turn = await this.#starts.enter(signal).catch(() => {
+      throw new NoCapacity(`${STARTS_AT_ONCE} others start before it, for ${MOST_QUEUE_MS / 1000} s already`)
+    })
+    try {
+      return await start()
+    } finally {
+      turn[Symbol.dispose]()
+    }
   }
 
   async #startIn({ instance, agent }: ReadyInstance, browser: BrowserStart): Promise<void> {
@@ -197,8 +215,13 @@ export class Instances {
       if (instance.isFrozen) renewedAt = performance.now()
       else {
         try {
-          await agent.renewLease(leaseSeconds, over.signal)
+          const { browser, restarts, failure } = await agent.renewLease(leaseSeconds, over.signal)
           renewedAt = performance.now()
+          // One that never ran is the matter of who started it.
+          if (browser === 'failed' && restarts > 0) {
+            log.warn({ instanceId: instance.id, failure }, 'Chromium is given up, its instance is destroyed')
+            await instance.destroy()
+          }
         } catch (error) {
           const silentMs = performance.now() - renewedAt
           if (!instance.isFrozen && !over.signal.aborted && silentMs > leaseSeconds * 1000) {

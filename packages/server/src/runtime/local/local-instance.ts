@@ -2,7 +2,7 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
-import type { LinkPurpose } from '@berth/contracts/link'
+import { agentExitCodes, type LinkPurpose } from '@berth/contracts/link'
 import { crashPoint } from '../../crash-point.ts'
 import type { Instance, InstanceEnd, InstanceLimits } from '../driver.ts'
 import type { Cgroup } from './cgroup.ts'
@@ -71,7 +71,8 @@ export class LocalInstance implements Instance {
     const child = this.#stderr.lend(spawn)
     this.#child = child
     const onEnd = () => {
-      if (!this.#isReleased) void this.#finish('ended-by-itself')
+      const isLapsed = child.exitCode === agentExitCodes.leaseLapsed
+      if (!this.#isReleased) void this.#finish(isLapsed ? 'lease-lapsed' : 'ended-by-itself')
     }
     child.once('exit', onEnd)
     // It could not be started at all.
@@ -166,7 +167,7 @@ export class LocalInstance implements Instance {
     await this.#try('look why it ended', () => {
       if (reason !== 'destroyed' && cgroup.oomKills() > 0) end = 'out-of-memory'
       const said = this.#stderr?.drain()
-      if (reason === 'ended-by-itself') {
+      if (reason !== 'destroyed') {
         const { exitCode, signalCode } = this.#child ?? {}
         this.#log.info({ end, exitCode, signalCode, said }, 'instance ended by itself')
       }
