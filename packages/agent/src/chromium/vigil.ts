@@ -34,7 +34,7 @@ export class Vigil {
     void connection.closed.then(() => {
       this.#isOver = true
       clearInterval(timer)
-      onGoodbye()
+      return onGoodbye()
     })
   }
 
