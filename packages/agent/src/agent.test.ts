@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFileSync, readlinkSync } from 'node:fs'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { AgentState } from '@berth/contracts/link'
+import { agentExitCodes, type AgentState } from '@berth/contracts/link'
 import { AgentUnderTest, HEADLESS } from './testing/agent-under-test.ts'
 import { startEgress } from './testing/egress.ts'
 import { evaluate } from './testing/page.ts'
@@ -232,7 +232,7 @@ test('a lease that nobody renews ends the agent and Chromium', async (t) => {
   const pid = chromiumPid(agent)
   assert.equal((await agent.call('PUT', '/lease', { seconds: 2 })).status, 200)
   const [code] = (await once(agent.process, 'exit')) as [number]
-  assert.equal(code, 1)
+  assert.equal(code, agentExitCodes.leaseLapsed)
   assert.match(agent.output, /lease has lapsed/)
   while (isRunning(pid)) await delay(20)
 })

@@ -12,12 +12,15 @@ const { createServer } = process.getBuiltinModule('node:http')
 const MOST_BODY_BYTES = 512 * 1024
 const MOST_HEAD_BYTES = 16 * 1024
 const LONG_POLL_MS = 25_000
+const WAIT_FOR_OPEN_MS = 15_000
 
 export interface ApiOptions {
   readonly state: StateBoard
   readonly renewLease: (seconds: number) => void
   readonly startBrowser: (browser: BrowserStart) => Promise<AgentState>
   readonly shape: (shape: Shape) => Promise<void>
+  /** Resolves when a client can be let in, or with the state as it is after that time. */
+  readonly whenOpen: (timeoutMs: number) => Promise<AgentState>
 }
 
 interface Call {
@@ -27,7 +30,7 @@ interface Call {
 type Operation = (call: Call) => Promise<object | undefined>
 
 /** Never listens: the link hands it connections. */
-export function createApi({ state, renewLease, startBrowser, shape }: ApiOptions): Server {
+export function createApi({ state, renewLease, startBrowser, shape, whenOpen }: ApiOptions): Server {
   const operations: Readonly<Record<string, Operation>> = {
     'GET /state': async ({ query }) => {
       const after = query.get('after')
@@ -39,6 +42,7 @@ export function createApi({ state, renewLease, startBrowser, shape }: ApiOptions
       return state.current
     },
     'POST /browser': ({ body }) => startBrowser(readBrowserStart(body)),
+    'POST /client': () => whenOpen(WAIT_FOR_OPEN_MS),
     'POST /shape': async ({ body }) => {
       await shape(readShape(body))
       return undefined

@@ -45,6 +45,7 @@ const api = createApi({
   renewLease: (seconds) => lease.renew(seconds),
   startBrowser: (browser) => chromium.start(browser),
   shape: (shape) => chromium.shape(shape),
+  whenOpen: (timeoutMs) => chromium.whenOpen(timeoutMs),
 })
 
 new Link({

@@ -90,6 +90,7 @@ export type Shape = Static<typeof Shape>
  *   GET  /state?after=N    200 AgentState once its number is not N, or after 25 s
  *   PUT  /lease            200 AgentState, { seconds }
  *   POST /browser          200 AgentState when Chromium is settled, 500 { message } when it cannot start
+ *   POST /client           200 AgentState when Chromium takes clients in, or as it is after 15 s
  *   POST /shape            204, Shape
  */
 export const LeaseRenewal = Strict({ seconds: Type.Integer({ minimum: 1, maximum: 3600 }) })

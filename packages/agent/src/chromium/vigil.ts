@@ -22,7 +22,6 @@ export interface VigilOptions {
 export class Vigil {
   readonly #connection: CdpConnection
   readonly #onHung: () => void
-  #hasHadClients = false
   #isOver = false
   #unanswered = 0
   #answers = 0
@@ -45,13 +44,9 @@ export class Vigil {
   /**
    * Whether a client that comes now would be cut off. Chromium answers Browser.close first, closes then,
    * and for some tens of milliseconds takes new connections; but a question that comes after that answer
-   * finds its pages gone. Nobody can have closed it before the first client.
+   * finds its pages gone.
    */
   async isEnding(): Promise<boolean> {
-    if (!this.#hasHadClients) {
-      this.#hasHadClients = true
-      return this.#isOver
-    }
     if (await this.#hasPages()) return false
     await Promise.race([this.#connection.closed, pause(ENDING_MS)])
     return this.#isOver

@@ -31,6 +31,7 @@ export class LiveSession implements Session {
   readonly #ending = new AbortController()
   readonly #standby: Standby
   #timeoutMs: number
+  #hasHadClients = false
   #holds = 0
   #idleSince = performance.now()
   #idleTimer: NodeJS.Timeout | undefined
@@ -84,9 +85,12 @@ export class LiveSession implements Session {
 
   async devtoolsPath({ isKnownWrong = false }: { isKnownWrong?: boolean } = {}): Promise<string> {
     const known = this.agent.lastState?.devtools_path
-    if (known && !isKnownWrong) return known
+    // A client may have closed Chromium, which then takes others in for some moments before it ends.
+    const mayBeEnding = this.#hasHadClients || isKnownWrong
+    this.#hasHadClients = true
+    if (known && !mayBeEnding) return known
     await this.#wake()
-    const { devtools_path } = await this.agent.startedState(this.ending)
+    const { devtools_path } = await this.agent.openState(this.ending)
     return devtools_path
   }
 

@@ -18,6 +18,8 @@ export interface DiscoveryOptions {
 
 export async function discover(options: DiscoveryOptions): Promise<string> {
   const { session, what, token, origin, signal } = options
+  // Waits for a browser that takes clients in.
+  await session.devtoolsPath()
   const stream = await session.connect('cdp', signal)
   stream.on('error', () => {})
   try {

@@ -57,13 +57,9 @@ async function open(
   { session, target, key, signal }: UpstreamOptions,
   { isSecond = false } = {},
 ): Promise<Duplex> {
-  const connecting = session.connect(target.purpose, signal)
-  // Awaited below, unless the path fails first.
-  connecting.catch(() => {})
-  let stream: Duplex | undefined
+  const path = await unlessAborted(pathOf(session, target, isSecond), signal)
+  const stream = await session.connect(target.purpose, signal)
   try {
-    const path = await unlessAborted(pathOf(session, target, isSecond), signal)
-    stream = await connecting
     stream.on('error', () => {})
     stream.write(
       `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
@@ -72,8 +68,7 @@ async function open(
     checkHead(await readHead(stream, signal), key)
     return stream
   } catch (error) {
-    if (stream) stream.destroy()
-    else connecting.then((late) => late.on('error', () => {}).destroy()).catch(() => {})
+    stream.destroy()
     throw error
   }
 }

@@ -37,7 +37,7 @@ export class RemoteSession implements Session {
   }
 
   async devtoolsPath(): Promise<string> {
-    const { devtools_path } = await this.awake((agent) => agent.startedState(this.ending))
+    const { devtools_path } = await this.awake((agent) => agent.openState(this.ending))
     return devtools_path
   }
 

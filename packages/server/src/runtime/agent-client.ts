@@ -9,8 +9,6 @@ import type { Instance } from './driver.ts'
 const MOST_ANSWER_BYTES = 256 * 1024
 const CALL_MS = 10_000
 const START_MS = 30_000
-/** The agent holds a question for a change of state this long at the most. */
-const WATCH_MS = 30_000
 const stateCheck = new Ajv({ strict: true, allowUnionTypes: true }).compile<AgentState>(AgentState)
 
 /** The agent answered with something else than it should, or not at all. */
@@ -43,21 +41,12 @@ export class AgentClient {
     return this.#readState({ method: 'GET', path: '/state', ms: START_MS, ...options })
   }
 
-  /** Resolves at the next change after the state with this number, or with the same one after a while. */
-  async stateAfter(number: number, signal: AbortSignal): Promise<AgentState> {
-    const call = { method: 'GET', path: `/state?after=${number}`, ms: WATCH_MS, signal } as const
-    return this.#readState(call)
-  }
-
-  /** Waits for Chromium where it is being started, also again. */
-  async startedState(signal: AbortSignal): Promise<AgentState & { devtools_path: string }> {
-    let state = await this.state({ signal })
-    const timeout = AbortSignal.any([signal, AbortSignal.timeout(START_MS)])
-    while (state.browser !== 'ready' || state.devtools_path === null) {
-      if (state.browser === 'failed') throw new AgentError(`Chromium does not start: ${state.failure}`)
-      state = await this.stateAfter(state.number, timeout)
-    }
-    return { ...state, devtools_path: state.devtools_path }
+  /** Waits for a Chromium that takes clients in, where it is being started or about to be, also again. */
+  async openState(signal: AbortSignal): Promise<AgentState & { devtools_path: string }> {
+    const state = await this.#readState({ method: 'POST', path: '/client', ms: START_MS, signal })
+    const { browser, devtools_path, failure } = state
+    if (browser === 'ready' && devtools_path !== null) return { ...state, devtools_path }
+    throw new AgentError(`Chromium takes no clients: ${failure ?? browser}`)
   }
 
   /** Brings the state along, so that nobody has to ask for it as well. */

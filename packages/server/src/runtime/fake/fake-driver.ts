@@ -91,7 +91,7 @@ const state: AgentState = {
 
 const answer: RequestListener = (request, response) => {
   request.resume()
-  const hasAnswer = /^\/(state|browser|lease)\b/.test(request.url!)
+  const hasAnswer = /^\/(state|browser|client|lease)\b/.test(request.url!)
   response.writeHead(hasAnswer ? 200 : 204, { 'content-type': 'application/json' })
   response.end(hasAnswer ? JSON.stringify(state) : undefined)
 }

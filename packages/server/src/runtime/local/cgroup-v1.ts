@@ -138,6 +138,10 @@ class CgroupV1 implements Cgroup {
     await killUntilEmpty(this.#directories, () => this.thaw())
   }
 
+  processes(): number[] {
+    return processesIn(this.#directories[0]!)
+  }
+
   isEmpty(): boolean {
     return this.#directories.every((directory) => processesIn(directory).length === 0)
   }

@@ -139,8 +139,12 @@ class CgroupV2 implements Cgroup {
     await killUntilEmpty([this.#directory], () => this.thaw())
   }
 
+  processes(): number[] {
+    return processesIn(this.#directory)
+  }
+
   isEmpty(): boolean {
-    return processesIn(this.#directory).length === 0
+    return this.processes().length === 0
   }
 
   oomKills(): number {

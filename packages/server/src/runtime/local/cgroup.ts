@@ -27,6 +27,8 @@ export interface Cgroup {
   setBackground(isBackground: boolean): void
   /** Ends every process, frozen or not, and waits until none is left. */
   kill(): Promise<void>
+  /** As the host numbers them. */
+  processes(): readonly number[]
   isEmpty(): boolean
   /** How many processes the kernel ended because the memory limit was reached. */
   oomKills(): number

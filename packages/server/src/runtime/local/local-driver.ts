@@ -15,6 +15,7 @@ import { InstanceDirectory, isInstanceId, makePassable } from './instance-direct
 import { InstancesLock } from './instances-lock.ts'
 import { spawnInstance, type Host } from './launch.ts'
 import { LocalInstance } from './local-instance.ts'
+import { NamespaceSockets } from './namespace-sockets.ts'
 import { findPrograms } from './programs.ts'
 import { isSupported } from './seccomp.ts'
 import { SharedFiles } from './shared-files.ts'
@@ -40,6 +41,7 @@ interface Parts {
   readonly uids: Uids
   readonly lock: InstancesLock
   readonly warden: Warden
+  readonly sockets: NamespaceSockets | undefined
 }
 
 export class LocalDriver implements Driver {
@@ -104,7 +106,7 @@ export class LocalDriver implements Driver {
     acquired.move()
     return new LocalDriver({
       given: options,
-      parts: { host, cgroups, uids, lock, warden },
+      parts: { host, cgroups, uids, lock, warden, sockets: NamespaceSockets.open() },
       capabilities: capabilitiesOf(cgroups),
       shortcomings,
     })
@@ -167,7 +169,8 @@ export class LocalDriver implements Driver {
     clearInterval(this.#looking)
     await Promise.all([...this.#instances.values()].map((instance) => instance.release()))
     if (!this.#parts) return
-    const { host, cgroups, lock, warden } = this.#parts
+    const { host, cgroups, lock, warden, sockets } = this.#parts
+    sockets?.close()
     const isNothingLeft =
       InstanceDirectory.list(host.instancesDir).length === 0 && cgroups.list().length === 0
     if (isNothingLeft) cgroups.release()
@@ -189,7 +192,7 @@ export class LocalDriver implements Driver {
   }
 
   #own(id: string, uid: number | undefined): LocalInstance {
-    const { host, cgroups, uids } = this.#parts!
+    const { host, cgroups, uids, sockets } = this.#parts!
     const instance = new LocalInstance({
       id,
       uid,
@@ -197,6 +200,7 @@ export class LocalDriver implements Driver {
       log: this.#options.log,
       directory: new InstanceDirectory(host.instancesDir, id),
       cgroup: cgroups.find(id),
+      sockets,
       onGone: () => {
         this.#instances.delete(id)
         if (uid !== undefined) uids.giveBack(uid)

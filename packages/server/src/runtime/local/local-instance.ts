@@ -1,14 +1,17 @@
 // One instance on this host, started by this server or taken over from an earlier one.
 import type { ChildProcess } from 'node:child_process'
+import { closeSync } from 'node:fs'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
-import { agentExitCodes, type LinkPurpose } from '@berth/contracts/link'
+import { agentExitCodes, instancePorts, type LinkPurpose } from '@berth/contracts/link'
 import { crashPoint } from '../../crash-point.ts'
 import type { Instance, InstanceEnd, InstanceLimits } from '../driver.ts'
 import type { Cgroup } from './cgroup.ts'
 import type { Egress, EgressListener } from './egress.ts'
 import type { InstanceDirectory } from './instance-directory.ts'
 import { Link } from './link.ts'
+import type { NamespaceSockets } from './namespace-sockets.ts'
 import { StderrFifo } from './stderr-fifo.ts'
 
 export interface LocalInstanceOptions {
@@ -17,6 +20,8 @@ export interface LocalInstanceOptions {
   readonly directory: InstanceDirectory
   readonly cgroup: Cgroup
   readonly egress: Egress
+  /** Undefined where the server may not make sockets for instances. */
+  readonly sockets: NamespaceSockets | undefined
   readonly log: Logger
   /** Called once, when nothing is left. */
   readonly onGone: () => void
@@ -32,6 +37,8 @@ export class LocalInstance implements Instance {
   #egress: EgressListener | undefined
   #stderr: StderrFifo | undefined
   #child: ChildProcess | undefined
+  /** A descriptor of its network namespace, once it was needed. */
+  #namespace: number | undefined
   #end: Promise<void> | undefined
   #lastFreezing: Promise<void> = Promise.resolve()
   #isFrozen = false
@@ -99,7 +106,20 @@ export class LocalInstance implements Instance {
 
   async connect(purpose: LinkPurpose, signal: AbortSignal): Promise<Duplex> {
     if (!this.#link) throw new Error(`Cannot connect to instance "${this.id}": it is not started`)
+    if (purpose === 'cdp') {
+      const direct = this.#connectDirectly()
+      if (direct) return direct
+    }
     return this.#link.connect(purpose, signal)
+  }
+
+  #connectDirectly(): Socket | undefined {
+    const { sockets, cgroup } = this.#options
+    if (!sockets || this.#end) return undefined
+    this.#namespace ??= sockets.find(() => cgroup.processes())
+    return this.#namespace === undefined
+      ? undefined
+      : sockets.connect(this.#namespace, instancePorts.devtools)
   }
 
   freeze(): Promise<void> {
@@ -198,6 +218,8 @@ export class LocalInstance implements Instance {
 
   async #closeListeners(): Promise<void> {
     this.#stderr?.close()
+    if (this.#namespace !== undefined) closeSync(this.#namespace)
+    this.#namespace = undefined
     await Promise.all([this.#link?.close(), this.#egress?.close()])
   }
 }

@@ -49,14 +49,14 @@ class ProcessesOf implements Cgroup {
   setBackground(): void {}
 
   async kill(): Promise<void> {
-    for (let pids = this.#pids(); pids.length > 0; pids = this.#pids()) {
+    for (let pids = this.processes(); pids.length > 0; pids = this.processes()) {
       for (const pid of pids) killIfThere(pid)
       await pause(LOOK_EVERY_MS)
     }
   }
 
   isEmpty(): boolean {
-    return this.#pids().length === 0
+    return this.processes().length === 0
   }
 
   oomKills(): number {
@@ -66,7 +66,7 @@ class ProcessesOf implements Cgroup {
   async remove(): Promise<void> {}
 
   /** Every bubblewrap that was told to bind the instance's directory. */
-  #pids(): number[] {
+  processes(): number[] {
     return readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name))
       .filter((pid) => {
