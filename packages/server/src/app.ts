@@ -19,7 +19,7 @@ import { countLiveBrowsers } from './browsers/store.ts'
 import type { Config } from './config.ts'
 import { openDatabase } from './db/database.ts'
 import { ChangeListener } from './db/listener.ts'
-import { startStorage } from './db/storage.ts'
+import { claimDataDir, startStorage } from './db/storage.ts'
 import { isGatewayUpgrade } from './gateway/upgrade.ts'
 import { Access } from './http/access.ts'
 import type { Connections } from './http/connections.ts'
@@ -36,7 +36,7 @@ import { projectRoutes } from './projects/routes.ts'
 import { ProjectService } from './projects/service.ts'
 import { Keyring } from './secrets/keyring.ts'
 import { SealedBox } from './secrets/sealed-box.ts'
-import { startSessions, type SessionsPart } from './sessions-part.ts'
+import { openDriver, startSessions, type SessionsPart } from './sessions-part.ts'
 import { docsPage } from './docs/page.ts'
 import { Metrics } from './system/metrics.ts'
 import { Readiness } from './system/readiness.ts'
@@ -65,6 +65,11 @@ export interface CloseOptions {
 export async function startApp(config: Config, { log, droppedLines }: ServerLog): Promise<App> {
   await using cleanup = new AsyncDisposableStack()
 
+  cleanup.use(await claimDataDir(config))
+  // Both wait for other processes most of the time, so they wait together.
+  const opening = openDriver(config, log)
+  opening.catch(() => {})
+  cleanup.defer(async () => (await opening).close())
   const storage = cleanup.use(await startStorage(config, log))
   const database = openDatabase(storage.connection, { size: config.BERTH_DATABASE_POOL, log })
   cleanup.defer(() => database.close())
@@ -73,7 +78,7 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
   const firstKey = await bootstrap(pool, { config, ring })
   const box = new SealedBox(ring)
 
-  const part = await startSessions({ config, db, pool, box, log })
+  const part = await startSessions({ config, db, pool, box, driver: await opening, log })
   let endSessions = true
   cleanup.defer(() => part.sessions.close({ endAll: endSessions }))
 

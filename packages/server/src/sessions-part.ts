@@ -51,14 +51,15 @@ export async function startSessions(options: {
   db: Db
   pool: Pool
   box: SealedBox
+  driver: Driver
   log: Logger
 }): Promise<SessionsPart> {
-  const { config, db, pool, box, log } = options
+  const { config, db, pool, box, driver, log } = options
   const secret = await serviceSecret(db, box, 'session-tokens')
   const tokens = new SessionTokens({ keys: [{ kid: 'session-tokens', secret }] })
   const serverId = await readServerId(config.BERTH_DATA_DIR)
   const instances = new Instances({
-    driver: await openDriver(config, log),
+    driver,
     limits: ({ headless }) => limitsOf(config, { headless }),
     stock: {
       empty: config.BERTH_EMPTY_INSTANCES,
@@ -130,7 +131,7 @@ export async function startSessions(options: {
   }
 }
 
-async function openDriver(config: Config, log: Logger): Promise<Driver> {
+export async function openDriver(config: Config, log: Logger): Promise<Driver> {
   // The variable is refused by loadConfig unless this is a test.
   if (process.env['BERTH_FAKE_INSTANCES']) return new FakeDriver()
   const policy = new EgressPolicy({ allow: config.BERTH_EGRESS_ALLOW })

@@ -10,14 +10,15 @@ export interface Storage extends AsyncDisposable {
   readonly connection: Connection
 }
 
-/**
- * The data directory, ours alone from here on, and a PostgreSQL with our schema: the operator's or
- * our own.
- */
+/** The data directory, ours alone from here on. */
+export async function claimDataDir({ BERTH_DATA_DIR: path }: Config): Promise<AsyncDisposable> {
+  mkdirSync(path, { recursive: true, mode: 0o711 })
+  return lockDataDir(path)
+}
+
+/** A PostgreSQL with our schema: the operator's, or our own in the data directory, which is claimed. */
 export async function startStorage(config: Config, log: Logger): Promise<Storage> {
   await using cleanup = new AsyncDisposableStack()
-  mkdirSync(config.BERTH_DATA_DIR, { recursive: true, mode: 0o711 })
-  cleanup.use(await lockDataDir(config.BERTH_DATA_DIR))
   let connection: Connection
   if (config.DATABASE_URL) {
     connection = { connectionString: config.DATABASE_URL }
@@ -37,8 +38,12 @@ export async function startStorage(config: Config, log: Logger): Promise<Storage
 
 /** The database of the running server, or the same started for as long as it is needed. */
 export async function joinStorage(config: Config, log: Logger): Promise<Storage> {
+  await using cleanup = new AsyncDisposableStack()
   try {
-    return await startStorage(config, log)
+    cleanup.use(await claimDataDir(config))
+    const { connection } = cleanup.use(await startStorage(config, log))
+    const owned = cleanup.move()
+    return { connection, [Symbol.asyncDispose]: () => owned.disposeAsync() }
   } catch (error) {
     if (!(error instanceof DataDirInUse)) throw error
     const connection = config.DATABASE_URL

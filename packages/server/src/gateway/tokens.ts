@@ -1,7 +1,7 @@
 // The tokens in session URLs. One names a session and what it may be used for; it is dead when the
 // session is, which is checked where it is used, so its own expiry is far away.
 import { createHmac, createSecretKey, randomUUID, type KeyObject, type webcrypto } from 'node:crypto'
-import { jwtVerify } from 'jose'
+import { jwtVerify } from 'jose/jwt/verify'
 import { AppError } from '../errors.ts'
 
 const LIFE_SECONDS = 365 * 24 * 3600

@@ -2,14 +2,20 @@
 // untrusted: bounded in size and time, and checked against the contract.
 import { Agent, request, type IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { Ajv } from 'ajv'
+import { Ajv, type ValidateFunction } from 'ajv'
 import { AgentState, type BrowserStart, type Shape } from '@berth/contracts/link'
 import type { Instance } from './driver.ts'
 
 const MOST_ANSWER_BYTES = 256 * 1024
 const CALL_MS = 10_000
 const START_MS = 30_000
-const stateCheck = new Ajv({ strict: true, allowUnionTypes: true }).compile<AgentState>(AgentState)
+// Compiled with the first answer: a server that only starts needs none.
+let stateCheck: ValidateFunction<AgentState> | undefined
+
+function isState(value: unknown): value is AgentState {
+  stateCheck ??= new Ajv({ strict: true, allowUnionTypes: true }).compile<AgentState>(AgentState)
+  return stateCheck(value)
+}
 
 /** The agent answered with something else than it should, or not at all. */
 export class AgentError extends Error {}
@@ -71,7 +77,7 @@ export class AgentClient {
   async #readState(call: CallOptions): Promise<AgentState> {
     const text = await this.#call(call)
     const value = parse(text)
-    if (!stateCheck(value)) throw new AgentError(`The agent gave a wrong answer to ${call.path}`)
+    if (!isState(value)) throw new AgentError(`The agent gave a wrong answer to ${call.path}`)
     return (this.#lastState = value)
   }
 

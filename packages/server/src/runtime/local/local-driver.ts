@@ -41,7 +41,6 @@ interface Parts {
   readonly uids: Uids
   readonly lock: InstancesLock
   readonly warden: Warden
-  readonly sockets: NamespaceSockets | undefined
 }
 
 export class LocalDriver implements Driver {
@@ -52,6 +51,8 @@ export class LocalDriver implements Driver {
   readonly #parts: Parts | undefined
   readonly #instances = new Map<string, LocalInstance>()
   readonly #looking: NodeJS.Timeout
+  #sockets: NamespaceSockets | undefined
+  #areSocketsOpen = false
   #isClosed = false
 
   private constructor(options: {
@@ -106,7 +107,7 @@ export class LocalDriver implements Driver {
     acquired.move()
     return new LocalDriver({
       given: options,
-      parts: { host, cgroups, uids, lock, warden, sockets: NamespaceSockets.open() },
+      parts: { host, cgroups, uids, lock, warden },
       capabilities: capabilitiesOf(cgroups),
       shortcomings,
     })
@@ -169,8 +170,8 @@ export class LocalDriver implements Driver {
     clearInterval(this.#looking)
     await Promise.all([...this.#instances.values()].map((instance) => instance.release()))
     if (!this.#parts) return
-    const { host, cgroups, lock, warden, sockets } = this.#parts
-    sockets?.close()
+    const { host, cgroups, lock, warden } = this.#parts
+    this.#sockets?.close()
     const isNothingLeft =
       InstanceDirectory.list(host.instancesDir).length === 0 && cgroups.list().length === 0
     if (isNothingLeft) cgroups.release()
@@ -192,7 +193,7 @@ export class LocalDriver implements Driver {
   }
 
   #own(id: string, uid: number | undefined): LocalInstance {
-    const { host, cgroups, uids, sockets } = this.#parts!
+    const { host, cgroups, uids } = this.#parts!
     const instance = new LocalInstance({
       id,
       uid,
@@ -200,7 +201,7 @@ export class LocalDriver implements Driver {
       log: this.#options.log,
       directory: new InstanceDirectory(host.instancesDir, id),
       cgroup: cgroups.find(id),
-      sockets,
+      sockets: this.#namespaceSockets(),
       onGone: () => {
         this.#instances.delete(id)
         if (uid !== undefined) uids.giveBack(uid)
@@ -208,6 +209,13 @@ export class LocalDriver implements Driver {
     })
     this.#instances.set(id, instance)
     return instance
+  }
+
+  /** With the first instance, not before: a server that only starts has no use for it. */
+  #namespaceSockets(): NamespaceSockets | undefined {
+    if (!this.#areSocketsOpen) this.#sockets = NamespaceSockets.open()
+    this.#areSocketsOpen = true
+    return this.#sockets
   }
 
   #usable(action: string): Parts {

@@ -17,10 +17,10 @@ const SOCK_CLOEXEC = 0o2000000
 const OWN_NAMESPACE = '/proc/thread-self/ns/net'
 
 interface SystemCalls {
-  setns(namespace: number, type: number): number
-  socket(domain: number, type: number, protocol: number): number
-  connect(socket: number, address: Buffer, length: number): number
-  close(descriptor: number): number
+  readonly setns: (namespace: number, type: number) => number
+  readonly socket: (domain: number, type: number, protocol: number) => number
+  readonly connect: (socket: number, address: Buffer, length: number) => number
+  readonly close: (descriptor: number) => number
 }
 
 /** Undefined where the server may not do it; there the agent carries the bytes. */
