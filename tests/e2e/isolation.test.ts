@@ -197,3 +197,22 @@ test('WebRTC finds no address', async () => {
     assert.deepEqual(candidates, [])
   })
 })
+
+test("with 127.0.0.0/8 listed, loopback in a page is the host's; without, it is the instance's own", async (t) => {
+  await withPage(async (page) => {
+    const answer = await page.goto(`http://127.0.0.1:${site.port}/`)
+    assert.equal(answer!.status(), 502)
+  })
+  const open = await startServer(t, {
+    hasRealInstances: true,
+    env: { BERTH_EGRESS_ALLOW: '127.0.0.0/8' },
+  })
+  const made = await client84(open).browsers.create({ headless: true })
+  const local = await chromium.connectOverCDP(made.cdp_ws_url)
+  const page = local.contexts()[0]!.pages()[0]!
+  for (const host of ['127.0.0.1', 'localhost']) {
+    await page.goto(`http://${host}:${site.port}/`)
+    assert.equal(await page.title(), 'Home')
+  }
+  await local.close()
+})

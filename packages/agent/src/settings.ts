@@ -14,7 +14,7 @@ export interface Overrides {
 }
 
 export interface Settings {
-  readonly start: AgentStart & { readonly hostLoopback?: boolean }
+  readonly start: AgentStart
   readonly linkSocket: string
   readonly egressSocket: string
   readonly home: string
@@ -29,7 +29,7 @@ export interface Settings {
 export function readSettings(argv: readonly string[]): Settings {
   const [startText, overridesText = '{}'] = argv.slice(2)
   if (startText === undefined) throw new Error('Cannot start the agent: its argument is missing')
-  const start = JSON.parse(startText) as Settings['start']
+  const start = JSON.parse(startText) as AgentStart
   const overrides = JSON.parse(overridesText) as Overrides
   return {
     start,

@@ -52,6 +52,8 @@ export interface AgentStart {
   readonly leaseSeconds: number
   /** Started at once, beside the agent's own start; without it Chromium waits for POST /browser. */
   readonly browser?: BrowserStart
+  /** Loopback addresses in pages mean the host's, for development; otherwise the instance's own. */
+  readonly hostLoopback?: boolean
 }
 
 export const AgentState = Type.Object(

@@ -10,6 +10,7 @@ import { Sessions } from './browsers/sessions.ts'
 import { BrowserView } from './browsers/view.ts'
 import type { Config } from './config.ts'
 import type { Db } from './db/schema.ts'
+import { AllowList } from './egress/allow-list.ts'
 import { EgressPolicy } from './egress/policy.ts'
 import { EgressProxy } from './egress/proxy.ts'
 import { Gateway } from './gateway/gateway.ts'
@@ -67,6 +68,7 @@ export async function startSessions(options: {
       headful: config.BERTH_WARM_HEADFUL,
     },
     leaseSeconds: config.BERTH_LEASE_SECONDS,
+    hostLoopback: new AllowList(config.BERTH_EGRESS_ALLOW).hasLoopback,
     log,
   })
   for (const shortcoming of instances.shortcomings) {

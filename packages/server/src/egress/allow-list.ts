@@ -22,7 +22,7 @@ export class AllowList {
   readonly #networks: Network[] = []
   readonly #hosts: Host[] = []
   /** 127.0.0.0/8 stands for all that is loopback, so it lists ::1 as well. */
-  readonly #hasLoopback: boolean
+  readonly hasLoopback: boolean
 
   constructor(entries: readonly string[]) {
     for (const entry of entries) {
@@ -31,11 +31,11 @@ export class AllowList {
       else this.#hosts.push(parseHost(entry))
     }
     const loopback = parseAddress('127.0.0.0')!
-    this.#hasLoopback = this.#networks.some((network) => network.prefix <= 8 && isInside(loopback, network))
+    this.hasLoopback = this.#networks.some((network) => network.prefix <= 8 && isInside(loopback, network))
   }
 
   hasAddress(ip: Ip): boolean {
-    if (this.#hasLoopback && ip.range() === 'loopback') return true
+    if (this.hasLoopback && ip.range() === 'loopback') return true
     return this.#networks.some((network) => isInside(ip, network))
   }
 

@@ -30,6 +30,8 @@ export interface InstancesOptions {
   /** How many of each kind are held ready. */
   readonly stock: Readonly<Record<Kind, number>>
   readonly leaseSeconds: number
+  /** See AgentStart. */
+  readonly hostLoopback: boolean
   readonly log: Logger
 }
 
@@ -183,8 +185,8 @@ export class Instances {
     { browser, ...options }: Omit<InstanceOptions, 'agent'> & { browser?: BrowserStart },
     untilReady: (ready: ReadyInstance) => Promise<unknown>,
   ): Promise<ReadyInstance> {
-    const { driver, leaseSeconds } = this.#options
-    const agent = { leaseSeconds, ...(browser && { browser }) }
+    const { driver, leaseSeconds, hostLoopback } = this.#options
+    const agent = { leaseSeconds, hostLoopback, ...(browser && { browser }) }
     const ready = this.#own(await driver.start({ ...options, agent }))
     try {
       await untilReady(ready)
