@@ -19,10 +19,27 @@ export interface Effort {
   readonly createPairs: number
   /** Held ready where a warm session is wanted; and without a browser in it. */
   readonly warmInstances: number
+  readonly warmHeadfulInstances: number
   readonly emptyInstances: number
+  /** Warm sessions created at once. */
+  readonly burst: number
+  /** How long round trips are measured while the pool refills. */
+  readonly refillSeconds: number
   /** Pairs of blocks of CDP round trips, and how many a block has. */
   readonly roundTripPairs: number
   readonly callsPerBlock: number
+  /** How long a block of CDP throughput takes. */
+  readonly pumpSeconds: number
+  /** Idle connections whose memory is read, and in how many servers. */
+  readonly connections: number
+  readonly connectionRounds: number
+  /** Pairs of loops of an agent, and how many of them work at once. */
+  readonly loopPairs: number
+  readonly busySessions: number
+  /** Sessions that come and go, those before the early ones, and how many are early and late ones. */
+  readonly soakCycles: number
+  readonly soakSkipped: number
+  readonly soakWindow: number
   /** Pairs of sets of sessions whose memory is read, how many are a set, how long they have been idle. */
   readonly memoryPairs: number
   readonly memorySessions: number
@@ -57,9 +74,20 @@ export const fullEffort: Effort = {
   idleSeconds: 35,
   createPairs: 20,
   warmInstances: 4,
+  warmHeadfulInstances: 4,
   emptyInstances: 2,
+  burst: 8,
+  refillSeconds: 2,
   roundTripPairs: 30,
   callsPerBlock: 40,
+  pumpSeconds: 5,
+  connections: 200,
+  connectionRounds: 5,
+  loopPairs: 20,
+  busySessions: 8,
+  soakCycles: 300,
+  soakSkipped: 20,
+  soakWindow: 30,
   memoryPairs: 4,
   memorySessions: 8,
   memorySettleSeconds: 10,
@@ -97,10 +125,22 @@ export const smokeEffort: Effort = {
   idlePairs: 1,
   idleSeconds: 1,
   createPairs: 1,
-  warmInstances: 1,
+  // As many as the burst: one server for all rows that want a pool.
+  warmInstances: 2,
+  warmHeadfulInstances: 1,
   emptyInstances: 1,
+  burst: 2,
+  refillSeconds: 0.2,
   roundTripPairs: 1,
   callsPerBlock: 10,
+  pumpSeconds: 0.2,
+  connections: 10,
+  connectionRounds: 1,
+  loopPairs: 1,
+  busySessions: 1,
+  soakCycles: 2,
+  soakSkipped: 0,
+  soakWindow: 1,
   memoryPairs: 1,
   memorySessions: 1,
   memorySettleSeconds: 0,

@@ -14,15 +14,21 @@ import { chooseCores, pin, type Cores } from './measure/cores.ts'
 import { summarise } from './profile-summary.ts'
 import { tableOf } from './report.ts'
 import { machine, resultsDir, writeResults } from './results-file.ts'
+import { agentLoopRow, busySessionsRow } from './rows/agent-work.ts'
 import { atRestRow } from './rows/at-rest.ts'
+import { burstRow } from './rows/burst.ts'
 import { coldCreateRow } from './rows/cold-create.ts'
+import { connectionMemoryRow } from './rows/connection-memory.ts'
 import { deleteSessionRow } from './rows/delete-session.ts'
 import { getProjectRow } from './rows/get-project.ts'
 import { listProjectsRow } from './rows/list-projects.ts'
 import { memoryRow } from './rows/memory.ts'
 import { proxyThroughputRow } from './rows/proxy-throughput.ts'
+import { refillRow } from './rows/refill.ts'
 import { roundTripRow } from './rows/round-trip.ts'
 import type { Row } from './rows/row.ts'
+import { shapedCreateRow } from './rows/shaped-create.ts'
+import { soakRow } from './rows/soak.ts'
 import { standbyRow } from './rows/standby.ts'
 import { updateProjectRow } from './rows/update-project.ts'
 import { validateBodyRow } from './rows/validate-body.ts'
@@ -36,15 +42,22 @@ const allRows: readonly Row[] = [
   updateProjectRow,
   listProjectsRow,
   atRestRow,
-  warmCreateRow,
   warmHeadfulCreateRow,
+  burstRow,
+  soakRow,
+  warmCreateRow,
+  refillRow,
+  shapedCreateRow,
   coldCreateRow,
   deleteSessionRow,
   roundTripRow,
   proxyThroughputRow,
+  agentLoopRow,
+  busySessionsRow,
   memoryRow,
   standbyRow,
   wakeRow,
+  connectionMemoryRow,
 ]
 
 const { values: options } = parseArgs({
@@ -69,9 +82,10 @@ interface Run {
 async function main(cleanup: Cleanup, signal: AbortSignal): Promise<boolean> {
   const rows = chooseRows(options.rows)
   const effort = options.smoke ? smokeEffort : options.profile ? profileEffort : wholeEffort()
-  const startedAt = new Date().toISOString().replaceAll(':', '-')
+  // Two runs at the same moment must not write over each other.
+  const startedAt = `${new Date().toISOString().replaceAll(':', '-')}-${process.pid}`
   const before = machine()
-  const cores = chooseCores()
+  const cores = chooseCores({ isJudged: !options.smoke })
   if (cores.client === cores.server) console.log('There is one core only: all numbers are doubtful')
   pin([process.pid], cores.client)
   const canary = await Canary.start(cleanup, cores)
@@ -85,7 +99,7 @@ async function main(cleanup: Cleanup, signal: AbortSignal): Promise<boolean> {
     env['NODE_OPTIONS'] = `--cpu-prof --cpu-prof-dir=${profileDir}`
   }
   await onStage(rows, { cleanup, cores, measuring, run, env })
-  const servers = new SessionServers(cleanup, { core: cores.server, env })
+  const servers = new SessionServers(cleanup, { cores: cores.server, env, effort })
   for (const row of rows) {
     if (!('measureProcesses' in row)) continue
     const own = new Cleanup()
@@ -154,6 +168,7 @@ async function onStage(
 /** One broken row does not keep the others from being measured. */
 async function collect(row: Row, measured: AsyncIterable<Compared>, run: Run): Promise<boolean> {
   console.log(`Row ${row.number}: ${row.title}`)
+  const startedAt = performance.now()
   const skip = (reason: string) => {
     run.skipped.push({ row: row.number, reason })
     console.log(`  skipped: ${reason}`)
@@ -175,6 +190,8 @@ async function collect(row: Row, measured: AsyncIterable<Compared>, run: Run): P
   } catch (error) {
     run.broken.push({ row: row.number, error })
     return false
+  } finally {
+    console.log(`  took ${((performance.now() - startedAt) / 1000).toFixed(0)} s`)
   }
 }
 

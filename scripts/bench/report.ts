@@ -56,7 +56,7 @@ function cellsOf(result: Result, isJudged: boolean): string[] {
 }
 
 function wanted({ direction }: Goal, value: number): string {
-  return `${direction === 'at most' ? '<=' : '>='} ${value}`
+  return `${direction === 'at most' ? '<=' : '>='} ${Number(value.toFixed(3))}`
 }
 
 function group(digits: string): string {

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Cleanup } from '../cleanup.ts'
 import { whenGone } from '../measure/alive.ts'
+import type { CoreList } from '../measure/cores.ts'
 import { cpuMsOf, pidsOfUser } from '../measure/processes.ts'
 import { whenQuiet } from '../measure/quiet.ts'
 import { XServer } from './x-server.ts'
@@ -22,7 +23,7 @@ const UIDS = 1_000
 let startCount = 0
 
 export interface BareOptions {
-  readonly core: number
+  readonly cores: CoreList
   readonly isHeadless: boolean
 }
 
@@ -48,14 +49,14 @@ export class BareChromium {
   }
 
   /** From nothing until its debugging port is open. */
-  static async start(cleanup: Cleanup, { core, isHeadless }: BareOptions): Promise<BareChromium> {
+  static async start(cleanup: Cleanup, { cores, isHeadless }: BareOptions): Promise<BareChromium> {
     const uid = FIRST_UID + (startCount++ % UIDS)
     const directory = mkdtempSync(join(tmpdir(), 'berth-bare-'))
     chownSync(directory, uid, uid)
-    const xServer = isHeadless ? undefined : await XServer.start(cleanup, { core })
+    const xServer = isHeadless ? undefined : await XServer.start(cleanup, { cores })
     const child = spawn(
       'taskset',
-      ['--cpu-list', String(core), chromiumProgram, ...flagsOf({ directory, isHeadless })],
+      ['--cpu-list', cores, chromiumProgram, ...flagsOf({ directory, isHeadless })],
       {
         uid,
         gid: uid,
@@ -90,8 +91,8 @@ export class BareChromium {
   }
 
   /** For seconds after its start it does things of its own. */
-  settled(): Promise<void> {
-    return whenQuiet(() => this.cpuMs())
+  settled(effort: { isJudged: boolean }): Promise<void> {
+    return whenQuiet(() => this.cpuMs(), effort)
   }
 
   /** Ends it the short way: SIGKILL, and its profile removed. Takes the processes to wait for. */

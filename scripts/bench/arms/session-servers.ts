@@ -8,6 +8,7 @@ import { findProgram } from '@berth/server/runtime/local/programs'
 import { tempDir } from '../../../tests/fixtures/server.ts'
 import { startSite, type Site } from '../../../tests/fixtures/site.ts'
 import type { Cleanup } from '../cleanup.ts'
+import type { CoreList } from '../measure/cores.ts'
 import { chromiumProgram } from './bare-chromium.ts'
 import { SessionServer, type ServerSettings } from './session-server.ts'
 import { startUntilHealthy } from './start.ts'
@@ -31,10 +32,15 @@ export function whyNoHeadfulSessions(): string | undefined {
   return whyNoSessions() ?? (existsSync(xServerProgram) ? undefined : `there is no ${xServerProgram}`)
 }
 
+export interface SessionServersOptions {
+  readonly cores: CoreList
+  readonly env: Record<string, string>
+  readonly effort: { readonly isJudged: boolean }
+}
+
 export class SessionServers {
   readonly #cleanup: Cleanup
-  readonly #core: number
-  readonly #env: Record<string, string>
+  readonly #options: SessionServersOptions
   readonly #running: SessionServer[] = []
   readonly #freeDirs: string[] = []
   #node: string | undefined
@@ -42,10 +48,9 @@ export class SessionServers {
   /** The longest that one took to start. */
   startMs = 0
 
-  constructor(cleanup: Cleanup, { core, env }: { core: number; env: Record<string, string> }) {
+  constructor(cleanup: Cleanup, options: SessionServersOptions) {
     this.#cleanup = cleanup
-    this.#core = core
-    this.#env = env
+    this.#options = options
   }
 
   /** A web site on this machine that the sessions of all servers may reach. */
@@ -91,16 +96,16 @@ export class SessionServers {
     const dataDir = this.#freeDirs.pop() ?? tempDir(this.#cleanup)
     const { warmHeadless = 0, warmHeadful = 0, empty = 0 } = settings
     const env = {
-      ...this.#env,
+      ...this.#options.env,
       BERTH_WARM_HEADLESS: String(warmHeadless),
       BERTH_WARM_HEADFUL: String(warmHeadful),
       ...(hasEmptyInstances && { [EMPTY_SETTING]: String(empty) }),
       ...(await this.site()).allow,
     }
     const startable = oursWithSessions({ node: this.#ownNode(), dataDir, env })
-    const started = await startUntilHealthy(this.#cleanup, startable, this.#core)
+    const started = await startUntilHealthy(this.#cleanup, startable, this.#options.cores)
     this.startMs = Math.max(this.startMs, started.startMs)
-    const server = new SessionServer(started, { dataDir, settings })
+    const server = new SessionServer(started, { dataDir, settings, effort: this.#options.effort })
     this.#running.push(server)
     return server
   }

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Cleanup } from '../cleanup.ts'
+import type { CoreList } from '../measure/cores.ts'
 import { HttpClient } from './http-client.ts'
 
 const LOOK_EVERY_MS = 2
@@ -29,11 +30,11 @@ export interface Started {
 export async function startUntilHealthy(
   cleanup: Cleanup,
   { node = process.execPath, args, env }: Startable,
-  core: number,
+  cores: CoreList,
 ): Promise<Started> {
   const port = await freePort()
   const startedAt = performance.now()
-  const child = spawn('taskset', ['--cpu-list', String(core), node, ...args], {
+  const child = spawn('taskset', ['--cpu-list', cores, node, ...args], {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: env(port),
   })

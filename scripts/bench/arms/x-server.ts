@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Cleanup } from '../cleanup.ts'
+import type { CoreList } from '../measure/cores.ts'
 
 export const xServerProgram = '/usr/bin/Xvnc'
 
@@ -20,11 +21,11 @@ export class XServer {
     this.display = display
   }
 
-  static async start(cleanup: Cleanup, { core }: { core: number }): Promise<XServer> {
+  static async start(cleanup: Cleanup, { cores }: { cores: CoreList }): Promise<XServer> {
     const directory = mkdtempSync(join(tmpdir(), 'berth-bare-x-'))
     const child = spawn(
       'taskset',
-      ['--cpu-list', String(core), xServerProgram, ...argumentsOf(join(directory, 'rfb.sock'))],
+      ['--cpu-list', cores, xServerProgram, ...argumentsOf(join(directory, 'rfb.sock'))],
       { stdio: ['ignore', 'ignore', 'ignore', 'pipe'], env: { PATH: '/usr/bin:/bin', HOME: directory } },
     )
     const exited = once(child, 'exit')

@@ -4,14 +4,19 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
+/** In the words of taskset, such as `1` or `0,1`. */
+export type CoreList = string
+
 export interface Cores {
-  readonly client: number
-  readonly server: number
+  readonly client: CoreList
+  readonly server: CoreList
 }
 
-export function chooseCores(): Cores {
-  const [client = 0, server = client] = allowedCores()
-  return { client, server }
+/** Where nothing is judged, servers may use all there are and are done sooner. */
+export function chooseCores({ isJudged }: { isJudged: boolean }): Cores {
+  const all = allowedCores()
+  const [client = 0, server = client] = all
+  return { client: String(client), server: isJudged ? String(server) : all.join(',') }
 }
 
 /** `0-1,4` in the words of the kernel; a container may have been given any of them. */
@@ -24,9 +29,9 @@ function allowedCores(): number[] {
 }
 
 /** Moves all threads of the processes; whatever they start later follows them. */
-export function pin(pids: readonly number[], core: number): void {
+export function pin(pids: readonly number[], cores: CoreList): void {
   for (const pid of pids) {
-    execFileSync('taskset', ['--all-tasks', '--cpu-list', '--pid', String(core), String(pid)], {
+    execFileSync('taskset', ['--all-tasks', '--cpu-list', '--pid', cores, String(pid)], {
       stdio: 'ignore',
     })
   }

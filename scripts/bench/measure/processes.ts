@@ -33,6 +33,11 @@ export function pidsOfUser(uid: number): number[] {
   })
 }
 
+/** How many have ended and are not noticed by their parent. */
+export function zombiesAmong(pids: readonly number[]): number {
+  return pids.filter((pid) => !isAlive(pid)).length
+}
+
 /** Empty for one that has ended. */
 export function commandOf(pid: number): string {
   try {

@@ -52,7 +52,7 @@ function deleteBlock(server: SessionServer): Block {
 
 function killBlock({ cleanup, cores }: ProcessPlace): Block {
   return async () => {
-    const chromium = await BareChromium.start(cleanup, { core: cores.server, isHeadless: true })
+    const chromium = await BareChromium.start(cleanup, { cores: cores.server, isHeadless: true })
     const page = await Page.open(chromium.wsUrl)
     await page.close()
     const pids = chromium.pids()

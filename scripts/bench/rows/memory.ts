@@ -85,7 +85,7 @@ function bareBlock({ cleanup, cores }: ProcessPlace, isHeadless: boolean, measur
     const chromiums: BareChromium[] = []
     const pages: Page[] = []
     for (let made = 0; made < count; made++) {
-      const chromium = await BareChromium.start(cleanup, { core: cores.server, isHeadless })
+      const chromium = await BareChromium.start(cleanup, { cores: cores.server, isHeadless })
       chromiums.push(chromium)
       pages.push(await Page.open(chromium.wsUrl))
     }

@@ -21,11 +21,11 @@ export const proxyThroughputRow: ProcessRow = {
   title: 'CDP throughput, against a direct websocket to a bare Chromium',
   whySkipped: whyNoSessions,
   async *measureProcesses(place, measuring) {
-    const { throughputPairs: pairs, throughputSeconds: seconds } = measuring.effort
+    const { throughputPairs: pairs, pumpSeconds: seconds } = measuring.effort
     const server = await place.servers.one({})
     const browser = await server.create({ headless: true })
-    const chromium = await BareChromium.start(place.cleanup, { core: place.cores.server, isHeadless: true })
-    await Promise.all([server.settled({ sessions: 1 }), chromium.settled()])
+    const chromium = await BareChromium.start(place.cleanup, { cores: place.cores.server, isHeadless: true })
+    await Promise.all([server.settled({ sessions: 1 }), chromium.settled(measuring.effort)])
     const [ours, direct] = [await Page.open(browser.cdp_ws_url), await Page.open(chromium.wsUrl)]
     const { daemon, instances } = server.processes()
     const agent = agentOf([...instances.values()].flat())

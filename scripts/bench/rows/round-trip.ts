@@ -16,8 +16,8 @@ export const roundTripRow: ProcessRow = {
     const { effort } = measuring
     const server = await place.servers.one({})
     const browser = await server.create({ headless: true })
-    const chromium = await BareChromium.start(place.cleanup, { core: place.cores.server, isHeadless: true })
-    await Promise.all([server.settled({ sessions: 1 }), chromium.settled()])
+    const chromium = await BareChromium.start(place.cleanup, { cores: place.cores.server, isHeadless: true })
+    await Promise.all([server.settled({ sessions: 1 }), chromium.settled(measuring.effort)])
     const [ours, direct] = [await Cdp.open(browser.cdp_ws_url), await Cdp.open(chromium.wsUrl)]
     const arms = (calls: number) => ({
       ours: roundTripBlock(ours, calls),

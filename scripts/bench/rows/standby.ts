@@ -23,7 +23,7 @@ export const standbyRow: ProcessRow = {
     const chromiums: BareChromium[] = []
     for (let made = 0; made < effort.standbySessions; made++) {
       const browser = await server.create({ headless: true, timeout_seconds: LONG_TIMEOUT_SECONDS })
-      const chromium = await BareChromium.start(cleanup, { core: cores.server, isHeadless: true })
+      const chromium = await BareChromium.start(cleanup, { cores: cores.server, isHeadless: true })
       for (const url of [browser.cdp_ws_url, chromium.wsUrl]) await (await Page.open(url)).close()
       browsers.push(browser)
       chromiums.push(chromium)

@@ -33,7 +33,7 @@ export function createBlock(server: SessionServer, { isHeadless }: Kind): Block 
 export function spawnBlock({ cleanup, cores }: ProcessPlace, { isHeadless }: Kind): Block {
   return async () => {
     const startedAt = performance.now()
-    const chromium = await BareChromium.start(cleanup, { core: cores.server, isHeadless })
+    const chromium = await BareChromium.start(cleanup, { cores: cores.server, isHeadless })
     const page = await Page.open(chromium.wsUrl)
     const usableMs = performance.now() - startedAt
     const cpuMs = chromium.cpuMs()

@@ -31,7 +31,7 @@ export const warmHeadfulCreateRow: ProcessRow = {
   whySkipped: whyNoHeadfulSessions,
   async *measureProcesses(place, measuring) {
     const { effort } = measuring
-    const server = await place.servers.one({ warmHeadful: effort.warmInstances })
+    const server = await place.servers.one({ warmHeadful: effort.warmHeadfulInstances })
     const kind = { isHeadless: false }
     const line = { row: 2, name: 'Warm create, headful', judged: 'speedup' } as const
     const note = 'the X server of the baseline is Xvnc; the screenshot is checked after what is judged'

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { HttpClient } from '../arms/http-client.ts'
+import { Page } from '../arms/page.ts'
+import type { SessionServer } from '../arms/session-server.ts'
+import { whyNoSessions } from '../arms/session-servers.ts'
+import { compare } from '../measure/compare.ts'
+import { atMost } from '../measure/metric.ts'
+import type { Block } from '../measure/pairs.ts'
+import { quantile } from '../measure/statistics.ts'
+import type { ProcessRow } from './row.ts'
+
+export const burstRow: ProcessRow = {
+  number: 5,
+  title: 'As many warm creates at once as the pool holds, against a single one',
+  whySkipped: whyNoSessions,
+  async *measureProcesses({ cleanup, servers }, measuring) {
+    const { burst, createPairs } = measuring.effort
+    const server = await servers.one({ warmHeadless: burst })
+    const http = new HttpClient({ connections: burst })
+    cleanup.after(() => http.close())
+    yield await compare(
+      {
+        arms: {
+          ours: createAtOnce(server, { count: burst, http }),
+          baseline: createAtOnce(server, { count: 1, http }),
+        },
+        pairs: createPairs,
+        metrics: [
+          {
+            row: 5,
+            name: `${burst} warm creates at once: p95, against one`,
+            reading: 'p95Ms',
+            unit: 'ms',
+            digits: 1,
+            judged: 'ratio',
+            goal: atMost(5, 2.5),
+          },
+        ],
+      },
+      measuring,
+    )
+  },
+}
+
+/** Of a single one, p95 is the one; over the pairs its median is taken. */
+function createAtOnce(server: SessionServer, { count, http }: { count: number; http: HttpClient }): Block {
+  return async () => {
+    const startedAt = performance.now()
+    const sessions = await Promise.all(
+      Array.from({ length: count }, async () => {
+        const browser = await server.create({ headless: true }, http)
+        const page = await Page.open(browser.cdp_ws_url)
+        return { browser, page, usableMs: performance.now() - startedAt }
+      }),
+    )
+    await assertOwnBrowsers(sessions.map(({ browser, page }) => ({ id: browser.session_id, page })))
+    for (const { browser, page } of sessions) {
+      await page.close()
+      await server.delete(browser)
+    }
+    await server.settled()
+    const elapsedMs = sessions.map(({ usableMs }) => usableMs)
+    return { elapsedMs, p95Ms: quantile(elapsedMs, 0.95) }
+  }
+}
+
+/** No two sessions are the same, and what is written in one is read in that one only. */
+async function assertOwnBrowsers(sessions: readonly { id: string; page: Page }[]): Promise<void> {
+  assert.equal(new Set(sessions.map(({ id }) => id)).size, sessions.length)
+  for (const { id, page } of sessions) {
+    assert.equal(await page.evaluate('globalThis.marker'), undefined, 'somebody was here before')
+    await page.evaluate(`globalThis.marker = ${JSON.stringify(id)}`)
+  }
+  for (const { id, page } of sessions) assert.equal(await page.evaluate('globalThis.marker'), id)
+}

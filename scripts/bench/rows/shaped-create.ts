@@ -1,0 +1,78 @@
+import type { CreateBrowserRequest } from '@berth/contracts/browsers'
+import { Page } from '../arms/page.ts'
+import type { SessionServer } from '../arms/session-server.ts'
+import { hasEmptyInstances, whyNoSessions } from '../arms/session-servers.ts'
+import { compare } from '../measure/compare.ts'
+import { atMost } from '../measure/metric.ts'
+import type { Block } from '../measure/pairs.ts'
+import type { ProcessRow } from './row.ts'
+
+interface Wish {
+  readonly name: string
+  readonly body: CreateBrowserRequest
+  /** What the page says when it is as asked for. */
+  readonly expression: string
+  readonly value: string
+}
+
+export const shapedCreateRow: ProcessRow = {
+  number: 4,
+  title: 'A pooled browser with a viewport or a start URL of its own, against a cold create of the same',
+  whySkipped: whyNoSessions,
+  async *measureProcesses({ servers }, measuring) {
+    const { effort } = measuring
+    const [pooled, cold] = (await servers.open([
+      { warmHeadless: effort.warmInstances },
+      hasEmptyInstances ? { empty: effort.emptyInstances } : {},
+    ])) as [SessionServer, SessionServer]
+    const url = `${(await servers.site()).url}/popup`
+    const wishes: Wish[] = [
+      {
+        name: 'viewport',
+        body: { viewport: { width: 1024, height: 768 } },
+        expression: 'innerWidth + "x" + innerHeight',
+        value: '1024x768',
+      },
+      {
+        name: 'start_url',
+        body: { start_url: url },
+        expression: 'document.readyState + " " + location.href',
+        value: `complete ${url}`,
+      },
+    ]
+    for (const wish of wishes) {
+      yield await compare(
+        {
+          arms: { ours: createBlock(pooled, wish), baseline: createBlock(cold, wish) },
+          pairs: effort.createPairs,
+          metrics: [
+            {
+              row: 4,
+              name: `Pooled create with ${wish.name}, against a cold one`,
+              reading: 'asWishedMs',
+              unit: 'ms',
+              digits: 1,
+              judged: 'ratio',
+              goal: atMost(0.25, 0.05),
+            },
+          ],
+        },
+        measuring,
+      )
+    }
+  },
+}
+
+function createBlock(server: SessionServer, { body, expression, value }: Wish): Block {
+  return async () => {
+    const startedAt = performance.now()
+    const browser = await server.create({ headless: true, ...body })
+    const page = await Page.open(browser.cdp_ws_url)
+    await page.until(expression, value)
+    const asWishedMs = performance.now() - startedAt
+    await page.close()
+    await server.delete(browser)
+    await server.settled()
+    return { asWishedMs }
+  }
+}
