@@ -46,6 +46,11 @@ export class ChromiumProcess {
     this.listening = this.#awaitPort()
   }
 
+  /** Of one that was started. */
+  get pid(): number {
+    return this.#child.pid!
+  }
+
   /** The last it said, for people. */
   get recentOutput(): string {
     return this.#output.trim()

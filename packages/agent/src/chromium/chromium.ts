@@ -134,10 +134,14 @@ export class Chromium {
       const { version, page } = await settle(cdp)
       await this.#apply(cdp, page, browser)
       const vigil = await Vigil.open({
+        pid: chromium.pid,
         port: ports.devtools,
         path,
         onGoodbye: () => this.#onGoodbye(generation, chromium),
-        onHung: () => this.#onHung(chromium),
+        onBroken: (why) => {
+          log(`Chromium ${why} and is ended`)
+          chromium.kill()
+        },
       })
       if (generation !== this.#generation) return
       this.#vigil = vigil
@@ -165,12 +169,6 @@ export class Chromium {
     this.#state.update({ browser: 'restarting', devtools_path: null })
     const timer = setTimeout(() => chromium.kill(), GOODBYE_MS)
     void chromium.exited.then(() => clearTimeout(timer))
-  }
-
-  /** Its connections are open and lead nowhere: as good as a crash, and it ends as one. */
-  #onHung(chromium: ChromiumProcess): void {
-    log('Chromium does not answer any more and is ended')
-    chromium.kill()
   }
 
   #onExit(generation: number, { isClean, how }: ChromiumExit): void {

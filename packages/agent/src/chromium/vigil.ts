@@ -1,35 +1,39 @@
 // Watches a Chromium that runs, by a connection of its own. That it closes is the first sign that
-// Chromium is on its way out. One that hangs keeps it open, so it is asked something now and then; and
-// it is asked before a client is let in.
+// Chromium is on its way out. One that hangs, or can make no more pages, keeps it open: so it is looked
+// after now and then; and it is asked before a client is let in.
 import { pause } from '@berth/kit/pause'
 import { CdpConnection } from './cdp-connection.ts'
+import { isZygote, zygotesOf } from './zygote.ts'
 
-const ASK_EVERY_MS = 5_000
+const LOOK_EVERY_MS = 5_000
 // Questions are counted, not seconds: those spent frozen must not count, and no clock stands still meanwhile.
 const MOST_UNANSWERED = 6
 /** A Chromium without pages either ends within this time, or goes on without. */
 const ENDING_MS = 1_000
 
 export interface VigilOptions {
+  readonly pid: number
   readonly port: number
   readonly path: string
   /** Chromium hung up. */
   readonly onGoodbye: () => void
-  /** Chromium gave no answer for half a minute. */
-  readonly onHung: () => void
+  /** It will not be of use again; may be told more than once. */
+  readonly onBroken: (why: string) => void
 }
 
 export class Vigil {
   readonly #connection: CdpConnection
-  readonly #onHung: () => void
+  readonly #onBroken: VigilOptions['onBroken']
+  readonly #zygotes: readonly number[]
   #isOver = false
   #unanswered = 0
   #answers = 0
 
-  private constructor(connection: CdpConnection, { onGoodbye, onHung }: VigilOptions) {
+  private constructor(connection: CdpConnection, { pid, onGoodbye, onBroken }: VigilOptions) {
     this.#connection = connection
-    this.#onHung = onHung
-    const timer = setInterval(() => this.#ask(), ASK_EVERY_MS)
+    this.#onBroken = onBroken
+    this.#zygotes = zygotesOf(pid)
+    const timer = setInterval(() => this.#look(), LOOK_EVERY_MS)
     void connection.closed.then(() => {
       this.#isOver = true
       clearInterval(timer)
@@ -63,11 +67,12 @@ export class Vigil {
     }
   }
 
-  #ask(): void {
+  #look(): void {
+    if (!this.#zygotes.every(isZygote)) return this.#onBroken('can make no more pages')
     const { answerCount } = this.#connection
     if (answerCount !== this.#answers) this.#unanswered = 0
     this.#answers = answerCount
-    if (this.#unanswered === MOST_UNANSWERED) return this.#onHung()
+    if (this.#unanswered === MOST_UNANSWERED) return this.#onBroken('does not answer any more')
     this.#unanswered++
     // Answered by the browser process itself, however busy its pages are.
     this.#connection.dispatch('Browser.getVersion')

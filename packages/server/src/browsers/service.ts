@@ -83,16 +83,13 @@ export class BrowserService {
       })
     } catch (error) {
       await sessions.end(reserved.id, 'start_failed')
-      if (error instanceof AgentError) {
-        throw new AppError('unavailable', `Cannot create a session: ${firstLine(error)}`, { cause: error })
-      }
       if (error instanceof NoCapacity) {
         throw new AppError('capacity_exhausted', `Cannot create a session: ${error.message}`, {
           cause: error,
           headers: { 'retry-after': '5' },
         })
       }
-      throw error
+      throw unavailable('create a session', error)
     }
   }
 
@@ -185,7 +182,12 @@ export class BrowserService {
     const { sessions, view } = this.#options
     const record = await this.#find(caller, idOrName)
     const viewport = body.viewport && toViewport(body.viewport, record)
-    if (viewport) await sessions.shape(record.id, { width: viewport.width, height: viewport.height })
+    if (viewport) {
+      const { width, height } = viewport
+      await sessions.shape(record.id, { width, height }).catch((error: unknown) => {
+        throw unavailable('change the session', error)
+      })
+    }
     const change: store.BrowserChange = {
       ...(body.name !== undefined && { name: body.name || null }),
       ...(body.tags && { tags: body.tags }),
@@ -259,9 +261,12 @@ function toStart({ headless, viewport, kioskMode }: NewBrowser): BrowserStart {
   return { headless, width: viewport.width, height: viewport.height, kiosk: kioskMode }
 }
 
-/** What follows is the output of programs, which the log has. */
-function firstLine({ message }: Error): string {
-  return message.split('\n', 1)[0]!
+/** For an instance that does not do as it should; anything else stays what it is. */
+function unavailable(action: string, error: unknown): unknown {
+  if (!(error instanceof AgentError)) return error
+  // What follows is the output of programs, which the log has.
+  const [why] = error.message.split('\n', 1)
+  return new AppError('unavailable', `Cannot ${action}: ${why}`, { cause: error })
 }
 
 function tooMany(whose: string, cap: number): AppError {

@@ -7,7 +7,6 @@ import type { Db } from '../db/schema.ts'
 import { announceChange } from '../db/changes.ts'
 import { AppError } from '../errors.ts'
 import type { Peers } from '../replicas/peers.ts'
-import { AgentError } from '../runtime/agent-client.ts'
 import type { Claim, Instances, ReadyInstance } from '../runtime/instances.ts'
 import { LiveSession } from './live-session.ts'
 import type { Session } from './session.ts'
@@ -129,13 +128,7 @@ export class Sessions {
   async shape(id: string, shape: Shape): Promise<void> {
     const session = await this.find(id)
     if (!session) throw new AppError('conflict', 'Cannot change the session: it has just ended')
-    await session
-      .awake((agent) => agent.shape(shape))
-      .catch((error: unknown) => {
-        if (!(error instanceof AgentError)) throw error
-        const why = session.ending.aborted ? 'it has just ended' : error.message
-        throw new AppError('unavailable', `Cannot change the session: ${why}`, { cause: error })
-      })
+    await session.awake((agent) => agent.shape(shape))
   }
 
   /** Its row was changed, by this server or by another. */

@@ -6,6 +6,7 @@ import { AppError } from '../errors.ts'
 import type { GatewaySession } from './session.ts'
 import { devtoolsPathPattern, type Target } from './target.ts'
 
+const MOST_RETRIES = 3
 const LARGEST_HEAD = 16 * 1024
 const HEAD_END = '\r\n\r\n'
 /** Where the WebDriver BiDi specification has the websocket of a new session. */
@@ -35,10 +36,15 @@ export async function openUpstream(options: UpstreamOptions): Promise<Duplex> {
       throw new AppError('not_found', 'Cannot find this page in the browser of the session', { cause: error })
     }
   }
-  // Chromium may just have been started again, and then it is elsewhere.
-  return open(options, { isSecond: true }).catch((error: unknown) => {
-    throw unreachable(session, error)
-  })
+  // Chromium may just have been started again, and then it is elsewhere. While it ends, even what is asked
+  // anew may tell of the one before.
+  for (let left = MOST_RETRIES; ; left--) {
+    try {
+      return await open(options, { isSecond: true })
+    } catch (error) {
+      if (left === 1 || signal.aborted || session.ending.aborted) throw unreachable(session, error)
+    }
+  }
 }
 
 export function unreachable(session: GatewaySession, cause: unknown): AppError {

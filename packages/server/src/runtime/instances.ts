@@ -211,22 +211,26 @@ export class Instances {
     const over = new AbortController()
     const ended = instance.ended.then(() => over.abort())
     const overOrClosing = AbortSignal.any([over.signal, this.#closing.signal])
-    let renewedAt = performance.now()
+    let failingSince: number | undefined
     while (!over.signal.aborted && !this.#closing.signal.aborted) {
       // A frozen one does not count its lease, and cannot answer.
-      if (instance.isFrozen) renewedAt = performance.now()
+      if (instance.isFrozen) failingSince = undefined
       else {
+        const askedAt = performance.now()
         try {
           const { browser, restarts, failure } = await agent.renewLease(leaseSeconds, over.signal)
-          renewedAt = performance.now()
+          failingSince = undefined
           // One that never ran is the matter of who started it.
           if (browser === 'failed' && restarts > 0) {
             log.warn({ instanceId: instance.id, failure }, 'Chromium is given up, its instance is destroyed')
             await instance.destroy()
           }
         } catch (error) {
-          const silentMs = performance.now() - renewedAt
-          if (!instance.isFrozen && !over.signal.aborted && silentMs > leaseSeconds * 1000) {
+          // From when it was first asked in vain, not from when it last answered: a server that stood still
+          // did not ask.
+          failingSince ??= askedAt
+          const isSilent = performance.now() - failingSince > everyMs * (RENEWALS_PER_LEASE - 1)
+          if (!instance.isFrozen && !over.signal.aborted && isSilent) {
             log.warn({ err: error, instanceId: instance.id }, 'instance does not answer and is destroyed')
             await instance.destroy()
           }

@@ -1,0 +1,124 @@
+// Processes that stand still without ending, as in a kernel that swaps or a debugger that was forgotten:
+// who waits for them is told in time, and the sessions beside them do not notice.
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { agrees } from '../fixtures/agreement.ts'
+import { CdpClient, Refused, withCdp } from '../fixtures/cdp.ts'
+import { cleanUpAfter } from '../fixtures/cleanup.ts'
+import { partsOf, type Part } from '../fixtures/parts.ts'
+import { startServer } from '../fixtures/server.ts'
+import { createSession, endsAs, instanceOf, readSession, send, type Session } from '../fixtures/sessions.ts'
+
+const LEASE_SECONDS = 5
+const env = { BERTH_LEASE_SECONDS: String(LEASE_SECONDS) }
+const fileOwner = { after }
+const server = await startServer(fileOwner, { hasRealInstances: true, env })
+
+const neighbour = await CdpClient.open((await createSession(server)).cdp_ws_url)
+cleanUpAfter(fileOwner, () => neighbour.terminate())
+
+async function stop(session: Session, part: Part): Promise<void> {
+  const [found] = partsOf(await instanceOf(server, session), part)
+  process.kill(found!.pid, 'SIGSTOP')
+}
+
+/** While it is under way a session beside it answers as ever; how long that took at the most. */
+async function slowestOfNeighbour(during: Promise<unknown>): Promise<number> {
+  let isOver = false
+  void during.finally(() => (isOver = true)).catch(() => {})
+  let slowest = 0
+  while (!isOver) {
+    const askedAt = performance.now()
+    assert.equal(await neighbour.evaluate('6 * 7', { ms: 5_000 }), 42)
+    slowest = Math.max(slowest, performance.now() - askedAt)
+    await delay(100)
+  }
+  return Math.round(slowest)
+}
+
+async function refusal(work: Promise<unknown>): Promise<{ error: Refused; ms: number }> {
+  const startedAt = performance.now()
+  const error = await work.then(
+    () => assert.fail('it was not refused'),
+    (reason: unknown) => reason,
+  )
+  assert.ok(error instanceof Refused, String(error))
+  return { error, ms: Math.round(performance.now() - startedAt) }
+}
+
+describe('a stopped', { concurrency: 2 }, () => {
+  test('Chromium refuses clients after 10 s, and is started again after half a minute', async (t) => {
+    const session = await createSession(server)
+    const cdp = await CdpClient.open(session.cdp_ws_url)
+    await cdp.evaluate('1')
+    const stoppedAt = performance.now()
+    await stop(session, 'chromium')
+    const restarted = cdp.closed.then((closing) => ({ closing, ms: performance.now() - stoppedAt }))
+    const slowest = slowestOfNeighbour(restarted)
+    await assert.rejects(cdp.evaluate('1', { ms: 2_000 }), /No answer/)
+
+    const { error, ms } = await refusal(CdpClient.open(session.cdp_ws_url))
+    assert.equal(error.status, 503)
+    assert.match(error.body, /Cannot reach the browser of the session in time; try again/)
+    assert.ok(ms > 9_000 && ms < 13_000, `refused after ${ms} ms`)
+    const { status, body } = await send(server, 'PATCH', `/browsers/${session.session_id}`, {
+      viewport: { width: 640, height: 480 },
+    })
+    assert.deepEqual([status, body.code], [503, 'unavailable'], body.message)
+
+    const { closing, ms: restartMs } = await restarted
+    assert.deepEqual(closing, { code: 1001, reason: 'browser closed the connection' })
+    assert.ok(restartMs > 25_000 && restartMs < 45_000, `${restartMs} ms`)
+    assert.equal(await withCdp(session.cdp_ws_url, (again) => again.evaluate('1 + 1')), 2)
+    assert.equal((await readSession(server, session.session_id)).end_reason, undefined)
+    t.diagnostic(`ended after ${Math.round(restartMs)} ms; slowest call beside it ${await slowest} ms`)
+  })
+
+  test('agent ends its session as crashed within two leases', async (t) => {
+    const session = await createSession(server)
+    const cdp = await CdpClient.open(session.cdp_ws_url)
+    const stoppedAt = performance.now()
+    await stop(session, 'agent')
+    const slowest = slowestOfNeighbour(cdp.closed)
+    assert.deepEqual(await cdp.closed, { code: 4002, reason: 'session crashed' })
+    const ms = Math.round(performance.now() - stoppedAt)
+    assert.ok(ms < 2_500 * LEASE_SECONDS, `noticed after ${ms} ms`)
+    await endsAs(server, session, { reason: 'crashed', withinMs: 1_000 })
+    t.diagnostic(`ended after ${ms} ms; slowest call beside it ${await slowest} ms`)
+  })
+
+  test('sandbox process makes no difference', async () => {
+    const session = await createSession(server)
+    await stop(session, 'bwrap')
+    assert.equal(await withCdp(session.cdp_ws_url, (cdp) => cdp.evaluate('1 + 1')), 2)
+    assert.equal((await send(server, 'DELETE', `/browsers/${session.session_id}`)).status, 204)
+  })
+})
+
+test('after all that rows and reality agree', () => agrees(server))
+
+test('a server that stands still for less than the lease loses nothing', async () => {
+  const session = await createSession(server)
+  const cdp = await CdpClient.open(session.cdp_ws_url)
+  await cdp.evaluate('globalThis.kept = 42')
+  server.process.kill('SIGSTOP')
+  const answer = cdp.evaluate('globalThis.kept')
+  await delay((LEASE_SECONDS * 1000) / 2)
+  server.process.kill('SIGCONT')
+  assert.equal(await answer, 42)
+  cdp.terminate()
+})
+
+test('a server that stands still for longer finds its sessions lost, and says so', async () => {
+  const session = await createSession(server)
+  const cdp = await CdpClient.open(session.cdp_ws_url)
+  server.process.kill('SIGSTOP')
+  // The instance has to notice that its lease lapsed.
+  await delay(LEASE_SECONDS * 1000 + 3_000)
+  server.process.kill('SIGCONT')
+  assert.deepEqual(await cdp.closed, { code: 4005, reason: 'session lost' })
+  await endsAs(server, session, { reason: 'lost', withinMs: 5_000 })
+  await agrees(server)
+  assert.equal(await withCdp((await createSession(server)).cdp_ws_url, (next) => next.evaluate('1 + 1')), 2)
+})
