@@ -2,6 +2,7 @@
 import { startApp, type App } from './app.ts'
 import { ConfigError, helpText, loadConfig, type Config } from './config.ts'
 import { openLog, type ServerLog } from './logging.ts'
+import { goAhead } from './priority.ts'
 import { welcome } from './welcome.ts'
 
 async function main(args: readonly string[]): Promise<void> {
@@ -16,6 +17,7 @@ async function main(args: readonly string[]): Promise<void> {
   process.on('exit', serverLog.flush)
   const app = await startApp(config, serverLog)
   stopOnSignals(app, config, serverLog)
+  goAhead()
   process.stdout.write(welcome(app, config))
 }
 

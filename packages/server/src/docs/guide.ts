@@ -5,6 +5,7 @@ import { pagingHeaders } from '@berth/contracts/openapi'
 import { errorsSection } from './errors.ts'
 import { html, joined, prose, type Html } from './html.ts'
 import { authNames } from './operation.ts'
+import { sessionsSection } from './sessions.ts'
 import type { GuideSection } from './section.ts'
 
 export function guideSections(operations: readonly Operation[]): GuideSection[] {
@@ -12,6 +13,7 @@ export function guideSections(operations: readonly Operation[]): GuideSection[] 
     start,
     keys,
     projects,
+    sessionsSection,
     conventions,
     errorsSection(operations),
     paging,

@@ -8,7 +8,7 @@ export interface Ending {
 }
 
 /** Codes from 4000 on are ours to give meaning to; 1001 is "going away": connect again later. */
-const endings: Record<EndReason, Ending> = {
+export const endings: Record<EndReason, Ending> = {
   deleted: { code: 4000, reason: 'session deleted' },
   timed_out: { code: 4001, reason: 'session timed out' },
   crashed: { code: 4002, reason: 'session crashed' },

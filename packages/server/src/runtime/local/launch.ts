@@ -1,4 +1,4 @@
-// The command that starts an instance. In order: a shell that puts itself into the instance's control
+// The command that starts an instance. In order: nice, as the server goes ahead of it; a shell that puts itself into the instance's control
 // groups; where the instance's uid could not reach our files, a mount namespace in which it can;
 // setpriv, which becomes that uid; bubblewrap, which makes the namespaces; the agent.
 //
@@ -8,6 +8,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { closeSync, lstatSync, openSync, readlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { instancePaths } from '@berth/contracts/link'
+import { stepsToOrdinary } from '../../priority.ts'
 import type { Programs } from './programs.ts'
 import { INSIDE_HOSTNAME, INSIDE_UID, INSIDE_USER, type SharedFiles } from './shared-files.ts'
 
@@ -78,7 +79,11 @@ export function spawnInstance(host: Host, launch: Launch): ChildProcess {
 
 export function launchCommand(host: Host, launch: Launch): string[] {
   const { programs } = host
-  const enter = [programs.sh, '-c', ENTER_SCRIPT, 'sh', ...launch.entrances, '--']
+  const step = stepsToOrdinary()
+  const enter = [
+    ...(step > 0 ? [programs.nice, '-n', String(step)] : []),
+    ...[programs.sh, '-c', ENTER_SCRIPT, 'sh', ...launch.entrances, '--'],
+  ]
   const stage = [
     programs.unshare,
     '--mount',

@@ -14,6 +14,7 @@ const packages = {
   flock: 'util-linux',
   sh: 'dash',
   mkfifo: 'coreutils',
+  nice: 'coreutils',
 } as const
 
 export type Program = keyof typeof packages
