@@ -4,6 +4,7 @@ import { readFileSync, readlinkSync } from 'node:fs'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { agentExitCodes, type AgentState } from '@berth/contracts/link'
+import type { CdpConnection } from './chromium/cdp-connection.ts'
 import { AgentUnderTest, HEADLESS } from './testing/agent-under-test.ts'
 import { startEgress } from './testing/egress.ts'
 import { evaluate } from './testing/page.ts'
@@ -16,10 +17,7 @@ test('Chromium is ready with a page, and evaluates for a client of the link', as
   assert.match(state.browser_version!, /Chrome/)
   using cdp = await agent.openCdp()
   assert.equal(await evaluate(cdp, '1 + 1'), 2)
-  assert.deepEqual(
-    await evaluate(cdp, '[innerWidth, innerHeight, screen.width, screen.height]'),
-    [1280, 720, 1280, 720],
-  )
+  assert.deepEqual(await evaluate(cdp, '[innerWidth, innerHeight]'), [1280, 720])
   assert.equal(await evaluate(cdp, "!!document.createElement('canvas').getContext('webgl2')"), true)
 })
 
@@ -98,7 +96,7 @@ test('Chromium that keeps dying is given up, and can be asked for again', async 
 test('a shape changes viewport and screen live, and a restart keeps it', async (t) => {
   const agent = await AgentUnderTest.start(t, { browser: HEADLESS })
   await agent.ready()
-  const sizes = '[innerWidth, innerHeight, screen.width, screen.height]'
+  const sizes = '[innerWidth, innerHeight]'
   using cdp = await agent.openCdp()
   for (const [width, height] of [
     [1920, 1080],
@@ -110,13 +108,28 @@ test('a shape changes viewport and screen live, and a restart keeps it', async (
     const { status, body } = await agent.call('POST', '/shape', { width, height })
     t.diagnostic(`${width}x${height} took ${Math.round(performance.now() - began)} ms`)
     assert.equal(status, 204, JSON.stringify(body))
-    assert.deepEqual(await evaluate(cdp, sizes), [width, height, width, height])
+    assert.deepEqual(await evaluate(cdp, sizes), [width, height])
+    await checkWindow(cdp)
   }
   await cdp.call('Browser.close')
   await agent.until(({ browser, restarts }) => browser === 'ready' && restarts === 1)
   using again = await agent.openCdp()
-  assert.deepEqual(await evaluate(again, sizes), [320, 240, 320, 240])
+  assert.deepEqual(await evaluate(again, sizes), [320, 240])
+  await checkWindow(again)
 })
+
+/** What every page of a maximised window with bars finds. */
+async function checkWindow(cdp: CdpConnection): Promise<void> {
+  const found = (await evaluate(
+    cdp,
+    `({ inner: [innerWidth, innerHeight], outer: [outerWidth, outerHeight], at: [screenX, screenY],
+        screen: [screen.width, screen.height], free: [screen.availWidth, screen.availHeight] })`,
+  )) as Record<'inner' | 'outer' | 'screen' | 'free' | 'at', [number, number]>
+  const shown = JSON.stringify(found)
+  const { inner, outer } = found
+  assert.ok(outer[0] >= inner[0] && outer[1] > inner[1], shown)
+  assert.deepEqual([found.screen, found.free, found.at], [outer, outer, [0, 0]], shown)
+}
 
 test('a start URL is reached through the proxy and the way out', async (t) => {
   const agent = await AgentUnderTest.start(t, { browser: HEADLESS })

@@ -6,19 +6,25 @@ export interface Size {
   readonly height: number
 }
 
-/** Makes viewport and screen of a headless Chromium this large. */
+/** Of Chromium, which pages are told even where its own protocol says less. */
+const LEAST_WINDOW_WIDTH = 500
+
+/**
+ * Makes the viewport of a headless Chromium this large. Its window has tabs and an address bar, as with a
+ * screen, so it is larger than the viewport; the screen is made as large as the window. A page that
+ * compares them finds what a maximised window has, and never a window that is larger than its screen.
+ */
 export async function setHeadlessSize(cdp: CdpConnection, page: FirstPage, size: Size): Promise<void> {
   const { targetId, sessionId } = page
-  // The screen first: a window cannot outgrow it.
-  const { screenInfos } = await cdp.call<{ screenInfos: ({ id: string } & Size)[] }>(
-    'Emulation.getScreenInfos',
-    {},
-    sessionId,
-  )
-  const screen = screenInfos[0]
-  if (screen && (screen.width !== size.width || screen.height !== size.height)) {
-    await cdp.call('Emulation.updateScreen', { screenId: screen.id, ...size }, sessionId)
-  }
-  const { windowId } = await cdp.call<{ windowId: number }>('Browser.getWindowForTarget', { targetId })
+  const [{ windowId }, { screenInfos }] = await Promise.all([
+    cdp.call<{ windowId: number }>('Browser.getWindowForTarget', { targetId }),
+    cdp.call<{ screenInfos: ({ id: string } & Size)[] }>('Emulation.getScreenInfos', {}, sessionId),
+  ])
   await cdp.call('Browser.setContentsSize', { windowId, ...size })
+  const { bounds } = await cdp.call<{ bounds: Size }>('Browser.getWindowBounds', { windowId })
+  const width = Math.max(bounds.width, LEAST_WINDOW_WIDTH)
+  const { height } = bounds
+  const screen = screenInfos[0]
+  if (!screen || (screen.width === width && screen.height === height)) return
+  await cdp.call('Emulation.updateScreen', { screenId: screen.id, width, height }, sessionId)
 }

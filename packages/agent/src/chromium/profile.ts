@@ -4,6 +4,8 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const PREFERENCES = {
+  // Would ask the vendor whether there is a network when a page cannot be reached.
+  alternate_error_pages: { enabled: false },
   browser: { check_default_browser: false, has_seen_welcome_page: true },
   credentials_enable_service: false,
   profile: {
