@@ -53,7 +53,13 @@ export class Vigil {
   async isEnding(): Promise<boolean> {
     if (await this.#hasPages()) return false
     await Promise.race([this.#connection.closed, pause(ENDING_MS)])
+    if (!this.#isOver) await this.#makePage()
     return this.#isOver
+  }
+
+  /** Somebody closed the last one, and whoever comes next expects to find one. */
+  async #makePage(): Promise<void> {
+    await this.#connection.call('Target.createTarget', { url: 'about:blank' }).catch(() => {})
   }
 
   async #hasPages(): Promise<boolean> {
