@@ -1,5 +1,6 @@
-// Instances that are none: an agent's answers without an agent. For tests of what surrounds instances,
-// which would otherwise each start a Chromium.
+// Instances that are none: an agent's answers without an agent, and a browser that takes connections and
+// never says a word. For tests of what surrounds instances, which would otherwise each start a Chromium.
+import { createHash } from 'node:crypto'
 import { createServer, type RequestListener } from 'node:http'
 import { duplexPair, type Duplex } from 'node:stream'
 import type { AgentState, LinkPurpose } from '@berth/contracts/link'
@@ -29,6 +30,9 @@ class FakeInstance implements Instance {
   readonly ended: Promise<InstanceEnd>
   readonly #end = Promise.withResolvers<InstanceEnd>()
   readonly #agent = createServer(answer)
+  readonly #browser = createServer(answerAsBrowser).on('upgrade', (request, socket) => {
+    acceptWebSocket(socket, request.headers['sec-websocket-key'] ?? '')
+  })
   readonly #streams = new Set<Duplex>()
   #isFrozen = false
 
@@ -42,13 +46,15 @@ class FakeInstance implements Instance {
   }
 
   connect(purpose: LinkPurpose): Promise<Duplex> {
-    if (purpose !== 'api') return Promise.reject(new Error(`A fake instance has no ${purpose}`))
+    // Tests of who is let in look for this line.
+    if (purpose !== 'api') process.stderr.write(`fake instance ${this.id}: ${purpose} connection\n`)
     const [ours, theirs] = duplexPair()
     for (const stream of [ours, theirs]) {
       this.#streams.add(stream)
       stream.once('close', () => this.#streams.delete(stream))
     }
-    this.#agent.emit('connection', theirs)
+    const server = purpose === 'api' ? this.#agent : this.#browser
+    server.emit('connection', theirs)
     return Promise.resolve(Object.assign(ours, socketManners))
   }
 
@@ -87,6 +93,26 @@ const state: AgentState = {
   browser_version: 'Fake/1',
   restarts: 0,
   failure: null,
+}
+
+const answerAsBrowser: RequestListener = (request, response) => {
+  const page = { id: 'AB12', type: 'page', webSocketDebuggerUrl: 'ws://127.0.0.1/devtools/page/AB12' }
+  const version = { Browser: 'Fake/1', webSocketDebuggerUrl: `ws://127.0.0.1${state.devtools_path}` }
+  response.end(JSON.stringify(request.url === '/json/list' ? [page] : version))
+}
+
+/** RFC 6455, section 4.2.2. */
+function acceptWebSocket(socket: Duplex, key: string): void {
+  const accept = createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64')
+  socket.write(
+    'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n' +
+      `Sec-WebSocket-Accept: ${accept}\r\n\r\n`,
+  )
+  socket.on('error', () => {})
+  socket.on('data', (chunk: Buffer) => {
+    const isCloseFrame = (chunk[0]! & 0x0f) === 8
+    if (isCloseFrame) socket.end()
+  })
 }
 
 const answer: RequestListener = (request, response) => {

@@ -1,0 +1,167 @@
+// Session tokens that are wrong in one way each, at every place of the real server that asks for one:
+// refused alike, and nothing of an instance is touched.
+import assert from 'node:assert/strict'
+import { generateKeyPairSync, sign } from 'node:crypto'
+import { after, test } from 'node:test'
+import { assertError } from '../conformance/error-answer.ts'
+import { ServerDatabase } from '../conformance/server-database.ts'
+import { startServer } from '../fixtures/server.ts'
+import { assertNoFaultLogged } from './server-log.ts'
+import {
+  createSession,
+  decode,
+  encode,
+  exchange,
+  openingOf,
+  places,
+  readTokenSecret,
+  signToken,
+  tokenOf,
+  UpstreamWitness,
+  type Place,
+} from './session-urls.ts'
+
+const owner = { after }
+const server = await startServer(owner)
+const database = await ServerDatabase.open(owner, server)
+const secret = await readTokenSecret(server, database)
+const [session, other] = [await createSession(server), await createSession(server)]
+const witness = await UpstreamWitness.of(server, database)
+const now = Math.floor(Date.now() / 1000)
+
+const goodTokens = { cdp: tokenOf(session.cdp_ws_url), bidi: tokenOf(session.webdriver_ws_url) }
+const open = (place: Place, token: string) => exchange(server, openingOf(server, place, token))
+
+/** By a key of the attacker's own, with the server's secret put where its public half would be. */
+function rsaToken(header: object, claims: object): string {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const signed = `${encode(header)}.${encode(claims)}`
+  return `${signed}.${sign('sha256', Buffer.from(signed), privateKey).toString('base64url')}`
+}
+
+function hostileTokens({ audience }: Place): Record<string, string> {
+  const good = goodTokens[audience]
+  const [headerPart, claimsPart, signature] = good.split('.') as [string, string, string]
+  const header = decode(headerPart)
+  const claims = decode(claimsPart)
+  const withHeader = (change: object, hash?: string) =>
+    signToken({ ...header, ...change }, claims, secret, hash)
+  const withClaims = (change: object) => signToken(header, { ...claims, ...change }, secret)
+  const unsigned = (alg: string) => `${encode({ ...header, alg })}.${claimsPart}.`
+  const stolen = encode({ ...claims, sid: other.session_id })
+  const wrongAudience = audience === 'cdp' ? 'bidi' : 'cdp'
+  return {
+    'no token': '',
+    'alg none': unsigned('none'),
+    'alg NoNe': unsigned('NoNe'),
+    'alg none, and a signature': withHeader({ alg: 'none' }),
+    'alg HS512': withHeader({ alg: 'HS512' }, 'sha512'),
+    'alg HS384': withHeader({ alg: 'HS384' }, 'sha384'),
+    'alg RS256, and the secret as its public key': withHeader({ alg: 'RS256' }),
+    'alg RS256': rsaToken({ ...header, alg: 'RS256' }, claims),
+    'no signature': `${headerPart}.${claimsPart}.`,
+    'two parts': `${headerPart}.${claimsPart}`,
+    'a signature with one letter changed': `${headerPart}.${claimsPart}.${flip(signature)}`,
+    'a key of its own': signToken(
+      { ...header, jwk: { kty: 'oct', k: 'AAAA' } },
+      claims,
+      Buffer.from('AAAA', 'base64url'),
+    ),
+    'an empty key': signToken(header, claims, ''),
+    'no kid': withHeader({ kid: undefined }),
+    'another kid': withHeader({ kid: 'other' }),
+    'a kid that is a path': withHeader({ kid: '../../../dev/null' }),
+    'crit of something unknown': withHeader({ crit: ['x'], x: 1 }),
+    'crit b64': withHeader({ crit: ['b64'], b64: false }),
+    'no exp': withClaims({ exp: undefined }),
+    'exp in the past': withClaims({ exp: now - 3600 }),
+    'exp as text': withClaims({ exp: String(now + 3600) }),
+    'nbf in the future': withClaims({ nbf: now + 3600 }),
+    'no aud': withClaims({ aud: undefined }),
+    'aud live': withClaims({ aud: 'live' }),
+    'aud replay': withClaims({ aud: ['replay'] }),
+    'aud control alone': withClaims({ aud: 'control' }),
+    [`aud ${wrongAudience}`]: withClaims({ aud: wrongAudience }),
+    [`the ${wrongAudience} token of the same session`]: goodTokens[wrongAudience],
+    'the sid of another session, and the old signature': `${headerPart}.${stolen}.${signature}`,
+    'no sid': withClaims({ sid: undefined }),
+    'a sid that is a list': withClaims({ sid: [session.session_id] }),
+    'an API key': server.key,
+    '4 KB': withClaims({ padding: 'a'.repeat(4096) }),
+    '8 KB of nothing': 'a'.repeat(8192),
+    'a token twice': `${good}&jwt=${good}`,
+    'a token and more': `${good}%00`,
+    'a token in brackets': `&jwt[]=${good}`,
+  }
+}
+
+function flip(signature: string): string {
+  return (signature.startsWith('A') ? 'B' : 'A') + signature.slice(1)
+}
+
+for (const place of places) {
+  test(`no wrong token opens ${place.path}`, async () => {
+    const before = await witness.count(session)
+    for (const [what, token] of Object.entries(hostileTokens(place))) {
+      const answer = await open(place, token)
+      assert.ok(answer, what)
+      assertError(answer, 'unauthorized', what)
+      assert.match(answer.headers.connection ?? '', /close/, what)
+    }
+    const huge = await open(place, 'a'.repeat(1024 * 1024))
+    // So much is still on its way when the answer is given that a reset may overtake it.
+    if (huge) assertError(huge, 'headers_too_large')
+    assert.equal(await witness.count(session), before, 'an instance was connected to')
+    assert.equal(await witness.count(other), 0)
+
+    const answer = await open(place, goodTokens[place.audience])
+    assert.equal(answer?.status, place.isWebSocket ? 101 : 200)
+    assert.equal(await witness.count(session), before + 1)
+  })
+}
+
+test('a forgery with nothing wrong would be let in', async () => {
+  for (const place of places) {
+    const [header, claims] = goodTokens[place.audience].split('.').slice(0, 2).map(decode)
+    const answer = await open(place, signToken(header!, { ...claims, jti: 'forged' }, secret))
+    assert.equal(answer?.status, place.isWebSocket ? 101 : 200, place.path)
+  }
+})
+
+test('the token of a session that ended finds nothing', async () => {
+  const ended = await createSession(server)
+  assert.equal((await server.fetch(`/browsers/${ended.session_id}`, { method: 'DELETE' })).status, 204)
+  const tokens = { cdp: tokenOf(ended.cdp_ws_url), bidi: tokenOf(ended.webdriver_ws_url) }
+  for (const place of places) {
+    const answer = await open(place, tokens[place.audience])
+    assertError(answer!, 'not_found', place.path)
+  }
+  assert.equal(await witness.count(ended), 0)
+})
+
+test('a token is taken from the query and from nowhere else', async () => {
+  const before = await witness.count(session)
+  for (const place of places) {
+    const token = goodTokens[place.audience]
+    for (const header of [
+      `Authorization: Bearer ${token}`,
+      `Cookie: jwt=${token}`,
+      `Sec-WebSocket-Protocol: ${token}`,
+      `Referer: ${server.url}${place.path}?jwt=${token}`,
+    ]) {
+      const answer = await exchange(server, [...openingOf(server, place, ''), header])
+      assertError(answer!, 'unauthorized', `${place.path} ${header.slice(0, 20)}`)
+    }
+  }
+  assert.equal(await witness.count(session), before)
+})
+
+test('a session token is no API key', async () => {
+  for (const token of Object.values(goodTokens)) {
+    for (const path of ['/browsers', `/browsers/${session.session_id}`, '/org/limits']) {
+      assert.equal((await server.fetch(path, { key: token })).status, 401, path)
+    }
+  }
+})
+
+test('none of this was a fault of the server', () => assertNoFaultLogged(server))
