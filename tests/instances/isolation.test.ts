@@ -171,47 +171,153 @@ describe('an instance', { skip }, () => {
     assert.equal(await runInside(instance, 'return 1'), 1)
   })
 
-  test('is refused every forbidden system call', async () => {
-    const calls = Object.entries(forbidden).flatMap(([name, numbers]) => {
-      const number = numbers[architecture]
-      return number === null ? [] : [[name, number]]
-    })
-    const script = `
+  // Chromium's sandbox needs user namespaces, so anybody inside can be root of one: that must gain nothing.
+  const AS_ROOT_OF_ITS_OWN = 'unshare --user --map-root-user --net --ipc --pid --fork '
+  for (const [who, prefix] of [
+    ['an ordinary process', ''],
+    ['root of a namespace of its own', AS_ROOT_OF_ITS_OWN],
+  ] as const) {
+    test(`${who} is refused every forbidden system call`, async () => {
+      const calls = Object.entries(forbidden).flatMap(([name, numbers]) => {
+        const number = numbers[architecture]
+        return number === null ? [] : [[name, number]]
+      })
+      const script = `
 import ctypes, json, sys
 libc = ctypes.CDLL(None, use_errno=True)
 def errno_of(number, *args):
     ctypes.set_errno(0)
     return ctypes.get_errno() if libc.syscall(number, *args) == -1 else 0
 print(json.dumps({name: errno_of(number, 0, 0, 0, 0, 0) for name, number in json.loads(sys.argv[1])}))`
+      const { stdout, stderr } = await shellInside(
+        instance,
+        `${prefix}/usr/bin/python3 -c '${script}' '${JSON.stringify(calls)}'`,
+      )
+      assert.equal(stderr, '')
+      const EPERM = 1
+      const found = Object.entries(JSON.parse(stdout) as object)
+      assert.equal(found.length, calls.length)
+      for (const [name, errno] of found) assert.equal(errno, EPERM, name)
+    })
+
+    test(`${who} is refused sockets that leave the instance or reach far into the kernel`, async () => {
+      const families = {
+        vsock: 'socket.AF_VSOCK, socket.SOCK_STREAM',
+        netfilter: 'socket.AF_NETLINK, socket.SOCK_RAW, 12',
+        packet: 'socket.AF_PACKET, socket.SOCK_RAW',
+        alg: 'socket.AF_ALG, socket.SOCK_SEQPACKET',
+        bluetooth: '31, socket.SOCK_RAW',
+        can: '29, socket.SOCK_RAW',
+        route: 'socket.AF_NETLINK, socket.SOCK_RAW, 0',
+        unix: 'socket.AF_UNIX, socket.SOCK_STREAM',
+        ipv4: 'socket.AF_INET, socket.SOCK_STREAM',
+        ipv6: 'socket.AF_INET6, socket.SOCK_DGRAM',
+      }
+      const found: Record<string, string> = {}
+      for (const [name, args] of Object.entries(families)) {
+        const script = `import socket\ntry: socket.socket(${args}); print("open")\nexcept OSError as error: print(error.errno)`
+        found[name] = (await shellInside(instance, `${prefix}/usr/bin/python3 -c '${script}'`)).stdout.trim()
+      }
+      const refused = { vsock: '1', netfilter: '1', packet: '1', alg: '1', bluetooth: '1', can: '1' }
+      assert.deepEqual(found, { ...refused, route: 'open', unix: 'open', ipv4: 'open', ipv6: 'open' })
+    })
+
+    test(`${who} sends no datagram and no ping out`, async () => {
+      const script = `
+import json, socket
+def outcome(act):
+    try: act(); return "sent"
+    except OSError as error: return error.errno
+def send(family, kind, protocol, address):
+    return outcome(lambda: socket.socket(family, kind, protocol).sendto(b"x", address))
+print(json.dumps([
+    send(socket.AF_INET, socket.SOCK_DGRAM, 0, ("8.8.8.8", 53)),
+    send(socket.AF_INET, socket.SOCK_DGRAM, 0, ("169.254.169.254", 80)),
+    send(socket.AF_INET6, socket.SOCK_DGRAM, 0, ("2001:4860:4860::8888", 53)),
+    send(socket.AF_INET, socket.SOCK_DGRAM, socket.IPPROTO_ICMP, ("8.8.8.8", 0)),
+    send(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP, ("8.8.8.8", 0)),
+]))`
+      const { stdout } = await shellInside(instance, `${prefix}/usr/bin/python3 -c '${script}'`)
+      const outcomes = JSON.parse(stdout) as unknown[]
+      assert.ok(!outcomes.includes('sent'), stdout)
+      const ENETUNREACH = 101
+      assert.equal(outcomes[0], ENETUNREACH)
+    })
+  }
+
+  test('cannot change the system, its sockets or its agent, and is told why', async () => {
+    const script = `
+import json, os, sys
+os.makedirs("/tmp/own", exist_ok=True)
+open("/tmp/own/file", "w").close()
+acts = {
+    "write": lambda path: os.close(os.open(path, os.O_WRONLY)),
+    "truncate": lambda path: os.truncate(path, 0),
+    "unlink": os.unlink,
+    "rename": lambda path: os.rename(path, path + ".old"),
+    "chmod": lambda path: os.chmod(path, 0o777),
+    "link over": lambda path: os.link("/tmp/own/file", path),
+    "symlink beside": lambda path: os.symlink("/tmp/own/file", path + ".new"),
+    "make beside": lambda path: os.close(os.open(path + ".new", os.O_WRONLY | os.O_CREAT)),
+    "remove the directory": lambda path: os.rmdir(os.path.dirname(path)),
+    "rename the directory": lambda path: os.rename(os.path.dirname(path), "/tmp/own/moved"),
+}
+def outcome(act, path):
+    try: act(path); return "done"
+    except OSError as error: return error.errno
+print(json.dumps({path + ", " + name: outcome(act, path) for path in sys.argv[1:] for name, act in acts.items()}))`
+    const paths = [
+      '/run/berth/egress.sock',
+      '/run/berth/link.sock',
+      '/run/berth-agent/agent.mjs',
+      '/run/berth-agent/node',
+      '/etc/passwd',
+      '/etc/ssl/certs/ca-certificates.crt',
+      '/usr/bin/env',
+    ]
     const { stdout, stderr } = await shellInside(
       instance,
-      `/usr/bin/python3 -c '${script}' '${JSON.stringify(calls)}'`,
+      `/usr/bin/python3 -c '${script}' ${paths.join(' ')}`,
     )
     assert.equal(stderr, '')
-    const EPERM = 1
-    for (const [name, errno] of Object.entries(JSON.parse(stdout) as object)) assert.equal(errno, EPERM, name)
+    const found = JSON.parse(stdout) as Record<string, unknown>
+    for (const [act, outcome] of Object.entries(found)) assert.notEqual(outcome, 'done', act)
+    const [EPERM, EACCES, EBUSY, EROFS] = [1, 13, 16, 30]
+    for (const path of paths) {
+      for (const act of ['unlink', 'rename', 'chmod', 'symlink beside', 'make beside']) {
+        const errno = found[`${path}, ${act}`] as number
+        assert.ok([EPERM, EACCES, EBUSY, EROFS].includes(errno), `${path}, ${act}: ${errno}`)
+      }
+    }
+    assert.equal(await runInside(instance, 'return 1'), 1)
   })
 
-  test('is refused sockets that leave its network namespace or reach far into the kernel', async () => {
-    const families = {
-      vsock: 'socket.AF_VSOCK, socket.SOCK_STREAM',
-      netfilter: 'socket.AF_NETLINK, socket.SOCK_RAW, 12',
-      packet: 'socket.AF_PACKET, socket.SOCK_RAW',
-      alg: 'socket.AF_ALG, socket.SOCK_SEQPACKET',
-      bluetooth: '31, socket.SOCK_RAW',
-      can: '29, socket.SOCK_RAW',
-      route: 'socket.AF_NETLINK, socket.SOCK_RAW, 0',
-      unix: 'socket.AF_UNIX, socket.SOCK_STREAM',
-      ipv4: 'socket.AF_INET, socket.SOCK_STREAM',
-      ipv6: 'socket.AF_INET6, socket.SOCK_DGRAM',
+  test('finds nothing of the host in /proc', async () => {
+    const seen = await runInside<string>(
+      instance,
+      `const fs = require('fs')
+       const read = (path) => { try { return fs.readFileSync(path, 'latin1') } catch (error) { return error.code } }
+       const links = (path) => { try { return fs.readdirSync(path).map((name) => {
+         try { return fs.readlinkSync(path + '/' + name) } catch (error) { return error.code } }).join() } catch (error) { return error.code } }
+       const pids = fs.readdirSync('/proc').filter((name) => /^\\d+$/.test(name))
+       return [
+         ...pids.flatMap((pid) => [
+           ...['environ', 'cmdline', 'mountinfo', 'maps', 'cgroup', 'stack'].map((file) => read('/proc/' + pid + '/' + file)),
+           ...['fd', 'cwd', 'root', 'ns', 'map_files'].map((name) => links('/proc/' + pid + '/' + name)),
+         ]),
+         ...['cmdline', 'keys', 'key-users', 'net/unix', 'net/tcp', 'net/tcp6', 'mounts', 'kallsyms', 'sched_debug', 'timer_list', 'kmsg']
+           .map((file) => read('/proc/' + file).slice(0, 1e6)),
+       ].join('\\n')`,
+    )
+    assert.ok(seen.includes('/run/berth-agent/agent.mjs'), 'the agent is seen')
+    assert.ok(!seen.includes(canary), 'the environment of the server is seen')
+    assert.doesNotMatch(seen, /PGSQL|master-keys|api-key|BERTH_/)
+    // The other ends of its own connections; sockets of other services would be listed by their paths.
+    for (const [, path] of seen.matchAll(/ (\/\S+\.sock\S*)$/gm)) {
+      assert.match(path!, new RegExp(`/${instance.id}/pub/(link|egress)\\.sock$`))
     }
-    const found: Record<string, string> = {}
-    for (const [name, args] of Object.entries(families)) {
-      const script = `import socket\ntry: socket.socket(${args}); print("open")\nexcept OSError as error: print(error.errno)`
-      found[name] = (await shellInside(instance, `/usr/bin/python3 -c '${script}'`)).stdout.trim()
-    }
-    const refused = { vsock: '1', netfilter: '1', packet: '1', alg: '1', bluetooth: '1', can: '1' }
-    assert.deepEqual(found, { ...refused, route: 'open', unix: 'open', ipv4: 'open', ipv6: 'open' })
+    // Addresses in the kernel would help to break it.
+    assert.doesNotMatch(seen, /^(?!0{16})[0-9a-f]{16} [tT] \w+$/m)
   })
 
   test('cannot push characters into a terminal', async () => {
