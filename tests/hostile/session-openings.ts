@@ -1,13 +1,12 @@
 // Session URLs as the server makes them, and as somebody else would.
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
-import type { Browser } from '@berth/contracts/browsers'
 import { Keyring } from '@berth/server/secrets/keyring'
 import { SealedBox } from '@berth/server/secrets/sealed-box'
 import type { Answer } from '../conformance/http-exchange.ts'
-import type { ServerDatabase } from '../conformance/server-database.ts'
+import { eventually } from '../fixtures/host.ts'
 import type { TestServer } from '../fixtures/server.ts'
+import { createSession, instanceOf, query, type Session } from '../fixtures/sessions.ts'
 import { RawConnection } from './raw-connection.ts'
 
 /** Where a token is asked for. */
@@ -36,26 +35,17 @@ export const HANDSHAKE = [
   'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
 ]
 
-export async function createSession(server: TestServer): Promise<Browser> {
-  const response = await server.fetch('/browsers', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ headless: true, timeout_seconds: 3600 }),
-  })
-  assert.equal(response.status, 200)
-  return (await response.json()) as Browser
-}
-
 export function tokenOf(url: string): string {
   return new URL(url).searchParams.get('jwt')!
 }
 
 /** What the server signs with: so a forgery has nothing wrong but what the test wants wrong. */
-export async function readTokenSecret(server: TestServer, database: ServerDatabase): Promise<Buffer> {
+export async function readTokenSecret(server: TestServer): Promise<Buffer> {
   const name = 'session-tokens'
-  const [row] = await database.run('SELECT sealed FROM service_secrets WHERE name = $1', [name])
+  const statement = 'SELECT sealed FROM service_secrets WHERE name = $1'
+  const [row] = await query<{ sealed: Buffer }>(server, statement, [name])
   const box = new SealedBox(await Keyring.open({ dataDir: server.dataDir, fromSetting: [] }))
-  return Buffer.from(box.open(row!['sealed'] as Buffer, `service_secrets/sealed/${name}`), 'base64')
+  return Buffer.from(box.open(row!.sealed, `service_secrets/sealed/${name}`), 'base64')
 }
 
 export function encode(value: unknown): string {
@@ -92,37 +82,30 @@ export function openingOf(server: TestServer, place: Place, token: string): stri
 /** Tells how often anybody got as far as the browser of a fake instance, which prints a line for each. */
 export class UpstreamWitness {
   readonly #server: TestServer
-  readonly #database: ServerDatabase
-  readonly #marker: Browser
+  readonly #marker: Session
   #marks = 0
 
-  private constructor(server: TestServer, database: ServerDatabase, marker: Browser) {
+  private constructor(server: TestServer, marker: Session) {
     this.#server = server
-    this.#database = database
     this.#marker = marker
   }
 
-  static async of(server: TestServer, database: ServerDatabase): Promise<UpstreamWitness> {
-    return new UpstreamWitness(server, database, await createSession(server))
+  static async of(server: TestServer): Promise<UpstreamWitness> {
+    return new UpstreamWitness(server, await createSession(server))
   }
 
   /** All there were before. Lines come in order, so one of another session tells that they are all here. */
-  async count({ session_id: id }: Browser): Promise<number> {
-    const { session_id: markerId, cdp_ws_url: url } = this.#marker
-    const answer = await exchange(this.#server, openingOf(this.#server, places[0]!, tokenOf(url)))
-    assert.equal(answer?.status, 101)
+  async count(session: Session): Promise<number> {
+    const opening = openingOf(this.#server, places[0]!, tokenOf(this.#marker.cdp_ws_url))
+    assert.equal((await exchange(this.#server, opening))?.status, 101)
     this.#marks++
-    const deadline = performance.now() + 5_000
-    while ((await this.#linesOf(markerId)) < this.#marks) {
-      assert.ok(performance.now() < deadline, 'the line of the marker is missing')
-      await pause(5)
-    }
-    return this.#linesOf(id)
+    const marker = await instanceOf(this.#server, this.#marker)
+    await eventually('the line of the marker is there', () => this.#linesOf(marker) === this.#marks)
+    return this.#linesOf(await instanceOf(this.#server, session))
   }
 
-  async #linesOf(sessionId: string): Promise<number> {
-    const [row] = await this.#database.run('SELECT instance_id FROM browsers WHERE id = $1', [sessionId])
-    const line = new RegExp(`^fake instance ${String(row!['instance_id'])}: (cdp|bidi) connection$`, 'gm')
+  #linesOf(instanceId: string): number {
+    const line = new RegExp(`^fake instance ${instanceId}: (cdp|bidi) connection$`, 'gm')
     return this.#server.output().match(line)?.length ?? 0
   }
 }

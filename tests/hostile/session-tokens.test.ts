@@ -4,11 +4,10 @@ import assert from 'node:assert/strict'
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { after, test } from 'node:test'
 import { assertError } from '../conformance/error-answer.ts'
-import { ServerDatabase } from '../conformance/server-database.ts'
 import { startServer } from '../fixtures/server.ts'
+import { createSession } from '../fixtures/sessions.ts'
 import { assertNoFaultLogged } from './server-log.ts'
 import {
-  createSession,
   decode,
   encode,
   exchange,
@@ -19,14 +18,13 @@ import {
   tokenOf,
   UpstreamWitness,
   type Place,
-} from './session-urls.ts'
+} from './session-openings.ts'
 
 const owner = { after }
 const server = await startServer(owner)
-const database = await ServerDatabase.open(owner, server)
-const secret = await readTokenSecret(server, database)
+const secret = await readTokenSecret(server)
 const [session, other] = [await createSession(server), await createSession(server)]
-const witness = await UpstreamWitness.of(server, database)
+const witness = await UpstreamWitness.of(server)
 const now = Math.floor(Date.now() / 1000)
 
 const goodTokens = { cdp: tokenOf(session.cdp_ws_url), bidi: tokenOf(session.webdriver_ws_url) }

@@ -4,12 +4,11 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { ErrorCode } from '@berth/contracts/errors'
 import { assertError } from '../conformance/error-answer.ts'
-import { ServerDatabase } from '../conformance/server-database.ts'
 import { startServer } from '../fixtures/server.ts'
+import { createSession } from '../fixtures/sessions.ts'
 import { RawConnection } from './raw-connection.ts'
 import { assertNoFaultLogged } from './server-log.ts'
 import {
-  createSession,
   exchange,
   HANDSHAKE,
   openingOf,
@@ -17,12 +16,12 @@ import {
   tokenOf,
   UpstreamWitness,
   type Place,
-} from './session-urls.ts'
+} from './session-openings.ts'
 
 const owner = { after }
 const server = await startServer(owner)
 const session = await createSession(server)
-const witness = await UpstreamWitness.of(server, await ServerDatabase.open(owner, server))
+const witness = await UpstreamWitness.of(server)
 const tokens = { cdp: tokenOf(session.cdp_ws_url), bidi: tokenOf(session.webdriver_ws_url) }
 const { host, port } = new URL(server.url)
 const webSockets = places.filter(({ isWebSocket }) => isWebSocket)
