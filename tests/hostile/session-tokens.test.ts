@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { after, test } from 'node:test'
+import { linkPurposes } from '@berth/contracts/link'
 import { assertError } from '../conformance/error-answer.ts'
 import { startServer } from '../fixtures/server.ts'
 import { createSession } from '../fixtures/sessions.ts'
@@ -126,15 +127,14 @@ test('a forgery with nothing wrong would be let in', async () => {
   }
 })
 
-test('the token of a session that ended finds nothing', async () => {
-  const ended = await createSession(server)
-  assert.equal((await server.fetch(`/browsers/${ended.session_id}`, { method: 'DELETE' })).status, 204)
-  const tokens = { cdp: tokenOf(ended.cdp_ws_url), bidi: tokenOf(ended.webdriver_ws_url) }
+test('the token of a session that was deleted finds nothing from the answer on', async () => {
   for (const place of places) {
-    const answer = await open(place, tokens[place.audience])
-    assertError(answer!, 'not_found', place.path)
+    const ended = await createSession(server)
+    const tokens = { cdp: tokenOf(ended.cdp_ws_url), bidi: tokenOf(ended.webdriver_ws_url) }
+    assert.equal((await server.fetch(`/browsers/${ended.session_id}`, { method: 'DELETE' })).status, 204)
+    assertError((await open(place, tokens[place.audience]))!, 'not_found', place.path)
+    assert.equal(await witness.count(ended), 0)
   }
-  assert.equal(await witness.count(ended), 0)
 })
 
 test('a token is taken from the query and from nowhere else', async () => {
@@ -152,6 +152,48 @@ test('a token is taken from the query and from nowhere else', async () => {
     }
   }
   assert.equal(await witness.count(session), before)
+})
+
+test('the way from server to server is open to no token that a client can have', async () => {
+  const { host } = new URL(server.url)
+  const opening = (purpose: string, authorization: string[], protocol = 'berth-link') => [
+    `GET /internal/link/${purpose} HTTP/1.1`,
+    `Host: ${host}`,
+    'Connection: Upgrade',
+    `Upgrade: ${protocol}`,
+    ...authorization.map((value) => `Authorization: ${value}`),
+  ]
+  const [header, claims] = goodTokens.cdp.split('.').slice(0, 2).map(decode)
+  const tokenOfServers = signToken(header!, { ...claims, aud: 'link', exp: now + 60 }, secret)
+  const before = await witness.count(session)
+  for (const purpose of linkPurposes) {
+    const wrong = {
+      ...hostileTokens(places[0]!),
+      'the cdp token': goodTokens.cdp,
+      'the bidi token': goodTokens.bidi,
+    }
+    for (const [what, token] of Object.entries(wrong)) {
+      const answer = await exchange(server, opening(purpose, [`Bearer ${token}`]))
+      assertError(answer!, 'unauthorized', `${purpose}, ${what}`)
+    }
+    for (const authorization of [
+      [],
+      [`Basic ${tokenOfServers}`],
+      [`Bearer ${tokenOfServers}`, `Bearer ${tokenOfServers}`],
+    ]) {
+      const answer = await exchange(server, opening(purpose, authorization))
+      assertError(answer!, ['unauthorized', 'bad_request'], `${purpose}, ${authorization.length} headers`)
+    }
+    const inQuery = await exchange(server, opening(`${purpose}?jwt=${tokenOfServers}`, []))
+    assert.ok(inQuery!.status === 404 || inQuery!.status === 401, String(inQuery!.status))
+    const asWebSocket = opening(purpose, [`Bearer ${tokenOfServers}`], 'websocket')
+    assertError((await exchange(server, asWebSocket))!, 'bad_request', purpose)
+  }
+  assert.equal(await witness.count(session), before)
+  for (const purpose of linkPurposes) {
+    const answer = await exchange(server, opening(purpose, [`Bearer ${tokenOfServers}`]))
+    assert.equal(answer?.status, 101, purpose)
+  }
 })
 
 test('a session token is no API key', async () => {

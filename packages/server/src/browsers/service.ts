@@ -212,10 +212,12 @@ export class BrowserService {
     const uptimeMs = this.#options.sessions.uptimeOf(record.id)
     await commit(async (tx) => {
       await store.markEnded(tx, record.id, { reason, ...(uptimeMs !== undefined && { uptimeMs }) })
-      // Whichever server has it ends it; this one hears of it before it answers.
+      // Whichever server has it ends it.
       await announceChange(tx, `browser:${record.id}`)
     })
     crashPoint('browser-deleted')
+    // Announcements take a moment, and nobody may come in after the answer.
+    this.#options.sessions.shut(record.id, reason)
   }
 
   async #find(

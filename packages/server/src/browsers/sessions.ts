@@ -148,6 +148,11 @@ export class Sessions {
     }
   }
 
+  /** Its row has ended: if it is here, it takes nobody in any more. The rest follows by itself. */
+  shut(id: string, reason: EndReason): void {
+    this.#live.get(id)?.end(reason)
+  }
+
   /** Resolves when the row says so and nothing of its instance is left. */
   async end(id: string, reason: EndReason): Promise<void> {
     const session = this.#live.get(id)
