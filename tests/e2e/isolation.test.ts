@@ -218,11 +218,13 @@ test("with 127.0.0.0/8 listed, loopback in a page is the host's; without, it is 
 })
 
 test('the server goes ahead of what runs in instances', () => {
-  const niceOf = (pid: number | string) =>
-    Number(readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/.*\) /s, '').split(' ')[16])
   assert.equal(niceOf(server.process.pid!), -10)
   const own = processesOf(warmId!).filter(({ command }) => !command.includes('--type='))
   assert.ok(own.length > 1)
   // Chromium changes that of its helpers itself.
   for (const { pid, command } of own) assert.ok(niceOf(pid) >= 0, command)
 })
+
+function niceOf(pid: number | string): number {
+  return Number(readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/.*\) /s, '').split(' ')[16])
+}

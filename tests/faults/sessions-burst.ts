@@ -30,11 +30,13 @@ export async function burst(server: TestServer, count: number): Promise<Burst> {
   const made = answers.flatMap(({ status, body }) => (status === 200 ? [body] : []))
   await agrees(server)
   const listed = await listSessions(server)
-  const ids = (sessions: readonly { session_id: string }[]) =>
-    sessions.map((each) => each.session_id).toSorted()
   assert.deepEqual(ids(listed), ids(made))
   for (const { cdp_ws_url } of made) {
     assert.equal(await withCdp(cdp_ws_url, (cdp) => cdp.evaluate('1 + 1')), 2)
   }
   return { answers: counts, seconds }
+}
+
+function ids(sessions: readonly { session_id: string }[]): string[] {
+  return sessions.map((each) => each.session_id).toSorted()
 }

@@ -25,10 +25,10 @@ async function stop(session: Session, part: Part): Promise<void> {
 
 /** While it is under way a session beside it answers as ever; how long that took at the most. */
 async function slowestOfNeighbour(during: Promise<unknown>): Promise<number> {
-  let isOver = false
-  void during.finally(() => (isOver = true)).catch(() => {})
+  const over = new AbortController()
+  void during.finally(() => over.abort()).catch(() => {})
   let slowest = 0
-  while (!isOver) {
+  while (!over.signal.aborted) {
     const askedAt = performance.now()
     assert.equal(await neighbour.evaluate('6 * 7', { ms: 5_000 }), 42)
     slowest = Math.max(slowest, performance.now() - askedAt)

@@ -82,7 +82,12 @@ export function launchCommand(host: Host, launch: Launch): string[] {
   const step = stepsToOrdinary()
   const enter = [
     ...(step > 0 ? [programs.nice, '-n', String(step)] : []),
-    ...[programs.sh, '-c', ENTER_SCRIPT, 'sh', ...launch.entrances, '--'],
+    programs.sh,
+    '-c',
+    ENTER_SCRIPT,
+    'sh',
+    ...launch.entrances,
+    '--',
   ]
   const stage = [
     programs.unshare,
