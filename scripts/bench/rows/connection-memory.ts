@@ -6,7 +6,7 @@ import { judge } from '../measure/judge.ts'
 import { atMost, type Metric, type Pair } from '../measure/metric.ts'
 import { pssBytesOf, rssBytesOf } from '../measure/processes.ts'
 import { agentOf } from './agent-of.ts'
-import { LONG_TIMEOUT_SECONDS } from './frozen.ts'
+import { LONG_TIMEOUT_SECONDS } from './slumber.ts'
 import type { ProcessRow } from './row.ts'
 
 /** Fewer than the server allows to one session. */

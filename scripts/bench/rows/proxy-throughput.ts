@@ -5,7 +5,8 @@ import { whyNoSessions } from '../arms/session-servers.ts'
 import { compare } from '../measure/compare.ts'
 import { atLeast, atMost, type Metric } from '../measure/metric.ts'
 import type { Block } from '../measure/pairs.ts'
-import { cpuMsOf } from '../measure/processes.ts'
+import { onFreeCores } from '../measure/cores.ts'
+import { cpuMsOf, treeOf } from '../measure/processes.ts'
 import { agentOf } from './agent-of.ts'
 import type { ProcessRow } from './row.ts'
 
@@ -36,12 +37,13 @@ export const proxyThroughputRow: ProcessRow = {
     })
     const bare = () => ({ cpuUs: cpuUs(chromium.pids()) })
 
+    const pipelined = {
+      ours: pipelineBlock(ours.cdp, { seconds, cpu: whole }),
+      baseline: pipelineBlock(direct.cdp, { seconds, cpu: bare }),
+    }
     yield await compare(
       {
-        arms: {
-          ours: pipelineBlock(ours.cdp, { seconds, cpu: whole }),
-          baseline: pipelineBlock(direct.cdp, { seconds, cpu: bare }),
-        },
+        arms: pipelined,
         pairs,
         metrics: [
           { ...line('pipelined, messages', 'perSecond', '/s'), goal: GOAL },
@@ -51,6 +53,16 @@ export const proxyThroughputRow: ProcessRow = {
         ],
       },
       measuring,
+    )
+    yield await onFreeCores(place.cores, [...treeOf(server.pid), ...chromium.pids()], () =>
+      compare(
+        {
+          arms: pipelined,
+          pairs,
+          metrics: [line('pipelined, messages, cores free', 'perSecond', '/s')],
+        },
+        measuring,
+      ),
     )
     yield await compare(
       {

@@ -8,7 +8,7 @@ import { compare } from '../measure/compare.ts'
 import { atMost, type Metric } from '../measure/metric.ts'
 import type { Block } from '../measure/pairs.ts'
 import { quantile } from '../measure/statistics.ts'
-import { LONG_TIMEOUT_SECONDS } from './frozen.ts'
+import { LONG_TIMEOUT_SECONDS } from './slumber.ts'
 import { roundTrips } from './round-trip.ts'
 import type { ProcessRow } from './row.ts'
 

@@ -5,6 +5,8 @@ import { whyNoSessions } from '../arms/session-servers.ts'
 import { compare } from '../measure/compare.ts'
 import { atMost, type Metric } from '../measure/metric.ts'
 import type { Block } from '../measure/pairs.ts'
+import { onFreeCores } from '../measure/cores.ts'
+import { treeOf } from '../measure/processes.ts'
 import { quantile } from '../measure/statistics.ts'
 import type { ProcessRow } from './row.ts'
 
@@ -35,6 +37,20 @@ export const roundTripRow: ProcessRow = {
         ],
       },
       measuring,
+    )
+    const servers = [...treeOf(server.pid), ...chromium.pids()]
+    yield await onFreeCores(place.cores, servers, () =>
+      compare(
+        {
+          arms: arms(effort.callsPerBlock),
+          pairs: effort.roundTripPairs,
+          metrics: [
+            line('p50, cores free', 'p50Ms', 'ratio'),
+            line('p50, cores free, added', 'p50Ms', 'difference'),
+          ],
+        },
+        measuring,
+      ),
     )
     await Promise.all([ours.close(), direct.close()])
     await server.delete(browser)

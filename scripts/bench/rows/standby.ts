@@ -7,11 +7,12 @@ import { whyNoSessions } from '../arms/session-servers.ts'
 import { judge } from '../measure/judge.ts'
 import { atMost, type Metric, type Pair } from '../measure/metric.ts'
 import { cpuMsOf } from '../measure/processes.ts'
-import { LONG_TIMEOUT_SECONDS, whenFrozen } from './frozen.ts'
 import type { ProcessRow } from './row.ts'
+import { LONG_TIMEOUT_SECONDS, Slumber } from './slumber.ts'
 
 /** What a bare Chromium does after its start is not its idle time. */
 const SETTLE_MS = 20_000
+const FROZEN_SECONDS = 0.5
 
 export const standbyRow: ProcessRow = {
   number: 15,
@@ -20,15 +21,17 @@ export const standbyRow: ProcessRow = {
   async *measureProcesses({ cleanup, cores, servers }, { effort, signal }) {
     const server = await servers.one({})
     const browsers: Browser[] = []
+    const slumbers: Slumber[] = []
     const chromiums: BareChromium[] = []
     for (let made = 0; made < effort.standbySessions; made++) {
       const browser = await server.create({ headless: true, timeout_seconds: LONG_TIMEOUT_SECONDS })
       const chromium = await BareChromium.start(cleanup, { cores: cores.server, isHeadless: true })
       for (const url of [browser.cdp_ws_url, chromium.wsUrl]) await (await Page.open(url)).close()
+      slumbers.push(await Slumber.begin(server, browser))
       browsers.push(browser)
       chromiums.push(chromium)
     }
-    for (const browser of browsers) await whenFrozen(server, browser)
+    for (const slumber of slumbers) await slumber.lasts(FROZEN_SECONDS)
     await pause(effort.isJudged ? SETTLE_MS : 0, undefined, { signal })
 
     // Both at the same time: who does nothing disturbs nobody.

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Browser } from '@berth/contracts/browsers'
 import { Cdp } from '../arms/cdp.ts'
 import { Page } from '../arms/page.ts'
@@ -8,8 +7,8 @@ import { whyNoSessions } from '../arms/session-servers.ts'
 import { compare, type Measuring } from '../measure/compare.ts'
 import { atMost, type Metric } from '../measure/metric.ts'
 import type { Block } from '../measure/pairs.ts'
-import { LONG_TIMEOUT_SECONDS, whenFrozen } from './frozen.ts'
 import type { ProcessRow } from './row.ts'
+import { LONG_TIMEOUT_SECONDS, Slumber } from './slumber.ts'
 
 const GOAL = atMost(10, 2)
 
@@ -57,10 +56,12 @@ function line(name: string, reading: string): Metric {
 class Sleeper {
   readonly #server: SessionServer
   readonly #browser: Browser
+  #slumber: Slumber
 
-  constructor(server: SessionServer, browser: Browser) {
+  constructor(server: SessionServer, browser: Browser, slumber: Slumber) {
     this.#server = server
     this.#browser = browser
+    this.#slumber = slumber
   }
 
   static async make(server: SessionServer): Promise<Sleeper> {
@@ -68,7 +69,7 @@ class Sleeper {
     const page = await Page.open(browser.cdp_ws_url)
     await page.evaluate(`globalThis.kept = ${JSON.stringify(browser.session_id)}`)
     await page.close()
-    return new Sleeper(server, browser)
+    return new Sleeper(server, browser, await Slumber.begin(server, browser))
   }
 
   get url(): string {
@@ -76,8 +77,7 @@ class Sleeper {
   }
 
   async sleep(seconds: number): Promise<void> {
-    const frozenAt = await whenFrozen(this.#server, this.#browser)
-    await pause(Math.max(0, frozenAt + seconds * 1000 - performance.now()))
+    await this.#slumber.lasts(seconds)
   }
 
   /** Until the first answer of the browser, and until its page has told what it remembers. */
@@ -90,6 +90,7 @@ class Sleeper {
     assert.equal(await page.evaluate('globalThis.kept'), this.#browser.session_id)
     const stateMs = performance.now() - startedAt
     await page.close()
+    this.#slumber = await Slumber.begin(this.#server, this.#browser)
     return { firstMs, stateMs }
   }
 
@@ -125,9 +126,11 @@ async function* onSameSocket(server: SessionServer, measuring: Measuring) {
     return
   }
   assert.equal(answer.status, 200, answer.text)
-  const sleepers = [await connected(JSON.parse(answer.text) as Browser)]
-  while (sleepers.length < effort.sleepers) sleepers.push(await connected(await server.create(request)))
+  const sleepers = [await connected(server, JSON.parse(answer.text) as Browser)]
+  while (sleepers.length < effort.sleepers)
+    sleepers.push(await connected(server, await server.create(request)))
   const awake = await connected(
+    server,
     await server.create({ headless: true, timeout_seconds: LONG_TIMEOUT_SECONDS }),
   )
   const name = 'Same socket after standby'
@@ -136,10 +139,9 @@ async function* onSameSocket(server: SessionServer, measuring: Measuring) {
       arms: {
         ours: async () => {
           const sleeper = sleepers.shift()!
-          const frozenAt = await whenFrozen(server, sleeper.browser)
-          await pause(Math.max(0, frozenAt + effort.frozenSeconds * 1000 - performance.now()))
+          await sleeper.slumber.lasts(effort.frozenSeconds)
           const readings = await ask(sleeper)
-          sleepers.push(sleeper)
+          sleepers.push({ ...sleeper, slumber: await Slumber.begin(server, sleeper.browser) })
           return readings
         },
         baseline: () => ask(awake),
@@ -161,12 +163,13 @@ async function* onSameSocket(server: SessionServer, measuring: Measuring) {
 interface Connected {
   readonly browser: Browser
   readonly page: Page
+  readonly slumber: Slumber
 }
 
-async function connected(browser: Browser): Promise<Connected> {
+async function connected(server: SessionServer, browser: Browser): Promise<Connected> {
   const page = await Page.open(browser.cdp_ws_url)
   await page.evaluate('globalThis.kept = 42')
-  return { browser, page }
+  return { browser, page, slumber: await Slumber.begin(server, browser) }
 }
 
 async function ask({ page }: Connected) {
