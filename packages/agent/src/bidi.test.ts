@@ -46,6 +46,10 @@ test('a BiDi client makes a session, drives a page and ends the session', async 
   const made = await call('session.new', { capabilities: {} })
   assert.equal(made.type, 'success', JSON.stringify(made))
   assert.match(String(made.result?.['sessionId']), /^[0-9a-f-]{36}$/)
+  const { capabilities } = made.result as { capabilities: Record<string, unknown> }
+  assert.equal(capabilities['browserName'], 'chrome')
+  assert.match(String(capabilities['browserVersion']), /^\d+(\.\d+){3}$/)
+  assert.equal(capabilities['platformName'], 'linux')
   const tree = (await call('browsingContext.getTree')).result as { contexts: { context: string }[] }
   const target = { context: tree.contexts[0]!.context }
   const evaluated = await call('script.evaluate', { expression: '1 + 1', target, awaitPromise: true })

@@ -71,7 +71,7 @@ class Session {
     if (this.#newId !== undefined && answer.id === this.#newId) {
       this.#newId = undefined
       this.#hasBegun = answer.type === 'success'
-      if (this.#hasBegun) answer.result = { ...answer.result, sessionId: this.#id }
+      if (this.#hasBegun) answer.result = { ...withNames(answer.result), sessionId: this.#id }
     }
     this.#client.send(JSON.stringify(answer))
   }
@@ -108,6 +108,23 @@ class Session {
 
   #refuse(id: number | null, error: string, message: string): void {
     this.#client.send(JSON.stringify({ type: 'error', id, error, message }))
+  }
+}
+
+interface NewSession {
+  readonly capabilities?: Readonly<Record<string, unknown>>
+}
+
+/** The mapper gives product and revision where clients look for a name and a version. */
+function withNames(result: NewSession = {}): NewSession {
+  const [, name = '', browserVersion] =
+    /^(\w+)\/([\d.]+)$/.exec(String(result.capabilities?.['browserName'])) ?? []
+  if (browserVersion === undefined) return result
+  // Headless or not, it is the same browser.
+  const browserName = name.replace('Headless', '').toLowerCase()
+  return {
+    ...result,
+    capabilities: { ...result.capabilities, browserName, browserVersion, platformName: 'linux' },
   }
 }
 
