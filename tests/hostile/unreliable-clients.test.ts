@@ -144,6 +144,8 @@ test('requests whose clients vanished while they ran change nothing, and are rec
     await untilWaiting(index + 1)
     connection.socket.resetAndDestroy()
   }
+  // Sent after the resets and so answered after they were seen.
+  await caller.sendJson(server.key, 'GET', '/health')
   await database.run('ROLLBACK')
   await untilNothingRuns()
 

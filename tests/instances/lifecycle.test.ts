@@ -101,7 +101,7 @@ test('processes that ignore signals and leave their session end with the instanc
     instance,
     `setsid sh -c 'trap "" TERM HUP INT; (trap "" TERM; sleep 1000) & sleep 1000' >/dev/null 2>&1 &`,
   )
-  await runInside(instance, 'setTimeout(() => process.exit(3), 10)')
+  await runInside(instance, 'setTimeout(() => process.exit(1), 10)')
   assert.equal(await instance.ended, 'ended-by-itself')
   assert.deepEqual(instanceGroups(instance.id), [])
 })

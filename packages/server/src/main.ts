@@ -15,28 +15,33 @@ async function main(args: readonly string[]): Promise<void> {
   const config = loadConfig(process.env)
   const serverLog = openLog(config.BERTH_LOG_LEVEL)
   process.on('exit', serverLog.flush)
-  const app = await startApp(config, serverLog)
-  stopOnSignals(app, config, serverLog)
+  const starting = startApp(config, serverLog)
+  stopOnSignals(starting, config, serverLog)
+  const app = await starting
   goAhead()
   process.stdout.write(welcome(app, config))
 }
 
-function stopOnSignals(app: App, config: Config, { log }: ServerLog): void {
+/** From the first moment on: a server that is stopped while it starts cleans up as any other. */
+function stopOnSignals(starting: Promise<App>, config: Config, { log }: ServerLog): void {
   let isStopping = false
   const stop = (signal: string, { drainMs, endSessions }: { drainMs: number; endSessions: boolean }) => {
     if (isStopping) return
     isStopping = true
     log.info({ signal }, 'stopping')
-    app.close({ drainMs, endSessions, graceMs: config.BERTH_SHUTDOWN_GRACE_SECONDS * 1000 }).then(
-      () => {
-        log.info('stopped')
-        process.exit(0)
-      },
-      (error: unknown) => {
-        log.error({ err: error }, 'cannot stop cleanly')
-        process.exit(1)
-      },
-    )
+    const graceMs = config.BERTH_SHUTDOWN_GRACE_SECONDS * 1000
+    starting
+      .then((app) => app.close({ drainMs, endSessions, graceMs }))
+      .then(
+        () => {
+          log.info('stopped')
+          process.exit(0)
+        },
+        (error: unknown) => {
+          log.error({ err: error }, 'cannot stop cleanly')
+          process.exit(1)
+        },
+      )
   }
   // For a restart or an upgrade: sessions live on, and the next server takes them over.
   process.on('SIGTERM', () =>
