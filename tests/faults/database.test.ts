@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { FaultProxy } from '../fixtures/fault-proxy.ts'
+import { eventually } from '../fixtures/host.ts'
 import { databaseUrl, startPostgres } from '../fixtures/postgres.ts'
 import { startServer, type TestServer } from '../fixtures/server.ts'
 
@@ -23,11 +24,7 @@ function create(server: TestServer, name: string): Promise<Response> {
 }
 
 async function recovers(server: TestServer): Promise<void> {
-  const deadline = performance.now() + 5_000
-  while ((await server.fetch('/ready', { key: null })).status !== 200) {
-    assert.ok(performance.now() < deadline, 'not ready again within five seconds')
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
+  await eventually('ready again', async () => (await server.fetch('/ready', { key: null })).status === 200)
 }
 
 test('a database that is gone makes writes 503 with Retry-After, and health goes on', async (t) => {
@@ -81,12 +78,20 @@ test('a database that hangs does not hang the API for ever', async (t) => {
 test('an embedded database that is killed comes back by itself', async (t) => {
   const server = await startServer(t)
   assert.equal((await create(server, 'before')).status, 201)
-  process.kill(postmasterPid(server.dataDir), 'SIGKILL')
+  const killed = postmasterPid(server.dataDir)
+  process.kill(killed!, 'SIGKILL')
+  // The backends of a killed postmaster answer for a moment longer, so that
+  // being ready says nothing until another one has taken its place.
+  await eventually('a new postmaster', () => ![undefined, killed].includes(postmasterPid(server.dataDir)))
   await recovers(server)
   assert.equal((await create(server, 'before')).status, 409)
   assert.equal((await create(server, 'after')).status, 201)
 })
 
-function postmasterPid(dataDir: string): number {
-  return Number(readFileSync(join(dataDir, 'postgres/cluster/postmaster.pid'), 'utf8').split('\n')[0])
+function postmasterPid(dataDir: string): number | undefined {
+  try {
+    return Number(readFileSync(join(dataDir, 'postgres/cluster/postmaster.pid'), 'utf8').split('\n')[0])
+  } catch {
+    return undefined
+  }
 }
