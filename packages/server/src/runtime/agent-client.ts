@@ -1,6 +1,6 @@
 // Calls to the agent of one instance. What it answers comes from inside the instance, so it is
 // untrusted: bounded in size and time, and checked against the contract.
-import { Agent, request, type IncomingMessage } from 'node:http'
+import { Agent, request, type IncomingMessage, type RequestOptions } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { Ajv, type ValidateFunction } from 'ajv'
 import { AgentState, type BrowserStart, type Shape } from '@berth/contracts/link'
@@ -26,6 +26,10 @@ interface CallOptions {
   readonly body?: unknown
   readonly ms?: number
   readonly signal?: AbortSignal
+}
+
+interface Exchange extends Pick<CallOptions, 'method' | 'path' | 'body'> {
+  readonly stop: AbortSignal
 }
 
 export class AgentClient {
@@ -82,19 +86,33 @@ export class AgentClient {
   }
 
   async #call({ method, path, body, ms = CALL_MS, signal }: CallOptions): Promise<string> {
-    const timeout = AbortSignal.timeout(ms)
+    // Not AbortSignal.timeout(), which would hold all of this for its whole time, answered or not.
+    const late = new AbortController()
+    const timer = setTimeout(() => late.abort(new Error(`no answer within ${ms / 1000} s`)), ms)
+    const stop = signal ? AbortSignal.any([signal, late.signal]) : late.signal
+    try {
+      return await this.#exchange({ method, path, body, stop })
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  async #exchange({ method, path, body, stop }: Exchange): Promise<string> {
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-      const sent = request({
+      const options: LinkRequest = {
         agent: this.#connections,
         host: 'agent',
         method,
         path,
         headers: body === undefined ? {} : { 'content-type': 'application/json' },
-        signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
-      })
+        signal: stop,
+        stop,
+      }
+      const sent = request(options)
       sent.once('response', resolve)
       sent.once('error', (error) => {
-        reject(new AgentError(`Cannot ask the agent for ${path}: ${error.message}`, { cause: error }))
+        const { message } = stop.aborted ? (stop.reason as Error) : error
+        reject(new AgentError(`Cannot ask the agent for ${path}: ${message}`, { cause: error }))
       })
       sent.end(body === undefined ? undefined : JSON.stringify(body))
     })
@@ -127,6 +145,11 @@ async function readAll(answer: IncomingMessage, path: string): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
+interface LinkRequest extends RequestOptions {
+  /** The signal once more: a request does not notice its own while it waits for a connection. */
+  readonly stop: AbortSignal
+}
+
 /** Keeps connections of the link for the next call. */
 class LinkAgent extends Agent {
   readonly #instance: Pick<Instance, 'connect'>
@@ -138,10 +161,10 @@ class LinkAgent extends Agent {
   }
 
   override createConnection(
-    _options: object,
+    { stop }: LinkRequest,
     callback?: (error: Error | null, stream: Duplex) => void,
   ): Duplex | null | undefined {
-    this.#instance.connect('api', this.#closing.signal).then(
+    this.#instance.connect('api', AbortSignal.any([stop, this.#closing.signal])).then(
       (stream) => callback?.(null, stream),
       (error: unknown) => callback?.(error as Error, undefined as unknown as Duplex),
     )

@@ -10,6 +10,7 @@ import { Turnstile } from '@berth/kit/turnstile'
 import { crashPoint } from '../crash-point.ts'
 import { AgentClient } from './agent-client.ts'
 import type { Driver, Instance, InstanceLimits, InstanceOptions } from './driver.ts'
+import { Restraint } from './restraint.ts'
 import { Stock } from './stock.ts'
 
 /** A third of the lease would do; a fourth leaves room for one that is late. */
@@ -54,6 +55,8 @@ export class Instances {
   readonly #options: InstancesOptions
   readonly #stocks: Readonly<Record<Kind, Stock>>
   readonly #all = new Map<string, ReadyInstance>()
+  /** Those that wait for a session, or are being made to. */
+  readonly #unused = new Set<string>()
   readonly #closing = new AbortController()
   readonly #starts = new Turnstile(STARTS_AT_ONCE)
 
@@ -116,6 +119,7 @@ export class Instances {
       instanceId: instance.id,
       open: async () => {
         stock.refill()
+        this.#unused.delete(instance.id)
         try {
           await prepare(ready)
           return ready
@@ -187,30 +191,44 @@ export class Instances {
   ): Promise<ReadyInstance> {
     const { driver, leaseSeconds, hostLoopback } = this.#options
     const agent = { leaseSeconds, hostLoopback, ...(browser && { browser }) }
-    const ready = this.#own(await driver.start({ ...options, agent }))
+    const ready = this.#own(await driver.start({ ...options, agent }), { isNew: true })
+    const { instance } = ready
+    using restraint = options.isBackground ? this.#restrain(instance, options.limits) : undefined
     try {
       await untilReady(ready)
       crashPoint('instance-ready')
       return ready
     } catch (error) {
-      await ready.instance.destroy()
+      restraint?.[Symbol.dispose]()
+      await instance.destroy()
       throw error
     }
   }
 
-  #own(instance: Instance): ReadyInstance {
+  #restrain(instance: Instance, limits: InstanceLimits): Restraint {
+    this.#unused.add(instance.id)
+    return new Restraint({ instance, limits, isSomebodyThere: () => this.#isSomebodyThere() })
+  }
+
+  #isSomebodyThere(): boolean {
+    return this.#all.values().some(({ instance }) => !instance.isFrozen && !this.#unused.has(instance.id))
+  }
+
+  #own(instance: Instance, { isNew = false } = {}): ReadyInstance {
     const ready = { instance, agent: new AgentClient(instance) }
     this.#all.set(instance.id, ready)
-    void this.#keepAlive(ready)
+    void this.#keepAlive(ready, { isNew })
     return ready
   }
 
-  async #keepAlive({ instance, agent }: ReadyInstance): Promise<void> {
+  async #keepAlive({ instance, agent }: ReadyInstance, { isNew }: { isNew: boolean }): Promise<void> {
     const { leaseSeconds, log } = this.#options
     const everyMs = (leaseSeconds * 1000) / RENEWALS_PER_LEASE
     const over = new AbortController()
     const ended = instance.ended.then(() => over.abort())
     const overOrClosing = AbortSignal.any([over.signal, this.#closing.signal])
+    // How long a new one may take until its first word is the matter of who started it.
+    let isHeard = !isNew
     let failingSince: number | undefined
     while (!over.signal.aborted && !this.#closing.signal.aborted) {
       // A frozen one does not count its lease, and cannot answer.
@@ -219,6 +237,7 @@ export class Instances {
         const askedAt = performance.now()
         try {
           const { browser, restarts, failure } = await agent.renewLease(leaseSeconds, over.signal)
+          isHeard = true
           failingSince = undefined
           // One that never ran is the matter of who started it.
           if (browser === 'failed' && restarts > 0) {
@@ -230,7 +249,7 @@ export class Instances {
           // did not ask.
           failingSince ??= askedAt
           const isSilent = performance.now() - failingSince > everyMs * (RENEWALS_PER_LEASE - 1)
-          if (!instance.isFrozen && !over.signal.aborted && isSilent) {
+          if (isHeard && isSilent && !instance.isFrozen && !over.signal.aborted) {
             log.warn({ err: error, instanceId: instance.id }, 'instance does not answer and is destroyed')
             await instance.destroy()
           }
@@ -242,6 +261,7 @@ export class Instances {
     await ended
     agent.close()
     this.#all.delete(instance.id)
+    this.#unused.delete(instance.id)
     for (const kind of kinds) this.#stocks[kind].remove(instance)
   }
 

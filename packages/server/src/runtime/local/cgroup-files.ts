@@ -17,6 +17,16 @@ export function writeIfThere(group: string, file: string, value: string | number
   if (existsSync(join(group, file))) write(group, file, value)
 }
 
+/**
+ * An idle group runs when nothing else wants to, and gives way at once: with few shares alone it would finish
+ * its turn first, which is felt. False for kernels before 5.15, which have no such thing.
+ */
+export function setIdle(group: string, isIdle: boolean): boolean {
+  if (!existsSync(join(group, 'cpu.idle'))) return false
+  write(group, 'cpu.idle', isIdle ? 1 : 0)
+  return true
+}
+
 /** The text of a file, or undefined when there is no such file or group any more. */
 export function read(group: string, file: string): string | undefined {
   try {

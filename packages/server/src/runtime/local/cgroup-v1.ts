@@ -12,6 +12,7 @@ import {
   readCount,
   removeGroup,
   removeIfUnused,
+  setIdle,
   write,
   writeIfThere,
 } from './cgroup-files.ts'
@@ -128,7 +129,8 @@ class CgroupV1 implements Cgroup {
 
   setBackground(isBackground: boolean): void {
     const cpu = this.#groups.get('cpu')
-    if (cpu) write(cpu, 'cpu.shares', isBackground ? processorShares.background : processorShares.normal)
+    if (!cpu || setIdle(cpu, isBackground)) return
+    write(cpu, 'cpu.shares', isBackground ? processorShares.background : processorShares.normal)
   }
 
   async kill(): Promise<void> {

@@ -15,6 +15,7 @@ import {
   readCount,
   removeGroup,
   removeIfUnused,
+  setIdle,
   write,
   writeIfThere,
 } from './cgroup-files.ts'
@@ -125,6 +126,7 @@ class CgroupV2 implements Cgroup {
   }
 
   setBackground(isBackground: boolean): void {
+    if (setIdle(this.#directory, isBackground)) return
     const weight = isBackground
       ? Math.round((NORMAL_WEIGHT * processorShares.background) / processorShares.normal)
       : NORMAL_WEIGHT

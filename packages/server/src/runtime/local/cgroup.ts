@@ -36,7 +36,7 @@ export interface Cgroup {
   remove(): Promise<void>
 }
 
-/** Of the processors, when they are all wanted: a background instance gets a sixteenth of another. */
+/** Of the processors, when they are all wanted, where a kernel has no cpu.idle. */
 export const processorShares = { normal: 1024, background: 64 } as const
 export const CPU_PERIOD_US = 100_000
 export const wantedControllers = ['memory', 'pids', 'cpu'] as const
