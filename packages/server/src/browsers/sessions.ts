@@ -20,6 +20,8 @@ const standbyRule = ({ standby_after_seconds: seconds }: BrowserRecord) => ({
   whenSilentMs: seconds === null ? null : seconds * 1000,
 })
 const RECONCILE_MS = 10_000
+/** While the database does not take the end of a session. */
+const RECORD_AGAIN_MS = 1_000
 /** Beyond the lease: a server that nobody has heard of for so long has no instances any more. */
 const LOST_MARGIN_SECONDS = 30
 
@@ -192,6 +194,7 @@ export class Sessions {
       this.#unrecorded.delete(id)
     } catch (error) {
       this.#options.log.warn({ err: error, sessionId: id }, 'cannot record the end of a session yet')
+      setTimeout(() => void this.#record(id), RECORD_AGAIN_MS).unref()
     }
   }
 
@@ -200,12 +203,12 @@ export class Sessions {
     const { db, leaseSeconds, log } = this.#options
     try {
       await this.#sayHere()
-      for (const id of this.#unrecorded.keys()) await this.#record(id)
-      for (const session of this.#live.values()) {
-        await store.keepUptime(db, session.id, session.uptimeMs)
-        // An announcement may have been missed; a session whose row has ended must not live on.
-        await this.changed(session.id)
+      const sessions = [...this.#live.values()]
+      if (sessions.length > 0) {
+        await store.keepUptimes(db, new Map(sessions.map(({ id, uptimeMs }) => [id, uptimeMs])))
       }
+      // An announcement may have been missed; a session whose row has ended must not live on.
+      await Promise.all(sessions.map(({ id }) => this.changed(id)))
       for (const { id } of await store.listOfLostServers(db, leaseSeconds + LOST_MARGIN_SECONDS)) {
         await store.markEnded(db, id, { reason: 'lost' })
       }

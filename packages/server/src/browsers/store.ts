@@ -120,12 +120,12 @@ export async function markEnded(
   return numUpdatedRows > 0n
 }
 
-export async function keepUptime(db: Db, id: string, uptimeMs: number): Promise<void> {
-  await db
-    .updateTable('browsers')
-    .set({ uptime_ms: String(uptimeMs) })
-    .where('id', '=', id)
-    .execute()
+/** All at once, and only what changed: that of a session on standby stands still. */
+export async function keepUptimes(db: Db, uptimes: ReadonlyMap<string, number>): Promise<void> {
+  await sql`
+    UPDATE browsers SET uptime_ms = kept.uptime_ms
+    FROM unnest(${[...uptimes.keys()]}::text[], ${[...uptimes.values()]}::bigint[]) AS kept (id, uptime_ms)
+    WHERE browsers.id = kept.id AND browsers.uptime_ms <> kept.uptime_ms`.execute(db)
 }
 
 const live = (db: Db) => db.selectFrom('browsers').select(browserColumns).where('deleted_at', 'is', null)
