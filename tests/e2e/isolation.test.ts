@@ -10,6 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { chromium, type Page } from 'playwright-core'
 import { client84 } from '../client/versions.ts'
 import { cleanUpAfter } from '../fixtures/cleanup.ts'
+import { allProcesses, instanceGroups } from '../fixtures/host.ts'
 import { startServer } from '../fixtures/server.ts'
 import { startSite } from '../fixtures/site.ts'
 
@@ -17,7 +18,13 @@ const fileOwner = { after }
 const site = await startSite(fileOwner)
 const server = await startServer(fileOwner, {
   hasRealInstances: true,
-  env: { ...site.allow, BERTH_WARM_HEADLESS: '1' },
+  env: {
+    ...site.allow,
+    BERTH_WARM_HEADLESS: '1',
+    BERTH_SESSION_MEMORY_MB: '1500',
+    BERTH_SESSION_PROCESSES: '777',
+    BERTH_SESSION_CPUS: '1',
+  },
 })
 const { browsers } = client84(server)
 
@@ -101,6 +108,40 @@ test('every process of a claimed warm instance is unprivileged, filtered and in 
   }
   assert.equal(Number.parseInt(agent.status['CapEff']!, 16), 0)
 })
+
+test('all that runs under its uid is in its control groups, which have its limits', () => {
+  const inGroups = processesOf(warmId!)
+  const [uid] = inGroups[0]!.status['Uid']!.split(/\s+/)
+  const underUid = allProcesses().filter((each) => each.uid === Number(uid))
+  assert.ok(underUid.length >= inGroups.length)
+  for (const { pid, command } of underUid) {
+    const groups = readIfThere(`/proc/${pid}/cgroup`)
+    assert.ok(groups === undefined || groups.includes(warmId!), command)
+  }
+  const limits = instanceGroups(warmId!).flatMap((group) => {
+    const read = (name: string) => readIfThere(join(group, name))?.trim()
+    const quota = read('cpu.cfs_quota_us')
+    return [
+      ['memory', read('memory.limit_in_bytes') ?? read('memory.max')],
+      ['processes', read('pids.max')],
+      ['cpus', read('cpu.max') ?? (quota && `${quota} ${read('cpu.cfs_period_us')}`)],
+    ].filter(([, value]) => value !== undefined)
+  })
+  const { memory, processes, cpus } = Object.fromEntries(limits) as Record<string, string>
+  assert.equal(memory, String(1500 * 1024 * 1024))
+  assert.equal(processes, '777')
+  const [quota, period] = cpus!.split(' ').map(Number)
+  assert.equal(quota! / period!, 1)
+})
+
+/** Undefined when it ended between the list and the look. */
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return undefined
+  }
+}
 
 test("Chromium's own sandbox is on", async () => {
   const other = await browser.contexts()[0]!.newPage()

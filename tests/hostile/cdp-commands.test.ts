@@ -1,196 +1,287 @@
-// A client that means harm has all of CDP. It may ruin its own browser; it gets no further.
+// A client that drives its session against the host: every command that ends, stops, floods or reaches
+// out. The session goes on or starts Chromium again, the server never notices, the canaries are not seen.
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { existsSync, writeFileSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
-import { CdpClient } from '../fixtures/cdp.ts'
-import { cleanUpAfter } from '../fixtures/cleanup.ts'
+import { ServerDatabase } from '../conformance/server-database.ts'
 import { startServer } from '../fixtures/server.ts'
-import { createSession, readSession } from '../fixtures/sessions.ts'
+import { createSession, send } from '../fixtures/sessions.ts'
 import { startSite } from '../fixtures/site.ts'
+import { HostileClient } from './hostile-client.ts'
+import { startCanaries } from './host-canaries.ts'
+import { assertNoFaultLogged } from './server-log.ts'
+import { tokenOf } from './session-openings.ts'
 
 const owner = { after }
-const SECRET = 'canary-of-the-host'
 const site = await startSite(owner)
+const canaries = await startCanaries(owner)
 const server = await startServer(owner, {
   hasRealInstances: true,
-  env: { ...site.allow, CANARY: SECRET },
+  env: { ...site.allow, ...canaries.environment, BERTH_LOG_LEVEL: 'debug' },
 })
-const canaryFile = join(server.dataDir, 'canary')
-writeFileSync(canaryFile, SECRET, { mode: 0o644 })
-
-let reached = 0
-const canary = createServer((socket) => {
-  reached++
-  socket.end(`HTTP/1.1 200 OK\r\nContent-Length: ${SECRET.length}\r\n\r\n${SECRET}`)
-}).listen(0, '127.0.0.1')
-await once(canary, 'listening')
-cleanUpAfter(owner, () => void canary.close())
-const canaryAddress = `127.0.0.1:${(canary.address() as AddressInfo).port}`
-
 const session = await createSession(server)
-const neighbour = await createSession(server)
-const neighbourClient = await CdpClient.open(neighbour.cdp_ws_url)
-cleanUpAfter(owner, () => neighbourClient.terminate())
+/** All that Chromium ever said. */
+const transcript: string[] = []
+const connect = () => HostileClient.open(session.cdp_ws_url, transcript)
 
-/** Whatever was done, the session can be used, its neighbour was not disturbed, and the server is well. */
-async function isWell(): Promise<void> {
-  const client = await CdpClient.open(session.cdp_ws_url)
-  await client.callPage('Page.navigate', { url: 'about:blank' })
-  assert.equal(await client.evaluate('1 + 1'), 2)
-  client.terminate()
-  assert.equal(await neighbourClient.evaluate('6 * 7'), 42)
-  assert.equal((await readSession(server, session.session_id)).end_reason, undefined)
-  assert.equal((await server.fetch('/health')).status, 200)
+async function targetsOf(client: HostileClient): Promise<{ targetId: string; type: string }[]> {
+  const { targetInfos } = await client.call<{ targetInfos: { targetId: string; type: string }[] }>(
+    'Target.getTargets',
+  )
+  return targetInfos
 }
 
-async function withClient<T>(work: (client: CdpClient) => Promise<T>): Promise<T> {
-  const client = await CdpClient.open(session.cdp_ws_url)
-  try {
-    return await work(client)
-  } finally {
-    client.terminate()
+async function assertWorks(what: string): Promise<void> {
+  const client = await connect()
+  const page = await client.newPage()
+  assert.equal(await client.evaluate(page, '6 * 7'), 42, `after ${what}`)
+  await client.closePage(page)
+  client.close()
+}
+
+for (const [method, params] of [
+  ['Browser.close', {}],
+  ['Browser.crash', {}],
+  ['Browser.crashGpuProcess', {}],
+] as const) {
+  test(`${method} ends no session`, async () => {
+    const client = await connect()
+    await client.send(method, params)
+    if (method === 'Browser.crash') await client.closed()
+    client.close()
+    await assertWorks(method)
+  })
+}
+
+test('a page that crashes takes nothing with it', async () => {
+  const client = await connect()
+  const page = await client.newPage()
+  const crash = client.send('Page.crash', {}, page)
+  const other = await client.newPage()
+  assert.equal(await client.evaluate(other, '6 * 7'), 42)
+  client.close()
+  assert.equal((await crash).result, undefined)
+  await assertWorks('Page.crash')
+})
+
+test('a browser without any page goes on, and gets one when asked', async () => {
+  const client = await connect()
+  for (const { targetId, type } of await targetsOf(client)) {
+    if (type === 'page') await client.call('Target.closeTarget', { targetId })
   }
-}
-
-for (const { what, attack } of [
-  { what: 'Browser.close', attack: (cdp: CdpClient) => cdp.call('Browser.close') },
-  { what: 'Browser.crash', attack: (cdp: CdpClient) => cdp.call('Browser.crash') },
-  { what: 'Browser.crashGpuProcess', attack: (cdp: CdpClient) => cdp.call('Browser.crashGpuProcess') },
-  { what: 'Page.crash', attack: (cdp: CdpClient) => cdp.callPage('Page.crash') },
-  {
-    what: 'the end of the last page',
-    attack: async (cdp: CdpClient) => {
-      const { targetInfos } = await cdp.call<{ targetInfos: { targetId: string; type: string }[] }>(
-        'Target.getTargets',
-      )
-      for (const { targetId, type } of targetInfos) {
-        if (type === 'page') await cdp.call('Target.closeTarget', { targetId })
-      }
-    },
-  },
-  {
-    what: 'a trace of everything',
-    attack: (cdp: CdpClient) =>
-      cdp.call('Tracing.start', {
-        traceConfig: { includedCategories: ['*'] },
-        transferMode: 'ReturnAsStream',
-      }),
-  },
-  {
-    what: 'nonsense',
-    attack: async (cdp: CdpClient) => {
-      for (const [method, params] of [
-        ['IO.read', { handle: '../../etc/passwd' }],
-        ['SystemInfo.getProcessInfo', {}],
-        ['No.such', { deep: { deeper: [] } }],
-        ['Target.attachToTarget', { targetId: 'x'.repeat(100_000) }],
-        ['Target.setRemoteLocations', { locations: [{ host: '127.0.0.1', port: 1 }] }],
-      ] as const) {
-        await cdp.call(method, params).catch(() => {})
-      }
-    },
-  },
-]) {
-  test(`after ${what} the same URL leads to a working browser`, async () => {
-    // Whether it is answered is Chromium's matter.
-    await withClient((client) => Promise.race([attack(client).catch(() => {}), delay(1_000)]))
-    await isWell()
-  })
-}
-
-test('no page of Chromium and no file shows anything of the host', async () => {
-  await withClient(async (client) => {
-    for (const url of [
-      'file:///etc/passwd',
-      'file:///proc/1/environ',
-      'file:///proc/self/environ',
-      'file:///proc/1/cmdline',
-      'file:///run',
-      'file:///root',
-      `file://${canaryFile}`,
-      `view-source:file://${canaryFile}`,
-      'chrome://version',
-      'chrome://policy',
-      'chrome://inspect',
-      'chrome://settings',
-      'devtools://devtools/bundled/inspector.html',
-      'filesystem:file:///persistent/',
-    ]) {
-      await client.callPage('Page.navigate', { url }).catch(() => {})
-      const text = await client.evaluate<string>('document.documentElement?.outerHTML ?? ""').catch(() => '')
-      // What was asked for may be repeated in the refusal.
-      const shown = text.replaceAll(canaryFile, '')
-      for (const secret of [SECRET, server.dataDir, 'BERTH_', server.key]) {
-        assert.ok(!shown.includes(secret), `${url} shows ${secret}`)
-      }
-    }
-  })
-  await isWell()
+  client.close()
+  await assertWorks('closing the last page')
+  const viewport = { width: 800, height: 600 }
+  assert.equal((await send(server, 'PATCH', `/browsers/${session.session_id}`, { viewport })).status, 200)
 })
 
-test('a browser context with another proxy, or none, leads nowhere', async () => {
-  await withClient(async (client) => {
-    for (const proxyServer of ['direct://', `http://${canaryAddress}`, `socks5://${canaryAddress}`]) {
-      const { browserContextId } = await client.call<{ browserContextId: string }>(
-        'Target.createBrowserContext',
-        { proxyServer, proxyBypassList: '*' },
-      )
-      const { targetId } = await client.call<{ targetId: string }>('Target.createTarget', {
-        url: 'about:blank',
-        browserContextId,
-      })
-      const { sessionId } = await client.call<{ sessionId: string }>('Target.attachToTarget', {
-        targetId,
-        flatten: true,
-      })
-      for (const url of [`http://${canaryAddress}/`, 'http://169.254.169.254/', `${site.url}/`]) {
-        const { errorText } = await client.call<{ errorText?: string }>(
-          'Page.navigate',
-          { url },
-          { sessionId },
-        )
-        const { result } = await client.call<{ result: { value: string } }>(
-          'Runtime.evaluate',
-          { expression: 'document.documentElement?.outerHTML ?? ""', returnByValue: true },
-          { sessionId },
-        )
-        assert.ok(!result.value.includes(SECRET), `${proxyServer} ${url}`)
-        assert.ok(errorText, `${url} by ${proxyServer} is an error`)
-      }
-      await client.call('Target.disposeBrowserContext', { browserContextId })
-    }
-  })
-  assert.equal(reached, 0, 'nobody came to the canary')
-  await isWell()
+test('questions about the machine, traces without end and rubbish handles are harmless', async () => {
+  const client = await connect()
+  const page = await client.newPage()
+  const before = server.process.pid
+  for (const [method, params, where] of [
+    ['SystemInfo.getInfo', {}, undefined],
+    ['SystemInfo.getProcessInfo', {}, undefined],
+    ['SystemInfo.getFeatureState', { featureState: 'x'.repeat(100_000) }, undefined],
+    ['Browser.getBrowserCommandLine', {}, undefined],
+    ['Browser.getVersion', {}, undefined],
+    ['IO.read', { handle: '../../../../etc/passwd' }, page],
+    ['IO.read', { handle: '1', offset: -1, size: 2 ** 31 }, page],
+    ['IO.read', { handle: 'blob:null/x', size: 1e9 }, undefined],
+    ['IO.resolveBlob', { objectId: '{"injectedScriptId":1,"id":1}' }, page],
+    ['IO.close', { handle: 'x'.repeat(1_000_000) }, page],
+    ['Tracing.start', { transferMode: 'ReturnAsStream', categories: '*', bufferUsageReportingInterval: 1 }],
+    ['Tracing.requestMemoryDump', { levelOfDetail: 'detailed' }],
+    ['Memory.forciblyPurgeJavaScriptMemory', {}, page],
+    ['No.suchMethod', { deep: JSON.parse(`${'['.repeat(100)}${']'.repeat(100)}`) as unknown }],
+  ] as const) {
+    await client.send(method, params, where)
+  }
+  // Left running, and its client gone.
+  client.close()
+  await assertWorks('a trace without an end')
+  assert.equal(server.process.pid, before)
+  assert.equal(server.process.exitCode, null)
 })
 
-test('downloads and file inputs stay inside the instance', async () => {
-  await withClient(async (client) => {
-    await client.callPage('Page.navigate', { url: `${site.url}/` })
-    for (const downloadPath of ['/', '/root', '/proc/1/cwd', '/home/kernel/../../root', server.dataDir]) {
-      await client.call('Browser.setDownloadBehavior', { behavior: 'allow', downloadPath }).catch(() => {})
-      await client.evaluate(`document.querySelector('#file').click()`).catch(() => {})
-    }
-    await client.evaluate(`document.body.innerHTML = '<input type=file>'`)
-    const { root } = await client.callPage<{ root: { nodeId: number } }>('DOM.getDocument')
-    const { nodeId } = await client.callPage<{ nodeId: number }>('DOM.querySelector', {
-      nodeId: root.nodeId,
-      selector: 'input',
+test('downloads stay in the instance, wherever they are told to go', async () => {
+  const client = await connect()
+  const places = [
+    '/',
+    '/proc',
+    '/etc',
+    '/usr',
+    '/run/berth',
+    '/run/berth-agent',
+    '../../../../..',
+    '/dev/shm',
+  ]
+  const before = hostFiles()
+  for (const downloadPath of [...places, join(server.dataDir, 'instances')]) {
+    const { browserContextId } = await client.call<{ browserContextId: string }>(
+      'Target.createBrowserContext',
+    )
+    const page = await client.newPage({ browserContextId })
+    const options = { behavior: 'allow', downloadPath }
+    await client.send('Browser.setDownloadBehavior', { ...options, browserContextId, eventsEnabled: true })
+    await client.send('Page.setDownloadBehavior', options, page)
+    await client.send('Page.navigate', { url: `${site.url}/file` }, page)
+    await client.call('Target.disposeBrowserContext', { browserContextId })
+  }
+  assert.ok(site.requests.filter((path) => path === '/file').length >= places.length)
+  client.close()
+  assert.deepEqual(hostFiles(), before)
+  await assertWorks('downloads')
+})
+
+/** Where a download would be if a path inside meant a path on the host. */
+function hostFiles(): string[] {
+  const places = ['/', '/etc', '/usr', '/dev/shm', server.dataDir, join(server.dataDir, 'instances')]
+  return places.flatMap((path) => readdirSync(path).filter((name) => /cargo|crdownload/.test(name)))
+}
+
+test('files that a page is handed are those of the instance', async () => {
+  const client = await connect()
+  const page = await client.newPage()
+  await client.visit(page, 'data:text/html,<input type=file multiple>')
+  const { root } = await client.call('DOM.getDocument', {}, page)
+  const query = { nodeId: (root as { nodeId: number }).nodeId, selector: 'input' }
+  const { nodeId } = await client.call('DOM.querySelector', query, page)
+  const read = `Promise.all([...document.querySelector('input').files].map((file) => Promise.race([
+      file.slice(0, 65536).text().catch((error) => String(error)),
+      new Promise((resolve) => setTimeout(resolve, 1000, 'takes too long'))])))`
+  const paths = [
+    canaries.file,
+    join(server.dataDir, 'api-key'),
+    join(server.dataDir, 'master-keys'),
+    '/etc/shadow',
+    '/etc/passwd',
+    '/proc/self/mem',
+    '/proc/1/environ',
+    '/proc/1/root/etc/shadow',
+    '/proc/kcore',
+    '/proc/self/mountinfo',
+    '/dev/mem',
+    '/dev/zero',
+    '/',
+    '..',
+    '../../../../../etc/shadow',
+  ]
+  const found: Record<string, string> = {}
+  for (const path of paths) {
+    const { error } = await client.send('DOM.setFileInputFiles', { files: [path], nodeId }, page)
+    found[path] = error ?? String(await client.evaluate(page, read))
+  }
+  assert.match(found['/etc/passwd']!, /^root:x:0:0:.*\nkernel:x:1000:/, 'the instance’s own')
+  assert.doesNotMatch(found['/etc/passwd']!, /berth-db/)
+  assert.doesNotMatch(JSON.stringify(found), /root:[*$!]/)
+  client.close()
+})
+
+test('pages of the browser itself know nothing of the host', async () => {
+  const client = await connect()
+  const devtools = `ws=127.0.0.1:9222/devtools/page/${(await targetsOf(client))[0]!.targetId}`
+  const read: Record<string, string> = {}
+  for (const url of [
+    'chrome://settings',
+    'chrome://policy',
+    'chrome://inspect',
+    'chrome://version',
+    'chrome://gpu',
+    'chrome://restart',
+    'chrome-extension://aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/x.html',
+    'view-source:file:///etc/passwd',
+    `view-source:file://${canaries.file}`,
+    `devtools://devtools/bundled/inspector.html?${devtools}`,
+    `devtools://devtools/bundled/devtools_app.html?ws=127.0.0.1:${canaries.port}/x`,
+    'file:///proc/self/environ',
+    'file:///proc/cmdline',
+    'file:///proc/1/root/',
+    'file:///proc/1/fd/',
+    `file://localhost${canaries.file}`,
+    `filesystem:file://${canaries.file}`,
+    `file:///run/berth/../../..${canaries.file}`,
+  ]) {
+    const page = await client.newPage()
+    read[url] = await client.visit(page, url)
+    await client.closePage(page)
+  }
+  assert.match(read['chrome://version']!, /Chromium/, 'pages of the browser can be read by this test')
+  for (const [url, text] of Object.entries(read)) {
+    assert.ok(!text.includes('berth-db'), `${url} shows the accounts of the host`)
+  }
+  client.close()
+  await assertWorks('pages of the browser')
+})
+
+test('no way around the proxy leads out of the instance', async () => {
+  const client = await connect()
+  const target = `http://127.0.0.1:${canaries.port}/`
+  for (const proxyServer of [
+    'direct://',
+    `127.0.0.1:${canaries.port}`,
+    `http://127.0.0.1:${canaries.port}`,
+    `https://127.0.0.1:${canaries.port}`,
+    `socks5://127.0.0.1:${canaries.port}`,
+    `socks4://127.0.0.1:${canaries.port}`,
+    `quic://127.0.0.1:${canaries.port}`,
+    `http=direct://;https=127.0.0.1:${canaries.port}`,
+  ]) {
+    const { result, error } = await client.send('Target.createBrowserContext', {
+      proxyServer,
+      proxyBypassList: '*',
     })
-    for (const file of ['/proc/self/mem', canaryFile, '/etc/shadow', '/proc/1/environ']) {
-      await client.callPage('DOM.setFileInputFiles', { nodeId, files: [file] }).catch(() => {})
-      const text = await client
-        .evaluate<string>(`document.querySelector('input').files[0]?.slice(0, 4096).text() ?? ''`)
-        .catch(() => '')
-      assert.ok(!text.includes(SECRET), file)
+    if (error !== undefined) continue
+    const browserContextId = result!['browserContextId'] as string
+    const page = await client.newPage({ browserContextId })
+    for (const url of [target, 'http://169.254.169.254/latest/meta-data/', `${site.url}/`]) {
+      const text = await client.visit(page, url)
+      assert.ok(!text.includes('Harbour'), `${proxyServer} leads to the site without the egress`)
     }
-  })
-  for (const directory of ['/', '/root', server.dataDir]) {
-    assert.ok(!existsSync(join(directory, 'cargo.bin')), `a download came to ${directory}`)
+    await client.call('Target.disposeBrowserContext', { browserContextId })
   }
-  await isWell()
+  const page = await client.newPage()
+  await client.send('Security.setIgnoreCertificateErrors', { ignore: true }, page)
+  await client.visit(page, `https://127.0.0.1:${canaries.port}/`)
+  const { frameTree } = await client.call('Page.getFrameTree', {}, page)
+  const { id: frameId } = (frameTree as { frame: { id: string } }).frame
+  for (const url of [target, `file://${canaries.file}`, `ftp://127.0.0.1:${canaries.port}/`]) {
+    const options = { disableCache: true, includeCredentials: true }
+    await client.send('Network.loadNetworkResource', { frameId, url, options }, page)
+  }
+  const locations = [{ host: '127.0.0.1', port: canaries.port }]
+  await client.send('Target.setRemoteLocations', { locations })
+  const { targetId } = (await targetsOf(client))[0]!
+  await client.send('Target.exposeDevToolsProtocol', { targetId, bindingName: 'cdp' })
+  await client.send('Network.setExtraHTTPHeaders', { headers: { 'Proxy-Authorization': 'Basic eDp5' } }, page)
+  await client.visit(page, `${site.url}/popup`)
+  client.close()
+  await assertWorks('ways around the proxy')
+})
+
+test('the canaries of the host were neither seen nor touched, and no token was written down', async () => {
+  assert.equal(canaries.touches(), 0)
+  const said = transcript.join('\n')
+  assert.ok(said.length > 10_000)
+  const withoutOwnWords = said.replaceAll(canaries.file, '')
+  assert.ok(!withoutOwnWords.includes(canaries.secret), 'a canary was seen')
+  for (const secret of [server.key, 'DATABASE_URL', 'BERTH_']) assert.ok(!said.includes(secret), secret)
+
+  const database = await ServerDatabase.open(owner, server)
+  const metrics = await (await server.fetch('/metrics')).text()
+  const kept = [server.output(), metrics, JSON.stringify(await database.dump())].join('\n')
+  assert.match(server.output(), /client disconnected/, 'the log is detailed')
+  for (const url of [session.cdp_ws_url, session.webdriver_ws_url]) {
+    for (const part of tokenOf(url).split('.').slice(1)) assert.ok(!kept.includes(part), 'a token was kept')
+  }
+})
+
+test('none of this was a fault of the server', async () => {
+  assertNoFaultLogged(server)
+  const other = await createSession(server)
+  const client = await HostileClient.open(other.cdp_ws_url)
+  const page = await client.newPage()
+  assert.equal(await client.evaluate(page, '6 * 7'), 42)
+  client.close()
 })
