@@ -24,7 +24,7 @@ test('ten sessions go on after kill -9, with page, name and URL, while warm ones
   const killedAt = performance.now()
   await first.stop('SIGKILL')
   // A client notices at once: its connection is over, and nothing of the browser is.
-  for (const { closed } of clients) assert.equal((await closed).code, 1006)
+  for (const client of clients) assert.equal((await client.closed()).code, 1006)
 
   const second = await startServer(t, {
     hasRealInstances,

@@ -81,7 +81,7 @@ describe('a session', { concurrency: 3 }, () => {
       const [chromium] = partsOf(instanceId, 'chromium')
       const killedAt = performance.now()
       kill(instanceId, part, which)
-      const { code, reason } = await cdp.closed
+      const { code, reason } = await cdp.closed()
       assert.deepEqual([code, reason], [1001, 'browser closed the connection'])
       const ms = performance.now() - killedAt
       assert.ok(ms < withinMs, `the client was told after ${Math.round(ms)} ms`)
@@ -98,7 +98,7 @@ describe('a session', { concurrency: 3 }, () => {
     ] as const) {
       const { session, instanceId, cdp } = await open()
       kill(instanceId, part, which)
-      assert.deepEqual(await cdp.closed, { code: 4002, reason: 'session crashed' })
+      assert.deepEqual(await cdp.closed(), { code: 4002, reason: 'session crashed' })
       await endsAs(server, session, { reason: 'crashed', withinMs: 5_000 })
     }
   })

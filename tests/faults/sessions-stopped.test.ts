@@ -54,7 +54,7 @@ describe('a stopped', { concurrency: 2 }, () => {
     await cdp.evaluate('1')
     const stoppedAt = performance.now()
     await stop(session, 'chromium')
-    const restarted = cdp.closed.then((closing) => ({ closing, ms: performance.now() - stoppedAt }))
+    const restarted = cdp.closed().then((closing) => ({ closing, ms: performance.now() - stoppedAt }))
     const slowest = slowestOfNeighbour(restarted)
     await assert.rejects(cdp.evaluate('1', { ms: 2_000 }), /No answer/)
 
@@ -80,8 +80,8 @@ describe('a stopped', { concurrency: 2 }, () => {
     const cdp = await CdpClient.open(session.cdp_ws_url)
     const stoppedAt = performance.now()
     await stop(session, 'agent')
-    const slowest = slowestOfNeighbour(cdp.closed)
-    assert.deepEqual(await cdp.closed, { code: 4002, reason: 'session crashed' })
+    const slowest = slowestOfNeighbour(cdp.closed())
+    assert.deepEqual(await cdp.closed(), { code: 4002, reason: 'session crashed' })
     const ms = Math.round(performance.now() - stoppedAt)
     assert.ok(ms < 2_500 * LEASE_SECONDS, `noticed after ${ms} ms`)
     await endsAs(server, session, { reason: 'crashed', withinMs: 1_000 })
@@ -94,31 +94,28 @@ describe('a stopped', { concurrency: 2 }, () => {
     assert.equal(await withCdp(session.cdp_ws_url, (cdp) => cdp.evaluate('1 + 1')), 2)
     assert.equal((await send(server, 'DELETE', `/browsers/${session.session_id}`)).status, 204)
   })
+
+  test('server loses nothing within the lease, and beyond it finds its sessions lost', async (t) => {
+    const stopped = await startServer(t, { hasRealInstances: true, env })
+    const session = await createSession(stopped)
+    const cdp = await CdpClient.open(session.cdp_ws_url)
+    await cdp.evaluate('globalThis.kept = 42')
+    stopped.process.kill('SIGSTOP')
+    const answer = cdp.evaluate('globalThis.kept')
+    await delay((LEASE_SECONDS * 1000) / 2)
+    stopped.process.kill('SIGCONT')
+    assert.equal(await answer, 42)
+
+    stopped.process.kill('SIGSTOP')
+    // The instance has to notice that its lease lapsed.
+    await delay(LEASE_SECONDS * 1000 + 3_000)
+    stopped.process.kill('SIGCONT')
+    assert.deepEqual(await cdp.closed(), { code: 4005, reason: 'session lost' })
+    await endsAs(stopped, session, { reason: 'lost', withinMs: 5_000 })
+    await agrees(stopped)
+    const next = await createSession(stopped)
+    assert.equal(await withCdp(next.cdp_ws_url, (again) => again.evaluate('1 + 1')), 2)
+  })
 })
 
 test('after all that rows and reality agree', () => agrees(server))
-
-test('a server that stands still for less than the lease loses nothing', async () => {
-  const session = await createSession(server)
-  const cdp = await CdpClient.open(session.cdp_ws_url)
-  await cdp.evaluate('globalThis.kept = 42')
-  server.process.kill('SIGSTOP')
-  const answer = cdp.evaluate('globalThis.kept')
-  await delay((LEASE_SECONDS * 1000) / 2)
-  server.process.kill('SIGCONT')
-  assert.equal(await answer, 42)
-  cdp.terminate()
-})
-
-test('a server that stands still for longer finds its sessions lost, and says so', async () => {
-  const session = await createSession(server)
-  const cdp = await CdpClient.open(session.cdp_ws_url)
-  server.process.kill('SIGSTOP')
-  // The instance has to notice that its lease lapsed.
-  await delay(LEASE_SECONDS * 1000 + 3_000)
-  server.process.kill('SIGCONT')
-  assert.deepEqual(await cdp.closed, { code: 4005, reason: 'session lost' })
-  await endsAs(server, session, { reason: 'lost', withinMs: 5_000 })
-  await agrees(server)
-  assert.equal(await withCdp((await createSession(server)).cdp_ws_url, (next) => next.evaluate('1 + 1')), 2)
-})

@@ -1,18 +1,69 @@
-// What takes too long for every change and is run before a release: `npm run soak`.
-// `npm run soak -- --kills 50` for fewer kills than the usual 200.
+// What takes too long for every change and is run before a release: `npm run soak`, all of it about half an hour.
+// `npm run soak -- --short` for a tenth of everything, `-- --only cycles,hold --cycles 50` for some of it.
 import { parseArgs } from 'node:util'
+import { startServer } from '../fixtures/server.ts'
+import type { Owner } from '../fixtures/cleanup.ts'
 import { killRounds } from '../faults/kill.ts'
+import { burst } from '../faults/sessions-burst.ts'
+import { assertNoGrowth, cycles, WARM } from '../faults/sessions-cycles.ts'
+import { holdSessions } from './sessions-held.ts'
+import { sessionKillRounds } from './sessions-kill.ts'
 
-const { values } = parseArgs({ options: { kills: { type: 'string', default: '200' } } })
-const rounds = Math.ceil(Number(values.kills) / 2)
+const { values } = parseArgs({
+  options: {
+    short: { type: 'boolean', default: false },
+    only: { type: 'string', default: '' },
+    kills: { type: 'string' },
+    'session-kills': { type: 'string' },
+    cycles: { type: 'string' },
+    creates: { type: 'string' },
+    'hold-seconds': { type: 'string' },
+  },
+})
+const amount = (asked: string | undefined, usual: number, short: number) =>
+  asked === undefined ? (values.short ? short : usual) : Number(asked)
 
-const cleanups: (() => void | Promise<void>)[] = []
-const owner = { after: (cleanup: () => void | Promise<void>) => void cleanups.push(cleanup) }
-try {
-  const startedAt = performance.now()
-  const { acknowledged } = await killRounds(owner, rounds)
-  const seconds = Math.round((performance.now() - startedAt) / 1000)
-  console.log(`${acknowledged} acknowledged projects survived ${rounds * 2} kills in ${seconds} s`)
-} finally {
-  for (const cleanup of cleanups) await cleanup()
+const parts: Record<string, (owner: Owner) => Promise<string>> = {
+  async kills(owner) {
+    const rounds = Math.ceil(amount(values.kills, 200, 20) / 2)
+    const { acknowledged } = await killRounds(owner, rounds)
+    return `${acknowledged} acknowledged projects survived ${rounds * 2} kills`
+  },
+  async 'session-kills'(owner) {
+    const rounds = amount(values['session-kills'], 20, 3)
+    const { survived } = await sessionKillRounds(owner, rounds)
+    return `${survived} live sessions survived ${rounds} kills of their server`
+  },
+  async burst(owner) {
+    const count = amount(values.creates, 100, 100)
+    const server = await startServer(owner, { hasRealInstances: true })
+    const { answers, seconds } = await burst(server, count)
+    return `${count} creates at once: ${JSON.stringify(answers)} after ${seconds.toFixed(1)} s`
+  },
+  async cycles(owner) {
+    const count = amount(values.cycles, 300, 60)
+    const env = { BERTH_WARM_HEADLESS: String(WARM) }
+    const server = await startServer(owner, { hasRealInstances: true, env })
+    const growth = await cycles(server, { count, from: 20, to: Math.min(50, count / 2) })
+    assertNoGrowth(growth)
+    return `${count} sessions, one after another: ${JSON.stringify(growth)}`
+  },
+  async hold(owner) {
+    const seconds = amount(values['hold-seconds'], 600, 60)
+    const held = await holdSessions(owner, seconds)
+    return `40 sessions with 200 clients for ${seconds} s, no call failed: ${JSON.stringify(held)}`
+  },
+}
+
+for (const name of values.only ? values.only.split(',') : Object.keys(parts)) {
+  const part = parts[name]
+  if (!part) throw new Error(`There is no part "${name}", only ${Object.keys(parts).join(', ')}`)
+  const cleanups: (() => void | Promise<void>)[] = []
+  try {
+    const startedAt = performance.now()
+    const result = await part({ after: (cleanup) => void cleanups.push(cleanup) })
+    console.log(`${name}: ${result}; took ${Math.round((performance.now() - startedAt) / 1000)} s`)
+  } finally {
+    for (const cleanup of cleanups) await cleanup()
+  }
 }

@@ -1,0 +1,81 @@
+// Sessions made, used and deleted one after another: a server is as large after many as after a few. Shared
+// by the test (some) and `npm run soak` (many).
+import assert from 'node:assert/strict'
+import { setTimeout as delay } from 'node:timers/promises'
+import { agrees } from '../fixtures/agreement.ts'
+import { withCdp } from '../fixtures/cdp.ts'
+import { footprintOf, type Footprint } from '../fixtures/footprint.ts'
+import { eventually } from '../fixtures/host.ts'
+import type { TestServer } from '../fixtures/server.ts'
+import { createSession, metric, send } from '../fixtures/sessions.ts'
+
+export const WARM = 1
+
+export interface Cycles {
+  readonly count: number
+  /** Of which to how many to compare the same number at the end with. */
+  readonly from: number
+  readonly to: number
+}
+
+export interface Growth {
+  readonly before: Footprint
+  readonly after: Footprint
+  /** Milliseconds, the middle of each part. */
+  readonly createBefore: number
+  readonly createAfter: number
+}
+
+/** For a server that holds one headless instance ready. */
+export async function cycles(server: TestServer, { count, from, to }: Cycles): Promise<Growth> {
+  const seen: Footprint[] = []
+  const creates: number[] = []
+  for (let index = 0; index < count; index++) {
+    const startedAt = performance.now()
+    const { session_id, cdp_ws_url } = await createSession(server, { headless: true })
+    creates.push(performance.now() - startedAt)
+    const result = withCdp(cdp_ws_url, (cdp) => cdp.evaluate(`globalThis.kept = ${index}`))
+    assert.equal(await result, index)
+    assert.equal((await send(server, 'DELETE', `/browsers/${session_id}`)).status, 204)
+    await atRest(server)
+    seen.push(footprintOf(server))
+  }
+  await agrees(server)
+  const length = to - from
+  return {
+    before: middleOf(seen.slice(from, to)),
+    after: middleOf(seen.slice(-length)),
+    createBefore: middle(creates.slice(from, to)),
+    createAfter: middle(creates.slice(-length)),
+  }
+}
+
+/** Nothing but what waits for the next session. */
+async function atRest(server: TestServer): Promise<void> {
+  await eventually('it is at rest', async () => {
+    if (footprintOf(server).directories !== WARM) return false
+    // Asking costs the server something, and that is not what is measured.
+    await delay(100)
+    return (await metric(server, 'berth_warm_instances{kind="headless"}')) === WARM
+  })
+}
+
+const MOST_GROWTH = 1.05
+
+export function assertNoGrowth({ before, after }: Growth): void {
+  for (const [what, value] of Object.entries(after) as [keyof Footprint, number][]) {
+    const most = before[what] * MOST_GROWTH
+    assert.ok(value <= most, `${what} grew from ${before[what]} to ${value}`)
+  }
+}
+
+function middleOf(footprints: readonly Footprint[]): Footprint {
+  const names = Object.keys(footprints[0]!) as (keyof Footprint)[]
+  const entries = names.map((name) => [name, middle(footprints.map((each) => each[name]))] as const)
+  // SAFETY: built from the keys of a footprint.
+  return Object.fromEntries(entries) as Record<keyof Footprint, number>
+}
+
+function middle(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1]!
+}
