@@ -1,4 +1,5 @@
 // The process: arguments, signals, exit codes. Everything else is in app.ts.
+import { closeInheritedDescriptors } from '@berth/kit/inherited-descriptors'
 import { startApp, type App } from './app.ts'
 import { ConfigError, helpText, loadConfig, type Config } from './config.ts'
 import { openLog, type ServerLog } from './logging.ts'
@@ -12,6 +13,7 @@ async function main(args: readonly string[]): Promise<void> {
   }
   if (args.length > 0)
     throw new ConfigError([`"${args[0]}" is not an option; settings are environment variables`])
+  closeInheritedDescriptors()
   const config = loadConfig(process.env)
   const serverLog = openLog(config.BERTH_LOG_LEVEL)
   process.on('exit', serverLog.flush)
