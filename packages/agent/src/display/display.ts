@@ -5,9 +5,11 @@ import { chmodSync, existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { pause } from '@berth/kit/pause'
 import type { CdpConnection } from '../chromium/cdp-connection.ts'
+import type { ServiceLog } from '../control/logs/service-log.ts'
 import type { Size } from '../chromium/headless-size.ts'
 import type { FirstPage } from '../chromium/settle.ts'
 import type { Settings } from '../settings.ts'
+import { keepOnScreen } from './keep-on-screen.ts'
 import { setScreenSize } from './screen-size.ts'
 import { XConnection, type Bounds } from './x-connection.ts'
 
@@ -23,11 +25,14 @@ interface Window {
 export class Display {
   readonly #number: number
   readonly #settings: Settings
+  readonly #log: ServiceLog
   readonly #rfbSocket: string
   #server: ChildProcess | undefined
   #size: Size | undefined
+  #connection: Promise<XConnection> | undefined
 
-  constructor(settings: Settings) {
+  constructor(settings: Settings, log: ServiceLog) {
+    this.#log = log
     this.#settings = settings
     this.#number = settings.display
     this.#rfbSocket = join(settings.temporary, 'rfb.sock')
@@ -51,7 +56,10 @@ export class Display {
       env: { HOME: this.#settings.home, PATH: '/usr/bin:/bin' },
     })
     let output = ''
-    server.stderr!.on('data', (chunk: Buffer) => (output = (output + chunk.toString()).slice(-2_000)))
+    server.stderr!.on('data', (chunk: Buffer) => {
+      this.#log.append(chunk)
+      output = (output + chunk.toString()).slice(-2_000)
+    })
     this.#server = server
     this.#size = { width, height }
     await new Promise<void>((resolve, reject) => {
@@ -77,9 +85,21 @@ export class Display {
     })
   }
 
+  /** The one connection that all who use it share, opened when first needed. */
+  async connection(): Promise<XConnection> {
+    const known = await this.#connection?.catch(() => undefined)
+    if (known?.isOpen) return known
+    this.#connection = XConnection.open(this.#number).then((x) => {
+      keepOnScreen(x)
+      return x
+    })
+    return this.#connection
+  }
+
   /** Makes screen and window as wanted. */
   async fit(cdp: CdpConnection, { targetId }: FirstPage, wanted: Size & { kiosk: boolean }): Promise<void> {
     await this.#resize(wanted)
+    await this.connection()
     const { windowId, bounds } = await cdp.call<Window>('Browser.getWindowForTarget', { targetId })
     const isKiosk = bounds.windowState === 'fullscreen'
     if (wanted.kiosk !== isKiosk) {
@@ -113,7 +133,7 @@ export class Display {
   // By X and not by CDP, which would take the window out of kiosk, and never makes it quite as large
   // as the screen.
   async #fill(now: Bounds, whole: Bounds): Promise<void> {
-    using x = await XConnection.open(this.#number)
+    const x = await this.connection()
     const windows = await x.visibleWindows()
     const window = windows.find((candidate) => isAt(candidate, now, 1))
     if (window) await x.configure(window.id, whole)

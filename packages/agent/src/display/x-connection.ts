@@ -1,18 +1,23 @@
-// As much of the X protocol as it takes to find windows and to move them. Chromium does not follow
-// when the screen is resized, and without a window manager nobody else tells it to.
-import { connect, type Socket } from 'node:net'
-import { ByteReader } from './byte-reader.ts'
+// A client of the display: its one screen, windows, atoms and extensions. What is done with them is
+// elsewhere.
+import { xRequest, xRequestWith, halves } from './x-request.ts'
+import { XWire } from './x-wire.ts'
 
+const CHANGE_WINDOW_ATTRIBUTES = 2
+const GET_WINDOW_ATTRIBUTES = 3
 const CONFIGURE_WINDOW = 12
-const GET_ATTRIBUTES = 3
 const GET_GEOMETRY = 14
 const QUERY_TREE = 15
+const INTERN_ATOM = 16
 const GET_INPUT_FOCUS = 43
+const QUERY_EXTENSION = 98
+
 const X_Y_WIDTH_HEIGHT = 0b1111
+const EVENT_MASK = 1 << 11
 const VIEWABLE = 2
-const ERROR = 0
-const REPLY = 1
-const ANSWER_MS = 5_000
+const CONFIGURE_NOTIFY = 22
+/** Of the root: resizes of the screen, and what is sent to window managers. */
+const STRUCTURE_AND_SUBSTRUCTURE_NOTIFY = (1 << 17) | (1 << 19)
 
 export interface Bounds {
   readonly left: number
@@ -25,45 +30,131 @@ export interface XWindow extends Bounds {
   readonly id: number
 }
 
-export class XConnection {
-  readonly #socket: Socket
-  readonly #reader: ByteReader
-  readonly #timer: NodeJS.Timeout
-  #root = 0
+export interface XExtension {
+  readonly opcode: number
+  readonly firstEvent: number
+}
 
-  private constructor(socket: Socket) {
-    this.#socket = socket
-    this.#reader = new ByteReader(socket)
-    this.#timer = setTimeout(() => socket.destroy(), ANSWER_MS)
+type EventHandler = (bytes: Buffer) => void
+
+export class XConnection {
+  readonly root: number
+  readonly keycodes: { readonly first: number; readonly last: number }
+  readonly #wire: XWire
+  readonly #handlers: Map<number, Set<EventHandler>>
+  readonly #atoms = new Map<string, Promise<number>>()
+  readonly #extensions = new Map<string, Promise<XExtension>>()
+  #size: { width: number; height: number }
+  #nextId: number
+
+  private constructor(wire: XWire, setup: Buffer, handlers: Map<number, Set<EventHandler>>) {
+    this.#wire = wire
+    this.#handlers = handlers
+    this.#nextId = setup.readUInt32LE(12)
+    this.keycodes = { first: setup[34]!, last: setup[35]! }
+    const vendorBytes = Math.ceil(setup.readUInt16LE(24) / 4) * 4
+    const screen = 40 + vendorBytes + setup[29]! * 8
+    this.root = setup.readUInt32LE(screen)
+    this.#size = { width: setup.readUInt16LE(screen + 20), height: setup.readUInt16LE(screen + 22) }
+    this.on(CONFIGURE_NOTIFY, (bytes) => {
+      if (bytes.readUInt32LE(8) !== this.root) return
+      this.#size = { width: bytes.readUInt16LE(20), height: bytes.readUInt16LE(22) }
+    })
+    this.listenTo(this.root, STRUCTURE_AND_SUBSTRUCTURE_NOTIFY)
   }
 
   static async open(display: number): Promise<XConnection> {
+    const handlers = new Map<number, Set<EventHandler>>()
     // The abstract name: it is there even where the directory of the other cannot be made.
-    const connection = new XConnection(connect(`\0/tmp/.X11-unix/X${display}`))
-    try {
-      await connection.#setUp()
-      return connection
-    } catch (error) {
-      connection[Symbol.dispose]()
-      throw error
-    }
+    const { wire, setup } = await XWire.open(`\0/tmp/.X11-unix/X${display}`, {
+      onEvent: ({ code, bytes }) => handlers.get(code)?.forEach((handle) => handle(bytes)),
+      onClose: () => {},
+    })
+    const connection = new XConnection(wire, setup, handlers)
+    await connection.sync()
+    return connection
   }
 
-  [Symbol.dispose](): void {
-    clearTimeout(this.#timer)
-    this.#socket.destroy()
+  get isOpen(): boolean {
+    return this.#wire.isOpen
+  }
+
+  /** Of the screen, as the display last told. */
+  get size(): { width: number; height: number } {
+    return this.#size
+  }
+
+  destroy(): void {
+    this.#wire.destroy()
+  }
+
+  /** Without a reply; it leaves with the next flush. */
+  post(request: Buffer): void {
+    this.#wire.post(request)
+  }
+
+  flush(): void {
+    this.#wire.flush()
+  }
+
+  ask(request: Buffer): Promise<Buffer> {
+    return this.#wire.ask(request)
+  }
+
+  /** Resolves when the display has done all that was posted. */
+  async sync(): Promise<void> {
+    await this.#wire.ask(xRequest(GET_INPUT_FOCUS, 0))
+  }
+
+  on(code: number, handle: EventHandler): Disposable {
+    const handlers = this.#handlers.get(code) ?? new Set()
+    this.#handlers.set(code, handlers.add(handle))
+    return { [Symbol.dispose]: () => handlers.delete(handle) }
+  }
+
+  listenTo(window: number, eventMask: number): void {
+    this.post(xRequest(CHANGE_WINDOW_ATTRIBUTES, 0, window, EVENT_MASK, eventMask))
+  }
+
+  newId(): number {
+    return this.#nextId++
+  }
+
+  atom(name: string): Promise<number> {
+    let atom = this.#atoms.get(name)
+    if (!atom) {
+      const bytes = Buffer.from(name)
+      const asked = this.ask(xRequestWith(bytes, INTERN_ATOM, 0, halves(bytes.length, 0)))
+      atom = asked.then((reply) => reply.readUInt32LE(8))
+      this.#atoms.set(name, atom)
+    }
+    return atom
+  }
+
+  extension(name: string): Promise<XExtension> {
+    let extension = this.#extensions.get(name)
+    if (!extension) {
+      const bytes = Buffer.from(name)
+      const asked = this.ask(xRequestWith(bytes, QUERY_EXTENSION, 0, halves(bytes.length, 0)))
+      extension = asked.then((reply) => {
+        if (reply[8] !== 1) throw new Error(`Cannot use the display: it has no ${name}`)
+        return { opcode: reply[9]!, firstEvent: reply[10]! }
+      })
+      this.#extensions.set(name, extension)
+    }
+    return extension
   }
 
   /** Windows of programs on the screen, without menus and the like. */
   async visibleWindows(): Promise<XWindow[]> {
-    const tree = await this.#ask(QUERY_TREE, this.#root)
+    const tree = await this.ask(xRequest(QUERY_TREE, 0, this.root))
     const windows: XWindow[] = []
     for (let index = 0; index < tree.readUInt16LE(16); index++) {
       const id = tree.readUInt32LE(32 + index * 4)
-      const attributes = await this.#ask(GET_ATTRIBUTES, id).catch(() => undefined)
+      const attributes = await this.ask(xRequest(GET_WINDOW_ATTRIBUTES, 0, id)).catch(() => undefined)
       const overridesRedirect = attributes?.[27] === 1
       if (attributes?.[26] !== VIEWABLE || overridesRedirect) continue
-      const geometry = await this.#ask(GET_GEOMETRY, id).catch(() => undefined)
+      const geometry = await this.ask(xRequest(GET_GEOMETRY, 0, id)).catch(() => undefined)
       if (!geometry) continue
       windows.push({
         id,
@@ -78,41 +169,7 @@ export class XConnection {
 
   /** Resolves when the window has been told. */
   async configure(id: number, { left, top, width, height }: Bounds): Promise<void> {
-    const request = Buffer.alloc(28)
-    request[0] = CONFIGURE_WINDOW
-    request.writeUInt16LE(7, 2)
-    request.writeUInt32LE(id, 4)
-    request.writeUInt16LE(X_Y_WIDTH_HEIGHT, 8)
-    for (const [index, value] of [left, top, width, height].entries()) {
-      request.writeInt32LE(value, 12 + index * 4)
-    }
-    this.#socket.write(request)
-    await this.#ask(GET_INPUT_FOCUS)
-  }
-
-  async #setUp(): Promise<void> {
-    const littleEndian = 0x6c
-    this.#socket.write(Buffer.from([littleEndian, 0, 11, 0, 0, 0, 0, 0, 0, 0, 0, 0]))
-    const head = await this.#reader.read(8)
-    const body = await this.#reader.read(head.readUInt16LE(6) * 4)
-    if (head[0] !== 1) throw new Error('Cannot talk to the display: it refused')
-    const vendorLength = Math.ceil(body.readUInt16LE(16) / 4) * 4
-    const formats = body[21]!
-    this.#root = body.readUInt32LE(32 + vendorLength + formats * 8)
-  }
-
-  /** For the requests that have no argument but a window. */
-  async #ask(opcode: number, window?: number): Promise<Buffer> {
-    const request = Buffer.alloc(window === undefined ? 4 : 8)
-    request[0] = opcode
-    request.writeUInt16LE(request.length / 4, 2)
-    if (window !== undefined) request.writeUInt32LE(window, 4)
-    this.#socket.write(request)
-    for (;;) {
-      const head = await this.#reader.read(32)
-      if (head[0] === ERROR) throw new Error(`Cannot talk to the display: error ${head[1]}`)
-      if (head[0] !== REPLY) continue
-      return Buffer.concat([head, await this.#reader.read(head.readUInt32LE(4) * 4)])
-    }
+    this.post(xRequest(CONFIGURE_WINDOW, 0, id, X_Y_WIDTH_HEIGHT, left, top, width, height))
+    await this.sync()
   }
 }

@@ -1,0 +1,90 @@
+// Ways of the mouse as a hand would make them: bent, slower at both ends, and never twice the same.
+import type { Size } from '../../../chromium/headless-size.ts'
+import type { Point } from '../device.ts'
+
+const STEP_MS = 20
+const LEAST_STEPS = 5
+const MOST_STEPS = 500
+const LEAST_WAIT_MS = 3
+/** How far waits are from their mean, and bends from the straight line. */
+const UNEVENNESS = 0.4
+const BEND = 0.2
+const MOST_BEND = 120
+
+export interface Step {
+  readonly point: Point
+  /** After it. */
+  readonly waitMs: number
+}
+
+export interface CurveOptions {
+  /** By the length of the way when absent. */
+  readonly durationMs?: number | undefined
+  readonly within: Size
+}
+
+export function curvedPath(from: Point, to: Point, { durationMs, within }: CurveOptions): Step[] {
+  const length = distance(from, to)
+  // It takes little longer to go far than to go near.
+  const whole = durationMs ?? Math.round(120 + 100 * Math.log2(1 + length / 20))
+  return timed(curve(from, to, { count: countFor(whole), within }), whole)
+}
+
+/** Through each of the points, in one movement. */
+export function curvedPathThrough(points: readonly Point[], { durationMs, within }: CurveOptions): Step[] {
+  const lengths = points.slice(1).map((point, index) => distance(points[index]!, point))
+  const length = lengths.reduce((sum, each) => sum + each, 0)
+  const whole = durationMs ?? Math.round(Math.min(5_000, 200 + length * 0.8))
+  const count = Math.max(countFor(whole), points.length - 1)
+  const path = points.slice(1).flatMap((to, index) => {
+    const share = length === 0 ? 1 / lengths.length : lengths[index]! / length
+    return curve(points[index]!, to, { count: Math.max(1, Math.round(count * share)), within })
+  })
+  return timed(path, whole)
+}
+
+const countFor = (durationMs: number) =>
+  Math.min(MOST_STEPS, Math.max(LEAST_STEPS, Math.round(durationMs / STEP_MS)))
+
+const distance = (one: Point, other: Point) => Math.hypot(other.x - one.x, other.y - one.y)
+
+/** Points of a cubic Bézier curve, the last of them exactly `to`. */
+function curve(from: Point, to: Point, { count, within }: { count: number; within: Size }): Point[] {
+  const bend = Math.min(MOST_BEND, distance(from, to) * BEND)
+  const bent = (share: number): Point => ({
+    x: from.x + (to.x - from.x) * share + (Math.random() * 2 - 1) * bend,
+    y: from.y + (to.y - from.y) * share + (Math.random() * 2 - 1) * bend,
+  })
+  const [first, second] = [bent(0.3), bent(0.7)]
+  return Array.from({ length: count }, (_none, index) => {
+    if (index === count - 1) return to
+    const share = eased((index + 1) / count)
+    const rest = 1 - share
+    const at = (axis: 'x' | 'y') =>
+      rest ** 3 * from[axis] +
+      3 * rest ** 2 * share * first[axis] +
+      3 * rest * share ** 2 * second[axis] +
+      share ** 3 * to[axis]
+    return { x: clamp(at('x'), within.width), y: clamp(at('y'), within.height) }
+  })
+}
+
+const clamp = (value: number, size: number) => Math.min(size - 1, Math.max(0, Math.round(value)))
+
+/** Slow, fast, slow. */
+const eased = (share: number) => share * share * (3 - 2 * share)
+
+/** Uneven waits that make up the whole. */
+function timed(points: readonly Point[], durationMs: number): Step[] {
+  const mean = durationMs / points.length
+  const waits = points.map(() =>
+    Math.min(3 * mean, Math.max(LEAST_WAIT_MS, mean * (1 + UNEVENNESS * normal()))),
+  )
+  const scale = durationMs / waits.reduce((sum, wait) => sum + wait, 0)
+  return points.map((point, index) => ({ point, waitMs: waits[index]! * scale }))
+}
+
+/** A random number of the normal distribution. */
+export function normal(): number {
+  return Math.sqrt(-2 * Math.log(1 - Math.random())) * Math.cos(2 * Math.PI * Math.random())
+}

@@ -1,0 +1,54 @@
+// Typing as a person does: not every key takes the same time, words are apart, and now and then a
+// neighbour of the right key is hit and taken back.
+import { BACKSPACE, keysymsOfText } from '../keys/keysyms.ts'
+import { normal } from './curves.ts'
+
+const LEAST_KEY_MS = 50
+const MOST_KEY_MS = 120
+const WORD_MS = 140
+const WORD_SPREAD_MS = 60
+const LEAST_WORD_MS = 60
+const AFTER_SENTENCE = 1.5
+/** To notice that it is wrong. */
+const NOTICE_MS = 200
+
+const rows = ['qwertyuiop', 'asdfghjkl', 'zxcvbnm']
+
+export interface Stroke {
+  readonly keysym: number
+  /** After it. */
+  readonly waitMs: number
+}
+
+export function inRhythm(text: string, typoChance: number): Stroke[] {
+  const characters = Array.from(text.replaceAll('\r\n', '\n'))
+  const keysyms = keysymsOfText(text)
+  return characters.flatMap((character, index) => {
+    const right = { keysym: keysyms[index]!, waitMs: waitAfter(character, characters[index - 1]) }
+    const wrong = Math.random() < typoChance ? neighbourOf(character) : undefined
+    if (wrong === undefined) return [right]
+    return [
+      { keysym: keysymsOfText(wrong)[0]!, waitMs: NOTICE_MS + betweenKeys() },
+      { keysym: BACKSPACE, waitMs: betweenKeys() },
+      right,
+    ]
+  })
+}
+
+const betweenKeys = () => LEAST_KEY_MS + Math.random() * (MOST_KEY_MS - LEAST_KEY_MS)
+
+function waitAfter(character: string, before: string | undefined): number {
+  if (!/\s/u.test(character)) return betweenKeys()
+  const word = Math.max(LEAST_WORD_MS, WORD_MS + WORD_SPREAD_MS * normal())
+  return /[.!?]/u.test(before ?? '') ? word * AFTER_SENTENCE : word
+}
+
+/** Only letters have neighbours that are surely harmless. */
+function neighbourOf(character: string): string | undefined {
+  const small = character.toLowerCase()
+  const row = rows.find((each) => each.includes(small))
+  if (!row || small.length !== 1) return undefined
+  const at = row.indexOf(small)
+  const neighbour = row[at + 1] ?? row[at - 1]!
+  return character === small ? neighbour : neighbour.toUpperCase()
+}

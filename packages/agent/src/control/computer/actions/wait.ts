@@ -1,0 +1,21 @@
+import { LONGEST_CALL_MS } from '@berth/contracts/computer-limits'
+import { pause } from '@berth/kit/pause'
+import { ControlError } from '../../operation.ts'
+import type { Device } from '../device.ts'
+
+/** Lets what was done so far take effect, and time pass. Rejects when the caller is gone. */
+export async function wait(device: Device, ms: number, signal: AbortSignal): Promise<void> {
+  device.flush()
+  if (ms > 0) await pause(ms, signal)
+  signal.throwIfAborted()
+}
+
+/** Refuses what would take longer than anybody waits for. */
+export function checkDuration(what: string, ms: number): void {
+  if (ms <= LONGEST_CALL_MS) return
+  const [seconds, limit] = [ms, LONGEST_CALL_MS].map((each) => Math.ceil(each / 1000))
+  throw new ControlError(
+    'bad_request',
+    `Cannot ${what}: it would take ${seconds} s, and a call may take ${limit} s`,
+  )
+}

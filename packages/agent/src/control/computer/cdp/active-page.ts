@@ -1,0 +1,111 @@
+// The page that a person would see in front of them: tabs behind it get no input.
+import type { CdpConnection } from '../../../chromium/cdp-connection.ts'
+import { attachToFirstPage, type FirstPage } from '../../../chromium/settle.ts'
+
+// Not imported: see api.ts.
+const { get } = process.getBuiltinModule('node:http')
+
+const LOOK_MS = 1_000
+const MOST_LIST_BYTES = 4 * 1024 * 1024
+
+interface TargetInfo {
+  readonly targetId: string
+  readonly type: string
+}
+
+interface Look {
+  readonly isVisible: boolean
+  readonly hasFocus: boolean
+}
+
+export class ActivePage {
+  readonly #cdp: CdpConnection
+  readonly #port: number
+  /** Sessions by target, for as long as these are there. */
+  readonly #sessions = new Map<string, string>()
+  #current: FirstPage | undefined
+
+  constructor(cdp: CdpConnection, port: number) {
+    this.#cdp = cdp
+    this.#port = port
+  }
+
+  async find(): Promise<FirstPage> {
+    const [{ targetInfos }, look] = await Promise.all([
+      this.#cdp.call<{ targetInfos: TargetInfo[] }>('Target.getTargets'),
+      this.#current && this.#look(this.#current.sessionId),
+    ])
+    const pages = targetInfos.filter(({ type }) => type === 'page').map(({ targetId }) => targetId)
+    const isNew = pages.some((page) => !this.#sessions.has(page))
+    for (const known of this.#sessions.keys()) if (!pages.includes(known)) this.#sessions.delete(known)
+    const isThere = this.#current !== undefined && this.#sessions.has(this.#current.targetId)
+    const isInFront = look?.isVisible === true && (look.hasFocus || pages.length === 1)
+    if (isThere && !isNew && isInFront) return this.#current!
+    return (this.#current = await this.#search())
+  }
+
+  /** The one that was in front last, of those that are visible. */
+  async #search(): Promise<FirstPage> {
+    let first: FirstPage | undefined
+    for (const targetId of await this.#byActivity()) {
+      const sessionId = await this.#attach(targetId).catch(() => undefined)
+      if (sessionId === undefined) continue
+      const page = { targetId, sessionId }
+      first ??= page
+      if ((await this.#look(sessionId))?.isVisible) return page
+    }
+    if (first) return first
+    const page = await attachToFirstPage(this.#cdp)
+    this.#sessions.set(page.targetId, page.sessionId)
+    return page
+  }
+
+  async #attach(targetId: string): Promise<string> {
+    const known = this.#sessions.get(targetId)
+    if (known !== undefined) return known
+    const { sessionId } = await this.#cdp.call<FirstPage>('Target.attachToTarget', {
+      targetId,
+      flatten: true,
+    })
+    this.#sessions.set(targetId, sessionId)
+    return sessionId
+  }
+
+  /** Undefined for a page that does not answer: a script or a dialog holds it up. */
+  async #look(sessionId: string): Promise<Look | undefined> {
+    const { promise, resolve } = Promise.withResolvers<undefined>()
+    const timer = setTimeout(() => resolve(undefined), LOOK_MS)
+    const expression =
+      '({ isVisible: document.visibilityState === "visible", hasFocus: document.hasFocus() })'
+    const asked = this.#cdp
+      .call<{ result: { value: Look } }>('Runtime.evaluate', { expression, returnByValue: true }, sessionId)
+      .then(({ result }) => result.value)
+      .catch(() => undefined)
+    const look = await Promise.race([asked, promise])
+    clearTimeout(timer)
+    return look
+  }
+
+  /** Chromium tells it in this order only here. */
+  async #byActivity(): Promise<string[]> {
+    const text = await new Promise<string>((resolve, reject) => {
+      const sent = get(
+        { host: '127.0.0.1', port: this.#port, path: '/json/list', timeout: LOOK_MS },
+        (answer) => {
+          let body = ''
+          answer.setEncoding('utf8')
+          answer.on('data', (chunk: string) => {
+            body += chunk
+            if (body.length > MOST_LIST_BYTES) sent.destroy(new Error('The list of pages is too long'))
+          })
+          answer.once('end', () => resolve(body))
+          answer.once('error', reject)
+        },
+      )
+      sent.once('error', reject)
+      sent.once('timeout', () => sent.destroy(new Error('Chromium does not list its pages')))
+    })
+    const targets = JSON.parse(text) as { id: string; type: string }[]
+    return targets.filter(({ type }) => type === 'page').map(({ id }) => id)
+  }
+}

@@ -1,0 +1,339 @@
+// Mouse, keyboard, screen and clipboard of an instance: by its X display where it has one, by CDP where it
+// is headless. Everything is done in the order of arrival, one thing at a time.
+import { Type, type Static } from 'typebox'
+import { LONGEST_CALL_MS } from './computer-limits.ts'
+import { control, Ok } from './control.ts'
+import { OneOf, Strict } from './schema.ts'
+
+const tag = 'Computer'
+
+const MOST_CLICKS = 100
+const MOST_TICKS = 1_000
+const MOST_TEXT = 100_000
+const MOST_KEYS = 100
+const MOST_HELD_KEYS = 10
+const MOST_POINTS = 1_000
+const MOST_ACTIONS = 100
+
+/** Beyond any screen. Whether it is on this one is for the instance to say. */
+const MOST_PIXELS = 32_767
+const coordinate = (description: string) => Type.Integer({ minimum: 0, maximum: MOST_PIXELS, description })
+
+const keyName = (description: string) => Type.String({ minLength: 1, maxLength: 100, description })
+
+const held = (what: string) =>
+  Type.Optional(
+    Type.Array(keyName('Such as "Shift" or "ctrl"'), {
+      maxItems: MOST_HELD_KEYS,
+      description: `Modifier keys to hold during the ${what}`,
+    }),
+  )
+
+const milliseconds = (options: {
+  description: string
+  minimum?: number
+  maximum?: number
+  default?: number
+}) => Type.Optional(Type.Integer({ minimum: 0, maximum: LONGEST_CALL_MS, ...options }))
+
+const text = (description: string) => Type.String({ maxLength: MOST_TEXT, description })
+
+const ClickMouse = Strict({
+  x: coordinate('Of the click, from the left edge of the screen'),
+  y: coordinate('Of the click, from the top edge of the screen'),
+  button: Type.Optional(
+    OneOf(['left', 'right', 'middle', 'back', 'forward'] as const, {
+      description: 'Which button',
+      default: 'left',
+    }),
+  ),
+  click_type: Type.Optional(
+    OneOf(['down', 'up', 'click'] as const, {
+      description: 'Press, release, or both; what is pressed stays so until released',
+      default: 'click',
+    }),
+  ),
+  num_clicks: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: MOST_CLICKS, default: 1, description: 'How often' }),
+  ),
+  hold_keys: held('click'),
+})
+export type ClickMouse = Static<typeof ClickMouse>
+
+const MoveMouse = Strict({
+  x: coordinate('To move to, from the left edge of the screen'),
+  y: coordinate('To move to, from the top edge of the screen'),
+  smooth: Type.Optional(
+    Type.Boolean({ default: true, description: 'Along a curve as a hand would, instead of at once' }),
+  ),
+  duration_ms: milliseconds({
+    minimum: 50,
+    maximum: 5_000,
+    description: 'Of a smooth move; by its distance when absent',
+  }),
+  hold_keys: held('move'),
+})
+export type MoveMouse = Static<typeof MoveMouse>
+
+const TypeText = Strict({
+  text: text('Any text; a newline is Return and a tab is Tab'),
+  delay: milliseconds({ default: 0, description: 'Between characters' }),
+  smooth: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: 'In the rhythm of a person; `delay` is then without effect',
+    }),
+  ),
+  typo_chance: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: 0.1,
+      default: 0,
+      description: 'Of a wrong character that is corrected at once, with `smooth`',
+    }),
+  ),
+})
+export type TypeText = Static<typeof TypeText>
+
+const PressKey = Strict({
+  keys: Type.Array(keyName('A keysym of X such as "Return" or "F5", a character, or several joined by "+"'), {
+    minItems: 1,
+    maxItems: MOST_KEYS,
+    description: 'One after the other, or together when there is a duration',
+  }),
+  duration: milliseconds({ default: 0, description: 'How long all of them are held; 0 taps each in turn' }),
+  hold_keys: held('key press'),
+})
+export type PressKey = Static<typeof PressKey>
+
+const ticks = (description: string) =>
+  Type.Optional(Type.Integer({ minimum: -MOST_TICKS, maximum: MOST_TICKS, default: 0, description }))
+
+const Scroll = Strict({
+  x: coordinate('Where to scroll, from the left edge of the screen'),
+  y: coordinate('Where to scroll, from the top edge of the screen'),
+  delta_x: ticks('Ticks of the wheel; positive is right'),
+  delta_y: ticks('Ticks of the wheel; positive is down'),
+  hold_keys: held('scroll'),
+})
+export type Scroll = Static<typeof Scroll>
+
+const DragMouse = Strict({
+  path: Type.Array(
+    Type.Array(coordinate('x, then y'), { minItems: 2, maxItems: 2, description: 'A point as [x, y]' }),
+    {
+      minItems: 2,
+      maxItems: MOST_POINTS,
+      examples: [
+        [
+          [100, 100],
+          [300, 200],
+        ],
+      ],
+      description: 'Points to drag through',
+    },
+  ),
+  button: Type.Optional(
+    OneOf(['left', 'middle', 'right'] as const, { description: 'Which button', default: 'left' }),
+  ),
+  delay: milliseconds({ default: 0, description: 'Between pressing the button and the first movement' }),
+  smooth: Type.Optional(
+    Type.Boolean({ default: true, description: 'Along curves as a hand would, instead of straight lines' }),
+  ),
+  duration_ms: milliseconds({
+    minimum: 50,
+    maximum: 10_000,
+    description: 'Of a smooth drag; by its length when absent',
+  }),
+  steps_per_segment: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 1_000,
+      default: 10,
+      description: 'From one point to the next, when not smooth',
+    }),
+  ),
+  step_delay_ms: milliseconds({ default: 50, description: 'Between steps, when not smooth' }),
+  hold_keys: held('drag'),
+})
+export type DragMouse = Static<typeof DragMouse>
+
+const SetCursor = Strict({
+  hidden: Type.Boolean({ description: 'Whether the cursor is hidden' }),
+})
+export type SetCursor = Static<typeof SetCursor>
+
+const Sleep = Strict({
+  duration_ms: Type.Integer({ minimum: 0, maximum: 30_000, description: 'How long' }),
+})
+
+const BatchAction = Strict(
+  {
+    type: OneOf(
+      [
+        'click_mouse',
+        'move_mouse',
+        'type_text',
+        'press_key',
+        'scroll',
+        'drag_mouse',
+        'set_cursor',
+        'sleep',
+      ] as const,
+      { description: 'Which action; the field of the same name has its parameters' },
+    ),
+    click_mouse: Type.Optional(ClickMouse),
+    move_mouse: Type.Optional(MoveMouse),
+    type_text: Type.Optional(TypeText),
+    press_key: Type.Optional(PressKey),
+    scroll: Type.Optional(Scroll),
+    drag_mouse: Type.Optional(DragMouse),
+    set_cursor: Type.Optional(SetCursor),
+    sleep: Type.Optional(Sleep),
+  },
+  { title: 'ComputerAction' },
+)
+export type BatchAction = Static<typeof BatchAction>
+
+const Batch = Strict({
+  actions: Type.Array(BatchAction, {
+    minItems: 1,
+    maxItems: MOST_ACTIONS,
+    examples: [[{ type: 'sleep', sleep: { duration_ms: 100 } }]],
+    description: 'In this order, with nothing in between; the first that fails is the last',
+  }),
+})
+export type Batch = Static<typeof Batch>
+
+const Region = Strict({
+  x: coordinate('Left edge'),
+  y: coordinate('Top edge'),
+  width: Type.Integer({ minimum: 1, maximum: MOST_PIXELS, description: 'Pixels across' }),
+  height: Type.Integer({ minimum: 1, maximum: MOST_PIXELS, description: 'Pixels down' }),
+})
+export type Region = Static<typeof Region>
+
+const Screenshot = Strict({ region: Type.Optional(Region) })
+export type Screenshot = Static<typeof Screenshot>
+
+const Clipboard = Strict({ text: text('Empty when the clipboard is') })
+export type Clipboard = Static<typeof Clipboard>
+
+const Position = Type.Object(
+  {
+    x: Type.Integer({ description: 'From the left edge of the screen' }),
+    y: Type.Integer({ description: 'From the top edge of the screen' }),
+  },
+  { title: 'MousePosition' },
+)
+
+/** What all of them have in common; too many that wait are refused. */
+const shared = { tag, method: 'POST', status: 200, errors: ['too_many_requests'] } as const
+
+export const clickMouse = control({
+  ...shared,
+  id: 'clickMouse',
+  summary: 'Click, or press or release a mouse button',
+  at: '/computer/click_mouse',
+  kind: 'empty',
+  body: ClickMouse,
+})
+
+export const moveMouse = control({
+  ...shared,
+  id: 'moveMouse',
+  summary: 'Move the mouse',
+  at: '/computer/move_mouse',
+  kind: 'empty',
+  body: MoveMouse,
+})
+
+export const typeText = control({
+  ...shared,
+  id: 'typeText',
+  summary: 'Type text',
+  at: '/computer/type',
+  kind: 'empty',
+  body: TypeText,
+})
+
+export const pressKey = control({
+  ...shared,
+  id: 'pressKey',
+  summary: 'Press keys',
+  at: '/computer/press_key',
+  kind: 'empty',
+  body: PressKey,
+})
+
+export const scroll = control({
+  ...shared,
+  id: 'scroll',
+  summary: 'Turn the mouse wheel',
+  at: '/computer/scroll',
+  kind: 'empty',
+  body: Scroll,
+})
+
+export const dragMouse = control({
+  ...shared,
+  id: 'dragMouse',
+  summary: 'Drag the mouse',
+  at: '/computer/drag_mouse',
+  kind: 'empty',
+  body: DragMouse,
+})
+
+export const captureScreenshot = control({
+  ...shared,
+  id: 'captureScreenshot',
+  summary: 'Take a picture of the screen, or of the page when headless',
+  at: '/computer/screenshot',
+  kind: 'binary',
+  contentType: 'image/png',
+  body: Screenshot,
+  bodyOptional: true,
+})
+
+export const setCursorVisibility = control({
+  ...shared,
+  id: 'setCursorVisibility',
+  summary: 'Hide or show the cursor',
+  at: '/computer/cursor',
+  body: SetCursor,
+  response: Ok,
+})
+
+export const getMousePosition = control({
+  ...shared,
+  id: 'getMousePosition',
+  summary: 'Get where the mouse is',
+  at: '/computer/get_mouse_position',
+  response: Position,
+})
+
+export const readClipboard = control({
+  ...shared,
+  id: 'readClipboard',
+  summary: 'Read text from the clipboard',
+  at: '/computer/clipboard/read',
+  response: Type.Object({ text: Type.String({ description: 'Empty when there is none' }) }),
+})
+
+export const writeClipboard = control({
+  ...shared,
+  id: 'writeClipboard',
+  summary: 'Write text to the clipboard',
+  at: '/computer/clipboard/write',
+  kind: 'empty',
+  body: Clipboard,
+})
+
+export const batchComputerActions = control({
+  ...shared,
+  id: 'batchComputerActions',
+  summary: 'Do several actions in one go',
+  at: '/computer/batch',
+  kind: 'empty',
+  body: Batch,
+})
