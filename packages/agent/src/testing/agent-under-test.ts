@@ -16,9 +16,8 @@ import { request } from 'node:http'
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import type { TestContext } from 'node:test'
 import type { AgentStart, AgentState, LinkPurpose } from '@berth/contracts/link'
-import { bundleAgent } from '../../build.ts'
+import { bundleAgent, bundlePlaywrightRunner } from '../../build.ts'
 import { CdpConnection } from '../chromium/cdp-connection.ts'
 import type { Overrides } from '../settings.ts'
 
@@ -41,6 +40,7 @@ async function bundleOnce(): Promise<Program> {
   chmodSync(directory, 0o755)
   const file = join(directory, 'agent.mjs')
   await bundleAgent(file)
+  await bundlePlaywrightRunner(join(directory, 'playwright.cjs'))
   const node = isRoot && !isForEverybody(process.execPath) ? join(directory, 'node') : process.execPath
   if (node !== process.execPath) copyFileSync(process.execPath, node, constants.COPYFILE_FICLONE)
   return { node, file }
@@ -56,6 +56,12 @@ export interface AgentOptions extends Partial<AgentStart> {
   readonly hostLoopback?: boolean
   /** A display keeps files in /tmp, which is not everybody's outside of an instance. */
   readonly hasOwnTmp?: boolean
+}
+
+/** A test, or whoever else ends what it starts. */
+export interface Owner {
+  after(act: () => Promise<void>): void
+  readonly passed?: boolean
 }
 
 export class AgentUnderTest {
@@ -74,7 +80,7 @@ export class AgentUnderTest {
     child.stderr!.on('data', (chunk: Buffer) => (this.output += chunk.toString()))
   }
 
-  static async start(t: TestContext, options: AgentOptions = {}): Promise<AgentUnderTest> {
+  static async start(t: Owner, options: AgentOptions = {}): Promise<AgentUnderTest> {
     const { node, file } = await (bundled ??= bundleOnce())
     const directory = mkdtempSync(join(tmpdir(), 'berth-agent-'))
     const home = join(directory, 'home')
@@ -85,6 +91,7 @@ export class AgentUnderTest {
       egressSocket: join(directory, 'egress.sock'),
       home,
       temporary: home,
+      playwrightRunner: join(dirname(file), 'playwright.cjs'),
       display: 100 + (ports.devtools % 10_000),
       ports,
     }
@@ -146,18 +153,29 @@ export class AgentUnderTest {
   }
 
   async call(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }> {
+    const { status, bytes } = await this.callForBytes(method, path, body)
+    return { status, body: bytes.length === 0 ? undefined : (JSON.parse(bytes.toString()) as unknown) }
+  }
+
+  async callForBytes(
+    method: string,
+    path: string,
+    body?: unknown,
+    { signal }: { signal?: AbortSignal } = {},
+  ): Promise<{ status: number; bytes: Buffer }> {
     const socket = await this.connect('api')
     const sent = request({
       createConnection: () => socket,
       method,
       path,
       headers: { connection: 'close', 'content-type': 'application/json' },
+      ...(signal && { signal }),
     })
     sent.end(typeof body === 'string' ? body : body && JSON.stringify(body))
     const [answer] = (await once(sent, 'response')) as [AsyncIterable<Buffer> & { statusCode: number }]
-    let text = ''
-    for await (const chunk of answer) text += chunk.toString()
-    return { status: answer.statusCode, body: text === '' ? undefined : (JSON.parse(text) as unknown) }
+    const chunks: Buffer[] = []
+    for await (const chunk of answer) chunks.push(chunk)
+    return { status: answer.statusCode, bytes: Buffer.concat(chunks) }
   }
 
   async state(after?: number): Promise<AgentState> {
@@ -204,13 +222,13 @@ export class AgentUnderTest {
     return cdp
   }
 
-  async #end(t: TestContext): Promise<void> {
+  async #end(t: Owner): Promise<void> {
     if (this.process.exitCode === null && this.process.signalCode === null) {
       this.process.kill('SIGTERM')
       await once(this.process, 'exit')
     }
     this.hangUp()
-    if (!(t as { passed?: boolean }).passed) process.stderr.write(this.output)
+    if (t.passed === false) process.stderr.write(this.output)
     rmSync(this.directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
   }
 }

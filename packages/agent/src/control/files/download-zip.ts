@@ -1,0 +1,23 @@
+import { realpath, stat } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { ControlError } from '../operation.ts'
+import { cleanPath } from './paths.ts'
+import { refuse } from './refusal.ts'
+import { countEntries, pack } from './zip/pack.ts'
+
+/** So many that the archive's own directory is some tens of megabytes at most. */
+const MOST_ENTRIES = 200_000
+
+export async function downloadZip(text: string, signal: AbortSignal): Promise<{ bytes: Readable }> {
+  const path = cleanPath(text)
+  const stats = await stat(path).catch(refuse(path))
+  if (!stats.isDirectory()) {
+    throw new ControlError('bad_request', `Cannot pack "${path}": it is not a directory; use read_file`)
+  }
+  const root = await realpath(path)
+  const count = await countEntries(root, MOST_ENTRIES).catch(refuse(path))
+  if (count > MOST_ENTRIES) {
+    throw new ControlError('bad_request', `Cannot pack "${path}": it has more than ${MOST_ENTRIES} entries`)
+  }
+  return { bytes: Readable.from(pack(root, signal), { objectMode: false }) }
+}

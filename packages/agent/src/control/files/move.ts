@@ -1,0 +1,52 @@
+import { lstat, rename, stat, unlink } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { ControlError } from '../operation.ts'
+import { toBytePath } from './byte-paths.ts'
+import { cleanPath, temporaryName } from './paths.ts'
+import { refuse } from './refusal.ts'
+import { checkNotNeeded } from './remove.ts'
+import { copyTree, removeTree } from './tree.ts'
+
+export async function move(from: string, to: string, signal: AbortSignal): Promise<void> {
+  const source = cleanPath(from)
+  const target = cleanPath(to)
+  await lstat(source).catch(refuse(source))
+  await stat(dirname(target)).catch(refuse(dirname(target)))
+  try {
+    await rename(source, target)
+  } catch (error) {
+    switch ((error as NodeJS.ErrnoException).code) {
+      case 'EXDEV':
+        return moveAcross(source, target, signal)
+      case 'EINVAL':
+        throw new ControlError('bad_request', `Cannot move "${source}" into itself`)
+      case 'EISDIR':
+        throw new ControlError('conflict', `Cannot move to "${target}": a directory is there`)
+      case 'ENOTEMPTY':
+      case 'EEXIST':
+        throw new ControlError('conflict', `Cannot move to "${target}": a directory is there, and not empty`)
+      default:
+        return refuse(source)(error)
+    }
+  }
+}
+
+/** To another file system: a copy takes the place, then the original goes. */
+async function moveAcross(source: string, target: string, signal: AbortSignal): Promise<void> {
+  await checkNotNeeded(source)
+  const copy = join(dirname(target), temporaryName())
+  try {
+    await copyTree(toBytePath(source), toBytePath(copy), signal)
+    await rename(copy, target)
+  } catch (error) {
+    await removeAny(copy)
+    return refuse(target)(error)
+  }
+  await removeAny(source).catch(refuse(source))
+}
+
+async function removeAny(path: string): Promise<void> {
+  const stats = await lstat(path).catch(() => undefined)
+  if (!stats) return
+  await (stats.isDirectory() ? removeTree(toBytePath(path)) : unlink(path))
+}

@@ -1,0 +1,63 @@
+// Paths of the tenant's files. The server has checked those of queries and JSON; those of forms come
+// through unread.
+import { readFile, stat } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { ControlError } from '../operation.ts'
+import { isMissing, refuse } from './refusal.ts'
+
+const LONGEST_PATH = 4096
+
+/** Without `..` and the like; what links stand in it is for the file system to follow. */
+export function cleanPath(path: string): string {
+  if (!path.startsWith('/') || path.includes('\0') || path.length > LONGEST_PATH) {
+    const shown = path.slice(0, 200).replaceAll('\0', '\\0')
+    throw new ControlError(
+      'bad_request',
+      `Cannot use "${shown}": a path is absolute, such as "/home/kernel/x"`,
+    )
+  }
+  return resolve(path)
+}
+
+/** The first directory above that is there: where a file for this path can be made beforehand. */
+export async function nearestDirectory(path: string): Promise<string> {
+  for (let directory = dirname(path); ; directory = dirname(directory)) {
+    const stats = await stat(directory).catch((error: unknown) => {
+      if (!isMissing(error)) return refuse(path)(error)
+      return undefined
+    })
+    if (stats?.isDirectory()) return directory
+    if (stats) throw new ControlError('conflict', `Cannot use "${path}": "${directory}" is a file`)
+  }
+}
+
+/** Mount points at the path or below it, which are the instance's own. */
+export async function mountsIn(path: string): Promise<string[]> {
+  const table = await readFile('/proc/self/mountinfo', 'utf8')
+  const points = table.split('\n').flatMap((line) => {
+    const point = line.split(' ')[4]
+    return point === undefined ? [] : [point.replaceAll(/\\(\d{3})/g, (_all, code: string) => octal(code))]
+  })
+  const below = path === '/' ? '/' : `${path}/`
+  return points.filter((point) => point === path || point.startsWith(below))
+}
+
+const octal = (code: string) => String.fromCharCode(Number.parseInt(code, 8))
+
+const TEMPORARY = /^\.berth-[a-z0-9]+\.part$/
+
+/** Of what is not there yet; watches keep silent about it. */
+export function temporaryName(): string {
+  return `.berth-${randomText()}${randomText()}.part`
+}
+
+const randomText = () => Math.random().toString(36).slice(2)
+
+export function isTemporary(name: string): boolean {
+  return TEMPORARY.test(name)
+}
+
+/** For what comes before it is known where it goes. */
+export function spoolDirectory(): string {
+  return process.env['HOME'] ?? '/tmp'
+}

@@ -1,0 +1,49 @@
+import { constants, type Stats } from 'node:fs'
+import { open, type FileHandle } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
+import { ControlError } from '../operation.ts'
+import { refuse } from './refusal.ts'
+
+/** Never waits, as for the other end of a pipe, and never becomes a terminal's. */
+const SAFELY = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY
+const READ_BYTES = 256 * 1024
+/** Of a file that does not know its own size, such as those in /proc. */
+const MOST_UNSIZED_BYTES = 64 * 1024 * 1024
+
+export interface OpenFile {
+  readonly handle: FileHandle
+  readonly stats: Stats
+}
+
+/** A file with content; devices, pipes and directories are refused. */
+export async function openRegular(
+  path: string,
+  { bytes = path, followsLinks = true }: { bytes?: string | Buffer; followsLinks?: boolean } = {},
+): Promise<OpenFile> {
+  const flags = followsLinks ? SAFELY : SAFELY | constants.O_NOFOLLOW
+  const handle = await open(bytes, flags).catch((error: NodeJS.ErrnoException) =>
+    // What nobody listens at, such as a socket.
+    error.code === 'ENXIO' ? refuseKind(path) : refuse(path)(error),
+  )
+  try {
+    const stats = await handle.stat()
+    if (!stats.isFile()) refuseKind(path, stats)
+    return { handle, stats }
+  } catch (error) {
+    await handle.close()
+    throw error
+  }
+}
+
+export function refuseKind(path: string, stats?: Stats): never {
+  const what = stats?.isDirectory() ? 'a directory' : 'a device, pipe or socket'
+  throw new ControlError('bad_request', `Cannot use "${path}": it is ${what}, not a file`)
+}
+
+/** As long as it is now: what is added meanwhile is for the next one. */
+export async function readWhole(path: string): Promise<{ bytes: Readable; length?: number }> {
+  const { handle, stats } = await openRegular(path)
+  const most = stats.size || MOST_UNSIZED_BYTES
+  const bytes = handle.createReadStream({ end: most - 1, highWaterMark: READ_BYTES })
+  return stats.size > 0 ? { bytes, length: stats.size } : { bytes }
+}

@@ -1,0 +1,243 @@
+// Reads the directory at the end of an archive, and believes none of it: every number is checked against
+// the size of the file, and the entries against one another.
+import type { FileHandle } from 'node:fs/promises'
+import {
+  fileKinds,
+  flags,
+  FULL_16,
+  FULL_32,
+  lengths,
+  MADE_BY_UNIX,
+  methods,
+  signatures,
+  ZIP64_EXTRA,
+} from './format.ts'
+import { decodeName, safeName, shown } from './names.ts'
+import { refused } from './refused.ts'
+
+const MOST_ENTRIES = 100_000
+const MOST_DIRECTORY_BYTES = 32 * 1024 * 1024
+/** How much may come out: this, and so many times what went in. */
+const FREE_BYTES = 64 * 1024 * 1024
+const MOST_RATIO = 200
+
+export interface ZipEntry {
+  /** Below the directory it is unpacked into. */
+  readonly name: string
+  readonly rawName: Buffer
+  readonly kind: 'file' | 'directory' | 'link'
+  readonly permissions: number | undefined
+  readonly isDeflated: boolean
+  readonly crc: number
+  readonly packedBytes: number
+  readonly bytes: number
+  /** Of its local header. */
+  readonly offset: number
+}
+
+export interface ZipDirectory {
+  /** In the order in which they are in the file. */
+  readonly entries: readonly ZipEntry[]
+  /** Where the directory begins, and the entries end. */
+  readonly start: number
+}
+
+export async function readDirectory(archive: FileHandle, size: number): Promise<ZipDirectory> {
+  const { start, bytes, count } = await findDirectory(archive, size)
+  if (count > MOST_ENTRIES) throw refused(`it has more than ${MOST_ENTRIES} entries`)
+  if (bytes > MOST_DIRECTORY_BYTES) throw refused('its directory is too large')
+  const directory = await readAt(archive, start, bytes)
+  const all: ZipEntry[] = []
+  for (let at = 0; at < directory.length;) {
+    const { entry, length } = readEntry(directory, at)
+    at += length
+    if (all.push(entry) > count) break
+  }
+  if (all.length !== count) throw refused('its directory is inconsistent')
+  // The directory itself is there already.
+  const entries = all.filter(({ name }) => name !== '')
+  checkNames(entries)
+  checkAmount(entries, start)
+  return { entries: entries.toSorted((a, b) => a.offset - b.offset), start }
+}
+
+export async function readAt(archive: FileHandle, position: number, length: number): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafe(length)
+  for (let from = 0; from < length;) {
+    const { bytesRead } = await archive.read(buffer, from, length - from, position + from)
+    if (bytesRead === 0) throw refused('it is cut off')
+    from += bytesRead
+  }
+  return buffer
+}
+
+interface Extent {
+  readonly start: number
+  readonly bytes: number
+  readonly count: number
+}
+
+async function findDirectory(archive: FileHandle, size: number): Promise<Extent> {
+  const tailBytes = Math.min(size, lengths.end + FULL_16)
+  const tail = await readAt(archive, size - tailBytes, tailBytes)
+  const at = endIn(tail)
+  const endAt = size - tailBytes + at
+  const is = {
+    count: tail.readUInt16LE(at + 10),
+    bytes: tail.readUInt32LE(at + 12),
+    start: tail.readUInt32LE(at + 16),
+  }
+  if (tail.readUInt16LE(at + 4) !== 0 || tail.readUInt16LE(at + 6) !== 0)
+    throw refused('it has several volumes')
+  if (tail.readUInt16LE(at + 8) !== is.count) throw refused('its directory is inconsistent')
+  const isLarge = is.count === FULL_16 || is.bytes === FULL_32 || is.start === FULL_32
+  const large = isLarge ? await findLarge(archive, endAt) : undefined
+  const { end, ...extent } = large ?? { ...is, end: endAt }
+  if (extent.start + extent.bytes !== end) throw refused('its directory is not where it says')
+  if (extent.count * lengths.central > extent.bytes) throw refused('its directory is too short')
+  return extent
+}
+
+/** The last of the file, but for a comment that must be as long as it says. */
+function endIn(tail: Buffer): number {
+  for (let at = tail.length - lengths.end; at >= 0; at--) {
+    if (tail.readUInt32LE(at) !== signatures.end) continue
+    if (at + lengths.end + tail.readUInt16LE(at + 20) === tail.length) return at
+  }
+  throw refused('it is no zip archive, is cut off, or has something behind its end')
+}
+
+/** Null where the values that are full only happen to be. */
+async function findLarge(
+  archive: FileHandle,
+  endAt: number,
+): Promise<(Extent & { end: number }) | undefined> {
+  if (endAt < lengths.locator64) return undefined
+  const locator = await readAt(archive, endAt - lengths.locator64, lengths.locator64)
+  if (locator.readUInt32LE(0) !== signatures.locator64) return undefined
+  const end = safeNumber(locator, 8)
+  if (end + lengths.end64 > endAt - lengths.locator64) throw refused('its directory is not where it says')
+  const record = await readAt(archive, end, lengths.end64)
+  if (record.readUInt32LE(0) !== signatures.end64) throw refused('its directory is not where it says')
+  return { count: safeNumber(record, 32), bytes: safeNumber(record, 40), start: safeNumber(record, 48), end }
+}
+
+function safeNumber(buffer: Buffer, at: number): number {
+  const value = Number(buffer.readBigUInt64LE(at))
+  if (!Number.isSafeInteger(value)) throw refused('a size in it is impossible')
+  return value
+}
+
+function readEntry(directory: Buffer, at: number): { entry: ZipEntry; length: number } {
+  if (at + lengths.central > directory.length || directory.readUInt32LE(at) !== signatures.central) {
+    throw refused('its directory is broken')
+  }
+  const [nameLength, extraLength, commentLength] = [28, 30, 32].map((field) =>
+    directory.readUInt16LE(at + field),
+  ) as [number, number, number]
+  const nameAt = at + lengths.central
+  const length = lengths.central + nameLength + extraLength + commentLength
+  if (at + length > directory.length) throw refused('its directory is broken')
+  const rawName = directory.subarray(nameAt, nameAt + nameLength)
+  const marks = directory.readUInt16LE(at + 8)
+  const fullName = decodeName(rawName, (marks & flags.utf8) !== 0)
+  const name = safeName(fullName)
+  const about = (reason: string) => refused(`"${shown(fullName)}" in it ${reason}`)
+  if (marks & (flags.encrypted | flags.strong | flags.masked)) throw about('is encrypted')
+  const method = directory.readUInt16LE(at + 10)
+  if (method !== methods.stored && method !== methods.deflated) {
+    throw about(`is packed by method ${method}; only stored and deflated are read`)
+  }
+  const extra = directory.subarray(nameAt + nameLength, nameAt + nameLength + extraLength)
+  const sizes = sizesOf(directory, at, extra)
+  const isUnix = directory.readUInt8(at + 5) === MADE_BY_UNIX
+  const mode = isUnix ? directory.readUInt32LE(at + 38) >>> 16 : 0
+  const kind = kindOf(fullName, mode)
+  if (!kind) throw about('is a device, pipe or socket')
+  if (kind !== 'directory' && name === '') throw about('has no name')
+  if (kind === 'directory' && sizes.bytes !== 0) throw about('is a directory with content')
+  if (method === methods.stored && sizes.packedBytes !== sizes.bytes) throw about('has a size that is a lie')
+  return {
+    length,
+    entry: {
+      name,
+      rawName,
+      kind,
+      permissions: mode === 0 ? undefined : mode & 0o777,
+      isDeflated: method === methods.deflated,
+      crc: directory.readUInt32LE(at + 16),
+      ...sizes,
+    },
+  }
+}
+
+function kindOf(name: string, mode: number): ZipEntry['kind'] | undefined {
+  switch (mode & fileKinds.mask) {
+    case fileKinds.link:
+      return 'link'
+    case fileKinds.directory:
+      return 'directory'
+    case 0:
+    case fileKinds.file:
+      return name.endsWith('/') ? 'directory' : 'file'
+    default:
+      return undefined
+  }
+}
+
+function sizesOf(
+  directory: Buffer,
+  at: number,
+  extra: Buffer,
+): Pick<ZipEntry, 'bytes' | 'packedBytes' | 'offset'> {
+  const large = largeIn(extra)
+  let from = 0
+  // Only those that are full are in the extra field, in this order.
+  const read = (field: number): number => {
+    const value = directory.readUInt32LE(at + field)
+    if (value !== FULL_32 || !large) return value
+    if (from + 8 > large.length) throw refused('a size in it is missing')
+    from += 8
+    return safeNumber(large, from - 8)
+  }
+  const bytes = read(24)
+  const packedBytes = read(20)
+  const offset = read(42)
+  return { bytes, packedBytes, offset }
+}
+
+function largeIn(extra: Buffer): Buffer | undefined {
+  for (let at = 0; at + 4 <= extra.length;) {
+    const length = extra.readUInt16LE(at + 2)
+    if (extra.readUInt16LE(at) === ZIP64_EXTRA) return extra.subarray(at + 4, at + 4 + length)
+    at += 4 + length
+  }
+  return undefined
+}
+
+/** Two entries in one place, also for those who do not tell a from A, or one where another needs a directory. */
+function checkNames(entries: readonly ZipEntry[]): void {
+  const seen = new Map<string, ZipEntry>()
+  for (const entry of entries) {
+    const key = entry.name.toLowerCase()
+    if (seen.has(key)) throw refused(`"${shown(entry.name)}" is in it twice`)
+    seen.set(key, entry)
+  }
+  for (const { name } of entries) {
+    for (let end = name.lastIndexOf('/'); end > 0; end = name.lastIndexOf('/', end - 1)) {
+      const above = seen.get(name.slice(0, end).toLowerCase())
+      if (above && (above.kind !== 'directory' || above.name !== name.slice(0, end))) {
+        throw refused(`"${shown(above.name)}" in it is in the way of "${shown(name)}"`)
+      }
+    }
+  }
+}
+
+function checkAmount(entries: readonly ZipEntry[], start: number): void {
+  const packed = entries.reduce((sum, { packedBytes }) => sum + packedBytes + lengths.local, 0)
+  if (packed > start) throw refused('its entries overlap')
+  const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0)
+  if (bytes > FREE_BYTES + MOST_RATIO * packed) {
+    throw refused(`it would become more than ${MOST_RATIO} times as large, ${bytes} bytes`)
+  }
+}

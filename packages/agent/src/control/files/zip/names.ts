@@ -1,0 +1,45 @@
+// Names in archives: where each entry goes below the directory it is unpacked into, and nowhere else.
+import { isUtf8 } from 'node:buffer'
+import { refused } from './refused.ts'
+
+const LONGEST_PATH = 4096
+const LONGEST_NAME = 255
+
+/** Code page 437, which names without a mark are in if they are not UTF-8. */
+const UPPER_HALF =
+  'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u{a0}'
+
+export function decodeName(bytes: Buffer, isMarkedUtf8: boolean): string {
+  if (isUtf8(bytes)) return bytes.toString()
+  if (isMarkedUtf8) throw refused('a name in it is not UTF-8')
+  return Array.from(bytes, (byte) => (byte < 128 ? String.fromCharCode(byte) : UPPER_HALF[byte - 128]!)).join(
+    '',
+  )
+}
+
+/** Relative, without `.`; empty for the directory itself. */
+export function safeName(name: string): string {
+  const refuse = (reason: string) => refused(`the name "${shown(name)}" in it ${reason}`)
+  if (name.includes('\0')) throw refuse('has a NUL')
+  if (name.includes('\\')) throw refuse('has a backslash')
+  if (name.startsWith('/') || /^[a-z]:/i.test(name)) throw refuse('is absolute')
+  const segments = name.split('/').filter((segment) => segment !== '' && segment !== '.')
+  if (segments.includes('..')) throw refuse('leads out of the directory')
+  if (Buffer.byteLength(name) > LONGEST_PATH) throw refuse('is too long')
+  if (segments.some((segment) => Buffer.byteLength(segment) > LONGEST_NAME)) throw refuse('is too long')
+  return segments.join('/')
+}
+
+/** A link may lead only to what is unpacked with it: first up, then down, and never above the top. */
+export function checkLink(name: string, target: string): void {
+  const refuse = () => refused(`the link "${shown(name)}" in it leads out of the directory`)
+  if (target === '' || target.includes('\0') || target.startsWith('/')) throw refuse()
+  const segments = target.split('/').filter((segment) => segment !== '' && segment !== '.')
+  const ups = segments.findIndex((segment) => segment !== '..')
+  const up = ups === -1 ? segments.length : ups
+  if (segments.slice(up).includes('..') || up > name.split('/').length - 1) throw refuse()
+}
+
+export function shown(name: string): string {
+  return name.slice(0, 100).replaceAll('\0', '\\0')
+}

@@ -1,0 +1,40 @@
+// What the operations on the instance of a session share: each is served below /browsers/{id} for who
+// has a key, and below the session's base_url for who has its token.
+import { Type, type TProperties } from 'typebox'
+import { operation, type Row } from './operation.ts'
+import { idOrName } from './schema.ts'
+
+/** Where base_url leads. */
+export const SESSION_BASE = '/browser/kernel'
+
+const sessionParam = { id: idOrName('browser session') }
+
+/** What any of them may answer besides its own errors. */
+const commonErrors = ['not_found', 'conflict'] as const
+
+type ControlRow<P extends TProperties> = Omit<Row, 'path' | 'params' | 'effect' | 'sessionPath'> & {
+  /** Below the session, such as /fs/read_file. */
+  readonly at: `/${string}`
+  readonly params?: P
+}
+
+export function control<const R extends ControlRow<P>, P extends TProperties = {}>(row: R) {
+  const { at, params, errors = [], ...rest } = row
+  return operation({
+    ...rest,
+    path: `/browsers/{id}${at}`,
+    sessionPath: at,
+    params: Type.Object({ ...sessionParam, ...(params as P) }),
+    effect: 'control',
+    errors: [...commonErrors, ...errors],
+  } as Omit<R, 'at' | 'params' | 'errors'> & Row)
+}
+
+export const Ok = Type.Object(
+  { ok: Type.Boolean({ description: 'Whether it was done' }) },
+  { title: 'OkResponse' },
+)
+
+/** Of a file or directory in the instance. */
+export const absolutePath = (description: string) =>
+  Type.String({ pattern: '^/[^\\u0000]*$', maxLength: 4096, examples: ['/home/kernel/example'], description })
