@@ -1,0 +1,101 @@
+// A file that is read as a log: to its end, or from its end on through rotation and truncation.
+import { closeSync, constants, fstatSync, openSync, readSync, statSync, type Stats } from 'node:fs'
+import { pause } from '@berth/kit/pause'
+import { ControlError } from '../operation.ts'
+import { LineCutter } from './line-cutter.ts'
+import type { ReadOptions } from './service-log.ts'
+
+const BLOCK_BYTES = 64 * 1024
+/** How soon a new line is noticed; looking costs two system calls. */
+const LOOK_EVERY_MS = 100
+
+export class FileLog {
+  readonly #path: string
+  readonly #cutter = new LineCutter()
+  #descriptor: number
+  #position = 0
+  #size = 0
+  #isClosed = false
+
+  /** Opened at once, so that what is wrong with it is told before anything else. */
+  constructor(path: string, { fromEnd }: { fromEnd: boolean }) {
+    this.#path = path
+    this.#descriptor = open(path)
+    if (fromEnd) this.#position = fstatSync(this.#descriptor).size
+    this.#size = this.#position
+  }
+
+  async *read({ follow, signal }: ReadOptions): AsyncGenerator<string> {
+    try {
+      while (!signal.aborted) {
+        const block = this.#block()
+        if (block.length > 0) yield* this.#cutter.take(block)
+        else if (!follow) break
+        else if (this.#isReplaced()) {
+          yield* this.#cutter.rest()
+          this.#reopen()
+        } else if (this.#isTruncated()) {
+          yield* this.#cutter.rest()
+          this.#position = 0
+        } else await pause(LOOK_EVERY_MS, signal)
+      }
+      yield* this.#cutter.rest()
+    } finally {
+      this.close()
+    }
+  }
+
+  /** Also for one that was never read. */
+  close(): void {
+    if (!this.#isClosed) closeSync(this.#descriptor)
+    this.#isClosed = true
+  }
+
+  #block(): Buffer {
+    const block = Buffer.allocUnsafe(BLOCK_BYTES)
+    const length = readSync(this.#descriptor, block, 0, block.length, this.#position)
+    this.#position += length
+    return block.subarray(0, length)
+  }
+
+  /** Whether another file has its name now. One that is just gone may come again. */
+  #isReplaced(): boolean {
+    const named = statSync(this.#path, { throwIfNoEntry: false })
+    return named !== undefined && named.isFile() && !isSame(named, fstatSync(this.#descriptor))
+  }
+
+  #reopen(): void {
+    const descriptor = open(this.#path)
+    closeSync(this.#descriptor)
+    this.#descriptor = descriptor
+    this.#position = 0
+    this.#size = 0
+  }
+
+  /** Files of /proc have no size at all, whatever is in them; so it must have changed. */
+  #isTruncated(): boolean {
+    const { size } = fstatSync(this.#descriptor)
+    const hasChanged = size !== this.#size
+    this.#size = size
+    return hasChanged && size < this.#position
+  }
+}
+
+const isSame = (one: Stats, other: Stats) => one.ino === other.ino && one.dev === other.dev
+
+function open(path: string): number {
+  let descriptor: number
+  try {
+    // A fifo would wait for its writer.
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR') {
+      throw new ControlError('not_found', `Cannot find the log "${path}"`, { cause: error })
+    }
+    throw new ControlError('bad_request', `Cannot read the log "${path}": ${code}`, { cause: error })
+  }
+  if (fstatSync(descriptor).isFile()) return descriptor
+  closeSync(descriptor)
+  throw new ControlError('bad_request', `Cannot read the log "${path}": it is not a file`)
+}

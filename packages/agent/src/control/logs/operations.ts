@@ -1,0 +1,44 @@
+import type { ServiceLogName } from '@berth/contracts/logs'
+import { ControlError, type ControlOperation } from '../operation.ts'
+import { FileLog } from './file-log.ts'
+import type { ReadOptions, ServiceLog } from './service-log.ts'
+
+export type ServiceLogs = Readonly<Record<ServiceLogName, ServiceLog>>
+
+export function logOperations({ logs }: { logs: ServiceLogs }): ControlOperation[] {
+  return [
+    {
+      method: 'GET',
+      path: '/logs/stream',
+      handle: ({ query, signal }) => {
+        const follow = query.get('follow') !== 'false'
+        const events =
+          query.get('source') === 'path'
+            ? fileEvents(given(query, 'path'), { follow, signal })
+            : serviceEvents(logs[given(query, 'supervisor_process') as ServiceLogName], { follow, signal })
+        return { events }
+      },
+    },
+  ]
+}
+
+function given(query: URLSearchParams, name: string): string {
+  const value = query.get(name)
+  if (value !== null) return value
+  throw new ControlError('bad_request', `Cannot choose the log: "${name}" is needed for this source`)
+}
+
+function fileEvents(path: string, options: ReadOptions): AsyncIterable<object> {
+  const file = new FileLog(path, { fromEnd: options.follow })
+  // Who leaves at once never begins to read.
+  options.signal.addEventListener('abort', () => file.close(), { once: true })
+  return (async function* () {
+    for await (const message of file.read(options)) yield toEvent(new Date(), message)
+  })()
+}
+
+async function* serviceEvents(log: ServiceLog, options: ReadOptions): AsyncIterable<object> {
+  for await (const { at, message } of log.read(options)) yield toEvent(at, message)
+}
+
+const toEvent = (at: Date, message: string) => ({ event: 'log', timestamp: at.toISOString(), message })

@@ -1,0 +1,177 @@
+// One program in the background, from its start until nobody asks for it any more.
+import type { Readable, Writable } from 'node:stream'
+import { outputFrames } from '@berth/contracts/link'
+import { ControlError } from '../operation.ts'
+import { outputEnd } from './output-end.ts'
+import { SpoolReader } from './spool-reader.ts'
+import type { Spool } from './spool.ts'
+import { signalGroup, type SignalName, type StartedProgram } from './start-program.ts'
+import type { Terminal, TerminalSize } from './terminal.ts'
+import { usageOf } from './usage.ts'
+
+/** What a process that does not read may have waiting for it, beyond its pipe. */
+const MOST_UNREAD_BYTES = 1024 * 1024
+const UNREAD_MS = 10_000
+/** Ctrl-D. */
+const END_OF_INPUT = Buffer.from([4])
+
+export interface ManagedProcessOptions {
+  readonly id: string
+  readonly started: StartedProgram
+  readonly terminal: Terminal | undefined
+  readonly stdin: Writable
+  readonly stdout: Readable
+  /** Undefined: a terminal has one output. */
+  readonly stderr: Readable | undefined
+  readonly spool: Spool
+  /** 0: none. */
+  readonly timeoutSeconds: number
+}
+
+export class ManagedProcess {
+  readonly id: string
+  readonly pid: number
+  readonly startedAt = new Date()
+  readonly ended: Promise<void>
+  readonly #terminal: Terminal | undefined
+  readonly #spool: Spool
+  readonly #stdin: Writable
+  /** Those who write take turns, so that what they write does not mix. */
+  #writing: Promise<unknown> = Promise.resolve()
+  #exitCode: number | null = null
+  #endedAt: number | undefined
+  #isTimedOut = false
+  #lastUsage = { at: performance.now(), seconds: 0 }
+
+  constructor(options: ManagedProcessOptions) {
+    const { id, started, terminal, stdin, stdout, stderr, spool, timeoutSeconds } = options
+    this.id = id
+    this.pid = started.pid
+    this.#terminal = terminal
+    this.#spool = spool
+    this.#stdin = stdin
+    stdin.on('error', () => {})
+    this.#keep(outputFrames.stdout, stdout)
+    if (stderr) this.#keep(outputFrames.stderr, stderr)
+    const outputs = stderr ? [stdout, stderr] : [stdout]
+    const timer = timeoutSeconds > 0 ? setTimeout(() => this.#onTimeout(), timeoutSeconds * 1000) : undefined
+    this.ended = started.exited.then((exitCode) => {
+      clearTimeout(timer)
+      this.#exitCode = exitCode
+      return this.#finish(outputs)
+    })
+  }
+
+  /** When all that it wrote was read, too. */
+  get endedAt(): number | undefined {
+    return this.#endedAt
+  }
+
+  get hasTerminal(): boolean {
+    return this.#terminal !== undefined
+  }
+
+  status(): object {
+    if (this.#exitCode !== null) {
+      const timedOut = this.#isTimedOut && { timed_out: true }
+      return { state: 'exited', exit_code: this.#exitCode, cpu_pct: 0, mem_bytes: 0, ...timedOut }
+    }
+    const { seconds, residentBytes } = usageOf(this.pid)
+    const now = performance.now()
+    const elapsed = (now - this.#lastUsage.at) / 1000
+    // What an orphan used is lost with it, so that the sum may shrink.
+    const used = Math.max(0, seconds - this.#lastUsage.seconds)
+    this.#lastUsage = { at: now, seconds }
+    const percent = elapsed > 0 ? Math.round((used / elapsed) * 10_000) / 100 : 0
+    return { state: 'running', exit_code: null, cpu_pct: percent, mem_bytes: residentBytes }
+  }
+
+  /** From the start of what is kept; the last event is its exit code. */
+  output(): Readable {
+    const lastEvent = () => ({ event: 'exit', exit_code: this.#exitCode })
+    return new SpoolReader({ spool: this.#spool, lastEvent })
+  }
+
+  kill(signal: SignalName): void {
+    this.#refuseEnded('signal')
+    signalGroup(this.pid, signal)
+  }
+
+  async resize(size: TerminalSize): Promise<void> {
+    if (!this.#terminal) {
+      throw new ControlError('bad_request', `Cannot resize process "${this.id}": it has no terminal`)
+    }
+    this.#refuseEnded('resize')
+    await this.#terminal.resize(size)
+  }
+
+  /** Resolves when it, or its pipe, or a bounded queue has taken all of it. */
+  write(data: Buffer, { andClose = false } = {}): Promise<void> {
+    const done = this.#writing.then(() => this.#write(data, andClose))
+    this.#writing = done.catch(() => {})
+    return done
+  }
+
+  /** Forgets its output. */
+  forget(): void {
+    this.#spool.close()
+  }
+
+  async #write(data: Buffer, andClose: boolean): Promise<void> {
+    this.#refuseEnded('write to')
+    const stdin = this.#stdin
+    if (!stdin.writable)
+      throw new ControlError('conflict', `Cannot write to process "${this.id}": its stdin is closed`)
+    if (stdin.writableLength > 0 && stdin.writableLength + data.length > MOST_UNREAD_BYTES) {
+      await this.#hasRead(stdin)
+      this.#refuseEnded('write to')
+    }
+    if (data.length > 0) stdin.write(data)
+    if (!andClose) return
+    if (this.#terminal) stdin.write(END_OF_INPUT)
+    else stdin.end()
+  }
+
+  async #hasRead(stdin: Writable): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<boolean>()
+    const onDrain = () => resolve(true)
+    const timer = setTimeout(() => resolve(false), UNREAD_MS)
+    stdin.once('drain', onDrain).once('close', onDrain)
+    const hasRead = await promise
+    clearTimeout(timer)
+    stdin.off('drain', onDrain).off('close', onDrain)
+    if (hasRead) return
+    throw new ControlError(
+      'conflict',
+      `Cannot write to process "${this.id}": it has not read ${stdin.writableLength} bytes that were written before`,
+    )
+  }
+
+  #keep(kind: number, stream: Readable): void {
+    stream.on('data', (chunk: Buffer) => {
+      // After its end, what its children write is thrown away: a full pipe would stop them.
+      if (!this.#spool.isEnded) this.#spool.write(kind, chunk)
+    })
+    stream.on('error', () => {})
+  }
+
+  #onTimeout(): void {
+    this.#isTimedOut = true
+    signalGroup(this.pid, 'KILL')
+  }
+
+  async #finish(outputs: readonly Readable[]): Promise<void> {
+    await outputEnd(outputs)
+    this.#endedAt = performance.now()
+    this.#stdin.destroy()
+    this.#spool.end()
+  }
+
+  #refuseEnded(act: string): void {
+    if (this.#exitCode === null) return
+    throw new ControlError(
+      'conflict',
+      `Cannot ${act} process "${this.id}": it has ended with code ${this.#exitCode}`,
+    )
+  }
+}

@@ -1,0 +1,100 @@
+import { OUTPUT_FRAMES_TYPE } from '@berth/contracts/link'
+import { ControlError, type ControlOperation } from '../operation.ts'
+import { exec } from './exec.ts'
+import type { Pipes } from './pipes.ts'
+import type { Processes } from './processes.ts'
+import { toProgram, type ProgramRequest, type Surroundings } from './program.ts'
+import type { SignalName } from './start-program.ts'
+import type { TerminalSize } from './terminal.ts'
+
+const USUAL_SIZE: TerminalSize = { rows: 24, cols: 80 }
+
+interface SpawnRequest extends ProgramRequest, Partial<TerminalSize> {
+  readonly allocate_tty?: boolean
+}
+
+export interface ProcessOperationsOptions {
+  readonly pipes: Pipes
+  readonly processes: Processes
+  /** As they are now: a display may come later. */
+  readonly surroundings: () => Surroundings
+}
+
+export function processOperations({
+  pipes,
+  processes,
+  surroundings,
+}: ProcessOperationsOptions): ControlOperation[] {
+  const find = (params: Readonly<Record<string, string>>) => processes.get(params['process_id']!)
+  return [
+    {
+      method: 'POST',
+      path: '/process/exec',
+      handle: ({ body, signal }) => {
+        const asked = body as ProgramRequest
+        const timeoutSeconds = asked.timeout_sec ?? 0
+        return exec(toProgram(asked, surroundings()), { pipes, timeoutSeconds, signal })
+      },
+    },
+    {
+      method: 'POST',
+      path: '/process/spawn',
+      handle: async ({ body, signal }) => {
+        const { allocate_tty: hasTerminal, rows, cols, ...asked } = body as SpawnRequest
+        const process = await processes.spawn(toProgram(asked, surroundings()), {
+          timeoutSeconds: asked.timeout_sec ?? 0,
+          terminal: hasTerminal
+            ? { rows: rows ?? USUAL_SIZE.rows, cols: cols ?? USUAL_SIZE.cols }
+            : undefined,
+        })
+        // Nobody would ever know of it.
+        if (signal.aborted) process.kill('KILL')
+        return { process_id: process.id, pid: process.pid, started_at: process.startedAt.toISOString() }
+      },
+    },
+    {
+      method: 'GET',
+      path: '/process/{process_id}/status',
+      handle: ({ params }) => find(params).status(),
+    },
+    {
+      method: 'POST',
+      path: '/process/{process_id}/stdin',
+      handle: async ({ params, body }) => {
+        const { data_b64: text, close: andClose } = body as { data_b64: string; close?: boolean }
+        const data = fromBase64(text)
+        await find(params).write(data, { andClose: andClose ?? false })
+        return { written_bytes: data.length }
+      },
+    },
+    {
+      method: 'POST',
+      path: '/process/{process_id}/kill',
+      handle: ({ params, body }) => {
+        const { signal = 'TERM' } = body as { signal?: SignalName }
+        find(params).kill(signal)
+        return { ok: true }
+      },
+    },
+    {
+      method: 'POST',
+      path: '/process/{process_id}/resize',
+      handle: async ({ params, body }) => {
+        await find(params).resize(body as TerminalSize)
+        return { ok: true }
+      },
+    },
+    {
+      method: 'GET',
+      path: '/process/{process_id}/stdout/stream',
+      handle: ({ params }) => ({ bytes: find(params).output(), contentType: OUTPUT_FRAMES_TYPE }),
+    },
+  ]
+}
+
+/** Node's own decoder takes anything and leaves out what it does not know. */
+function fromBase64(text: string): Buffer {
+  const data = Buffer.from(text, 'base64')
+  if (data.toString('base64') === text) return data
+  throw new ControlError('bad_request', 'Cannot write data_b64: it is not base 64, with its padding')
+}

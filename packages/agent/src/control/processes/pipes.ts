@@ -1,0 +1,112 @@
+// Pipes between the agent and a program. Node's own are sockets, which a program cannot open once more as
+// /dev/stdout, /dev/stderr or /dev/stdin, as shell scripts do. Node cannot make others; a line of Perl,
+// which every Debian has, makes some at once, and we open what it has before it ends. Fifos would not do: a
+// reader that opens one when its writer is gone waits for ever.
+import { spawn } from 'node:child_process'
+import { closeSync, constants, openSync } from 'node:fs'
+import { Socket } from 'node:net'
+
+const MADE_AT_ONCE = 24
+/** What one program takes. */
+const MOST_AT_ONCE = 3
+/** Prints the descriptors of pipes, and waits for us to have opened them. */
+const MAKE =
+  'pipe($r[$_], $w[$_]) for 1..$ARGV[0]; syswrite STDOUT, join(" ", map { fileno $r[$_] } 1..$ARGV[0])."\\n"; <STDIN>'
+
+const { O_RDONLY, O_WRONLY, O_RDWR, O_NONBLOCK } = constants
+
+export interface Pipe {
+  readonly ours: Socket
+  /** A descriptor for the program; to be closed here once it has it. */
+  readonly theirs: number
+}
+
+export class Pipes {
+  /** A descriptor of each that waits, from which its ends are opened. */
+  readonly #ready: number[] = []
+  #making: Promise<void> | undefined
+
+  /** Outputs are those that the program writes to; they come first. */
+  async open(wanted: { readonly outputs: number; readonly inputs: number }): Promise<OpenPipes> {
+    const count = wanted.outputs + wanted.inputs
+    while (this.#ready.length < count) await this.#make()
+    const taken = this.#ready.splice(0, count)
+    if (this.#ready.length < MOST_AT_ONCE) this.#make().catch(() => {})
+    try {
+      return new OpenPipes(
+        taken.map((descriptor, index) => (index < wanted.outputs ? openOutput : openInput)(descriptor)),
+      )
+    } finally {
+      taken.forEach(closeSync)
+    }
+  }
+
+  #make(): Promise<void> {
+    this.#making ??= this.#makeMore().finally(() => (this.#making = undefined))
+    return this.#making
+  }
+
+  async #makeMore(): Promise<void> {
+    const child = spawn('/usr/bin/perl', ['-e', MAKE, String(MADE_AT_ONCE)], {
+      stdio: ['pipe', 'pipe', 'ignore'],
+      env: {},
+    })
+    // Without a descriptor left it has neither.
+    const { stdin, stdout } = child as Partial<typeof child>
+    stdin?.on('error', () => {})
+    const line = await new Promise<string>((resolve, reject) => {
+      child.once('error', reject)
+      child.once('exit', (code) => reject(new Error(`Cannot make pipes: perl ended with code ${code}`)))
+      // Written at once, and shorter than what is read at once.
+      stdout?.once('data', (chunk: Buffer) => resolve(chunk.toString()))
+    })
+    try {
+      for (const number of line.trim().split(' ')) {
+        this.#ready.push(openSync(`/proc/${child.pid}/fd/${number}`, O_RDWR))
+      }
+    } finally {
+      stdin?.destroy()
+    }
+  }
+}
+
+export class OpenPipes {
+  readonly #pipes: readonly Pipe[]
+
+  constructor(pipes: readonly Pipe[]) {
+    this.#pipes = pipes
+  }
+
+  get ours(): readonly Socket[] {
+    return this.#pipes.map(({ ours }) => ours)
+  }
+
+  get theirs(): readonly number[] {
+    return this.#pipes.map(({ theirs }) => theirs)
+  }
+
+  /** The program has its ends, or will never have them. */
+  handedOver(): void {
+    for (const { theirs } of this.#pipes) closeSync(theirs)
+  }
+
+  destroy(): void {
+    for (const { ours } of this.#pipes) ours.destroy()
+  }
+}
+
+// Whether an end blocks is a matter of how it was opened: theirs must, as programs expect, and ours must not.
+function openOutput(descriptor: number): Pipe {
+  const path = `/proc/self/fd/${descriptor}`
+  const ours = new Socket({ fd: openSync(path, O_RDONLY | O_NONBLOCK), readable: true, writable: false })
+  return { ours, theirs: openSync(path, O_WRONLY) }
+}
+
+function openInput(descriptor: number): Pipe {
+  const path = `/proc/self/fd/${descriptor}`
+  const theirs = openSync(path, O_RDONLY)
+  return {
+    ours: new Socket({ fd: openSync(path, O_WRONLY | O_NONBLOCK), readable: false, writable: true }),
+    theirs,
+  }
+}

@@ -1,0 +1,140 @@
+// A program as the caller of the API asks for it, and as it is run.
+import { accessSync, constants, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { userInfo } from 'node:os'
+import { ControlError } from '../operation.ts'
+
+/** What exec and spawn have in common, as in the contract. */
+export interface ProgramRequest {
+  readonly command: string
+  readonly args?: readonly string[]
+  readonly cwd?: string | null
+  readonly env?: Readonly<Record<string, string>>
+  readonly as_user?: string | null
+  readonly as_root?: boolean
+  readonly timeout_sec?: number | null
+}
+
+export interface Program {
+  /** For messages, as it was asked for. */
+  readonly name: string
+  readonly file: string
+  readonly args: readonly string[]
+  readonly directory: string
+  readonly environment: Readonly<Record<string, string>>
+}
+
+export interface Surroundings {
+  readonly home: string
+  readonly environment: Readonly<Record<string, string>>
+}
+
+/** Makes uid 0 of a user namespace of its own, and becomes the program: no process stays in between. */
+const AS_ROOT = ['/usr/bin/unshare', '--user', '--map-root-user', '--'] as const
+
+export function toProgram(asked: ProgramRequest, { home, environment }: Surroundings): Program {
+  refuseOtherUser(asked)
+  const program = {
+    name: asked.command,
+    file: asked.command,
+    args: asked.args ?? [],
+    directory: asked.cwd ?? home,
+    environment: { ...environment, ...asked.env },
+  }
+  refuseNul(program)
+  if (!asked.as_root) return program
+  checkRunnable(program)
+  const [file, ...args] = AS_ROOT
+  return { ...program, file, args: [...args, asked.command, ...program.args] }
+}
+
+function refuseOtherUser({ as_user: user, as_root: isRoot }: ProgramRequest): void {
+  if (user === undefined || user === null) return
+  if (isRoot) throw new ControlError('bad_request', 'Cannot use as_user and as_root together: choose one')
+  const { username, uid, gid } = whoami()
+  const own = [username, String(uid), `${uid}:${gid}`, `${username}:${username}`]
+  if (own.includes(user)) return
+  throw new ControlError(
+    'bad_request',
+    `Cannot run as "${user}": the only user of the instance is "${username}"; for root use as_root`,
+  )
+}
+
+function whoami(): { username: string; uid: number; gid: number } {
+  return userInfo()
+}
+
+const hasNul = (text: string) => text.includes('\0')
+
+/** The kernel takes text up to the first one, so that something else would run than was asked for. */
+function refuseNul({ file, args, directory, environment }: Program): void {
+  if (hasNul(file) || args.some(hasNul) || hasNul(directory)) {
+    throw new ControlError('bad_request', 'Cannot run a program with a NUL in its command, args or cwd')
+  }
+  for (const [name, value] of Object.entries(environment)) {
+    if (name === '' || name.includes('=') || hasNul(name) || hasNul(value)) {
+      const shown = JSON.stringify(name.slice(0, 100))
+      throw new ControlError(
+        'bad_request',
+        `Cannot set the variable ${shown}: it has no name, a "=" or a NUL`,
+      )
+    }
+  }
+}
+
+/** For programs that are run by another one, which could tell only by its exit code. */
+export function checkRunnable(program: Program): void {
+  checkDirectory(program)
+  const { file, directory, environment } = program
+  const places = file.includes('/')
+    ? [resolve(directory, file)]
+    : (environment['PATH'] ?? '').split(':').map((place) => join(resolve(directory, place), file))
+  let found: NodeJS.ErrnoException | undefined
+  for (const place of places) {
+    try {
+      accessSync(place, constants.X_OK)
+      if (statSync(place).isFile()) return
+      found = Object.assign(new Error(), { code: 'EACCES' })
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      if (code !== 'ENOENT') found = error as NodeJS.ErrnoException
+    }
+  }
+  throw cannotRun(program, found?.code ?? 'ENOENT')
+}
+
+function checkDirectory({ directory }: Program): void {
+  const stats = statSync(directory, { throwIfNoEntry: false })
+  if (!stats)
+    throw new ControlError('bad_request', `Cannot run in "${directory}": there is no such directory`)
+  if (!stats.isDirectory()) {
+    throw new ControlError('bad_request', `Cannot run in "${directory}": it is not a directory`)
+  }
+}
+
+/** What the operating system said, in the words of the API. */
+export function cannotRun(program: Program, code: string | undefined): ControlError {
+  const { name } = program
+  const refuse = (why: string) => new ControlError('bad_request', `Cannot run "${name}": ${why}`)
+  switch (code) {
+    case 'ENOENT':
+      // Said of either.
+      checkDirectory(program)
+      return refuse('there is no such program')
+    case 'EACCES':
+      return refuse('it is not a program that may be run')
+    case 'E2BIG':
+      return refuse('its args and env together, or one of them alone, are longer than the system allows')
+    case 'EAGAIN':
+    case 'ENOMEM':
+      return new ControlError(
+        'conflict',
+        `Cannot run "${name}": the instance has as many processes as it may`,
+      )
+    case 'EMFILE':
+    case 'ENFILE':
+      return new ControlError('conflict', `Cannot run "${name}": the instance has too many open files`)
+    default:
+      return refuse(`the system refuses it with ${code}`)
+  }
+}

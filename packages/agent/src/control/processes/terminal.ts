@@ -1,0 +1,111 @@
+// A terminal for one program. Node cannot make one by itself: it can open the master, but not unlock the
+// other side. That is done by a few lines of Perl, which every Debian has, on their way to becoming the
+// program: no process stays in between, and the exit code and signals are its own.
+import { spawn } from 'node:child_process'
+import { closeSync, constants, openSync, readFileSync } from 'node:fs'
+import type { Readable } from 'node:stream'
+import type { ReadStream } from 'node:tty'
+import { getSystemErrorName } from 'node:util'
+import { ControlError } from '../operation.ts'
+import { cannotRun, checkRunnable, type Program } from './program.ts'
+import { startProgram, type StartedProgram } from './start-program.ts'
+
+export interface TerminalSize {
+  readonly rows: number
+  readonly cols: number
+}
+
+const PERL = '/usr/bin/perl'
+// Descriptor 3 is the master; 4 is closed by the system when the program runs, and told why if it cannot.
+// Variables come as arguments: among Perl's own they could change what it does. We lead the session, so
+// that the terminal becomes its own by being opened.
+const BECOME = `
+my ($rows, $cols, $count, @command) = @ARGV;
+%ENV = map { split /=/, $_, 2 } splice @command, 0, $count;
+open(my $told, '>&=', 4) or exit 127;
+fcntl($told, 2, 1) or exit 127;
+sub fail { syswrite $told, int($!); exit 127 }
+open(my $master, '+<&=', 3) or fail;
+my $number = pack('i', 0);
+ioctl($master, 0x40045431, $number) or fail;
+ioctl($master, 0x80045430, $number) or fail;
+open(my $terminal, '+<', '/dev/pts/' . unpack('i', $number)) or fail;
+my $size = pack('S4', $rows, $cols, 0, 0);
+ioctl($terminal, 0x5414, $size) or fail;
+close $master;
+open(STDIN, '<&', $terminal) && open(STDOUT, '>&', $terminal) && open(STDERR, '>&', $terminal) or fail;
+close $terminal;
+exec { $command[0] } @command or fail;
+`
+
+const RESIZE = `
+open(my $terminal, '+<', $ARGV[0]) or exit 1;
+my $size = pack('S4', $ARGV[1], $ARGV[2], 0, 0);
+ioctl($terminal, 0x5414, $size) or exit 1;
+`
+
+export class Terminal {
+  /** Reads what the program writes, and writes what it reads. */
+  readonly stream: ReadStream
+  readonly #path: string
+
+  private constructor(master: number) {
+    const index = /^tty-index:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${master}`, 'utf8'))?.[1]
+    this.#path = `/dev/pts/${index}`
+    // Not imported: hardly an instance needs it.
+    this.stream = new (process.getBuiltinModule('node:tty').ReadStream)(master)
+    // The last program that had it open is gone: an end like any other.
+    this.stream.on('error', () => this.stream.destroy())
+  }
+
+  /** Resolves when the program runs. */
+  static async start(
+    program: Program,
+    { rows, cols }: TerminalSize,
+  ): Promise<{ started: StartedProgram; terminal: Terminal }> {
+    checkRunnable(program)
+    const master = openMaster()
+    const variables = Object.entries({ TERM: 'xterm-256color', ...program.environment })
+    const args = ['-e', BECOME, '--', String(rows), String(cols), String(variables.length)]
+    args.push(...variables.map(([name, value]) => `${name}=${value}`), program.file, ...program.args)
+    let started: StartedProgram
+    try {
+      const becoming = { ...program, file: PERL, args, environment: {} }
+      started = await startProgram(becoming, ['ignore', 'ignore', 'ignore', master, 'pipe'])
+    } catch (error) {
+      closeSync(master)
+      throw error
+    }
+    const terminal = new Terminal(master)
+    const failure = await textOf(started.stdio[4] as Readable)
+    if (failure === '') return { started, terminal }
+    terminal.stream.destroy()
+    throw cannotRun(program, getSystemErrorName(-Number(failure)))
+  }
+
+  async resize({ rows, cols }: TerminalSize): Promise<void> {
+    // Not by stty, which changes one after the other.
+    const args = ['-e', RESIZE, '--', this.#path, String(rows), String(cols)]
+    const child = spawn(PERL, args, { stdio: 'ignore', env: {} })
+    const isDone = await new Promise<boolean>((resolve) => {
+      child.once('error', () => resolve(false))
+      child.once('exit', (code) => resolve(code === 0))
+    })
+    if (!isDone) throw new ControlError('conflict', 'Cannot resize the terminal: it is about to end')
+  }
+}
+
+function openMaster(): number {
+  try {
+    return openSync('/dev/ptmx', constants.O_RDWR | constants.O_NOCTTY)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new ControlError('conflict', `Cannot make a terminal: the system refuses it with ${code}`)
+  }
+}
+
+async function textOf(stream: Readable): Promise<string> {
+  let text = ''
+  for await (const chunk of stream as AsyncIterable<Buffer>) text += chunk.toString()
+  return text
+}
