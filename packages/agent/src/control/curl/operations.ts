@@ -1,0 +1,138 @@
+import { Readable } from 'node:stream'
+import type { IncomingMessage } from 'node:http'
+import { relay } from '@berth/contracts/link'
+import { ControlError, type ControlCall, type ControlOperation } from '../operation.ts'
+import { requestFailed } from './failure.ts'
+import { bodyLength, headersOfBody, passable, sizeOf, type Header } from './headers.ts'
+import type { Requests } from './requests.ts'
+
+const DEFAULT_MS = 30_000
+/** Of a request: it travels to Chromium in one message. */
+const MOST_SENT_BYTES = 16 * 1024 * 1024
+/** Of an answer that is given back as a whole, also when all of it must be escaped. */
+const MOST_GIVEN_BYTES = 16 * 1024 * 1024
+const MOST_GIVEN_TEXT = 30 * 1024 * 1024
+/** The server reads the head of our answer up to a bound; their names are longer there. */
+const MOST_HEADER_BYTES = 64 * 1024
+
+interface CurlBody {
+  readonly url: string
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+  readonly timeout_ms?: number
+  readonly response_encoding?: 'utf8' | 'base64'
+}
+
+export function curlOperations(requests: Requests): readonly ControlOperation[] {
+  return [
+    { method: 'POST', path: '/curl', handle: (call) => curl(requests, call) },
+    ...['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map((method) => ({
+      method,
+      path: '/curl/raw',
+      takesStream: true,
+      handle: (call: ControlCall) => curlRaw(requests, call),
+    })),
+  ]
+}
+
+async function curl(requests: Requests, { body: given, signal }: ControlCall): Promise<object> {
+  const {
+    url,
+    method = 'GET',
+    headers = {},
+    body,
+    timeout_ms: timeoutMs = DEFAULT_MS,
+    response_encoding,
+  } = given as CurlBody
+  const began = performance.now()
+  // Whatever becomes of it, its target is free when this is over.
+  const over = new AbortController()
+  const late = setTimeout(
+    () => over.abort(requestFailed(`${timeoutMs} ms are over`, 'ERR_TIMED_OUT')),
+    timeoutMs,
+  )
+  try {
+    const answer = await requests.send(
+      {
+        url,
+        method,
+        headers: Object.entries(headers),
+        body: body === undefined ? undefined : Buffer.from(body),
+      },
+      { timeoutMs, signal: AbortSignal.any([signal, over.signal]) },
+    )
+    const bytes = await readAll(answer.body)
+    const text = bytes.toString(response_encoding ?? 'utf8')
+    if (JSON.stringify(text).length > MOST_GIVEN_TEXT) throw tooLong()
+    return {
+      status: answer.status,
+      headers: byName(headersOfBody(answer.headers)),
+      body: text,
+      duration_ms: Math.round(performance.now() - began),
+    }
+  } finally {
+    clearTimeout(late)
+    over.abort()
+  }
+}
+
+async function curlRaw(requests: Requests, { query, request, signal }: ControlCall) {
+  const body = await readBody(request)
+  const answer = await requests.send(
+    { url: query.get('url')!, method: request.method!, headers: headersOf(request), body },
+    { timeoutMs: Number(query.get('timeout_ms') ?? DEFAULT_MS), signal },
+  )
+  const length = bodyLength(answer.headers)
+  const headers = passable(headersOfBody(answer.headers))
+  if (sizeOf(headers) > MOST_HEADER_BYTES) {
+    throw requestFailed('its headers are too long', 'ERR_RESPONSE_HEADERS_TOO_BIG')
+  }
+  return {
+    status: answer.status,
+    headers,
+    bytes: Readable.from(answer.body, { objectMode: false }),
+    ...(length !== undefined && { length }),
+  }
+}
+
+function headersOf({ headers }: IncomingMessage): Header[] {
+  return Object.entries(headers).flatMap(([name, value]): Header[] =>
+    name.startsWith(relay.header) ? [[name.slice(relay.header.length), String(value)]] : [],
+  )
+}
+
+function byName(headers: readonly Header[]): Record<string, string[]> {
+  const map = Map.groupBy(headers, ([name]) => name)
+  return Object.fromEntries([...map].map(([name, each]) => [name, each.map(([, value]) => value)]))
+}
+
+async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length
+    if (length > MOST_SENT_BYTES) {
+      const most = `${MOST_SENT_BYTES / 1024 / 1024} MiB`
+      throw new ControlError('payload_too_large', `Cannot send this: the body is larger than ${most}`)
+    }
+    chunks.push(chunk)
+  }
+  return length === 0 ? undefined : Buffer.concat(chunks)
+}
+
+async function readAll(body: AsyncIterable<Buffer>): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of body) {
+    length += chunk.length
+    if (length > MOST_GIVEN_BYTES) throw tooLong()
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+function tooLong(): ControlError {
+  const most = `${MOST_GIVEN_BYTES / 1024 / 1024} MiB`
+  return requestFailed(`it is larger than ${most}; curl/raw passes on answers of any size`)
+}

@@ -1,0 +1,75 @@
+// Targets that requests are sent from. Hidden ones: no tab, and none of the pages that clients find. Chromium
+// closes them with the connection that made them, so that nothing is left behind.
+import { CdpConnection, type CdpEvent } from '../../chromium/cdp-connection.ts'
+
+export interface Target {
+  readonly cdp: CdpConnection
+  readonly targetId: string
+  readonly sessionId: string
+  /** Whoever uses it now. */
+  onEvent: (event: CdpEvent) => void
+}
+
+const BOTH_WAYS = [{ requestStage: 'Request' }, { requestStage: 'Response' }]
+
+export class Targets {
+  readonly #cdp: CdpConnection
+  readonly #bySession: Map<string, Target>
+  readonly #idle: Target[] = []
+  #isClosed = false
+
+  private constructor(cdp: CdpConnection, bySession: Map<string, Target>) {
+    this.#cdp = cdp
+    this.#bySession = bySession
+    void cdp.closed.then(() => (this.#isClosed = true))
+  }
+
+  static async open(port: number, path: string): Promise<Targets> {
+    const bySession = new Map<string, Target>()
+    const cdp = await CdpConnection.open(port, path, (event) => {
+      if (event.sessionId !== undefined) bySession.get(event.sessionId)?.onEvent(event)
+    })
+    return new Targets(cdp, bySession)
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  async take(): Promise<Target> {
+    return this.#idle.pop() ?? this.#make()
+  }
+
+  /** As good as new: nothing ever becomes of what it navigates to. */
+  giveBack(target: Target): void {
+    target.onEvent = () => {}
+    this.#idle.push(target)
+  }
+
+  discard({ targetId, sessionId }: Target): void {
+    this.#bySession.delete(sessionId)
+    if (!this.#isClosed) this.#cdp.dispatch('Target.closeTarget', { targetId })
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#cdp.close()
+  }
+
+  async #make(): Promise<Target> {
+    const cdp = this.#cdp
+    const made = { url: 'about:blank', hidden: true, background: true }
+    const { targetId } = await cdp.call<{ targetId: string }>('Target.createTarget', made)
+    const attach = { targetId, flatten: true }
+    const { sessionId } = await cdp.call<{ sessionId: string }>('Target.attachToTarget', attach)
+    const target: Target = { cdp, targetId, sessionId, onEvent: () => {} }
+    this.#bySession.set(sessionId, target)
+    await Promise.all([
+      cdp.call('Network.enable', {}, sessionId),
+      cdp.call('Fetch.enable', { patterns: BOTH_WAYS, handleAuthRequests: true }, sessionId),
+      // It is the site that is asked, not what it left in the browser to answer for it.
+      cdp.call('Network.setBypassServiceWorker', { bypass: true }, sessionId),
+    ])
+    return target
+  }
+}

@@ -1,0 +1,31 @@
+// What the agent and a runner say to each other, over one socket.
+
+export const FRAME = {
+  /** To the runner: JSON of a Task. */
+  run: 1,
+  /** From the runner: the code is about to begin. */
+  begun: 2,
+  stdout: 3,
+  stderr: 4,
+  /** The end of a run: what the code returned, as JSON. */
+  result: 5,
+  /** The end of a run: JSON of a Failure. */
+  failure: 6,
+} as const
+
+export interface Task {
+  /** Address of Chromium's browser-wide websocket. */
+  readonly endpoint: string
+  readonly code: string
+}
+
+export interface Failure {
+  readonly error: string
+  /** Where it failed, for people. */
+  readonly stack: string
+}
+
+export const MOST_OUTPUT_BYTES = 1024 * 1024
+export const MOST_RESULT_BYTES = 8 * 1024 * 1024
+/** A result, or the text of a task, which JSON makes longer. */
+export const MOST_FRAME_BYTES = MOST_RESULT_BYTES

@@ -1,0 +1,38 @@
+import { Readable } from 'node:stream'
+import type { ControlOperation } from '../operation.ts'
+import type { Executor, Executed } from './executor.ts'
+import type { Failure } from './conversation.ts'
+
+const DEFAULT_SECONDS = 60
+
+export function playwrightOperations(executor: Executor): readonly ControlOperation[] {
+  return [
+    {
+      method: 'POST',
+      path: '/playwright/execute',
+      handle: async ({ body, signal }) => {
+        const { code, timeout_sec: seconds = DEFAULT_SECONDS } = body as {
+          code: string
+          timeout_sec?: number
+        }
+        return answerOf(await executor.execute({ code, timeoutMs: seconds * 1000, signal }))
+      },
+    },
+  ]
+}
+
+/** A result is passed on as the JSON that it is: reading and writing it again would hold up the agent. */
+function answerOf({ outcome, error, stdout, stderr }: Executed) {
+  const printed = { ...(stdout && { stdout }), ...(stderr && { stderr }) }
+  if (outcome?.isSuccess) {
+    const rest = JSON.stringify(printed).slice(1)
+    const head = Buffer.from('{"success":true,"result":')
+    const tail = Buffer.from(rest === '}' ? rest : `,${rest}`)
+    const parts = [head, outcome.json, tail]
+    const length = head.length + outcome.json.length + tail.length
+    return { bytes: Readable.from(parts, { objectMode: false }), length }
+  }
+  if (!outcome) return { success: false, error, ...printed }
+  const failure = JSON.parse(outcome.json.toString()) as Failure
+  return { success: false, error: failure.error, ...printed, stderr: stderr + failure.stack }
+}

@@ -1,0 +1,172 @@
+// One runner: a Node of its own, so that code can be stopped whatever it does. What comes from it is the
+// tenant's: counted, and the runner ended when it is too much.
+import { spawn, type ChildProcess } from 'node:child_process'
+import type { Duplex } from 'node:stream'
+import { FrameSplitter, toFrame, type Frame } from '@berth/kit/frames'
+import { FRAME, MOST_FRAME_BYTES, MOST_OUTPUT_BYTES, type Task } from './conversation.ts'
+
+/** Of one run, with all its frames: one that keeps to its bounds stays well below. */
+const MOST_RUN_BYTES = 32 * 1024 * 1024
+const MOST_LAST_WORDS = 4_000
+const LAST_WORDS_MS = 200
+const CHANNEL = 3
+
+export interface RunnerOptions {
+  readonly node: string
+  readonly file: string
+  readonly home: string
+  readonly temporary: string
+}
+
+export interface Run {
+  readonly task: Task
+  readonly onBegun: () => void
+}
+
+export interface Outcome {
+  /** JSON of the result, or of a Failure. */
+  readonly json: Buffer
+  readonly isSuccess: boolean
+}
+
+/** The runner ended before the code did. */
+export class RunnerEnded extends Error {}
+
+interface Current extends Run {
+  readonly resolve: (outcome: Outcome) => void
+}
+
+export class RunnerProcess {
+  readonly #child: ChildProcess
+  readonly #channel: Duplex
+  readonly #frames = new FrameSplitter({ mostBytes: MOST_FRAME_BYTES })
+  readonly #ended = Promise.withResolvers<never>()
+  #current: Current | undefined
+  #received = 0
+  #lastWords = ''
+  #isOver = false
+  stdout = new Output()
+  stderr = new Output()
+
+  constructor({ node, file, home, temporary }: RunnerOptions) {
+    // A heap of its own bound: code that hoards ends itself, and not Chromium.
+    const flags = ['--max-old-space-size=512', '--disable-warning=ExperimentalWarning']
+    // A group of its own, so that what the code started ends with it.
+    this.#child = spawn(node, [...flags, file], {
+      detached: true,
+      stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+      cwd: home,
+      env: { HOME: home, TMPDIR: temporary, PATH: '/usr/bin:/bin', LANG: 'C.UTF-8' },
+    })
+    // SAFETY: it was asked for above, and a pipe goes both ways.
+    this.#channel = this.#child.stdio[CHANNEL] as Duplex
+    this.#channel.on('error', () => {})
+    this.#channel.on('data', (chunk: Buffer) => this.#take(chunk))
+    this.#child.stderr!.on('error', () => {})
+    this.#child.stderr!.on('data', (chunk: Buffer) => {
+      this.#lastWords = (this.#lastWords + chunk.toString()).slice(-MOST_LAST_WORDS)
+    })
+    this.#child.once('error', (error) => this.#end(error.message))
+    this.#child.once('exit', (code, signal) => this.#onExit(signal ?? `code ${code}`))
+    this.#ended.promise.catch(() => {})
+  }
+
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  /** One at a time. Rejects with RunnerEnded. */
+  async run(run: Run): Promise<Outcome> {
+    const { promise, resolve } = Promise.withResolvers<Outcome>()
+    this.#current = { ...run, resolve }
+    this.#received = 0
+    this.stdout = new Output()
+    this.stderr = new Output()
+    this.#channel.write(toFrame(FRAME.run, Buffer.from(JSON.stringify(run.task))))
+    try {
+      return await Promise.race([promise, this.#ended.promise])
+    } finally {
+      this.#current = undefined
+    }
+  }
+
+  /** Ends it and all its children at once. */
+  kill(): void {
+    this.#isOver = true
+    this.#killGroup()
+    this.#channel.destroy()
+  }
+
+  #killGroup(): void {
+    const { pid } = this.#child
+    if (pid === undefined) return
+    try {
+      process.kill(-pid, 'SIGKILL')
+    } catch {
+      // Gone already.
+    }
+  }
+
+  /** What it said last may still be on its way; but whoever inherited the other end may hold it open. */
+  #onExit(how: string): void {
+    this.#isOver = true
+    this.#killGroup()
+    const end = () => this.#end(how)
+    const timer = setTimeout(end, LAST_WORDS_MS)
+    this.#child.once('close', () => {
+      clearTimeout(timer)
+      end()
+    })
+  }
+
+  #end(how: string): void {
+    this.kill()
+    const words = this.#lastWords.trim()
+    this.#ended.reject(new RunnerEnded(`it ended with ${how}${words ? `\n${words}` : ''}`))
+  }
+
+  #take(chunk: Buffer): void {
+    this.#received += chunk.length
+    if (this.#received > MOST_RUN_BYTES) return this.kill()
+    try {
+      for (const frame of this.#frames.split(chunk)) this.#handle(frame)
+    } catch {
+      this.kill()
+    }
+  }
+
+  #handle({ kind, payload }: Frame): void {
+    switch (kind) {
+      case FRAME.begun:
+        return this.#current?.onBegun()
+      case FRAME.stdout:
+        return this.stdout.add(payload)
+      case FRAME.stderr:
+        return this.stderr.add(payload)
+      case FRAME.result:
+      case FRAME.failure:
+        return this.#current?.resolve({ json: payload, isSuccess: kind === FRAME.result })
+      default:
+        return
+    }
+  }
+}
+
+/** What a run printed, up to a bound. */
+class Output {
+  #pieces: Buffer[] = []
+  #length = 0
+
+  add(piece: Buffer): void {
+    const room = MOST_OUTPUT_BYTES - this.#length
+    if (room < 0) return
+    this.#length += piece.length
+    // Copied: it is a part of a larger one that would be kept with it.
+    this.#pieces.push(Buffer.from(piece.subarray(0, room)))
+    if (this.#length > MOST_OUTPUT_BYTES) this.#pieces.push(Buffer.from('\n[cut: more than 1 MiB]\n'))
+  }
+
+  get text(): string {
+    return Buffer.concat(this.#pieces).toString()
+  }
+}

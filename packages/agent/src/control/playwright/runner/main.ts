@@ -1,0 +1,94 @@
+// Runs the code of tenants, in a process of its own beside the agent, which starts it, feeds it and ends it.
+import { Socket } from 'node:net'
+import { inspect } from 'node:util'
+import { FrameSplitter, toFrame } from '@berth/kit/frames'
+import {
+  FRAME,
+  MOST_FRAME_BYTES,
+  MOST_OUTPUT_BYTES,
+  MOST_RESULT_BYTES,
+  type Failure,
+  type Task,
+} from '../conversation.ts'
+import { BadCode, compile } from './code.ts'
+import { leaveDialogs, scopeAt } from './page.ts'
+
+const CHANNEL = 3
+const channel = new Socket({ fd: CHANNEL, readable: true, writable: true })
+const frames = new FrameSplitter({ mostBytes: MOST_FRAME_BYTES })
+channel.on('data', (chunk: Buffer) => {
+  for (const { payload } of frames.split(chunk)) void run(JSON.parse(payload.toString()) as Task)
+})
+// The agent is gone, and so is the reason to be here.
+channel.on('close', () => process.exit())
+channel.on('error', () => {})
+
+const send = (kind: number, payload: Buffer | string) =>
+  channel.write(toFrame(kind, typeof payload === 'string' ? Buffer.from(payload) : payload))
+
+/** How many bytes of each kind were sent in this run. */
+const sent = new Map<number, number>()
+
+function redirect(stream: NodeJS.WriteStream, kind: number): void {
+  stream.write = (chunk: string | Uint8Array, ...rest: unknown[]) => {
+    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : Buffer.from(chunk)
+    const before = sent.get(kind) ?? 0
+    sent.set(kind, before + bytes.length)
+    // One more than is kept, so that it is known to be cut.
+    const room = MOST_OUTPUT_BYTES + 1 - before
+    if (room > 0) send(kind, bytes.subarray(0, room))
+    const done = rest.find((each) => typeof each === 'function') as (() => void) | undefined
+    if (done) queueMicrotask(done)
+    return true
+  }
+}
+redirect(process.stdout, FRAME.stdout)
+redirect(process.stderr, FRAME.stderr)
+
+// What nobody caught is printed, and is no reason to end: the code may be about to say what it found.
+const report = (error: unknown) => process.stderr.write(`Uncaught ${inspect(error)}\n`)
+process.on('uncaughtException', report)
+process.on('unhandledRejection', report)
+
+async function run({ endpoint, code }: Task): Promise<void> {
+  sent.clear()
+  try {
+    const execute = compile(code)
+    const { page, context, browser } = await scopeAt(endpoint)
+    send(FRAME.begun, '')
+    send(FRAME.result, toJson(await execute(page, context, browser)))
+  } catch (error) {
+    send(FRAME.failure, JSON.stringify(failureOf(error)))
+  } finally {
+    leaveDialogs()
+  }
+}
+
+function toJson(value: unknown): string {
+  if (value === undefined) return 'null'
+  let json: string | undefined
+  try {
+    json = JSON.stringify(value)
+  } catch (error) {
+    throw new Error(`Cannot return the result: it is no JSON (${firstLine((error as Error).message)})`, {
+      cause: error,
+    })
+  }
+  if (json === undefined) throw new Error(`Cannot return the result: a ${typeof value} is no JSON`)
+  const length = Buffer.byteLength(json)
+  if (length > MOST_RESULT_BYTES) {
+    throw new Error(`Cannot return the result: ${length} bytes of JSON are more than ${MOST_RESULT_BYTES}`)
+  }
+  return json
+}
+
+function failureOf(error: unknown): Failure {
+  if (error instanceof BadCode) return { error: error.message, stack: '' }
+  if (error instanceof Error)
+    return { error: cut(error.message || error.name), stack: cut(error.stack ?? '') }
+  return { error: cut(`The code threw ${inspect(error)}`), stack: '' }
+}
+
+const LONGEST_TEXT = 64 * 1024
+const cut = (text: string) => text.slice(0, LONGEST_TEXT)
+const firstLine = (text: string) => text.split('\n', 1)[0]!

@@ -1,0 +1,39 @@
+// Code that drives the browser from inside its instance.
+import { Type } from 'typebox'
+import { control } from './control.ts'
+import { Strict } from './schema.ts'
+
+const text = (description: string) => Type.Optional(Type.String({ description }))
+
+const PlaywrightResult = Type.Object(
+  {
+    success: Type.Boolean({ description: 'Whether the code ran to its end' }),
+    result: Type.Optional(Type.Unknown({ description: 'What it returned, as JSON; null for nothing' })),
+    error: text('Why it failed'),
+    stdout: text('What it printed; cut after 1 MiB'),
+    stderr: text('What it printed as errors, and where it failed; cut after 1 MiB'),
+  },
+  { title: 'PlaywrightResult' },
+)
+
+export const executePlaywrightCode = control({
+  id: 'executePlaywrightCode',
+  tag: 'Code',
+  summary: 'Run Playwright code in the instance',
+  method: 'POST',
+  at: '/playwright/execute',
+  body: Strict({
+    code: Type.String({
+      minLength: 1,
+      maxLength: 1_000_000,
+      examples: ['return await page.title()'],
+      description: 'TypeScript or JavaScript, run in an async function with page, context and browser',
+    }),
+    timeout_sec: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 300, default: 60, description: 'The code is stopped after it' }),
+    ),
+  }),
+  status: 200,
+  response: PlaywrightResult,
+  errors: ['too_many_requests', 'unavailable'],
+})
