@@ -14,13 +14,13 @@ const tasks = {
   dev: { file: 'packages/server/src/main.ts', nodeOptions: ['--watch'] },
   admin: { file: 'packages/server/src/admin.ts' },
   // For the smoke run of the benchmark, which is one of the tests.
-  check: { file: 'scripts/check.ts', packages: ['wrk'] },
+  check: { file: 'scripts/check.ts', packages: ['wrk', 'xdotool'] },
   format: { file: 'scripts/format.ts' },
   generate: { file: 'scripts/generate.ts' },
   surface: { file: 'scripts/surface.ts' },
   fuzz: { file: 'tests/fuzz/main.ts' },
   soak: { file: 'tests/soak/main.ts' },
-  bench: { file: 'scripts/bench/main.ts', packages: ['wrk'] },
+  bench: { file: 'scripts/bench/main.ts', packages: ['wrk', 'xdotool', 'ffmpeg'] },
 }
 
 async function main([name, ...args]) {

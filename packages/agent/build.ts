@@ -1,37 +1,58 @@
-// Bundles the agent into the one file that is bound into instances.
-import { mkdir, writeFile } from 'node:fs/promises'
+// Bundles the programs of an instance into the files that are bound into it: the agent, and the runner of
+// Playwright code, which is started by the agent when there is code to run.
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync } from 'node:zlib'
-import { build } from 'esbuild'
+import { build as esbuild, type BuildOptions, type Plugin } from 'esbuild'
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
 
-/**
- * The BiDi server is ten times the rest and seldom used: it travels inside the one file, compressed,
- * and costs a sleeping instance nothing but that.
- */
-export async function bundleAgent(outFile: string): Promise<void> {
-  const bidi = await bundle('src/bidi/server.ts')
-  const packed = brotliCompressSync(bidi).toString('base64')
-  const agent = await bundle('src/main.ts', { PACKED_BIDI_SERVER: JSON.stringify(packed) })
-  await mkdir(dirname(outFile), { recursive: true })
-  await writeFile(outFile, agent)
+/** Seldom used, and some of them ten times the rest; see src/packed.ts. */
+const packed = {
+  bidi: 'src/bidi/server.ts',
+  computer: 'src/control/computer/handlers.ts',
+  terminals: 'src/control/processes/attach-server.ts',
 }
 
-async function bundle(entry: string, define: Record<string, string> = {}): Promise<Uint8Array> {
-  const { outputFiles } = await build({
+export async function bundleAgent(outFile: string): Promise<void> {
+  const entries = Object.entries(packed).map(async ([name, entry]) => [
+    name,
+    pack(await bundle(entry, esModule)),
+  ])
+  const PACKED = JSON.stringify(Object.fromEntries(await Promise.all(entries)))
+  await write(outFile, await bundle('src/main.ts', { ...esModule, define: { PACKED } }))
+}
+
+const pack = (source: Uint8Array) => brotliCompressSync(source).toString('base64')
+
+/** A file of its own: it is many times the agent, and only a process of its own ever reads it. */
+export async function bundlePlaywrightRunner(outFile: string): Promise<void> {
+  const runner = await bundle('src/control/playwright/runner/main.ts', {
+    format: 'cjs',
+    // Asked for only by drivers of other browsers.
+    external: ['chromium-bidi/*', 'electron/*'],
+    plugins: [ownFilesOfPlaywright],
+  })
+  await write(outFile, runner)
+}
+
+const esModule: BuildOptions = {
+  format: 'esm',
+  // The websocket library is CommonJS, and asks for Node's own modules by require().
+  banner: { js: "import { createRequire } from 'node:module'; const require = createRequire('file:///');" },
+}
+
+async function bundle(entry: string, options: BuildOptions): Promise<Uint8Array> {
+  const { outputFiles } = await esbuild({
+    ...options,
     entryPoints: [path(entry)],
     write: false,
     bundle: true,
     platform: 'node',
-    format: 'esm',
     target: 'node24',
-    define,
     // The contract's constants come with its schemas, which the agent does not use: it checks by hand.
     alias: { typebox: path('src/no-schemas.ts') },
-    // The websocket library is CommonJS, and asks for Node's own modules by require().
-    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire('file:///');" },
     // Stack traces stay readable; comments and blanks would only be parsed once more per instance.
     minifyWhitespace: true,
     legalComments: 'none',
@@ -40,4 +61,34 @@ async function bundle(entry: string, define: Record<string, string> = {}): Promi
   return outputFiles.at(0)!.contents
 }
 
-if (import.meta.main) await bundleAgent(process.argv[2] ?? path('dist/agent.mjs'))
+/** Playwright reads two files of its package by paths that it computes; the bundle has them inside. */
+const ownFilesOfPlaywright: Plugin = {
+  name: 'own-files-of-playwright',
+  setup(build) {
+    build.onLoad({ filter: /playwright-core\/lib\/coreBundle\.js$/ }, async ({ path: file }) => {
+      const found: string[] = []
+      const contents = (await readFile(file, 'utf8')).replaceAll(
+        /require\(\w+\.default\.join\(packageRoot, "(package|browsers)\.json"\)\)/g,
+        (_all, name: string) => {
+          found.push(name)
+          return `require("../${name}.json")`
+        },
+      )
+      if (found.toSorted().join() !== 'browsers,package') {
+        throw new Error(`Cannot bundle Playwright: it reads other files than expected (${found.join()})`)
+      }
+      return { contents, loader: 'js' }
+    })
+  },
+}
+
+async function write(file: string, contents: Uint8Array): Promise<void> {
+  await mkdir(dirname(file), { recursive: true })
+  await writeFile(file, contents)
+}
+
+if (import.meta.main) {
+  const directory = process.argv[2] ?? path('dist')
+  await bundleAgent(`${directory}/agent.mjs`)
+  await bundlePlaywrightRunner(`${directory}/playwright.cjs`)
+}

@@ -118,11 +118,14 @@ function findNode(root) {
   return node
 }
 
-/** The program inside instances ships as one file, made again when anything it is made from changed. */
+/** The programs inside instances ship as one file each, made again when anything they are made from changed. */
 function bundleAgent(root, node) {
   const sources = ['packages/agent', 'packages/contracts/src', 'packages/kit/src'].flatMap((dir) =>
     readdirSync(join(root, dir), { recursive: true })
-      .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts') && !name.startsWith('dist'))
+      .filter(
+        (name) =>
+          /(\.ts|^package\.json)$/.test(name) && !name.endsWith('.test.ts') && !name.startsWith('dist'),
+      )
       .toSorted()
       .map((name) => join(root, dir, name)),
   )

@@ -2,6 +2,7 @@
 export interface ValueSchema {
   readonly type?: string | readonly string[]
   readonly enum?: readonly unknown[]
+  readonly examples?: readonly unknown[]
   readonly format?: string
   readonly pattern?: string
   readonly minLength?: number
@@ -44,7 +45,7 @@ export function badValues(schema: ValueSchema, place: 'body' | 'query'): unknown
     values.push(...onlyInBodies[type]!)
     if (!types.includes('null')) values.push(null)
   }
-  if (schema.enum) values.push('nonsense', '', String(schema.enum[0]).toUpperCase())
+  if (schema.enum) values.push('nonsense', '', inOtherCase(String(schema.enum[0])))
   if (schema.format === 'date-time') values.push(...badTimes)
   if (schema.minLength) values.push('')
   if (schema.maxLength !== undefined) values.push('x'.repeat(schema.maxLength + 1))
@@ -59,6 +60,8 @@ export function badValues(schema: ValueSchema, place: 'body' | 'query'): unknown
     )
   return values
 }
+
+const inOtherCase = (text: string) => (text === text.toUpperCase() ? text.toLowerCase() : text.toUpperCase())
 
 /** A lone surrogate has no UTF-8 form, so only JSON can carry one. */
 function unstorable(place: 'body' | 'query'): string[] {

@@ -42,7 +42,8 @@ test('the catalogue gives every code a status, and ends the retries of those tha
     const { status, final, meaning } = errorCatalogue[code]
     assert.ok(status >= 400 && status < 600, code)
     // Published clients send these again by themselves; the other 5xx may well succeed then.
-    const isInVain = status === 409 || status === 507 || code === 'sessions_unavailable'
+    const isInVain =
+      status === 409 || ['insufficient_storage', 'sessions_unavailable', 'request_failed'].includes(code)
     assert.equal(final === true, isInVain, code)
     assert.ok(meaning.length > 0, code)
   }

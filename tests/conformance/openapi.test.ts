@@ -97,7 +97,8 @@ test('statuses, parameters and bodies are those of the table', () => {
     for (const path of pathsOf(row)) {
       const { responses, requestBody } = document.paths[path]![row.method.toLowerCase()]!
       assert.ok(responses[row.status], `${row.id} answers ${row.status}`)
-      assert.equal(requestBody?.required, row.body && !row.bodyOptional, row.id)
+      const isRequired = row.bodyStream ? row.bodyStream === 'multipart' : row.body && !row.bodyOptional
+      assert.equal(requestBody?.required, isRequired, row.id)
       const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
       assert.deepEqual(inPath.toSorted(), Object.keys(row.params?.properties ?? {}).toSorted(), path)
     }

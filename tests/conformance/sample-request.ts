@@ -18,6 +18,7 @@ const bodies: Record<string, object> = {
   createApiKey: { name: 'made by a stranger' },
   updateApiKey: { name: 'renamed by a stranger' },
   rotateApiKey: { expire_in_days: 0 },
+  pressKey: { keys: ['Return'] },
 }
 
 export function sampleRequest(operation: Operation, path: string, references: References): Exchange {
@@ -34,17 +35,20 @@ export function sampleBody(operation: Operation): object | undefined {
   return bodies[operation.id] ?? requiredValues(operation.body)
 }
 
+/** What is in an instance, and known only there. */
+const inInstances: References = { watch: 'absent', process: '00000000-0000-4000-8000-000000000000' }
+
 export function fillPath(path: string, references: References): string {
   return path.replaceAll(/(\w+)\/\{\w+\}/g, (_match, resource: string) => {
-    const reference = references[resource]
+    const reference = references[resource] ?? inInstances[resource]
     if (reference === undefined) throw new Error(`No sample id of ${resource} for ${path}; add one`)
     return `${resource}/${encodeURIComponent(reference)}`
   })
 }
 
-/** The word before the last `{id}` of a path: what the operation works on. */
+/** The word before the first `{id}` of a path: what the operation works on, or in. */
 export function resourceOf(path: string): string | undefined {
-  return [...path.matchAll(/(\w+)\/\{\w+\}/g)].at(-1)?.[1]
+  return /(\w+)\/\{\w+\}/.exec(path)?.[1]
 }
 
 function sampleQuery(operation: Operation): string {
@@ -56,7 +60,10 @@ function sampleQuery(operation: Operation): string {
 interface ObjectSchema {
   readonly required?: readonly string[]
   readonly properties: Readonly<
-    Record<string, { type?: unknown; format?: string; enum?: unknown[]; minimum?: number }>
+    Record<
+      string,
+      { type?: unknown; format?: string; enum?: unknown[]; examples?: unknown[]; minimum?: number }
+    >
   >
 }
 
@@ -67,6 +74,7 @@ function requiredValues(schema: object): Record<string, unknown> {
 
 function sampleValue(name: string, schema: ObjectSchema['properties'][string]): unknown {
   if (schema.enum) return schema.enum[0]
+  if (schema.examples) return schema.examples[0]
   if (schema.format === 'date-time') {
     return new Date(Date.now() + (name === 'end' ? HOUR_MS : -HOUR_MS)).toISOString()
   }

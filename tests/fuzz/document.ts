@@ -59,6 +59,8 @@ export class ApiDocument {
     const body = node['requestBody'] as
       | { required?: boolean; content: Record<string, { schema: object }> }
       | undefined
+    // Bytes and forms are passed on unread.
+    const json = body?.content['application/json']
     const parameters = (node['parameters'] ?? []) as object[]
     const pointer = `#/paths/${escapePointer(path)}/${method}/responses`
     return {
@@ -67,8 +69,8 @@ export class ApiDocument {
       path,
       isOpen: Array.isArray(node['security']) && node['security'].length === 0,
       parameters: parameters.map((item) => this.#resolve(item) as unknown as Parameter),
-      body: body && (this.#resolve(body.content['application/json']!.schema) as unknown as FieldsSchema),
-      isBodyRequired: body?.required ?? false,
+      body: json && (this.#resolve(json.schema) as unknown as FieldsSchema),
+      isBodyRequired: (json && body?.required) ?? false,
       responses: new Map(
         Object.entries(node['responses'] as Record<string, object>).map(([status, response]) => [
           Number(status),

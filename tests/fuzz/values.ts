@@ -44,6 +44,7 @@ export class Values {
     const types = [schema.type ?? 'string'].flat()
     if (types.includes('null') && random.chance(0.2)) return null
     if (schema.enum) return random.pick(schema.enum)
+    if (schema.examples) return random.pick(schema.examples)
     switch (types[0]) {
       case 'integer':
       case 'number':

@@ -160,7 +160,8 @@ function names(answer: Answer): string[] {
   return (answer.json as { name: string }[]).map(({ name }) => name)
 }
 
-for (const operation of operations.filter(({ body }) => body)) {
+// Controls store nothing: what they are told goes into an instance.
+for (const operation of operations.filter(({ body, effect }) => body && effect !== 'control')) {
   const { properties } = operation.body as unknown as FieldsSchema
   const free = Object.entries(properties).filter(
     ([, { type, enum: values }]) => [type].flat().includes('string') && !values,

@@ -204,7 +204,7 @@ test('what the agent cannot take is refused, and it goes on', async (t) => {
     ['POST', '/shape', '{"__proto__":{"width":500}}', 400],
     ['POST', '/shape', { start_url: 'x'.repeat(65_537) }, 400],
     ['POST', '/shape', { width: 500 }, 500],
-    ['POST', '/shape', JSON.stringify('x'.repeat(600_000)), 413],
+    ['POST', '/shape', JSON.stringify('x'.repeat(4 * 1024 * 1024 + 10_000)), 413],
   ]
   for (const [method, path, body, status] of refused) {
     const answer = await agent.call(method, path, body)

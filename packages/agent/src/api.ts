@@ -2,15 +2,17 @@
 // agent checks what it takes: a wrong size would not be noticed until Chromium is odd.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AgentState, BrowserStart, Shape } from '@berth/contracts/link'
+import { readJson } from './body.ts'
+import type { Upgrade } from './control/processes/attach.ts'
+import type { AnswerControl } from './control/router.ts'
 import { BadRequest, readBrowserStart, readLeaseSeconds, readShape } from './requests.ts'
 import type { StateBoard } from './state.ts'
 
 // Not imported: that would look at each of its exports, one of which loads a websocket client of 6 MB.
 const { createServer } = process.getBuiltinModule('node:http')
 
-/** A start URL may be 64 KiB of characters that take six bytes each in JSON. */
-const MOST_BODY_BYTES = 512 * 1024
-const MOST_HEAD_BYTES = 16 * 1024
+/** Those of a request that is passed on to somebody else are among them. */
+const MOST_HEAD_BYTES = 64 * 1024
 const LONG_POLL_MS = 25_000
 const WAIT_FOR_OPEN_MS = 15_000
 
@@ -21,6 +23,9 @@ export interface ApiOptions {
   readonly shape: (shape: Shape) => Promise<void>
   /** Resolves when a client can be let in, or with the state as it is after that time. */
   readonly whenOpen: (timeoutMs: number) => Promise<AgentState>
+  /** For requests below /control. */
+  readonly answerControl: AnswerControl
+  readonly upgrade: Upgrade
 }
 
 interface Call {
@@ -30,7 +35,8 @@ interface Call {
 type Operation = (call: Call) => Promise<object | undefined>
 
 /** Never listens: the link hands it connections. */
-export function createApi({ state, renewLease, startBrowser, shape, whenOpen }: ApiOptions): Server {
+export function createApi(options: ApiOptions): Server {
+  const { state, renewLease, startBrowser, shape, whenOpen, answerControl, upgrade } = options
   const operations: Readonly<Record<string, Operation>> = {
     'GET /state': async ({ query }) => {
       const after = query.get('after')
@@ -54,39 +60,21 @@ export function createApi({ state, renewLease, startBrowser, shape, whenOpen }: 
       const { pathname, searchParams } = new URL(request.url ?? '/', 'http://agent')
       const operation = operations[`${request.method} ${pathname}`]
       if (!operation) return send(response, 404, { message: `Cannot ${request.method} ${pathname}` })
-      const result = await operation({ query: searchParams, body: await readBody(request) })
+      const result = await operation({ query: searchParams, body: await readJson(request) })
       send(response, result ? 200 : 204, result)
     } catch (error) {
       send(response, error instanceof BadRequest ? error.status : 500, { message: (error as Error).message })
     }
   }
 
-  const server = createServer(
-    { maxHeaderSize: MOST_HEAD_BYTES, requestTimeout: 30_000 },
-    (request, response) => {
-      void answer(request, response)
-    },
-  )
+  const server = createServer({ maxHeaderSize: MOST_HEAD_BYTES, requestTimeout: 0 }, (request, response) => {
+    void (request.url?.startsWith('/control/') ? answerControl : answer)(request, response)
+  })
   // The server keeps connections for its next call; closing one under it would fail that call.
   server.keepAliveTimeout = 0
+  server.on('upgrade', upgrade)
   server.on('clientError', (_error, socket) => socket.destroy())
   return server
-}
-
-async function readBody(request: IncomingMessage): Promise<unknown> {
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    length += chunk.length
-    if (length > MOST_BODY_BYTES) throw new BadRequest('Cannot read the request: it is too large', 413)
-    chunks.push(chunk)
-  }
-  if (length === 0) return undefined
-  try {
-    return JSON.parse(Buffer.concat(chunks).toString()) as unknown
-  } catch {
-    throw new BadRequest('Cannot read the request: it is not JSON')
-  }
 }
 
 function send(response: ServerResponse, status: number, body: object | undefined): void {

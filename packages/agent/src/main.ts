@@ -6,9 +6,11 @@ import { createApi } from './api.ts'
 import { passToBidi } from './bidi.ts'
 import { passToDevtools } from './cdp.ts'
 import { Chromium } from './chromium/chromium.ts'
+import { Controls } from './control/controls.ts'
+import { ServiceLog } from './control/logs/service-log.ts'
 import { Lease } from './lease.ts'
 import { Link } from './link.ts'
-import { log } from './log.ts'
+import { agentLog, log } from './log.ts'
 import { createProxy } from './proxy.ts'
 import { readSettings } from './settings.ts'
 import { StateBoard } from './state.ts'
@@ -16,13 +18,17 @@ import { StateBoard } from './state.ts'
 const settings = readSettings(process.argv)
 const { start, ports } = settings
 const state = new StateBoard()
-const chromium = new Chromium({ settings, state })
+const logs = { agent: agentLog, chromium: new ServiceLog(), display: new ServiceLog() }
+const chromium = new Chromium({ settings, state, logs })
 
 // First of all, so that Chromium starts while the rest does.
 if (start.browser) void chromium.start(start.browser).catch(() => {})
 
-// Chromium leads a process group of its own, and would outlive us outside of an instance.
-process.once('exit', () => chromium.kill())
+// Chromium and other programs lead process groups of their own, and would outlive us outside of an instance.
+process.once('exit', () => {
+  chromium.kill()
+  controls.kill()
+})
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => process.exit(0))
 
 const lease = new Lease({
@@ -40,12 +46,21 @@ const proxy = createProxy({
 })
 proxy.listen(ports.proxy, '127.0.0.1')
 
+const controls = new Controls({
+  settings,
+  chromium,
+  logs,
+  onProcesses: (processes) => state.update({ processes }),
+})
+
 const api = createApi({
   state,
   renewLease: (seconds) => lease.renew(seconds),
   startBrowser: (browser) => chromium.start(browser),
   shape: (shape) => chromium.shape(shape),
   whenOpen: (timeoutMs) => chromium.whenOpen(timeoutMs),
+  answerControl: controls.answer,
+  upgrade: controls.upgrade,
 })
 
 new Link({

@@ -10,6 +10,7 @@ export interface Overrides {
   readonly profile?: string
   readonly temporary?: string
   readonly display?: number
+  readonly playwrightRunner?: string
   readonly ports?: { readonly devtools: number; readonly proxy: number }
 }
 
@@ -21,6 +22,7 @@ export interface Settings {
   readonly profile: string
   /** For sockets of our own that need not outlive the instance. */
   readonly temporary: string
+  readonly playwrightRunner: string
   /** Number of the X display. */
   readonly display: number
   readonly ports: { readonly devtools: number; readonly proxy: number }
@@ -38,6 +40,7 @@ export function readSettings(argv: readonly string[]): Settings {
     home: overrides.home ?? instancePaths.home,
     profile: overrides.profile ?? (overrides.home ? `${overrides.home}/user-data` : instancePaths.profile),
     temporary: overrides.temporary ?? '/tmp',
+    playwrightRunner: overrides.playwrightRunner ?? instancePaths.playwrightRunner,
     display: overrides.display ?? 1,
     ports: overrides.ports ?? instancePorts,
   }

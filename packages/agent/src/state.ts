@@ -12,6 +12,7 @@ export class StateBoard {
     browser_version: null,
     restarts: 0,
     failure: null,
+    processes: 0,
   }
   readonly #waiting = new Set<() => void>()
 

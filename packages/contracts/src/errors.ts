@@ -47,6 +47,10 @@ const catalogue = {
     meaning: 'The Host header is not one this server answers for; see BERTH_ALLOWED_HOSTS',
   },
   invalid_state: { status: 422, meaning: 'Stored data cannot be used as it is' },
+  process_timed_out: {
+    status: 422,
+    meaning: 'The program took longer than its `timeout_sec` and was ended',
+  },
   upgrade_required: { status: 426, meaning: 'Only a websocket is served here; see the Upgrade header' },
   too_many_requests: { status: 429, meaning: 'The rate limit is reached; see Retry-After' },
   too_many_sessions: {
@@ -55,6 +59,11 @@ const catalogue = {
   },
   headers_too_large: { status: 431, meaning: 'The request headers are larger than allowed' },
   internal_error: { status: 500, meaning: 'A fault of the server, logged with the request id' },
+  request_failed: {
+    status: 502,
+    meaning: 'The browser got no answer from the target; net_error_name says why',
+    final: true,
+  },
   unavailable: {
     status: 503,
     meaning: 'The server is starting, draining, or cannot reach its database; retry',
@@ -64,7 +73,11 @@ const catalogue = {
     meaning: 'This host cannot run sessions safely; the message says what it lacks',
     final: true,
   },
-  insufficient_storage: { status: 507, meaning: 'The disk of the server is full', final: true },
+  insufficient_storage: {
+    status: 507,
+    meaning: 'The disk of the server, or of the instance, is full',
+    final: true,
+  },
   capacity_exhausted: {
     status: 529,
     meaning: 'The host has no room for another session now; the message says why',
@@ -89,6 +102,8 @@ export const ErrorBody = Type.Object(
     message: Type.String({ description: 'What went wrong and what to do about it' }),
     details: Type.Optional(Type.Array(ErrorDetail, { description: 'Further errors' })),
     inner_error: Type.Optional(ErrorDetail),
+    net_error: Type.Optional(Type.Integer({ description: "Of `request_failed`: Chromium's own number" })),
+    net_error_name: Type.Optional(Type.String({ description: 'Such as `ERR_CONNECTION_REFUSED`' })),
   },
   { title: 'Error' },
 )

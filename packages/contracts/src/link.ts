@@ -20,6 +20,7 @@ export const instancePaths = {
   egress: '/run/berth/egress.sock',
   node: '/run/berth-agent/node',
   agent: '/run/berth-agent/agent.mjs',
+  playwrightRunner: '/run/berth-agent/playwright.cjs',
   home: '/home/kernel',
   profile: '/home/kernel/user-data',
 } as const
@@ -29,6 +30,12 @@ export const instancePorts = { devtools: 9222, proxy: 3128 } as const
 
 /** Of the agent, and so of its instance, when it ends by itself for a reason. */
 export const agentExitCodes = { leaseLapsed: 3 } as const
+
+/**
+ * How a request to somebody else, and its answer, are told apart from those between server and agent: their
+ * headers have this before their names, and the status has a header of its own.
+ */
+export const relay = { header: 'relay-header-', status: 'relay-status' } as const
 
 /** How many connections the agent keeps dialled and unused. */
 export const SPARE_LINKS = 2
@@ -71,6 +78,8 @@ export const AgentState = Type.Object(
     restarts: Type.Integer({ minimum: 0 }),
     /** Why it failed, for people. */
     failure: Nullable(Type.String({ maxLength: 4000 })),
+    /** How many programs run that were spawned: with any, the session is in use. */
+    processes: Type.Integer({ minimum: 0 }),
   },
   { title: 'AgentState' },
 )
@@ -96,3 +105,15 @@ export type Shape = Static<typeof Shape>
  *   POST /shape            204, Shape
  */
 export const LeaseRenewal = Strict({ seconds: Type.Integer({ minimum: 1, maximum: 3600 }) })
+
+/**
+ * The output of a process travels as frames, see kit/frames.ts. Each is of one of these kinds; an event is
+ * the JSON of a ProcessOutputEvent that is no data.
+ */
+export const outputFrames = { stdout: 1, stderr: 2, event: 3 } as const
+export const OUTPUT_FRAMES_TYPE = 'application/vnd.berth.output'
+/** As much as Node reads from a pipe at once. */
+export const MOST_OUTPUT_FRAME_BYTES = 64 * 1024
+
+/** With every answer to a control, how many programs run that were spawned; absent: none. */
+export const PROCESSES_HEADER = 'berth-processes'

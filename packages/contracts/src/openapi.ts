@@ -62,6 +62,11 @@ export function statusName(status: number): string {
   return statusNames[status] ?? 'Success'
 }
 
+/** Of an answer that is not JSON. */
+export function mediaTypeOf({ kind, contentType }: Operation): string {
+  return contentType ?? (kind === 'events' ? 'text/event-stream' : 'application/octet-stream')
+}
+
 // The first path has the plain id; that of another is told apart by the words of that path.
 function operationIdAt(operation: Operation, path: string): string {
   if (path === operation.path) return operation.id
@@ -123,10 +128,22 @@ export function openApiDocument(operations: readonly Operation[]): Json {
     if (operation.kind === 'json') {
       success['content'] = { 'application/json': { schema: schemaOf(operation.response) } }
     } else if (operation.kind !== 'empty') {
-      const type = (operation.contentType ?? 'application/octet-stream').split(';')[0]!
-      success['content'] = { [type]: {} }
+      const event = operation.kind === 'events' ? { 'x-event-schema': schemaOf(operation.response) } : {}
+      success['content'] = { [mediaTypeOf(operation).split(';')[0]!]: event }
     }
     return success
+  }
+
+  function requestBodyOf({ body, bodyOptional, bodyStream, form }: Operation): Json | undefined {
+    if (body) return { required: !bodyOptional, content: { 'application/json': { schema: schemaOf(body) } } }
+    switch (bodyStream) {
+      case 'bytes':
+        return { required: false, content: { 'application/octet-stream': {} } }
+      case 'multipart':
+        return { required: true, content: { 'multipart/form-data': { schema: schemaOf(form ?? {}) } } }
+      case undefined:
+        return undefined
+    }
   }
 
   // Most statuses have one code and share its component; where codes meet, the answer lists them.
@@ -153,6 +170,7 @@ export function openApiDocument(operations: readonly Operation[]): Json {
 
   function describe(operation: Operation, path: string): Json {
     const isOpen = operation.auth === 'none'
+    const requestBody = requestBodyOf(operation)
     const parameters = [
       ...parametersIn('path', operation.params),
       ...parametersIn('query', operation.query),
@@ -163,15 +181,10 @@ export function openApiDocument(operations: readonly Operation[]): Json {
       operationId: operationIdAt(operation, path),
       tags: [operation.tag],
       summary: operation.summary,
-      ...(operation.auth === 'organization-key' && { description: 'Needs an organisation-wide API key' }),
+      ...descriptionOf(operation),
       ...(isOpen && { security: [] }),
       ...(parameters.length > 0 && { parameters }),
-      ...(operation.body && {
-        requestBody: {
-          required: !operation.bodyOptional,
-          content: { 'application/json': { schema: schemaOf(operation.body) } },
-        },
-      }),
+      ...(requestBody && { requestBody }),
       responses: responsesOf(operation),
     }
   }
@@ -234,4 +247,12 @@ const sharedParameters = {
     description: 'The same key with the same request has one effect and one answer, for 24 hours',
     schema: Type.String({ pattern: '^[\\x21-\\x7e]{1,255}$', minLength: 1, maxLength: 255 }),
   },
+}
+
+function descriptionOf({ auth, description }: Operation): { description?: string } {
+  const parts = [
+    ...(description === undefined ? [] : [description]),
+    ...(auth === 'organization-key' ? ['Needs an organisation-wide API key'] : []),
+  ]
+  return parts.length > 0 ? { description: parts.join('\n\n') } : {}
 }

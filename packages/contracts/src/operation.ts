@@ -7,9 +7,13 @@ export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 /** Who may call: anyone, the holder of any API key, or only the holder of an organisation-wide key. */
 export type Auth = 'none' | 'bearer' | 'organization-key'
 
-export type Kind = 'json' | 'empty' | 'text' | 'html' | 'binary'
+/**
+ * events: server-sent events, each with one `response` as its data. relay: status, headers and body are those
+ * of somebody else's answer.
+ */
+export type Kind = 'json' | 'empty' | 'text' | 'html' | 'binary' | 'events' | 'relay'
 
-export type Effect = 'read' | 'write' | 'act'
+export type Effect = 'read' | 'write' | 'act' | 'control'
 
 /** How a list is paged: by offset headers, or by an opaque token. */
 export type Paging = 'offset' | 'token' | 'cursor'
@@ -18,15 +22,23 @@ export interface Operation {
   readonly id: string
   readonly tag: string
   readonly summary: string
+  /** What the summary leaves open, in markdown. */
+  readonly description?: string
   readonly method: Method
   readonly path: string
   /** Further paths that serve the same operation, for clients of another age. */
   readonly aliases: readonly string[]
   readonly auth: Auth
+  /** Path below a session's `base_url`, where the session's own token is enough. */
+  readonly sessionPath?: string
   readonly kind: Kind
   readonly params?: TObject
   readonly query?: TObject
   readonly body?: TObject
+  /** A body that is passed on as it comes instead of being read: raw bytes, or a multipart form. */
+  readonly bodyStream?: 'bytes' | 'multipart'
+  /** Fields of that form. They are for its reader to check, as nobody sees them on their way. */
+  readonly form?: TObject
   /** Whether a request without a body is taken as `{}`. */
   readonly bodyOptional: boolean
   readonly status: number
@@ -36,7 +48,8 @@ export interface Operation {
   readonly errors: readonly ErrorCode[]
   /**
    * A read changes nothing. A write is one transaction, with its audit record. An act reaches beyond the
-   * database, and commits what it did when it did it, with the audit record.
+   * database, and commits what it did when it did it, with the audit record. A control reaches into the
+   * instance of a session, leaves nothing in the database, and is audited as reads are.
    */
   readonly effect: Effect
   /** Fields of the answer that are shown once and never replayed from an Idempotency-Key. */
@@ -53,7 +66,7 @@ interface Defaults {
   onceOnly: readonly string[]
 }
 
-type Row = Omit<Operation, keyof Defaults> & Partial<Defaults>
+export type Row = Omit<Operation, keyof Defaults> & Partial<Defaults>
 
 export type Resolved<R extends Row> = Omit<R, keyof Defaults> &
   Defaults & { [K in keyof R & keyof Defaults]: R[K] }
@@ -78,10 +91,15 @@ export type Body<O> = In<O, 'body'>
 export type Response<O> = O extends { response: infer S extends TSchema } ? Static<S> : void
 
 /** The JSON POSTs of the control plane take an Idempotency-Key. */
-export function takesIdempotencyKey({ method, kind, auth }: Operation): boolean {
-  return method === 'POST' && kind === 'json' && auth !== 'none'
+export function takesIdempotencyKey({ method, kind, auth, effect }: Operation): boolean {
+  return method === 'POST' && kind === 'json' && auth !== 'none' && effect !== 'control'
 }
 
 export function pathsOf({ path, aliases }: Operation): string[] {
   return [path, ...aliases]
+}
+
+/** Among the exports of a contract, which has constants and schemas as well. */
+export function isOperation(value: unknown): value is Operation {
+  return typeof value === 'object' && value !== null && 'method' in value && 'path' in value
 }

@@ -2,15 +2,30 @@
 import * as apiKeys from './api-keys.ts'
 import * as auditLogs from './audit-logs.ts'
 import * as browsers from './browsers.ts'
-import type { Operation } from './operation.ts'
+import * as computer from './computer.ts'
+import * as curl from './curl.ts'
+import * as files from './files.ts'
+import * as logs from './logs.ts'
+import { isOperation, type Operation } from './operation.ts'
 import * as organization from './organization.ts'
+import * as playwright from './playwright.ts'
+import * as processes from './processes.ts'
 import * as projects from './projects.ts'
 import * as system from './system.ts'
 
-function isOperation(value: unknown): value is Operation {
-  return typeof value === 'object' && value !== null && 'method' in value && 'path' in value
-}
-
-export const operations: readonly Operation[] = [browsers, projects, organization, apiKeys, auditLogs, system]
+export const operations: readonly Operation[] = [
+  browsers,
+  computer,
+  files,
+  processes,
+  logs,
+  playwright,
+  curl,
+  projects,
+  organization,
+  apiKeys,
+  auditLogs,
+  system,
+]
   .flatMap((module) => Object.values(module) as unknown[])
   .filter(isOperation)

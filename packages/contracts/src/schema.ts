@@ -2,7 +2,7 @@
 import { Type, type TProperties, type TSchema, type TUnsafe, type Static } from 'typebox'
 
 // Control characters and lone surrogates cannot be stored faithfully, so no free text carries them.
-const PRINTABLE = '^[^\\p{Cc}\\p{Cs}]*$'
+export const PRINTABLE = '^[^\\p{Cc}\\p{Cs}]*$'
 
 export function Text(options: { description: string; minLength?: number; maxLength: number }) {
   return Type.String({ pattern: PRINTABLE, ...options })

@@ -129,10 +129,11 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
     isDraining: () => readiness.isDraining,
     shouldUpgrade: (request) => isGatewayUpgrade(request) || isTunnelUpgrade(request),
   })
+  const rate = new RateLimit(config.BERTH_RATE_LIMIT_PER_MINUTE)
   const access = new Access({
     authenticator,
     projects,
-    rate: new RateLimit(config.BERTH_RATE_LIMIT_PER_MINUTE),
+    rate,
     room: () => audit.room(),
   })
   const organization = new OrganizationService({
@@ -160,6 +161,7 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
     db,
     pool,
     access,
+    sessionGuard: part.accessTo(rate).guard,
     audit,
     answers: new IdempotentAnswers(box),
     originOf: (request) => originOf(config, request),

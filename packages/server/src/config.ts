@@ -283,6 +283,11 @@ const settings = {
     parse: integer(64, 1_000_000),
     help: 'For browser sessions: processes and threads one may have.',
   }),
+  BERTH_MAX_FILE_MB: setting({
+    default: '4096',
+    parse: integer(1, 1_000_000),
+    help: 'For browser sessions: most that one upload of files may have.',
+  }),
   BERTH_LEASE_SECONDS: setting({
     default: '20',
     parse: integer(2, 3600),

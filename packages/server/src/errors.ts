@@ -1,4 +1,4 @@
-import { errorCatalogue, type ErrorCode } from '@berth/contracts/errors'
+import { errorCatalogue, type ErrorBody, type ErrorCode } from '@berth/contracts/errors'
 
 export interface ErrorDetail {
   readonly code: string
@@ -10,11 +10,18 @@ export class AppError extends Error {
   readonly code: ErrorCode
   readonly details: readonly ErrorDetail[] | undefined
   readonly headers: Readonly<Record<string, string>> | undefined
+  /** Of the body, besides what every error has. */
+  readonly fields: Readonly<Partial<ErrorBody>> | undefined
 
   constructor(
     code: ErrorCode,
     message: string,
-    options: { cause?: unknown; details?: readonly ErrorDetail[]; headers?: Record<string, string> } = {},
+    options: {
+      cause?: unknown
+      details?: readonly ErrorDetail[]
+      headers?: Record<string, string>
+      fields?: Partial<ErrorBody>
+    } = {},
   ) {
     // A refusal is an answer, not a fault: nobody reads its stack, which costs more than the rest of it.
     const { stackTraceLimit } = Error
@@ -25,6 +32,7 @@ export class AppError extends Error {
     this.code = code
     this.details = options.details
     this.headers = options.headers
+    this.fields = options.fields
   }
 
   get status(): number {

@@ -4,19 +4,24 @@ import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
-import { browserRoutes } from './browsers/routes.ts'
+import { browserRoutes, callerOf } from './browsers/routes.ts'
 import { BrowserService } from './browsers/service.ts'
 import { Sessions } from './browsers/sessions.ts'
 import { BrowserView } from './browsers/view.ts'
+import { Controls } from './control/controls.ts'
+import { controlRoutes } from './control/routes.ts'
+import { SessionAccess } from './control/session-access.ts'
 import type { Config } from './config.ts'
 import type { Db } from './db/schema.ts'
 import { AllowList } from './egress/allow-list.ts'
 import { EgressPolicy } from './egress/policy.ts'
 import { EgressProxy } from './egress/proxy.ts'
 import { Gateway } from './gateway/gateway.ts'
+import { TERMINAL_ROUTE } from './gateway/target.ts'
 import { SessionTokens } from './gateway/tokens.ts'
 import type { Route } from './http/call.ts'
 import { isOwnOrigin, newHostCheck } from './http/host-check.ts'
+import type { RateLimit } from './http/rate-limit.ts'
 import { originOf } from './http/origin.ts'
 import { internalAddress } from './replicas/own-address.ts'
 import { Peers } from './replicas/peers.ts'
@@ -32,11 +37,14 @@ import { readServerId } from './server-id.ts'
 
 /** Made by the set-up from packages/agent. */
 const agentFile = join(import.meta.dirname, '../../agent/dist/agent.mjs')
+const playwrightRunner = join(import.meta.dirname, '../../agent/dist/playwright.cjs')
 
 export interface SessionsPart {
   readonly sessions: Sessions
   readonly instances: Instances
   readonly routes: readonly Route[]
+  /** Lets in who has the token of a session. */
+  accessTo(rate: RateLimit): SessionAccess
   /** Takes up what an earlier run left, then holds instances ready. */
   resume(): Promise<void>
   /** Lets the clients of sessions in. */
@@ -88,6 +96,10 @@ export async function startSessions(options: {
     maxSessions: config.BERTH_MAX_CONCURRENT_SESSIONS,
     defaultProject: findDefaultProject,
   })
+  const controls = new Controls({
+    find: (call, id) => browsers.session(callerOf(call), id),
+    mostBodyBytes: config.BERTH_MAX_FILE_MB * MB,
+  })
   const gateway = new Gateway({
     sessions,
     tokens,
@@ -98,7 +110,8 @@ export async function startSessions(options: {
   return {
     sessions,
     instances,
-    routes: browserRoutes(browsers),
+    routes: [...browserRoutes(browsers), ...controlRoutes(controls)],
+    accessTo: (rate) => new SessionAccess({ tokens, projectOf: (id) => browsers.projectOf(id), rate }),
     resume: async () => {
       await sessions.resume()
       instances.fill()
@@ -112,17 +125,16 @@ export async function startSessions(options: {
         else gateway.accept(request, socket, head)
       })
       // Not operations of the contract: what clients of CDP and BiDi ask for by themselves.
-      for (const path of ['/browser/cdp', '/browser/webdriver/session']) {
-        for (const url of [path, `${path}/*`]) {
-          server.route({
-            method: ['GET', 'HEAD', 'POST', 'PUT'],
-            url,
-            handler: async (request, reply) => {
-              reply.hijack()
-              await gateway.answer(request.raw, reply.raw, { origin: originOf(config, request) })
-            },
-          })
-        }
+      const paths = ['/browser/cdp', '/browser/webdriver/session'].flatMap((path) => [path, `${path}/*`])
+      for (const url of [...paths, TERMINAL_ROUTE]) {
+        server.route({
+          method: ['GET', 'HEAD', 'POST', 'PUT'],
+          url,
+          handler: async (request, reply) => {
+            reply.hijack()
+            await gateway.answer(request.raw, reply.raw, { origin: originOf(config, request) })
+          },
+        })
       }
     },
     listening: (address) => sessions.listening(internalAddress(address, config.BERTH_INTERNAL_URL)),
@@ -140,6 +152,7 @@ export async function openDriver(config: Config, log: Logger): Promise<Driver> {
   return LocalDriver.open({
     dataDir: config.BERTH_DATA_DIR,
     agentFile,
+    playwrightRunner,
     leaseSeconds: config.BERTH_LEASE_SECONDS,
     allowWeakIsolation: config.BERTH_ALLOW_WEAK_ISOLATION,
     egress: new EgressProxy({ policy, log }),

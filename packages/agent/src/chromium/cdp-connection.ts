@@ -14,6 +14,7 @@ type Result = Record<string, unknown>
 
 export class CdpConnection {
   #socket: SmallWebSocket | undefined
+  #onEvent: ((event: CdpEvent) => void) | undefined
   #nextId = 1
   #isOver = false
   #answerCount = 0
@@ -22,8 +23,9 @@ export class CdpConnection {
   /** Resolves when either side closed it. */
   readonly closed = this.#closing.promise
 
-  static async open(port: number, path: string): Promise<CdpConnection> {
+  static async open(port: number, path: string, onEvent?: (event: CdpEvent) => void): Promise<CdpConnection> {
     const connection = new CdpConnection()
+    connection.#onEvent = onEvent
     connection.#socket = await SmallWebSocket.open(port, path, {
       onMessage: (text) => connection.#take(text),
       onClose: () => {
@@ -41,11 +43,16 @@ export class CdpConnection {
   }
 
   /** Resolves with the result; of what type it is, the caller knows by the protocol. */
-  async call<T = Result>(method: string, params: object = {}, sessionId?: string): Promise<T> {
+  async call<T = Result>(
+    method: string,
+    params: object = {},
+    sessionId?: string,
+    answerMs = ANSWER_MS,
+  ): Promise<T> {
     if (this.#isOver) throw new Error(`Cannot call ${method}: the connection is closed`)
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
     const id = this.dispatch(method, params, sessionId)
-    const timer = setTimeout(() => this.#fail(id, `no answer for ${ANSWER_MS / 1000} s`), ANSWER_MS)
+    const timer = setTimeout(() => this.#fail(id, `no answer for ${answerMs / 1000} s`), answerMs)
     this.#waiting.set(id, {
       resolve,
       reject: (error) => reject(new Error(`Cannot call ${method}: ${error.message}`)),
@@ -72,6 +79,7 @@ export class CdpConnection {
 
   #take(text: string): void {
     const message = parse(text)
+    if (message?.method !== undefined) return this.#onEvent?.(message as CdpEvent)
     if (message?.id === undefined) return
     this.#answerCount++
     if (message.error) return this.#fail(message.id, message.error.message)
@@ -95,7 +103,14 @@ export class CdpConnection {
   }
 }
 
-interface Message {
+export interface CdpEvent {
+  readonly method: string
+  /** Whatever the event is documented to have. */
+  readonly params: Record<string, unknown>
+  readonly sessionId?: string
+}
+
+interface Message extends Partial<CdpEvent> {
   readonly id?: number
   readonly result?: Result
   readonly error?: { readonly message: string }

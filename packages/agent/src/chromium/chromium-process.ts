@@ -1,5 +1,6 @@
 // One run of Chromium, from its start to its end.
 import { spawn, type ChildProcess } from 'node:child_process'
+import type { ServiceLog } from '../control/logs/service-log.ts'
 
 const MOST_OUTPUT_CHARACTERS = 4_000
 /** Printed once the debugging port is open. */
@@ -10,6 +11,8 @@ export interface ChromiumProcessOptions {
   readonly flags: readonly string[]
   readonly environment: Readonly<Record<string, string>>
   readonly directory: string
+  /** All that it says. */
+  readonly log: ServiceLog
 }
 
 export interface ChromiumExit {
@@ -25,7 +28,7 @@ export class ChromiumProcess {
   readonly listening: Promise<string>
   #output = ''
 
-  constructor({ command, flags, environment, directory }: ChromiumProcessOptions) {
+  constructor({ command, flags, environment, directory, log }: ChromiumProcessOptions) {
     // A group of its own, so that no child of it is left behind.
     this.#child = spawn(command, flags, {
       detached: true,
@@ -43,7 +46,7 @@ export class ChromiumProcess {
         resolve({ isClean: code === 0, how: signal ?? `code ${code}` })
       })
     })
-    this.listening = this.#awaitPort()
+    this.listening = this.#awaitPort(log)
   }
 
   /** Of one that was started. */
@@ -67,10 +70,11 @@ export class ChromiumProcess {
     }
   }
 
-  #awaitPort(): Promise<string> {
+  #awaitPort(log: ServiceLog): Promise<string> {
     const { promise, resolve, reject } = Promise.withResolvers<string>()
     // Read to the end of its life, or a full pipe would stop it.
     this.#child.stderr!.on('data', (chunk: Buffer) => {
+      log.append(chunk)
       this.#output = (this.#output + chunk.toString()).slice(-MOST_OUTPUT_CHARACTERS)
       const path = LISTENING.exec(this.#output)?.[1]
       if (path) resolve(path)

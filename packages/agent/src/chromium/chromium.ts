@@ -9,6 +9,8 @@ import { pause } from '@berth/kit/pause'
 import { log } from '../log.ts'
 import type { Settings } from '../settings.ts'
 import type { StateBoard } from '../state.ts'
+import type { ServiceLogs } from '../control/logs/operations.ts'
+import type { ServiceLog } from '../control/logs/service-log.ts'
 import { Display } from '../display/display.ts'
 import { CdpConnection } from './cdp-connection.ts'
 import { ChromiumProcess, type ChromiumExit } from './chromium-process.ts'
@@ -25,12 +27,14 @@ const START_MS = 20_000
 /** How long a Chromium that hung up may take to end by itself. */
 const GOODBYE_MS = 5_000
 const RETRY_MS = 20
+const OPEN_MS = 15_000
 
 export class Chromium {
   readonly #settings: Settings
   readonly #state: StateBoard
   readonly #restarts = new RestartLimit()
   readonly #display: Display
+  readonly #log: ServiceLog
   /** What was asked for, and what it has been shaped to since. */
   #asked: BrowserStart | undefined
   #shape: BrowserStart | undefined
@@ -41,10 +45,33 @@ export class Chromium {
   /** Starts and shapes take turns. */
   #turn: Promise<unknown> = Promise.resolve()
 
-  constructor({ settings, state }: { settings: Settings; state: StateBoard }) {
+  constructor({ settings, state, logs }: { settings: Settings; state: StateBoard; logs: ServiceLogs }) {
     this.#settings = settings
     this.#state = state
-    this.#display = new Display(settings)
+    this.#log = logs.chromium
+    this.#display = new Display(settings, logs.display)
+  }
+
+  /** What it is and how large, once it was asked for. */
+  get looks(): BrowserStart | undefined {
+    return this.#shape
+  }
+
+  /** The screen of a headful one. */
+  get display(): Display {
+    return this.#display
+  }
+
+  /** Of its debugging protocol. */
+  get port(): number {
+    return this.#settings.ports.devtools
+  }
+
+  /** A conversation with it, as soon as it has one. */
+  async openCdp(): Promise<CdpConnection> {
+    const { devtools_path: path, browser } = await this.whenOpen(OPEN_MS)
+    if (path === null) throw new Error(`Cannot talk to Chromium: it is ${browser}`)
+    return CdpConnection.open(this.port, path)
   }
 
   /** Resolves when it is settled. Asking again for the same waits for the one that is there. */
@@ -94,6 +121,11 @@ export class Chromium {
     }
   }
 
+  /** As DISPLAY has it; undefined without a screen. */
+  get displayName(): string | undefined {
+    return this.#asked?.headless === false ? this.#display.name : undefined
+  }
+
   /** Ends it for good. */
   kill(): void {
     this.#generation++
@@ -121,6 +153,7 @@ export class Chromium {
       flags: chromiumFlags({ browser, profile, ports }),
       environment: environment(this.#settings, browser.headless ? undefined : this.#display.name),
       directory: home,
+      log: this.#log,
     })
     this.#process = chromium
     let isLate = false

@@ -6,12 +6,14 @@ import type { EndReason } from '@berth/contracts/browsers'
 import type { LinkPurpose } from '@berth/contracts/link'
 import type { AgentClient } from '../runtime/agent-client.ts'
 import type { Instance, InstanceEnd } from '../runtime/driver.ts'
-import type { Hold, HoldOptions, Session } from './session.ts'
+import { RunningPrograms } from './running-programs.ts'
+import type { AgentLoan, Hold, HoldOptions, Session } from './session.ts'
 import { SessionEnded } from './session.ts'
 import { Standby, type StandbyRule } from './standby.ts'
 
 export interface LiveSessionOptions {
   readonly id: string
+  readonly projectId: string
   readonly instance: Instance
   readonly agent: AgentClient
   readonly timeoutSeconds: number
@@ -25,11 +27,13 @@ export interface LiveSessionOptions {
 
 export class LiveSession implements Session {
   readonly id: string
+  readonly projectId: string
   readonly instance: Instance
   readonly agent: AgentClient
   readonly #onEnd: LiveSessionOptions['onEnd']
   readonly #ending = new AbortController()
   readonly #standby: Standby
+  readonly #programs: RunningPrograms
   #timeoutMs: number
   #hasHadClients = false
   #holds = 0
@@ -39,6 +43,7 @@ export class LiveSession implements Session {
   constructor(options: LiveSessionOptions) {
     const { id, instance, agent, log } = options
     this.id = id
+    this.projectId = options.projectId
     this.instance = instance
     this.agent = agent
     this.#onEnd = options.onEnd
@@ -46,6 +51,7 @@ export class LiveSession implements Session {
     this.#standby = new Standby({ instance, rule: options.standby, uptimeMs: options.uptimeMs, log })
     void instance.ended.then((end) => this.end(reasonOf[end]))
     this.#becomeIdle()
+    this.#programs = new RunningPrograms({ agent, hold: () => this.hold(), ending: this.ending })
   }
 
   get ending(): AbortSignal {
@@ -94,14 +100,20 @@ export class LiveSession implements Session {
     return devtools_path
   }
 
-  async awake<T>(work: (agent: AgentClient) => Promise<T>): Promise<T> {
+  async lend(): Promise<AgentLoan> {
     const hold = this.hold()
     try {
       await this.#wake()
-      return await work(this.agent)
-    } finally {
+      return { agent: this.agent, [Symbol.dispose]: () => hold[Symbol.dispose]() }
+    } catch (error) {
       hold[Symbol.dispose]()
+      throw error
     }
+  }
+
+  /** Whether something runs in it that was started past this server, as through a tunnel. */
+  async look(): Promise<void> {
+    await this.agent.state({ signal: this.ending })
   }
 
   /** The first reason counts. What is left to do is in the hands of the owner. */
@@ -116,6 +128,7 @@ export class LiveSession implements Session {
 
   /** Stops watching it without ending it, for a server that stops and leaves it to the next one. */
   release(): void {
+    this.#programs.close()
     clearTimeout(this.#idleTimer)
     this.#standby.close()
     this.agent.close()

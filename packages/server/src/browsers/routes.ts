@@ -2,7 +2,7 @@ import * as contract from '@berth/contracts/browsers'
 import { route, type Call, type Route } from '../http/call.ts'
 import type { BrowserService, Caller } from './service.ts'
 
-const callerOf = ({ principal, projectId, origin }: Call<unknown>): Caller => ({
+export const callerOf = ({ principal, projectId, origin }: Call<unknown>): Caller => ({
   principal,
   projectId,
   origin,

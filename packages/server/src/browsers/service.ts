@@ -18,6 +18,7 @@ import { toPage } from '../http/paging.ts'
 import type { Principal } from '../http/principal.ts'
 import { AgentError } from '../runtime/agent-client.ts'
 import { NoCapacity, type Instances } from '../runtime/instances.ts'
+import type { Session } from './session.ts'
 import type { Sessions } from './sessions.ts'
 import * as store from './store.ts'
 import type { BrowserRecord, NewBrowser } from './types.ts'
@@ -218,6 +219,26 @@ export class BrowserService {
     crashPoint('browser-deleted')
     // Announcements take a moment, and nobody may come in after the answer.
     this.#options.sessions.shut(record.id, reason)
+  }
+
+  /** To do something in it. One that runs here is found without asking the database. */
+  async session(caller: Caller, idOrName: string): Promise<Session> {
+    const { sessions } = this.#options
+    const here = sessions.findHere(idOrName)
+    const projectId = projectOf(caller)
+    if (here && !here.ending.aborted && (projectId === null || here.projectId === projectId)) return here
+    const record = await this.#find(caller, idOrName)
+    const session = await sessions.find(record.id)
+    if (!session || session.ending.aborted) throw notFound(idOrName)
+    return session
+  }
+
+  /** The project of a session that has not ended. */
+  async projectOf(sessionId: string): Promise<string | undefined> {
+    const here = this.#options.sessions.findHere(sessionId)
+    if (here) return here.ending.aborted ? undefined : here.projectId
+    const record = await store.findBrowserById(this.#options.db, sessionId)
+    return record && !record.deleted_at && !record.is_starting ? record.project_id : undefined
   }
 
   async #find(

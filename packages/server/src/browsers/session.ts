@@ -24,8 +24,18 @@ export interface Session {
   connect(purpose: LinkPurpose, signal: AbortSignal): Promise<Duplex>
   /** Path of Chromium's browser-wide websocket, another one after each start of Chromium. */
   devtoolsPath(options?: { isKnownWrong?: boolean }): Promise<string>
-  /** Asks its agent for something, and keeps it awake meanwhile. */
-  awake<T>(work: (agent: AgentClient) => Promise<T>): Promise<T>
+  /** Its agent, with the session awake until the loan is disposed. */
+  lend(): Promise<AgentLoan>
+}
+
+export interface AgentLoan extends Disposable {
+  readonly agent: AgentClient
+}
+
+/** Asks the agent of a session for something, and keeps the session awake meanwhile. */
+export async function awake<T>(session: Session, work: (agent: AgentClient) => Promise<T>): Promise<T> {
+  using loan = await session.lend()
+  return await work(loan.agent)
 }
 
 export class SessionEnded extends Error {

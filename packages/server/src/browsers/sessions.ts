@@ -9,7 +9,7 @@ import { AppError } from '../errors.ts'
 import type { Peers } from '../replicas/peers.ts'
 import type { Claim, Instances, ReadyInstance } from '../runtime/instances.ts'
 import { LiveSession } from './live-session.ts'
-import type { Session } from './session.ts'
+import { awake, type Session } from './session.ts'
 import * as store from './store.ts'
 import type { BrowserRecord } from './types.ts'
 
@@ -108,13 +108,14 @@ export class Sessions {
     if (record.start_url !== null) {
       // Fire and forget, as is promised; the session does not depend on it.
       const { start_url } = record
-      session.awake((agent) => agent.shape({ start_url })).catch(() => {})
+      awake(session, (agent) => agent.shape({ start_url })).catch(() => {})
     }
   }
 
   #watch(record: BrowserRecord, { instance, agent }: ReadyInstance): LiveSession {
     const session = new LiveSession({
       id: record.id,
+      projectId: record.project_id,
       instance,
       agent,
       timeoutSeconds: record.timeout_seconds,
@@ -130,7 +131,7 @@ export class Sessions {
   async shape(id: string, shape: Shape): Promise<void> {
     const session = await this.find(id)
     if (!session) throw new AppError('conflict', 'Cannot change the session: it has just ended')
-    await session.awake((agent) => agent.shape(shape))
+    await awake(session, (agent) => agent.shape(shape))
   }
 
   /** Its row was changed, by this server or by another. */

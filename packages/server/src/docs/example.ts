@@ -9,11 +9,18 @@ export function curlOf(operation: Operation): Html {
   const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => `$${name.toUpperCase()}`)
   const body = operation.body && sampleObject(asSchema(operation.body))
   const query = Object.entries(operation.query ? sampleRequired(asSchema(operation.query)) : {})
+  const isStream = operation.bodyStream !== undefined
+  const form = operation.form ? sampleRequired(asSchema(operation.form)) : {}
   const isImplied = operation.method === 'GET' || (operation.method === 'POST' && body)
   const options = [
     ...(operation.auth === 'none' ? [] : ['-H "Authorization: Bearer $BERTH_API_KEY"']),
-    ...(query.length > 0 ? ['--get'] : []),
-    ...query.map(([name, value]) => `--data-urlencode ${quoted(`${name}=${String(value)}`)}`),
+    ...(query.length > 0 && !isStream ? ['--get'] : []),
+    ...query.map(
+      ([name, value]) =>
+        `${isStream ? '--url-query' : '--data-urlencode'} ${quoted(`${name}=${String(value)}`)}`,
+    ),
+    ...(operation.bodyStream === 'bytes' ? ['--data-binary @file'] : []),
+    ...Object.entries(form).map(([name, value]) => `-F ${quoted(`${name}=${String(value)}`)}`),
     ...(body ? ['-H "Content-Type: application/json"', `-d ${quoted(JSON.stringify(body))}`] : []),
     ...(operation.kind === 'binary' ? ['--output answer.bin'] : []),
   ]

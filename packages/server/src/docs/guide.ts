@@ -2,6 +2,7 @@
 // computed from it; the rest are promises of http/, to be kept in step with it.
 import type { Operation } from '@berth/contracts/operation'
 import { pagingHeaders } from '@berth/contracts/openapi'
+import { controlsSection } from './controls.ts'
 import { errorsSection } from './errors.ts'
 import { html, joined, prose, type Html } from './html.ts'
 import { authNames } from './operation.ts'
@@ -14,6 +15,7 @@ export function guideSections(operations: readonly Operation[]): GuideSection[] 
     keys,
     projects,
     sessionsSection,
+    controlsSection,
     conventions,
     errorsSection(operations),
     paging,

@@ -1,6 +1,6 @@
 // One operation of the reference: what it takes, what it answers, and how to call it.
 import { errorCatalogue, type ErrorCode } from '@berth/contracts/errors'
-import { errorsOf, pagingHeaders, statusName } from '@berth/contracts/openapi'
+import { errorsOf, mediaTypeOf, pagingHeaders, statusName } from '@berth/contracts/openapi'
 import { takesIdempotencyKey, type Auth, type Operation } from '@berth/contracts/operation'
 import { curlOf, shapeOf } from './example.ts'
 import { html, joined, prose, type Html } from './html.ts'
@@ -14,7 +14,7 @@ export const authNames: Readonly<Record<Auth, string>> = {
 }
 
 export function operationSection(operation: Operation): Html {
-  const { id, method, path, params, query, body } = operation
+  const { id, method, path, params, query, body, bodyStream, form } = operation
   return html`<section class="entry" id="${id}">
     <div class="text">
       <h3>${heading(prose(operation.summary), id)}</h3>
@@ -35,6 +35,7 @@ export function operationSection(operation: Operation): Html {
         ${takesIdempotencyKey(operation) && html`<a class="mark" href="#idempotency">Idempotency-Key</a>`}
         <span class="id">${id}</span>
       </p>
+      ${operation.description !== undefined && html`<p>${prose(operation.description)}</p>`}
       ${
         params &&
         html`<h4>Path</h4>
@@ -49,6 +50,11 @@ export function operationSection(operation: Operation): Html {
         body &&
         html`<h4>Body<small>${operation.bodyOptional ? 'may be left out' : 'required'}</small></h4>
           ${fieldsOf(asSchema(body), 'sent')}`
+      }
+      ${
+        bodyStream &&
+        html`<h4>Body<small>${bodyStream === 'bytes' ? 'any bytes' : 'multipart/form-data'}</small></h4>
+          ${form && fieldsOf(asSchema(form), 'sent')}`
       }
       ${answerOf(operation)} ${errorsPart(operation)}
     </div>
@@ -69,13 +75,14 @@ function pathOf(path: string): Html {
 }
 
 function answerOf(operation: Operation): Html {
-  const { response, status, kind, contentType, paging, onceOnly } = operation
-  const schema = kind === 'json' && response ? asSchema(response) : undefined
+  const { response, status, kind, paging, onceOnly } = operation
+  const schema = (kind === 'json' || kind === 'events') && response ? asSchema(response) : undefined
   const isUnnamed = schema?.title === undefined && schema?.items?.title === undefined
   return html`<h4>Answer</h4>
     <p class="answer">
       <span class="status">${status} ${statusName(status)}</span>
-      ${schema ? html`<span class="type">${typeOf(schema)}</span>` : kind !== 'empty' && html`<code>${contentType ?? 'application/octet-stream'}</code>`}
+      ${schema && html`<span class="type">${typeOf(schema)}</span>`}
+      ${kind !== 'json' && kind !== 'empty' && html`<code>${mediaTypeOf(operation)}</code>`}
     </p>
     ${schema && isUnnamed && fieldsOf(schema, 'received')}
     ${

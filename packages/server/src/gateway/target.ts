@@ -1,16 +1,22 @@
 // What a URL under /browser asks the gateway for.
+import { SESSION_BASE } from '@berth/contracts/control'
 import type { ClientPurpose } from './session.ts'
 
 export type Discovery = 'version' | 'list' | 'protocol'
 
 export type Target =
   /** A websocket to Chromium as a whole, or to one of its targets by path. */
-  | { readonly kind: 'websocket'; readonly purpose: ClientPurpose; readonly devtoolsPath?: string }
+  | { readonly kind: 'websocket'; readonly purpose: 'cdp' | 'bidi'; readonly devtoolsPath?: string }
+  /** A websocket to the terminal of a process. */
+  | { readonly kind: 'websocket'; readonly purpose: 'terminal'; readonly processId: string }
   /** What Chromium tells over plain HTTP; clients that are given an https URL begin with it. */
   | { readonly kind: 'discovery'; readonly purpose: 'cdp'; readonly what: Discovery }
 
 export const CDP_PATH = '/browser/cdp'
 const BIDI_PATH = '/browser/webdriver/session'
+/** As the server has it for plain requests. */
+export const TERMINAL_ROUTE = `${SESSION_BASE}/process/:process_id/attach`
+const terminalPattern = new RegExp(`^${TERMINAL_ROUTE.replace(':process_id', '([A-Za-z0-9-]{1,100})')}$`)
 
 const discoveries: Readonly<Record<string, Discovery>> = {
   '/json': 'list',
@@ -26,6 +32,8 @@ export function targetOf(path: string): Target | undefined {
   const plain = path.endsWith('/') ? path.slice(0, -1) : path
   if (plain === CDP_PATH) return { kind: 'websocket', purpose: 'cdp' }
   if (plain === BIDI_PATH) return { kind: 'websocket', purpose: 'bidi' }
+  const [, processId] = terminalPattern.exec(plain) ?? []
+  if (processId) return { kind: 'websocket', purpose: 'terminal', processId }
   if (!plain.startsWith(`${CDP_PATH}/`)) return undefined
   const rest = plain.slice(CDP_PATH.length)
   const what = Object.hasOwn(discoveries, rest) ? discoveries[rest] : undefined
@@ -34,4 +42,11 @@ export function targetOf(path: string): Target | undefined {
   // Whatever browser it names, there is one; its name changes when Chromium is started again.
   if (kind === 'browser') return { kind: 'websocket', purpose: 'cdp' }
   return kind === 'page' ? { kind: 'websocket', purpose: 'cdp', devtoolsPath: rest } : undefined
+}
+
+/** What the token must be good for. */
+export const audienceOf: Readonly<Record<ClientPurpose, string>> = {
+  cdp: 'cdp',
+  bidi: 'bidi',
+  terminal: 'control',
 }

@@ -2,7 +2,7 @@
 // whether the request makes sense. Nothing of the instance is touched before all of it is right.
 import type { IncomingMessage } from 'node:http'
 import { AppError } from '../errors.ts'
-import { targetOf, type Target } from './target.ts'
+import { audienceOf, targetOf, type Target } from './target.ts'
 import type { SessionTokens } from './tokens.ts'
 
 export interface AdmissionOptions {
@@ -42,7 +42,7 @@ export async function admit(request: IncomingMessage, options: AdmissionOptions)
   }
   const given = new URLSearchParams(url.query).getAll('jwt')
   const token = given.length === 1 ? given[0]! : ''
-  const { sessionId } = await tokens.verify(token, target.purpose)
+  const { sessionId } = await tokens.verify(token, audienceOf[target.purpose])
   return { sessionId, token, target }
 }
 

@@ -23,7 +23,14 @@ export interface UpstreamOptions {
 }
 
 /** Answered, but not with a websocket. */
-class NotUpgraded extends Error {}
+class NotUpgraded extends Error {
+  readonly status: number
+
+  constructor(status: number) {
+    super('The browser opened no websocket')
+    this.status = status
+  }
+}
 
 /** A paused stream that begins with the first frame. */
 export async function openUpstream(options: UpstreamOptions): Promise<Duplex> {
@@ -32,8 +39,9 @@ export async function openUpstream(options: UpstreamOptions): Promise<Duplex> {
     return await open(options)
   } catch (error) {
     if (signal.aborted || session.ending.aborted) throw unreachable(session, error)
-    if (target.devtoolsPath && error instanceof NotUpgraded) {
-      throw new AppError('not_found', 'Cannot find this page in the browser of the session', { cause: error })
+    if (error instanceof NotUpgraded) {
+      const refusal = refusalOf(target, error)
+      if (refusal) throw refusal
     }
   }
   // Chromium may just have been started again, and then it is elsewhere. While it ends, even what is asked
@@ -45,6 +53,18 @@ export async function openUpstream(options: UpstreamOptions): Promise<Duplex> {
       if (left === 1 || signal.aborted || session.ending.aborted) throw unreachable(session, error)
     }
   }
+}
+
+/** Undefined where it may be otherwise a moment later. */
+function refusalOf(target: UpstreamOptions['target'], { status }: NotUpgraded): AppError | undefined {
+  if (target.purpose === 'terminal') {
+    return status === 404
+      ? new AppError('not_found', `Cannot find process "${target.processId}"`)
+      : new AppError('bad_request', `Cannot attach to process "${target.processId}": it has no terminal`)
+  }
+  return target.devtoolsPath === undefined
+    ? undefined
+    : new AppError('not_found', 'Cannot find this page in the browser of the session')
 }
 
 export function unreachable(session: GatewaySession, cause: unknown): AppError {
@@ -64,7 +84,7 @@ async function open(
   { isSecond = false } = {},
 ): Promise<Duplex> {
   const path = await unlessAborted(pathOf(session, target, isSecond), signal)
-  const stream = await session.connect(target.purpose, signal)
+  const stream = await session.connect(target.purpose === 'terminal' ? 'api' : target.purpose, signal)
   try {
     stream.on('error', () => {})
     stream.write(
@@ -85,6 +105,7 @@ async function pathOf(
   isKnownWrong: boolean,
 ): Promise<string> {
   if (target.purpose === 'bidi') return BIDI_PATH
+  if (target.purpose === 'terminal') return `/control/process/${target.processId}/attach`
   const path = target.devtoolsPath ?? (await session.devtoolsPath({ isKnownWrong }))
   if (!devtoolsPathPattern.test(path)) throw new Error('The browser has an unusable DevTools path')
   return path
@@ -92,7 +113,8 @@ async function pathOf(
 
 function checkHead(head: string, key: string): void {
   const [status = '', ...lines] = head.split('\r\n')
-  if (!/^HTTP\/1\.1 101(?: |$)/.test(status)) throw new NotUpgraded('The browser opened no websocket')
+  const [, code = '0'] = /^HTTP\/1\.1 (\d{3})(?: |$)/.exec(status) ?? []
+  if (code !== '101') throw new NotUpgraded(Number(code))
   const headers = new Map<string, string>()
   for (const line of lines) {
     const colon = line.indexOf(':')

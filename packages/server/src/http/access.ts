@@ -55,6 +55,7 @@ export class Access {
     if (!principal) throw unauthorized('the API key is unknown, expired or deleted')
     const context: RequestContext = {
       principal,
+      authStrategy: 'api_key',
       projectId: null,
       receivedAt: new Date(),
       clientIp,

@@ -17,7 +17,7 @@ export function auditRecord(
     key_id: principal.keyId,
     request_id: request.id,
     service: 'api',
-    auth_strategy: 'api_key',
+    auth_strategy: context.authStrategy,
     user_id: principal.creator.id,
     email: principal.creator.email,
     status,

@@ -1,4 +1,6 @@
 // What a handler is given, and how a handler is tied to its row of the contract.
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
+import type { Readable } from 'node:stream'
 import type { Operation, Body, Params, Query, Response } from '@berth/contracts/operation'
 import type { Db } from '../db/schema.ts'
 import type { Principal } from './principal.ts'
@@ -6,10 +8,20 @@ import type { Principal } from './principal.ts'
 /** Its result is the answer of the operation, also when the request is repeated. */
 export type Commit = <T>(work: (tx: Db) => Promise<T>) => Promise<T>
 
+/** A body that is passed on as it comes, with the headers that describe it. */
+export interface BodyStream {
+  readonly body: Readable
+  readonly headers: Readonly<Record<string, string>>
+}
+
 export interface Call<O> {
   readonly params: Params<O>
   readonly query: Query<O>
   readonly body: Body<O>
+  /** Of the request, without the API key. */
+  readonly headers: IncomingHttpHeaders
+  /** For operations whose body is not read but passed on. */
+  readonly stream: BodyStream | undefined
   /** For writes the one transaction that also holds the audit record; otherwise the pool. */
   readonly db: Db
   /** For acts: the one transaction that says it is done, together with the audit record. */
@@ -34,15 +46,17 @@ export interface TokenPage<T> {
 }
 
 export interface RawAnswer {
-  readonly body: string | Buffer
-  readonly headers?: Readonly<Record<string, string>>
+  readonly body: string | Buffer | Readable
+  readonly headers?: Readonly<OutgoingHttpHeaders>
+  /** Of a relay: that of the answer which is passed on. */
+  readonly status?: number
 }
 
 export type Answer<O> = O extends { paging: 'offset' }
   ? OffsetPage<Response<O>>
   : O extends { paging: 'token' }
     ? TokenPage<Response<O>>
-    : O extends { kind: 'text' | 'html' | 'binary' }
+    : O extends { kind: 'text' | 'html' | 'binary' | 'events' | 'relay' }
       ? RawAnswer
       : Response<O>
 

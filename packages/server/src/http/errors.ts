@@ -44,6 +44,7 @@ export function toErrorBody(error: AppError): ErrorBody {
     code: error.code,
     message: error.message,
     ...(error.details && { details: [...error.details] }),
+    ...error.fields,
   }
 }
 

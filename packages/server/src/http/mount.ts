@@ -1,7 +1,11 @@
 // Rows of the contract become routes: schemas, access, transaction, audit record and idempotent
 // answer are the same for all of them, so that a handler holds nothing but its own business.
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import type { Pool } from 'pg'
+import { SESSION_BASE } from '@berth/contracts/control'
 import { pathsOf, takesIdempotencyKey, type Operation } from '@berth/contracts/operation'
 import type { AuditTrail } from '../audit/trail.ts'
 import { crashPoint } from '../crash-point.ts'
@@ -10,17 +14,20 @@ import type { Db } from '../db/schema.ts'
 import { inTransaction, type Transaction } from '../db/transaction.ts'
 import type { Access, Guard } from './access.ts'
 import { auditRecord } from './audit-hook.ts'
-import type { Call, Commit, OffsetPage, RawAnswer, Route, TokenPage } from './call.ts'
+import type { BodyStream, Call, Commit, OffsetPage, RawAnswer, Route, TokenPage } from './call.ts'
 import { readIdempotencyKey, type IdempotentAnswers } from './idempotency.ts'
 import { offsetHeaders, tokenHeaders } from './paging.ts'
 import type { Principal } from './principal.ts'
 import type { Turnstile } from '@berth/kit/turnstile'
+import { discardRest } from './rest-of-body.ts'
 import { clientGone, ClientGone, type RequestContext } from './request-context.ts'
 
 export interface MountOptions {
   readonly db: Db
   readonly pool: Pool
   readonly access: Access
+  /** Lets in who has the token of a session. */
+  readonly sessionGuard: Guard
   readonly audit: AuditTrail
   readonly answers: IdempotentAnswers
   readonly originOf: (request: FastifyRequest) => string
@@ -31,12 +38,35 @@ export interface MountOptions {
 }
 
 export function mount(server: FastifyInstance, routes: readonly Route[], options: MountOptions): void {
-  for (const route of routes) {
-    for (const path of pathsOf(route.operation)) server.route(toFastifyRoute(route, path, options))
+  const place = (into: FastifyInstance, route: Route) => {
+    const { operation } = route
+    const guard = operation.auth === 'none' ? undefined : options.access.guard(operation)
+    for (const path of pathsOf(operation)) into.route(toFastifyRoute(route, { path, guard }, options))
+    if (operation.sessionPath === undefined) return
+    const path = SESSION_BASE + operation.sessionPath
+    into.route(toFastifyRoute(route, { path, guard: options.sessionGuard }, options))
   }
+  const [streaming, others] = partition(routes, ({ operation }) => operation.bodyStream !== undefined)
+  for (const route of others) place(server, route)
+  // In a scope of their own: everywhere else a body that is not JSON is refused.
+  void server.register((scope, _options, done) => {
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser('*', (_request, payload, parsed) => parsed(null, payload))
+    for (const route of streaming) place(scope, route)
+    done()
+  })
 }
 
-function toFastifyRoute(route: Route, path: string, options: MountOptions): RouteOptions {
+function partition<T>(items: readonly T[], isFirst: (item: T) => boolean): [T[], T[]] {
+  return [items.filter(isFirst), items.filter((item) => !isFirst(item))]
+}
+
+interface Place {
+  readonly path: string
+  readonly guard: Guard | undefined
+}
+
+function toFastifyRoute(route: Route, { path, guard }: Place, options: MountOptions): RouteOptions {
   const { operation } = route
   const { params, query, body, response } = operation
   const url = path.replaceAll(/\{(\w+)\}/g, ':$1')
@@ -47,9 +77,10 @@ function toFastifyRoute(route: Route, path: string, options: MountOptions): Rout
       ...(params && { params }),
       ...(query && { querystring: query }),
       ...(body && { body }),
-      ...(response && { response: { [operation.status]: response } }),
+      ...(response && operation.kind === 'json' && { response: { [operation.status]: response } }),
     },
-    onRequest: beginning(url, operation.auth === 'none' ? undefined : options.access.guard(operation)),
+    onRequest: beginning(url, guard),
+    ...(operation.bodyStream && { bodyLimit: Number.MAX_SAFE_INTEGER, config: { isBodyStream: true } }),
     ...(operation.bodyOptional && {
       preValidation: (request, _reply, done) => {
         request.body ??= {}
@@ -79,12 +110,13 @@ async function handle(
   request.isHandling = true
   try {
     const result =
-      operation.effect === 'read' || !context
+      operation.effect === 'read' || operation.effect === 'control' || !context
         ? await route.handle(new RequestCall(request, reply, options))
         : await change(route, { context, request, reply, ...options })
     return send(operation, result, request, reply)
   } finally {
     request.isHandling = false
+    if (operation.bodyStream) discardRest(request.raw)
     if (reply.raw.closed) request.whenOver(request, reply)
   }
 }
@@ -120,6 +152,22 @@ class RequestCall implements Call<unknown> {
   /** Made when first asked for: most reads are over before anyone could go away. */
   get signal(): AbortSignal {
     return (this.#signal ??= clientGone(this.#reply))
+  }
+
+  get headers(): IncomingHttpHeaders {
+    const { authorization, ...headers } = this.#request.headers
+    const isKey = this.#request.context?.authStrategy === 'api_key'
+    return authorization === undefined || isKey ? headers : { ...headers, authorization }
+  }
+
+  get stream(): BodyStream | undefined {
+    const { body, headers } = this.#request
+    if (!(body instanceof Readable)) return undefined
+    const described = ['content-type', 'content-length'].flatMap((name) => {
+      const value = headers[name]
+      return typeof value === 'string' ? [[name, value] as const] : []
+    })
+    return { body, headers: Object.fromEntries(described) }
   }
 
   get origin(): string {
@@ -207,6 +255,15 @@ async function recorded<T>(
 function send(operation: Operation, result: unknown, request: FastifyRequest, reply: FastifyReply): unknown {
   void reply.code(operation.status)
   if (operation.kind === 'empty') return reply.send()
+  if (operation.kind === 'events') {
+    // SAFETY: as below.
+    const { body } = result as RawAnswer
+    void reply.headers({ 'cache-control': 'no-store', 'x-sse-content-type': 'application/json' })
+    return reply.type('text/event-stream').send(body)
+  }
+  if (operation.kind === 'relay') {
+    return passOn(result as RawAnswer, reply)
+  }
   if (operation.kind !== 'json') {
     // SAFETY: Answer<O> makes handlers of these kinds return a RawAnswer.
     const { body, headers } = result as RawAnswer
@@ -228,4 +285,16 @@ function send(operation: Operation, result: unknown, request: FastifyRequest, re
     default:
       return reply.send(result)
   }
+}
+
+/** Not by Fastify, which holds the head back until there is a body, and answers with an error if there is none. */
+function passOn({ status = 200, headers, body }: RawAnswer, reply: FastifyReply): FastifyReply {
+  reply.hijack()
+  const all: OutgoingHttpHeaders = { ...(reply.getHeaders() as OutgoingHttpHeaders), ...headers }
+  reply.raw.writeHead(status, all)
+  reply.raw.flushHeaders()
+  const source = body instanceof Readable ? body : Readable.from([body])
+  // What is cut off on one side is cut off on the other.
+  pipeline(source, reply.raw).catch(() => {})
+  return reply
 }

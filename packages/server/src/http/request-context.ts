@@ -4,6 +4,8 @@ import type { Principal } from './principal.ts'
 /** What the server knows of a request once its caller is recognised. */
 export interface RequestContext {
   readonly principal: Principal
+  /** How the caller was recognised. */
+  readonly authStrategy: 'api_key' | 'session_token'
   projectId: string | null
   readonly receivedAt: Date
   /** Empty when the connection was gone before anyone could look. */
@@ -13,6 +15,10 @@ export interface RequestContext {
 }
 
 declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The body is passed on as it comes. */
+    isBodyStream?: boolean
+  }
   interface FastifyRequest {
     context: RequestContext | null
     /** The path of the contract that was asked for, with its parameters unfilled. */

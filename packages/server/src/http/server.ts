@@ -13,6 +13,7 @@ import { Connections } from './connections.ts'
 import { auditRecord } from './audit-hook.ts'
 import { answerError } from './errors.ts'
 import { newHostCheck } from './host-check.ts'
+import { SlowBodies } from './slow-bodies.ts'
 import { compileValidator, refusalOf } from './validation.ts'
 
 const BODY_LIMIT = 1024 * 1024
@@ -23,7 +24,6 @@ const LISTENER = {
   // The host check answers a missing one in our own shape.
   requireHostHeader: false,
 }
-const REQUEST_TIMEOUT_MS = 60_000
 // Longer than the idle time of common load balancers, so that they and not we close first.
 const KEEP_ALIVE_MS = 75_000
 
@@ -59,7 +59,8 @@ export function newServer({
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    // See slow-bodies.ts.
+    requestTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,
     forceCloseConnections: 'idle',
     trustProxy: config.BERTH_TRUSTED_PROXIES.length > 0 ? [...config.BERTH_TRUSTED_PROXIES] : false,
@@ -82,6 +83,7 @@ export function newServer({
     const status = reply.raw.writableFinished ? reply.statusCode : CLIENT_GONE
     const { context, method, route } = request
     connections.requestEnded(request.raw.socket)
+    slowBodies.forget(request)
     metrics.requestDurations.observe({ method, route, status }, reply.elapsedTime)
     if (context && !context.isAudited) audit.record(auditRecord(request, context, status))
     // Changes and faults; the audit log has all the rest.
@@ -106,9 +108,17 @@ export function newServer({
   )
   const checkHost = newHostCheck(config)
   const connections = new Connections(server.server)
+  const slowBodies = new SlowBodies({
+    onSlow: (socket) => answerProtocolError(Object.assign(new Error(), { code: TIMED_OUT }), socket),
+  })
+  server.addHook('onClose', (_instance, done) => {
+    slowBodies.close()
+    done()
+  })
 
   server.addHook('onRequest', (request, reply, done) => {
     connections.requestStarted(request.raw.socket)
+    slowBodies.watch(request, { isStream: request.routeOptions.config.isBodyStream ?? false })
     // Not the onResponse hook, which a client that leaves before its answer never brings about.
     reply.raw.on('close', () => {
       if (!request.isHandling) request.whenOver(request, reply)
@@ -178,9 +188,10 @@ function listenerOptions(config: Config, shouldUpgradeCallback: ServerOptions['s
   return { https: { ...listener, cert, key, minVersion: 'TLSv1.2' } }
 }
 
+const TIMED_OUT = 'ERR_HTTP_REQUEST_TIMEOUT'
 const protocolErrors: Record<string, ErrorCode> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
-  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+  [TIMED_OUT]: 'request_timeout',
 }
 
 /** Requests that never became one: malformed, too large or too slow. The connection ends with them. */

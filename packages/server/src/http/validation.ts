@@ -1,5 +1,6 @@
 // Request validation from the contract's schemas.
 import { Ajv, type ErrorObject } from 'ajv'
+import { PRINTABLE } from '@berth/contracts/schema'
 import type { FastifySchemaCompiler } from 'fastify'
 import { AppError, type ErrorDetail } from '../errors.ts'
 
@@ -120,7 +121,9 @@ function complaintOf({ keyword, params = {}, message }: Partial<ErrorObject>): s
     case 'format':
       return 'must be an RFC 3339 date-time such as 2026-01-31T12:00:00Z'
     case 'pattern':
-      return 'must not contain control characters or broken Unicode'
+      return params['pattern'] === PRINTABLE
+        ? 'must not contain control characters or broken Unicode'
+        : `must match ${params['pattern']}`
     default:
       return message ?? 'is not valid'
   }

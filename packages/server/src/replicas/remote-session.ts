@@ -3,7 +3,7 @@
 import type { Duplex } from 'node:stream'
 import type { EndReason } from '@berth/contracts/browsers'
 import type { LinkPurpose } from '@berth/contracts/link'
-import { SessionEnded, type Hold, type Session } from '../browsers/session.ts'
+import { awake, SessionEnded, type AgentLoan, type Hold, type Session } from '../browsers/session.ts'
 import { AgentClient } from '../runtime/agent-client.ts'
 
 export interface RemoteSessionOptions {
@@ -37,19 +37,20 @@ export class RemoteSession implements Session {
   }
 
   async devtoolsPath(): Promise<string> {
-    const { devtools_path } = await this.awake((agent) => agent.openState(this.ending))
+    const { devtools_path } = await awake(this, (agent) => agent.openState(this.ending))
     return devtools_path
   }
 
   /** With connections that end with the work: an open one would keep the session from its standby. */
-  async awake<T>(work: (agent: AgentClient) => Promise<T>): Promise<T> {
+  async lend(): Promise<AgentLoan> {
     const hold = this.hold()
     const agent = new AgentClient(this)
-    try {
-      return await work(agent)
-    } finally {
-      agent.close()
-      hold[Symbol.dispose]()
+    return {
+      agent,
+      [Symbol.dispose]: () => {
+        agent.close()
+        hold[Symbol.dispose]()
+      },
     }
   }
 

@@ -14,7 +14,7 @@ const CONNECT_MS = 10_000
 
 export interface TunnelHostOptions {
   /** Of this server only: a tunnel leads to where the session is, never further. */
-  readonly find: (id: string) => Session | undefined
+  readonly find: (id: string) => (Session & { look(): Promise<void> }) | undefined
   readonly tokens: Pick<SessionTokens, 'verify'>
 }
 
@@ -75,7 +75,12 @@ export class TunnelHost {
     session.ending.addEventListener('abort', onEnd)
     socket.once('close', () => {
       session.ending.removeEventListener('abort', onEnd)
-      held.dispose()
+      if (purpose !== 'api') return held.dispose()
+      // What was asked through it may have started something that keeps the session in use.
+      session.look().then(
+        () => held.dispose(),
+        () => held.dispose(),
+      )
     })
     splice(socket, stream, () => hold.stir())
   }

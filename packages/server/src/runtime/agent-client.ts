@@ -1,14 +1,30 @@
 // Calls to the agent of one instance. What it answers comes from inside the instance, so it is
 // untrusted: bounded in size and time, and checked against the contract.
-import { Agent, request, type IncomingMessage, type RequestOptions } from 'node:http'
-import type { Duplex } from 'node:stream'
+import {
+  Agent,
+  request,
+  type ClientRequest,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type RequestOptions,
+} from 'node:http'
+import { Readable, type Duplex } from 'node:stream'
 import { Ajv, type ValidateFunction } from 'ajv'
-import { AgentState, type BrowserStart, type Shape } from '@berth/contracts/link'
+import { AgentState, PROCESSES_HEADER, type BrowserStart, type Shape } from '@berth/contracts/link'
 import type { Instance } from './driver.ts'
 
 const MOST_ANSWER_BYTES = 256 * 1024
+/** Those of somebody else's answer may be among them. */
+const MOST_HEAD_BYTES = 128 * 1024
+const MOST_OWN_CALLS = 8
+/** Of a body that comes faster than it goes. */
+const MOST_HELD_BYTES = 1024 * 1024
+/** At once; further ones wait for their turn. */
+const MOST_PASSED_ON = 256
 const CALL_MS = 10_000
 const START_MS = 30_000
+/** Beyond what the agent takes to answer when nothing changes. */
+const NEXT_STATE_MS = 35_000
 // Compiled with the first answer: a server that only starts needs none.
 let stateCheck: ValidateFunction<AgentState> | undefined
 
@@ -28,17 +44,31 @@ interface CallOptions {
   readonly signal?: AbortSignal
 }
 
-interface Exchange extends Pick<CallOptions, 'method' | 'path' | 'body'> {
-  readonly stop: AbortSignal
+export interface Forwarded {
+  readonly method: string
+  readonly path: string
+  readonly headers: OutgoingHttpHeaders
+  readonly body: Readable | string | undefined
+  readonly signal: AbortSignal
 }
 
 export class AgentClient {
-  readonly #connections: LinkAgent
+  /** Apart from each other: what is passed on may take for ever, and leases must be renewed meanwhile. */
+  readonly #own: LinkAgent
+  readonly #passedOn: LinkAgent
 
   #lastState: AgentState | undefined
+  #onProcesses: ((running: number) => void) | undefined
 
   constructor(instance: Pick<Instance, 'connect'>) {
-    this.#connections = new LinkAgent(instance)
+    this.#own = new LinkAgent(instance, MOST_OWN_CALLS)
+    this.#passedOn = new LinkAgent(instance, MOST_PASSED_ON)
+  }
+
+  /** Told how many programs run, whenever the agent says so with any of its answers; at once, if it has. */
+  set onProcesses(listener: (running: number) => void) {
+    this.#onProcesses = listener
+    if (this.#lastState) listener(this.#lastState.processes)
   }
 
   /** As it was when the agent last spoke of it. */
@@ -49,6 +79,11 @@ export class AgentClient {
   /** Ends when the agent answers, and so tells that the instance is up. */
   async state(options: { signal?: AbortSignal } = {}): Promise<AgentState> {
     return this.#readState({ method: 'GET', path: '/state', ms: START_MS, ...options })
+  }
+
+  /** Resolves when it is another than the given one, or after half a minute. */
+  async nextState({ number }: AgentState, signal: AbortSignal): Promise<AgentState> {
+    return this.#readState({ method: 'GET', path: `/state?after=${number}`, ms: NEXT_STATE_MS, signal })
   }
 
   /** Waits for a Chromium that takes clients in, where it is being started or about to be, also again. */
@@ -74,53 +109,111 @@ export class AgentClient {
     await this.#call({ method: 'POST', path: '/shape', body: shape })
   }
 
+  /** Passes a request on; its answer is a stream whose size and pace are for the caller to bound. */
+  async forward(call: Forwarded): Promise<IncomingMessage> {
+    const answer = await send(this.#passedOn, call)
+    const running = Number(answer.headers[PROCESSES_HEADER])
+    if (running > 0) this.#onProcesses?.(running)
+    return answer
+  }
+
   close(): void {
-    this.#connections.destroy()
+    this.#own.destroy()
+    this.#passedOn.destroy()
   }
 
   async #readState(call: CallOptions): Promise<AgentState> {
     const text = await this.#call(call)
     const value = parse(text)
     if (!isState(value)) throw new AgentError(`The agent gave a wrong answer to ${call.path}`)
-    return (this.#lastState = value)
+    this.#lastState = value
+    this.#onProcesses?.(value.processes)
+    return value
   }
 
   async #call({ method, path, body, ms = CALL_MS, signal }: CallOptions): Promise<string> {
     // Not AbortSignal.timeout(), which would hold all of this for its whole time, answered or not.
     const late = new AbortController()
     const timer = setTimeout(() => late.abort(new Error(`no answer within ${ms / 1000} s`)), ms)
-    const stop = signal ? AbortSignal.any([signal, late.signal]) : late.signal
     try {
-      return await this.#exchange({ method, path, body, stop })
+      return await this.#exchange({
+        method,
+        path,
+        headers: body === undefined ? {} : { 'content-type': 'application/json' },
+        body: body === undefined ? undefined : JSON.stringify(body),
+        signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
+      })
     } finally {
       clearTimeout(timer)
     }
   }
 
-  async #exchange({ method, path, body, stop }: Exchange): Promise<string> {
-    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-      const options: LinkRequest = {
-        agent: this.#connections,
-        host: 'agent',
-        method,
-        path,
-        headers: body === undefined ? {} : { 'content-type': 'application/json' },
-        signal: stop,
-        stop,
-      }
-      const sent = request(options)
-      sent.once('response', resolve)
-      sent.once('error', (error) => {
-        const { message } = stop.aborted ? (stop.reason as Error) : error
-        reject(new AgentError(`Cannot ask the agent for ${path}: ${message}`, { cause: error }))
-      })
-      sent.end(body === undefined ? undefined : JSON.stringify(body))
-    })
-    const text = await readAll(answer, path)
+  async #exchange(call: Forwarded): Promise<string> {
+    const answer = await send(this.#own, call)
+    const text = await readText(answer, { path: call.path, mostBytes: MOST_ANSWER_BYTES })
     if (answer.statusCode === 200 || answer.statusCode === 204) return text
     const { message } = (parse(text) ?? {}) as { message?: unknown }
     throw new AgentError(typeof message === 'string' ? message : `The agent answered ${answer.statusCode}`)
   }
+}
+
+function send(
+  agent: LinkAgent,
+  { method, path, headers, body, signal }: Forwarded,
+): Promise<IncomingMessage> {
+  const options: LinkRequest = {
+    agent,
+    host: 'agent',
+    method,
+    path,
+    headers: { ...headers, ...framingOf(body, headers) },
+    signal,
+    stop: signal,
+    maxHeaderSize: MOST_HEAD_BYTES,
+  }
+  const sent = request(options)
+  const answered = new Promise<IncomingMessage>((resolve, reject) => {
+    sent.once('response', resolve)
+    sent.on('error', (error) => {
+      const { message } = signal.aborted ? (signal.reason as Error) : error
+      reject(new AgentError(`Cannot ask the agent for ${path}: ${message}`, { cause: error }))
+    })
+  })
+  if (body instanceof Readable) passOn(body, sent)
+  else sent.end(body)
+  return answered
+}
+
+/** Node does not say where the body of a DELETE ends, and what follows would be taken for a request. */
+function framingOf(body: Forwarded['body'], headers: OutgoingHttpHeaders): OutgoingHttpHeaders {
+  if (typeof body === 'string') return { 'content-length': Buffer.byteLength(body) }
+  const isLengthKnown = body === undefined || headers['content-length'] !== undefined
+  return isLengthKnown ? {} : { 'transfer-encoding': 'chunked' }
+}
+
+/**
+ * Not a pipeline: that would end the caller's connection with the agent's, and no answer could be given. And
+ * not a pipe, which stops and starts the caller for every piece: that takes a third more time.
+ */
+function passOn(body: Readable, sent: ClientRequest): void {
+  const pass = (piece: Buffer) => {
+    sent.write(piece)
+    if (sent.writableLength < MOST_HELD_BYTES) return
+    body.pause()
+    sent.once('drain', () => body.resume())
+  }
+  body.on('data', pass)
+  body.once('end', () => sent.end())
+  body.once('error', (error) => sent.destroy(error))
+  sent.once('close', () => body.off('data', pass))
+  sent.once('response', (answer) => {
+    // A refusal need not wait for the rest of what is refused.
+    answer.once('end', () => {
+      if (!sent.writableFinished) sent.destroy()
+    })
+  })
+  // Without waiting for the first of the body: it may be refused for what it is.
+  sent.flushHeaders()
 }
 
 function parse(text: string): unknown {
@@ -131,16 +224,21 @@ function parse(text: string): unknown {
   }
 }
 
-async function readAll(answer: IncomingMessage, path: string): Promise<string> {
+export async function readText(
+  answer: IncomingMessage,
+  { path, mostBytes }: { path: string; mostBytes: number },
+): Promise<string> {
   const chunks: Buffer[] = []
   let length = 0
-  for await (const chunk of answer as AsyncIterable<Buffer>) {
-    length += chunk.length
-    if (length > MOST_ANSWER_BYTES) {
-      answer.destroy()
-      throw new AgentError(`The agent answered too much to ${path}`)
+  try {
+    for await (const chunk of answer as AsyncIterable<Buffer>) {
+      length += chunk.length
+      if (length > mostBytes) throw new Error(`it is longer than ${mostBytes} bytes`)
+      chunks.push(chunk)
     }
-    chunks.push(chunk)
+  } catch (error) {
+    const reason = (error as Error).message
+    throw new AgentError(`Cannot read the agent's answer to ${path}: ${reason}`, { cause: error })
   }
   return Buffer.concat(chunks).toString()
 }
@@ -155,8 +253,8 @@ class LinkAgent extends Agent {
   readonly #instance: Pick<Instance, 'connect'>
   readonly #closing = new AbortController()
 
-  constructor(instance: Pick<Instance, 'connect'>) {
-    super({ keepAlive: true, maxSockets: 8, maxFreeSockets: 2 })
+  constructor(instance: Pick<Instance, 'connect'>, maxSockets: number) {
+    super({ keepAlive: true, maxSockets, maxFreeSockets: 2 })
     this.#instance = instance
   }
 

@@ -3,8 +3,10 @@
 import { createHash } from 'node:crypto'
 import { createServer, type RequestListener } from 'node:http'
 import { duplexPair, type Duplex } from 'node:stream'
-import type { AgentState, LinkPurpose } from '@berth/contracts/link'
+import { relay, type AgentState, type LinkPurpose } from '@berth/contracts/link'
+import { operations } from '@berth/contracts/operations'
 import type { Driver, Instance, InstanceEnd, InstanceOptions } from '../driver.ts'
+import { sampleOf } from './sample.ts'
 
 export class FakeDriver implements Driver {
   readonly capabilities = { headful: true, gpu: false, freeze: true }
@@ -93,6 +95,7 @@ const state: AgentState = {
   browser_version: 'Fake/1',
   restarts: 0,
   failure: null,
+  processes: 0,
 }
 
 const answerAsBrowser: RequestListener = (request, response) => {
@@ -115,9 +118,27 @@ function acceptWebSocket(socket: Duplex, key: string): void {
   })
 }
 
+const controls = operations.flatMap((operation) => {
+  if (operation.sessionPath === undefined) return []
+  return [
+    {
+      operation,
+      pattern: new RegExp(`^/control${operation.sessionPath.replaceAll(/\{\w+\}/g, '[^/?]+')}(\\?|$)`),
+    },
+  ]
+})
+
 const answer: RequestListener = (request, response) => {
   request.resume()
-  const hasAnswer = /^\/(state|browser|client|lease)\b/.test(request.url!)
-  response.writeHead(hasAnswer ? 200 : 204, { 'content-type': 'application/json' })
-  response.end(hasAnswer ? JSON.stringify(state) : undefined)
+  const { url = '', method } = request
+  const control = controls.find(({ operation, pattern }) => operation.method === method && pattern.test(url))
+  const isState = /^\/(state|browser|client|lease)\b/.test(url)
+  const { response: schema } = control?.operation ?? {}
+  const value = isState ? state : schema && sampleOf(schema)
+  // Only when all of it is there, as an agent that uses it would.
+  request.once('end', () => {
+    const relayed = control?.operation.kind === 'relay' && { [relay.status]: '200' }
+    response.writeHead(value === undefined ? 204 : 200, { 'content-type': 'application/json', ...relayed })
+    response.end(value === undefined ? undefined : `${JSON.stringify(value)}\n`)
+  })
 }

@@ -92,9 +92,15 @@ export function isOutOfReach(programs: Programs, uid: number | undefined, paths:
 }
 
 /** Files that every instance needs. */
-export function missingFiles(agentFile: string): string[] {
+export function missingFiles(ours: { agentFile: string; playwrightRunner?: string }): string[] {
+  const parts = [
+    { name: 'The agent', path: ours.agentFile },
+    { name: 'The runner of Playwright code', path: ours.playwrightRunner },
+  ]
   return [
-    ...(isThere(agentFile) ? [] : [`The agent is missing at "${agentFile}": run npm run setup`]),
+    ...parts.flatMap(({ name, path }) =>
+      path === undefined || isThere(path) ? [] : [`${name} is missing at "${path}": run npm run setup`],
+    ),
     ...(isThere('/usr/bin/chromium') ? [] : ['Chromium is missing: run apt-get install chromium']),
   ]
 }

@@ -18,6 +18,8 @@ export interface Host {
   readonly shared: SharedFiles
   readonly node: string
   readonly agentFile: string
+  /** Of instances that run code; see playwrightRunner of LocalDriverOptions. */
+  readonly playwrightRunner: string | undefined
   /** Whether an instance's uid cannot reach these files, as below /root. */
   readonly isOutOfReach: boolean
 }
@@ -52,10 +54,12 @@ m=$1
 mkdir ${STAGE}/instances
 : > ${STAGE}/node
 : > ${STAGE}/agent.mjs
+: > ${STAGE}/playwright.cjs
 "$m" --bind "$2" ${STAGE}/instances
 "$m" --bind "$3" ${STAGE}/node
 "$m" --bind "$4" ${STAGE}/agent.mjs
-shift 4
+[ -z "$5" ] || "$m" --bind "$5" ${STAGE}/playwright.cjs
+shift 5
 unset PWD
 exec "$@"`
 
@@ -102,9 +106,12 @@ export function launchCommand(host: Host, launch: Launch): string[] {
   const seen = host.isOutOfReach
     ? { instances: join(STAGE, 'instances'), node: join(STAGE, 'node'), agent: join(STAGE, 'agent.mjs') }
     : { instances: host.instancesDir, node: host.node, agent: host.agentFile }
+  const runner =
+    host.playwrightRunner && (host.isOutOfReach ? join(STAGE, 'playwright.cjs') : host.playwrightRunner)
+  const staged = [host.instancesDir, host.node, host.agentFile, host.playwrightRunner ?? '']
   return [
     enter,
-    host.isOutOfReach ? [...stage, programs.mount, host.instancesDir, host.node, host.agentFile] : [],
+    host.isOutOfReach ? [...stage, programs.mount, ...staged] : [],
     [programs.setpriv, ...privileges(launch.uid)],
     [programs.bwrap, ...namespaces, ...system(), ...etc(join(seen.instances, '.shared'), host.shared.etc)],
     ['--proc', '/proc', '--dev', '/dev'],
@@ -120,6 +127,7 @@ export function launchCommand(host: Host, launch: Launch): string[] {
     tmpfs(dirname(instancePaths.agent), sizes.agent, '0755'),
     ['--ro-bind', seen.node, instancePaths.node],
     ['--ro-bind', seen.agent, instancePaths.agent],
+    runner ? ['--ro-bind', runner, instancePaths.playwrightRunner] : [],
     ['--remount-ro', dirname(instancePaths.agent)],
     // Devices stay writable; only files can no longer be made beside them.
     ['--remount-ro', '/dev', '--remount-ro', '/'],

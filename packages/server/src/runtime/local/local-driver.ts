@@ -28,6 +28,8 @@ export interface LocalDriverOptions {
   readonly dataDir: string
   /** The agent as one file, which runs inside every instance. */
   readonly agentFile: string
+  /** What runs Playwright code, as one file; without it instances run none. */
+  readonly playwrightRunner?: string
   readonly leaseSeconds: number
   /** Run instances even without uids of their own or limits. */
   readonly allowWeakIsolation: boolean
@@ -92,12 +94,20 @@ export class LocalDriver implements Driver {
     acquired.defer(() => warden.close({ isNothingLeft: false }))
     const uids = new Uids({ taken: recordedUids(instancesDir), seed: seedOf(dataDir) })
     const shared = SharedFiles.write(instancesDir)
-    const shortcomings = missingFiles(options.agentFile)
+    const shortcomings = missingFiles(options)
     const uid = isRoot() ? uids.take() : undefined
-    const { agentFile } = options
+    const { agentFile, playwrightRunner } = options
     const node = process.execPath
-    const isFar = isOutOfReach(programs, uid, [instancesDir, node, agentFile])
-    const host: Host = { programs, instancesDir, shared, node, agentFile, isOutOfReach: isFar }
+    const isFar = isOutOfReach(programs, uid, [instancesDir, node, agentFile, playwrightRunner ?? agentFile])
+    const host: Host = {
+      programs,
+      instancesDir,
+      shared,
+      node,
+      agentFile,
+      playwrightRunner,
+      isOutOfReach: isFar,
+    }
     if (shortcomings.length === 0) shortcomings.push(...(await tryLaunch({ host, cgroups, uid })))
     if (uid !== undefined) uids.giveBack(uid)
     for (const weakness of weaknesses(cgroups)) {

@@ -1,0 +1,21 @@
+import type { IncomingMessage } from 'node:http'
+import { BadRequest } from './requests.ts'
+
+/** Above what the server takes from its callers: 1 MiB of JSON may come out longer than it went in. */
+const MOST_BODY_BYTES = 4 * 1024 * 1024
+
+export async function readJson(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length
+    if (length > MOST_BODY_BYTES) throw new BadRequest('Cannot read the request: it is too large', 413)
+    chunks.push(chunk)
+  }
+  if (length === 0) return undefined
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString()) as unknown
+  } catch {
+    throw new BadRequest('Cannot read the request: it is not JSON')
+  }
+}

@@ -1,0 +1,61 @@
+// All that can be done in the instance besides the browser's own protocols, put together.
+import { PROCESSES_HEADER } from '@berth/contracts/link'
+import type { Chromium } from '../chromium/chromium.ts'
+import type { Settings } from '../settings.ts'
+import { curlOperations } from './curl/operations.ts'
+import { Requests } from './curl/requests.ts'
+import { computerOperations } from './computer/operations.ts'
+import { fileOperations } from './files/operations.ts'
+import { logOperations, type ServiceLogs } from './logs/operations.ts'
+import { Executor } from './playwright/executor.ts'
+import { playwrightOperations } from './playwright/operations.ts'
+import { attacher, type Upgrade } from './processes/attach.ts'
+import { programEnvironment } from './processes/environment.ts'
+import { processOperations } from './processes/operations.ts'
+import { Pipes } from './processes/pipes.ts'
+import { Processes } from './processes/processes.ts'
+import { controlRouter, type AnswerControl } from './router.ts'
+
+export interface ControlsOptions {
+  readonly settings: Settings
+  readonly chromium: Chromium
+  readonly logs: ServiceLogs
+  /** Told how many programs run that were spawned. */
+  readonly onProcesses: (running: number) => void
+}
+
+export class Controls {
+  readonly #processes: Processes
+  readonly answer: AnswerControl
+  readonly upgrade: Upgrade
+
+  constructor({ settings, chromium, logs, onProcesses }: ControlsOptions) {
+    const pipes = new Pipes()
+    this.#processes = new Processes({ directory: settings.temporary, pipes, onCount: onProcesses })
+    this.upgrade = attacher(this.#processes)
+    const surroundings = () => ({
+      home: settings.home,
+      environment: programEnvironment(settings, chromium.displayName),
+    })
+    this.answer = controlRouter({
+      operations: [
+        ...fileOperations,
+        ...computerOperations(chromium),
+        ...processOperations({ pipes, processes: this.#processes, surroundings }),
+        ...logOperations({ logs }),
+        ...playwrightOperations(new Executor({ settings, chromium })),
+        ...curlOperations(new Requests({ settings, chromium })),
+      ],
+      onAnswer: (response) => {
+        // The server knows it no later than the caller.
+        const { count } = this.#processes
+        if (count > 0) response.setHeader(PROCESSES_HEADER, String(count))
+      },
+    })
+  }
+
+  /** Ends all programs that run. */
+  kill(): void {
+    this.#processes.kill()
+  }
+}

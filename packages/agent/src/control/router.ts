@@ -1,0 +1,107 @@
+// Requests below /control, as the server passes them on.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { pipeline } from 'node:stream/promises'
+import { relay } from '@berth/contracts/link'
+import { readJson } from '../body.ts'
+import { log } from '../log.ts'
+import { isControlError, type ControlAnswer, type ControlOperation, type Relayed } from './operation.ts'
+
+/** Errors are told by their code, which the server makes a status of. */
+const FAILED = 500
+const REFUSED = 400
+
+interface Route {
+  readonly operation: ControlOperation
+  readonly pattern: RegExp
+}
+
+export type AnswerControl = (request: IncomingMessage, response: ServerResponse) => Promise<void>
+
+export interface RouterOptions {
+  readonly operations: readonly ControlOperation[]
+  /** Called when it is known what to answer, before it is sent. */
+  readonly onAnswer: (response: ServerResponse) => void
+}
+
+export function controlRouter({ operations, onAnswer }: RouterOptions): AnswerControl {
+  const routes = operations.map((operation) => ({
+    operation,
+    pattern: new RegExp(`^/control${operation.path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`),
+  }))
+  return (request, response) => answerControl({ routes, onAnswer }, request, response)
+}
+
+async function answerControl(
+  { routes, onAnswer }: { routes: readonly Route[] } & Pick<RouterOptions, 'onAnswer'>,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const gone = new AbortController()
+  response.once('close', () => gone.abort())
+  try {
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://agent')
+    const found = find(routes, request.method, pathname)
+    if (!found) return sendJson(response, 404, { message: `Cannot ${request.method} ${pathname}` })
+    const { operation, params } = found
+    const body = operation.takesStream ? undefined : await readJson(request)
+    const call = { params, query: searchParams, body, request, signal: gone.signal }
+    const result = await operation.handle(call)
+    onAnswer(response)
+    await send(response, result)
+  } catch (error) {
+    if (gone.signal.aborted) return
+    if (response.headersSent) return void response.destroy()
+    if (isControlError(error)) {
+      return sendJson(response, REFUSED, { code: error.code, message: error.message, ...error.fields })
+    }
+    log(`Cannot ${request.method} ${request.url?.split('?', 1)[0]}`, error)
+    sendJson(response, FAILED, { message: (error as Error).message })
+  }
+}
+
+function find(routes: readonly Route[], method: string | undefined, pathname: string) {
+  for (const { operation, pattern } of routes) {
+    const match = operation.method === method ? pattern.exec(pathname) : null
+    if (!match) continue
+    const given = Object.entries(match.groups ?? {})
+    const params = Object.fromEntries(given.map(([name, value]) => [name, decodeURIComponent(value)]))
+    return { operation, params }
+  }
+  return undefined
+}
+
+async function send(response: ServerResponse, answer: ControlAnswer): Promise<void> {
+  if (!answer) return void response.writeHead(204).end()
+  if ('bytes' in answer) {
+    const { bytes, length, contentType } = answer
+    if (length !== undefined) response.setHeader('content-length', length)
+    if (contentType !== undefined) response.setHeader('content-type', contentType)
+    if ('status' in answer) setRelayed(response, answer)
+    response.writeHead(200)
+    // Somebody waits for the head, and the body may take its time.
+    response.flushHeaders()
+    return pipeline(bytes, response)
+  }
+  if ('events' in answer) {
+    response.writeHead(200)
+    response.flushHeaders()
+    return pipeline(lines(answer.events), response)
+  }
+  sendJson(response, 200, answer)
+}
+
+function setRelayed(response: ServerResponse, { status, headers }: Relayed): void {
+  response.setHeader(relay.status, String(status))
+  for (const [name, value] of headers) response.appendHeader(relay.header + name, value)
+}
+
+async function* lines(events: AsyncIterable<object>): AsyncIterable<string> {
+  for await (const event of events) yield `${JSON.stringify(event)}\n`
+}
+
+function sendJson(response: ServerResponse, status: number, body: object): void {
+  if (response.destroyed) return
+  const text = JSON.stringify(body)
+  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }
+  response.writeHead(status, headers).end(text)
+}

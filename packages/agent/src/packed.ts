@@ -1,0 +1,28 @@
+import type * as attachServer from './control/processes/attach-server.ts'
+import type * as computer from './control/computer/handlers.ts'
+import type * as bidiServer from './bidi/server.ts'
+
+/** What is seldom used travels compressed, in base 64, and costs a sleeping instance nothing but that. */
+declare const PACKED: Readonly<Record<keyof Packed, string>>
+
+export interface Packed {
+  readonly bidi: typeof bidiServer
+  readonly computer: typeof computer
+  readonly terminals: typeof attachServer
+}
+
+const unpacked = new Map<keyof Packed, Promise<unknown>>()
+
+/** Loads it with the first that asks. */
+export function unpack<Name extends keyof Packed>(name: Name): Promise<Packed[Name]> {
+  const module = unpacked.get(name) ?? load(PACKED[name])
+  unpacked.set(name, module)
+  // SAFETY: it is that module, see build.ts.
+  return module as Promise<Packed[Name]>
+}
+
+async function load(packed: string): Promise<unknown> {
+  const { brotliDecompressSync } = await import('node:zlib')
+  const source = brotliDecompressSync(Buffer.from(packed, 'base64'))
+  return import(`data:text/javascript;base64,${source.toString('base64')}`) as Promise<unknown>
+}

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { streamProcessOutput } from '@berth/contracts/processes'
+import { toFrame } from '@berth/kit/frames'
+import { eventsOf } from './events.ts'
+import { OutputFraming } from './output.ts'
+
+const framing = () => new OutputFraming(eventsOf(streamProcessOutput))
+
+function read(events: readonly Buffer[]): object[] {
+  return events.map((event) => {
+    const [, json] = /^data: ([^\n]*)\n\n$/.exec(event.toString()) ?? []
+    assert.ok(json, event.toString())
+    return JSON.parse(json) as object
+  })
+}
+const data = (stream: string, text: string) => ({ stream, data_b64: Buffer.from(text).toString('base64') })
+
+test('frames become events in their order, small ones that follow each other one event', () => {
+  const frames = [
+    toFrame(1, Buffer.from('a')),
+    toFrame(1, Buffer.from('b')),
+    toFrame(2, Buffer.from('c')),
+    toFrame(1, Buffer.from('\0\n"')),
+    toFrame(3, Buffer.from('{"event":"cut","dropped_bytes":7}')),
+    toFrame(3, Buffer.from('{"event":"exit","exit_code":0}')),
+  ]
+  const all = Buffer.concat(frames)
+  assert.deepEqual(read(framing().take(all)), [
+    data('stdout', 'ab'),
+    data('stderr', 'c'),
+    data('stdout', '\0\n"'),
+    { event: 'cut', dropped_bytes: 7 },
+    { event: 'exit', exit_code: 0 },
+  ])
+  const slow = framing()
+  const bytes = [...all].flatMap((_byte, index) => slow.take(all.subarray(index, index + 1)))
+  assert.equal(read(bytes).length, 6)
+})
+
+test('an event is no larger than a frame may be', () => {
+  const half = toFrame(1, Buffer.alloc(40_000))
+  assert.equal(framing().take(Buffer.concat([half, half])).length, 2)
+})
+
+test('what an agent should not send is refused', () => {
+  for (const frame of [
+    toFrame(0, Buffer.from('x')),
+    toFrame(4, Buffer.from('x')),
+    toFrame(1, Buffer.alloc(65_537)),
+    toFrame(3, Buffer.from('no JSON')),
+    toFrame(3, Buffer.from('{"event":"other"}')),
+    toFrame(3, Buffer.from('{"event":"exit","exit_code":"0\\n\\ndata: {}"}')),
+  ]) {
+    assert.throws(() => framing().take(frame))
+  }
+})
