@@ -33,6 +33,12 @@ export interface Effort {
   /** Idle connections whose memory is read, and in how many servers. */
   readonly connections: number
   readonly connectionRounds: number
+  /** Pairs of blocks of clicks and typing, and how many a block has. */
+  readonly inputPairs: number
+  readonly inputsPerBlock: number
+  /** Pairs of blocks of screenshots, and how many a block has. */
+  readonly screenshotPairs: number
+  readonly screenshotsPerBlock: number
   /** Pairs of loops of an agent, and how many of them work at once. */
   readonly loopPairs: number
   readonly busySessions: number
@@ -56,6 +62,9 @@ export interface Effort {
   readonly longFrozenSeconds: number
   /** Of sessions that are frozen under open sockets. */
   readonly standbyAfterSeconds: number
+  /** Pairs of files written, and how large they are. */
+  readonly filePairs: number
+  readonly fileMegabytes: number
   /** Further rounds while an interval spans its goal. */
   readonly repeats: number
 }
@@ -83,6 +92,10 @@ export const fullEffort: Effort = {
   pumpSeconds: 5,
   connections: 200,
   connectionRounds: 5,
+  inputPairs: 20,
+  inputsPerBlock: 5,
+  screenshotPairs: 20,
+  screenshotsPerBlock: 3,
   loopPairs: 20,
   busySessions: 8,
   soakCycles: 300,
@@ -100,6 +113,8 @@ export const fullEffort: Effort = {
   longWakePairs: 0,
   longFrozenSeconds: 180,
   standbyAfterSeconds: 5,
+  filePairs: 20,
+  fileMegabytes: 256,
   repeats: 3,
 }
 
@@ -136,6 +151,10 @@ export const smokeEffort: Effort = {
   pumpSeconds: 0.2,
   connections: 10,
   connectionRounds: 1,
+  inputPairs: 1,
+  inputsPerBlock: 2,
+  screenshotPairs: 1,
+  screenshotsPerBlock: 1,
   loopPairs: 1,
   busySessions: 1,
   soakCycles: 2,
@@ -153,5 +172,7 @@ export const smokeEffort: Effort = {
   longWakePairs: 0,
   longFrozenSeconds: 180,
   standbyAfterSeconds: 1,
+  filePairs: 1,
+  fileMegabytes: 4,
   repeats: 0,
 }

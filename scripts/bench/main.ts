@@ -18,11 +18,15 @@ import { agentLoopRow, busySessionsRow } from './rows/agent-work.ts'
 import { atRestRow } from './rows/at-rest.ts'
 import { burstRow } from './rows/burst.ts'
 import { coldCreateRow } from './rows/cold-create.ts'
+import { computerInputRow, computerOverheadRow } from './rows/computer-input.ts'
 import { connectionMemoryRow } from './rows/connection-memory.ts'
 import { deleteSessionRow } from './rows/delete-session.ts'
+import { execRow } from './rows/exec.ts'
 import { getProjectRow } from './rows/get-project.ts'
 import { listProjectsRow } from './rows/list-projects.ts'
 import { memoryRow } from './rows/memory.ts'
+import { headfulScreenshotRow, headlessScreenshotRow } from './rows/computer-screenshot.ts'
+import { processOutputRow } from './rows/process-output.ts'
 import { proxyThroughputRow } from './rows/proxy-throughput.ts'
 import { refillRow } from './rows/refill.ts'
 import { roundTripRow } from './rows/round-trip.ts'
@@ -33,6 +37,7 @@ import { standbyRow } from './rows/standby.ts'
 import { updateProjectRow } from './rows/update-project.ts'
 import { validateBodyRow } from './rows/validate-body.ts'
 import { wakeRow } from './rows/wake.ts'
+import { writeFileRow } from './rows/write-file.ts'
 import { warmCreateRow, warmHeadfulCreateRow } from './rows/warm-create.ts'
 
 // In the order in which they are measured: those that share a server follow each other.
@@ -52,8 +57,15 @@ const allRows: readonly Row[] = [
   deleteSessionRow,
   roundTripRow,
   proxyThroughputRow,
+  computerInputRow,
+  computerOverheadRow,
+  headfulScreenshotRow,
+  headlessScreenshotRow,
   agentLoopRow,
   busySessionsRow,
+  writeFileRow,
+  processOutputRow,
+  execRow,
   memoryRow,
   standbyRow,
   wakeRow,
@@ -197,13 +209,14 @@ async function collect(row: Row, measured: AsyncIterable<Compared>, run: Run): P
 
 function chooseRows(list: string | undefined): readonly Row[] {
   if (list === undefined) return allRows
-  return list.split(',').map((text) => {
-    const row = allRows.find(({ number }) => number === Number(text))
-    if (!row)
+  return list.split(',').flatMap((text) => {
+    // One number of the goals may be measured in parts.
+    const rows = allRows.filter(({ number }) => number === Number(text))
+    if (rows.length === 0)
       throw new Error(
         `Cannot measure row "${text}": there are ${allRows.map((known) => known.number).join(', ')}`,
       )
-    return row
+    return rows
   })
 }
 

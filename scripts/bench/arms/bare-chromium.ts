@@ -82,6 +82,12 @@ export class BareChromium {
     return new BareChromium({ wsUrl: await listeningAt(child), child, uid, directory, xServer })
   }
 
+  /** Of its X server, as DISPLAY has it. */
+  get display(): string {
+    assert.ok(this.#xServer, 'a headless Chromium has no display')
+    return this.#xServer.display
+  }
+
   /** All its processes, those that left its tree included, and its X server. */
   pids(): number[] {
     return [...pidsOfUser(this.#uid), ...(this.#xServer ? [this.#xServer.pid] : [])]

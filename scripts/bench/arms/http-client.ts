@@ -11,6 +11,7 @@ export interface HttpRequest {
 export interface HttpAnswer {
   readonly status: number
   readonly text: string
+  readonly bytes: Buffer
   /** From the call until the last byte of the answer. */
   readonly elapsedMs: number
 }
@@ -32,7 +33,8 @@ export class HttpClient {
         response.on('error', reject)
         response.on('end', () => {
           const elapsedMs = performance.now() - startedAt
-          resolve({ status: response.statusCode!, text: Buffer.concat(chunks).toString(), elapsedMs })
+          const bytes = Buffer.concat(chunks)
+          resolve({ status: response.statusCode!, bytes, text: bytes.toString(), elapsedMs })
         })
       })
       sent.on('error', reject)

@@ -81,6 +81,20 @@ export class SessionServer {
     return answer.elapsedMs
   }
 
+  /** What is done to a session besides CDP, such as computer/click_mouse. */
+  async control({ session_id: id }: Browser, operation: string, body: object): Promise<HttpAnswer> {
+    const answer = await this.#send('POST', `/browsers/${id}/${operation}`, { body: JSON.stringify(body) })
+    assert.equal(answer.status, 200, answer.text)
+    return answer
+  }
+
+  /** A request that does nothing but be let in and answered: the first project, by its name. */
+  async nothing(): Promise<HttpAnswer> {
+    const answer = await this.#send('GET', '/org/projects/Default')
+    assert.equal(answer.status, 200, answer.text)
+    return answer
+  }
+
   instanceDir(id: string): string {
     return join(this.dataDir, 'instances', id)
   }

@@ -1,0 +1,34 @@
+// Programs that do one thing to a display and end: what a server would spawn for every action.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { buffer } from 'node:stream/consumers'
+import { findProgram } from '@berth/server/runtime/local/programs'
+import type { CoreList } from '../measure/cores.ts'
+
+export interface Place {
+  readonly display: string
+  readonly cores: CoreList
+}
+
+export function whyNoProgram(name: string): string | undefined {
+  return findProgram(name) ? undefined : `${name} is not installed`
+}
+
+/** Resolves with what it printed when it has ended; it runs where the server would have started it. */
+export async function runOn(
+  { display, cores }: Place,
+  command: string,
+  args: readonly string[],
+): Promise<Buffer> {
+  const child = spawn('taskset', ['--cpu-list', cores, findProgram(command)!, ...args], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env: { PATH: '/usr/bin:/bin', HOME: '/nonexistent', DISPLAY: display },
+  })
+  const [printed, [code]] = await Promise.all([
+    buffer(child.stdout),
+    once(child, 'exit') as Promise<[number | null]>,
+  ])
+  assert.equal(code, 0, `${command} ended with code ${code}`)
+  return printed
+}
