@@ -78,13 +78,14 @@ test('root is that of a namespace of its own, and no more', async () => {
 })
 
 test('a program that takes too long is 422, which no client sends again', async () => {
-  const refused = await send(server, 'POST', `/browsers/${id}/process/exec`, {
-    ...sh('sleep 60'),
-    timeout_sec: 1,
-  })
-  assert.equal(refused.status, 422)
-  assert.equal(refused.body.code, 'process_timed_out')
-  assert.equal(refused.headers.get('x-should-retry'), 'false')
+  let requests = 0
+  const counted = client84(server, { fetch: (input, init) => (requests++, fetch(input, init)) })
+  await assert.rejects(
+    counted.browsers.process.exec(id, { ...sh('sleep 60'), timeout_sec: 1 }),
+    (error: Error & { status?: number; error?: { code: string } }) =>
+      error.status === 422 && error.error?.code === 'process_timed_out',
+  )
+  assert.equal(requests, 1)
 })
 
 test('a caller of exec that leaves ends the program', async () => {
