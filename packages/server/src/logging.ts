@@ -1,11 +1,8 @@
-// Structured logs, one JSON object a line on standard output. A blocked reader costs log lines,
-// never requests: the buffer is bounded and what does not fit is dropped and counted.
+// Structured logs, one JSON object a line on standard output; what does not fit is dropped and counted.
 import { pino, type DestinationStream, type Logger } from 'pino'
+import { LogWriter } from './log-writer.ts'
 
-const LARGEST_BUFFER = 1024 * 1024
-// Lines leave together: each write takes a turn of another thread.
-const GATHER_BYTES = 8 * 1024
-const GATHER_MS = 25
+const STANDARD_OUTPUT = 1
 
 const SECRETS = /sk_[A-Za-z0-9_]{8,}|(jwt=)[^&\s"]+|(bearer )[^\s"]+/gi
 
@@ -22,23 +19,7 @@ export interface ServerLog {
 
 export function openLog(level: string, stream?: DestinationStream): ServerLog {
   let dropped = 0
-  const destination = pino.destination({
-    fd: 1,
-    sync: false,
-    maxLength: LARGEST_BUFFER,
-    minLength: GATHER_BYTES,
-  })
-  let gathering: NodeJS.Timeout | undefined
-  const output: DestinationStream = {
-    write: (line) => {
-      destination.write(line)
-      gathering ??= setTimeout(() => {
-        gathering = undefined
-        destination.flush()
-      }, GATHER_MS)
-    },
-  }
-  destination.on('drop', () => dropped++)
+  const output = new LogWriter(STANDARD_OUTPUT, { onDrop: () => dropped++ })
   const log = pino(
     {
       level,
@@ -53,9 +34,7 @@ export function openLog(level: string, stream?: DestinationStream): ServerLog {
   return {
     log,
     droppedLines: () => dropped,
-    flush: () => {
-      if (!stream) destination.flushSync()
-    },
+    flush: () => output.flushSync(),
   }
 }
 

@@ -34,7 +34,9 @@ export async function startUntilHealthy(
 ): Promise<Started> {
   const port = await freePort()
   const startedAt = performance.now()
-  const child = spawn('taskset', ['--cpu-list', cores, node, ...args], {
+  const pinned = ['taskset', '--cpu-list', cores, node, ...args]
+  // A run that is killed leaves nothing running beside the next one.
+  const child = spawn('setpriv', ['--pdeathsig', 'INT', ...pinned], {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: env(port),
   })
