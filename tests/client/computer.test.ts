@@ -38,6 +38,9 @@ for (const [kind, session] of Object.entries(sessions)) {
     return onPage(async (cdp) => {
       await cdp.callPage('Page.navigate', { url: `data:text/html;charset=utf-8,${encodeURIComponent(PAGE)}` })
       await becomes(cdp, 'document.title + document.readyState', 'Fieldcomplete')
+      // Chromium sends what is done to the screen to the page that is on it, and that may still be the last one.
+      const isOnScreen = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))'
+      await cdp.callPage('Runtime.evaluate', { expression: isOnScreen, awaitPromise: true })
       return cdp.evaluate('({ left: outerWidth - innerWidth, top: outerHeight - innerHeight })')
     })
   }

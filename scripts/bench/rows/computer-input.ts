@@ -1,6 +1,7 @@
 // Clicks and typing on a headful session, until the page has seen them: by the API, and by a program that
 // is spawned for each.
 import assert from 'node:assert/strict'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Browser } from '@berth/contracts/browsers'
 import { BareChromium } from '../arms/bare-chromium.ts'
 import { Page } from '../arms/page.ts'
@@ -13,6 +14,11 @@ import type { Block } from '../measure/pairs.ts'
 import { median } from '../measure/statistics.ts'
 import type { ProcessRow } from './row.ts'
 
+/**
+ * Before each action, in both arms: what Chromium still paints of the last one is on the same core, and agents
+ * think between two actions.
+ */
+const REST_MS = 100
 const [X, Y] = [700, 600]
 const WORD = 'hello'
 const LONG_TEXT = Array.from({ length: 500 }, (_none, index) =>
@@ -25,11 +31,14 @@ const PAGE = `<!doctype html><title>Input</title><style>body { margin: 0 }
   <script>
     const field = document.querySelector('textarea')
     let clicks = 0
+    let made = 0
     let wake = () => {}
-    field.onmouseup = () => { clicks++; wake() }
+    const mark = (event) => { made = performance.timeOrigin + event.timeStamp }
+    field.onmouseup = (event) => { clicks++; mark(event); wake() }
+    field.onkeydown = mark
     field.oninput = () => wake()
     const when = (isTrue) => new Promise((resolve) => {
-      wake = () => { if (isTrue()) resolve(true) }
+      wake = () => { if (isTrue()) resolve(made) }
       wake()
     })
   </script>`
@@ -87,6 +96,7 @@ export const computerInputRow: ProcessRow = {
           pairs: effort.inputPairs,
           metrics: [
             line(23, `${action.name}: seen by the page`, 'seenMs', atMost(0.05, 0.02)),
+            line(23, `${action.name}: made by the display`, 'madeMs'),
             line(23, `${action.name}: answered, or ended`, 'doneMs'),
           ],
         },
@@ -117,9 +127,8 @@ export const computerOverheadRow: ProcessRow = {
       })
       yield await compare(
         {
-          arms: arms(effort.callsPerBlock),
-          warmUp: arms(effort.requestsPerWarmUp),
-          pairs: effort.roundTripPairs,
+          arms: arms(effort.inputsPerBlock),
+          pairs: effort.inputPairs,
           metrics: [line(24, `${action.name}: answered`, 'p50Ms', atMost(2, 1.3))],
         },
         measuring,
@@ -142,6 +151,8 @@ async function openPage(wsUrl: string): Promise<Page> {
 }
 
 interface Acted {
+  /** The stamp that the X server gave the last event of it, to the millisecond. */
+  readonly madeMs: number
   readonly seenMs: number
   readonly doneMs: number
 }
@@ -149,13 +160,16 @@ interface Acted {
 async function actOnce<T>(page: Page, action: Action, act: (action: Action) => Promise<T>): Promise<Acted> {
   // Ready to see it before it is done.
   await page.evaluate(`clicks = 0; field.value = ''; globalThis.seen = when(() => ${action.isSeen}); 0`)
+  await pause(REST_MS)
   const startedAt = performance.now()
   const elapsed = () => performance.now() - startedAt
-  const [doneMs, seenMs] = await Promise.all([
+  const [doneMs, { seenMs, made }] = await Promise.all([
     act(action).then(elapsed),
-    page.call('Runtime.evaluate', { expression: 'seen', awaitPromise: true }).then(elapsed),
+    page
+      .call<{ result: { value: number } }>('Runtime.evaluate', { expression: 'seen', awaitPromise: true })
+      .then(({ result }) => ({ seenMs: elapsed(), made: result.value })),
   ])
-  return { doneMs, seenMs }
+  return { doneMs, seenMs, madeMs: made - performance.timeOrigin - startedAt }
 }
 
 function actBlock<T>(page: Page, action: Action, act: (action: Action) => Promise<T>, count: number): Block {
@@ -163,6 +177,7 @@ function actBlock<T>(page: Page, action: Action, act: (action: Action) => Promis
     const acted: Acted[] = []
     while (acted.length < count) acted.push(await actOnce(page, action, act))
     return {
+      madeMs: median(acted.map(({ madeMs }) => madeMs)),
       seenMs: median(acted.map(({ seenMs }) => seenMs)),
       doneMs: median(acted.map(({ doneMs }) => doneMs)),
     }
@@ -172,7 +187,10 @@ function actBlock<T>(page: Page, action: Action, act: (action: Action) => Promis
 function answerBlock(ask: () => Promise<{ elapsedMs: number }>, count: number): Block {
   return async () => {
     const elapsedMs: number[] = []
-    while (elapsedMs.length < count) elapsedMs.push((await ask()).elapsedMs)
+    while (elapsedMs.length < count) {
+      await pause(REST_MS)
+      elapsedMs.push((await ask()).elapsedMs)
+    }
     return { p50Ms: median(elapsedMs), elapsedMs }
   }
 }

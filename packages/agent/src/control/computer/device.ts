@@ -15,7 +15,7 @@ export interface Device {
   /** Before each action, as what it acts on may have changed with the one before. */
   begin(): Promise<void>
   flush(): void
-  /** Resolves when all steps are done. */
+  /** Resolves when all steps are done, or are sure to be before anything that follows. */
   done(): Promise<void>
 
   /** Of the screen that points are on; known after `begin`. */

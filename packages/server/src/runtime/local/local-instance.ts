@@ -97,6 +97,8 @@ export class LocalInstance implements Instance {
   /** Called every now and then: for an end, or a reason to end, that no event tells of. */
   look(): void {
     if (this.#end || this.#isReleased) return
+    // Nothing in it runs, says or does anything.
+    if (this.#isFrozen && !this.#isTakenOver) return
     const { cgroup } = this.#options
     this.#stderr?.drain()
     // The kernel may have ended any process of it; what is left could be anything but whole.

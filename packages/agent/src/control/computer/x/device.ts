@@ -51,8 +51,9 @@ export class XDevice implements Device {
     this.#x.flush()
   }
 
+  /** Not waited for: the display does all in its order, and Chromium, which it wakes, would come before us. */
   async done(): Promise<void> {
-    await this.#x.sync()
+    this.#x.flush()
   }
 
   async position(): Promise<Point> {
