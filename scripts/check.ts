@@ -10,6 +10,7 @@ const node = process.execPath
 
 const staticSteps = [
   { name: 'types', command: [tool('tsc'), '--project', '.'] },
+  { name: 'types of the page', command: [tool('tsc'), '--project', 'packages/live-view'] },
   { name: 'lint and boundaries', command: [tool('oxlint'), '--deny-warnings'] },
   { name: 'format', command: [tool('oxfmt'), '--check'] },
   { name: 'generated files', command: [node, 'scripts/generate.ts', '--check'] },

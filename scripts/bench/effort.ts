@@ -39,6 +39,12 @@ export interface Effort {
   /** Pairs of blocks of screenshots, and how many a block has. */
   readonly screenshotPairs: number
   readonly screenshotsPerBlock: number
+  /** Pairs of blocks of a page that changes its colour while it is watched, and how often in a block. */
+  readonly flipPairs: number
+  readonly flipsPerBlock: number
+  /** Pairs of looks at what watching costs, and how long each takes. */
+  readonly watchPairs: number
+  readonly watchSeconds: number
   /** Pairs of loops of an agent, and how many of them work at once. */
   readonly loopPairs: number
   readonly busySessions: number
@@ -96,6 +102,10 @@ export const fullEffort: Effort = {
   inputsPerBlock: 5,
   screenshotPairs: 20,
   screenshotsPerBlock: 3,
+  flipPairs: 20,
+  flipsPerBlock: 10,
+  watchPairs: 20,
+  watchSeconds: 3,
   loopPairs: 20,
   busySessions: 8,
   soakCycles: 300,
@@ -155,6 +165,10 @@ export const smokeEffort: Effort = {
   inputsPerBlock: 2,
   screenshotPairs: 1,
   screenshotsPerBlock: 1,
+  flipPairs: 1,
+  flipsPerBlock: 2,
+  watchPairs: 1,
+  watchSeconds: 0.5,
   loopPairs: 1,
   busySessions: 1,
   soakCycles: 2,

@@ -24,6 +24,8 @@ import { deleteSessionRow } from './rows/delete-session.ts'
 import { execRow } from './rows/exec.ts'
 import { getProjectRow } from './rows/get-project.ts'
 import { listProjectsRow } from './rows/list-projects.ts'
+import { liveViewCostRow } from './rows/live-view-cost.ts'
+import { liveViewLatencyRow } from './rows/live-view-latency.ts'
 import { memoryRow } from './rows/memory.ts'
 import { headfulScreenshotRow, headlessScreenshotRow } from './rows/computer-screenshot.ts'
 import { processOutputRow } from './rows/process-output.ts'
@@ -61,6 +63,8 @@ const allRows: readonly Row[] = [
   computerOverheadRow,
   headfulScreenshotRow,
   headlessScreenshotRow,
+  liveViewLatencyRow,
+  liveViewCostRow,
   agentLoopRow,
   busySessionsRow,
   writeFileRow,

@@ -25,7 +25,7 @@ export function setUp({ root, packages }) {
   ])
   if (isRoot) makeDatabaseAccount()
   const node = findNode(root)
-  bundleAgent(root, node)
+  for (const bundle of bundles) makeBundle(root, node, bundle)
   return node
 }
 
@@ -118,13 +118,21 @@ function findNode(root) {
   return node
 }
 
-/** The programs inside instances ship as one file each, made again when anything they are made from changed. */
-function bundleAgent(root, node) {
-  const sources = ['packages/agent', 'packages/contracts/src', 'packages/kit/src'].flatMap((dir) =>
+/** Programs of instances and the page of the live view ship as a few files each. */
+const bundles = [
+  { of: 'packages/agent', sources: ['packages/agent', 'packages/contracts/src', 'packages/kit/src'] },
+  { of: 'packages/live-view', sources: ['packages/live-view'] },
+]
+
+/** Made again when anything it is made from changed. */
+function makeBundle(root, node, bundle) {
+  const sources = bundle.sources.flatMap((dir) =>
     readdirSync(join(root, dir), { recursive: true })
       .filter(
         (name) =>
-          /(\.ts|^package\.json)$/.test(name) && !name.endsWith('.test.ts') && !name.startsWith('dist'),
+          /(\.ts|\.css|\.html|^package\.json)$/.test(name) &&
+          !name.endsWith('.test.ts') &&
+          !name.startsWith('dist'),
       )
       .toSorted()
       .map((name) => join(root, dir, name)),
@@ -132,10 +140,10 @@ function bundleAgent(root, node) {
   const hash = createHash('sha256')
   for (const file of sources) hash.update(file.slice(root.length)).update(readFileSync(file))
   const sum = hash.digest('hex')
-  const stamp = join(root, 'packages/agent/dist/.sources')
+  const stamp = join(root, bundle.of, 'dist/.sources')
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === sum) return
-  const { status, stderr } = spawnSync(node, [join(root, 'packages/agent/build.ts')], { encoding: 'utf8' })
-  if (status !== 0) throw new SetUpError(`Cannot set up: bundling the agent failed\n${stderr}`)
+  const { status, stderr } = spawnSync(node, [join(root, bundle.of, 'build.ts')], { encoding: 'utf8' })
+  if (status !== 0) throw new SetUpError(`Cannot set up: bundling ${bundle.of} failed\n${stderr}`)
   writeFileSync(stamp, sum)
 }
 

@@ -15,7 +15,7 @@ const server = await startServer(owner)
 const caller = new HttpCaller(owner, server.url)
 
 async function newSession(): Promise<Browser> {
-  const answer = await caller.sendJson(server.key, 'POST', '/browsers', { headless: true })
+  const answer = await caller.sendJson(server.key, 'POST', '/browsers', { headless: false })
   assert.equal(answer.status, 200, answer.text)
   return answer.json as Browser
 }
@@ -42,6 +42,7 @@ const bad: Record<string, string[]> = {
   'an empty one': [''],
   'an API key': [server.key],
   'that of BiDi': [tokenOf(session.webdriver_ws_url)],
+  'that of the live view': [tokenOf(session.browser_live_view_url!)],
   'one with the claims of another': [`${head}.${otherClaims}.${signature}`],
   'one cut short': [good.slice(0, -1)],
   'two of them': [good, good],

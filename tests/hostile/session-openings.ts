@@ -13,7 +13,7 @@ import { RawConnection } from './raw-connection.ts'
 export interface Place {
   readonly path: string
   readonly isWebSocket: boolean
-  readonly audience: 'cdp' | 'bidi'
+  readonly audience: 'cdp' | 'bidi' | 'live'
 }
 
 export const places: readonly Place[] = [
@@ -22,6 +22,7 @@ export const places: readonly Place[] = [
   { path: '/browser/cdp/devtools/page/AB12', isWebSocket: true, audience: 'cdp' },
   { path: '/browser/cdp/devtools/browser/AB12', isWebSocket: true, audience: 'cdp' },
   { path: '/browser/webdriver/session', isWebSocket: true, audience: 'bidi' },
+  { path: '/browser/live/screen', isWebSocket: true, audience: 'live' },
   { path: '/browser/cdp/json/version', isWebSocket: false, audience: 'cdp' },
   { path: '/browser/cdp/json/list', isWebSocket: false, audience: 'cdp' },
   { path: '/browser/cdp/json', isWebSocket: false, audience: 'cdp' },
@@ -37,6 +38,12 @@ export const HANDSHAKE = [
 
 export function tokenOf(url: string): string {
   return new URL(url).searchParams.get('jwt')!
+}
+
+/** By what they are good for, of a headful session. */
+export function tokensOf(session: Session): Record<Place['audience'], string> {
+  const { cdp_ws_url: cdp, webdriver_ws_url: bidi, browser_live_view_url: live } = session
+  return { cdp: tokenOf(cdp), bidi: tokenOf(bidi), live: tokenOf(live!) }
 }
 
 /** What the server signs with: so a forgery has nothing wrong but what the test wants wrong. */
@@ -105,7 +112,7 @@ export class UpstreamWitness {
   }
 
   #linesOf(instanceId: string): number {
-    const line = new RegExp(`^fake instance ${instanceId}: (cdp|bidi) connection$`, 'gm')
+    const line = new RegExp(`^fake instance ${instanceId}: (cdp|bidi|screen) connection$`, 'gm')
     return this.#server.output().match(line)?.length ?? 0
   }
 }

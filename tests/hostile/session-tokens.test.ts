@@ -16,7 +16,7 @@ import {
   places,
   readTokenSecret,
   signToken,
-  tokenOf,
+  tokensOf,
   UpstreamWitness,
   type Place,
 } from './session-openings.ts'
@@ -24,11 +24,12 @@ import {
 const owner = { after }
 const server = await startServer(owner)
 const secret = await readTokenSecret(server)
-const [session, other] = [await createSession(server), await createSession(server)]
+const headful = { headless: false }
+const [session, other] = [await createSession(server, headful), await createSession(server, headful)]
 const witness = await UpstreamWitness.of(server)
 const now = Math.floor(Date.now() / 1000)
 
-const goodTokens = { cdp: tokenOf(session.cdp_ws_url), bidi: tokenOf(session.webdriver_ws_url) }
+const goodTokens = tokensOf(session)
 const open = (place: Place, token: string) => exchange(server, openingOf(server, place, token))
 
 /** By a key of the attacker's own, with the server's secret put where its public half would be. */
@@ -77,7 +78,7 @@ function hostileTokens({ audience }: Place): Record<string, string> {
     'exp as text': withClaims({ exp: String(now + 3600) }),
     'nbf in the future': withClaims({ nbf: now + 3600 }),
     'no aud': withClaims({ aud: undefined }),
-    'aud live': withClaims({ aud: 'live' }),
+    ...(audience !== 'live' && { 'aud live': withClaims({ aud: ['live', 'live_read_only'] }) }),
     'aud replay': withClaims({ aud: ['replay'] }),
     'aud control alone': withClaims({ aud: 'control' }),
     [`aud ${wrongAudience}`]: withClaims({ aud: wrongAudience }),
@@ -129,8 +130,8 @@ test('a forgery with nothing wrong would be let in', async () => {
 
 test('the token of a session that was deleted finds nothing from the answer on', async () => {
   for (const place of places) {
-    const ended = await createSession(server)
-    const tokens = { cdp: tokenOf(ended.cdp_ws_url), bidi: tokenOf(ended.webdriver_ws_url) }
+    const ended = await createSession(server, headful)
+    const tokens = tokensOf(ended)
     assert.equal((await server.fetch(`/browsers/${ended.session_id}`, { method: 'DELETE' })).status, 204)
     assertError((await open(place, tokens[place.audience]))!, 'not_found', place.path)
     assert.equal(await witness.count(ended), 0)
@@ -171,6 +172,7 @@ test('the way from server to server is open to no token that a client can have',
       ...hostileTokens(places[0]!),
       'the cdp token': goodTokens.cdp,
       'the bidi token': goodTokens.bidi,
+      'the live token': goodTokens.live,
     }
     for (const [what, token] of Object.entries(wrong)) {
       const answer = await exchange(server, opening(purpose, [`Bearer ${token}`]))

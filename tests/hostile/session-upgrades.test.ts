@@ -13,16 +13,16 @@ import {
   HANDSHAKE,
   openingOf,
   places,
-  tokenOf,
+  tokensOf,
   UpstreamWitness,
   type Place,
 } from './session-openings.ts'
 
 const owner = { after }
 const server = await startServer(owner)
-const session = await createSession(server)
+const session = await createSession(server, { headless: false })
 const witness = await UpstreamWitness.of(server)
-const tokens = { cdp: tokenOf(session.cdp_ws_url), bidi: tokenOf(session.webdriver_ws_url) }
+const tokens = tokensOf(session)
 const { host, port } = new URL(server.url)
 const webSockets = places.filter(({ isWebSocket }) => isWebSocket)
 

@@ -12,6 +12,7 @@ import { Lease } from './lease.ts'
 import { Link } from './link.ts'
 import { agentLog, log } from './log.ts'
 import { createProxy } from './proxy.ts'
+import { Screen } from './screen/screen.ts'
 import { readSettings } from './settings.ts'
 import { StateBoard } from './state.ts'
 
@@ -63,11 +64,14 @@ const api = createApi({
   upgrade: controls.upgrade,
 })
 
+const screen = new Screen({ chromium, onViewers: (viewers) => state.update({ viewers }) })
+
 new Link({
   path: settings.linkSocket,
   handlers: {
     api: (connection) => api.emit('connection', connection),
     cdp: (connection) => void passToDevtools(connection, { port: ports.devtools, chromium }),
+    screen: screen.accept,
     bidi: (connection) => void passToBidi(connection, { port: ports.devtools, chromium }),
   },
 }).open()

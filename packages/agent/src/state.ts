@@ -13,6 +13,7 @@ export class StateBoard {
     restarts: 0,
     failure: null,
     processes: 0,
+    viewers: 0,
   }
   readonly #waiting = new Set<() => void>()
 

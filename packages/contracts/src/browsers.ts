@@ -67,6 +67,12 @@ export const Browser = Type.Object(
     created_at: Timestamp('When the session was created'),
     cdp_ws_url: Type.String({ description: 'DevTools Protocol websocket, with its own token' }),
     webdriver_ws_url: Type.String({ description: 'WebDriver BiDi websocket, with its own token' }),
+    browser_live_view_url: Type.Optional(
+      Type.String({
+        description:
+          'Page that shows the screen and takes input, with its own token; headful sessions only. With `readOnly=true` it only shows',
+      }),
+    ),
     base_url: Type.Optional(Type.String({ description: 'Base URL of the control API of the session' })),
     headless: Type.Boolean({ description: 'Whether the browser has no display' }),
     stealth: Type.Boolean({ description: 'Stealth mode' }),
@@ -131,7 +137,7 @@ export const UpdateBrowserRequest = Strict({
     Strict({
       ...viewportFields,
       force: Type.Optional(
-        Type.Boolean({ default: false, description: 'Also while it is watched or recorded' }),
+        Type.Boolean({ default: false, description: 'Also while a live view is open or it is recorded' }),
       ),
     }),
   ),

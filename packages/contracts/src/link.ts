@@ -8,9 +8,10 @@ import { Nullable, OneOf, Strict } from './schema.ts'
 
 /**
  * api: HTTP/1.1 requests to the agent. cdp: the bytes of Chromium's debugging port. bidi: a WebDriver
- * BiDi websocket, beginning with its HTTP upgrade.
+ * BiDi websocket, beginning with its HTTP upgrade. screen: the remote framebuffer protocol, beginning with the
+ * version that the server of the two says.
  */
-export const linkPurposes = ['api', 'cdp', 'bidi'] as const
+export const linkPurposes = ['api', 'cdp', 'bidi', 'screen'] as const
 export type LinkPurpose = (typeof linkPurposes)[number]
 
 /** Where things are inside an instance. */
@@ -80,6 +81,8 @@ export const AgentState = Type.Object(
     failure: Nullable(Type.String({ maxLength: 4000 })),
     /** How many programs run that were spawned: with any, the session is in use. */
     processes: Type.Integer({ minimum: 0 }),
+    /** How many watch its screen, through whichever server; agents of before know nothing of it. */
+    viewers: Type.Optional(Type.Integer({ minimum: 0 })),
   },
   { title: 'AgentState' },
 )

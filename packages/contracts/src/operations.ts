@@ -5,6 +5,7 @@ import * as browsers from './browsers.ts'
 import * as computer from './computer.ts'
 import * as curl from './curl.ts'
 import * as files from './files.ts'
+import * as liveView from './live-view.ts'
 import * as logs from './logs.ts'
 import { isOperation, type Operation } from './operation.ts'
 import * as organization from './organization.ts'
@@ -15,6 +16,7 @@ import * as system from './system.ts'
 
 export const operations: readonly Operation[] = [
   browsers,
+  liveView,
   computer,
   files,
   processes,

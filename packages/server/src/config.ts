@@ -288,6 +288,11 @@ const settings = {
     parse: integer(1, 1_000_000),
     help: 'For browser sessions: most that one upload of files may have.',
   }),
+  BERTH_MAX_VIEWERS: setting({
+    default: '20',
+    parse: integer(1, 10_000),
+    help: 'For browser sessions: how many may watch one at once in the live view, counted by each server.',
+  }),
   BERTH_LEASE_SECONDS: setting({
     default: '20',
     parse: integer(2, 3600),

@@ -10,6 +10,10 @@ import { Sessions } from './browsers/sessions.ts'
 import { BrowserView } from './browsers/view.ts'
 import { Controls } from './control/controls.ts'
 import { controlRoutes } from './control/routes.ts'
+import { attachLive } from './live/attach.ts'
+import { liveRoutes } from './live/routes.ts'
+import { Viewers } from './live/viewers.ts'
+import { liveViewIsOpen } from './live/watched.ts'
 import { SessionAccess } from './control/session-access.ts'
 import type { Config } from './config.ts'
 import type { Db } from './db/schema.ts'
@@ -17,7 +21,7 @@ import { AllowList } from './egress/allow-list.ts'
 import { EgressPolicy } from './egress/policy.ts'
 import { EgressProxy } from './egress/proxy.ts'
 import { Gateway } from './gateway/gateway.ts'
-import { TERMINAL_ROUTE } from './gateway/target.ts'
+import { SCREEN_PATH, TERMINAL_ROUTE } from './gateway/target.ts'
 import { SessionTokens } from './gateway/tokens.ts'
 import type { Route } from './http/call.ts'
 import { isOwnOrigin, newHostCheck } from './http/host-check.ts'
@@ -42,6 +46,8 @@ const playwrightRunner = join(import.meta.dirname, '../../agent/dist/playwright.
 export interface SessionsPart {
   readonly sessions: Sessions
   readonly instances: Instances
+  /** Tells who comes to watch a session, and who leaves. */
+  readonly viewers: Viewers
   readonly routes: readonly Route[]
   /** Lets in who has the token of a session. */
   accessTo(rate: RateLimit): SessionAccess
@@ -94,23 +100,29 @@ export async function startSessions(options: {
     view: new BrowserView({ tokens, uptimeOf: (id) => sessions.uptimeOf(id) }),
     serverId,
     maxSessions: config.BERTH_MAX_CONCURRENT_SESSIONS,
+    resizeObstacles: [liveViewIsOpen],
     defaultProject: findDefaultProject,
   })
   const controls = new Controls({
     find: (call, id) => browsers.session(callerOf(call), id),
     mostBodyBytes: config.BERTH_MAX_FILE_MB * MB,
   })
-  const gateway = new Gateway({
-    sessions,
+  const viewers = new Viewers({ mostPerSession: config.BERTH_MAX_VIEWERS })
+  const admission = {
     tokens,
     checkHost: newHostCheck(config),
-    isOwnOrigin: (origin, host) => isOwnOrigin(config, origin, host),
-    log,
-  })
+    isOwnOrigin: (origin: string, host: string | undefined) => isOwnOrigin(config, origin, host),
+  }
+  const gateway = new Gateway({ ...admission, sessions, live: viewers, log })
   return {
     sessions,
     instances,
-    routes: [...browserRoutes(browsers), ...controlRoutes(controls)],
+    viewers,
+    routes: [
+      ...browserRoutes(browsers),
+      ...controlRoutes(controls),
+      ...liveRoutes({ tokens, find: (call, id) => browsers.session(callerOf(call), id) }),
+    ],
     accessTo: (rate) => new SessionAccess({ tokens, projectOf: (id) => browsers.projectOf(id), rate }),
     resume: async () => {
       await sessions.resume()
@@ -124,9 +136,16 @@ export async function startSessions(options: {
         if (isTunnelUpgrade(request)) tunnels.accept(request, socket, head)
         else gateway.accept(request, socket, head)
       })
+      attachLive(server, {
+        ...admission,
+        find: (id) => sessions.find(id),
+        viewers,
+        originOf: (request) => originOf(config, request),
+        mostUploadBytes: config.BERTH_MAX_FILE_MB * MB,
+      })
       // Not operations of the contract: what clients of CDP and BiDi ask for by themselves.
       const paths = ['/browser/cdp', '/browser/webdriver/session'].flatMap((path) => [path, `${path}/*`])
-      for (const url of [...paths, TERMINAL_ROUTE]) {
+      for (const url of [...paths, TERMINAL_ROUTE, SCREEN_PATH]) {
         server.route({
           method: ['GET', 'HEAD', 'POST', 'PUT'],
           url,

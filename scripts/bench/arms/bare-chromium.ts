@@ -88,6 +88,12 @@ export class BareChromium {
     return this.#xServer.display
   }
 
+  /** Of its X server, where that takes viewers in. */
+  get rfbSocket(): string {
+    assert.ok(this.#xServer, 'a headless Chromium has no screen')
+    return this.#xServer.rfbSocket
+  }
+
   /** All its processes, those that left its tree included, and its X server. */
   pids(): number[] {
     return [...pidsOfUser(this.#uid), ...(this.#xServer ? [this.#xServer.pid] : [])]

@@ -13,21 +13,24 @@ export class XServer {
   /** As DISPLAY has it. */
   readonly display: string
   readonly pid: number
+  /** Where it takes viewers in. */
+  readonly rfbSocket: string
   readonly #child: ChildProcess
 
-  private constructor(child: ChildProcess, display: string) {
+  private constructor(child: ChildProcess, { display, rfbSocket }: { display: string; rfbSocket: string }) {
     this.#child = child
     this.pid = child.pid!
     this.display = display
+    this.rfbSocket = rfbSocket
   }
 
   static async start(cleanup: Cleanup, { cores }: { cores: CoreList }): Promise<XServer> {
     const directory = mkdtempSync(join(tmpdir(), 'berth-bare-x-'))
-    const child = spawn(
-      'taskset',
-      ['--cpu-list', cores, xServerProgram, ...argumentsOf(join(directory, 'rfb.sock'))],
-      { stdio: ['ignore', 'ignore', 'ignore', 'pipe'], env: { PATH: '/usr/bin:/bin', HOME: directory } },
-    )
+    const rfbSocket = join(directory, 'rfb.sock')
+    const child = spawn('taskset', ['--cpu-list', cores, xServerProgram, ...argumentsOf(rfbSocket)], {
+      stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+      env: { PATH: '/usr/bin:/bin', HOME: directory },
+    })
     const exited = once(child, 'exit')
     cleanup.after(async () => {
       // By SIGTERM, at which it removes its lock and its socket.
@@ -41,7 +44,7 @@ export class XServer {
         throw new Error(`The X server ended with code ${String(code)}`)
       }),
     ])
-    return new XServer(child, `:${number}`)
+    return new XServer(child, { display: `:${number}`, rfbSocket })
   }
 
   kill(): void {

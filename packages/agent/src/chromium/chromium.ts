@@ -12,7 +12,7 @@ import type { StateBoard } from '../state.ts'
 import type { ServiceLogs } from '../control/logs/operations.ts'
 import type { ServiceLog } from '../control/logs/service-log.ts'
 import { Display } from '../display/display.ts'
-import { CdpConnection } from './cdp-connection.ts'
+import { CdpConnection, type CdpEvent } from './cdp-connection.ts'
 import { ChromiumProcess, type ChromiumExit } from './chromium-process.ts'
 import { chromiumFlags } from './flags.ts'
 import { setHeadlessSize } from './headless-size.ts'
@@ -68,10 +68,10 @@ export class Chromium {
   }
 
   /** A conversation with it, as soon as it has one. */
-  async openCdp(): Promise<CdpConnection> {
+  async openCdp(onEvent?: (event: CdpEvent) => void): Promise<CdpConnection> {
     const { devtools_path: path, browser } = await this.whenOpen(OPEN_MS)
     if (path === null) throw new Error(`Cannot talk to Chromium: it is ${browser}`)
-    return CdpConnection.open(this.port, path)
+    return CdpConnection.open(this.port, path, onEvent)
   }
 
   /** Resolves when it is settled. Asking again for the same waits for the one that is there. */

@@ -43,6 +43,11 @@ export class Display {
     return `:${this.#number}`
   }
 
+  /** Where it takes viewers in. */
+  get rfbSocket(): string {
+    return this.#rfbSocket
+  }
+
   /** Resolves when programs can use it. */
   async open({ width, height }: Size): Promise<void> {
     if (this.#server) {
@@ -143,7 +148,14 @@ export class Display {
     const screen = `-displayfd 3 -geometry ${width}x${height} -depth 24 -dpi 96 -noreset -extension GLX`
     // No port: viewers come through the agent.
     const rfb = '-rfbport -1 -rfbunixmode 0600 -SecurityTypes None -AlwaysShared -desktop Berth -nolisten tcp'
-    return [this.name, ...screen.split(' '), ...rfb.split(' '), '-rfbunixpath', this.#rfbSocket]
+    // All viewers come from one place, and must not be shut out for what another one did wrong. What is only
+    // selected is not copied.
+    const viewers = '-UseBlacklist=0 -SendPrimary=0 -SetPrimary=0'
+    // Chromium says exactly what it has drawn. Comparing it again would cut a frame into hundreds of pieces, sent
+    // in two or three updates.
+    const updates = '-CompareFB=0'
+    const all = `${screen} ${rfb} ${viewers} ${updates}`
+    return [this.name, ...all.split(' '), '-rfbunixpath', this.#rfbSocket]
   }
 }
 

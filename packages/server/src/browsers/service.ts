@@ -18,6 +18,7 @@ import { toPage } from '../http/paging.ts'
 import type { Principal } from '../http/principal.ts'
 import { AgentError } from '../runtime/agent-client.ts'
 import { NoCapacity, type Instances } from '../runtime/instances.ts'
+import { checkFree, type ResizeObstacle } from './resize-obstacles.ts'
 import type { Session } from './session.ts'
 import type { Sessions } from './sessions.ts'
 import * as store from './store.ts'
@@ -43,6 +44,8 @@ export interface BrowserServiceOptions {
   readonly view: BrowserView
   readonly serverId: string
   readonly maxSessions: number
+  /** What may stand in the way of another size. */
+  readonly resizeObstacles: readonly ResizeObstacle[]
   readonly defaultProject: (db: Db) => Promise<{ id: string }>
 }
 
@@ -180,14 +183,15 @@ export class BrowserService {
     commit: Commit,
   ): Promise<Browser> {
     refuseNotBuilt(body)
-    const { sessions, view } = this.#options
+    const { view } = this.#options
     const record = await this.#find(caller, idOrName)
     const viewport = body.viewport && toViewport(body.viewport, record)
     if (viewport) {
-      const { width, height } = viewport
-      await sessions.shape(record.id, { width, height }).catch((error: unknown) => {
-        throw unavailable('change the session', error)
-      })
+      await this.#resize(record, viewport, { force: body.viewport?.force ?? false }).catch(
+        (error: unknown) => {
+          throw unavailable('change the session', error)
+        },
+      )
     }
     const change: store.BrowserChange = {
       ...(body.name !== undefined && { name: body.name || null }),
@@ -203,6 +207,18 @@ export class BrowserService {
         return view.show(changed, caller.origin)
       }),
     )
+  }
+
+  async #resize(
+    { id, ...before }: BrowserRecord,
+    { width, height }: NewBrowser['viewport'],
+    { force }: { force: boolean },
+  ): Promise<void> {
+    const { sessions, resizeObstacles } = this.#options
+    const isSame = width === before.viewport_width && height === before.viewport_height
+    const session = await sessions.find(id)
+    if (session && !isSame && !force) await checkFree(session, resizeObstacles)
+    await sessions.shape(id, { width, height })
   }
 
   /** Answers when the row says so; the instance is gone a moment later. */

@@ -1,6 +1,7 @@
 // A session as the API shows it. Its URLs carry tokens of their own, and begin with the address the
 // caller used, or with BERTH_PUBLIC_URL.
 import type { Browser } from '@berth/contracts/browsers'
+import { LIVE_PATH, liveAudiences } from '../gateway/target.ts'
 import type { BrowserRecord } from './types.ts'
 
 export interface TokenSigner {
@@ -25,6 +26,9 @@ export class BrowserView {
       created_at: record.created_at,
       cdp_ws_url: `${wsOrigin}/browser/cdp?jwt=${token('cdp', 'control')}`,
       webdriver_ws_url: `${wsOrigin}/browser/webdriver/session?jwt=${token('bidi')}`,
+      ...(!record.headless && {
+        browser_live_view_url: `${origin}${LIVE_PATH}?jwt=${token(liveAudiences.control)}`,
+      }),
       base_url: `${origin}/browser/kernel`,
       headless: record.headless,
       stealth: record.stealth,

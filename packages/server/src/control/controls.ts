@@ -125,8 +125,8 @@ function bodyOf({ kind, body, bodyStream }: Operation, call: Call<unknown>) {
 }
 
 /** What declares to be too large is refused before it is passed on, the rest when it has become so. */
-function boundBody(
-  { stream }: Call<unknown>,
+export function boundBody(
+  { stream }: Pick<Call<unknown>, 'stream'>,
   { mostBytes, tooLarge }: { mostBytes: number; tooLarge: AbortController },
 ): void {
   if (!stream) return
@@ -158,7 +158,7 @@ function streamOf(operation: Operation, answer: IncomingMessage): RawAnswer {
 }
 
 /** An error of the agent's own, if it is one that the operation may have. */
-async function refusalOf(
+export async function refusalOf(
   answer: IncomingMessage,
   { path, errors }: Operation,
 ): Promise<AppError | AgentError> {

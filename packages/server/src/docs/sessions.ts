@@ -23,6 +23,15 @@ export const sessionsSection: GuideSection = {
       ends its connection, not the session; the next one finds the pages as they were.
     </p>
     <p>
+      A headful session also has a <code>browser_live_view_url</code>: a page that shows its screen and takes
+      mouse, keyboard, clipboard, touch and files, alone or in a frame of yours (<code
+        >allow="clipboard-read; clipboard-write; fullscreen"</code
+      >). With <code>&readOnly=true</code> the server takes no input; who has the link can leave that away, so
+      to somebody who shall only watch give a link of <code>POST /browsers/{id}/live_view_links</code>, which
+      is so by its token and ends after a while. That also works for headless sessions. While somebody
+      watches, the viewport is not changed unless <code>force</code> is set.
+    </p>
+    <p>
       A session that nobody uses is put on standby after 5 seconds: it stands still, costs no processor time,
       and does not count its uptime. The next connection or call wakes it within milliseconds. With
       <code>standby_after_seconds</code> it also sleeps while clients are connected and silent. After

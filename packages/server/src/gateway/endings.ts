@@ -18,6 +18,9 @@ export const endings: Record<EndReason, Ending> = {
   server_stopped: { code: 1001, reason: 'server stopping' },
 }
 
+/** Of a live view whose link was good for so long only; the session goes on. */
+export const linkExpired: Ending = { code: 4006, reason: 'link expired' }
+
 export function endingOf({ reason }: AbortSignal): Ending {
   return reason instanceof SessionEnded ? endings[reason.reason] : { code: 1001, reason: 'session ended' }
 }

@@ -12,6 +12,7 @@ import type { EndReason } from '@berth/contracts/browsers'
 import { SessionEnded, type Hold } from '../browsers/session.ts'
 import { loadConfig } from '../config.ts'
 import { isOwnOrigin, newHostCheck } from '../http/host-check.ts'
+import { Viewers } from '../live/viewers.ts'
 import { Gateway, type GatewayLimits } from './gateway.ts'
 import type { GatewaySession } from './session.ts'
 import { SessionTokens } from './tokens.ts'
@@ -83,6 +84,7 @@ export async function startGateway(
   const tokens = new SessionTokens({ keys: [{ kid: 'test', secret: randomBytes(32) }] })
   const session = new FakeSession(browserPort)
   const gateway = new Gateway({
+    live: new Viewers({ mostPerSession: 2 }),
     sessions: { find: (id) => (id === 'one' ? session : undefined) },
     tokens,
     checkHost: newHostCheck(config),

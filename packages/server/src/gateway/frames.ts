@@ -97,6 +97,10 @@ export function pongTo(ping: Buffer): Buffer {
   const mask = ping.subarray(2, 2 + MASK_BYTES)
   const payload = Buffer.from(ping.subarray(2 + MASK_BYTES))
   for (let index = 0; index < payload.length; index++) payload[index]! ^= mask[index % MASK_BYTES]!
+  return pongFrame(payload)
+}
+
+export function pongFrame(payload: Buffer): Buffer {
   return controlFrame(opcodes.pong, payload)
 }
 

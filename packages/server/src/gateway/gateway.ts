@@ -8,9 +8,9 @@ import { discover } from './discovery.ts'
 import { endingOf } from './endings.ts'
 import { isFault, refuseRequest, refuseSocket } from './refusals.ts'
 import type { GatewaySession, GatewaySessions } from './session.ts'
-import { Splice } from './splice.ts'
-import { acceptOf, openUpstream, unreachable } from './upstream.ts'
-import { admit, readHandshake, type AdmissionOptions } from './upgrade.ts'
+import { Splice, type Carrier, type CarrierOptions } from './splice.ts'
+import { acceptOf, openScreen, openUpstream, unreachable } from './upstream.ts'
+import { admit, readHandshake, type AdmissionOptions, type Admitted } from './upgrade.ts'
 
 export interface GatewayLimits {
   /** How long an instance has to answer. */
@@ -34,8 +34,16 @@ const defaultLimits: GatewayLimits = {
   connectionsPerSession: 64,
 }
 
+/** How viewers of the screen are let in, who are carried in another way. */
+export interface LiveDoor {
+  /** Throws for who may not come in now; counts until disposed. */
+  enter(admitted: Admitted): Disposable
+  carry(admitted: Admitted, options: CarrierOptions): Carrier
+}
+
 export interface GatewayOptions extends AdmissionOptions {
   readonly sessions: GatewaySessions
+  readonly live: LiveDoor
   readonly log: Logger
   readonly limits?: Partial<GatewayLimits>
 }
@@ -43,7 +51,7 @@ export interface GatewayOptions extends AdmissionOptions {
 export class Gateway {
   readonly #options: GatewayOptions
   readonly #limits: GatewayLimits
-  readonly #splices = new Set<Splice>()
+  readonly #splices = new Set<Carrier>()
   readonly #connectionsOf = new Map<string, number>()
   readonly #stopping = new AbortController()
   #sweeping: NodeJS.Timeout | undefined
@@ -110,15 +118,17 @@ export class Gateway {
   }
 
   async #upgrade(request: IncomingMessage, client: Socket, head: Buffer): Promise<void> {
-    const { sessionId, target } = await admit(request, this.#options)
+    const admitted = await admit(request, this.#options)
+    const { sessionId, target } = admitted
     if (target.kind !== 'websocket') throw new AppError('bad_request', 'Cannot open a websocket at this path')
     const key = readHandshake(request)
     const session = await this.#find(sessionId)
     using acquired = new DisposableStack()
-    acquired.use(this.#enter(sessionId))
+    acquired.use(target.purpose === 'live' ? this.#options.live.enter(admitted) : this.#enter(sessionId))
     const hold = acquired.use(session.hold({ maySleep: true }))
     const watch = watchForEnd(client)
-    const open = (signal: AbortSignal) => openUpstream({ session, target, key, signal })
+    const open = (signal: AbortSignal) =>
+      target.purpose === 'live' ? openScreen(session, signal) : openUpstream({ session, target, key, signal })
     const upstream = await this.#inTime(session, client, open).finally(() => watch[Symbol.dispose]())
     if (client.destroyed || session.ending.aborted || this.#closing) {
       upstream.destroy()
@@ -141,7 +151,9 @@ export class Gateway {
       this.#options.log.debug({ sessionId, purpose: target.purpose, ms, messages }, 'client disconnected')
     }
     const onTraffic = () => hold.stir()
-    const splice = new Splice({ client, upstream, graceMs, onTraffic, onEnd })
+    const options = { client, upstream, graceMs, onTraffic, onEnd }
+    const splice: Carrier =
+      target.purpose === 'live' ? this.#options.live.carry(admitted, options) : new Splice(options)
     const onSessionEnd = () => {
       const { code, reason } = endingOf(session.ending)
       splice.close(code, reason)
@@ -209,7 +221,7 @@ export class Gateway {
     }
   }
 
-  #add(splice: Splice): void {
+  #add(splice: Carrier): void {
     this.#splices.add(splice)
     // One timer for all: an idle client costs none of its own.
     this.#sweeping ??= setInterval(() => {
@@ -218,7 +230,7 @@ export class Gateway {
     }, this.#limits.sweepMs).unref()
   }
 
-  #remove(splice: Splice): void {
+  #remove(splice: Carrier): void {
     this.#splices.delete(splice)
     if (this.#splices.size > 0) return
     clearInterval(this.#sweeping)

@@ -1,7 +1,7 @@
 // What the gateway needs of a session, wherever it runs.
 import type { Session } from '../browsers/session.ts'
 
-export type ClientPurpose = 'cdp' | 'bidi' | 'terminal'
+export type ClientPurpose = 'cdp' | 'bidi' | 'terminal' | 'live'
 
 export type GatewaySession = Pick<Session, 'ending' | 'hold' | 'connect' | 'devtoolsPath'>
 

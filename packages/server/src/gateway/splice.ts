@@ -10,7 +10,7 @@ import { closeFrame, FrameReader, opcodes, pingFrame, pongTo } from './frames.ts
 const LAST_WORDS_MS = 250
 const KEEP_ALIVE_MS = 30_000
 
-export interface SpliceOptions {
+export interface CarrierOptions {
   readonly client: Socket
   readonly upstream: Duplex
   /** How long a client has to answer a close frame, and a stream to end. */
@@ -21,7 +21,18 @@ export interface SpliceOptions {
   readonly onEnd: () => void
 }
 
-export class Splice {
+/** What carries bytes between a client and an instance until either is over. */
+export interface Carrier {
+  /** How many passed, for the log. */
+  readonly messages: number
+  start(): void
+  /** Says so to the client, and ends. The first reason counts. */
+  close(code: number, reason: string): void
+  /** Called every now and then, to notice clients that are gone. */
+  tick(now: number, limits: { pingMs: number; silentMs: number }): void
+}
+
+export class Splice implements Carrier {
   readonly #client: Socket
   readonly #upstream: Duplex
   readonly #graceMs: number
@@ -47,7 +58,7 @@ export class Splice {
   /** Since when nothing came of what should make the client move; 0: it does. */
   #waitingSince = 0
 
-  constructor({ client, upstream, graceMs, onTraffic, onEnd }: SpliceOptions) {
+  constructor({ client, upstream, graceMs, onTraffic, onEnd }: CarrierOptions) {
     this.#client = client
     this.#upstream = upstream
     this.#graceMs = graceMs

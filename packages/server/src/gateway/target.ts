@@ -9,11 +9,16 @@ export type Target =
   | { readonly kind: 'websocket'; readonly purpose: 'cdp' | 'bidi'; readonly devtoolsPath?: string }
   /** A websocket to the terminal of a process. */
   | { readonly kind: 'websocket'; readonly purpose: 'terminal'; readonly processId: string }
+  /** A websocket to the screen, for the page of the live view. */
+  | { readonly kind: 'websocket'; readonly purpose: 'live' }
   /** What Chromium tells over plain HTTP; clients that are given an https URL begin with it. */
   | { readonly kind: 'discovery'; readonly purpose: 'cdp'; readonly what: Discovery }
 
 export const CDP_PATH = '/browser/cdp'
 const BIDI_PATH = '/browser/webdriver/session'
+/** The page of the live view; its websocket, its files and its uploads are below. */
+export const LIVE_PATH = '/browser/live'
+export const SCREEN_PATH = `${LIVE_PATH}/screen`
 /** As the server has it for plain requests. */
 export const TERMINAL_ROUTE = `${SESSION_BASE}/process/:process_id/attach`
 const terminalPattern = new RegExp(`^${TERMINAL_ROUTE.replace(':process_id', '([A-Za-z0-9-]{1,100})')}$`)
@@ -31,6 +36,7 @@ export const devtoolsPathPattern = /^\/devtools\/(browser|page)\/[A-Za-z0-9-]{1,
 export function targetOf(path: string): Target | undefined {
   const plain = path.endsWith('/') ? path.slice(0, -1) : path
   if (plain === CDP_PATH) return { kind: 'websocket', purpose: 'cdp' }
+  if (plain === SCREEN_PATH) return { kind: 'websocket', purpose: 'live' }
   if (plain === BIDI_PATH) return { kind: 'websocket', purpose: 'bidi' }
   const [, processId] = terminalPattern.exec(plain) ?? []
   if (processId) return { kind: 'websocket', purpose: 'terminal', processId }
@@ -44,9 +50,13 @@ export function targetOf(path: string): Target | undefined {
   return kind === 'page' ? { kind: 'websocket', purpose: 'cdp', devtoolsPath: rest } : undefined
 }
 
-/** What the token must be good for. */
-export const audienceOf: Readonly<Record<ClientPurpose, string>> = {
-  cdp: 'cdp',
-  bidi: 'bidi',
-  terminal: 'control',
+/** Who has the second may only watch. */
+export const liveAudiences = { control: 'live', readOnly: 'live_read_only' } as const
+
+/** What the token must be good for: one of these. */
+export const audiencesOf: Readonly<Record<ClientPurpose, readonly string[]>> = {
+  cdp: ['cdp'],
+  bidi: ['bidi'],
+  terminal: ['control'],
+  live: [liveAudiences.control, liveAudiences.readOnly],
 }

@@ -36,12 +36,12 @@ async function isRefused(token: string, audience = 'cdp'): Promise<boolean> {
 
 test('a token names its session for the uses it was made for and for no other', async () => {
   const token = tokens.sign({ sessionId: 'abc', audience: ['cdp', 'control'] })
-  assert.deepEqual(await tokens.verify(token, 'cdp'), { sessionId: 'abc' })
-  assert.deepEqual(await tokens.verify(token, 'control'), { sessionId: 'abc' })
+  assert.equal((await tokens.verify(token, 'cdp')).sessionId, 'abc')
+  assert.equal((await tokens.verify(token, 'control')).sessionId, 'abc')
   for (const audience of ['bidi', 'live', 'replay', '']) assert.ok(await isRefused(token, audience), audience)
   const live = tokens.sign({ sessionId: 'abc', audience: ['live'] })
   assert.ok(await isRefused(live, 'cdp'))
-  assert.deepEqual(await tokens.verify(live, 'live'), { sessionId: 'abc' })
+  assert.equal((await tokens.verify(live, 'live')).sessionId, 'abc')
 })
 
 test('a token has the claims that are agreed on and no two are equal', () => {
@@ -169,7 +169,7 @@ test('what is changed, cut or no token at all is refused', async () => {
 test('a token of an older key goes on, of a forgotten one it does not', async () => {
   const old = tokens.sign({ sessionId: 'one', audience: ['cdp'] })
   const rotated = new SessionTokens({ keys: [{ kid: 'k2', secret: randomBytes(32) }, ...keys] })
-  assert.deepEqual(await rotated.verify(old, 'cdp'), { sessionId: 'one' })
+  assert.equal((await rotated.verify(old, 'cdp')).sessionId, 'one')
   assert.equal(decodeProtectedHeader(rotated.sign({ sessionId: 'one', audience: ['cdp'] })).kid, 'k2')
   const forgetful = new SessionTokens({ keys: [{ kid: 'k1', secret: randomBytes(32) }] })
   await assert.rejects(forgetful.verify(old, 'cdp'), { code: 'unauthorized' })

@@ -27,6 +27,14 @@ export interface TokenClaims {
   readonly lifeSeconds?: number
 }
 
+export interface Verification {
+  readonly sessionId: string
+  /** Which of those asked for. */
+  readonly audience: string
+  /** In milliseconds since 1970. */
+  readonly expiresAt: number
+}
+
 interface Verified {
   readonly sessionId: string
   readonly audience: readonly string[]
@@ -68,12 +76,16 @@ export class SessionTokens {
     return `${signed}.${createHmac('sha256', this.#secret).update(signed).digest('base64url')}`
   }
 
-  /** Throws `unauthorized`, whatever is wrong with it: who guesses learns nothing. */
-  async verify(token: string, audience: string): Promise<{ sessionId: string }> {
+  /**
+   * For the first of the audiences that it is good for. Throws `unauthorized`, whatever is wrong with it: who
+   * guesses learns nothing.
+   */
+  async verify(token: string, ...audiences: readonly string[]): Promise<Verification> {
     if (token.length > LONGEST_TOKEN || !SHAPE.test(token)) throw refused()
     const known = this.#recall(token) ?? (await this.#check(token))
-    if (!known.audience.includes(audience)) throw refused()
-    return { sessionId: known.sessionId }
+    const audience = audiences.find((wanted) => known.audience.includes(wanted))
+    if (audience === undefined) throw refused()
+    return { sessionId: known.sessionId, audience, expiresAt: known.expiresAt }
   }
 
   #recall(token: string): Verified | undefined {

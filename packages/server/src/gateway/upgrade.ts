@@ -2,8 +2,8 @@
 // whether the request makes sense. Nothing of the instance is touched before all of it is right.
 import type { IncomingMessage } from 'node:http'
 import { AppError } from '../errors.ts'
-import { audienceOf, targetOf, type Target } from './target.ts'
-import type { SessionTokens } from './tokens.ts'
+import { audiencesOf, targetOf, type Target } from './target.ts'
+import type { SessionTokens, Verification } from './tokens.ts'
 
 export interface AdmissionOptions {
   readonly tokens: Pick<SessionTokens, 'verify'>
@@ -12,9 +12,9 @@ export interface AdmissionOptions {
   readonly isOwnOrigin: (origin: string, host: string | undefined) => boolean
 }
 
-export interface Admitted {
-  readonly sessionId: string
+export interface Admitted extends Verification {
   readonly token: string
+  readonly query: URLSearchParams
   readonly target: Target
 }
 
@@ -27,23 +27,35 @@ export function isGatewayUpgrade(request: IncomingMessage): boolean {
 }
 
 export async function admit(request: IncomingMessage, options: AdmissionOptions): Promise<Admitted> {
-  const { tokens, checkHost, isOwnOrigin } = options
+  const { path } = splitUrl(request.url)
+  const target = targetOf(path)
+  const audiences = target ? audiencesOf[target.purpose] : []
+  const admitted = await admitFor(request, options, audiences)
+  // No audience, no token that is good for it: this is never reached without a target.
+  return { ...admitted, target: target! }
+}
+
+/** The same for whatever such a URL is for. */
+export async function admitFor(
+  request: IncomingMessage,
+  { tokens, checkHost, isOwnOrigin }: AdmissionOptions,
+  audiences: readonly string[],
+): Promise<Omit<Admitted, 'target'>> {
   const host = onlyHeader(request, 'host')
   checkHost(host)
   const url = splitUrl(request.url)
   // A target in absolute form wins over the Host header, so it must pass as well.
   if (url.host !== undefined) checkHost(url.host)
-  const target = targetOf(url.path)
-  if (!target) throw new AppError('not_found', 'Cannot find a session at this path')
+  if (audiences.length === 0) throw new AppError('not_found', 'Cannot find a session at this path')
   // Browsers always send it and cannot be made to lie: a page of somebody else must not come in.
   const origin = onlyHeader(request, 'origin')
   if (origin !== undefined && !isOwnOrigin(origin, host)) {
     throw new AppError('forbidden', 'Cannot connect from a page of another origin')
   }
-  const given = new URLSearchParams(url.query).getAll('jwt')
+  const query = new URLSearchParams(url.query)
+  const given = query.getAll('jwt')
   const token = given.length === 1 ? given[0]! : ''
-  const { sessionId } = await tokens.verify(token, audienceOf[target.purpose])
-  return { sessionId, token, target }
+  return { ...(await tokens.verify(token, ...audiences)), token, query }
 }
 
 const KEY = /^[A-Za-z0-9+/]{22}==$/

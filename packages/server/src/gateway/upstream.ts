@@ -16,7 +16,7 @@ const ACCEPT_GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
 export interface UpstreamOptions {
   readonly session: GatewaySession
-  readonly target: Target & { kind: 'websocket' }
+  readonly target: Exclude<Target & { kind: 'websocket' }, { purpose: 'live' }>
   /** Sec-WebSocket-Key of the client. */
   readonly key: string
   readonly signal: AbortSignal
@@ -52,6 +52,17 @@ export async function openUpstream(options: UpstreamOptions): Promise<Duplex> {
     } catch (error) {
       if (left === 1 || signal.aborted || session.ending.aborted) throw unreachable(session, error)
     }
+  }
+}
+
+/** It speaks no websocket; whoever carries its bytes does that for it. */
+export async function openScreen(session: GatewaySession, signal: AbortSignal): Promise<Duplex> {
+  try {
+    const stream = await session.connect('screen', signal)
+    stream.on('error', () => {})
+    return stream
+  } catch (error) {
+    throw unreachable(session, error)
   }
 }
 

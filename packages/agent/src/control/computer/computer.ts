@@ -10,6 +10,15 @@ import { XDevice } from './x/device.ts'
 /** Calls that wait for their turn; each that takes its time holds up the others. */
 const MOST_WAITING = 64
 
+const computers = new WeakMap<Chromium, Computer>()
+
+/** The one of this Chromium, for all who use it. */
+export function computerOf(chromium: Chromium): Computer {
+  const computer = computers.get(chromium) ?? new Computer(chromium)
+  computers.set(chromium, computer)
+  return computer
+}
+
 export class Computer {
   readonly #chromium: Chromium
   #turn: Promise<void> = Promise.resolve()

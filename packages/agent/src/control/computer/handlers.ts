@@ -7,10 +7,13 @@ import { doBatch } from './actions/batch.ts'
 import { pressKey, typeText } from './actions/keyboard.ts'
 import { clickMouse, dragMouse, moveMouse, scroll } from './actions/mouse.ts'
 import { regionOn } from './actions/screen.ts'
-import { Computer } from './computer.ts'
+import { computerOf } from './computer.ts'
 import type { Device } from './device.ts'
 import { checkWellFormed } from './keys/keysyms.ts'
 import type { ComputerPath } from './operations.ts'
+
+/** In the same bundle, as it uses most of this. */
+export { watchHeadless } from '../../screen/headless-viewer.ts'
 
 type Handler = (call: ControlCall) => Promise<ControlAnswer>
 export type ComputerHandlers = Readonly<Record<ComputerPath, Handler>>
@@ -18,7 +21,7 @@ export type ComputerHandlers = Readonly<Record<ComputerPath, Handler>>
 type Work<Body> = (device: Device, body: Body, signal: AbortSignal) => Promise<ControlAnswer>
 
 export function computerHandlers(chromium: Chromium): ComputerHandlers {
-  const computer = new Computer(chromium)
+  const computer = computerOf(chromium)
   const inTurn =
     <Body>(work: Work<Body>): Handler =>
     ({ body, signal }) =>

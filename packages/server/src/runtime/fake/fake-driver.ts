@@ -55,8 +55,8 @@ class FakeInstance implements Instance {
       this.#streams.add(stream)
       stream.once('close', () => this.#streams.delete(stream))
     }
-    const server = purpose === 'api' ? this.#agent : this.#browser
-    server.emit('connection', theirs)
+    if (purpose === 'screen') theirs.resume()
+    else (purpose === 'api' ? this.#agent : this.#browser).emit('connection', theirs)
     return Promise.resolve(Object.assign(ours, socketManners))
   }
 
@@ -96,6 +96,7 @@ const state: AgentState = {
   restarts: 0,
   failure: null,
   processes: 0,
+  viewers: 0,
 }
 
 const answerAsBrowser: RequestListener = (request, response) => {

@@ -1,0 +1,115 @@
+// What a viewer does to a headless Chromium, by the same mouse and keyboard that the API has, and in turn with
+// it. Events that come while others are done are done together after them.
+import type { Computer } from '../control/computer/computer.ts'
+import type { Button, Device, Point } from '../control/computer/device.ts'
+import { log } from '../log.ts'
+
+/** Bits of the mask that are buttons; the four after them are the wheel. */
+const buttons: readonly Button[] = ['left', 'middle', 'right']
+const wheel = ['up', 'down', 'left', 'right'] as const
+const FIRST_WHEEL_BIT = 3
+/** Events that wait; with more the viewer is not read. */
+const MOST_WAITING = 500
+
+type Step = (device: Device) => void | Promise<void>
+
+export interface HeadlessInputOptions {
+  readonly onFull: (isFull: boolean) => void
+  /** Where a point of the picture is on the page. */
+  readonly toPoint: (x: number, y: number) => Point
+}
+
+export class HeadlessInput {
+  readonly #computer: Computer
+  readonly #options: HeadlessInputOptions
+  readonly #closing = new AbortController()
+  #steps: { readonly step: Step; readonly isMove: boolean }[] = []
+  #isWorking = false
+  #mask = 0
+  readonly #heldKeys = new Set<number>()
+
+  constructor(computer: Computer, options: HeadlessInputOptions) {
+    this.#computer = computer
+    this.#options = options
+  }
+
+  pointer(mask: number, x: number, y: number): void {
+    const before = this.#mask
+    this.#mask = mask
+    const step: Step = (device) => {
+      const { width, height } = device.size
+      const point = this.#options.toPoint(x, y)
+      device.moveTo({ x: Math.min(point.x, width - 1), y: Math.min(point.y, height - 1) })
+      for (const [bit, button] of buttons.entries()) {
+        const isDown = (mask >> bit) & 1
+        if (isDown === ((before >> bit) & 1)) continue
+        if (isDown) device.press(button)
+        else device.release(button)
+      }
+      for (const [index, direction] of wheel.entries()) {
+        const bit = FIRST_WHEEL_BIT + index
+        if ((mask >> bit) & 1 && !((before >> bit) & 1)) device.turnWheel(direction)
+      }
+    }
+    this.#add(step, mask === before)
+  }
+
+  key(keysym: number, isDown: boolean): void {
+    this.#add(async (device) => {
+      await device.provideKeys([keysym])
+      if (isDown) {
+        this.#heldKeys.add(keysym)
+        device.pressKey(keysym)
+      } else if (this.#heldKeys.delete(keysym)) device.releaseKey(keysym)
+    })
+  }
+
+  clipboard(text: string): void {
+    this.#add((device) => device.writeClipboard(text))
+  }
+
+  /** What is held is let go. */
+  close(): void {
+    const mask = this.#mask
+    const keys = [...this.#heldKeys]
+    this.#closing.abort()
+    this.#steps = []
+    if ((mask & 0b111) === 0 && keys.length === 0) return
+    const letGo = async (device: Device) => {
+      for (const [bit, button] of buttons.entries()) if ((mask >> bit) & 1) device.release(button)
+      for (const keysym of keys) device.releaseKey(keysym)
+      await device.done()
+    }
+    this.#computer.inTurn(AbortSignal.timeout(10_000), letGo).catch(() => {})
+  }
+
+  #add(step: Step, isMove = false): void {
+    if (this.#closing.signal.aborted) return
+    // Of many moves in a row the last one counts.
+    if (isMove && this.#steps.at(-1)?.isMove) this.#steps.pop()
+    this.#steps.push({ step, isMove })
+    if (this.#steps.length === MOST_WAITING) this.#options.onFull(true)
+    if (!this.#isWorking) void this.#work()
+  }
+
+  async #work(): Promise<void> {
+    this.#isWorking = true
+    while (this.#steps.length > 0 && !this.#closing.signal.aborted) {
+      const steps = this.#steps
+      this.#steps = []
+      if (steps.length >= MOST_WAITING) this.#options.onFull(false)
+      await this.#computer
+        .inTurn(this.#closing.signal, async (device) => {
+          for (const { step } of steps) {
+            // A key that a headless browser does not have is no reason to leave out the rest.
+            await (async () => step(device))().catch(() => {})
+          }
+          await device.done()
+        })
+        .catch((error: unknown) => {
+          if (!this.#closing.signal.aborted) log('Cannot pass on what a viewer did', error)
+        })
+    }
+    this.#isWorking = false
+  }
+}

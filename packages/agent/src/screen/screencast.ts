@@ -1,0 +1,178 @@
+// Pictures of the page that is in front, as a headless Chromium makes them while somebody looks. It makes the
+// next one when the one before is acknowledged, and none while nothing changes.
+import type { CdpConnection, CdpEvent } from '../chromium/cdp-connection.ts'
+import type { Chromium } from '../chromium/chromium.ts'
+import { ActivePage } from '../control/computer/cdp/active-page.ts'
+import { log } from '../log.ts'
+import { jpegSize } from './jpeg-size.ts'
+
+const QUALITY = 70
+/** More than this a rectangle of the encoding that carries it may not have. */
+const MOST_PIXELS = 2048
+const LEAST_INTERVAL_MS = 1000 / 20
+
+export interface Picture {
+  readonly jpeg: Buffer
+  readonly width: number
+  readonly height: number
+  /** Of the page, in its own pixels, which points on it are in. */
+  readonly page: { readonly width: number; readonly height: number }
+}
+
+interface ScreencastFrame {
+  readonly data: string
+  readonly metadata: { readonly deviceWidth: number; readonly deviceHeight: number }
+  /** Names the frame, and not a session. */
+  readonly sessionId: number
+}
+
+export interface Audience {
+  /** Whether it has room for another picture. */
+  readonly isWaiting: boolean
+  /** There is another picture. */
+  show(): void
+  over(): void
+}
+
+export class Screencast {
+  readonly #chromium: Chromium
+  readonly #audience = new Set<Audience>()
+  #cdp: CdpConnection | undefined
+  #pages: ActivePage | undefined
+  #shown: string | undefined
+  #isLooking = false
+  #isStale = false
+  #last: Picture | undefined
+  /** The picture that is not acknowledged yet, and when the next may come. */
+  #unacknowledged: { readonly sessionId: string; readonly frame: number } | undefined
+  #nextAt = 0
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(chromium: Chromium) {
+    this.#chromium = chromium
+  }
+
+  get last(): Picture | undefined {
+    return this.#last
+  }
+
+  join(viewer: Audience): void {
+    this.#audience.add(viewer)
+    if (this.#audience.size === 1) this.#open().catch((error: unknown) => this.#close(error))
+  }
+
+  leave(viewer: Audience): void {
+    if (this.#audience.delete(viewer) && this.#audience.size === 0) this.#close()
+  }
+
+  /** Somebody has room again. */
+  wanted(): void {
+    this.#acknowledge()
+  }
+
+  async #open(): Promise<void> {
+    const cdp = await this.#chromium.openCdp((event) => this.#onEvent(event))
+    // Everybody may have left meanwhile, and others have come.
+    if (this.#audience.size === 0 || this.#cdp) return cdp.close()
+    this.#cdp = cdp
+    this.#pages = new ActivePage(cdp, this.#chromium.port)
+    void cdp.closed.then(() => this.#onClosed(cdp))
+    await cdp.call('Target.setDiscoverTargets', { discover: true })
+    await this.#look()
+  }
+
+  #onClosed(cdp: CdpConnection): void {
+    if (this.#cdp === cdp) this.#close()
+  }
+
+  /** Those who watch come again, and by then there may be another Chromium. */
+  #close(error?: unknown): void {
+    if (error && this.#audience.size > 0) log('Cannot show the page', error)
+    const audience = [...this.#audience]
+    this.#audience.clear()
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    const cdp = this.#cdp
+    this.#cdp = undefined
+    this.#pages = undefined
+    this.#shown = undefined
+    this.#unacknowledged = undefined
+    this.#last = undefined
+    cdp?.close()
+    for (const viewer of audience) viewer.over()
+  }
+
+  #onEvent({ method, params, sessionId }: CdpEvent): void {
+    switch (method) {
+      case 'Page.screencastFrame':
+        // SAFETY: as the protocol has it; a wrong one harms this instance only.
+        if (sessionId !== undefined) this.#take(params as unknown as ScreencastFrame, sessionId)
+        break
+      case 'Page.screencastVisibilityChanged':
+      case 'Target.targetCreated':
+      case 'Target.targetDestroyed':
+        void this.#look().catch((error: unknown) => this.#close(error))
+        break
+      default:
+    }
+  }
+
+  /** Which page is in front now. Asked again if there was reason to while it was looked for. */
+  async #look(): Promise<void> {
+    if (this.#isLooking) {
+      this.#isStale = true
+      return
+    }
+    this.#isLooking = true
+    try {
+      do {
+        this.#isStale = false
+        const [cdp, pages] = [this.#cdp, this.#pages]
+        if (!cdp || !pages) return
+        const { sessionId } = await pages.find()
+        if (sessionId === this.#shown || cdp !== this.#cdp) continue
+        if (this.#shown !== undefined) cdp.dispatch('Page.stopScreencast', {}, this.#shown)
+        this.#shown = sessionId
+        this.#unacknowledged = undefined
+        await cdp.call(
+          'Page.startScreencast',
+          { format: 'jpeg', quality: QUALITY, maxWidth: MOST_PIXELS, maxHeight: MOST_PIXELS },
+          sessionId,
+        )
+      } while (this.#isStale)
+    } finally {
+      this.#isLooking = false
+    }
+  }
+
+  #take({ data, metadata, sessionId: frame }: ScreencastFrame, sessionId: string): void {
+    if (sessionId !== this.#shown) return
+    const jpeg = Buffer.from(data, 'base64')
+    const size = jpegSize(jpeg)
+    this.#unacknowledged = { sessionId, frame }
+    this.#nextAt = performance.now() + LEAST_INTERVAL_MS
+    if (size) {
+      const page = { width: metadata.deviceWidth, height: metadata.deviceHeight }
+      this.#last = { jpeg, ...size, page }
+      for (const viewer of this.#audience) viewer.show()
+    }
+    this.#acknowledge()
+  }
+
+  /** When its time has come and somebody has room: the slowest of them does not slow the others. */
+  #acknowledge(): void {
+    if (!this.#unacknowledged || this.#timer) return
+    if (![...this.#audience].some((viewer) => viewer.isWaiting)) return
+    const left = this.#nextAt - performance.now()
+    if (left > 0) {
+      this.#timer = setTimeout(() => {
+        this.#timer = undefined
+        this.#acknowledge()
+      }, left)
+      return
+    }
+    const { sessionId, frame } = this.#unacknowledged
+    this.#unacknowledged = undefined
+    this.#cdp?.dispatch('Page.screencastFrameAck', { sessionId: frame }, sessionId)
+  }
+}

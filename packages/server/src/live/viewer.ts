@@ -1,0 +1,184 @@
+// One viewer: a websocket towards the page, a stream of RFB towards the screen. From the screen bytes go
+// through as they come, at the pace of the viewer; what the viewer says passes input.ts first.
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { RfbError } from '@berth/kit/rfb'
+import { closeFrame, opcodes, pingFrame, pongFrame } from '../gateway/frames.ts'
+import { endSoon, type Carrier, type CarrierOptions } from '../gateway/splice.ts'
+import { binaryHead, ClientFrames, FrameError, type Piece } from './client-frames.ts'
+import { Input } from './input.ts'
+
+/** How long the reason may come after the connection to a screen that ended. */
+const LAST_WORDS_MS = 250
+const KEEP_ALIVE_MS = 30_000
+/** Not what a viewer should say; of RFC 6455. */
+const POLICY_VIOLATION = 1008
+
+export interface ViewerOptions extends CarrierOptions {
+  readonly isReadOnly: boolean
+}
+
+export class Viewer implements Carrier {
+  readonly #client: Socket
+  readonly #screen: Duplex
+  readonly #graceMs: number
+  readonly #onTraffic: () => void
+  readonly #onEnd: () => void
+  readonly #frames = new ClientFrames()
+  readonly #input: Input
+  #messages = 0
+  #isCloseSent = false
+  #isScreenOver = false
+  #isOver = false
+  /** Why the client is not read: the screen is slow, or the client has said too much. */
+  #isScreenFull = false
+  #pauseTimer: NodeJS.Timeout | undefined
+  #closeTimer: NodeJS.Timeout | undefined
+  #lastWordsTimer: NodeJS.Timeout | undefined
+  #pingedAt = performance.now()
+  /** Since when nothing came of what should make the client move; 0: it does. */
+  #waitingSince = 0
+
+  constructor({ client, upstream, graceMs, isReadOnly, onTraffic, onEnd }: ViewerOptions) {
+    this.#client = client
+    this.#screen = upstream
+    this.#graceMs = graceMs
+    this.#onTraffic = onTraffic
+    this.#onEnd = onEnd
+    this.#input = new Input({ isReadOnly, pass: (bytes) => this.#pass(bytes) })
+  }
+
+  get messages(): number {
+    return this.#messages
+  }
+
+  start(): void {
+    const client = this.#client
+    const screen = this.#screen
+    client.setTimeout(0)
+    client.setNoDelay(true)
+    client.setKeepAlive(true, KEEP_ALIVE_MS)
+    client.on('data', (chunk: Buffer) => this.#onClientData(chunk))
+    client.on('drain', () => {
+      this.#waitingSince = 0
+      if (!this.#isOver) screen.resume()
+    })
+    for (const event of ['end', 'error', 'close']) client.on(event, () => this.#finish())
+    screen.on('data', (chunk: Buffer) => this.#onScreenData(chunk))
+    screen.on('drain', () => {
+      this.#isScreenFull = false
+      this.#readOn()
+    })
+    for (const event of ['end', 'error', 'close']) screen.on(event, () => this.#onScreenOver())
+    client.resume()
+    screen.resume()
+    // What ended before anyone listened says so no more.
+    if (screen.destroyed || screen.readableEnded) this.#onScreenOver()
+    if (client.destroyed || client.readableEnded) this.#finish()
+  }
+
+  /** The first reason counts. */
+  close(code: number, reason: string): void {
+    if (this.#isCloseSent || this.#isOver) return
+    this.#isCloseSent = true
+    this.#client.write(closeFrame(code, reason))
+    this.#input.close()
+    endSoon(this.#screen, this.#graceMs)
+    clearTimeout(this.#pauseTimer)
+    // Its answer is to be heard.
+    this.#client.resume()
+    this.#closeTimer = setTimeout(() => this.#finish(), this.#graceMs)
+  }
+
+  tick(now: number, { pingMs, silentMs }: { pingMs: number; silentMs: number }): void {
+    if (this.#isCloseSent || this.#isOver) return
+    const isHeldUp = this.#isScreenFull || this.#pauseTimer !== undefined
+    if (isHeldUp) this.#waitingSince = 0
+    else if (this.#client.writableNeedDrain) this.#waitingSince ||= now
+    if (this.#waitingSince > 0 && now - this.#waitingSince > silentMs) {
+      this.#client.destroy()
+      return this.#finish()
+    }
+    if (now - this.#pingedAt < pingMs || this.#client.writableNeedDrain) return
+    this.#pingedAt = now
+    this.#client.write(pingFrame)
+    this.#waitingSince ||= now
+  }
+
+  #onScreenData(chunk: Buffer): void {
+    if (this.#isCloseSent || this.#isOver) return
+    this.#onTraffic()
+    this.#messages++
+    const client = this.#client
+    client.cork()
+    client.write(binaryHead(chunk.length))
+    client.write(chunk)
+    client.uncork()
+    if (client.writableNeedDrain) this.#screen.pause()
+  }
+
+  #onClientData(chunk: Buffer): void {
+    if (this.#isOver) return
+    this.#waitingSince = 0
+    try {
+      for (const piece of this.#frames.take(chunk)) this.#hear(piece)
+    } catch (error) {
+      if (error instanceof FrameError) this.close(error.code, error.message)
+      else if (error instanceof RfbError) this.close(POLICY_VIOLATION, error.message)
+      else throw error
+      // Where its frames begin is lost, and with it the answer to the close frame.
+      this.#finish()
+    }
+  }
+
+  #hear({ opcode, bytes }: Piece): void {
+    if (opcode === opcodes.close) {
+      this.close(1000, '')
+      return this.#finish()
+    }
+    if (this.#isCloseSent || this.#isOver || opcode === opcodes.pong) return
+    if (opcode === opcodes.ping) {
+      if (!this.#client.writableNeedDrain) this.#client.write(pongFrame(bytes))
+      return
+    }
+    const waitMs = this.#input.take(bytes)
+    if (waitMs <= 0) return
+    this.#client.pause()
+    clearTimeout(this.#pauseTimer)
+    this.#pauseTimer = setTimeout(() => {
+      this.#pauseTimer = undefined
+      this.#readOn()
+    }, waitMs)
+  }
+
+  #pass(bytes: Buffer): void {
+    if (this.#isScreenOver || this.#isCloseSent || this.#isOver) return
+    this.#onTraffic()
+    this.#messages++
+    if (this.#screen.write(bytes)) return
+    this.#isScreenFull = true
+    this.#client.pause()
+  }
+
+  #readOn(): void {
+    if (!this.#isScreenFull && this.#pauseTimer === undefined) this.#client.resume()
+  }
+
+  #onScreenOver(): void {
+    if (this.#isScreenOver || this.#isOver) return
+    this.#isScreenOver = true
+    this.#isScreenFull = false
+    this.#readOn()
+    this.#lastWordsTimer = setTimeout(() => this.close(1001, 'screen closed the connection'), LAST_WORDS_MS)
+  }
+
+  #finish(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#input.close()
+    for (const timer of [this.#closeTimer, this.#lastWordsTimer, this.#pauseTimer]) clearTimeout(timer)
+    endSoon(this.#client, this.#graceMs)
+    endSoon(this.#screen, this.#graceMs)
+    this.#onEnd()
+  }
+}

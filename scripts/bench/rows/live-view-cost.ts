@@ -1,0 +1,231 @@
+// What it costs that somebody watches: processor time of everything on the host, and bytes to the viewer.
+import assert from 'node:assert/strict'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Browser } from '@berth/contracts/browsers'
+import { RfbClient, screenUrl } from '../../../tests/fixtures/rfb.ts'
+import { BareChromium } from '../arms/bare-chromium.ts'
+import { Page } from '../arms/page.ts'
+import type { SessionServer } from '../arms/session-server.ts'
+import { whyNoHeadfulSessions } from '../arms/session-servers.ts'
+import { compare } from '../measure/compare.ts'
+import { atMost, type Goal, type Metric } from '../measure/metric.ts'
+import type { Block } from '../measure/pairs.ts'
+import type { Measuring } from '../measure/compare.ts'
+import type { ProcessRow } from './row.ts'
+
+const QUALITY = 70
+const LEAST_FPS = 12
+const FRAMES_MS = 1000 / 20
+const SETTLE_MS = 300
+
+/** Both move at the pace of a timer, so that nobody draws more frames than the other. */
+const moving = (what: string) => `<!doctype html><meta charset="utf-8"><title>Moving</title>
+  <style>body { font: 15px sans-serif; margin: 20px } p { margin: 8px }
+  #spinner { width: 48px; height: 48px; border: 6px solid #ccc; border-top-color: #36c; border-radius: 50% }</style>
+  <h1>Harbour</h1><div id="spinner"></div><script>
+    for (let row = 0; row < 400; row++) document.write('<p style="color: hsl(' + row * 15 + ' 80% 35%)">Berth ' + row +
+      ': the quick brown fox jumps over the lazy dog, 漢字 and ' + Math.sin(row) + ' more words to fill the line ' +
+      '<button>Press</button> <input value="text"></p>')
+    let step = 0
+    window.move = () => { step++; ${what} }
+    let timer
+    window.start = () => { timer = setInterval(move, ${FRAMES_MS}) }
+    window.stop = () => clearInterval(timer)
+  </script>`
+
+const pages = {
+  spinner: moving(`spinner.style.transform = 'rotate(' + step * 18 + 'deg)'`),
+  scroll: moving('scrollTo(0, (step * 24) % 8000)'),
+}
+
+export const liveViewCostRow: ProcessRow = {
+  number: 21,
+  title: 'Live view: CPU and bytes of a viewer, against the screencast of CDP',
+  whySkipped: whyNoHeadfulSessions,
+  async *measureProcesses({ cleanup, cores, servers }, measuring) {
+    const { effort } = measuring
+    const server = await servers.one({})
+    const browser = await server.create({ headless: false })
+    const chromium = await BareChromium.start(cleanup, { cores: cores.server, isHeadless: false })
+    const [ours, bare] = [await Page.open(browser.cdp_ws_url), await Page.open(chromium.wsUrl)]
+    for (const [name, html] of Object.entries(pages)) {
+      await Promise.all([show(ours, html), show(bare, html)])
+      await Promise.all([server.settled({ sessions: 1 }), chromium.settled(effort)])
+      const seconds = effort.watchSeconds
+      yield await compare(
+        {
+          arms: {
+            ours: watchBlock({
+              page: ours,
+              cpuMs: () => server.cpuMs(),
+              seconds,
+              watch: () => view(browser),
+            }),
+            baseline: watchBlock({
+              page: bare,
+              cpuMs: () => chromium.cpuMs(),
+              seconds,
+              watch: () => screencast(bare),
+            }),
+          },
+          pairs: effort.watchPairs,
+          metrics: [
+            line(`${name}: CPU`, 'cpuPercent', '% of a core', atMost(0.6, 0.3)),
+            line(`${name}: bytes`, 'kilobytes', 'KB/s', atMost(0.5, 0.2)),
+            line(`${name}: frames`, 'fps', 'fps'),
+          ],
+        },
+        measuring,
+      )
+    }
+    yield await still({ server, browser, page: ours }, measuring)
+    await Promise.all([ours.close(), bare.close()])
+    await server.delete(browser)
+    await chromium.end()
+  },
+}
+
+function line(name: string, reading: string, unit: string, goal?: Goal): Metric {
+  const more = goal ? { goal } : {}
+  return { row: 21, name: `Live view, ${name}`, reading, unit, digits: 1, judged: 'ratio', ...more }
+}
+
+async function show(page: Page, html: string): Promise<void> {
+  await page.call('Page.navigate', { url: 'about:blank' })
+  await page.until('location.href + document.readyState', 'about:blankcomplete')
+  await page.call('Page.navigate', { url: `data:text/html;charset=utf-8,${encodeURIComponent(html)}` })
+  await page.until('document.title + document.readyState', 'Movingcomplete')
+}
+
+/** Somebody who watches: how much has come so far. */
+interface Watching {
+  readonly frames: number
+  readonly bytes: number
+  end(): Promise<void>
+}
+
+async function view(browser: Browser): Promise<Watching> {
+  const viewer = await RfbClient.overWebSocket(screenUrl(browser.browser_live_view_url!), {
+    isContinuous: true,
+  })
+  return {
+    get frames() {
+      return viewer.updates
+    },
+    get bytes() {
+      return viewer.bytes
+    },
+    end: async () => void (await viewer.close()),
+  }
+}
+
+async function screencast(page: Page): Promise<Watching> {
+  let [frames, bytes] = [0, 0]
+  const { cdp, sessionId } = page
+  const onMessage = (data: Buffer) => {
+    // Its end is enough to know it by: the picture is in the middle.
+    if (!data.subarray(0, 60).includes('Page.screencastFrame')) return
+    const { params } = JSON.parse(data.toString()) as { params: { data: string; sessionId: number } }
+    frames++
+    bytes += Buffer.byteLength(params.data, 'base64')
+    cdp.socket.send(
+      JSON.stringify({
+        id: 1_000_000_000 + frames,
+        method: 'Page.screencastFrameAck',
+        params: { sessionId: params.sessionId },
+        sessionId,
+      }),
+    )
+  }
+  cdp.socket.on('message', onMessage)
+  await page.call('Page.startScreencast', { format: 'jpeg', quality: QUALITY })
+  return {
+    get frames() {
+      return frames
+    },
+    get bytes() {
+      return bytes
+    },
+    end: async () => {
+      await page.call('Page.stopScreencast')
+      cdp.socket.off('message', onMessage)
+    },
+  }
+}
+
+interface WatchOptions {
+  readonly page: Page
+  readonly cpuMs: () => number
+  readonly seconds: number
+  readonly watch: () => Promise<Watching>
+}
+
+/** Without anybody, then with somebody: the difference is what watching costs. */
+function watchBlock({ page, cpuMs, seconds, watch }: WatchOptions): Block {
+  return async () => {
+    await page.evaluate('start()')
+    try {
+      await pause(SETTLE_MS)
+      const alone = await rateOf(cpuMs, seconds)
+      const watching = await watch()
+      await pause(SETTLE_MS)
+      const [frames, bytes] = [watching.frames, watching.bytes]
+      const startedAt = performance.now()
+      const together = await rateOf(cpuMs, seconds)
+      const elapsed = (performance.now() - startedAt) / 1000
+      const [fps, kilobytes] = [
+        (watching.frames - frames) / elapsed,
+        (watching.bytes - bytes) / 1024 / elapsed,
+      ]
+      await watching.end()
+      assert.ok(fps >= LEAST_FPS || seconds < 1, `only ${fps.toFixed(1)} frames a second`)
+      return { cpuPercent: Math.max(0.1, (together - alone) / 10), kilobytes, fps }
+    } finally {
+      await page.evaluate('stop()')
+    }
+  }
+}
+
+/** In milliseconds of the processor a second. */
+async function rateOf(cpuMs: () => number, seconds: number): Promise<number> {
+  const [before, startedAt] = [cpuMs(), performance.now()]
+  await pause(seconds * 1000)
+  return ((cpuMs() - before) / (performance.now() - startedAt)) * 1000
+}
+
+async function still(
+  { server, browser, page }: { server: SessionServer; browser: Browser; page: Page },
+  measuring: Measuring,
+) {
+  await page.evaluate('stop(); document.activeElement?.blur()')
+  const viewer = await view(browser)
+  await server.settled({ sessions: 1 })
+  const block = (bytes: () => number): Block => {
+    return async () => {
+      const before = bytes()
+      await pause(measuring.effort.watchSeconds * 1000)
+      return { kilobytes: (bytes() - before) / 1024 / measuring.effort.watchSeconds }
+    }
+  }
+  const compared = await compare(
+    {
+      arms: { ours: block(() => viewer.bytes), baseline: async () => ({ kilobytes: 0 }) },
+      pairs: Math.min(5, measuring.effort.watchPairs),
+      metrics: [
+        {
+          row: 21,
+          name: 'Live view, still: bytes',
+          reading: 'kilobytes',
+          unit: 'KB/s',
+          digits: 2,
+          judged: 'value',
+          isOursOnly: true,
+          goal: atMost(1),
+        },
+      ],
+    },
+    measuring,
+  )
+  await viewer.end()
+  return compared
+}

@@ -1,0 +1,108 @@
+// From a change on the page to the viewer that has decoded it, through the server and without it.
+import assert from 'node:assert/strict'
+import { setTimeout as pause } from 'node:timers/promises'
+import { RfbClient, screenUrl, type Fill, type RfbOptions } from '../../../tests/fixtures/rfb.ts'
+import { BareChromium } from '../arms/bare-chromium.ts'
+import { Page } from '../arms/page.ts'
+import { whyNoHeadfulSessions } from '../arms/session-servers.ts'
+import { compare } from '../measure/compare.ts'
+import { atMost, type Metric } from '../measure/metric.ts'
+import type { Block } from '../measure/pairs.ts'
+import { quantile } from '../measure/statistics.ts'
+import type { ProcessRow } from './row.ts'
+
+const MOST_WAIT_MS = 5_000
+/** Between two changes; spread, so that they do not fall into step with anybody's frames. */
+const BETWEEN_MS = { least: 80, spread: 60 }
+const MIDDLE = { x: 960, y: 600 }
+
+export const liveViewLatencyRow: ProcessRow = {
+  number: 20,
+  title: 'Live view: a page changes its colour, until a viewer has it, against the X server directly',
+  whySkipped: whyNoHeadfulSessions,
+  async *measureProcesses({ cleanup, cores, servers }, measuring) {
+    const { effort } = measuring
+    const server = await servers.one({})
+    const browser = await server.create({ headless: false })
+    const chromium = await BareChromium.start(cleanup, { cores: cores.server, isHeadless: false })
+    const oursPage = await Page.open(browser.cdp_ws_url)
+    const barePage = await Page.open(chromium.wsUrl)
+    const ours = await Witness.open((options) =>
+      RfbClient.overWebSocket(screenUrl(browser.browser_live_view_url!), options),
+    )
+    const bare = await Witness.open((options) => RfbClient.overSocket(chromium.rfbSocket, options))
+    await Promise.all([server.settled({ sessions: 1 }), chromium.settled(effort)])
+    const count = effort.flipsPerBlock
+    yield await compare(
+      {
+        arms: { ours: flipBlock(oursPage, ours, count), baseline: flipBlock(barePage, bare, count) },
+        pairs: effort.flipPairs,
+        metrics: [
+          line('p50', 'p50Ms', { goal: atMost(1.15, 0.7) }),
+          { ...line('p95', 'flipsMs', {}), quantile: 0.95 },
+        ],
+      },
+      measuring,
+    )
+    await Promise.all([ours.close(), bare.close(), oursPage.close(), barePage.close()])
+    await server.delete(browser)
+    await chromium.end()
+  },
+}
+
+function line(what: string, reading: string, more: Pick<Metric, 'goal'>): Metric {
+  const name = `Live view: change to decoded, ${what}`
+  return { row: 20, name, reading, unit: 'ms', digits: 1, judged: 'ratio', ...more }
+}
+
+function flipBlock(page: Page, witness: Witness, count: number): Block {
+  return async () => {
+    const flipsMs: number[] = []
+    while (flipsMs.length < count) {
+      await pause(BETWEEN_MS.least + Math.random() * BETWEEN_MS.spread)
+      const colour = Math.floor(Math.random() * 0xffffff)
+      const css = `#${colour.toString(16).padStart(6, '0')}`
+      const seen = witness.next(colour)
+      const changedAt = await page.evaluate(
+        `document.documentElement.style.background = '${css}'; performance.timeOrigin + performance.now()`,
+      )
+      flipsMs.push((await seen) - (changedAt as number))
+    }
+    assert.ok(
+      flipsMs.every((ms) => ms > 0 && ms < 1_000),
+      flipsMs.join(),
+    )
+    return { flipsMs, p50Ms: quantile(flipsMs, 0.5) }
+  }
+}
+
+/** Waits for a colour in the middle of the screen. */
+class Witness {
+  #wanted: { readonly colour: number; readonly resolve: (at: number) => void } | undefined
+  #viewer: RfbClient | undefined
+
+  static async open(connect: (options: RfbOptions) => Promise<RfbClient>): Promise<Witness> {
+    const witness = new Witness()
+    witness.#viewer = await connect({ isContinuous: true, onFill: (fill) => witness.#take(fill) })
+    return witness
+  }
+
+  /** When it was decoded. */
+  next(colour: number): Promise<number> {
+    const { promise, resolve, reject } = Promise.withResolvers<number>()
+    const timer = setTimeout(() => reject(new Error('The viewer never saw the change')), MOST_WAIT_MS)
+    this.#wanted = { colour, resolve }
+    return promise.finally(() => clearTimeout(timer))
+  }
+
+  async close(): Promise<void> {
+    await this.#viewer!.close()
+  }
+
+  #take({ x, y, width, height, colour }: Fill): void {
+    const isInMiddle = x <= MIDDLE.x && MIDDLE.x < x + width && y <= MIDDLE.y && MIDDLE.y < y + height
+    if (!isInMiddle || colour !== this.#wanted?.colour) return
+    this.#wanted.resolve(performance.timeOrigin + performance.now())
+    this.#wanted = undefined
+  }
+}
