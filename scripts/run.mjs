@@ -20,7 +20,7 @@ const tasks = {
   surface: { file: 'scripts/surface.ts' },
   fuzz: { file: 'tests/fuzz/main.ts' },
   soak: { file: 'tests/soak/main.ts' },
-  bench: { file: 'scripts/bench/main.ts', packages: ['wrk', 'xdotool', 'ffmpeg'] },
+  bench: { file: 'scripts/bench/main.ts', packages: ['wrk', 'xdotool'] },
 }
 
 async function main([name, ...args]) {

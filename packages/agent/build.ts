@@ -12,6 +12,7 @@ const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.u
 const packed = {
   bidi: 'src/bidi/server.ts',
   computer: 'src/control/computer/handlers.ts',
+  recording: 'src/recording/handlers.ts',
   terminals: 'src/control/processes/attach-server.ts',
 }
 

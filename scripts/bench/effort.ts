@@ -45,6 +45,9 @@ export interface Effort {
   /** Pairs of looks at what watching costs, and how long each takes. */
   readonly watchPairs: number
   readonly watchSeconds: number
+  /** Pairs of blocks of recording, and how long is looked at it in each. */
+  readonly recordingPairs: number
+  readonly recordingSeconds: number
   /** Pairs of loops of an agent, and how many of them work at once. */
   readonly loopPairs: number
   readonly busySessions: number
@@ -106,6 +109,8 @@ export const fullEffort: Effort = {
   flipsPerBlock: 10,
   watchPairs: 20,
   watchSeconds: 3,
+  recordingPairs: 8,
+  recordingSeconds: 5,
   loopPairs: 20,
   busySessions: 8,
   soakCycles: 300,
@@ -169,6 +174,8 @@ export const smokeEffort: Effort = {
   flipsPerBlock: 2,
   watchPairs: 1,
   watchSeconds: 0.5,
+  recordingPairs: 1,
+  recordingSeconds: 1,
   loopPairs: 1,
   busySessions: 1,
   soakCycles: 2,

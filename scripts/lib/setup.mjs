@@ -34,6 +34,7 @@ const sessionPackages = [
   { command: 'bwrap', package: 'bubblewrap' },
   { command: 'chromium', package: 'chromium' },
   { command: 'Xvnc', package: 'tigervnc-standalone-server' },
+  { command: 'ffmpeg', package: 'ffmpeg' },
   { file: '/usr/share/fonts/truetype/noto/NotoSans-Regular.ttf', package: 'fonts-noto-core' },
   { file: '/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc', package: 'fonts-noto-cjk' },
   { file: '/usr/share/fonts/truetype/noto/NotoColorEmoji.ttf', package: 'fonts-noto-color-emoji' },

@@ -1,10 +1,16 @@
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { pino } from 'pino'
 import { insertAuditRecords } from '@berth/server/audit/store'
+import { Blobs } from '@berth/server/blobs/blobs'
+import { DirectoryBlobStore } from '@berth/server/blobs/directory-store'
+import type { Db } from '@berth/server/db/schema'
 import { Housekeeping } from '@berth/server/jobs/housekeeping'
 import { startDatabase } from '../fixtures/database.ts'
+import { tempDir } from '../fixtures/server.ts'
 
 const DAY_MS = 24 * 3_600_000
 const log = pino({ level: 'silent' })
@@ -44,9 +50,20 @@ test('housekeeping removes what is past its time, in several steps, and nothing 
     await sql`INSERT INTO idempotency_keys (scope, key, request_hash, created_at)
       VALUES ('s', ${key}, '', now() - make_interval(hours => ${hours}))`.execute(db)
   }
-  const housekeeping = new Housekeeping({ pool, log, auditRetentionDays: 30 })
+  const store = await DirectoryBlobStore.open(join(tempDir(t), 'blobs'))
+  const blobs = new Blobs({ store, log })
+  for (const [id, days] of [
+    ['old', 8],
+    ['new', 6],
+  ] as const) {
+    const blob = await blobs.put(Readable.from([Buffer.from(id)]), { maxBytes: 10, signal: t.signal })
+    await blobs.record(db, 'replay', blob)
+    await insertReplay(db, { id, days, blobId: blob.id })
+  }
+  const options = { db, pool, log, blobs, auditRetentionDays: 30, replayRetentionDays: 7 }
+  const housekeeping = new Housekeeping(options)
   // Replicas do this at the same time; none gets in another's way.
-  const replica = new Housekeeping({ pool, log, auditRetentionDays: 30 })
+  const replica = new Housekeeping(options)
   await Promise.all([housekeeping.run(), replica.run()])
   await housekeeping.run()
   await Promise.all([housekeeping.close(), replica.close()])
@@ -61,4 +78,27 @@ test('housekeeping removes what is past its time, in several steps, and nothing 
     keys.map((row) => row.key),
     ['new'],
   )
+
+  const kept = await db.selectFrom('replays').select(['id', 'blob_id']).execute()
+  assert.deepEqual(
+    kept.map(({ id }) => id),
+    ['new'],
+  )
+  const stored = (await Array.fromAsync(store.list())).map(({ id }) => id)
+  assert.deepEqual(stored, [kept[0]!.blob_id])
+  const rows = await db.selectFrom('blobs').select('id').execute()
+  assert.deepEqual(rows, [{ id: kept[0]!.blob_id }])
 })
+
+async function insertReplay(db: Db, { id, days, blobId }: { id: string; days: number; blobId: string }) {
+  await sql`INSERT INTO projects (id, name) VALUES ('p', 'p') ON CONFLICT DO NOTHING`.execute(db)
+  await sql`INSERT INTO servers (id) VALUES ('s') ON CONFLICT DO NOTHING`.execute(db)
+  await sql`INSERT INTO browsers (id, project_id, headless, stealth, gpu, kiosk_mode, timeout_seconds,
+      viewport_width, viewport_height, viewport_refresh_rate, server_id, deleted_at, end_reason)
+    VALUES ('b', 'p', true, false, false, false, 60, 800, 600, 25, 's', now(), 'deleted')
+    ON CONFLICT DO NOTHING`.execute(db)
+  await sql`INSERT INTO replays (id, project_id, browser_id, server_id, framerate, state, sealed_key, blob_id, finished_at)
+    VALUES (${id}, 'p', 'b', 's', 10, 'ready', '', ${blobId}, now() - make_interval(days => ${days}))`.execute(
+    db,
+  )
+}

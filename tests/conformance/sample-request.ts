@@ -36,7 +36,11 @@ export function sampleBody(operation: Operation): object | undefined {
 }
 
 /** What is in an instance, and known only there. */
-const inInstances: References = { watch: 'absent', process: '00000000-0000-4000-8000-000000000000' }
+const inInstances: References = {
+  watch: 'absent',
+  process: '00000000-0000-4000-8000-000000000000',
+  replays: '00000000-0000-4000-8000-000000000000',
+}
 
 export function fillPath(path: string, references: References): string {
   return path.replaceAll(/(\w+)\/\{\w+\}/g, (_match, resource: string) => {

@@ -25,6 +25,8 @@ export interface ApiOptions {
   readonly whenOpen: (timeoutMs: number) => Promise<AgentState>
   /** For requests below /control. */
   readonly answerControl: AnswerControl
+  /** For requests below /recordings. */
+  readonly answerRecording: AnswerControl
   readonly upgrade: Upgrade
 }
 
@@ -36,7 +38,8 @@ type Operation = (call: Call) => Promise<object | undefined>
 
 /** Never listens: the link hands it connections. */
 export function createApi(options: ApiOptions): Server {
-  const { state, renewLease, startBrowser, shape, whenOpen, answerControl, upgrade } = options
+  const { state, renewLease, startBrowser, shape, whenOpen, answerControl, answerRecording, upgrade } =
+    options
   const operations: Readonly<Record<string, Operation>> = {
     'GET /state': async ({ query }) => {
       const after = query.get('after')
@@ -68,7 +71,10 @@ export function createApi(options: ApiOptions): Server {
   }
 
   const server = createServer({ maxHeaderSize: MOST_HEAD_BYTES, requestTimeout: 0 }, (request, response) => {
-    void (request.url?.startsWith('/control/') ? answerControl : answer)(request, response)
+    const { url = '' } = request
+    if (url.startsWith('/control/')) void answerControl(request, response)
+    else if (url.startsWith('/recordings')) void answerRecording(request, response)
+    else void answer(request, response)
   })
   // The server keeps connections for its next call; closing one under it would fail that call.
   server.keepAliveTimeout = 0

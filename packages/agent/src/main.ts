@@ -13,6 +13,7 @@ import { Link } from './link.ts'
 import { agentLog, log } from './log.ts'
 import { createProxy } from './proxy.ts'
 import { Screen } from './screen/screen.ts'
+import { answerRecording } from './recording/operations.ts'
 import { readSettings } from './settings.ts'
 import { StateBoard } from './state.ts'
 
@@ -61,6 +62,7 @@ const api = createApi({
   shape: (shape) => chromium.shape(shape),
   whenOpen: (timeoutMs) => chromium.whenOpen(timeoutMs),
   answerControl: controls.answer,
+  answerRecording: answerRecording(chromium),
   upgrade: controls.upgrade,
 })
 

@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { operation } from './operation.ts'
+import { RecordRequest } from './replays.ts'
 import { idOrName, Nullable, OneOf, pageQuery, Strict, Text, Timestamp } from './schema.ts'
 
 const tag = 'Browsers'
@@ -117,6 +118,7 @@ export const CreateBrowserRequest = Strict({
   standby_after_seconds: Type.Optional(StandbyAfterSeconds),
   viewport: Type.Optional(BrowserViewport),
   start_url: Type.Optional(Text({ description: 'Opened without waiting for it to load', maxLength: 65_536 })),
+  record: Type.Optional(RecordRequest),
   telemetry: Type.Optional(Nullable(Type.Object({}, { description: 'Capture of events' }))),
   profile: Type.Optional(Type.Object({}, { description: 'Profile to start from' })),
   extensions: Type.Optional(Type.Array(Type.Object({}), { maxItems: 20, description: 'Extensions to load' })),

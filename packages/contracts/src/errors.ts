@@ -42,6 +42,7 @@ const catalogue = {
   },
   payload_too_large: { status: 413, meaning: 'The request body is larger than allowed' },
   unsupported_media_type: { status: 415, meaning: 'Send the body as application/json' },
+  range_not_satisfiable: { status: 416, meaning: 'The Range header asks for bytes that are not there' },
   misdirected_request: {
     status: 421,
     meaning: 'The Host header is not one this server answers for; see BERTH_ALLOWED_HOSTS',

@@ -12,6 +12,7 @@ import * as organization from './organization.ts'
 import * as playwright from './playwright.ts'
 import * as processes from './processes.ts'
 import * as projects from './projects.ts'
+import * as replays from './replays.ts'
 import * as system from './system.ts'
 
 export const operations: readonly Operation[] = [
@@ -23,6 +24,7 @@ export const operations: readonly Operation[] = [
   logs,
   playwright,
   curl,
+  replays,
   projects,
   organization,
   apiKeys,

@@ -78,14 +78,16 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
   const firstKey = await bootstrap(pool, { config, ring })
   const box = new SealedBox(ring)
 
-  const part = await startSessions({ config, db, pool, box, driver: await opening, log })
+  const blobs = new Blobs({ store: await DirectoryBlobStore.open(join(config.BERTH_DATA_DIR, 'blobs')), log })
+  const part = await startSessions({ config, db, pool, box, blobs, driver: await opening, log })
   let endSessions = true
-  cleanup.defer(() => part.sessions.close({ endAll: endSessions }))
+  cleanup.defer(() => part.close({ endAll: endSessions }))
 
   const onChange = (change: string) => {
     const [what, id] = change.split(':', 2)
     if (what === 'master-keys') ring.reload()
     else if (what === 'browser' && id) void part.sessions.changed(id)
+    else if (what === 'replays' && id) void part.recordings.look(id)
     else authenticator.forget(change)
   }
   const listener = new ChangeListener({
@@ -100,9 +102,15 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
 
   const audit = new AuditTrail({ db, log })
   cleanup.defer(() => audit.close())
-  const blobs = new Blobs({ store: await DirectoryBlobStore.open(join(config.BERTH_DATA_DIR, 'blobs')), log })
   await blobs.sweep(db)
-  const housekeeping = new Housekeeping({ pool, log, auditRetentionDays: config.BERTH_AUDIT_RETENTION_DAYS })
+  const housekeeping = new Housekeeping({
+    db,
+    pool,
+    log,
+    blobs,
+    auditRetentionDays: config.BERTH_AUDIT_RETENTION_DAYS,
+    replayRetentionDays: config.BERTH_REPLAY_RETENTION_DAYS,
+  })
   cleanup.defer(() => housekeeping.close())
   void housekeeping.run()
 
@@ -118,6 +126,7 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
     droppedLogLines: droppedLines,
     droppedAuditRecords: () => audit.droppedCount,
     liveSessions: () => part.sessions.count,
+    recordings: () => part.recordings.count,
     readyInstances: (kind) => part.instances.readyCount(kind),
   })
   const readiness = new Readiness(db)

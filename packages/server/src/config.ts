@@ -293,6 +293,16 @@ const settings = {
     parse: integer(1, 10_000),
     help: 'For browser sessions: how many may watch one at once in the live view, counted by each server.',
   }),
+  BERTH_REPLAY_MAX_MB: setting({
+    default: '500',
+    parse: integer(1, 4000),
+    help: 'For browser sessions: size at which a recording stops by itself.',
+  }),
+  BERTH_REPLAY_RETENTION_DAYS: setting({
+    default: '30',
+    parse: integer(1, 36500),
+    help: 'Days that recordings are kept after they ended.',
+  }),
   BERTH_LEASE_SECONDS: setting({
     default: '20',
     parse: integer(2, 3600),

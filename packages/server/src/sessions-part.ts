@@ -13,8 +13,9 @@ import { controlRoutes } from './control/routes.ts'
 import { attachLive } from './live/attach.ts'
 import { liveRoutes } from './live/routes.ts'
 import { Viewers } from './live/viewers.ts'
-import { liveViewIsOpen } from './live/watched.ts'
+import { openLiveViews } from './live/watched.ts'
 import { SessionAccess } from './control/session-access.ts'
+import type { Blobs } from './blobs/blobs.ts'
 import type { Config } from './config.ts'
 import type { Db } from './db/schema.ts'
 import { AllowList } from './egress/allow-list.ts'
@@ -31,6 +32,10 @@ import { internalAddress } from './replicas/own-address.ts'
 import { Peers } from './replicas/peers.ts'
 import { TunnelHost, isTunnelUpgrade } from './replicas/tunnel-host.ts'
 import { findDefaultProject } from './projects/store.ts'
+import { Journals } from './replays/journal.ts'
+import { Recordings } from './replays/recordings.ts'
+import { attachPlayer, replayRoutes } from './replays/routes.ts'
+import { ReplayService } from './replays/service.ts'
 import type { Driver, InstanceLimits } from './runtime/driver.ts'
 import { FakeDriver } from './runtime/fake/fake-driver.ts'
 import { Instances } from './runtime/instances.ts'
@@ -48,6 +53,7 @@ export interface SessionsPart {
   readonly instances: Instances
   /** Tells who comes to watch a session, and who leaves. */
   readonly viewers: Viewers
+  readonly recordings: Recordings
   readonly routes: readonly Route[]
   /** Lets in who has the token of a session. */
   accessTo(rate: RateLimit): SessionAccess
@@ -59,6 +65,8 @@ export interface SessionsPart {
   listening(address: string): Promise<void>
   /** Tells the clients of all sessions that this server stops. */
   closeClients(): Promise<void>
+  /** Ends all sessions, or leaves them and their recordings to the next server. */
+  close(options: { endAll: boolean }): Promise<void>
 }
 
 export async function startSessions(options: {
@@ -66,10 +74,11 @@ export async function startSessions(options: {
   db: Db
   pool: Pool
   box: SealedBox
+  blobs: Blobs
   driver: Driver
   log: Logger
 }): Promise<SessionsPart> {
-  const { config, db, pool, box, driver, log } = options
+  const { config, db, pool, box, blobs, driver, log } = options
   const secret = await serviceSecret(db, box, 'session-tokens')
   const tokens = new SessionTokens({ keys: [{ kid: 'session-tokens', secret }] })
   const serverId = await readServerId(config.BERTH_DATA_DIR)
@@ -90,7 +99,27 @@ export async function startSessions(options: {
   }
   const peers = new Peers({ db, tokens, certificate: config.BERTH_TLS_CERT })
   const leaseSeconds = config.BERTH_LEASE_SECONDS
-  const sessions = new Sessions({ db, instances, serverId, peers, leaseSeconds, log })
+  const sessions: Sessions = new Sessions({
+    db,
+    instances,
+    serverId,
+    peers,
+    leaseSeconds,
+    beforeDestroy: (id) => recordings.endAll(id, 'session_ended'),
+    log,
+  })
+  const recordings = new Recordings({
+    db,
+    pool,
+    box,
+    blobs,
+    journals: await Journals.open(join(config.BERTH_DATA_DIR, 'recordings')),
+    serverId,
+    leaseSeconds,
+    mostBytes: config.BERTH_REPLAY_MAX_MB * MB,
+    findHere: (id) => sessions.findHere(id),
+    log,
+  })
   const tunnels = new TunnelHost({ find: (id) => sessions.findHere(id), tokens })
   const browsers = new BrowserService({
     db,
@@ -100,9 +129,11 @@ export async function startSessions(options: {
     view: new BrowserView({ tokens, uptimeOf: (id) => sessions.uptimeOf(id) }),
     serverId,
     maxSessions: config.BERTH_MAX_CONCURRENT_SESSIONS,
-    resizeObstacles: [liveViewIsOpen],
     defaultProject: findDefaultProject,
   })
+  const findSession = (id: string) => sessions.find(id)
+  const replays = new ReplayService({ db, pool, box, blobs, browsers, findSession, recordings, tokens })
+  browsers.attendants = { resizeGuards: [openLiveViews, replays], recorder: replays }
   const controls = new Controls({
     find: (call, id) => browsers.session(callerOf(call), id),
     mostBodyBytes: config.BERTH_MAX_FILE_MB * MB,
@@ -118,14 +149,17 @@ export async function startSessions(options: {
     sessions,
     instances,
     viewers,
+    recordings,
     routes: [
       ...browserRoutes(browsers),
       ...controlRoutes(controls),
       ...liveRoutes({ tokens, find: (call, id) => browsers.session(callerOf(call), id) }),
+      ...replayRoutes(replays),
     ],
     accessTo: (rate) => new SessionAccess({ tokens, projectOf: (id) => browsers.projectOf(id), rate }),
     resume: async () => {
       await sessions.resume()
+      await recordings.resume()
       instances.fill()
     },
     attach: (server) => {
@@ -143,6 +177,7 @@ export async function startSessions(options: {
         originOf: (request) => originOf(config, request),
         mostUploadBytes: config.BERTH_MAX_FILE_MB * MB,
       })
+      attachPlayer(server, replays)
       // Not operations of the contract: what clients of CDP and BiDi ask for by themselves.
       const paths = ['/browser/cdp', '/browser/webdriver/session'].flatMap((path) => [path, `${path}/*`])
       for (const url of [...paths, TERMINAL_ROUTE, SCREEN_PATH]) {
@@ -160,6 +195,12 @@ export async function startSessions(options: {
     closeClients: async () => {
       tunnels.close()
       await gateway.close('server stopping')
+    },
+    close: async ({ endAll }) => {
+      // What is to go on is let go of first; what ends has its last pictures to give.
+      if (!endAll) await recordings.close()
+      await sessions.close({ endAll })
+      await recordings.close()
     },
   }
 }

@@ -101,6 +101,11 @@ export class Display {
     return this.#connection
   }
 
+  /** One of its own, for who would hold up the others. */
+  openConnection(onClose: () => void): Promise<XConnection> {
+    return XConnection.open(this.#number, onClose)
+  }
+
   /** Makes screen and window as wanted. */
   async fit(cdp: CdpConnection, { targetId }: FirstPage, wanted: Size & { kiosk: boolean }): Promise<void> {
     await this.#resize(wanted)

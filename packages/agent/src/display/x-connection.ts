@@ -63,12 +63,12 @@ export class XConnection {
     this.listenTo(this.root, STRUCTURE_AND_SUBSTRUCTURE_NOTIFY)
   }
 
-  static async open(display: number): Promise<XConnection> {
+  static async open(display: number, onClose: () => void = () => {}): Promise<XConnection> {
     const handlers = new Map<number, Set<EventHandler>>()
     // The abstract name: it is there even where the directory of the other cannot be made.
     const { wire, setup } = await XWire.open(`\0/tmp/.X11-unix/X${display}`, {
       onEvent: ({ code, bytes }) => handlers.get(code)?.forEach((handle) => handle(bytes)),
-      onClose: () => {},
+      onClose,
     })
     const connection = new XConnection(wire, setup, handlers)
     await connection.sync()
@@ -97,8 +97,9 @@ export class XConnection {
     this.#wire.flush()
   }
 
-  ask(request: Buffer): Promise<Buffer> {
-    return this.#wire.ask(request)
+  /** A long reply is read into the room, if it is given some. */
+  ask(request: Buffer, room?: Buffer): Promise<Buffer> {
+    return this.#wire.ask(request, room)
   }
 
   /** Resolves when the display has done all that was posted. */

@@ -18,6 +18,7 @@ interface Asked {
   readonly resolve: (reply: Buffer) => void
   readonly reject: (error: Error) => void
   readonly timer: NodeJS.Timeout
+  readonly room: Buffer | undefined
 }
 
 export interface XWireEvents {
@@ -106,15 +107,15 @@ export class XWire {
     if (!this.#isOver) this.#socket.write(bytes)
   }
 
-  /** Of a request that has a reply. */
-  ask(request: Buffer): Promise<Buffer> {
+  /** Of a request that has a reply. A long one is read into the room, if it is given some and fits. */
+  ask(request: Buffer, room?: Buffer): Promise<Buffer> {
     this.post(request)
     this.flush()
     const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
     if (this.#isOver) reject(new Error('Cannot talk to the display: it hung up'))
     else {
       const timer = setTimeout(() => this.destroy(), ANSWER_MS)
-      this.#asked.push({ sequence: this.#sequence & 0xffff, resolve, reject, timer })
+      this.#asked.push({ sequence: this.#sequence & 0xffff, resolve, reject, timer, room })
     }
     return promise
   }
@@ -167,7 +168,7 @@ export class XWire {
       return this.#start < this.#end
     }
     if (length > BUFFER_BYTES) {
-      this.#large = Buffer.allocUnsafeSlow(length)
+      this.#large = this.#roomFor(length)
       this.#buffer.copy(this.#large, 0, this.#start, this.#end)
       this.#largeEnd = available
       this.#start = this.#end = 0
@@ -177,6 +178,11 @@ export class XWire {
       this.#start = 0
     }
     return false
+  }
+
+  #roomFor(length: number): Buffer {
+    const room = this.#asked[0]?.room
+    return room && room.length >= length ? room.subarray(0, length) : Buffer.allocUnsafeSlow(length)
   }
 
   #nextLength(available: number): number {

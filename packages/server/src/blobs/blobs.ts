@@ -40,6 +40,15 @@ export class Blobs {
     return this.#store.read(id, range)
   }
 
+  /** In the transaction that removes what they belonged to; `remove` then removes their bytes. */
+  async forget(tx: Db, ids: readonly string[]): Promise<void> {
+    if (ids.length > 0)
+      await tx
+        .deleteFrom('blobs')
+        .where('id', 'in', [...ids])
+        .execute()
+  }
+
   /** Row first: bytes without a row are swept, a row without bytes would be a lie. */
   async remove(db: Db, id: string): Promise<void> {
     await db.deleteFrom('blobs').where('id', '=', id).execute()

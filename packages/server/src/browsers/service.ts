@@ -18,7 +18,7 @@ import { toPage } from '../http/paging.ts'
 import type { Principal } from '../http/principal.ts'
 import { AgentError } from '../runtime/agent-client.ts'
 import { NoCapacity, type Instances } from '../runtime/instances.ts'
-import { checkFree, type ResizeObstacle } from './resize-obstacles.ts'
+import { resizeAmong, type ResizeGuard } from './resize.ts'
 import type { Session } from './session.ts'
 import type { Sessions } from './sessions.ts'
 import * as store from './store.ts'
@@ -36,6 +36,13 @@ export interface Caller {
   readonly origin: string
 }
 
+/** Records a session from its beginning. */
+export interface SessionRecorder<Options = object> {
+  /** Undefined: not asked for. Throws for what cannot be. */
+  check(record: CreateBrowserRequest['record'], browser: { gpu: boolean }): Options | undefined
+  recordFromStart(browser: BrowserRecord, options: Options): Promise<void>
+}
+
 export interface BrowserServiceOptions {
   readonly db: Db
   readonly pool: Pool
@@ -44,16 +51,25 @@ export interface BrowserServiceOptions {
   readonly view: BrowserView
   readonly serverId: string
   readonly maxSessions: number
-  /** What may stand in the way of another size. */
-  readonly resizeObstacles: readonly ResizeObstacle[]
   readonly defaultProject: (db: Db) => Promise<{ id: string }>
+}
+
+/** Those who have a say in sessions, and need this service themselves. */
+export interface Attendants {
+  readonly resizeGuards: readonly ResizeGuard[]
+  readonly recorder: SessionRecorder
 }
 
 export class BrowserService {
   readonly #options: BrowserServiceOptions
+  #attendants: Attendants | undefined
 
   constructor(options: BrowserServiceOptions) {
     this.#options = options
+  }
+
+  set attendants(attendants: Attendants) {
+    this.#attendants = attendants
   }
 
   /**
@@ -70,6 +86,7 @@ export class BrowserService {
       )
     }
     const browser = await this.#toNewBrowser(caller, body)
+    const recording = this.#attendants?.recorder.check(body.record, browser)
     const claim = instances.claim(toStart(browser))
     crashPoint('browser-claimed')
     const reserved = await this.#reserve(browser, claim.instanceId).catch((error: unknown) => {
@@ -80,6 +97,7 @@ export class BrowserService {
     try {
       await sessions.start(reserved, claim)
       crashPoint('browser-started')
+      if (recording) await this.#attendants!.recorder.recordFromStart(reserved, recording)
       return await commit(async (tx) => {
         const record = await store.markStarted(tx, reserved.id)
         if (!record) throw new AppError('conflict', 'Cannot create the session: it was ended meanwhile')
@@ -172,7 +190,7 @@ export class BrowserService {
     idOrName: string,
     { includeDeleted }: { includeDeleted: boolean },
   ): Promise<Browser> {
-    const record = await this.#find(caller, idOrName, { includeDeleted })
+    const record = await this.find(caller, idOrName, { includeDeleted })
     return this.#options.view.show(record, caller.origin)
   }
 
@@ -184,7 +202,7 @@ export class BrowserService {
   ): Promise<Browser> {
     refuseNotBuilt(body)
     const { view } = this.#options
-    const record = await this.#find(caller, idOrName)
+    const record = await this.find(caller, idOrName)
     const viewport = body.viewport && toViewport(body.viewport, record)
     if (viewport) {
       await this.#resize(record, viewport, { force: body.viewport?.force ?? false }).catch(
@@ -210,20 +228,21 @@ export class BrowserService {
   }
 
   async #resize(
-    { id, ...before }: BrowserRecord,
+    browser: BrowserRecord,
     { width, height }: NewBrowser['viewport'],
     { force }: { force: boolean },
   ): Promise<void> {
-    const { sessions, resizeObstacles } = this.#options
-    const isSame = width === before.viewport_width && height === before.viewport_height
-    const session = await sessions.find(id)
-    if (session && !isSame && !force) await checkFree(session, resizeObstacles)
-    await sessions.shape(id, { width, height })
+    const { sessions } = this.#options
+    const isSame = width === browser.viewport_width && height === browser.viewport_height
+    const session = isSame ? undefined : await sessions.find(browser.id)
+    const resize = () => sessions.shape(browser.id, { width, height })
+    if (!session) return resize()
+    await resizeAmong(this.#attendants?.resizeGuards ?? [], { session, browser, force, resize })
   }
 
   /** Answers when the row says so; the instance is gone a moment later. */
   async delete(caller: Caller, idOrName: string, commit: Commit): Promise<void> {
-    const record = await this.#find(caller, idOrName, { includeDeleted: true })
+    const record = await this.find(caller, idOrName, { includeDeleted: true })
     if (record.deleted_at) return
     const reason: EndReason = 'deleted'
     const uptimeMs = this.#options.sessions.uptimeOf(record.id)
@@ -243,7 +262,7 @@ export class BrowserService {
     const here = sessions.findHere(idOrName)
     const projectId = projectOf(caller)
     if (here && !here.ending.aborted && (projectId === null || here.projectId === projectId)) return here
-    const record = await this.#find(caller, idOrName)
+    const record = await this.find(caller, idOrName)
     const session = await sessions.find(record.id)
     if (!session || session.ending.aborted) throw notFound(idOrName)
     return session
@@ -257,7 +276,7 @@ export class BrowserService {
     return record && !record.deleted_at && !record.is_starting ? record.project_id : undefined
   }
 
-  async #find(
+  async find(
     caller: Caller,
     idOrName: string,
     { includeDeleted = false }: { includeDeleted?: boolean } = {},

@@ -31,6 +31,8 @@ export interface SessionsOptions {
   readonly serverId: string
   readonly peers: Peers
   readonly leaseSeconds: number
+  /** What is still wanted of an instance when its session has ended; it waits for that. */
+  readonly beforeDestroy?: (sessionId: string) => Promise<void>
   readonly log: Logger
 }
 
@@ -173,7 +175,7 @@ export class Sessions {
     const finishing = (async () => {
       const uptimeMs = session.uptimeMs
       this.#unrecorded.set(session.id, { reason, uptimeMs })
-      await Promise.all([session.instance.destroy(), this.#record(session.id)])
+      await Promise.all([this.#destroy(session), this.#record(session.id)])
       log.info({ sessionId: session.id, reason, uptimeMs }, 'session ended')
     })()
       .catch((error: unknown) => log.error({ err: error, sessionId: session.id }, 'cannot end a session'))
@@ -183,6 +185,13 @@ export class Sessions {
       })
     this.#ending.set(session.id, finishing)
     return finishing
+  }
+
+  async #destroy({ id, instance }: LiveSession): Promise<void> {
+    await this.#options.beforeDestroy?.(id).catch((error: unknown) => {
+      this.#options.log.warn({ err: error, sessionId: id }, 'an instance ended before all was taken from it')
+    })
+    await instance.destroy()
   }
 
   async #record(id: string): Promise<void> {

@@ -2,6 +2,7 @@
 import type { ColumnType, Generated, GeneratedAlways, Kysely } from 'kysely'
 import type { EndReason } from '@berth/contracts/browsers'
 import type { ProjectStatus } from '@berth/contracts/projects'
+import type { ReplayEnd } from '@berth/contracts/replays'
 
 /** Read as the API writes it, see time.ts. */
 type Time = ColumnType<string, string | Date, string | Date>
@@ -122,6 +123,28 @@ export interface BrowsersTable {
   end_reason: EndReason | null
 }
 
+export interface ReplaysTable {
+  id: Fixed<string>
+  project_id: Fixed<string>
+  browser_id: Fixed<string>
+  server_id: Fixed<string>
+  continues_id: Fixed<string | null>
+  framerate: Fixed<number>
+  max_duration_seconds: Fixed<number | null>
+  state: Generated<'starting' | 'recording' | 'finishing' | 'ready' | 'failed'>
+  end_reason: ReplayEnd | null
+  created_at: TimeOfMaking
+  started_at: Time | null
+  finished_at: Time | null
+  sealed_key: Buffer
+  chapters: Buffer | null
+  blob_id: string | null
+  /** Bigints, which the driver gives as text. */
+  size_bytes: string | null
+  duration_ms: string | null
+  lost_ms: Generated<string>
+}
+
 interface ServiceSecretsTable {
   name: Fixed<string>
   sealed: Buffer
@@ -139,6 +162,7 @@ export interface Tables {
   idempotency_keys: IdempotencyKeysTable
   master_keys: MasterKeysTable
   blobs: BlobsTable
+  replays: ReplaysTable
 }
 
 /** The pool, or a transaction of it: stores do not care which. */

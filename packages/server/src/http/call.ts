@@ -48,7 +48,7 @@ export interface TokenPage<T> {
 export interface RawAnswer {
   readonly body: string | Buffer | Readable
   readonly headers?: Readonly<OutgoingHttpHeaders>
-  /** Of a relay: that of the answer which is passed on. */
+  /** Where it is not that of the operation. */
   readonly status?: number
 }
 

@@ -266,8 +266,9 @@ function send(operation: Operation, result: unknown, request: FastifyRequest, re
   }
   if (operation.kind !== 'json') {
     // SAFETY: Answer<O> makes handlers of these kinds return a RawAnswer.
-    const { body, headers } = result as RawAnswer
+    const { body, headers, status } = result as RawAnswer
     if (headers) void reply.headers(headers)
+    if (status !== undefined) void reply.code(status)
     return reply.type(operation.contentType ?? 'application/octet-stream').send(body)
   }
   const { limit, offset } = request.query as { limit: number; offset: number }

@@ -3,50 +3,82 @@ import { sql } from 'kysely'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { deleteAuditRecordsBefore } from '../audit/store.ts'
+import type { Blobs } from '../blobs/blobs.ts'
+import type { Db } from '../db/schema.ts'
 import { inTransaction } from '../db/transaction.ts'
+import { deleteFinishedBefore } from '../replays/store.ts'
 import { forgetOldAnswers } from '../http/idempotency.ts'
 
 const EVERY_MS = 3_600_000
 const DAY_MS = 24 * 3_600_000
 const AUDIT_BATCH = 5_000
+const REPLAY_BATCH = 100
 const HOUSEKEEPING_LOCK = 7_236_814_007
 
+export interface HousekeepingOptions {
+  readonly db: Db
+  readonly pool: Pool
+  readonly log: Logger
+  readonly blobs: Blobs
+  readonly auditRetentionDays: number
+  readonly replayRetentionDays: number
+}
+
 export class Housekeeping {
-  readonly #pool: Pool
-  readonly #log: Logger
-  readonly #auditRetentionDays: number
+  readonly #options: HousekeepingOptions
   readonly #timer: NodeJS.Timeout
   #running: Promise<void> = Promise.resolve()
   #isClosing = false
 
-  constructor(options: { pool: Pool; log: Logger; auditRetentionDays: number }) {
-    this.#pool = options.pool
-    this.#log = options.log
-    this.#auditRetentionDays = options.auditRetentionDays
+  constructor(options: HousekeepingOptions) {
+    this.#options = options
     this.#timer = setInterval(() => void this.run(), EVERY_MS)
     this.#timer.unref()
   }
 
   run(): Promise<void> {
     this.#running = this.#running.then(() =>
-      this.#clean().catch((error: unknown) => this.#log.warn({ err: error }, 'housekeeping failed')),
+      this.#clean().catch((error: unknown) => this.#options.log.warn({ err: error }, 'housekeeping failed')),
     )
     return this.#running
   }
 
   /** In small steps: no statement is long, and another replica may take over between two. */
   async #clean(): Promise<void> {
-    const auditEnd = new Date(Date.now() - this.#auditRetentionDays * DAY_MS)
-    let deleted: number
+    const auditEnd = daysAgo(this.#options.auditRetentionDays)
+    let deleted: number | undefined
     do {
-      deleted = await inTransaction(this.#pool, async ({ db: tx }) => {
-        const { rows } = await sql<{ isMine: boolean }>`
-          SELECT pg_try_advisory_xact_lock(${HOUSEKEEPING_LOCK}) AS "isMine"`.execute(tx)
-        if (!rows[0]?.isMine) return 0
+      deleted = await this.#alone(async (tx) => {
         await forgetOldAnswers(tx)
         return deleteAuditRecordsBefore(tx, auditEnd, AUDIT_BATCH)
       })
     } while (deleted === AUDIT_BATCH && !this.#isClosing)
+    await this.#removeReplays()
+  }
+
+  /** Rows first: bytes without a row are swept, a row without bytes would be a lie. */
+  async #removeReplays(): Promise<void> {
+    const { db, blobs, replayRetentionDays } = this.#options
+    const end = daysAgo(replayRetentionDays)
+    let removed: string[] | undefined
+    do {
+      removed = await this.#alone(async (tx) => {
+        const rows = await deleteFinishedBefore(tx, end, REPLAY_BATCH)
+        const ids = rows.flatMap(({ blob_id }) => blob_id ?? [])
+        await blobs.forget(tx, ids)
+        return rows.map(({ blob_id }) => blob_id ?? '')
+      })
+      for (const id of removed ?? []) if (id !== '') await blobs.remove(db, id)
+    } while (removed?.length === REPLAY_BATCH && !this.#isClosing)
+  }
+
+  /** Undefined when another replica is at it. */
+  #alone<T>(work: (tx: Db) => Promise<T>): Promise<T | undefined> {
+    return inTransaction(this.#options.pool, async ({ db: tx }) => {
+      const { rows } = await sql<{ isMine: boolean }>`
+        SELECT pg_try_advisory_xact_lock(${HOUSEKEEPING_LOCK}) AS "isMine"`.execute(tx)
+      return rows[0]?.isMine ? work(tx) : undefined
+    })
   }
 
   async close(): Promise<void> {
@@ -55,3 +87,5 @@ export class Housekeeping {
     await this.#running
   }
 }
+
+const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS)

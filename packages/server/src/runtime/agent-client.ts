@@ -11,12 +11,20 @@ import {
 import { Readable, type Duplex } from 'node:stream'
 import { Ajv, type ValidateFunction } from 'ajv'
 import { AgentState, PROCESSES_HEADER, type BrowserStart, type Shape } from '@berth/contracts/link'
+import {
+  MOST_ANSWER_BYTES as MOST_RECORDS,
+  MOST_RECORD_BYTES,
+  RECORDS_WAIT_MS,
+  type RecordingStart,
+} from '@berth/contracts/recording'
 import type { Instance } from './driver.ts'
 
 const MOST_ANSWER_BYTES = 256 * 1024
 /** Those of somebody else's answer may be among them. */
 const MOST_HEAD_BYTES = 128 * 1024
 const MOST_OWN_CALLS = 8
+/** One record more than fits, if it is a large one. */
+const MOST_RECORDS_BYTES = MOST_RECORDS + MOST_RECORD_BYTES
 /** Of a body that comes faster than it goes. */
 const MOST_HELD_BYTES = 1024 * 1024
 /** At once; further ones wait for their turn. */
@@ -36,8 +44,18 @@ function isState(value: unknown): value is AgentState {
 /** The agent answered with something else than it should, or not at all. */
 export class AgentError extends Error {}
 
+/** The agent will not do it, and says so. */
+export class AgentRefusal extends AgentError {
+  readonly status: number
+
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
 interface CallOptions {
-  readonly method: 'GET' | 'PUT' | 'POST'
+  readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE'
   readonly path: string
   readonly body?: unknown
   readonly ms?: number
@@ -115,6 +133,44 @@ export class AgentClient {
     const running = Number(answer.headers[PROCESSES_HEADER])
     if (running > 0) this.#onProcesses?.(running)
     return answer
+  }
+
+  /** Resolves when its first picture is taken. */
+  async startRecording(start: RecordingStart, signal?: AbortSignal): Promise<void> {
+    const body = { method: 'POST', path: '/recordings', body: start, ms: START_MS } as const
+    await this.#askRecording(body, signal)
+  }
+
+  /** What comes after that number, as soon as there is any; may be empty. */
+  async records(id: string, after: number, signal: AbortSignal): Promise<Buffer> {
+    const path = `/recordings/${id}?after=${after}`
+    return this.#askRecording({ method: 'GET', path, ms: RECORDS_WAIT_MS + CALL_MS }, signal)
+  }
+
+  async stopRecording(id: string, signal?: AbortSignal): Promise<void> {
+    await this.#askRecording({ method: 'POST', path: `/recordings/${id}/stop` }, signal)
+  }
+
+  async forgetRecording(id: string, signal?: AbortSignal): Promise<void> {
+    await this.#askRecording({ method: 'DELETE', path: `/recordings/${id}` }, signal)
+  }
+
+  async #askRecording(call: Omit<CallOptions, 'signal'>, signal?: AbortSignal): Promise<Buffer> {
+    const { method, path, body, ms = CALL_MS } = call
+    const timeout = AbortSignal.timeout(ms)
+    const answer = await send(this.#passedOn, {
+      method,
+      path,
+      headers: body === undefined ? {} : { 'content-type': 'application/json' },
+      body: body === undefined ? undefined : JSON.stringify(body),
+      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+    })
+    const bytes = await readBytes(answer, { path, mostBytes: MOST_RECORDS_BYTES })
+    const { statusCode = 0 } = answer
+    if (statusCode === 200 || statusCode === 204) return bytes
+    const { message } = (parse(bytes.toString('utf8', 0, 4096)) ?? {}) as { message?: unknown }
+    const why = typeof message === 'string' ? message.slice(0, 500) : `it answered ${statusCode}`
+    throw statusCode < 500 ? new AgentRefusal(statusCode, why) : new AgentError(why)
   }
 
   close(): void {
@@ -224,10 +280,16 @@ function parse(text: string): unknown {
   }
 }
 
-export async function readText(
-  answer: IncomingMessage,
-  { path, mostBytes }: { path: string; mostBytes: number },
-): Promise<string> {
+interface ReadOptions {
+  readonly path: string
+  readonly mostBytes: number
+}
+
+export async function readText(answer: IncomingMessage, options: ReadOptions): Promise<string> {
+  return (await readBytes(answer, options)).toString()
+}
+
+async function readBytes(answer: IncomingMessage, { path, mostBytes }: ReadOptions): Promise<Buffer> {
   const chunks: Buffer[] = []
   let length = 0
   try {
@@ -240,7 +302,7 @@ export async function readText(
     const reason = (error as Error).message
     throw new AgentError(`Cannot read the agent's answer to ${path}: ${reason}`, { cause: error })
   }
-  return Buffer.concat(chunks).toString()
+  return Buffer.concat(chunks)
 }
 
 interface LinkRequest extends RequestOptions {

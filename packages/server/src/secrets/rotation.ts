@@ -16,6 +16,8 @@ interface SealedColumn {
 export const sealedColumns: readonly SealedColumn[] = [
   { table: 'idempotency_keys', column: 'response' },
   { table: 'service_secrets', column: 'sealed' },
+  { table: 'replays', column: 'sealed_key' },
+  { table: 'replays', column: 'chapters' },
 ]
 
 const BATCH = 500

@@ -9,6 +9,7 @@ export interface MetricSources {
   readonly droppedLogLines: () => number
   readonly droppedAuditRecords: () => number
   readonly liveSessions: () => number
+  readonly recordings: () => number
   readonly readyInstances: (kind: Kind) => number
 }
 
@@ -37,6 +38,14 @@ export class Metrics {
       registers,
       collect() {
         this.set(sources.liveSessions())
+      },
+    })
+    new Gauge({
+      name: 'berth_recordings',
+      help: 'Recordings under way in sessions of this server',
+      registers,
+      collect() {
+        this.set(sources.recordings())
       },
     })
     new Gauge({

@@ -1,6 +1,7 @@
 import { foundation } from './001-foundation.ts'
 import { browsers } from './002-browsers.ts'
 import { replicas } from './003-replicas.ts'
+import { replays } from './004-replays.ts'
 
 export interface Migration {
   readonly version: number
@@ -13,4 +14,5 @@ export const migrations: readonly Migration[] = [
   { version: 1, name: 'foundation', sql: foundation },
   { version: 2, name: 'browsers', sql: browsers },
   { version: 3, name: 'replicas', sql: replicas },
+  { version: 4, name: 'replays', sql: replays },
 ]

@@ -5,6 +5,7 @@ import { createServer, type RequestListener } from 'node:http'
 import { duplexPair, type Duplex } from 'node:stream'
 import { relay, type AgentState, type LinkPurpose } from '@berth/contracts/link'
 import { operations } from '@berth/contracts/operations'
+import { RECORDS_WAIT_MS } from '@berth/contracts/recording'
 import type { Driver, Instance, InstanceEnd, InstanceOptions } from '../driver.ts'
 import { sampleOf } from './sample.ts'
 
@@ -132,6 +133,11 @@ const controls = operations.flatMap((operation) => {
 const answer: RequestListener = (request, response) => {
   request.resume()
   const { url = '', method } = request
+  // Nothing is ever recorded, as nothing moves; who waits for it waits.
+  if (method === 'GET' && url.startsWith('/recordings/')) {
+    setTimeout(() => response.end(), RECORDS_WAIT_MS).unref()
+    return
+  }
   const control = controls.find(({ operation, pattern }) => operation.method === method && pattern.test(url))
   const isState = /^\/(state|browser|client|lease)\b/.test(url)
   const { response: schema } = control?.operation ?? {}

@@ -1,0 +1,57 @@
+// What the encoder writes: FLV, because it is the least that tells where a picture ends, whether it is a
+// key frame and how a decoder is set up, all in the form that MP4 has it. Adobe FLV 10.1, annex E.
+const FILE_HEAD_BYTES = 13
+const TAG_HEAD_BYTES = 11
+const TAG_TAIL_BYTES = 4
+const VIDEO = 9
+const AVC = 7
+const KEY_FRAME = 1
+const SETUP = 0
+const PICTURE = 1
+/** Kind of frame, kind of packet and a time that is always 0. */
+const VIDEO_HEAD_BYTES = 5
+
+export interface FlvEvents {
+  /** An AVCDecoderConfigurationRecord. */
+  readonly onSetup: (record: Buffer) => void
+  readonly onPicture: (unit: Buffer, isKey: boolean) => void
+}
+
+export class FlvReader {
+  readonly #events: FlvEvents
+  #pieces: Buffer[] = []
+  #length = 0
+  #needed = FILE_HEAD_BYTES
+  #isBegun = false
+
+  constructor(events: FlvEvents) {
+    this.#events = events
+  }
+
+  take(chunk: Buffer): void {
+    this.#pieces.push(chunk)
+    this.#length += chunk.length
+    if (this.#length < this.#needed) return
+    let bytes: Buffer = this.#pieces.length === 1 ? chunk : Buffer.concat(this.#pieces)
+    while (bytes.length >= (this.#needed = this.#next(bytes))) {
+      if (this.#isBegun) this.#tag(bytes)
+      this.#isBegun = true
+      bytes = bytes.subarray(this.#needed)
+    }
+    this.#pieces = [bytes]
+    this.#length = bytes.length
+  }
+
+  #next(bytes: Buffer): number {
+    if (!this.#isBegun) return FILE_HEAD_BYTES
+    return TAG_HEAD_BYTES + TAG_TAIL_BYTES + (bytes.length < 4 ? 0 : bytes.readUIntBE(1, 3))
+  }
+
+  #tag(bytes: Buffer): void {
+    const body = bytes.subarray(TAG_HEAD_BYTES, this.#needed - TAG_TAIL_BYTES)
+    if (bytes[0] !== VIDEO || body.length < VIDEO_HEAD_BYTES || (body[0]! & 0x0f) !== AVC) return
+    const content = body.subarray(VIDEO_HEAD_BYTES)
+    if (body[1] === SETUP) this.#events.onSetup(content)
+    if (body[1] === PICTURE) this.#events.onPicture(content, body[0]! >> 4 === KEY_FRAME)
+  }
+}

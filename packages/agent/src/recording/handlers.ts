@@ -1,0 +1,91 @@
+// What is asked about recordings and what is answered.
+import { existsSync } from 'node:fs'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { MOST_RECORDINGS, type RecordingStart } from '@berth/contracts/recording'
+import { readJson } from '../body.ts'
+import type { Chromium } from '../chromium/chromium.ts'
+import type { AnswerControl } from '../control/router.ts'
+import { log } from '../log.ts'
+import { ENCODER } from './encoder.ts'
+import { Recording } from './recording.ts'
+import { Screens } from './screen/screens.ts'
+
+/** Those that ended and are not taken yet among them. */
+const MOST_KEPT = 2 * MOST_RECORDINGS
+
+export function recordingHandlers(chromium: Chromium): AnswerControl {
+  const recordings = new Map<string, Recording>()
+  const screens = new Screens(chromium.display)
+
+  async function start(body: unknown): Promise<Answer> {
+    // SAFETY: the server wrote it.
+    const options = body as RecordingStart
+    // The answer to an earlier request may have been lost.
+    if (recordings.has(options.id)) return { status: 204 }
+    const running = [...recordings.values()].filter(({ isOver }) => !isOver).length
+    if (running >= MOST_RECORDINGS || recordings.size >= MOST_KEPT) {
+      return refusal(409, `${MOST_RECORDINGS} recordings of the session run at once already`)
+    }
+    if (!chromium.looks) return refusal(409, 'there is no browser yet')
+    if (!existsSync(ENCODER))
+      return refusal(409, 'this host has no encoder; its operator must install ffmpeg')
+    const recording = new Recording({ ...options, chromium, screens })
+    recordings.set(options.id, recording)
+    try {
+      await recording.start()
+      return { status: 204 }
+    } catch (error) {
+      recordings.delete(options.id)
+      log('Cannot record', error)
+      return refusal(500, (error as Error).message)
+    }
+  }
+
+  async function act(request: IncomingMessage, response: ServerResponse): Promise<Answer> {
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://agent')
+    const [, , id, action] = pathname.split('/')
+    if (id === undefined) return request.method === 'POST' ? start(await readJson(request)) : NOT_FOUND
+    const recording = recordings.get(id)
+    if (!recording) return NOT_FOUND
+    switch (`${request.method} ${action ?? ''}`) {
+      case 'GET ': {
+        const gone = new AbortController()
+        response.once('close', () => gone.abort())
+        return {
+          status: 200,
+          body: await recording.records(Number(searchParams.get('after') ?? 0), gone.signal),
+        }
+      }
+      case 'POST stop':
+        await recording.stop('stopped')
+        return { status: 204 }
+      case 'DELETE ':
+        await recording.stop('stopped')
+        recordings.delete(id)
+        return { status: 204 }
+      default:
+        return NOT_FOUND
+    }
+  }
+
+  return async (request, response) => {
+    const { status, body } = await act(request, response)
+    if (response.destroyed) return
+    const length = body?.reduce((sum, { length: bytes }) => sum + bytes, 0) ?? 0
+    response.writeHead(status, status === 204 ? {} : { 'content-length': length })
+    response.cork()
+    for (const piece of body ?? []) response.write(piece)
+    response.end()
+  }
+}
+
+interface Answer {
+  readonly status: number
+  readonly body?: readonly Buffer[]
+}
+
+const refusal = (status: number, message: string): Answer => ({
+  status,
+  body: [Buffer.from(JSON.stringify({ message }))],
+})
+const NOT_FOUND = refusal(404, 'there is no such recording')

@@ -1,0 +1,149 @@
+// Pictures of a headless session: Chromium's own screencast of the page in front, which sends one when the page
+// has painted, and the next when this one was acknowledged.
+import type { CdpConnection, CdpEvent } from '../../chromium/cdp-connection.ts'
+import type { Chromium } from '../../chromium/chromium.ts'
+import { ActivePage } from '../../control/computer/cdp/active-page.ts'
+import { evenSize, type PictureSource, type SourceEvents } from '../picture-source.ts'
+
+const QUALITY = 85
+const BOUNDARY = 'picture'
+const LOOK_AGAIN_MS = 100
+/** A page that has painted nothing for so long gets a picture taken of it, where one may be missing. */
+const STILL_MS = 250
+/** As Chromium has it. */
+const FRAMES_IN_FLIGHT = 2
+
+export async function openPage(chromium: Chromium, events: SourceEvents): Promise<PictureSource> {
+  let page: PageSource | undefined
+  const cdp = await chromium.openCdp((event) => page?.take(event))
+  page = new PageSource(cdp, chromium, events)
+  await page.start()
+  return page.source
+}
+
+class PageSource {
+  readonly #cdp: CdpConnection
+  readonly #pages: ActivePage
+  readonly #events: SourceEvents
+  readonly #chromium: Chromium
+  #isClosed = false
+  #sessionId: string | undefined
+  #picture: Buffer | undefined
+  /** To be acknowledged when the picture is taken, which keeps Chromium from making more than are wanted. */
+  #unanswered: { readonly frame: number; readonly sessionId: string }[] = []
+  #lookTimer: NodeJS.Timeout | undefined
+  #stillTimer: NodeJS.Timeout | undefined
+  readonly source: PictureSource
+
+  constructor(cdp: CdpConnection, chromium: Chromium, events: SourceEvents) {
+    this.#cdp = cdp
+    this.#chromium = chromium
+    this.#pages = new ActivePage(cdp, chromium.port)
+    this.#events = events
+    const size = evenSize(chromium.looks!)
+    const { width, height } = size
+    this.source = {
+      size,
+      // Multipart, because its parts have lengths: otherwise a picture would end where the next begins.
+      input: ['-f', 'mpjpeg'],
+      // Pages may be emulated in other sizes.
+      filter:
+        `scale=${width}:${height}:force_original_aspect_ratio=decrease:out_color_matrix=bt709:out_range=tv,` +
+        `pad=${width}:${height}:(ow-iw)/2:(oh-ih)/2`,
+      take: (work) => this.#hand(work),
+      [Symbol.dispose]: () => this.#close(),
+    }
+    void cdp.closed.then(() => this.#isClosed || events.onLost())
+  }
+
+  async start(): Promise<void> {
+    await this.#cdp.call('Target.setDiscoverTargets', { discover: true })
+    await this.#follow()
+    if (!this.#picture) this.#takeStillSoon()
+  }
+
+  take({ method, params, sessionId }: CdpEvent): void {
+    switch (method) {
+      case 'Page.screencastFrame':
+        if (sessionId === undefined || sessionId !== this.#sessionId) return
+        clearTimeout(this.#stillTimer)
+        this.#unanswered.push({ frame: params['sessionId'] as number, sessionId })
+        return this.#show(Buffer.from(params['data'] as string, 'base64'))
+      case 'Page.screencastVisibilityChanged':
+      case 'Target.targetCreated':
+      case 'Target.targetDestroyed':
+        return this.#lookAgain()
+    }
+  }
+
+  #show(jpeg: Buffer): void {
+    this.#picture = jpeg
+    this.#events.onChange()
+  }
+
+  async #hand(work: (picture: Buffer) => Promise<void>): Promise<boolean> {
+    const jpeg = this.#picture
+    if (!jpeg) return false
+    this.#picture = undefined
+    const answered = this.#unanswered
+    this.#unanswered = []
+    const head = `--${BOUNDARY}\r\nContent-type: image/jpeg\r\nContent-length: ${jpeg.length}\r\n\r\n`
+    await work(Buffer.concat([Buffer.from(head), jpeg, Buffer.from('\r\n')]))
+    if (this.#isClosed) return true
+    for (const { frame, sessionId } of answered) {
+      this.#cdp.dispatch('Page.screencastFrameAck', { sessionId: frame }, sessionId)
+    }
+    // It makes no more than that without an answer, and what it left out may have been the last.
+    if (answered.length >= FRAMES_IN_FLIGHT) this.#takeStillSoon()
+    return true
+  }
+
+  /** Another page may be in front now. */
+  #lookAgain(): void {
+    this.#lookTimer ??= setTimeout(() => {
+      this.#lookTimer = undefined
+      this.#follow().catch(() => {})
+    }, LOOK_AGAIN_MS)
+  }
+
+  async #follow(): Promise<void> {
+    const { sessionId } = await this.#pages.find()
+    if (this.#isClosed || sessionId === this.#sessionId) return
+    const before = this.#sessionId
+    this.#sessionId = sessionId
+    this.#unanswered = []
+    if (before !== undefined) this.#cdp.dispatch('Page.stopScreencast', {}, before)
+    const { width, height } = this.#chromium.looks!
+    await this.#cdp.call('Page.enable', {}, sessionId)
+    await this.#cdp.call(
+      'Page.startScreencast',
+      { format: 'jpeg', quality: QUALITY, maxWidth: width, maxHeight: height, everyNthFrame: 1 },
+      sessionId,
+    )
+  }
+
+  /** Unless the screencast brings one before. */
+  #takeStillSoon(): void {
+    clearTimeout(this.#stillTimer)
+    this.#stillTimer = setTimeout(() => void this.#takeStill().catch(() => {}), STILL_MS)
+  }
+
+  async #takeStill(): Promise<void> {
+    const sessionId = this.#sessionId
+    if (this.#isClosed || sessionId === undefined) return
+    const { data } = await this.#cdp.call<{ data: string }>(
+      'Page.captureScreenshot',
+      { format: 'jpeg', quality: QUALITY, optimizeForSpeed: true },
+      sessionId,
+    )
+    if (!this.#picture && !this.#isClosed && sessionId === this.#sessionId)
+      this.#show(Buffer.from(data, 'base64'))
+  }
+
+  #close(): void {
+    this.#isClosed = true
+    clearTimeout(this.#lookTimer)
+    clearTimeout(this.#stillTimer)
+    this.#cdp.close()
+  }
+}

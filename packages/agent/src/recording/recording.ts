@@ -1,0 +1,243 @@
+// One recording: a picture whenever there is another one, but no more often than asked for, through the
+// encoder into records. While nothing changes nothing is done, but for a clock that ticks now and then.
+import type { RecordingEnd, RecordingMarker, RecordingStart } from '@berth/contracts/recording'
+import type { Chromium } from '../chromium/chromium.ts'
+import type { Size } from '../chromium/headless-size.ts'
+import { log } from '../log.ts'
+import { Encoder } from './encoder.ts'
+import { Markers } from './markers.ts'
+import { openPage } from './page/page-source.ts'
+import type { PictureSource } from './picture-source.ts'
+import { RecordQueue } from './record-queue.ts'
+import type { Screens } from './screen/screens.ts'
+
+/** Told so often while there is nothing else to tell. */
+const CLOCK_MS = 2_000
+/** Of the source or of the encoder, one after the other; a session that kills them gets no further. */
+const MOST_RESTARTS = 5
+const RESTART_MS = 500
+const FIRST_PICTURE_MS = 10_000
+const BYTE = Buffer.from([1])
+
+export interface RecordingOptions extends RecordingStart {
+  readonly chromium: Chromium
+  readonly screens: Screens
+}
+
+export class Recording {
+  readonly #options: RecordingOptions
+  readonly #queue = new RecordQueue({ onRoom: () => this.#onRoom() })
+  readonly #intervalMs: number
+  #startedAt = 0
+  #source: PictureSource | undefined
+  #encoder: Encoder | undefined
+  #markers: Markers | undefined
+  #setup: Buffer | undefined
+  readonly #firstPicture = Promise.withResolvers<void>()
+  #pictureTimer: NodeJS.Timeout | undefined
+  #endTimer: NodeJS.Timeout | undefined
+  #clock: NodeJS.Timeout | undefined
+  #hasPicture = false
+  #lastPictureAt = -Infinity
+  #lastRecordMs = 0
+  #isTaking = false
+  #taking: Promise<void> = Promise.resolve()
+  #wantsPicture = false
+  /** When pictures began to be left out because nobody takes the records. */
+  #fullSince: number | undefined
+  #restarts = 0
+  #ending: Promise<void> | undefined
+  #isOver = false
+
+  constructor(options: RecordingOptions) {
+    this.#options = options
+    this.#intervalMs = 1000 / options.framerate
+  }
+
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  /** Resolves when the first picture is taken, which is where the recording begins. */
+  async start(): Promise<void> {
+    const { maxMs, chromium } = this.#options
+    try {
+      await this.#open()
+      this.#want()
+      const timer = setTimeout(
+        () => this.#firstPicture.reject(new Error('no picture comes of the session')),
+        FIRST_PICTURE_MS,
+      )
+      await this.#firstPicture.promise.finally(() => clearTimeout(timer))
+    } catch (error) {
+      this.#isOver = true
+      this.#close()
+      this.#encoder?.kill()
+      throw error
+    }
+    this.#markers = new Markers(chromium, (marker) => this.#mark(marker))
+    this.#clock = setInterval(() => this.#tick(), CLOCK_MS)
+    if (maxMs !== null) this.#endTimer = setTimeout(() => void this.stop('max_duration'), maxMs - this.#now())
+  }
+
+  records(after: number, signal: AbortSignal): Promise<Buffer[]> {
+    return this.#queue.after(after, signal)
+  }
+
+  /** Resolves when the last record is there. The first reason counts. */
+  stop(reason: RecordingEnd): Promise<void> {
+    return (this.#ending ??= this.#stop(reason))
+  }
+
+  async #stop(reason: RecordingEnd): Promise<void> {
+    const { maxMs } = this.#options
+    const endMs = reason === 'max_duration' && maxMs !== null ? maxMs : Math.round(this.#now())
+    clearTimeout(this.#pictureTimer)
+    // What has changed since the last picture, whose turn had not come.
+    await this.#taking.catch(() => {})
+    if (reason !== 'failed') await this.#takePicture().catch(() => {})
+    this.#isOver = true
+    this.#close()
+    await this.#encoder?.end()
+    this.#tellGap()
+    this.#queue.add('end', Math.max(endMs, this.#lastRecordMs), Buffer.from(reason))
+  }
+
+  #close(): void {
+    clearTimeout(this.#pictureTimer)
+    clearTimeout(this.#endTimer)
+    clearInterval(this.#clock)
+    this.#markers?.close()
+    this.#source?.[Symbol.dispose]()
+    this.#source = undefined
+  }
+
+  async #open(): Promise<void> {
+    const { chromium, screens, framerate } = this.#options
+    const events = { onChange: () => this.#want(), onLost: () => this.#restart('its pictures') }
+    const source = chromium.looks!.headless ? await openPage(chromium, events) : await screens.open(events)
+    if (this.#isOver) return source[Symbol.dispose]()
+    this.#source = source
+    const encoder = new Encoder({
+      ...source,
+      framerate,
+      onSetup: (record) => this.#onSetup(record, source.size),
+      onPicture: ({ timeMs, unit, isKey }) => {
+        this.#add('sample', timeMs, isKey ? BYTE : Buffer.alloc(1), unit)
+      },
+    })
+    this.#encoder = encoder
+    void encoder.ended.then(() => this.#onEncoderEnd(encoder))
+  }
+
+  #onEncoderEnd(encoder: Encoder): void {
+    if (this.#encoder === encoder && !this.#ending) this.#restart(`its encoder: ${encoder.recentOutput}`)
+  }
+
+  #now(): number {
+    return performance.now() - this.#startedAt
+  }
+
+  #add(kind: 'config' | 'sample' | 'marker' | 'time' | 'gap', timeMs: number, ...content: Buffer[]): void {
+    const time = Math.max(0, Math.round(timeMs))
+    this.#lastRecordMs = Math.max(this.#lastRecordMs, time)
+    this.#queue.add(kind, time, ...content)
+  }
+
+  #onSetup(record: Buffer, { width, height }: Size): void {
+    if (this.#setup?.equals(record)) return
+    this.#setup = Buffer.from(record)
+    const size = Buffer.alloc(4)
+    size.writeUInt16BE(width, 0)
+    size.writeUInt16BE(height, 2)
+    this.#add('config', 0, size, this.#setup)
+  }
+
+  #mark(marker: RecordingMarker): void {
+    if (!this.#queue.isFull) this.#add('marker', this.#now(), Buffer.from(JSON.stringify(marker)))
+  }
+
+  #tick(): void {
+    if (this.#now() - this.#lastRecordMs >= CLOCK_MS && !this.#isTaking) this.#add('time', this.#now())
+  }
+
+  /** There may be another picture: it is taken at once, or when its turn has come. */
+  #want(): void {
+    this.#wantsPicture = true
+    if (this.#isTaking || this.#pictureTimer || this.#ending) return
+    if (this.#queue.isFull) {
+      this.#fullSince ??= this.#now()
+      return
+    }
+    const wait = Math.max(0, this.#lastPictureAt + this.#intervalMs - performance.now())
+    this.#pictureTimer = setTimeout(() => {
+      this.#pictureTimer = undefined
+      void this.#takePicture().catch((error: unknown) => log('Cannot take a picture for a recording', error))
+    }, wait)
+  }
+
+  #takePicture(): Promise<void> {
+    return (this.#taking = this.#take())
+  }
+
+  async #take(): Promise<void> {
+    const [source, encoder] = [this.#source, this.#encoder]
+    if (!source || !encoder) return
+    this.#isTaking = true
+    this.#wantsPicture = false
+    try {
+      // By the beat, unless it was lost: one that is late must not make all others late.
+      const now = performance.now()
+      const beat = this.#lastPictureAt + this.#intervalMs
+      this.#lastPictureAt = now - beat < this.#intervalMs ? beat : now
+      const isNew = await source.take(async (picture) => {
+        if (this.#hasPicture) return encoder.write(this.#now(), picture)
+        // It begins when the encoder has taken the first, which is a while after its start.
+        await encoder.write(0, picture)
+        this.#startedAt = performance.now()
+        this.#hasPicture = true
+        this.#firstPicture.resolve()
+      })
+      if (!isNew) this.#lastPictureAt = -Infinity
+    } finally {
+      this.#isTaking = false
+      if (this.#wantsPicture) this.#want()
+    }
+  }
+
+  #onRoom(): void {
+    this.#tellGap()
+    if (this.#wantsPicture) this.#want()
+  }
+
+  #tellGap(): void {
+    if (this.#fullSince === undefined) return
+    const lost = Buffer.alloc(4)
+    lost.writeUInt32BE(Math.max(0, Math.round(this.#now() - this.#fullSince)))
+    this.#fullSince = undefined
+    this.#add('gap', this.#now(), lost)
+  }
+
+  /** The display or Chromium was started again, or somebody inside ended the encoder. */
+  #restart(what: string): void {
+    if (this.#ending || this.#isOver) return
+    log(`A recording lost ${what}`)
+    this.#source?.[Symbol.dispose]()
+    this.#source = undefined
+    const encoder = this.#encoder
+    this.#encoder = undefined
+    if (this.#restarts++ >= MOST_RESTARTS) return void this.stop('failed')
+    const open = async () => {
+      await encoder?.end()
+      if (this.#ending) return
+      await this.#open()
+      this.#want()
+    }
+    setTimeout(() => {
+      open().catch((error: unknown) => {
+        log('A recording cannot go on', error)
+        this.#restart('it again')
+      })
+    }, RESTART_MS)
+  }
+}

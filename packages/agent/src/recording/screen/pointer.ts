@@ -1,0 +1,77 @@
+// The pointer, which is on the screen for who looks at it and not in the picture that a display gives: it is
+// painted over it. The display tells when it moves (XInput 2) and when it looks another way (XFIXES).
+import type { XConnection } from '../../display/x-connection.ts'
+import { halves, xRequest } from '../../display/x-request.ts'
+import type { Part } from '../yuv/converter.ts'
+
+const FIXES_SELECT_CURSOR_INPUT = 3
+const FIXES_GET_CURSOR_IMAGE = 4
+const DISPLAY_CURSOR_NOTIFY = 1
+/** After the first event of the extension. */
+const CURSOR_NOTIFY = 1
+const XI_SELECT_EVENTS = 46
+const XI_QUERY_VERSION = 47
+const XI_RAW_MOTION = 17
+const ALL_MASTER_DEVICES = 1
+const GENERIC_EVENT = 35
+const REPLY_HEAD_BYTES = 32
+
+/** Where it is and what it looks like: colours by their opacity, blue first and opacity last. */
+export interface PointerPicture extends Part {
+  readonly pixels: Buffer
+}
+
+export class Pointer {
+  readonly #x: XConnection
+  readonly #fixes: number
+
+  private constructor(x: XConnection, fixes: number) {
+    this.#x = x
+    this.#fixes = fixes
+  }
+
+  static async open(x: XConnection, onChange: () => void): Promise<Pointer> {
+    const [fixes, input] = await Promise.all([x.extension('XFIXES'), x.extension('XInputExtension')])
+    await x.ask(xRequest(input.opcode, XI_QUERY_VERSION, halves(2, 2)))
+    const rawMotion = 1 << XI_RAW_MOTION
+    x.post(xRequest(input.opcode, XI_SELECT_EVENTS, x.root, 1, halves(ALL_MASTER_DEVICES, 1), rawMotion))
+    x.post(xRequest(fixes.opcode, FIXES_SELECT_CURSOR_INPUT, x.root, DISPLAY_CURSOR_NOTIFY))
+    x.on(GENERIC_EVENT, (bytes) => {
+      if (bytes[1] === input.opcode && bytes.readUInt16LE(8) === XI_RAW_MOTION) onChange()
+    })
+    x.on(fixes.firstEvent + CURSOR_NOTIFY, onChange)
+    await x.sync()
+    return new Pointer(x, fixes.opcode)
+  }
+
+  async look(): Promise<PointerPicture> {
+    const reply = await this.#x.ask(xRequest(this.#fixes, FIXES_GET_CURSOR_IMAGE))
+    const [width, height] = [reply.readUInt16LE(12), reply.readUInt16LE(14)]
+    return {
+      x: reply.readInt16LE(8) - reply.readUInt16LE(16),
+      y: reply.readInt16LE(10) - reply.readUInt16LE(18),
+      width,
+      height,
+      pixels: reply.subarray(REPLY_HEAD_BYTES, REPLY_HEAD_BYTES + width * height * 4),
+    }
+  }
+}
+
+/** Paints as much of it as is in the part, whose pixels are in the room. */
+export function paintPointer(room: Buffer, offset: number, part: Part, pointer: PointerPicture): void {
+  const left = Math.max(part.x, pointer.x)
+  const right = Math.min(part.x + part.width, pointer.x + pointer.width)
+  const top = Math.max(part.y, pointer.y)
+  const bottom = Math.min(part.y + part.height, pointer.y + pointer.height)
+  for (let y = top; y < bottom; y++) {
+    for (let x = left; x < right; x++) {
+      const from = ((y - pointer.y) * pointer.width + x - pointer.x) * 4
+      const through = 255 - pointer.pixels[from + 3]!
+      if (through === 255) continue
+      const to = offset + ((y - part.y) * part.width + x - part.x) * 4
+      for (let channel = 0; channel < 3; channel++) {
+        room[to + channel] = pointer.pixels[from + channel]! + (room[to + channel]! * through) / 255
+      }
+    }
+  }
+}

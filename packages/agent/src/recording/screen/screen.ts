@@ -1,0 +1,143 @@
+// The picture on the screen of a headful session, kept up to date for all recordings of it: only what changed
+// is fetched and converted, when one of them wants a picture.
+import { XConnection } from '../../display/x-connection.ts'
+import { halves, xRequest } from '../../display/x-request.ts'
+import type { Size } from '../../chromium/headless-size.ts'
+import { Converter, type Part } from '../yuv/converter.ts'
+import { evenSize } from '../picture-source.ts'
+import { Damage } from './damage.ts'
+import { bands, toFetch } from './parts.ts'
+import { paintPointer, Pointer, type PointerPicture } from './pointer.ts'
+
+const GET_IMAGE = 73
+const Z_PIXMAP = 2
+const ALL_PLANES = 0xffffffff
+const REPLY_HEAD_BYTES = 32
+/** Asked for at once. More would only lie about in the display's own buffers, and not in the processor's cache. */
+const BAND_BYTES = 256 * 1024
+/** One is converted while the next is on its way. */
+const BANDS_UNDER_WAY = 2
+
+export class Screen {
+  readonly size: Size
+  readonly #x: XConnection
+  readonly #converter: Converter
+  readonly #listeners = new Set<() => void>()
+  #damage: Damage | undefined
+  #pointer: Pointer | undefined
+  #painted: PointerPicture | undefined
+  /** All of it, at first. */
+  #hasChanged = true
+  #hasMoved = true
+  #isNew = true
+  #version = 0
+  /** Updates and uses of the picture take turns. */
+  #turn: Promise<unknown> = Promise.resolve()
+
+  private constructor(x: XConnection) {
+    this.#x = x
+    this.size = evenSize(x.size)
+    const widest = this.size.width * 4 * 2
+    this.#converter = new Converter(this.size, {
+      rooms: BANDS_UNDER_WAY,
+      roomBytes: Math.max(BAND_BYTES, widest) + REPLY_HEAD_BYTES,
+    })
+  }
+
+  static async open(x: XConnection): Promise<Screen> {
+    const screen = new Screen(x)
+    const tell = () => {
+      for (const listener of screen.#listeners) listener()
+    }
+    screen.#damage = await Damage.open(x, () => {
+      screen.#hasChanged = true
+      tell()
+    })
+    screen.#pointer = await Pointer.open(x, () => {
+      screen.#hasMoved = true
+      tell()
+    })
+    return screen
+  }
+
+  onChange(listener: () => void): Disposable {
+    this.#listeners.add(listener)
+    return { [Symbol.dispose]: () => this.#listeners.delete(listener) }
+  }
+
+  /** Hands over the picture as it is now, if it is a newer one; resolves with which it is. */
+  async use(known: number, work: (picture: Buffer) => Promise<void>): Promise<number> {
+    return this.#inTurn(async () => {
+      await this.#update()
+      if (this.#version !== known) await work(this.#converter.planes)
+      return this.#version
+    })
+  }
+
+  close(): void {
+    this.#x.destroy()
+  }
+
+  async #update(): Promise<void> {
+    const changed: Part[] = this.#isNew ? [{ x: 0, y: 0, ...this.size }] : []
+    if (this.#hasChanged) {
+      this.#hasChanged = false
+      changed.push(...(await this.#damage!.take()))
+    }
+    if (this.#hasMoved) {
+      this.#hasMoved = false
+      const before = this.#painted
+      this.#painted = await this.#pointer!.look()
+      if (before && !isSame(before, this.#painted)) changed.push(before, this.#painted)
+    }
+    const parts = toFetch(changed, this.#visible()).flatMap((part) => bands(part, BAND_BYTES))
+    if (parts.length === 0) return
+    await this.#fetch(parts)
+    this.#isNew = false
+    this.#version++
+  }
+
+  /** Who is inside may have made the screen smaller than it was. */
+  #visible(): Size {
+    const now = evenSize(this.#x.size)
+    return { width: Math.min(now.width, this.size.width), height: Math.min(now.height, this.size.height) }
+  }
+
+  async #fetch(parts: readonly Part[]): Promise<void> {
+    const asked: { part: Part; room: Buffer; reply: Promise<Buffer> }[] = []
+    const take = async () => {
+      const { part, room, reply } = asked.shift()!
+      const image = await reply
+      // A short one comes in a buffer of its own.
+      if (image.buffer !== room.buffer) image.copy(room)
+      if (this.#painted) paintPointer(room, REPLY_HEAD_BYTES, part, this.#painted)
+      this.#converter.convert(room, REPLY_HEAD_BYTES, part)
+    }
+    for (const [index, part] of parts.entries()) {
+      const room = this.#converter.rooms[index % BANDS_UNDER_WAY]!
+      if (asked.length === BANDS_UNDER_WAY) await take()
+      const { x, y, width, height } = part
+      const request = xRequest(
+        GET_IMAGE,
+        Z_PIXMAP,
+        this.#x.root,
+        halves(x, y),
+        halves(width, height),
+        ALL_PLANES,
+      )
+      const reply = this.#x.ask(request, room)
+      reply.catch(() => {})
+      asked.push({ part, room, reply })
+    }
+    while (asked.length > 0) await take()
+  }
+
+  async #inTurn<T>(act: () => Promise<T>): Promise<T> {
+    const done = this.#turn.then(act)
+    this.#turn = done.catch(() => {})
+    return done
+  }
+}
+
+const isSame = (one: PointerPicture, other: PointerPicture) =>
+  one.x === other.x && one.y === other.y && one.pixels.equals(other.pixels)

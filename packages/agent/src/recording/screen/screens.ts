@@ -1,0 +1,64 @@
+// The one Screen that all recordings of a session share, for as long as there are any.
+import type { Display } from '../../display/display.ts'
+import type { PictureSource, SourceEvents } from '../picture-source.ts'
+import { Screen } from './screen.ts'
+
+interface Shared {
+  readonly screen: Promise<Screen>
+  readonly onLost: Set<() => void>
+  users: number
+}
+
+export class Screens {
+  readonly #display: Display
+  #shared: Shared | undefined
+
+  constructor(display: Display) {
+    this.#display = display
+  }
+
+  async open({ onChange, onLost }: SourceEvents): Promise<PictureSource> {
+    const shared = (this.#shared ??= this.#share())
+    shared.users++
+    using acquired = new DisposableStack()
+    acquired.defer(() => this.#leave(shared))
+    shared.onLost.add(onLost)
+    acquired.defer(() => shared.onLost.delete(onLost))
+    const screen = await shared.screen
+    acquired.use(screen.onChange(onChange))
+    const held = acquired.move()
+    let version = 0
+    const { width, height } = screen.size
+    return {
+      size: screen.size,
+      input: ['-f', 'rawvideo', '-pix_fmt', 'yuv420p', '-video_size', `${width}x${height}`],
+      take: async (work) => {
+        const before = version
+        version = await screen.use(version, work)
+        return version !== before
+      },
+      [Symbol.dispose]: () => held.dispose(),
+    }
+  }
+
+  #share(): Shared {
+    const onLost = new Set<() => void>()
+    const lost = () => {
+      if (this.#shared === shared) this.#shared = undefined
+      for (const tell of onLost) tell()
+    }
+    const screen = this.#display.openConnection(lost).then((x) => Screen.open(x))
+    // Whoever waits for it sees it.
+    screen.catch(() => lost())
+    const shared: Shared = { screen, onLost, users: 0 }
+    return shared
+  }
+
+  #leave(shared: Shared): void {
+    shared.users--
+    if (shared.users > 0) return
+    if (this.#shared === shared) this.#shared = undefined
+    shared.onLost.clear()
+    void shared.screen.then((screen) => screen.close()).catch(() => {})
+  }
+}

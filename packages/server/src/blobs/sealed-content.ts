@@ -1,0 +1,128 @@
+// Content that is encrypted at rest and yet read from any place in it: pieces of equal size, each sealed by
+// itself. The number of a piece is authenticated with it, so pieces cannot change places; how many there are
+// follows from the size, which is kept elsewhere.
+//
+//   a piece: 12 iv | 16 tag | as many bytes as the piece has
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { Readable, Transform, type TransformCallback } from 'node:stream'
+import { AppError } from '../errors.ts'
+
+const IV_BYTES = 12
+const TAG_BYTES = 16
+const OVERHEAD = IV_BYTES + TAG_BYTES
+export const CONTENT_KEY_BYTES = 32
+export const PIECE_BYTES = 64 * 1024
+
+export interface ContentLock {
+  readonly key: Buffer
+  /** What it belongs to; opens nowhere else. */
+  readonly context: string
+}
+
+export function sealPiece(plain: Buffer, { key, context }: ContentLock, number: number): Buffer {
+  const iv = randomBytes(IV_BYTES)
+  const cipher = createCipheriv('aes-256-gcm', key, iv)
+  cipher.setAAD(Buffer.from(`${context}/${number}`))
+  const text = Buffer.concat([cipher.update(plain), cipher.final()])
+  return Buffer.concat([iv, cipher.getAuthTag(), text])
+}
+
+/** Throws for what was not sealed so. */
+export function openPiece(sealed: Buffer, { key, context }: ContentLock, number: number): Buffer {
+  if (sealed.length < OVERHEAD) throw new Error('Not a sealed piece')
+  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, IV_BYTES), {
+    authTagLength: TAG_BYTES,
+  })
+  decipher.setAAD(Buffer.from(`${context}/${number}`))
+  decipher.setAuthTag(sealed.subarray(IV_BYTES, OVERHEAD))
+  return Buffer.concat([decipher.update(sealed.subarray(OVERHEAD)), decipher.final()])
+}
+
+/** Cuts what passes into pieces and seals them. */
+export class ContentSealer extends Transform {
+  readonly #lock: ContentLock
+  #number = 0
+  #held: Buffer[] = []
+  #heldBytes = 0
+
+  constructor(lock: ContentLock) {
+    super()
+    this.#lock = lock
+  }
+
+  override _transform(chunk: Buffer, _encoding: string, done: TransformCallback): void {
+    this.#held.push(chunk)
+    this.#heldBytes += chunk.length
+    if (this.#heldBytes < PIECE_BYTES) return done()
+    let bytes = Buffer.concat(this.#held)
+    while (bytes.length >= PIECE_BYTES) {
+      this.#seal(bytes.subarray(0, PIECE_BYTES))
+      bytes = bytes.subarray(PIECE_BYTES)
+    }
+    this.#held = [bytes]
+    this.#heldBytes = bytes.length
+    done()
+  }
+
+  override _flush(done: TransformCallback): void {
+    if (this.#heldBytes > 0) this.#seal(Buffer.concat(this.#held))
+    done()
+  }
+
+  #seal(piece: Buffer): void {
+    this.push(sealPiece(piece, this.#lock, this.#number++))
+  }
+}
+
+export interface ContentRange {
+  /** Of the whole content, as it was before it was sealed. */
+  readonly sizeBytes: number
+  readonly start: number
+  /** The last byte, which belongs to it. */
+  readonly end: number
+}
+
+/** The bytes of a range; `read` gives those of the sealed content. */
+export function openContent(
+  read: (range: { start: number; end: number }) => Promise<Readable>,
+  lock: ContentLock,
+  range: ContentRange,
+): Readable {
+  return Readable.from(piecesOf(read, lock, range), { objectMode: false, highWaterMark: PIECE_BYTES })
+}
+
+async function* piecesOf(
+  read: (range: { start: number; end: number }) => Promise<Readable>,
+  lock: ContentLock,
+  { sizeBytes, start, end }: ContentRange,
+): AsyncIterable<Buffer> {
+  const first = Math.floor(start / PIECE_BYTES)
+  const last = Math.floor(end / PIECE_BYTES)
+  const sealedSize = sizeBytes + Math.ceil(sizeBytes / PIECE_BYTES) * OVERHEAD
+  const stride = PIECE_BYTES + OVERHEAD
+  const source = await read({ start: first * stride, end: Math.min(sealedSize, (last + 1) * stride) - 1 })
+  let held: Buffer[] = []
+  let heldBytes = 0
+  let number = first
+  const lengthOf = (piece: number) => Math.min(stride, sealedSize - piece * stride)
+  try {
+    for await (const chunk of source as AsyncIterable<Buffer>) {
+      held.push(chunk)
+      heldBytes += chunk.length
+      if (heldBytes < lengthOf(number)) continue
+      let bytes = Buffer.concat(held)
+      while (number <= last && bytes.length >= lengthOf(number)) {
+        const plain = openPiece(bytes.subarray(0, lengthOf(number)), lock, number)
+        bytes = bytes.subarray(lengthOf(number))
+        const at = number * PIECE_BYTES
+        yield plain.subarray(Math.max(0, start - at), Math.min(plain.length, end + 1 - at))
+        number++
+      }
+      held = [bytes]
+      heldBytes = bytes.length
+    }
+  } catch (error) {
+    throw new AppError('invalid_state', 'Cannot read a stored blob: it was changed or cut', { cause: error })
+  }
+  if (number <= last) throw new AppError('invalid_state', 'Cannot read a stored blob: it was cut')
+}

@@ -1,0 +1,36 @@
+// Range requests for content of known size (RFC 9110, section 14): one range of bytes, or all of them.
+import { AppError } from '../errors.ts'
+
+export interface ByteRange {
+  readonly start: number
+  /** The last byte, which belongs to it. */
+  readonly end: number
+}
+
+const UNIT = /^bytes=/i
+const RANGE = /^(\d{0,15})-(\d{0,15})$/
+
+/** Undefined: all of it. Throws `range_not_satisfiable` for what is not there, and for what is no range. */
+export function readRange(header: string | undefined, sizeBytes: number): ByteRange | undefined {
+  if (header === undefined || !UNIT.test(header)) return undefined
+  const ranges = header.replace(UNIT, '').trim()
+  // Several would have to be answered in parts; a server may answer with everything instead.
+  if (ranges.includes(',')) return undefined
+  const [isRange, first = '', last = ''] = RANGE.exec(ranges) ?? []
+  if (isRange === undefined || (first === '' && last === '')) throw notThere(sizeBytes)
+  if (first === '') {
+    const start = Math.max(0, sizeBytes - Number(last))
+    if (start >= sizeBytes) throw notThere(sizeBytes)
+    return { start, end: sizeBytes - 1 }
+  }
+  const start = Number(first)
+  const end = last === '' ? sizeBytes - 1 : Math.min(Number(last), sizeBytes - 1)
+  if (start >= sizeBytes || end < start) throw notThere(sizeBytes)
+  return { start, end }
+}
+
+function notThere(sizeBytes: number): AppError {
+  return new AppError('range_not_satisfiable', `Cannot give this range: there are ${sizeBytes} bytes`, {
+    headers: { 'content-range': `bytes */${sizeBytes}` },
+  })
+}
