@@ -13,6 +13,7 @@ const packed = {
   bidi: 'src/bidi/server.ts',
   computer: 'src/control/computer/handlers.ts',
   recording: 'src/recording/handlers.ts',
+  telemetry: 'src/telemetry/capture.ts',
   terminals: 'src/control/processes/attach-server.ts',
 }
 

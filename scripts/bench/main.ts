@@ -37,6 +37,7 @@ import type { Row } from './rows/row.ts'
 import { shapedCreateRow } from './rows/shaped-create.ts'
 import { soakRow } from './rows/soak.ts'
 import { standbyRow } from './rows/standby.ts'
+import { telemetryRow } from './rows/telemetry.ts'
 import { updateProjectRow } from './rows/update-project.ts'
 import { validateBodyRow } from './rows/validate-body.ts'
 import { wakeRow } from './rows/wake.ts'
@@ -60,6 +61,7 @@ const allRows: readonly Row[] = [
   deleteSessionRow,
   roundTripRow,
   proxyThroughputRow,
+  telemetryRow,
   computerInputRow,
   computerOverheadRow,
   headfulScreenshotRow,

@@ -78,7 +78,6 @@ test('what is not built yet is refused by its name', async () => {
     chrome_policy: { HomepageLocation: 'x' },
     invocation_id: 'i',
     stealth: true,
-    telemetry: { enabled: true },
     gpu: true,
   })) {
     const { status, body } = await send(shared, 'POST', '/browsers', { [field]: value })

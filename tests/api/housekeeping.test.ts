@@ -60,7 +60,8 @@ test('housekeeping removes what is past its time, in several steps, and nothing 
     await blobs.record(db, 'replay', blob)
     await insertReplay(db, { id, days, blobId: blob.id })
   }
-  const options = { db, pool, log, blobs, auditRetentionDays: 30, replayRetentionDays: 7 }
+  const retention = { auditRetentionDays: 30, replayRetentionDays: 7, telemetryRetentionDays: 30 }
+  const options = { db, pool, log, blobs, ...retention }
   const housekeeping = new Housekeeping(options)
   // Replicas do this at the same time; none gets in another's way.
   const replica = new Housekeeping(options)

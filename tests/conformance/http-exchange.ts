@@ -71,7 +71,12 @@ function byteLength(body: string | Buffer = ''): string {
 
 async function readAnswer(response: IncomingMessage): Promise<Answer> {
   const chunks: Buffer[] = []
-  for await (const chunk of response as AsyncIterable<Buffer>) chunks.push(chunk)
+  const isEndless = response.headers['content-type']?.startsWith('text/event-stream')
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    chunks.push(chunk)
+    // Its beginning says all there is to know of it; leaving the loop closes it.
+    if (isEndless) break
+  }
   const text = Buffer.concat(chunks).toString()
   return {
     status: response.statusCode!,

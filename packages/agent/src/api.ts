@@ -1,11 +1,11 @@
 // The agent's own operations; see contracts/link.ts. The server checks what it passes on, and yet the
 // agent checks what it takes: a wrong size would not be noticed until Chromium is odd.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { AgentState, BrowserStart, Shape } from '@berth/contracts/link'
+import type { AgentState, BrowserStart, Shape, TelemetryOrder } from '@berth/contracts/link'
 import { readJson } from './body.ts'
 import type { Upgrade } from './control/processes/attach.ts'
 import type { AnswerControl } from './control/router.ts'
-import { BadRequest, readBrowserStart, readLeaseSeconds, readShape } from './requests.ts'
+import { BadRequest, readBrowserStart, readLeaseSeconds, readShape, readTelemetryOrder } from './requests.ts'
 import type { StateBoard } from './state.ts'
 
 // Not imported: that would look at each of its exports, one of which loads a websocket client of 6 MB.
@@ -28,6 +28,10 @@ export interface ApiOptions {
   /** For requests below /recordings. */
   readonly answerRecording: AnswerControl
   readonly upgrade: Upgrade
+  readonly telemetry: {
+    order(order: TelemetryOrder): Promise<void>
+    answer(after: number, response: ServerResponse): Promise<void>
+  }
 }
 
 interface Call {
@@ -38,8 +42,8 @@ type Operation = (call: Call) => Promise<object | undefined>
 
 /** Never listens: the link hands it connections. */
 export function createApi(options: ApiOptions): Server {
-  const { state, renewLease, startBrowser, shape, whenOpen, answerControl, answerRecording, upgrade } =
-    options
+  const { state, renewLease, startBrowser, shape, whenOpen } = options
+  const { answerControl, answerRecording, upgrade, telemetry } = options
   const operations: Readonly<Record<string, Operation>> = {
     'GET /state': async ({ query }) => {
       const after = query.get('after')
@@ -52,6 +56,10 @@ export function createApi(options: ApiOptions): Server {
     },
     'POST /browser': ({ body }) => startBrowser(readBrowserStart(body)),
     'POST /client': () => whenOpen(WAIT_FOR_OPEN_MS),
+    'PUT /telemetry': async ({ body }) => {
+      await telemetry.order(readTelemetryOrder(body))
+      return undefined
+    },
     'POST /shape': async ({ body }) => {
       await shape(readShape(body))
       return undefined
@@ -61,6 +69,9 @@ export function createApi(options: ApiOptions): Server {
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     try {
       const { pathname, searchParams } = new URL(request.url ?? '/', 'http://agent')
+      if (request.method === 'GET' && pathname === '/telemetry') {
+        return await telemetry.answer(Number(searchParams.get('after')), response)
+      }
       const operation = operations[`${request.method} ${pathname}`]
       if (!operation) return send(response, 404, { message: `Cannot ${request.method} ${pathname}` })
       const result = await operation({ query: searchParams, body: await readJson(request) })
@@ -84,7 +95,7 @@ export function createApi(options: ApiOptions): Server {
 }
 
 function send(response: ServerResponse, status: number, body: object | undefined): void {
-  if (response.destroyed) return
+  if (response.destroyed || response.headersSent) return
   if (!body) return void response.writeHead(status).end()
   const text = JSON.stringify(body)
   response.writeHead(status, {

@@ -16,12 +16,19 @@ import { Screen } from './screen/screen.ts'
 import { answerRecording } from './recording/operations.ts'
 import { readSettings } from './settings.ts'
 import { StateBoard } from './state.ts'
+import { Telemetry } from './telemetry/telemetry.ts'
 
 const settings = readSettings(process.argv)
 const { start, ports } = settings
 const state = new StateBoard()
 const logs = { agent: agentLog, chromium: new ServiceLog(), display: new ServiceLog() }
-const chromium = new Chromium({ settings, state, logs })
+const telemetry = new Telemetry({ state, port: ports.devtools })
+const chromium = new Chromium({
+  settings,
+  state,
+  logs,
+  onCrash: (phase, pid) => telemetry.crashed('chromium', phase, pid),
+})
 
 // First of all, so that Chromium starts while the rest does.
 if (start.browser) void chromium.start(start.browser).catch(() => {})
@@ -64,6 +71,7 @@ const api = createApi({
   answerControl: controls.answer,
   answerRecording: answerRecording(chromium),
   upgrade: controls.upgrade,
+  telemetry,
 })
 
 const screen = new Screen({ chromium, onViewers: (viewers) => state.update({ viewers }) })

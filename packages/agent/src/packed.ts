@@ -2,6 +2,7 @@ import type * as attachServer from './control/processes/attach-server.ts'
 import type * as computer from './control/computer/handlers.ts'
 import type * as bidiServer from './bidi/server.ts'
 import type * as recording from './recording/handlers.ts'
+import type * as capture from './telemetry/capture.ts'
 
 /** What is seldom used travels compressed, in base 64, and costs a sleeping instance nothing but that. */
 declare const PACKED: Readonly<Record<keyof Packed, string>>
@@ -10,6 +11,7 @@ export interface Packed {
   readonly bidi: typeof bidiServer
   readonly computer: typeof computer
   readonly recording: typeof recording
+  readonly telemetry: typeof capture
   readonly terminals: typeof attachServer
 }
 

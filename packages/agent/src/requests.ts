@@ -1,6 +1,6 @@
 // The bodies of the agent's operations, checked by hand: the schemas of the contract would bring
 // their compiler into every instance.
-import type { BrowserStart, Shape } from '@berth/contracts/link'
+import type { BrowserStart, Shape, TelemetryOrder } from '@berth/contracts/link'
 
 export class BadRequest extends Error {
   readonly status: number
@@ -23,8 +23,12 @@ const looks = { width: isIntegerIn(320, 7680), height: isIntegerIn(240, 4320), k
 const browserStart = { headless: isBoolean, ...looks }
 const shape = { ...looks, start_url: (value: unknown) => typeof value === 'string' && value.length <= 65_536 }
 const lease = { seconds: isIntegerIn(1, 3600) }
+const telemetry = {
+  categories: (value: unknown) => Array.isArray(value) && value.every((each) => typeof each === 'string'),
+  version: isIntegerIn(0, Number.MAX_SAFE_INTEGER),
+}
 
-// SAFETY, for all three: every field was checked, and there are no others.
+// SAFETY, for all of them: every field was checked, and there are no others.
 export function readBrowserStart(body: unknown): BrowserStart {
   check(body, browserStart, { areOptional: false })
   return body as BrowserStart
@@ -33,6 +37,11 @@ export function readBrowserStart(body: unknown): BrowserStart {
 export function readShape(body: unknown): Shape {
   check(body, shape, { areOptional: true })
   return body as Shape
+}
+
+export function readTelemetryOrder(body: unknown): TelemetryOrder {
+  check(body, telemetry, { areOptional: false })
+  return body as TelemetryOrder
 }
 
 export function readLeaseSeconds(body: unknown): number {

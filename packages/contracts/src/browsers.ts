@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox'
 import { operation } from './operation.ts'
 import { RecordRequest } from './replays.ts'
 import { idOrName, Nullable, OneOf, pageQuery, Strict, Text, Timestamp } from './schema.ts'
+import { TelemetryConfig, TelemetryRequest } from './telemetry.ts'
 
 const tag = 'Browsers'
 
@@ -99,6 +100,7 @@ export const Browser = Type.Object(
         { description: 'What it used' },
       ),
     ),
+    telemetry: Type.Optional(TelemetryConfig),
   },
   { title: 'Browser' },
 )
@@ -119,7 +121,7 @@ export const CreateBrowserRequest = Strict({
   viewport: Type.Optional(BrowserViewport),
   start_url: Type.Optional(Text({ description: 'Opened without waiting for it to load', maxLength: 65_536 })),
   record: Type.Optional(RecordRequest),
-  telemetry: Type.Optional(Nullable(Type.Object({}, { description: 'Capture of events' }))),
+  telemetry: Type.Optional(Nullable(TelemetryRequest)),
   profile: Type.Optional(Type.Object({}, { description: 'Profile to start from' })),
   extensions: Type.Optional(Type.Array(Type.Object({}), { maxItems: 20, description: 'Extensions to load' })),
   proxy_id: Type.Optional(Type.String({ maxLength: 255, description: 'Proxy to use' })),
@@ -143,7 +145,7 @@ export const UpdateBrowserRequest = Strict({
       ),
     }),
   ),
-  telemetry: Type.Optional(Nullable(Type.Object({}, { description: 'Capture of events' }))),
+  telemetry: Type.Optional(Nullable(TelemetryRequest)),
   profile: Type.Optional(Type.Object({}, { description: 'Profile to attach' })),
   proxy_id: Type.Optional(Type.String({ maxLength: 255, description: 'Proxy to use' })),
   disable_default_proxy: Type.Optional(Type.Boolean({ description: 'Stealth sessions only' })),

@@ -1,6 +1,6 @@
 // What the operations on the instance of a session share: each is served below /browsers/{id} for who
 // has a key, and below the session's base_url for who has its token.
-import { Type, type TProperties } from 'typebox'
+import { Type, type TObject, type TProperties } from 'typebox'
 import { operation, type Row } from './operation.ts'
 import { idOrName } from './schema.ts'
 
@@ -24,11 +24,16 @@ export function control<const R extends ControlRow<P>, P extends TProperties = {
     ...rest,
     path: `/browsers/{id}${at}`,
     sessionPath: at,
-    params: Type.Object({ ...sessionParam, ...(params as P) }),
+    params: Type.Object({ ...sessionParam, ...(params as P) }) as unknown as TObject<
+      typeof sessionParam & ParamsOf<R>
+    >,
     effect: 'control',
     errors: [...commonErrors, ...errors],
-  } as Omit<R, 'at' | 'params' | 'errors'> & Row)
+  } as Omit<R, 'at' | 'params' | 'errors'> &
+    Omit<Row, 'params'> & { params: TObject<typeof sessionParam & ParamsOf<R>> })
 }
+
+type ParamsOf<R> = R extends { params: infer P extends TProperties } ? P : {}
 
 export const Ok = Type.Object(
   { ok: Type.Boolean({ description: 'Whether it was done' }) },

@@ -5,6 +5,7 @@
 // of the server.
 import { Type, type Static } from 'typebox'
 import { Nullable, OneOf, Strict } from './schema.ts'
+import type { Category } from './telemetry-events.ts'
 
 /**
  * api: HTTP/1.1 requests to the agent. cdp: the bytes of Chromium's debugging port. bidi: a WebDriver
@@ -106,8 +107,21 @@ export type Shape = Static<typeof Shape>
  *   POST /browser          200 AgentState when Chromium is settled, 500 { message } when it cannot start
  *   POST /client           200 AgentState when Chromium takes clients in, or as it is after 15 s
  *   POST /shape            204, Shape
+ *   PUT  /telemetry        204, TelemetryOrder, when what can be captured is
+ *   GET  /telemetry?after=N  200, a line of JSON for every event whose number is greater: { n, event }
  */
 export const LeaseRenewal = Strict({ seconds: Type.Integer({ minimum: 1, maximum: 3600 }) })
+
+/**
+ * What to capture. Several servers may change it at once: the greater version counts. Numbers of events grow by one;
+ * where they grow by more, events were dropped.
+ */
+export interface TelemetryOrder {
+  readonly categories: readonly Category[]
+  readonly version: number
+}
+/** Of a line of events, in bytes; pictures are the largest. */
+export const LONGEST_EVENT = 1_250_000
 
 /**
  * The output of a process travels as frames, see kit/frames.ts. Each is of one of these kinds; an event is

@@ -99,6 +99,16 @@ export function pathsOf({ path, aliases }: Operation): string[] {
   return [path, ...aliases]
 }
 
+/** Below base_url: aliases below the session are served there, too. */
+export function sessionPathsOf({ sessionPath, aliases }: Operation): string[] {
+  if (sessionPath === undefined) return []
+  const below = '/browsers/{id}'
+  return [
+    sessionPath,
+    ...aliases.filter((path) => path.startsWith(`${below}/`)).map((path) => path.slice(below.length)),
+  ]
+}
+
 /** Among the exports of a contract, which has constants and schemas as well. */
 export function isOperation(value: unknown): value is Operation {
   return typeof value === 'object' && value !== null && 'method' in value && 'path' in value

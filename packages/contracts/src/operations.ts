@@ -14,6 +14,7 @@ import * as processes from './processes.ts'
 import * as projects from './projects.ts'
 import * as replays from './replays.ts'
 import * as system from './system.ts'
+import * as telemetry from './telemetry.ts'
 
 export const operations: readonly Operation[] = [
   browsers,
@@ -25,6 +26,7 @@ export const operations: readonly Operation[] = [
   playwright,
   curl,
   replays,
+  telemetry,
   projects,
   organization,
   apiKeys,

@@ -25,6 +25,7 @@ import { Access } from './http/access.ts'
 import type { Connections } from './http/connections.ts'
 import { IdempotentAnswers } from './http/idempotency.ts'
 import { mount } from './http/mount.ts'
+import { OpenStreams } from './http/open-streams.ts'
 import { originOf } from './http/origin.ts'
 import { RateLimit } from './http/rate-limit.ts'
 import { newServer } from './http/server.ts'
@@ -79,7 +80,8 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
   const box = new SealedBox(ring)
 
   const blobs = new Blobs({ store: await DirectoryBlobStore.open(join(config.BERTH_DATA_DIR, 'blobs')), log })
-  const part = await startSessions({ config, db, pool, box, blobs, driver: await opening, log })
+  const driver = await opening
+  const part = await startSessions({ config, db, pool, box, blobs, driver, version: VERSION, log })
   let endSessions = true
   cleanup.defer(() => part.close({ endAll: endSessions }))
 
@@ -88,7 +90,12 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
     if (what === 'master-keys') ring.reload()
     else if (what === 'browser' && id) void part.sessions.changed(id)
     else if (what === 'replays' && id) void part.recordings.look(id)
-    else authenticator.forget(change)
+    else if (what?.startsWith('telemetry') && id)
+      part.telemetry.announced(what, id, change.split(':')[2] ?? '')
+    else {
+      authenticator.forget(change)
+      openStreams.check()
+    }
   }
   const listener = new ChangeListener({
     connection: storage.connection,
@@ -96,6 +103,7 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
     onChange,
   })
   const authenticator = new KeyAuthenticator({ db, canRemember: () => listener.isListening })
+  const openStreams = new OpenStreams(authenticator)
   cleanup.defer(() => listener.close())
   await listener.start()
   await part.resume()
@@ -110,6 +118,7 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
     blobs,
     auditRetentionDays: config.BERTH_AUDIT_RETENTION_DAYS,
     replayRetentionDays: config.BERTH_REPLAY_RETENTION_DAYS,
+    telemetryRetentionDays: config.BERTH_TELEMETRY_RETENTION_DAYS,
   })
   cleanup.defer(() => housekeeping.close())
   void housekeeping.run()
@@ -125,6 +134,7 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
     pool,
     droppedLogLines: droppedLines,
     droppedAuditRecords: () => audit.droppedCount,
+    droppedEvents: () => part.telemetry.droppedCount,
     liveSessions: () => part.sessions.count,
     recordings: () => part.recordings.count,
     readyInstances: (kind) => part.instances.readyCount(kind),
@@ -175,6 +185,7 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
     answers: new IdempotentAnswers(box),
     originOf: (request) => originOf(config, request),
     heldActs: new Turnstile(Math.floor(config.BERTH_DATABASE_POOL / 2)),
+    openStreams,
     onChange,
   })
   await server.listen({ host: config.BERTH_HOST, port: config.BERTH_PORT }).catch((error: unknown) => {

@@ -228,6 +228,16 @@ const settings = {
     parse: integer(1, 36500),
     help: 'Days the audit log is kept.',
   }),
+  BERTH_TELEMETRY_RETENTION_DAYS: setting({
+    default: '30',
+    parse: integer(1, 36500),
+    help: 'For browser sessions: days their events are kept.',
+  }),
+  BERTH_TELEMETRY_SESSION_MB: setting({
+    default: '64',
+    parse: integer(1, 1_000_000),
+    help: 'For browser sessions: most that the events of one may take, compressed; the oldest go first.',
+  }),
   BERTH_LOG_LEVEL: setting({
     default: 'info',
     parse: oneOf('debug', 'info', 'warn', 'error', 'silent'),

@@ -43,6 +43,8 @@ import { LocalDriver } from './runtime/local/local-driver.ts'
 import type { SealedBox } from './secrets/sealed-box.ts'
 import { serviceSecret } from './secrets/service-secret.ts'
 import { readServerId } from './server-id.ts'
+import { telemetryRoutes } from './telemetry/routes.ts'
+import { Telemetry } from './telemetry/telemetry.ts'
 
 /** Made by the set-up from packages/agent. */
 const agentFile = join(import.meta.dirname, '../../agent/dist/agent.mjs')
@@ -51,9 +53,8 @@ const playwrightRunner = join(import.meta.dirname, '../../agent/dist/playwright.
 export interface SessionsPart {
   readonly sessions: Sessions
   readonly instances: Instances
-  /** Tells who comes to watch a session, and who leaves. */
-  readonly viewers: Viewers
   readonly recordings: Recordings
+  readonly telemetry: Telemetry
   readonly routes: readonly Route[]
   /** Lets in who has the token of a session. */
   accessTo(rate: RateLimit): SessionAccess
@@ -76,9 +77,10 @@ export async function startSessions(options: {
   box: SealedBox
   blobs: Blobs
   driver: Driver
+  version: string
   log: Logger
 }): Promise<SessionsPart> {
-  const { config, db, pool, box, blobs, driver, log } = options
+  const { config, db, pool, box, blobs, driver, version, log } = options
   const secret = await serviceSecret(db, box, 'session-tokens')
   const tokens = new SessionTokens({ keys: [{ kid: 'session-tokens', secret }] })
   const serverId = await readServerId(config.BERTH_DATA_DIR)
@@ -97,7 +99,20 @@ export async function startSessions(options: {
   for (const shortcoming of instances.shortcomings) {
     log.warn({ shortcoming }, 'no browser sessions on this host')
   }
-  const peers = new Peers({ db, tokens, certificate: config.BERTH_TLS_CERT })
+  const telemetry = new Telemetry({
+    db,
+    pool,
+    box,
+    mostBytes: config.BERTH_TELEMETRY_SESSION_MB * MB,
+    version,
+    log,
+  })
+  const peers = new Peers({
+    db,
+    tokens,
+    certificate: config.BERTH_TLS_CERT,
+    onEvent: (sessionId, event) => telemetry.inbox.put(sessionId, event),
+  })
   const leaseSeconds = config.BERTH_LEASE_SECONDS
   const sessions: Sessions = new Sessions({
     db,
@@ -105,6 +120,7 @@ export async function startSessions(options: {
     serverId,
     peers,
     leaseSeconds,
+    telemetry,
     beforeDestroy: (id) => recordings.endAll(id, 'session_ended'),
     log,
   })
@@ -148,13 +164,14 @@ export async function startSessions(options: {
   return {
     sessions,
     instances,
-    viewers,
     recordings,
+    telemetry,
     routes: [
       ...browserRoutes(browsers),
       ...controlRoutes(controls),
       ...liveRoutes({ tokens, find: (call, id) => browsers.session(callerOf(call), id) }),
       ...replayRoutes(replays),
+      ...telemetryRoutes(browsers, telemetry),
     ],
     accessTo: (rate) => new SessionAccess({ tokens, projectOf: (id) => browsers.projectOf(id), rate }),
     resume: async () => {

@@ -15,6 +15,7 @@ type Result = Record<string, unknown>
 export class CdpConnection {
   #socket: SmallWebSocket | undefined
   #onEvent: ((event: CdpEvent) => void) | undefined
+  #isWanted: ((text: string) => boolean) | undefined
   #nextId = 1
   #isOver = false
   #answerCount = 0
@@ -23,9 +24,16 @@ export class CdpConnection {
   /** Resolves when either side closed it. */
   readonly closed = this.#closing.promise
 
-  static async open(port: number, path: string, onEvent?: (event: CdpEvent) => void): Promise<CdpConnection> {
+  /** What `isWanted` is not true of is not even parsed. */
+  static async open(
+    port: number,
+    path: string,
+    onEvent?: (event: CdpEvent) => void,
+    isWanted?: (text: string) => boolean,
+  ): Promise<CdpConnection> {
     const connection = new CdpConnection()
     connection.#onEvent = onEvent
+    connection.#isWanted = isWanted
     connection.#socket = await SmallWebSocket.open(port, path, {
       onMessage: (text) => connection.#take(text),
       onClose: () => {
@@ -78,6 +86,7 @@ export class CdpConnection {
   }
 
   #take(text: string): void {
+    if (this.#isWanted && !this.#isWanted(text)) return
     const message = parse(text)
     if (message?.method !== undefined) return this.#onEvent?.(message as CdpEvent)
     if (message?.id === undefined) return

@@ -29,12 +29,21 @@ const GOODBYE_MS = 5_000
 const RETRY_MS = 20
 const OPEN_MS = 15_000
 
+export interface ChromiumOptions {
+  readonly settings: Settings
+  readonly state: StateBoard
+  readonly logs: ServiceLogs
+  /** It ended without being asked to, could not be started again, or is not tried any more. */
+  readonly onCrash?: (phase: 'running' | 'startup' | 'gave_up', pid?: number) => void
+}
+
 export class Chromium {
   readonly #settings: Settings
   readonly #state: StateBoard
   readonly #restarts = new RestartLimit()
   readonly #display: Display
   readonly #log: ServiceLog
+  readonly #onCrash: ChromiumOptions['onCrash']
   /** What was asked for, and what it has been shaped to since. */
   #asked: BrowserStart | undefined
   #shape: BrowserStart | undefined
@@ -45,7 +54,8 @@ export class Chromium {
   /** Starts and shapes take turns. */
   #turn: Promise<unknown> = Promise.resolve()
 
-  constructor({ settings, state, logs }: { settings: Settings; state: StateBoard; logs: ServiceLogs }) {
+  constructor({ settings, state, logs, onCrash }: ChromiumOptions) {
+    this.#onCrash = onCrash
     this.#settings = settings
     this.#state = state
     this.#log = logs.chromium
@@ -186,7 +196,7 @@ export class Chromium {
     } finally {
       clearTimeout(timer)
     }
-    void chromium.exited.then((exit) => this.#onExit(generation, exit))
+    void chromium.exited.then((exit) => this.#onExit(generation, exit, chromium.pid))
   }
 
   async #apply(cdp: CdpConnection, page: FirstPage, wanted: BrowserStart): Promise<void> {
@@ -204,8 +214,9 @@ export class Chromium {
     void chromium.exited.then(() => clearTimeout(timer))
   }
 
-  #onExit(generation: number, { isClean, how }: ChromiumExit): void {
+  #onExit(generation: number, { isClean, how }: ChromiumExit, pid: number): void {
     if (generation !== this.#generation) return
+    if (!isClean) this.#onCrash?.('running', pid)
     log(`Chromium ended with ${how} and is started again`)
     this.#restart({ counts: !isClean })
   }
@@ -213,6 +224,7 @@ export class Chromium {
   // A client may close Chromium as often as it likes; only what it does not survive is counted.
   #restart({ counts }: { counts: boolean }): void {
     if (counts && !this.#restarts.allows()) {
+      this.#onCrash?.('gave_up')
       return this.#fail(new Error('Cannot keep Chromium running: it ended too often'))
     }
     const restarts = this.#state.current.restarts + 1
@@ -221,6 +233,7 @@ export class Chromium {
     this.#inTurn(() => this.#launch(generation)).catch((error: unknown) => {
       if (generation !== this.#generation) return
       log('Chromium cannot be started again', error)
+      this.#onCrash?.('startup')
       this.#restart({ counts: true })
     })
   }

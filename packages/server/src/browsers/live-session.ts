@@ -5,7 +5,10 @@ import type { Logger } from 'pino'
 import type { EndReason } from '@berth/contracts/browsers'
 import type { LinkPurpose } from '@berth/contracts/link'
 import type { AgentClient } from '../runtime/agent-client.ts'
-import type { Instance, InstanceEnd } from '../runtime/driver.ts'
+import type { Instance, InstanceEnd, OomKill } from '../runtime/driver.ts'
+import type { Collector } from '../telemetry/collector.ts'
+import type { OwnEvent } from '../telemetry/event.ts'
+import type { Selection } from '../telemetry/selection.ts'
 import { RunningPrograms } from './running-programs.ts'
 import type { AgentLoan, Hold, HoldOptions, Session } from './session.ts'
 import { SessionEnded } from './session.ts'
@@ -16,6 +19,7 @@ export interface LiveSessionOptions {
   readonly projectId: string
   readonly instance: Instance
   readonly agent: AgentClient
+  readonly telemetry: Collector
   readonly timeoutSeconds: number
   /** Null where the host cannot freeze. */
   readonly standby: StandbyRule | null
@@ -30,6 +34,7 @@ export class LiveSession implements Session {
   readonly projectId: string
   readonly instance: Instance
   readonly agent: AgentClient
+  readonly telemetry: Collector
   readonly #onEnd: LiveSessionOptions['onEnd']
   readonly #ending = new AbortController()
   readonly #standby: Standby
@@ -46,10 +51,11 @@ export class LiveSession implements Session {
     this.projectId = options.projectId
     this.instance = instance
     this.agent = agent
+    this.telemetry = options.telemetry
     this.#onEnd = options.onEnd
     this.#timeoutMs = options.timeoutSeconds * 1000
     this.#standby = new Standby({ instance, rule: options.standby, uptimeMs: options.uptimeMs, log })
-    void instance.ended.then((end) => this.end(reasonOf[end]))
+    void instance.ended.then((end) => this.#onInstanceEnd(end))
     this.#becomeIdle()
     this.#programs = new RunningPrograms({ agent, hold: () => this.hold(), ending: this.ending })
   }
@@ -84,6 +90,25 @@ export class LiveSession implements Session {
     }
   }
 
+  stayAwake(): Disposable {
+    return this.hold()
+  }
+
+  publish(event: OwnEvent): void {
+    this.telemetry.publish(event)
+  }
+
+  /** Captures as its row says. To look whether it does is no use of the session. */
+  async capture(selection: Selection, version: number): Promise<void> {
+    if (this.telemetry.isCurrent(version)) return
+    const loan = await this.lend()
+    try {
+      await this.telemetry.configure(selection, version)
+    } finally {
+      loan[Symbol.dispose]()
+    }
+  }
+
   async connect(purpose: LinkPurpose, signal: AbortSignal): Promise<Duplex> {
     await this.#wake()
     return this.instance.connect(purpose, AbortSignal.any([signal, this.ending]))
@@ -114,6 +139,15 @@ export class LiveSession implements Session {
   /** Whether something runs in it that was started past this server, as through a tunnel. */
   async look(): Promise<void> {
     await this.agent.state({ signal: this.ending })
+  }
+
+  #onInstanceEnd(end: InstanceEnd): void {
+    const isOwnEnd = this.ending.aborted
+    if (!isOwnEnd && end === 'out-of-memory') this.publish(outOfMemory(this.instance.lastOomKill))
+    if (!isOwnEnd && end === 'ended-by-itself') {
+      this.publish({ type: 'service_crashed', data: { service_name: 'instance', phase: 'running' } })
+    }
+    this.end(reasonOf[end])
   }
 
   /** The first reason counts. What is left to do is in the hands of the owner. */
@@ -159,4 +193,19 @@ const reasonOf: Readonly<Record<InstanceEnd, EndReason>> = {
   'ended-by-itself': 'crashed',
   'out-of-memory': 'out_of_memory',
   'lease-lapsed': 'lost',
+}
+
+/** What the kernel told of it, where that can be read. */
+function outOfMemory(kill: OomKill | undefined): OwnEvent {
+  const { processName = 'unknown', pid = 0, rssKb = 0, limitKb } = kill ?? {}
+  return {
+    type: 'system_oom_kill',
+    data: {
+      process_name: processName,
+      pid,
+      rss_kb: rssKb,
+      constraint: 'memcg',
+      ...(limitKb !== undefined && { mem_total_kb: limitKb }),
+    },
+  }
 }

@@ -1,11 +1,13 @@
 import * as contract from '@berth/contracts/browsers'
 import { route, type Call, type Route } from '../http/call.ts'
+import { ageOf } from '../telemetry/selection.ts'
 import type { BrowserService, Caller } from './service.ts'
 
-export const callerOf = ({ principal, projectId, origin }: Call<unknown>): Caller => ({
+export const callerOf = ({ principal, projectId, origin, headers }: Call<unknown>): Caller => ({
   principal,
   projectId,
   origin,
+  telemetryAge: ageOf(headers),
 })
 
 export function browserRoutes(browsers: BrowserService): Route[] {

@@ -8,6 +8,7 @@ import pino from 'pino'
 import { PROCESSES_HEADER, type AgentState } from '@berth/contracts/link'
 import { AgentClient, readText } from '../runtime/agent-client.ts'
 import type { Instance, InstanceEnd } from '../runtime/driver.ts'
+import type { Collector } from '../telemetry/collector.ts'
 import { LiveSession } from './live-session.ts'
 
 const TIMEOUT_SECONDS = 0.4
@@ -63,6 +64,8 @@ function startSession(agent: StubAgent) {
     projectId: 'project',
     instance: instance as Instance,
     agent: client,
+    // SAFETY: what a session without telemetry uses of one.
+    telemetry: { publish: () => {} } as Partial<Collector> as Collector,
     timeoutSeconds: TIMEOUT_SECONDS,
     standby: null,
     uptimeMs: 0,

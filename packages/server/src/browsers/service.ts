@@ -18,6 +18,7 @@ import { toPage } from '../http/paging.ts'
 import type { Principal } from '../http/principal.ts'
 import { AgentError } from '../runtime/agent-client.ts'
 import { NoCapacity, type Instances } from '../runtime/instances.ts'
+import { selectAtCreation, selectAtUpdate, type Age } from '../telemetry/selection.ts'
 import { resizeAmong, type ResizeGuard } from './resize.ts'
 import type { Session } from './session.ts'
 import type { Sessions } from './sessions.ts'
@@ -34,6 +35,8 @@ export interface Caller {
   readonly projectId: string | null
   /** Such as https://berth.example. */
   readonly origin: string
+  /** How it asks for telemetry, and is told of it. */
+  readonly telemetryAge: Age
 }
 
 /** Records a session from its beginning. */
@@ -101,7 +104,7 @@ export class BrowserService {
       return await commit(async (tx) => {
         const record = await store.markStarted(tx, reserved.id)
         if (!record) throw new AppError('conflict', 'Cannot create the session: it was ended meanwhile')
-        return view.show(record, caller.origin)
+        return view.show(record, caller)
       })
     } catch (error) {
       await sessions.end(reserved.id, 'start_failed')
@@ -127,7 +130,10 @@ export class BrowserService {
     )
   }
 
-  async #toNewBrowser({ principal, projectId }: Caller, body: CreateBrowserRequest): Promise<NewBrowser> {
+  async #toNewBrowser(
+    { principal, projectId, telemetryAge: age }: Caller,
+    body: CreateBrowserRequest,
+  ): Promise<NewBrowser> {
     const { db, instances, defaultProject } = this.#options
     const { headless = false, gpu = false } = body
     if (gpu && headless) throw invalidInput('gpu', 'needs headless to be false')
@@ -149,6 +155,7 @@ export class BrowserService {
       standbyAfterSeconds: this.#standbyAfter(body),
       viewport: toViewport(body.viewport, { gpu }),
       startUrl: toStartUrl(body.start_url),
+      telemetry: selectAtCreation({ request: body.telemetry, age }),
     }
   }
 
@@ -180,7 +187,7 @@ export class BrowserService {
       offset,
     })
     return toPage(
-      rows.map((row) => this.#options.view.show(row, caller.origin)),
+      rows.map((row) => this.#options.view.show(row, caller)),
       limit,
     )
   }
@@ -191,7 +198,7 @@ export class BrowserService {
     { includeDeleted }: { includeDeleted: boolean },
   ): Promise<Browser> {
     const record = await this.find(caller, idOrName, { includeDeleted })
-    return this.#options.view.show(record, caller.origin)
+    return this.#options.view.show(record, caller)
   }
 
   async update(
@@ -201,8 +208,10 @@ export class BrowserService {
     commit: Commit,
   ): Promise<Browser> {
     refuseNotBuilt(body)
-    const { view } = this.#options
+    const { sessions, view } = this.#options
     const record = await this.find(caller, idOrName)
+    const asked = { request: body.telemetry, age: caller.telemetryAge }
+    const telemetry = selectAtUpdate(asked, record.telemetry)
     const viewport = body.viewport && toViewport(body.viewport, record)
     if (viewport) {
       await this.#resize(record, viewport, { force: body.viewport?.force ?? false }).catch(
@@ -216,15 +225,21 @@ export class BrowserService {
       ...(body.tags && { tags: body.tags }),
       ...(body.timeout_seconds !== undefined && { timeoutSeconds: body.timeout_seconds }),
       ...(viewport && { viewport }),
+      ...(telemetry !== undefined && { telemetry }),
     }
-    return withFreeName(body.name ?? null, () =>
+    let updated: BrowserRecord | undefined
+    const answer = await withFreeName(body.name ?? null, () =>
       commit(async (tx) => {
         const changed = await store.updateBrowser(tx, record.id, change)
         if (!changed) throw notFound(idOrName)
         await announceChange(tx, `browser:${record.id}`)
-        return view.show(changed, caller.origin)
+        updated = changed
+        return view.show(changed, caller)
       }),
     )
+    // What happens after the answer is captured as it says.
+    if (telemetry !== undefined) await sessions.capture(updated!)
+    return answer
   }
 
   async #resize(
@@ -268,6 +283,11 @@ export class BrowserService {
     return session
   }
 
+  /** Of a session that may have ended. */
+  async idOf(caller: Caller, idOrName: string): Promise<string> {
+    return (await this.find(caller, idOrName, { includeDeleted: true })).id
+  }
+
   /** The project of a session that has not ended. */
   async projectOf(sessionId: string): Promise<string | undefined> {
     const here = this.#options.sessions.findHere(sessionId)
@@ -297,10 +317,6 @@ function refuseNotBuilt(body: CreateBrowserRequest | UpdateBrowserRequest): void
     if (asked[field] !== undefined) throw invalidInput(field, 'is not supported by this version of Berth')
   }
   if (asked['stealth'] === true) throw invalidInput('stealth', 'is not supported by this version of Berth')
-  const { telemetry } = asked
-  if (telemetry && Object.keys(telemetry).length > 0) {
-    throw invalidInput('telemetry', 'is not supported by this version of Berth')
-  }
 }
 
 /** Never a flag and never a script: only what one would type to go somewhere. */

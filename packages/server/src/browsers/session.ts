@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream'
 import type { EndReason } from '@berth/contracts/browsers'
 import type { LinkPurpose } from '@berth/contracts/link'
 import type { AgentClient } from '../runtime/agent-client.ts'
+import type { OwnEvent } from '../telemetry/event.ts'
 
 export interface HoldOptions {
   /** It may go on standby under this hold when nothing stirs, if the session was made so. */
@@ -20,12 +21,16 @@ export interface Session {
   /** Fires when the session ends, with a SessionEnded. */
   readonly ending: AbortSignal
   hold(options?: HoldOptions): Hold
+  /** Holds it without a connection into it, on whichever server it is. */
+  stayAwake(): Disposable
   /** A connection into the instance, awake by the time it is there. The caller holds the session. */
   connect(purpose: LinkPurpose, signal: AbortSignal): Promise<Duplex>
   /** Path of Chromium's browser-wide websocket, another one after each start of Chromium. */
   devtoolsPath(options?: { isKnownWrong?: boolean }): Promise<string>
   /** Its agent, with the session awake until the loan is disposed. */
   lend(): Promise<AgentLoan>
+  /** Tells whoever follows the session, if they want to know of such. */
+  publish(event: OwnEvent): void
 }
 
 export interface AgentLoan extends Disposable {

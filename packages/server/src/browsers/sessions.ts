@@ -8,6 +8,7 @@ import { announceChange } from '../db/changes.ts'
 import { AppError } from '../errors.ts'
 import type { Peers } from '../replicas/peers.ts'
 import type { Claim, Instances, ReadyInstance } from '../runtime/instances.ts'
+import type { Telemetry } from '../telemetry/telemetry.ts'
 import { LiveSession } from './live-session.ts'
 import { awake, type Session } from './session.ts'
 import * as store from './store.ts'
@@ -33,6 +34,7 @@ export interface SessionsOptions {
   readonly leaseSeconds: number
   /** What is still wanted of an instance when its session has ended; it waits for that. */
   readonly beforeDestroy?: (sessionId: string) => Promise<void>
+  readonly telemetry: Telemetry
   readonly log: Logger
 }
 
@@ -98,7 +100,7 @@ export class Sessions {
         continue
       }
       found.delete(ready.instance.id)
-      this.#watch(record, ready)
+      void this.#capture(this.#watch(record, ready, { isAdopted: true }), record)
       resumed++
     }
     await Promise.all([...found.values()].map(({ instance }) => instance.destroy()))
@@ -106,7 +108,9 @@ export class Sessions {
   }
 
   async start(record: BrowserRecord, claim: Claim): Promise<void> {
-    const session = this.#watch(record, await claim.open())
+    const session = this.#watch(record, await claim.open(), { isAdopted: false })
+    // Before anything happens in it.
+    if (record.telemetry) await this.#capture(session, record)
     if (record.start_url !== null) {
       // Fire and forget, as is promised; the session does not depend on it.
       const { start_url } = record
@@ -114,8 +118,43 @@ export class Sessions {
     }
   }
 
-  #watch(record: BrowserRecord, { instance, agent }: ReadyInstance): LiveSession {
+  /** It is the session that matters: what keeps it from being captured is tried again later. */
+  async #capture(
+    session: LiveSession,
+    { telemetry, telemetry_version: version }: BrowserRecord,
+  ): Promise<void> {
+    try {
+      await session.capture(telemetry, version)
+    } catch (error) {
+      if (session.ending.aborted) return
+      this.#options.log.warn({ err: error, sessionId: session.id }, 'cannot capture events as asked for yet')
+    }
+  }
+
+  /** On whichever server it is: at once for who asked for it, and by its owner in any case. */
+  async capture(record: BrowserRecord): Promise<void> {
+    const session = this.#live.get(record.id)
+    if (session) return this.#capture(session, record)
+    const { telemetry, telemetry_version: version } = record
+    const remote = await this.#options.peers.find(record.id)
+    if (!remote) return
+    try {
+      await awake(remote, (agent) => agent.setTelemetry({ categories: telemetry ?? [], version }))
+    } catch {
+      // Its owner is told of the change, too.
+    }
+  }
+
+  #watch(
+    record: BrowserRecord,
+    { instance, agent }: ReadyInstance,
+    { isAdopted }: { isAdopted: boolean },
+  ): LiveSession {
+    const { telemetry: selection, telemetry_version: version } = record
+    const isTold = isAdopted && (selection !== null || version > 0)
+    const before = { version: selection === null && !isTold ? version : -1, isTold }
     const session = new LiveSession({
+      telemetry: this.#options.telemetry.collector(record.id, { instance, before }),
       id: record.id,
       projectId: record.project_id,
       instance,
@@ -147,7 +186,10 @@ export class Sessions {
       if (record.end_reason) {
         session?.end(record.end_reason)
         peers.ended(id, record.end_reason)
-      } else if (session) session.timeoutSeconds = record.timeout_seconds
+      } else if (session) {
+        session.timeoutSeconds = record.timeout_seconds
+        await this.#capture(session, record)
+      }
     } catch (error) {
       log.warn({ err: error, sessionId: id }, 'cannot see what changed in a session')
     }
@@ -176,12 +218,14 @@ export class Sessions {
       const uptimeMs = session.uptimeMs
       this.#unrecorded.set(session.id, { reason, uptimeMs })
       await Promise.all([this.#destroy(session), this.#record(session.id)])
+      await session.telemetry.close()
       log.info({ sessionId: session.id, reason, uptimeMs }, 'session ended')
     })()
       .catch((error: unknown) => log.error({ err: error, sessionId: session.id }, 'cannot end a session'))
       .finally(() => {
         this.#live.delete(session.id)
         this.#ending.delete(session.id)
+        this.#options.telemetry.forget(session.telemetry)
       })
     this.#ending.set(session.id, finishing)
     return finishing
@@ -234,6 +278,8 @@ export class Sessions {
     if (endAll) await Promise.all(sessions.map((session) => this.end(session.id, 'server_stopped')))
     await Promise.all(this.#ending.values())
     for (const session of this.#live.values()) session.release()
+    await Promise.all([...this.#live.values()].map((session) => session.telemetry.release()))
+    await this.#options.telemetry.inbox.flush()
     await this.#options.instances.close({
       keep: new Set([...this.#live.values()].map((session) => session.instance.id)),
     })

@@ -1,10 +1,12 @@
 import { sql } from 'kysely'
 import type { EndReason } from '@berth/contracts/browsers'
+import type { Category } from '@berth/contracts/telemetry-events'
 import { newId } from '@berth/kit/ids'
 import { containing } from '../db/like.ts'
 import { lookUp } from '../db/look-up.ts'
 import { prepared } from '../db/prepared.ts'
 import type { Db } from '../db/schema.ts'
+import type { Selection } from '../telemetry/selection.ts'
 import type { BrowserRecord, NewBrowser, Viewport } from './types.ts'
 
 const ID = /^[a-z][a-z0-9]{23}$/
@@ -31,6 +33,8 @@ export const browserColumns = [
   'created_at',
   'deleted_at',
   'end_reason',
+  'telemetry',
+  'telemetry_version',
 ] as const
 
 export interface Occupancy {
@@ -84,6 +88,7 @@ export async function insertBrowser(
       start_url: browser.startUrl,
       server_id: serverId,
       instance_id: instanceId,
+      telemetry: browser.telemetry && [...browser.telemetry],
     })
     .returning(browserColumns)
     .executeTakeFirstOrThrow()
@@ -191,12 +196,14 @@ export interface BrowserChange {
   readonly tags?: Readonly<Record<string, string>>
   readonly timeoutSeconds?: number
   readonly viewport?: Viewport
+  /** Null: nothing is captured any more. */
+  readonly telemetry?: Selection
 }
 
 export async function updateBrowser(
   tx: Db,
   id: string,
-  { name, tags, timeoutSeconds, viewport }: BrowserChange,
+  { name, tags, timeoutSeconds, viewport, telemetry }: BrowserChange,
 ): Promise<BrowserRecord | undefined> {
   return tx
     .updateTable('browsers')
@@ -210,6 +217,10 @@ export async function updateBrowser(
         viewport_width: viewport.width,
         viewport_height: viewport.height,
         viewport_refresh_rate: viewport.refreshRate,
+      }),
+      ...(telemetry !== undefined && {
+        telemetry: telemetry && [...telemetry],
+        telemetry_version: sql<number>`telemetry_version + 1`,
       }),
     })
     .where('id', '=', id)
@@ -246,11 +257,14 @@ export async function sawServer(db: Db, server: { id: string; address: string | 
 }
 
 /** Where to reach the server that has a session; undefined when the session has ended. */
-export async function findOwner(db: Db, sessionId: string): Promise<{ address: string } | undefined> {
+export async function findOwner(
+  db: Db,
+  sessionId: string,
+): Promise<{ address: string; telemetry: Category[] | null } | undefined> {
   return db
     .selectFrom('browsers')
     .innerJoin('servers', 'servers.id', 'browsers.server_id')
-    .select('servers.address')
+    .select(['servers.address', 'browsers.telemetry'])
     .$narrowType<{ address: string }>()
     .where('browsers.id', '=', sessionId)
     .where('browsers.deleted_at', 'is', null)

@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely'
 import type { BrowsersTable } from '../db/schema.ts'
+import type { Selection } from '../telemetry/selection.ts'
 
 export type BrowserRecord = Selectable<BrowsersTable>
 
@@ -23,4 +24,6 @@ export interface NewBrowser {
   readonly standbyAfterSeconds: number | null
   readonly viewport: Viewport
   readonly startUrl: string | null
+  /** What is captured; null: nothing. */
+  readonly telemetry: Selection
 }

@@ -2,6 +2,7 @@
 // caller used, or with BERTH_PUBLIC_URL.
 import type { Browser } from '@berth/contracts/browsers'
 import { LIVE_PATH, liveAudiences } from '../gateway/target.ts'
+import { shownTelemetry, type Age } from '../telemetry/selection.ts'
 import type { BrowserRecord } from './types.ts'
 
 export interface TokenSigner {
@@ -17,8 +18,9 @@ export class BrowserView {
     this.#uptimeOf = options.uptimeOf
   }
 
-  show(record: BrowserRecord, origin: string): Browser {
+  show(record: BrowserRecord, { origin, telemetryAge }: { origin: string; telemetryAge: Age }): Browser {
     const { id: sessionId } = record
+    const telemetry = shownTelemetry(record.telemetry, telemetryAge)
     const token = (...audience: string[]) => this.#tokens.sign({ sessionId, audience })
     const wsOrigin = origin.replace(/^http/, 'ws')
     return {
@@ -41,6 +43,7 @@ export class BrowserView {
       },
       kiosk_mode: record.kiosk_mode,
       usage: { uptime_ms: this.#uptimeOf(sessionId) ?? Number(record.uptime_ms) },
+      ...(telemetry && { telemetry }),
       ...(record.standby_after_seconds !== null && { standby_after_seconds: record.standby_after_seconds }),
       ...(record.name !== null && { name: record.name }),
       ...(Object.keys(record.tags).length > 0 && { tags: record.tags }),

@@ -40,6 +40,12 @@ export class Controls {
   async #pass(operation: Operation, call: Call<unknown>): Promise<unknown> {
     const { id, ...rest } = call.params as unknown as Record<string, string>
     const session = await this.#options.find(call, id!)
+    call.whenOver(({ requestId, status, durationMs }) =>
+      session.publish({
+        type: 'api_call',
+        data: { operation_id: operation.id, request_id: requestId, status, duration_ms: durationMs },
+      }),
+    )
     using acquired = new DisposableStack()
     acquired.use(this.#enter(session.id))
     const tooLarge = new AbortController()

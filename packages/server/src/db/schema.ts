@@ -3,6 +3,7 @@ import type { ColumnType, Generated, GeneratedAlways, Kysely } from 'kysely'
 import type { EndReason } from '@berth/contracts/browsers'
 import type { ProjectStatus } from '@berth/contracts/projects'
 import type { ReplayEnd } from '@berth/contracts/replays'
+import type { Category } from '@berth/contracts/telemetry-events'
 
 /** Read as the API writes it, see time.ts. */
 type Time = ColumnType<string, string | Date, string | Date>
@@ -121,6 +122,41 @@ export interface BrowsersTable {
   created_at: TimeOfMaking
   deleted_at: Time | null
   end_reason: EndReason | null
+  /** Null: nothing is captured. */
+  telemetry: Category[] | null
+  /** Grows with every change of it. */
+  telemetry_version: Generated<number>
+}
+
+/** A bigint, which the driver gives as text. */
+type BigNumber = ColumnType<string, string | number | undefined, string | number>
+
+interface TelemetrySessionsTable {
+  session_id: Fixed<string>
+  sealed_key: Buffer
+  last_seq: BigNumber
+  agent_position: BigNumber
+  stored_bytes: BigNumber
+  created_at: TimeOfMaking
+  ended_at: Time | null
+}
+
+interface TelemetrySegmentsTable {
+  session_id: Fixed<string>
+  first_seq: BigNumber
+  last_seq: BigNumber
+  first_ts: BigNumber
+  last_ts: BigNumber
+  categories: number
+  payload: Buffer
+  created_at: TimeOfMaking
+}
+
+interface TelemetryInboxTable {
+  id: GeneratedAlways<string>
+  session_id: Fixed<string>
+  event: ColumnType<unknown, string, never>
+  created_at: TimeOfMaking
 }
 
 export interface ReplaysTable {
@@ -161,6 +197,9 @@ export interface Tables {
   audit_logs: AuditLogsTable
   idempotency_keys: IdempotencyKeysTable
   master_keys: MasterKeysTable
+  telemetry_sessions: TelemetrySessionsTable
+  telemetry_segments: TelemetrySegmentsTable
+  telemetry_inbox: TelemetryInboxTable
   blobs: BlobsTable
   replays: ReplaysTable
 }

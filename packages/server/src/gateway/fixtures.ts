@@ -14,6 +14,7 @@ import { loadConfig } from '../config.ts'
 import { isOwnOrigin, newHostCheck } from '../http/host-check.ts'
 import { Viewers } from '../live/viewers.ts'
 import { Gateway, type GatewayLimits } from './gateway.ts'
+import type { OwnEvent } from '../telemetry/event.ts'
 import type { GatewaySession } from './session.ts'
 import { SessionTokens } from './tokens.ts'
 import { isGatewayUpgrade } from './upgrade.ts'
@@ -28,6 +29,7 @@ export class FakeSession implements GatewaySession {
   stirs = 0
   connects = 0
   path = DEVTOOLS_PATH
+  readonly events: OwnEvent[] = []
   readonly streams = new Set<Socket>()
 
   constructor(port: number) {
@@ -54,6 +56,10 @@ export class FakeSession implements GatewaySession {
 
   devtoolsPath(): Promise<string> {
     return Promise.resolve(this.path)
+  }
+
+  publish(event: OwnEvent): void {
+    this.events.push(event)
   }
 
   end(reason: EndReason): void {

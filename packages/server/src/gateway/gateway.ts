@@ -11,6 +11,7 @@ import type { GatewaySession, GatewaySessions } from './session.ts'
 import { Splice, type Carrier, type CarrierOptions } from './splice.ts'
 import { acceptOf, openScreen, openUpstream, unreachable } from './upstream.ts'
 import { admit, readHandshake, type AdmissionOptions, type Admitted } from './upgrade.ts'
+import { Visit } from './visit.ts'
 
 export interface GatewayLimits {
   /** How long an instance has to answer. */
@@ -140,15 +141,16 @@ export class Gateway {
     )
     if (head.length > 0) client.unshift(head)
     const held = acquired.move()
-    const startedAt = performance.now()
     const { graceMs } = this.#limits
+    const visit = new Visit(session, target.purpose)
     const onEnd = () => {
       session.ending.removeEventListener('abort', onSessionEnd)
       held.dispose()
       this.#remove(splice)
-      const ms = Math.round(performance.now() - startedAt)
+      visit.end(splice)
       const { messages } = splice
-      this.#options.log.debug({ sessionId, purpose: target.purpose, ms, messages }, 'client disconnected')
+      const told = { sessionId, purpose: target.purpose, ms: visit.ms, messages }
+      this.#options.log.debug(told, 'client disconnected')
     }
     const onTraffic = () => hold.stir()
     const options = { client, upstream, graceMs, onTraffic, onEnd }
@@ -157,10 +159,13 @@ export class Gateway {
     const onSessionEnd = () => {
       const { code, reason } = endingOf(session.ending)
       splice.close(code, reason)
+      // While the session still listens: the client may take its time.
+      visit.end(splice)
     }
     session.ending.addEventListener('abort', onSessionEnd)
     this.#add(splice)
     this.#options.log.debug({ sessionId, purpose: target.purpose }, 'client connected')
+    visit.begin()
     splice.start()
   }
 

@@ -3,7 +3,7 @@ import type { Session } from '../browsers/session.ts'
 
 export type ClientPurpose = 'cdp' | 'bidi' | 'terminal' | 'live'
 
-export type GatewaySession = Pick<Session, 'ending' | 'hold' | 'connect' | 'devtoolsPath'>
+export type GatewaySession = Pick<Session, 'ending' | 'hold' | 'connect' | 'devtoolsPath' | 'publish'>
 
 export interface GatewaySessions {
   find(id: string): GatewaySession | undefined | Promise<GatewaySession | undefined>

@@ -21,10 +21,15 @@ export interface CarrierOptions {
   readonly onEnd: () => void
 }
 
+/** Who brought it about. broken: the browser sent what are no frames. */
+export type EndedBy = 'client' | 'browser' | 'broken' | 'us'
+
 /** What carries bytes between a client and an instance until either is over. */
 export interface Carrier {
   /** How many passed, for the log. */
   readonly messages: number
+  /** Of one that has ended, or is about to. */
+  readonly endedBy?: EndedBy
   start(): void
   /** Says so to the client, and ends. The first reason counts. */
   close(code: number, reason: string): void
@@ -57,6 +62,7 @@ export class Splice implements Carrier {
   #pingedAt = performance.now()
   /** Since when nothing came of what should make the client move; 0: it does. */
   #waitingSince = 0
+  #endedBy: EndedBy | undefined
 
   constructor({ client, upstream, graceMs, onTraffic, onEnd }: CarrierOptions) {
     this.#client = client
@@ -71,6 +77,11 @@ export class Splice implements Carrier {
     return this.#toClient.messages + this.#fromClient.messages
   }
 
+  /** Of one that has ended, or is about to. */
+  get endedBy(): EndedBy {
+    return this.#endedBy ?? 'us'
+  }
+
   start(): void {
     const client = this.#client
     const upstream = this.#upstream
@@ -79,9 +90,7 @@ export class Splice implements Carrier {
     client.setKeepAlive(true, KEEP_ALIVE_MS)
     client.on('data', (chunk: Buffer) => this.#onClientData(chunk))
     client.on('drain', () => this.#onClientDrain())
-    client.on('end', () => this.#finish())
-    client.on('error', () => this.#finish())
-    client.on('close', () => this.#finish())
+    for (const event of ['end', 'error', 'close']) client.on(event, () => this.#onClientGone())
     upstream.on('data', (chunk: Buffer) => this.#onUpstreamData(chunk))
     upstream.on('drain', () => this.#resumeClient())
     upstream.on('end', () => this.#onUpstreamOver())
@@ -91,12 +100,13 @@ export class Splice implements Carrier {
     upstream.resume()
     // What ended before anyone listened says so no more.
     if (upstream.destroyed || upstream.readableEnded) this.#onUpstreamOver()
-    if (client.destroyed || client.readableEnded) this.#finish()
+    if (client.destroyed || client.readableEnded) this.#onClientGone()
   }
 
   /** Says so to the client at the next frame boundary, and ends. The first reason counts. */
   close(code: number, reason: string): void {
     if (this.#lastWord || this.#isCloseSent || this.#isOver) return
+    this.#endedBy ??= 'us'
     this.#lastWord = closeFrame(code, reason)
     this.#endInTime()
     if (this.#toClient.isBetween) this.#speak()
@@ -116,7 +126,10 @@ export class Splice implements Carrier {
     // A client that is kept waiting by the browser is not read, so it cannot be heard.
     if (this.#isHeldUp) this.#waitingSince = 0
     else if (this.#client.writableNeedDrain) this.#waitingSince ||= now
-    if (this.#waitingSince > 0 && now - this.#waitingSince > silentMs) return this.destroy()
+    if (this.#waitingSince > 0 && now - this.#waitingSince > silentMs) {
+      this.#endedBy ??= 'client'
+      return this.destroy()
+    }
     if (now - this.#pingedAt < pingMs) return
     this.#pingedAt = now
     this.#isPingDue = true
@@ -132,7 +145,10 @@ export class Splice implements Carrier {
     let from = 0
     while (at < chunk.length) {
       at = frames.next(chunk, at)
-      if (frames.isBroken) return this.destroy()
+      if (frames.isBroken) {
+        this.#endedBy ??= 'broken'
+        return this.destroy()
+      }
       if (!frames.isBetween) break
       const isClose = frames.opcode === opcodes.close
       if (!isClose && !this.#hasWords) continue
@@ -224,12 +240,14 @@ export class Splice implements Carrier {
 
   /** The browser closes by itself, or agrees to. */
   #onUpstreamClose(): void {
+    this.#endedBy ??= 'browser'
     this.#isCloseSent = true
     if (this.#isCloseHeard) return this.#finish()
     this.#endInTime()
   }
 
   #onClientClose(): void {
+    this.#endedBy ??= 'client'
     this.#isCloseHeard = true
     if (this.#isCloseSent) return this.#finish()
     if (this.#isUpstreamOver) return this.close(1000, '')
@@ -237,7 +255,13 @@ export class Splice implements Carrier {
     this.#endInTime()
   }
 
+  #onClientGone(): void {
+    this.#endedBy ??= 'client'
+    this.#finish()
+  }
+
   #onClientBroken(): void {
+    this.#endedBy ??= 'client'
     this.close(1002, 'not a masked websocket frame')
     // Where its frames begin is lost, and with it the answer to the close frame.
     this.#isCloseHeard = true
@@ -250,9 +274,15 @@ export class Splice implements Carrier {
     this.#resumeClient()
     if (this.#isCloseSent) return
     // Half a frame went out: there is no place for a close frame any more.
-    if (!this.#toClient.isBetween) return this.#finish()
+    if (!this.#toClient.isBetween) {
+      this.#endedBy ??= 'browser'
+      return this.#finish()
+    }
     if (this.#isCloseHeard) return this.close(1000, '')
-    this.#lastWordsTimer = setTimeout(() => this.close(1001, 'browser closed the connection'), LAST_WORDS_MS)
+    this.#lastWordsTimer = setTimeout(() => {
+      this.#endedBy ??= 'browser'
+      this.close(1001, 'browser closed the connection')
+    }, LAST_WORDS_MS)
   }
 
   #endInTime(): void {

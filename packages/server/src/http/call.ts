@@ -33,11 +33,22 @@ export interface Call<O> {
   readonly projectId: string | null
   /** Fires when the client goes away before it was answered. */
   readonly signal: AbortSignal
+  /** Called when the request is over, answered or not. */
+  whenOver(listener: (outcome: Outcome) => void): void
+}
+
+export interface Outcome {
+  readonly requestId: string
+  /** 499: the client left before it was answered. */
+  readonly status: number
+  readonly durationMs: number
 }
 
 export interface OffsetPage<T> {
   readonly items: T
   readonly hasMore: boolean
+  /** Where the next page begins, for lists that do not count their items. */
+  readonly nextOffset?: number
 }
 
 export interface TokenPage<T> {

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import type { Pool } from 'pg'
 import { SESSION_BASE } from '@berth/contracts/control'
-import { pathsOf, takesIdempotencyKey, type Operation } from '@berth/contracts/operation'
+import { pathsOf, sessionPathsOf, takesIdempotencyKey, type Operation } from '@berth/contracts/operation'
 import type { AuditTrail } from '../audit/trail.ts'
 import { crashPoint } from '../crash-point.ts'
 import { changesAnnouncedIn } from '../db/changes.ts'
@@ -14,13 +14,14 @@ import type { Db } from '../db/schema.ts'
 import { inTransaction, type Transaction } from '../db/transaction.ts'
 import type { Access, Guard } from './access.ts'
 import { auditRecord } from './audit-hook.ts'
-import type { BodyStream, Call, Commit, OffsetPage, RawAnswer, Route, TokenPage } from './call.ts'
+import type { BodyStream, Call, Commit, OffsetPage, Outcome, RawAnswer, Route, TokenPage } from './call.ts'
 import { readIdempotencyKey, type IdempotentAnswers } from './idempotency.ts'
+import type { OpenStreams } from './open-streams.ts'
 import { offsetHeaders, tokenHeaders } from './paging.ts'
 import type { Principal } from './principal.ts'
 import type { Turnstile } from '@berth/kit/turnstile'
 import { discardRest } from './rest-of-body.ts'
-import { clientGone, ClientGone, type RequestContext } from './request-context.ts'
+import { CLIENT_GONE, clientGone, ClientGone, type RequestContext } from './request-context.ts'
 
 export interface MountOptions {
   readonly db: Db
@@ -33,6 +34,8 @@ export interface MountOptions {
   readonly originOf: (request: FastifyRequest) => string
   /** Acts that hold a transaction while they work: each needs a second connection to get done. */
   readonly heldActs: Turnstile
+  /** Ends those whose key is no more. */
+  readonly openStreams: OpenStreams
   /** Told of what a change announced, before its caller is answered. */
   readonly onChange: (change: string) => void
 }
@@ -42,9 +45,10 @@ export function mount(server: FastifyInstance, routes: readonly Route[], options
     const { operation } = route
     const guard = operation.auth === 'none' ? undefined : options.access.guard(operation)
     for (const path of pathsOf(operation)) into.route(toFastifyRoute(route, { path, guard }, options))
-    if (operation.sessionPath === undefined) return
-    const path = SESSION_BASE + operation.sessionPath
-    into.route(toFastifyRoute(route, { path, guard: options.sessionGuard }, options))
+    for (const below of sessionPathsOf(operation)) {
+      const path = SESSION_BASE + below
+      into.route(toFastifyRoute(route, { path, guard: options.sessionGuard }, options))
+    }
   }
   const [streaming, others] = partition(routes, ({ operation }) => operation.bodyStream !== undefined)
   for (const route of others) place(server, route)
@@ -113,6 +117,7 @@ async function handle(
       operation.effect === 'read' || operation.effect === 'control' || !context
         ? await route.handle(new RequestCall(request, reply, options))
         : await change(route, { context, request, reply, ...options })
+    if (operation.kind === 'events') options.openStreams.watch(request, reply)
     return send(operation, result, request, reply)
   } finally {
     request.isHandling = false
@@ -172,6 +177,17 @@ class RequestCall implements Call<unknown> {
 
   get origin(): string {
     return this.#originOf(this.#request)
+  }
+
+  whenOver(listener: (outcome: Outcome) => void): void {
+    const { raw } = this.#reply
+    const tell = () => {
+      const { id: requestId } = this.#request
+      const status = raw.writableFinished ? this.#reply.statusCode : CLIENT_GONE
+      listener({ requestId, status, durationMs: Math.round(this.#reply.elapsedTime) })
+    }
+    if (raw.closed) tell()
+    else raw.once('close', tell)
   }
 }
 
@@ -271,7 +287,7 @@ function send(operation: Operation, result: unknown, request: FastifyRequest, re
     if (status !== undefined) void reply.code(status)
     return reply.type(operation.contentType ?? 'application/octet-stream').send(body)
   }
-  const { limit, offset } = request.query as { limit: number; offset: number }
+  const { limit, offset = 0 } = request.query as { limit: number; offset?: number }
   switch (operation.paging) {
     case 'offset': {
       const page = result as OffsetPage<unknown>

@@ -10,7 +10,7 @@ export function offsetHeaders(
 ): Headers {
   return {
     'x-has-more': String(page.hasMore),
-    'x-next-offset': String(page.hasMore ? nextOffset(offset, limit, request) : 0),
+    'x-next-offset': String(page.hasMore ? (page.nextOffset ?? nextOffset(offset, limit, request)) : 0),
     'x-limit': String(limit),
     'x-offset': String(offset),
   }

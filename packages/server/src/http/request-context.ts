@@ -43,6 +43,9 @@ export function clientGone(reply: FastifyReply): AbortSignal {
   return controller.signal
 }
 
+/** What nginx made customary for a caller that left; no client ever sees it. */
+export const CLIENT_GONE = 499
+
 export class ClientGone extends Error {
   constructor() {
     super('The client went away')

@@ -13,6 +13,7 @@ import { Connections } from './connections.ts'
 import { auditRecord } from './audit-hook.ts'
 import { answerError } from './errors.ts'
 import { newHostCheck } from './host-check.ts'
+import { CLIENT_GONE } from './request-context.ts'
 import { SlowBodies } from './slow-bodies.ts'
 import { compileValidator, refusalOf } from './validation.ts'
 
@@ -150,8 +151,6 @@ export function newServer({
 }
 
 const METHODS = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'] as const
-/** What nginx made customary for a caller that left; it is only seen in logs. */
-const CLIENT_GONE = 499
 
 let requestCount = 0
 const requestPrefix = `req_${randomText(12)}`

@@ -8,11 +8,13 @@ import type { Db } from '../db/schema.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { deleteFinishedBefore } from '../replays/store.ts'
 import { forgetOldAnswers } from '../http/idempotency.ts'
+import { deleteOldInbox, deleteSegmentsBefore } from '../telemetry/store.ts'
 
 const EVERY_MS = 3_600_000
 const DAY_MS = 24 * 3_600_000
 const AUDIT_BATCH = 5_000
 const REPLAY_BATCH = 100
+const SEGMENT_BATCH = 500
 const HOUSEKEEPING_LOCK = 7_236_814_007
 
 export interface HousekeepingOptions {
@@ -22,6 +24,7 @@ export interface HousekeepingOptions {
   readonly blobs: Blobs
   readonly auditRetentionDays: number
   readonly replayRetentionDays: number
+  readonly telemetryRetentionDays: number
 }
 
 export class Housekeeping {
@@ -45,14 +48,18 @@ export class Housekeeping {
 
   /** In small steps: no statement is long, and another replica may take over between two. */
   async #clean(): Promise<void> {
-    const auditEnd = daysAgo(this.#options.auditRetentionDays)
-    let deleted: number | undefined
+    const { auditRetentionDays, telemetryRetentionDays } = this.#options
+    const [auditEnd, telemetryEnd] = [daysAgo(auditRetentionDays), daysAgo(telemetryRetentionDays)]
+    let isMore: boolean | undefined
     do {
-      deleted = await this.#alone(async (tx) => {
+      isMore = await this.#alone(async (tx) => {
         await forgetOldAnswers(tx)
-        return deleteAuditRecordsBefore(tx, auditEnd, AUDIT_BATCH)
+        await deleteOldInbox(tx)
+        const segments = await deleteSegmentsBefore(tx, telemetryEnd, SEGMENT_BATCH)
+        const records = await deleteAuditRecordsBefore(tx, auditEnd, AUDIT_BATCH)
+        return records === AUDIT_BATCH || segments === SEGMENT_BATCH
       })
-    } while (deleted === AUDIT_BATCH && !this.#isClosing)
+    } while (isMore && !this.#isClosing)
     await this.#removeReplays()
   }
 

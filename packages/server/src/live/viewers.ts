@@ -1,4 +1,4 @@
-// Who watches which session through this server: how many may, and who is told of it.
+// Who watches which session through this server: and how many may.
 import { AppError } from '../errors.ts'
 import { linkExpired } from '../gateway/endings.ts'
 import type { LiveDoor } from '../gateway/gateway.ts'
@@ -11,28 +11,12 @@ import { Viewer } from './viewer.ts'
 /** setTimeout takes no more. */
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1
 
-export interface ViewerEvent {
-  readonly what: 'joined' | 'left'
-  readonly sessionId: string
-  readonly isReadOnly: boolean
-  /** How long the viewer has been there, in milliseconds: 0 for one that joins. */
-  readonly durationMs: number
-}
-export type ViewerListener = (event: ViewerEvent) => void
-
 export class Viewers implements LiveDoor {
   readonly #mostPerSession: number
   readonly #countOf = new Map<string, number>()
-  readonly #listeners = new Set<ViewerListener>()
 
   constructor({ mostPerSession }: { mostPerSession: number }) {
     this.#mostPerSession = mostPerSession
-  }
-
-  /** Told of every viewer that joins or leaves, until disposed. */
-  listen(listener: ViewerListener): Disposable {
-    this.#listeners.add(listener)
-    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) }
   }
 
   /** Throws for a session that has as many as it may. */
@@ -59,29 +43,20 @@ export class Viewers implements LiveDoor {
   }
 
   carry(admitted: Admitted, options: CarrierOptions): Carrier {
-    const { sessionId, expiresAt } = admitted
-    const isReadOnly = isOnlyWatching(admitted)
-    const joinedAt = performance.now()
+    const { expiresAt } = admitted
     const viewer = new Viewer({
       ...options,
-      isReadOnly,
+      isReadOnly: isOnlyWatching(admitted),
       onEnd: () => {
         clearTimeout(expiry)
         options.onEnd()
-        const durationMs = Math.round(performance.now() - joinedAt)
-        this.#tell({ what: 'left', sessionId, isReadOnly, durationMs })
       },
     })
     // The link is good for so long, and not only for coming in.
     const left = expiresAt - Date.now()
     const expire = () => viewer.close(linkExpired.code, linkExpired.reason)
     const expiry = left < LONGEST_TIMEOUT_MS ? setTimeout(expire, left).unref() : undefined
-    this.#tell({ what: 'joined', sessionId, isReadOnly, durationMs: 0 })
     return viewer
-  }
-
-  #tell(event: ViewerEvent): void {
-    for (const listener of this.#listeners) listener(event)
   }
 }
 

@@ -4,6 +4,7 @@ import type { Session } from '../browsers/session.ts'
 import { findOwner } from '../browsers/store.ts'
 import type { Db } from '../db/schema.ts'
 import type { SessionTokens } from '../gateway/tokens.ts'
+import type { OwnEvent } from '../telemetry/event.ts'
 import { RemoteSession } from './remote-session.ts'
 import { openTunnel, TUNNEL_AUDIENCE } from './tunnel.ts'
 
@@ -14,6 +15,8 @@ export interface PeersOptions {
   readonly db: Db
   readonly tokens: Pick<SessionTokens, 'sign'>
   readonly certificate: Buffer | undefined
+  /** Told of what happened here to a session that is elsewhere. */
+  readonly onEvent: (sessionId: string, event: OwnEvent) => void
 }
 
 export class Peers {
@@ -26,10 +29,10 @@ export class Peers {
 
   /** A session that is not on this server; undefined when it is on none that can be reached. */
   async find(id: string): Promise<Session | undefined> {
-    const { db, tokens, certificate } = this.#options
+    const { db, tokens, certificate, onEvent } = this.#options
     const owner = await findOwner(db, id)
     if (!owner) return undefined
-    const { address } = owner
+    const { address, telemetry } = owner
     return new RemoteSession({
       id,
       dial: (purpose, signal) => {
@@ -37,6 +40,8 @@ export class Peers {
         return openTunnel({ address, purpose, token: tokens.sign(claims), certificate, signal })
       },
       watch: (session) => this.#watch(session),
+      telemetry: telemetry ?? [],
+      onEvent: (event) => onEvent(id, event),
     })
   }
 

@@ -10,7 +10,13 @@ import {
 } from 'node:http'
 import { Readable, type Duplex } from 'node:stream'
 import { Ajv, type ValidateFunction } from 'ajv'
-import { AgentState, PROCESSES_HEADER, type BrowserStart, type Shape } from '@berth/contracts/link'
+import {
+  AgentState,
+  PROCESSES_HEADER,
+  type BrowserStart,
+  type Shape,
+  type TelemetryOrder,
+} from '@berth/contracts/link'
 import {
   MOST_ANSWER_BYTES as MOST_RECORDS,
   MOST_RECORD_BYTES,
@@ -125,6 +131,21 @@ export class AgentClient {
 
   async shape(shape: Shape): Promise<void> {
     await this.#call({ method: 'POST', path: '/shape', body: shape })
+  }
+
+  /** Resolves when it is captured so, as far as it can be. */
+  async setTelemetry(order: TelemetryOrder): Promise<void> {
+    await this.#call({ method: 'PUT', path: '/telemetry', body: order, ms: START_MS })
+  }
+
+  /** Lines of events after that number, as they happen. */
+  async telemetry(after: number, signal: AbortSignal): Promise<IncomingMessage> {
+    const path = `/telemetry?after=${after}`
+    const call = { method: 'GET', path, headers: {}, body: undefined, signal }
+    const answer = await send(this.#passedOn, call)
+    if (answer.statusCode === 200) return answer
+    answer.resume()
+    throw new AgentError(`The agent answered ${answer.statusCode} to ${path}`)
   }
 
   /** Passes a request on; its answer is a stream whose size and pace are for the caller to bound. */

@@ -6,6 +6,14 @@ import type { AgentStart, LinkPurpose } from '@berth/contracts/link'
 /** Why an instance is no more. */
 export type InstanceEnd = 'destroyed' | 'ended-by-itself' | 'out-of-memory' | 'lease-lapsed'
 
+export interface OomKill {
+  readonly processName?: string
+  readonly pid?: number
+  readonly rssKb?: number
+  /** Of the whole instance. */
+  readonly limitKb?: number
+}
+
 export interface InstanceLimits {
   readonly memoryBytes: number
   readonly processes: number
@@ -56,6 +64,8 @@ export interface Instance {
   destroy(): Promise<void>
   /** Resolves when nothing of it runs any more, for whatever reason. */
   readonly ended: Promise<InstanceEnd>
+  /** Of an instance that ended out of memory: which process the kernel ended, as far as is known. */
+  readonly lastOomKill?: OomKill | undefined
   /** Bytes sent and received by it so far. */
   readonly traffic: { readonly sent: number; readonly received: number }
 }

@@ -18,6 +18,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   { table: 'service_secrets', column: 'sealed' },
   { table: 'replays', column: 'sealed_key' },
   { table: 'replays', column: 'chapters' },
+  { table: 'telemetry_sessions', column: 'sealed_key' },
 ]
 
 const BATCH = 500

@@ -8,6 +8,7 @@ export interface MetricSources {
   readonly pool: Pool
   readonly droppedLogLines: () => number
   readonly droppedAuditRecords: () => number
+  readonly droppedEvents: () => number
   readonly liveSessions: () => number
   readonly recordings: () => number
   readonly readyInstances: (kind: Kind) => number
@@ -17,7 +18,7 @@ export class Metrics {
   readonly #registry = new Registry()
   readonly requestDurations = new RequestDurations()
 
-  constructor({ pool, droppedLogLines, droppedAuditRecords, ...sources }: MetricSources) {
+  constructor({ pool, droppedLogLines, droppedAuditRecords, droppedEvents, ...sources }: MetricSources) {
     const registers = [this.#registry]
     // A wake-up each: more often would be most of what a server at rest does.
     collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: 200 })
@@ -63,6 +64,8 @@ export class Metrics {
       'Audit records lost while the database was away',
       droppedAuditRecords,
     )
+
+    countOf('berth_telemetry_events_dropped_total', 'Events of sessions that were too many', droppedEvents)
 
     function countOf(name: string, help: string, read: () => number): void {
       new Counter({

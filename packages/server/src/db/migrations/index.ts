@@ -2,6 +2,7 @@ import { foundation } from './001-foundation.ts'
 import { browsers } from './002-browsers.ts'
 import { replicas } from './003-replicas.ts'
 import { replays } from './004-replays.ts'
+import { telemetry } from './005-telemetry.ts'
 
 export interface Migration {
   readonly version: number
@@ -15,4 +16,5 @@ export const migrations: readonly Migration[] = [
   { version: 2, name: 'browsers', sql: browsers },
   { version: 3, name: 'replicas', sql: replicas },
   { version: 4, name: 'replays', sql: replays },
+  { version: 5, name: 'telemetry', sql: telemetry },
 ]

@@ -138,6 +138,8 @@ const answer: RequestListener = (request, response) => {
     setTimeout(() => response.end(), RECORDS_WAIT_MS).unref()
     return
   }
+  // Nothing ever happens in it.
+  if (method === 'GET' && url.startsWith('/telemetry')) return response.writeHead(200).flushHeaders()
   const control = controls.find(({ operation, pattern }) => operation.method === method && pattern.test(url))
   const isState = /^\/(state|browser|client|lease)\b/.test(url)
   const { response: schema } = control?.operation ?? {}

@@ -6,12 +6,13 @@ import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
 import { agentExitCodes, instancePorts, type LinkPurpose } from '@berth/contracts/link'
 import { crashPoint } from '../../crash-point.ts'
-import type { Instance, InstanceEnd, InstanceLimits } from '../driver.ts'
+import type { Instance, InstanceEnd, InstanceLimits, OomKill } from '../driver.ts'
 import type { Cgroup } from './cgroup.ts'
 import type { Egress, EgressListener } from './egress.ts'
 import type { InstanceDirectory } from './instance-directory.ts'
 import { Link } from './link.ts'
 import type { NamespaceSockets } from './namespace-sockets.ts'
+import { readOomKill } from './oom-report.ts'
 import { StderrFifo } from './stderr-fifo.ts'
 
 export interface LocalInstanceOptions {
@@ -44,6 +45,7 @@ export class LocalInstance implements Instance {
   #isFrozen = false
   #isReleased = false
   #isTakenOver = false
+  #lastOomKill: OomKill | undefined
   readonly #resolveEnded: (end: InstanceEnd) => void
 
   constructor(options: LocalInstanceOptions) {
@@ -53,6 +55,10 @@ export class LocalInstance implements Instance {
     const { promise, resolve } = Promise.withResolvers<InstanceEnd>()
     this.ended = promise
     this.#resolveEnded = resolve
+  }
+
+  get lastOomKill(): OomKill | undefined {
+    return this.#lastOomKill
   }
 
   get isFrozen(): boolean {
@@ -188,6 +194,7 @@ export class LocalInstance implements Instance {
     await this.#try('wait for its process', () => this.#childExit())
     await this.#try('look why it ended', () => {
       if (reason !== 'destroyed' && cgroup.oomKills() > 0) end = 'out-of-memory'
+      if (end === 'out-of-memory') this.#lastOomKill = readOomKill(this.#options.uid)
       const said = this.#stderr?.drain()
       if (reason !== 'destroyed') {
         const { exitCode, signalCode } = this.#child ?? {}

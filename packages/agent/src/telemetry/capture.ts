@@ -1,0 +1,54 @@
+// What is captured in this instance: by order of a server, into a ring that a server reads.
+import type { Writable } from 'node:stream'
+import { once } from 'node:events'
+import type { TelemetryOrder } from '@berth/contracts/link'
+import { cdpCategories, type Category } from '@berth/contracts/telemetry-events'
+import type { StateBoard } from '../state.ts'
+import { Monitor } from './monitor.ts'
+import { Ring } from './ring.ts'
+
+export type CrashPhase = 'startup' | 'running' | 'gave_up'
+
+export class Capture {
+  readonly #ring = new Ring()
+  readonly #monitor: Monitor
+  #version = -1
+  #categories: ReadonlySet<Category> = new Set()
+
+  constructor(options: { state: StateBoard; port: number }) {
+    this.#monitor = new Monitor({ ...options, ring: this.#ring })
+  }
+
+  async order({ categories, version }: TelemetryOrder): Promise<void> {
+    // Several servers may have changed it at once, and the newest counts in whatever order they come.
+    if (version < this.#version) return
+    this.#version = version
+    this.#categories = new Set(categories)
+    const isSeen = [...cdpCategories, 'screenshot' as const].some((category) =>
+      this.#categories.has(category),
+    )
+    await (isSeen ? this.#monitor.capture(this.#categories) : this.#monitor.stop())
+  }
+
+  /** Events after that number, until the reader leaves. */
+  async send(after: number, to: Writable): Promise<void> {
+    const gone = new AbortController()
+    to.once('close', () => gone.abort())
+    let position = after
+    while (!gone.signal.aborted) {
+      const { text, last } = this.#ring.after(position)
+      if (text === '') await this.#ring.changed(gone.signal)
+      else if (!to.write(text)) await once(to, 'drain', { signal: gone.signal }).catch(() => {})
+      position = last
+    }
+  }
+
+  crashed(service: string, phase: CrashPhase, pid?: number): void {
+    if (!this.#categories.has('system')) return
+    this.#ring.emit({
+      type: 'service_crashed',
+      source: { kind: 'local_process' },
+      data: { service_name: service, phase, ...(pid !== undefined && { pid }) },
+    })
+  }
+}

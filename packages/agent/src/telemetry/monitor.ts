@@ -1,0 +1,306 @@
+// Follows all that a Chromium has to tell, by a connection of its own that lives beside those of clients: it listens, and
+// changes nothing that they could see. New pages and workers are held until we listen to them, which is a matter of one
+// round trip inside the instance, and Chromium lets go of them by itself if we should be gone; otherwise their first
+// requests would be missed.
+import type { Category } from '@berth/contracts/telemetry-events'
+import { pause } from '@berth/kit/pause'
+import { CdpConnection, type CdpEvent } from '../chromium/cdp-connection.ts'
+import { log } from '../log.ts'
+import type { StateBoard } from '../state.ts'
+import { Budget } from './budget.ts'
+import { ConsoleWatch } from './console.ts'
+import { InteractionWatch } from './interaction.ts'
+import { NetworkWatch } from './network.ts'
+import { PageWatch } from './page.ts'
+import type { Event, Ring } from './ring.ts'
+import { ScreenshotWatch } from './screenshots.ts'
+import { Target, type Scene, type TargetInfo } from './target.ts'
+
+const FIRST_RETRY_MS = 250
+const LONGEST_RETRY_MS = 2_000
+const MOST_ATTEMPTS = 10
+/** How long an order waits for a Chromium that does not answer. */
+const SET_UP_MS = 5_000
+const FILTER = [{ type: 'browser', exclude: true }, { type: 'tab', exclude: true }, {}]
+/** Of all kinds together; pages that do more are told of in part. */
+const EVENTS = { most: 8_000, perSecond: 2_000 }
+
+export interface MonitorOptions {
+  readonly state: StateBoard
+  readonly port: number
+  readonly ring: Ring
+}
+
+export class Monitor {
+  readonly #options: MonitorOptions
+  readonly #budget = new Budget(EVENTS)
+  #categories: ReadonlySet<Category> = new Set()
+  #run: Run | undefined
+  #isOn = false
+  #loop: Promise<void> | undefined
+  readonly #stopping = { controller: new AbortController() }
+
+  constructor(options: MonitorOptions) {
+    this.#options = options
+  }
+
+  /** Resolves when it is so, or when it takes too long: events come as soon as they can. */
+  async capture(categories: ReadonlySet<Category>): Promise<void> {
+    this.#categories = categories
+    if (this.#isOn) {
+      await Promise.race([this.#run?.apply(), pause(SET_UP_MS)])
+      return
+    }
+    this.#isOn = true
+    this.#stopping.controller = new AbortController()
+    const ready = Promise.withResolvers<void>()
+    this.#loop = this.#follow(this.#stopping.controller.signal, ready.resolve)
+    await Promise.race([ready.promise, pause(SET_UP_MS)])
+  }
+
+  async stop(): Promise<void> {
+    if (!this.#isOn) return
+    this.#isOn = false
+    this.#stopping.controller.abort()
+    this.#run?.close()
+    await this.#loop
+  }
+
+  /** From one Chromium to the next. */
+  async #follow(stop: AbortSignal, onReady: () => void): Promise<void> {
+    let lostAt: number | undefined
+    let attempts = 0
+    while (!stop.aborted) {
+      let run: Run | undefined
+      try {
+        run = await this.#connect(stop)
+        if (!run) continue
+        if (lostAt !== undefined) {
+          const reconnect_duration_ms = Math.round(performance.now() - lostAt)
+          this.#tell({
+            type: 'monitor_reconnected',
+            source: { kind: 'cdp' },
+            data: { reconnect_duration_ms },
+          })
+        }
+        attempts = 0
+        lostAt = undefined
+        onReady()
+        await run.whenClosed()
+        if (stop.aborted) break
+        lostAt = performance.now()
+        this.#tell({
+          type: 'monitor_disconnected',
+          source: { kind: 'cdp' },
+          data: { reason: 'chrome_restarted' },
+        })
+      } catch (error) {
+        attempts++
+        log('Telemetry cannot listen to Chromium', error)
+        run?.close()
+        if (lostAt === undefined && attempts === 1) {
+          const step = error instanceof SetUpError ? error.step : 'connect'
+          this.#tell({ type: 'monitor_init_failed', source: { kind: 'cdp' }, data: { step } })
+        }
+        if (attempts === MOST_ATTEMPTS) {
+          this.#tell({
+            type: 'monitor_reconnect_failed',
+            source: { kind: 'cdp' },
+            data: { reason: 'reconnect_exhausted' },
+          })
+        }
+        onReady()
+      } finally {
+        this.#run = undefined
+      }
+      await pause(Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** attempts), stop)
+    }
+  }
+
+  /** Undefined: there is no Chromium yet. */
+  async #connect(stop: AbortSignal): Promise<Run | undefined> {
+    const { state, port } = this.#options
+    const isOpen = () => state.current.browser === 'ready' || stop.aborted
+    await state.when(isOpen, LONGEST_RETRY_MS)
+    const { devtools_path: path } = state.current
+    if (path === null || stop.aborted) return undefined
+    const scene = {
+      categories: () => this.#categories,
+      emit: (event: Event) => this.#emit(event),
+      drop: (count: number) => this.#options.ring.drop(count),
+    }
+    const run = await Run.open(port, path, scene)
+    this.#run = run
+    await run.begin()
+    return run
+  }
+
+  #emit(event: Event): void {
+    if (this.#budget.take()) this.#options.ring.emit(event)
+    else this.#options.ring.drop()
+  }
+
+  #tell(event: Event): void {
+    this.#options.ring.emit(event)
+  }
+}
+
+class SetUpError extends Error {
+  readonly step: string
+
+  constructor(step: string, cause: unknown) {
+    super(`Cannot ${step}: ${(cause as Error).message}`, { cause })
+    this.step = step
+  }
+}
+
+type RunScene = Pick<Scene, 'categories' | 'emit' | 'drop'>
+
+/** One connection, as long as one Chromium. */
+class Run {
+  readonly #targets = new Map<string, Target>()
+  readonly #scene: Scene
+  readonly #watches
+  readonly #handlers: ReadonlyMap<string, (target: Target, params: never) => void>
+  #cdp: CdpConnection | undefined
+  /** What was sent to targets that were there already, until it is answered. */
+  readonly #settingUp = new Set<Promise<unknown>>()
+  #isBeginning = true
+
+  private constructor(scene: RunScene) {
+    this.#scene = {
+      ...scene,
+      call: (target, method, params) => this.#cdp!.call(method, params, target.sessionId),
+      dispatch: (target, method, params) => void this.#cdp!.dispatch(method, params, target.sessionId),
+    }
+    const screenshots = new ScreenshotWatch(this.#scene)
+    const onActivity = (target: Target) => screenshots.onActivity(target)
+    const interaction = new InteractionWatch(this.#scene, { onActivity })
+    this.#watches = {
+      console: new ConsoleWatch(this.#scene, { onDisabled: (target) => interaction.bind(target) }),
+      network: new NetworkWatch(this.#scene, { onActivity }),
+      page: new PageWatch(this.#scene, { onActivity }),
+      interaction,
+    }
+    this.#handlers = new Map(Object.values(this.#watches).flatMap((watch) => [...watch.handlers]))
+  }
+
+  static async open(port: number, path: string, scene: RunScene): Promise<Run> {
+    const run = new Run(scene)
+    run.#cdp = await CdpConnection.open(
+      port,
+      path,
+      (event) => run.#take(event),
+      (text) => run.#isWanted(text),
+    )
+    return run
+  }
+
+  async whenClosed(): Promise<void> {
+    await this.#cdp!.closed
+    for (const sessionId of this.#targets.keys()) this.#onDetached(sessionId)
+  }
+
+  close(): void {
+    this.#cdp!.close()
+  }
+
+  async begin(): Promise<void> {
+    const follow = { autoAttach: true, waitForDebuggerOnStart: true, flatten: true, filter: FILTER }
+    await this.#cdp!.call('Target.setAutoAttach', follow).catch((error: unknown) => {
+      throw new SetUpError('follow targets', error)
+    })
+    this.#isBeginning = false
+    // One that does not answer is busy, and listened to when it is not.
+    await Promise.race([Promise.allSettled(this.#settingUp), pause(SET_UP_MS / 2)])
+    this.#settingUp.clear()
+  }
+
+  /** The categories were changed. */
+  async apply(): Promise<void> {
+    await Promise.allSettled([...this.#targets.values()].map((target) => this.#listenTo(target)))
+  }
+
+  /** Most of what comes is not of interest, and parsing it would be most of the work. */
+  #isWanted(text: string): boolean {
+    const method = methodOf(text)
+    if (method === undefined) return true
+    if (method === 'Runtime.consoleAPICalled')
+      return this.#watches.console.admits(sessionOf(text), text.length)
+    if (method === 'Network.dataReceived') this.#watches.network.onData(sessionOf(text), text)
+    return this.#handlers.has(method) || method.startsWith('Target.')
+  }
+
+  #take({ method, params, sessionId }: CdpEvent): void {
+    if (method === 'Target.attachedToTarget')
+      return this.#onAttached(params as unknown as Attached, sessionId)
+    if (method === 'Target.detachedFromTarget') return this.#onDetached(params['sessionId'] as string)
+    if (method === 'Target.targetInfoChanged') return
+    const target = this.#targets.get(sessionId ?? '')
+    if (!target) return
+    try {
+      this.#handlers.get(method)?.(target, params as never)
+    } catch (error) {
+      // Of one event, from a Chromium that we may not know in every detail.
+      log(`Telemetry cannot make use of ${method}`, error)
+    }
+  }
+
+  #onAttached(
+    { sessionId, targetInfo, waitingForDebugger }: Attached,
+    parentSession: string | undefined,
+  ): void {
+    const parent = parentSession === undefined ? undefined : this.#targets.get(parentSession)
+    const target = new Target({ sessionId, info: targetInfo, parent })
+    this.#targets.set(sessionId, target)
+    this.#watches.console.add(target, { isNew: waitingForDebugger })
+    try {
+      const done = this.#listenTo(target)
+      done.catch(() => {})
+      if (this.#isBeginning) this.#settingUp.add(done)
+      else if (target.type === 'page') this.#watches.page.onOpened(target)
+    } finally {
+      // Whatever becomes of the rest: it must not stand still because of us.
+      if (waitingForDebugger) this.#scene.dispatch(target, 'Runtime.runIfWaitingForDebugger', {})
+    }
+  }
+
+  #onDetached(sessionId: string): void {
+    const target = this.#targets.get(sessionId)
+    if (!target) return
+    this.#targets.delete(sessionId)
+    for (const watch of Object.values(this.#watches)) watch.remove(target)
+  }
+
+  /** All is sent at once; resolves when the last of it is answered. */
+  async #listenTo(target: Target): Promise<void> {
+    const { call } = this.#scene
+    const sent: Promise<unknown>[] = []
+    if (!target.isFollowed) {
+      target.isFollowed = true
+      const follow = { autoAttach: true, waitForDebuggerOnStart: true, flatten: true }
+      sent.push(call(target, 'Target.setAutoAttach', follow))
+    }
+    for (const watch of Object.values(this.#watches)) sent.push(...watch.apply(target))
+    await Promise.allSettled(sent)
+  }
+}
+
+interface Attached {
+  readonly sessionId: string
+  readonly targetInfo: TargetInfo
+  readonly waitingForDebugger: boolean
+}
+
+const METHOD_START = '{"method":"'
+
+/** Undefined for answers, and for what is written otherwise than Chromium does it. */
+function methodOf(text: string): string | undefined {
+  if (!text.startsWith(METHOD_START)) return undefined
+  return text.slice(METHOD_START.length, text.indexOf('"', METHOD_START.length))
+}
+
+/** At the end of the message, as Chromium writes it. */
+function sessionOf(text: string): string {
+  return text.endsWith('"}') ? text.slice(text.lastIndexOf('"', text.length - 3) + 1, -2) : ''
+}

@@ -1,0 +1,103 @@
+// Events until somebody read them, and a while longer: a server that was started again goes on where the last one was.
+// Every event has a number. What does not fit is dropped, the oldest first, and what nobody could have read in time is
+// only counted; either way its number is missing, and so it is known how many were dropped.
+import { LONGEST_EVENT } from '@berth/contracts/link'
+import { categoryOfType, type EventType } from '@berth/contracts/telemetry-events'
+
+const MOST_LINES = 8_192
+const MOST_BYTES = 8 * 1024 * 1024
+/** Sent at once. */
+const MOST_TEXT = 256 * 1024
+
+export interface Event {
+  readonly type: EventType
+  readonly source: {
+    readonly kind: 'cdp' | 'local_process'
+    readonly event?: string
+    readonly metadata?: Readonly<Record<string, string>>
+  }
+  readonly data?: object
+  readonly truncated?: boolean
+  /** Microseconds since 1970; now, if not given. */
+  readonly ts?: number
+}
+
+interface Line {
+  readonly number: number
+  readonly text: string
+}
+
+export const nowUs = (): number => Math.round((performance.timeOrigin + performance.now()) * 1000)
+
+export class Ring {
+  #lines: Line[] = []
+  /** Those before it in the list are gone. */
+  #head = 0
+  #bytes = 0
+  #number = 0
+  readonly #waiting = new Set<() => void>()
+
+  emit({ ts = nowUs(), type, source, data, truncated }: Event): void {
+    const number = ++this.#number
+    const event = { ts, type, category: categoryOfType[type], source, data, ...(truncated && { truncated }) }
+    const text = `${JSON.stringify({ n: number, event })}\n`
+    if (text.length > LONGEST_EVENT) return
+    this.#lines.push({ number, text })
+    this.#bytes += text.length
+    this.#shrink()
+    for (const wake of this.#waiting) wake()
+  }
+
+  /** So many happened and are not told. */
+  drop(count = 1): void {
+    this.#number += count
+  }
+
+  /** Some of those after that number, and the number of the last of them. */
+  after(position: number): { text: string; last: number } {
+    let text = ''
+    let last = position
+    for (let index = this.#find(position); index < this.#lines.length; index++) {
+      const line = this.#lines[index]!
+      text += line.text
+      last = line.number
+      if (text.length > MOST_TEXT) break
+    }
+    return { text, last }
+  }
+
+  async changed(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return
+    await new Promise<void>((resolve) => {
+      const wake = () => {
+        this.#waiting.delete(wake)
+        signal.removeEventListener('abort', wake)
+        resolve()
+      }
+      this.#waiting.add(wake)
+      signal.addEventListener('abort', wake)
+    })
+  }
+
+  /** Index of the first line after that number. */
+  #find(position: number): number {
+    let low = this.#head
+    let high = this.#lines.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (this.#lines[middle]!.number > position) high = middle
+      else low = middle + 1
+    }
+    return low
+  }
+
+  #shrink(): void {
+    while (this.#lines.length - this.#head > MOST_LINES || this.#bytes > MOST_BYTES) {
+      this.#bytes -= this.#lines[this.#head]!.text.length
+      this.#head++
+    }
+    if (this.#head < MOST_LINES) return
+    this.#lines = this.#lines.slice(this.#head)
+    this.#head = 0
+  }
+}

@@ -1,0 +1,86 @@
+// Pictures of what happens: one when something did, never more than one in two seconds, and none of a page at rest.
+import type { Scene, Target } from './target.ts'
+
+const EVERY_MS = 2_000
+/** After what happened, so that it can be seen. */
+const DELAY_MS = 150
+const ANSWER_MS = 5_000
+const MOST_BYTES = 730 * 1024
+const MOST_ATTEMPTS = 4
+const LEAST_SCALE = 0.1
+
+interface Metrics {
+  readonly cssVisualViewport: {
+    readonly pageX: number
+    readonly pageY: number
+    readonly clientWidth: number
+    readonly clientHeight: number
+  }
+}
+
+export class ScreenshotWatch {
+  readonly #scene: Scene
+  #takenAt = -Infinity
+  #isBusy = false
+  #timer: NodeJS.Timeout | undefined
+  #scale = 1
+
+  constructor(scene: Scene) {
+    this.#scene = scene
+  }
+
+  onActivity(target: Target): void {
+    if (!this.#scene.categories().has('screenshot') || target.type !== 'page' || this.#timer || this.#isBusy)
+      return
+    const wait = Math.max(DELAY_MS, this.#takenAt + EVERY_MS - performance.now())
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      this.#isBusy = true
+      this.#takenAt = performance.now()
+      void this.#take(target)
+        // The page is gone, or does not paint.
+        .catch(() => {})
+        .finally(() => (this.#isBusy = false))
+    }, wait)
+  }
+
+  async #take(target: Target): Promise<void> {
+    for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+      const png = await this.#capture(target)
+      const bytes = png.length * 0.75
+      if (bytes <= MOST_BYTES) {
+        if (!this.#scene.categories().has('screenshot')) return
+        this.#scene.emit({
+          type: 'monitor_screenshot',
+          source: { kind: 'cdp', event: 'Page.captureScreenshot' },
+          data: { png },
+        })
+        return
+      }
+      // Bytes grow with the area, more or less.
+      this.#scale = Math.max(LEAST_SCALE, this.#scale * Math.sqrt(MOST_BYTES / bytes) * 0.9)
+    }
+  }
+
+  async #capture(target: Target): Promise<string> {
+    const params: Record<string, unknown> = { format: 'png' }
+    if (this.#scale < 1) {
+      const { cssVisualViewport: view } = await this.#call<Metrics>(target, 'Page.getLayoutMetrics', {})
+      const { pageX: x, pageY: y, clientWidth: width, clientHeight: height } = view
+      params['clip'] = { x, y, width, height, scale: this.#scale }
+    }
+    return (await this.#call<{ data: string }>(target, 'Page.captureScreenshot', params)).data
+  }
+
+  async #call<T>(target: Target, method: string, params: object): Promise<T> {
+    const { promise, reject } = Promise.withResolvers<never>()
+    const timer = setTimeout(() => reject(new Error('It takes too long')), ANSWER_MS)
+    const asked = this.#scene.call<T>(target, method, params)
+    try {
+      return await Promise.race([asked, promise])
+    } finally {
+      clearTimeout(timer)
+      asked.catch(() => {})
+    }
+  }
+}

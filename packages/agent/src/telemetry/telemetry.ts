@@ -1,0 +1,43 @@
+// Where telemetry begins in the agent. Until it is asked for, this is all there is of it.
+import type { ServerResponse } from 'node:http'
+import type { TelemetryOrder } from '@berth/contracts/link'
+import { unpack } from '../packed.ts'
+import type { StateBoard } from '../state.ts'
+import type { Capture, CrashPhase } from './capture.ts'
+
+export class Telemetry {
+  readonly #state: StateBoard
+  readonly #port: number
+  #capture: Capture | undefined
+  #loading: Promise<Capture> | undefined
+
+  constructor({ state, port }: { state: StateBoard; port: number }) {
+    this.#state = state
+    this.#port = port
+  }
+
+  /** Resolves when what can be captured is. */
+  async order(order: TelemetryOrder): Promise<void> {
+    this.#loading ??= this.#load()
+    await (await this.#loading).order(order)
+  }
+
+  /** Lines of events, for as long as somebody reads them. */
+  async answer(after: number, response: ServerResponse): Promise<void> {
+    const capture = await this.#loading
+    response.writeHead(200)
+    response.flushHeaders()
+    if (!capture) return void response.end()
+    await capture.send(after, response)
+  }
+
+  crashed(service: string, phase: CrashPhase, pid?: number): void {
+    this.#capture?.crashed(service, phase, pid)
+  }
+
+  async #load(): Promise<Capture> {
+    const { Capture: Part } = await unpack('telemetry')
+    this.#capture = new Part({ state: this.#state, port: this.#port })
+    return this.#capture
+  }
+}

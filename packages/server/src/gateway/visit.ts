@@ -1,0 +1,53 @@
+// What telemetry is told of a client that comes and goes.
+import { randomUUID } from 'node:crypto'
+import type { ClientPurpose, GatewaySession } from './session.ts'
+import type { Carrier, EndedBy } from './splice.ts'
+
+/** Why a client is gone, in the words of telemetry. */
+const reasons: Readonly<Record<EndedBy, string>> = {
+  client: 'client_close',
+  // Chromium hangs up when it ends, and is started again.
+  browser: 'upstream_changed',
+  broken: 'upstream_error',
+  us: 'context_cancelled',
+}
+
+export class Visit {
+  readonly #session: Pick<GatewaySession, 'publish'>
+  readonly #purpose: ClientPurpose
+  readonly #startedAt = performance.now()
+  /** Of one viewer among several. */
+  readonly #viewerId = randomUUID()
+  #isOver = false
+
+  constructor(session: Pick<GatewaySession, 'publish'>, purpose: ClientPurpose) {
+    this.#session = session
+    this.#purpose = purpose
+  }
+
+  get ms(): number {
+    return Math.round(performance.now() - this.#startedAt)
+  }
+
+  begin(): void {
+    if (this.#purpose === 'cdp') this.#session.publish({ type: 'cdp_connect' })
+    if (this.#purpose === 'live') {
+      this.#session.publish({ type: 'live_view_connect', data: { session_id: this.#viewerId } })
+    }
+  }
+
+  /** The first time counts. */
+  end({ messages, endedBy = 'us' }: Pick<Carrier, 'messages' | 'endedBy'>): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    const duration_ms = this.ms
+    if (this.#purpose === 'cdp') {
+      const data = { duration_ms, message_count: messages, reason: reasons[endedBy] }
+      this.#session.publish({ type: 'cdp_disconnect', data })
+    }
+    if (this.#purpose === 'live') {
+      const data = { session_id: this.#viewerId, duration_ms }
+      this.#session.publish({ type: 'live_view_disconnect', data })
+    }
+  }
+}

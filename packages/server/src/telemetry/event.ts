@@ -1,0 +1,113 @@
+// One event, before it has its number. What comes from an instance is looked at here: it may be wrong about the
+// session it belongs to, and about nothing else.
+import {
+  categoryOfType,
+  cdpCategories,
+  eventCategories,
+  sourceKinds,
+  type Category,
+  type EventCategory,
+  type EventType,
+} from '@berth/contracts/telemetry-events'
+import type { Selection } from './selection.ts'
+
+export interface SessionEvent {
+  /** Microseconds since 1970. */
+  readonly ts: number
+  readonly type: EventType
+  readonly category: EventCategory
+  readonly source: { readonly kind: (typeof sourceKinds)[number]; readonly event?: string }
+  readonly data?: object
+  readonly truncated?: boolean
+}
+
+/** What a server itself knows of a session. */
+export type OwnEvent = Pick<SessionEvent, 'type' | 'data'>
+
+/** Clocks of an instance are those of its host; more than this apart, it makes them up. */
+const MOST_AHEAD_US = 60_000_000
+const MOST_BEHIND_US = 24 * 3_600_000_000
+
+const ownTypes: ReadonlySet<string> = new Set([
+  'api_call',
+  'cdp_connect',
+  'cdp_disconnect',
+  'live_view_connect',
+  'live_view_disconnect',
+  'system_oom_kill',
+] satisfies EventType[])
+
+export const nowUs = (): number => Math.round((performance.timeOrigin + performance.now()) * 1000)
+
+export function isCaptured(selection: Selection, category: EventCategory): boolean {
+  if (selection === null) return false
+  if (category !== 'monitor') return selection.includes(category)
+  return needsMonitor(selection)
+}
+
+/** Whether it takes the browser's own protocol. */
+export function needsMonitor(selection: readonly Category[]): boolean {
+  return selection.includes('screenshot') || cdpCategories.some((category) => selection.includes(category))
+}
+
+export function ownEvent({ type, data }: OwnEvent): SessionEvent {
+  return {
+    ts: nowUs(),
+    type,
+    category: categoryOfType[type],
+    source: { kind: 'kernel_api' },
+    ...(data && { data }),
+  }
+}
+
+/** A line of the agent's, if it is an event that may come from there. Throws for anything else. */
+export function readAgentLine(line: string): { position: number; event: SessionEvent } {
+  const { n, event } = JSON.parse(line) as { n?: unknown; event?: unknown }
+  if (!Number.isSafeInteger(n) || (n as number) < 1) throw new Error('it has no number')
+  return { position: n as number, event: checkEvent(event) }
+}
+
+function checkEvent(value: unknown): SessionEvent {
+  if (!isObject(value)) throw new Error('it is no object')
+  const { ts, type, source, data, truncated } = value
+  if (typeof type !== 'string' || !Object.hasOwn(categoryOfType, type) || ownTypes.has(type)) {
+    throw new Error('it is of no type that an instance may tell of')
+  }
+  if (!isObject(source) || !isSourceKind(source['kind'])) throw new Error('it has no source')
+  if (data !== undefined && !isObject(data)) throw new Error('its data is no object')
+  const { event, metadata } = source
+  return {
+    ts: plausible(ts),
+    // SAFETY: it is a key of the table.
+    type: type as EventType,
+    category: categoryOfType[type as EventType],
+    source: {
+      kind: source['kind'],
+      ...(typeof event === 'string' && { event }),
+      ...(isObject(metadata) && { metadata: texts(metadata) }),
+    },
+    ...(data !== undefined && { data }),
+    ...(truncated === true && { truncated }),
+  }
+}
+
+function plausible(ts: unknown): number {
+  const now = nowUs()
+  const isSo =
+    Number.isSafeInteger(ts) && (ts as number) > now - MOST_BEHIND_US && (ts as number) < now + MOST_AHEAD_US
+  return isSo ? (ts as number) : now
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const isSourceKind = (value: unknown): value is (typeof sourceKinds)[number] =>
+  (sourceKinds as readonly unknown[]).includes(value)
+
+function texts(object: Record<string, unknown>): Record<string, string> {
+  const entries = Object.entries(object).filter(([, value]) => typeof value === 'string')
+  return Object.fromEntries(entries) as Record<string, string>
+}
+
+/** Categories as bits, to find segments by. */
+export const bitOf = (category: EventCategory): number => 1 << eventCategories.indexOf(category)
