@@ -149,7 +149,7 @@ export async function startSessions(options: {
   })
   const findSession = (id: string) => sessions.find(id)
   const replays = new ReplayService({ db, pool, box, blobs, browsers, findSession, recordings, tokens })
-  browsers.attendants = { resizeGuards: [openLiveViews, replays], recorder: replays }
+  browsers.attendants = { resizeGuards: [openLiveViews, replays], recorder: replays, carriers: [] }
   const controls = new Controls({
     find: (call, id) => browsers.session(callerOf(call), id),
     mostBodyBytes: config.BERTH_MAX_FILE_MB * MB,

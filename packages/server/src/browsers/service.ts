@@ -19,6 +19,7 @@ import type { Principal } from '../http/principal.ts'
 import { AgentError } from '../runtime/agent-client.ts'
 import { NoCapacity, type Instances } from '../runtime/instances.ts'
 import { selectAtCreation, selectAtUpdate, type Age } from '../telemetry/selection.ts'
+import { carriedBy, type Carried, type Carrier } from './carried.ts'
 import { resizeAmong, type ResizeGuard } from './resize.ts'
 import type { Session } from './session.ts'
 import type { Sessions } from './sessions.ts'
@@ -61,6 +62,7 @@ export interface BrowserServiceOptions {
 export interface Attendants {
   readonly resizeGuards: readonly ResizeGuard[]
   readonly recorder: SessionRecorder
+  readonly carriers: readonly Carrier[]
 }
 
 export class BrowserService {
@@ -90,9 +92,10 @@ export class BrowserService {
     }
     const browser = await this.#toNewBrowser(caller, body)
     const recording = this.#attendants?.recorder.check(body.record, browser)
-    const claim = instances.claim(toStart(browser))
+    const carried = await carriedBy(this.#attendants?.carriers ?? [], body, browser)
+    const claim = instances.claim(toStart(browser), carried)
     crashPoint('browser-claimed')
-    const reserved = await this.#reserve(browser, claim.instanceId).catch((error: unknown) => {
+    const reserved = await this.#reserve(browser, carried, claim.instanceId).catch((error: unknown) => {
       claim.giveBack()
       throw error
     })
@@ -118,14 +121,20 @@ export class BrowserService {
     }
   }
 
-  async #reserve(browser: NewBrowser, instanceId: string): Promise<BrowserRecord> {
+  async #reserve(
+    browser: NewBrowser,
+    carried: readonly Carried[],
+    instanceId: string,
+  ): Promise<BrowserRecord> {
     const { pool, serverId, maxSessions } = this.#options
     return withFreeName(browser.name, () =>
       inTransaction(pool, async ({ db: tx }) => {
         const { ofOrganization, ofProject, projectCap } = await store.lockOccupancy(tx, browser.projectId)
         if (ofOrganization >= maxSessions) throw tooMany('the organisation', maxSessions)
         if (projectCap !== null && ofProject >= projectCap) throw tooMany('the project', projectCap)
-        return store.insertBrowser(tx, browser, { serverId, instanceId })
+        const record = await store.insertBrowser(tx, browser, { serverId, instanceId })
+        for (const each of carried) await each.keep?.(tx, record)
+        return record
       }),
     )
   }

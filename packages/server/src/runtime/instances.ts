@@ -44,6 +44,14 @@ export interface Claim {
   readonly giveBack: () => void
 }
 
+/** What is to be in an instance besides its browser. */
+export interface Preparation {
+  /** A settled browser has to be started again for it, so that an instance without one is the better one. */
+  readonly needsStart: boolean
+  /** Before Chromium starts or, where nothing needs a start, before anybody gets the instance. */
+  bring(ready: ReadyInstance): Promise<void>
+}
+
 /** The host has no room for another one. */
 export class NoCapacity extends Error {}
 
@@ -101,14 +109,22 @@ export class Instances {
    * Takes an instance that nobody had before, or the id of one that is still to be started. Nothing is
    * done with it until `open`, so that its session's row can name it first.
    */
-  claim(browser: BrowserStart): Claim {
+  claim(browser: BrowserStart, preparations: readonly Preparation[] = []): Claim {
     return (
-      this.#claimFrom(this.#stocks[browser.headless ? 'headless' : 'headful'], (ready) =>
-        this.#shape(ready, browser),
+      this.#claimSettled(browser, preparations) ??
+      this.#claimFrom(this.#stocks.empty, (ready) =>
+        this.#inTurn(() => this.#startIn(ready, browser, preparations)),
       ) ??
-      this.#claimFrom(this.#stocks.empty, (ready) => this.#inTurn(() => this.#startIn(ready, browser))) ??
-      this.#claimNew(browser)
+      this.#claimNew(browser, preparations)
     )
+  }
+
+  #claimSettled(browser: BrowserStart, preparations: readonly Preparation[]): Claim | undefined {
+    if (preparations.some(({ needsStart }) => needsStart)) return undefined
+    return this.#claimFrom(this.#stocks[browser.headless ? 'headless' : 'headful'], async (ready) => {
+      await this.#shape(ready, browser)
+      await prepare(ready, preparations)
+    })
   }
 
   #claimFrom(stock: Stock, prepare: (ready: ReadyInstance) => Promise<void>): Claim | undefined {
@@ -136,11 +152,11 @@ export class Instances {
     }
   }
 
-  #claimNew(browser: BrowserStart): Claim {
+  #claimNew(browser: BrowserStart, preparations: readonly Preparation[]): Claim {
     const instanceId = newId()
     return {
       instanceId,
-      open: () => this.#inTurn(() => this.#start(instanceId, browser, { isBackground: false })),
+      open: () => this.#inTurn(() => this.#startFor(instanceId, browser, preparations)),
       giveBack: () => {},
     }
   }
@@ -163,11 +179,32 @@ export class Instances {
     }
   }
 
-  async #startIn({ instance, agent }: ReadyInstance, browser: BrowserStart): Promise<void> {
+  async #startIn(
+    ready: ReadyInstance,
+    browser: BrowserStart,
+    preparations: readonly Preparation[],
+  ): Promise<void> {
+    const { instance, agent } = ready
     await this.#checkMemory(browser)
     await instance.setLimits(this.#options.limits(browser))
     await instance.setBackground(false)
+    await prepare(ready, preparations)
     await agent.startBrowser(browser, this.#closing.signal)
+  }
+
+  async #startFor(
+    id: string,
+    browser: BrowserStart,
+    preparations: readonly Preparation[],
+  ): Promise<ReadyInstance> {
+    // Chromium starts beside the agent where it needs not wait for anything.
+    if (preparations.length === 0) return this.#start(id, browser, { isBackground: false })
+    await this.#checkMemory(browser)
+    const limits = this.#options.limits(browser)
+    return this.#launch({ id, limits, isBackground: false }, async (ready) => {
+      await prepare(ready, preparations)
+      await ready.agent.startBrowser(browser, this.#closing.signal)
+    })
   }
 
   async #start(id: string, browser: BrowserStart, { isBackground }: { isBackground: boolean }) {
@@ -285,6 +322,10 @@ export class Instances {
     )
     await this.#options.driver.close()
   }
+}
+
+async function prepare(ready: ReadyInstance, preparations: readonly Preparation[]): Promise<void> {
+  await Promise.all(preparations.map((preparation) => preparation.bring(ready)))
 }
 
 const WARM_SIZE = { width: 1920, height: 1080 }

@@ -1,0 +1,31 @@
+// What a session carries besides its browser, such as a profile or extensions. Who keeps such things looks at what
+// was asked for, and brings it into the instance before its Chromium starts.
+import type { CreateBrowserRequest } from '@berth/contracts/browsers'
+import type { Db } from '../db/schema.ts'
+import type { Preparation } from '../runtime/instances.ts'
+import type { BrowserRecord, NewBrowser } from './types.ts'
+
+/** For one session that is being created. */
+export interface Carried extends Preparation {
+  /** Keeps with the session's row what is to be known of it later; in the transaction that makes the row. */
+  keep?(tx: Db, browser: BrowserRecord): Promise<void>
+}
+
+export interface Carrier {
+  /** Undefined: not asked for. Throws for what cannot be had, by the name of its field. */
+  carry(body: CreateBrowserRequest, browser: NewBrowser): Promise<Carried | undefined>
+}
+
+export async function carriedBy(
+  carriers: readonly Carrier[],
+  body: CreateBrowserRequest,
+  browser: NewBrowser,
+): Promise<Carried[]> {
+  const found: Carried[] = []
+  // One after another: the first that cannot be had is named.
+  for (const carrier of carriers) {
+    const carried = await carrier.carry(body, browser)
+    if (carried) found.push(carried)
+  }
+  return found
+}
