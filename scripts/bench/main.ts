@@ -30,7 +30,7 @@ import { memoryRow } from './rows/memory.ts'
 import { headfulScreenshotRow, headlessScreenshotRow } from './rows/computer-screenshot.ts'
 import { processOutputRow } from './rows/process-output.ts'
 import { proxyThroughputRow } from './rows/proxy-throughput.ts'
-import { recordedLoopRow, recordingCpuRow } from './rows/recording.ts'
+import { recordedLoopRow, recordingCpuRow, watchedRecordingRow } from './rows/recording.ts'
 import { refillRow } from './rows/refill.ts'
 import { roundTripRow } from './rows/round-trip.ts'
 import type { Row } from './rows/row.ts'
@@ -70,6 +70,7 @@ const allRows: readonly Row[] = [
   liveViewCostRow,
   recordingCpuRow,
   recordedLoopRow,
+  watchedRecordingRow,
   agentLoopRow,
   busySessionsRow,
   writeFileRow,

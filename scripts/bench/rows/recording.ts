@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Browser } from '@berth/contracts/browsers'
 import { findProgram } from '@berth/server/runtime/local/programs'
+import { RfbClient, screenUrl } from '../../../tests/fixtures/rfb.ts'
 import { asFile, framesOf, isNear, probe, ssimOf } from '../../../tests/fixtures/video.ts'
 import { BareChromium, chromiumProgram } from '../arms/bare-chromium.ts'
 import { Page } from '../arms/page.ts'
@@ -107,6 +108,39 @@ export const recordedLoopRow: ProcessRow = {
       measuring,
     )
     await agent.browser.close()
+    await server.delete(browser)
+  },
+}
+
+/** A viewer and a recording at once: what the one has of the screen, the other need not get again. */
+export const watchedRecordingRow: ProcessRow = {
+  number: 22,
+  title: 'CPU of recording a session that is also watched, against recording alone',
+  whySkipped,
+  async *measureProcesses({ servers }, measuring) {
+    const server = await servers.one({})
+    const browser = await server.create({ headless: false })
+    const page = await Page.open(browser.cdp_ws_url)
+    await server.settled({ sessions: 1 })
+    await show(page, 'scroll')
+    const viewer = async () => {
+      const url = screenUrl(browser.browser_live_view_url!)
+      const watching = await RfbClient.overWebSocket(url, { isContinuous: true })
+      return {
+        [Symbol.asyncDispose]: async () => {
+          assert.ok(watching.updates > 0, 'the viewer saw nothing')
+          await watching.close()
+        },
+      }
+    }
+    const arms = {
+      ours: oursBlock(server, browser, measuring, viewer),
+      baseline: oursBlock(server, browser, measuring),
+    }
+    const name = 'Recording while watched, scroll: CPU added per second'
+    const metrics: Metric[] = [{ ...line(22, name, 'addedMs', 'ms'), goal: atMost(1.4, 1.15) }]
+    yield await compare({ arms, pairs: measuring.effort.recordingPairs, metrics }, measuring)
+    await page.close()
     await server.delete(browser)
   },
 }
