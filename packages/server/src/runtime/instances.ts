@@ -123,7 +123,7 @@ export class Instances {
     if (preparations.some(({ needsStart }) => needsStart)) return undefined
     return this.#claimFrom(this.#stocks[browser.headless ? 'headless' : 'headful'], async (ready) => {
       await this.#shape(ready, browser)
-      await prepare(ready, preparations)
+      await bringAll(ready, preparations)
     })
   }
 
@@ -188,7 +188,7 @@ export class Instances {
     await this.#checkMemory(browser)
     await instance.setLimits(this.#options.limits(browser))
     await instance.setBackground(false)
-    await prepare(ready, preparations)
+    await bringAll(ready, preparations)
     await agent.startBrowser(browser, this.#closing.signal)
   }
 
@@ -202,7 +202,7 @@ export class Instances {
     await this.#checkMemory(browser)
     const limits = this.#options.limits(browser)
     return this.#launch({ id, limits, isBackground: false }, async (ready) => {
-      await prepare(ready, preparations)
+      await bringAll(ready, preparations)
       await ready.agent.startBrowser(browser, this.#closing.signal)
     })
   }
@@ -324,7 +324,7 @@ export class Instances {
   }
 }
 
-async function prepare(ready: ReadyInstance, preparations: readonly Preparation[]): Promise<void> {
+async function bringAll(ready: ReadyInstance, preparations: readonly Preparation[]): Promise<void> {
   await Promise.all(preparations.map((preparation) => preparation.bring(ready)))
 }
 
