@@ -60,6 +60,7 @@ test('housekeeping removes what is past its time, in several steps, and nothing 
     await blobs.record(db, 'replay', blob)
     await insertReplay(db, { id, days, blobId: blob.id })
   }
+  await insertSegments(db, { old: 31, new: 29 })
   const retention = { auditRetentionDays: 30, replayRetentionDays: 7, telemetryRetentionDays: 30 }
   const options = { db, pool, log, blobs, ...retention }
   const housekeeping = new Housekeeping(options)
@@ -80,6 +81,12 @@ test('housekeeping removes what is past its time, in several steps, and nothing 
     ['new'],
   )
 
+  const segments = await db.selectFrom('telemetry_segments').select('payload').execute()
+  assert.deepEqual(
+    segments.map(({ payload }) => payload.toString()),
+    ['new'],
+  )
+
   const kept = await db.selectFrom('replays').select(['id', 'blob_id']).execute()
   assert.deepEqual(
     kept.map(({ id }) => id),
@@ -90,6 +97,18 @@ test('housekeeping removes what is past its time, in several steps, and nothing 
   const rows = await db.selectFrom('blobs').select('id').execute()
   assert.deepEqual(rows, [{ id: kept[0]!.blob_id }])
 })
+
+/** Of the session that the recordings have. */
+async function insertSegments(db: Db, daysOf: Readonly<Record<string, number>>): Promise<void> {
+  await sql`INSERT INTO telemetry_sessions (session_id, sealed_key) VALUES ('b', '')`.execute(db)
+  for (const [index, [payload, days]] of Object.entries(daysOf).entries()) {
+    await sql`INSERT INTO telemetry_segments
+        (session_id, first_seq, last_seq, first_ts, last_ts, categories, payload, created_at)
+      VALUES ('b', ${index}, ${index}, 0, 0, 0, ${Buffer.from(payload)}, now() - make_interval(days => ${days}))`.execute(
+      db,
+    )
+  }
+}
 
 async function insertReplay(db: Db, { id, days, blobId }: { id: string; days: number; blobId: string }) {
   await sql`INSERT INTO projects (id, name) VALUES ('p', 'p') ON CONFLICT DO NOTHING`.execute(db)

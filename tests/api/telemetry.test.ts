@@ -21,6 +21,10 @@ const asNew = { 'x-stainless-package-version': '0.84.0', 'x-stainless-lang': 'js
 const create = async (telemetry: unknown, headers = {}) =>
   (await send<Shown>(server, 'POST', '/browsers', { headless: true, telemetry }, headers)).body
 
+// Opened first, so that its silence lasts while the others are tested.
+const silent = await create({ enabled: true }, asNew)
+const silentReader = await EventReader.open(server, silent.session_id)
+
 test('plain requests and old clients: a config that is given captures all that it does not turn off', async () => {
   assert.deepEqual((await create({})).telemetry, { browser: four })
   assert.deepEqual((await create({ browser: { network: off } })).telemetry, {
@@ -202,4 +206,10 @@ test('events are encrypted at rest', async () => {
     [id],
   )
   for (const word of ['api_call', 'fileInfo', 'seq']) assert.ok(!row!.payload.includes(word), word)
+})
+
+test('a silent stream says now and then that it is there', async () => {
+  await silentReader.until('a comment', ({ text }) => /^:[^\n]*\n\n$/m.test(text), 20_000)
+  assert.deepEqual(silentReader.events, [])
+  silentReader.close()
 })

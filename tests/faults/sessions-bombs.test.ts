@@ -1,6 +1,6 @@
 // A session that takes all it can get: its own limits stop it, and the one beside it does not notice.
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
 import { freemem } from 'node:os'
 import { join } from 'node:path'
 import { after, test, type TestContext } from 'node:test'
@@ -8,9 +8,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { agrees } from '../fixtures/agreement.ts'
 import { CdpClient, withCdp } from '../fixtures/cdp.ts'
 import { cleanUpAfter } from '../fixtures/cleanup.ts'
-import { instanceGroups } from '../fixtures/host.ts'
+import { eventually, instanceGroups } from '../fixtures/host.ts'
 import { runInside } from '../fixtures/inside.ts'
 import { startServer } from '../fixtures/server.ts'
+import type { SeenEvent } from '../fixtures/telemetry.ts'
 import { createSession, endsAs, instanceOf, send, type Session } from '../fixtures/sessions.ts'
 
 const PROCESSES = 300
@@ -75,11 +76,32 @@ test('a page that eats memory ends its session as out of memory', async (t) => {
 })
 
 test('a program that fills /dev/shm ends its session as out of memory', async (t) => {
-  const session = await createSession(server)
+  const session = await createSession(server, { telemetry: { enabled: true } })
   const cdp = await CdpClient.open(session.cdp_ws_url)
   void runInside(t, await instanceOf(server, session), 'head -c 500M /dev/zero > /dev/shm/fill')
   await besides(t, endsOutOfMemory(session, cdp))
+
+  // The kernel says who it was, where its log may be read.
+  const kills = async () => {
+    const path = `/browsers/${session.session_id}/telemetry/events?category=system`
+    const { body } = await send<SeenEvent[]>(server, 'GET', path)
+    return body.map(({ event }) => event).filter(({ type }) => type === 'system_oom_kill')
+  }
+  if (!isKernelLogReadable()) return t.diagnostic('the log of the kernel cannot be read here')
+  await eventually('it is told', async () => (await kills()).length === 1)
+  const [{ data } = {}] = await kills()
+  assert.ok(typeof data?.['process_name'] === 'string' && Number(data['pid']) > 0, JSON.stringify(data))
+  assert.ok(Number(data['rss_kb']) > 0)
 })
+
+function isKernelLogReadable(): boolean {
+  try {
+    closeSync(openSync('/dev/kmsg', 'r'))
+    return true
+  } catch {
+    return false
+  }
+}
 
 test('a full home is an error of who writes to it, and the session goes on', async (t) => {
   const session = await createSession(server)

@@ -9,8 +9,8 @@ import { withCdp } from '../fixtures/cdp.ts'
 import { cleanUpAfter } from '../fixtures/cleanup.ts'
 import { eventually } from '../fixtures/host.ts'
 import { startServer } from '../fixtures/server.ts'
-import { createSession, metric, send } from '../fixtures/sessions.ts'
-import { dataOf, EventReader } from '../fixtures/telemetry.ts'
+import { createSession, metric, query, send } from '../fixtures/sessions.ts'
+import { dataOf, EventReader, type SeenEvent } from '../fixtures/telemetry.ts'
 
 const owner = { after }
 const GIGABYTE = 1024 ** 3
@@ -75,6 +75,36 @@ test('a flood of lines is dropped with a count, and the session and its other ev
     assert.ok((await metric(server, 'berth_telemetry_events_dropped_total')) >= gaps)
   })
   reader.close()
+})
+
+test('a session keeps no more events than it may, and the newest of them', async (t) => {
+  const small = await startServer(t, { hasRealInstances: true, env: { BERTH_TELEMETRY_SESSION_MB: '1' } })
+  const { session_id, cdp_ws_url } = await createSession(small, { telemetry: {} })
+  const reader = await EventReader.open(small, session_id)
+  // Text that cannot be compressed, slowly enough to be no flood.
+  const write = `(async () => {
+    for (let line = 0; line < 600; line++) {
+      console.log(btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(3000)))))
+      if (line % 20 === 19) await new Promise((done) => setTimeout(done, 50))
+    }
+    console.log('the last')
+  })()`
+  await withCdp(cdp_ws_url, (cdp) =>
+    cdp.callPage('Runtime.evaluate', { expression: write, awaitPromise: true }),
+  )
+  await reader.until('the last line', () => reader.events.at(-1)?.event.data?.['text'] === 'the last')
+  reader.close()
+  const sum = 'SELECT sum(octet_length(payload))::int AS bytes FROM telemetry_segments WHERE session_id = $1'
+  await eventually('the oldest are gone', async () => {
+    const [row] = await query<{ bytes: number }>(small, sum, [session_id])
+    return row!.bytes <= 1024 * 1024
+  })
+  const { body } = await send<SeenEvent[]>(small, 'GET', `/browsers/${session_id}/telemetry/events?limit=1`)
+  assert.ok(body[0]!.seq > 1, `the oldest is number ${body[0]!.seq}`)
+  const path = `/browsers/${session_id}/telemetry/events?limit=1&order=desc`
+  const { body: newest } = await send<SeenEvent[]>(small, 'GET', path)
+  assert.equal(newest[0]!.event.data!['text'], 'the last')
+  assert.equal(newest[0]!.seq, reader.events.at(-1)!.seq)
 })
 
 test('a body of a gigabyte is told without it, and binary ones always are', async () => {
