@@ -8,6 +8,8 @@ const root = join(import.meta.dirname, '..')
 const tool = (name: string) => join(root, 'node_modules', '.bin', name)
 const node = process.execPath
 
+const LONGEST_TEST_MS = 600_000
+
 const staticSteps = [
   { name: 'types', command: [tool('tsc'), '--project', '.'] },
   { name: 'types of the page', command: [tool('tsc'), '--project', 'packages/live-view'] },
@@ -20,8 +22,9 @@ function testStep() {
   const files = globSync(['packages/*/src/**/*.test.ts', 'scripts/**/*.test.ts', 'tests/**/*.test.ts'], {
     cwd: root,
   }).toSorted()
-  // Two files at a time: every file may start a server and a database of its own.
-  return { name: 'tests', command: [node, '--test', '--test-concurrency=2', ...files] }
+  // Two files at a time: every file may start a server and a database of its own. A test that hangs fails.
+  const options = ['--test-concurrency=2', `--test-timeout=${LONGEST_TEST_MS}`]
+  return { name: 'tests', command: [node, '--test', ...options, ...files] }
 }
 
 const part = process.argv[2]
