@@ -282,7 +282,8 @@ test('numbers have no gap, and stream and history are the same to every client',
   const history: SeenEvent[] = []
   for await (const item of browsers.telemetry.events(id, { limit: 100, since: '1h' }))
     history.push(item as SeenEvent)
-  assert.deepEqual(history.slice(0, last), reader.events.slice(0, history.length))
+  // More may have come meanwhile, to either.
+  assert.deepEqual(history.slice(0, last), reader.events.slice(0, last))
   const older: SeenEvent[] = []
   for await (const item of client70(server).browsers.telemetry.events(id, { limit: 50, since: '1h' }))
     older.push(item as SeenEvent)

@@ -21,7 +21,7 @@ import { offsetHeaders, tokenHeaders } from './paging.ts'
 import type { Principal } from './principal.ts'
 import type { Turnstile } from '@berth/kit/turnstile'
 import { discardRest } from './rest-of-body.ts'
-import { CLIENT_GONE, clientGone, ClientGone, type RequestContext } from './request-context.ts'
+import { clientGone, ClientGone, statusSeen, type RequestContext } from './request-context.ts'
 
 export interface MountOptions {
   readonly db: Db
@@ -183,7 +183,7 @@ class RequestCall implements Call<unknown> {
     const { raw } = this.#reply
     const tell = () => {
       const { id: requestId } = this.#request
-      const status = raw.writableFinished ? this.#reply.statusCode : CLIENT_GONE
+      const status = statusSeen(this.#reply)
       listener({ requestId, status, durationMs: Math.round(this.#reply.elapsedTime) })
     }
     if (raw.closed) tell()

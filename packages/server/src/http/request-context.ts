@@ -46,6 +46,12 @@ export function clientGone(reply: FastifyReply): AbortSignal {
 /** What nginx made customary for a caller that left; no client ever sees it. */
 export const CLIENT_GONE = 499
 
+/** What the caller got. A stream of events may have no end of its own: once it has begun, it is answered. */
+export function statusSeen({ raw, statusCode }: FastifyReply): number {
+  const isStream = raw.headersSent && String(raw.getHeader('content-type')).startsWith('text/event-stream')
+  return raw.writableFinished || isStream ? statusCode : CLIENT_GONE
+}
+
 export class ClientGone extends Error {
   constructor() {
     super('The client went away')

@@ -13,7 +13,7 @@ import { Connections } from './connections.ts'
 import { auditRecord } from './audit-hook.ts'
 import { answerError } from './errors.ts'
 import { newHostCheck } from './host-check.ts'
-import { CLIENT_GONE } from './request-context.ts'
+import { statusSeen } from './request-context.ts'
 import { SlowBodies } from './slow-bodies.ts'
 import { compileValidator, refusalOf } from './validation.ts'
 
@@ -81,7 +81,7 @@ export function newServer({
   server.decorateRequest('route', 'none')
   server.decorateRequest('isHandling', false)
   server.decorateRequest('whenOver', (request, reply) => {
-    const status = reply.raw.writableFinished ? reply.statusCode : CLIENT_GONE
+    const status = statusSeen(reply)
     const { context, method, route } = request
     connections.requestEnded(request.raw.socket)
     slowBodies.forget(request)
