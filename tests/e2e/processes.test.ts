@@ -133,8 +133,8 @@ async function digestOf(stream: AsyncIterable<OutputEvent>) {
   return { ...seen, digest: hash.digest('hex') }
 }
 
-test('beyond 64 MB the oldest output goes, and its readers are told', async () => {
-  const size = 70 * 1024 * 1024
+test('beyond 80 MB the oldest output goes, and its readers are told', async () => {
+  const size = 90 * 1024 * 1024
   const processId = await spawn(sh(`head -c ${size} /dev/zero; echo end >&2`))
   await eventually('it has ended', async () => {
     const { state } = await browsers.process.status(processId, { id })
@@ -142,7 +142,7 @@ test('beyond 64 MB the oldest output goes, and its readers are told', async () =
   })
   const { bytes, cut, stderr, last } = await digestOf(await events(processId))
   assert.equal(bytes + cut, size)
-  assert.ok(bytes > 56 * 1024 * 1024 && bytes <= 64 * 1024 * 1024, `${bytes} bytes kept`)
+  assert.ok(bytes > 72 * 1024 * 1024 && bytes <= 80 * 1024 * 1024, `${bytes} bytes kept`)
   assert.equal(stderr, 'end\n')
   assert.deepEqual(last, { event: 'exit', exit_code: 0 })
 })

@@ -4,7 +4,7 @@ import { mutate } from './mutations.ts'
 import type { Random } from './random.ts'
 import { encode, type FuzzRequest } from './request.ts'
 import { Values } from './values.ts'
-import { referredIn, resourceOf, type World } from './world.ts'
+import { partIn, referredIn, resourceOf, type World } from './world.ts'
 
 const MUTATED_SHARE = 0.45
 
@@ -54,7 +54,10 @@ export class Generator {
 
   #valid(operation: DescribedOperation): FuzzRequest {
     const random = this.#random
-    const reference = this.#reference(operation)
+    const kind = partIn(operation.path)
+    const part = kind === undefined ? undefined : this.#world.pickPart(kind, random)
+    const reference = part?.parent ?? this.#reference(operation)
+    const path = operation.path.replace(/\{\w+\}/, encode(reference ?? ''))
     const wanted = operation.parameters.filter(
       ({ in: place, required }) => place === 'query' && (required || random.chance(0.25)),
     )
@@ -66,7 +69,7 @@ export class Generator {
       operation,
       method: operation.method,
       reference,
-      path: operation.path.replace(/\{\w+\}/, encode(reference ?? '')),
+      path: part ? path.replace(/\{\w+\}/, encode(part.id)) : path,
       query,
       headers: [],
       key: operation.isOpen && random.chance(0.7) ? undefined : this.#key(),

@@ -8,16 +8,25 @@ export interface KnownRecord {
   readonly key?: string
 }
 
+/** What belongs to something else, such as a recording to its session, and is found only below it. */
+export interface KnownPart {
+  /** Id or name of what it belongs to. */
+  readonly parent: string
+  readonly id: string
+}
+
 const MOST_RECORDS = 80
 const MOST_TOKENS = 50
 
 export class World {
   readonly #records = new Map<string, Map<string, KnownRecord>>()
+  readonly #parts = new Map<string, KnownPart[]>()
   readonly #tokens: string[] = []
   readonly #idempotencyKeys: string[] = []
 
   /** A 2xx answer tells what there is now, by the words of the path it came from. */
   learn(request: { method: string; template: string; reference: string | undefined }, answer: Learned): void {
+    this.#learnPart(request, answer)
     const resource = resourceOf(request.template)
     if (!resource) return
     const records = this.#of(resource)
@@ -35,6 +44,25 @@ export class World {
       const token = answer.headers[name]
       if (typeof token === 'string') remember(this.#tokens, token)
     }
+  }
+
+  /** `POST /browsers/{id}/replays` answers with a `replay_id`. */
+  #learnPart(
+    { method, template, reference }: { method: string; template: string; reference: string | undefined },
+    { json }: Learned,
+  ): void {
+    const [, kind] = /\}\/(\w+)s$/.exec(template) ?? []
+    if (method !== 'POST' || kind === undefined || reference === undefined) return
+    const id = (json as Record<string, unknown> | null)?.[`${kind}_id`]
+    if (typeof id !== 'string') return
+    const parts = this.#parts.get(`${kind}s`) ?? []
+    this.#parts.set(`${kind}s`, parts)
+    remember(parts, { parent: reference, id })
+  }
+
+  pickPart(kind: string, random: Random): KnownPart | undefined {
+    const parts = this.#parts.get(kind) ?? []
+    return parts.length > 0 ? random.pick(parts) : undefined
   }
 
   isCrowded(resource: string): boolean {
@@ -74,7 +102,7 @@ interface Learned {
   readonly headers: Readonly<Record<string, unknown>>
 }
 
-function remember(list: string[], item: string): void {
+function remember<T>(list: T[], item: T): void {
   list.push(item)
   if (list.length > MOST_TOKENS) list.shift()
 }
@@ -84,6 +112,11 @@ export function resourceOf(template: string): string | undefined {
   const beforeId = /(\w+)\/\{\w+\}(\/rotate)?$/.exec(template)
   if (beforeId) return beforeId[1]
   return template.includes('{') ? undefined : template.split('/').at(-1)
+}
+
+/** `/browsers/{id}/replays/{replay_id}` is about a part of a session. */
+export function partIn(template: string): string | undefined {
+  return /\}\/(\w+)\/\{\w+\}/.exec(template)?.[1]
 }
 
 export function referredIn(template: string): string | undefined {

@@ -42,6 +42,8 @@ export interface Operation {
   /** Whether a request without a body is taken as `{}`. */
   readonly bodyOptional: boolean
   readonly status: number
+  /** Other answers that are no errors, and when. */
+  readonly alsoAnswers?: Readonly<Record<number, string>>
   readonly response?: TSchema
   readonly contentType?: string
   readonly paging?: Paging

@@ -13,7 +13,7 @@ const MOST_ARGUMENT_CHARACTERS = 131_071
 /** Each of the two, of what `exec` answers with. */
 export const MOST_EXEC_OUTPUT_BYTES = 8 * 1024 * 1024
 /** Of the output of one process, and of all together. */
-export const MOST_SPOOL_BYTES = 64 * 1024 * 1024
+export const MOST_SPOOL_BYTES = 80 * 1024 * 1024
 export const MOST_SPOOL_BYTES_OF_ALL = 128 * 1024 * 1024
 /** For how long, and of how many, the end of a process can be asked for. */
 export const ENDED_KEPT_SECONDS = 3600

@@ -119,6 +119,10 @@ export const downloadReplay = operation({
   kind: 'binary',
   contentType: 'video/mp4',
   status: 200,
+  alsoAnswers: {
+    202: 'It is not ready yet, and the body is empty; Retry-After says when to ask again',
+    206: 'The range that was asked for',
+  },
   errors: ['not_found', 'range_not_satisfiable', 'invalid_state'],
 })
 

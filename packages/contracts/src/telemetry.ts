@@ -1,7 +1,7 @@
 // What a session did, as events: captured as asked for, streamed as it happens, kept for later.
 import { Type, type Static } from 'typebox'
 import { control } from './control.ts'
-import { OneOf, Strict } from './schema.ts'
+import { MAX_OFFSET, OneOf, Strict } from './schema.ts'
 import {
   categories,
   categoryOfType,
@@ -135,7 +135,7 @@ export const listTelemetryEvents = control({
     offset: Type.Optional(
       Type.Integer({
         minimum: 0,
-        maximum: Number.MAX_SAFE_INTEGER,
+        maximum: MAX_OFFSET,
         description: 'Where to go on: X-Next-Offset of the page before, and nothing else',
       }),
     ),
