@@ -8,6 +8,8 @@ import { join } from 'node:path'
 const NODE_VERSION = '24.21.0'
 const DATABASE_ACCOUNT = 'berth-db'
 const isRoot = process.getuid?.() === 0
+/** Some shells leave out where the system's own programs are. */
+const PATH = `${process.env.PATH ?? ''}:/usr/sbin:/sbin`
 
 /** Something the reader can mend; shown without a stack. */
 export class SetUpError extends Error {}
@@ -66,7 +68,7 @@ function installSystemPackages(wanted) {
     throw new SetUpError(`Cannot set up: these system packages are missing: ${missing.join(', ')}\n${remedy}`)
   }
   say(`installing system packages: ${missing.join(' ')}`)
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  const env = { ...process.env, PATH, DEBIAN_FRONTEND: 'noninteractive' }
   for (const args of [
     ['update', '-qq'],
     ['install', '-y', '-qq', '--no-install-recommends', ...missing],
@@ -81,16 +83,14 @@ function makeDatabaseAccount() {
   if (new RegExp(`^${DATABASE_ACCOUNT}:`, 'm').test(readFileSync('/etc/passwd', 'utf8'))) return
   say(`making the account ${DATABASE_ACCOUNT} for the database, which must not run as root`)
   const args = ['--system', '--user-group', '--no-create-home', '--home-dir', '/nonexistent']
-  const { status, stderr } = spawnSync(
+  const { status, stderr, error } = spawnSync(
     'useradd',
     [...args, '--shell', '/usr/sbin/nologin', DATABASE_ACCOUNT],
-    {
-      encoding: 'utf8',
-    },
+    { env: { ...process.env, PATH }, encoding: 'utf8' },
   )
   // 9: another start made it in the same moment.
   if (status !== 0 && status !== 9)
-    throw new SetUpError(`Cannot make the account ${DATABASE_ACCOUNT}: ${stderr}`)
+    throw new SetUpError(`Cannot make the account ${DATABASE_ACCOUNT}: ${stderr ?? error?.message}`)
 }
 
 function findNode(root) {
@@ -154,10 +154,7 @@ function npm(cwd, args) {
 }
 
 function isOnPath(command) {
-  return (process.env.PATH ?? '')
-    .split(':')
-    .concat('/usr/sbin', '/sbin')
-    .some((dir) => existsSync(join(dir, command)))
+  return PATH.split(':').some((dir) => existsSync(join(dir, command)))
 }
 
 function say(text) {
