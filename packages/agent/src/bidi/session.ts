@@ -10,6 +10,8 @@ import { SmallWebSocket } from '../chromium/websocket.ts'
 import type { DevtoolsOptions } from '../cdp.ts'
 
 const READY_MS = 15_000
+/** By then a Chromium that was told to close has hung up, unless something holds it. */
+const CLOSING_MS = 3_000
 
 interface Command {
   readonly id: number
@@ -26,9 +28,13 @@ export async function serveSession(client: WebSocket, { port, chromium }: Devtoo
   const { devtools_path: path } = await chromium.whenOpen(READY_MS)
   if (path === null) throw new Error('Chromium is not ready')
   let onCdpMessage: ((text: string) => unknown) | undefined
+  const session = new Session(client)
   const socket = await SmallWebSocket.open(port, path, {
     onMessage: (text) => onCdpMessage?.(text),
-    onClose: () => client.close(1001, 'Chromium has ended'),
+    onClose: () => {
+      session.answerClose()
+      client.close(1001, 'Chromium has ended')
+    },
   })
   client.once('close', () => socket.close())
   const cdp = new MapperCdpConnection({
@@ -36,7 +42,6 @@ export async function serveSession(client: WebSocket, { port, chromium }: Devtoo
     sendMessage: (text) => socket.send(text),
     close: () => socket.close(),
   })
-  const session = new Session(client)
   const mapper = await BidiServer.createAndStart(
     session,
     cdp,
@@ -56,6 +61,8 @@ class Session {
   readonly #id = randomUUID()
   #toMapper: ((command: never) => unknown) | undefined
   #newId: number | undefined
+  #closeId: number | undefined
+  #closeAnswer: string | undefined
   #hasBegun = false
 
   constructor(client: WebSocket) {
@@ -73,11 +80,24 @@ class Session {
       this.#hasBegun = answer.type === 'success'
       if (this.#hasBegun) answer.result = { ...withNames(answer.result), sessionId: this.#id }
     }
-    this.#client.send(JSON.stringify(answer))
+    const text = JSON.stringify(answer)
+    if (this.#closeId === undefined || answer.id !== this.#closeId) return this.#client.send(text)
+    this.#closeAnswer = text
+    const timer = setTimeout(() => this.answerClose(), CLOSING_MS)
+    this.#client.once('close', () => clearTimeout(timer))
   }
 
   close(): void {
     this.#toMapper = undefined
+  }
+
+  /**
+   * The mapper answers browser.close before it even tells Chromium. Who comes again at that answer would meet
+   * the one that is about to end, so they get it when that has hung up.
+   */
+  answerClose(): void {
+    if (this.#closeAnswer !== undefined) this.#client.send(this.#closeAnswer)
+    this.#closeAnswer = undefined
   }
 
   take(text: string): void {
@@ -97,6 +117,8 @@ class Session {
     } else if (method === 'session.end') {
       this.#answer(id, {})
       return this.#client.close(1000)
+    } else if (method === 'browser.close') {
+      this.#closeId = id
     }
     // SAFETY: the mapper checks methods and parameters itself.
     void this.#toMapper?.(command as never)

@@ -104,6 +104,14 @@ export class Chromium {
 
   /** Changes a running Chromium without a restart. */
   async shape(change: Shape): Promise<void> {
+    await this.#shapeNow(change).catch(async () => {
+      // Somebody closed it, or the page that was looked at: the next one is shaped.
+      await this.whenOpen(OPEN_MS)
+      await this.#shapeNow(change)
+    })
+  }
+
+  async #shapeNow(change: Shape): Promise<void> {
     await this.#inTurn(async () => {
       const { devtools_path: path, browser } = this.#state.current
       if (browser !== 'ready' || path === null || !this.#shape) {

@@ -7,6 +7,9 @@ import { AppError } from '../errors.ts'
 const RETRY_AFTER_SECONDS = '1'
 /** Messages of the framework may repeat what they complain of. */
 const LONGEST_QUOTE = 200
+/** Of a body that is refused for its size; a sender of more is cut off in the middle. */
+const MOST_DROPPED_BYTES = 64 * 1024 * 1024
+const MOST_DROPPING_MS = 5_000
 
 const frameworkCodes: Record<string, ErrorCode> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
@@ -69,9 +72,20 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
       'internal_error',
       `Cannot complete the request: a fault of the server, logged as request ${request.id}`,
     )
+  if (answer.code === 'payload_too_large') dropTheRest(request, reply)
   void reply
     .code(answer.status)
     .headers({ 'x-request-id': request.id, ...errorHeaders(answer) })
     .type('application/json; charset=utf-8')
     .send(JSON.stringify(toErrorBody(answer)))
+}
+
+/** A connection that is closed under a sender is reset, and the answer is lost with it. */
+function dropTheRest({ raw, headers }: FastifyRequest, reply: FastifyReply): void {
+  const isShort = Number(headers['content-length']) <= MOST_DROPPED_BYTES
+  if (!isShort || raw.complete) return
+  // Of the framework; Node reads on to the end of the body where the connection stays.
+  reply.removeHeader('connection')
+  const timer = setTimeout(() => raw.socket.destroy(), MOST_DROPPING_MS)
+  raw.once('close', () => clearTimeout(timer))
 }
