@@ -63,6 +63,10 @@ for (const name of values.only ? values.only.split(',') : Object.keys(parts)) {
     const startedAt = performance.now()
     const result = await part({ after: (cleanup) => void cleanups.push(cleanup) })
     console.log(`${name}: ${result}; took ${Math.round((performance.now() - startedAt) / 1000)} s`)
+  } catch (error) {
+    // What is left behind then is a consequence, and would hide it.
+    console.error(`${name} failed:`, error)
+    process.exitCode = 1
   } finally {
     for (const cleanup of cleanups) await cleanup()
   }

@@ -18,6 +18,8 @@ interface Known {
   readonly deleted: Set<string>
   /** Creates that were sent and not answered. */
   readonly unanswered: Set<string>
+  /** From here on nothing is to be expected of the server. */
+  isKilled: boolean
 }
 
 let values = 0
@@ -54,7 +56,7 @@ async function workUntilKilled(server: TestServer, known: Known, onDone: () => v
       onDone()
     }
   } catch (error) {
-    if (server.process.signalCode === null) throw error
+    if (!known.isKilled) throw error
   }
 }
 
@@ -80,7 +82,7 @@ export async function sessionKillRounds(owner: Owner, rounds: number): Promise<{
   const settings = { hasRealInstances: true, dataDir, env: { BERTH_WARM_HEADLESS: '1' } }
   let server = await startServer(owner, settings)
   const { port } = new URL(server.url)
-  const known: Known = { live: new Map(), deleted: new Set(), unanswered: new Set() }
+  const known: Known = { live: new Map(), deleted: new Set(), unanswered: new Set(), isKilled: false }
   let survived = 0
   for (let round = 0; round < rounds; round++) {
     let left = 1 + Math.floor(Math.random() * 8)
@@ -92,8 +94,10 @@ export async function sessionKillRounds(owner: Owner, rounds: number): Promise<{
     await Promise.race([enough.promise, Promise.all(workers)])
     // Somewhere within a create, most of which is the start of a browser.
     await delay(Math.random() * 1_000)
+    known.isKilled = true
     await server.stop('SIGKILL')
     await Promise.all(workers)
+    known.isKilled = false
     server = await startServer(owner, { ...settings, env: { ...settings.env, BERTH_PORT: port } })
     await verify(server, known)
     survived += known.live.size
