@@ -51,7 +51,7 @@ const parts: Record<string, (owner: Owner) => Promise<string>> = {
   async hold(owner) {
     const seconds = amount(values['hold-seconds'], 600, 60)
     const held = await holdSessions(owner, seconds)
-    return `40 sessions with 200 clients for ${seconds} s, no call failed: ${JSON.stringify(held)}`
+    return `40 sessions with 200 clients and 1000 streams for ${seconds} s, no call failed: ${JSON.stringify(held)}`
   },
 }
 

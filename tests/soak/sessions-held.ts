@@ -1,19 +1,28 @@
-// Many sessions with many clients, all of them asking now and then, for a long time: no call fails.
+// Many sessions with many clients, all of them asking now and then, and readers of their events, for a long time:
+// no call fails, no stream ends, and none misses an event.
 import assert from 'node:assert/strict'
+import { request, type IncomingMessage } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { agrees } from '../fixtures/agreement.ts'
 import { CdpClient } from '../fixtures/cdp.ts'
 import { cleanUpAfter, type Owner } from '../fixtures/cleanup.ts'
 import { footprintOf } from '../fixtures/footprint.ts'
-import { startServer } from '../fixtures/server.ts'
+import { eventually } from '../fixtures/host.ts'
+import { startServer, type TestServer } from '../fixtures/server.ts'
 import { createSession } from '../fixtures/sessions.ts'
 
 const SESSIONS = 40
 const CLIENTS_OF_EACH = 5
+const STREAMS_OF_EACH = 25
 const EVERY_MS = 1_000
+/** Of the calls of a client, how many make an event. */
+const CALLS_OF_AN_EVENT = 10
 
 export interface Held {
   readonly calls: number
+  readonly streams: number
+  /** That all streams together were told. */
+  readonly eventsRead: number
   readonly medianMs: number
   readonly p99Ms: number
   readonly slowestMs: number
@@ -23,11 +32,18 @@ export interface Held {
 export async function holdSessions(owner: Owner, seconds: number): Promise<Held> {
   const server = await startServer(owner, { hasRealInstances: true })
   const clients: CdpClient[] = []
-  cleanUpAfter(owner, () => clients.forEach((client) => client.terminate()))
+  const readers: StreamCounter[][] = []
+  cleanUpAfter(owner, () => {
+    clients.forEach((client) => client.terminate())
+    readers.flat().forEach((reader) => reader.close())
+  })
+  const asked = { headless: true, telemetry: { browser: { console: { enabled: true } } } }
   for (let count = 0; count < SESSIONS; count += 4) {
-    const sessions = await Promise.all(Array.from({ length: 4 }, () => createSession(server)))
-    for (const { cdp_ws_url } of sessions) {
+    const sessions = await Promise.all(Array.from({ length: 4 }, () => createSession(server, asked)))
+    for (const { session_id, cdp_ws_url } of sessions) {
       for (let each = 0; each < CLIENTS_OF_EACH; each++) clients.push(await CdpClient.open(cdp_ws_url))
+      const streams = Array.from({ length: STREAMS_OF_EACH }, () => StreamCounter.open(server, session_id))
+      readers.push(await Promise.all(streams))
     }
   }
   await agrees(server)
@@ -40,20 +56,75 @@ export async function holdSessions(owner: Owner, seconds: number): Promise<Held>
       await delay((index / clients.length) * EVERY_MS)
       for (let count = 0; performance.now() < until; count++) {
         const askedAt = performance.now()
-        assert.equal(await client.evaluate(`${index} + ${count}`), index + count)
+        const says = count % CALLS_OF_AN_EVENT === 0 ? 'console.log("still here"), ' : ''
+        assert.equal(await client.evaluate(`${says}${index} + ${count}`), index + count)
         times.push(performance.now() - askedAt)
         await delay(EVERY_MS)
       }
     }),
   )
   await agrees(server)
+  for (const streams of readers) {
+    await eventually('all streams of a session were told the same', () => {
+      return streams.every(
+        ({ count, lastId }) => count === streams[0]!.count && lastId === streams[0]!.lastId,
+      )
+    })
+    assert.ok(streams[0]!.count >= Math.floor(seconds / CALLS_OF_AN_EVENT), 'events came')
+    assert.ok(
+      streams.every(({ hasEnded }) => !hasEnded),
+      'a stream has ended',
+    )
+  }
+  const all = readers.flat()
   const sorted = times.toSorted((a, b) => a - b)
   const at = (part: number) => Math.round(sorted[Math.floor((sorted.length - 1) * part)]! * 10) / 10
   return {
     calls: times.length,
+    streams: all.length,
+    eventsRead: all.reduce((sum, { count }) => sum + count, 0),
     medianMs: at(0.5),
     p99Ms: at(0.99),
     slowestMs: at(1),
     rssMb: { begin: Math.round(begin), end: Math.round(footprintOf(server).rssMb) },
+  }
+}
+
+/** A reader of events that keeps nothing but how many there were. */
+class StreamCounter {
+  count = 0
+  lastId = ''
+  hasEnded = false
+  readonly #answer: IncomingMessage
+
+  private constructor(answer: IncomingMessage) {
+    this.#answer = answer
+    let rest = ''
+    answer.setEncoding('latin1')
+    answer.on('data', (chunk: string) => {
+      const lines = (rest + chunk).split('\n')
+      rest = lines.pop()!
+      for (const line of lines) {
+        if (!line.startsWith('id: ')) continue
+        this.count++
+        this.lastId = line
+      }
+    })
+    answer.on('error', () => {})
+    answer.once('close', () => (this.hasEnded = true))
+  }
+
+  static async open(server: TestServer, sessionId: string): Promise<StreamCounter> {
+    const headers = { authorization: `Bearer ${server.key}` }
+    const url = `${server.url}/browsers/${sessionId}/telemetry/stream`
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      request(url, { headers, agent: false }, resolve).on('error', reject).end()
+    })
+    assert.equal(answer.statusCode, 200)
+    return new StreamCounter(answer)
+  }
+
+  close(): void {
+    this.#answer.destroy()
   }
 }
