@@ -2,10 +2,10 @@
 // as the other takes it; redirects are answers like any other, so where they lead to is judged when the
 // browser asks for it.
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { Duplex } from 'node:stream'
 import { requestHeaders, responseHeaders } from './headers.ts'
 import { EgressRefusal, toRefusal } from './refusal.ts'
-import type { HttpTarget } from './target.ts'
+import { hostHeader, type HttpTarget } from './target.ts'
+import type { RequestConnection } from './upstream.ts'
 
 /** What Chromium takes at the most. */
 const MOST_ANSWER_HEADER_BYTES = 256 * 1024
@@ -14,7 +14,7 @@ export interface ForwardOptions {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly target: HttpTarget
-  readonly connection: Duplex
+  readonly connection: RequestConnection
   /** How long the other side may think after it has the whole request. */
   readonly answerMs: number
 }
@@ -32,15 +32,16 @@ export function checkForwardable({ headers }: IncomingMessage): void {
 
 /** Resolves when the answer was given or broke off; rejects while another one can still be given. */
 export function forward(options: ForwardOptions): Promise<void> {
-  const { request, response, target, connection, answerMs } = options
+  const { request, response, target, answerMs } = options
+  const { stream, proxy } = options.connection
   let thinking: NodeJS.Timeout | undefined
 
   return new Promise<void>((resolve, reject) => {
     const sent = httpRequest({
-      createConnection: () => connection,
+      createConnection: () => stream,
       method: request.method ?? 'GET',
-      path: target.path,
-      headers: requestHeaders(request, target),
+      path: proxy ? `http://${hostHeader(target)}${target.path}` : target.path,
+      headers: [...requestHeaders(request, target), ...credentialsFor(proxy)],
       maxHeaderSize: MOST_ANSWER_HEADER_BYTES,
     })
     const fail = (error: unknown) => {
@@ -49,6 +50,8 @@ export function forward(options: ForwardOptions): Promise<void> {
       sent.destroy()
       reject(toRefusal(error, target.host))
     }
+    // It may have been cut off before anybody could listen; a request on it would wait for ever.
+    if (stream.destroyed) return fail(new Error('cut off'))
     sent.once('finish', () => {
       thinking = setTimeout(() => {
         fail(new EgressRefusal('egress_timeout', `Cannot get an answer from "${target.host}" in time`))
@@ -56,6 +59,11 @@ export function forward(options: ForwardOptions): Promise<void> {
     })
     sent.once('response', (answer) => {
       clearTimeout(thinking)
+      // The browser has no credentials for it, and is not to be asked for any.
+      if (proxy && answer.statusCode === 407) {
+        const message = `Cannot reach "${target.host}": the proxy of the session refuses its credentials`
+        return fail(new EgressRefusal('egress_failed', message))
+      }
       // Without a listener it would be thrown; what matters is seen at its end.
       answer.on('error', () => undefined)
       try {
@@ -75,9 +83,13 @@ export function forward(options: ForwardOptions): Promise<void> {
     response.once('close', () => {
       clearTimeout(thinking)
       sent.destroy()
-      connection.destroy()
+      stream.destroy()
       resolve()
     })
     request.pipe(sent)
   }).finally(() => clearTimeout(thinking))
+}
+
+function credentialsFor(proxy: RequestConnection['proxy']): string[] {
+  return proxy?.authorization === undefined ? [] : ['Proxy-Authorization', proxy.authorization]
 }

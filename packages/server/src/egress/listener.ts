@@ -13,7 +13,8 @@ import type { EgressPolicy } from './policy.ts'
 import { deniedBecause, toRefusal } from './refusal.ts'
 import { readConnectTarget, readHttpTarget, type Target } from './target.ts'
 import { joinStreams } from './tunnel.ts'
-import type { Upstream } from './upstream.ts'
+import { upstreamFor, type EgressRoute } from './route.ts'
+import type { RequestConnection, Upstream } from './upstream.ts'
 
 export interface EgressLimits {
   /** Tunnels and requests under way at once. */
@@ -29,9 +30,17 @@ export interface EgressLimits {
 
 export interface EgressListenerOptions {
   readonly policy: EgressPolicy
-  readonly upstream: Upstream
+  /** Straight from this host. */
+  readonly direct: Upstream
+  readonly route: EgressRoute
   readonly limits: EgressLimits
   readonly log: Logger
+}
+
+/** How connections are made, until it is replaced by another. */
+interface Way {
+  readonly upstream: Upstream
+  readonly replaced: AbortController
 }
 
 /** Bytes that the instance sent to the proxy, and received from it. */
@@ -54,13 +63,15 @@ export class EgressListener implements AsyncDisposable {
   /** Connections to the other sides: one may outlive the instance's while its last bytes are taken. */
   readonly #outside = new Set<Duplex>()
   readonly #exchanges: Exchanges
-  #upstream: Upstream
+  readonly #direct: Upstream
+  #way: Way
   #ended: Traffic = { sent: 0, received: 0 }
   #closed: Promise<void> | undefined
 
-  constructor({ policy, upstream, limits, log }: EgressListenerOptions) {
+  constructor({ policy, direct, route, limits, log }: EgressListenerOptions) {
     this.#policy = policy
-    this.#upstream = upstream
+    this.#direct = direct
+    this.#way = { upstream: upstreamFor(route, direct), replaced: new AbortController() }
     this.#limits = limits
     this.#log = log
     this.#exchanges = new Exchanges(limits.connections)
@@ -89,9 +100,16 @@ export class EgressListener implements AsyncDisposable {
     return { sent, received }
   }
 
-  /** Takes effect from the next request on; tunnels stay as they are. */
+  /** From now on, for all there is: what was connected by another way is cut off, and nothing uses that again. */
+  setRoute(route: EgressRoute): void {
+    this.setUpstream(upstreamFor(route, this.#direct))
+  }
+
   setUpstream(upstream: Upstream): void {
-    this.#upstream = upstream
+    const { replaced } = this.#way
+    this.#way = { upstream, replaced: new AbortController() }
+    replaced.abort(new Error('Another way out is used now'))
+    for (const stream of this.#outside) stream.destroy()
   }
 
   async listen(socketPath: string): Promise<void> {
@@ -134,7 +152,9 @@ export class EgressListener implements AsyncDisposable {
       const { signal } = this.#exchanges.begin(socket)
       const target = readConnectTarget(request.url ?? '')
       refuseCredentials(request)
-      const outside = await this.#connect(target, signal)
+      const { stream: outside } = await this.#connect(target, signal, async (upstream, given) => ({
+        stream: await upstream.connect(target, given),
+      }))
       socket.write('HTTP/1.1 200 Connection Established\r\n\r\n')
       if (head.length > 0) outside.write(head)
       joinStreams(socket, outside, this.#limits)
@@ -156,7 +176,9 @@ export class EgressListener implements AsyncDisposable {
         const target = readHttpTarget(request.url ?? '')
         refuseCredentials(request)
         checkForwardable(request)
-        const connection = await this.#connect(target, exchange.signal)
+        const connection = await this.#connect(target, exchange.signal, (upstream, given) =>
+          upstream.connectForRequest(target, given),
+        )
         await forward({ request, response, target, connection, answerMs: this.#limits.answerMs })
       } finally {
         exchange.end()
@@ -166,17 +188,12 @@ export class EgressListener implements AsyncDisposable {
     }
   }
 
-  async #connect(target: Target, signal: AbortSignal): Promise<Duplex> {
+  async #connect(target: Target, signal: AbortSignal, open: Open): Promise<RequestConnection> {
     const { host, port } = target
     try {
       const verdict = this.#policy.judgeTarget(target)
       if (!verdict.allowed) throw deniedBecause(target, verdict.reason)
-      const connection = await this.#upstream.connect(target, signal)
-      connection.on('error', () => undefined)
-      this.#outside.add(connection)
-      connection.once('close', () => this.#outside.delete(connection))
-      if (signal.aborted) connection.destroy()
-      signal.throwIfAborted()
+      const connection = await this.#open(signal, open)
       this.#log.debug({ host, port }, 'egress connected')
       return connection
     } catch (error) {
@@ -185,4 +202,28 @@ export class EgressListener implements AsyncDisposable {
       throw refusal
     }
   }
+
+  /** A way that is replaced while it is being gone is left, and the new one tried: nothing was sent yet. */
+  async #open(signal: AbortSignal, open: Open): Promise<RequestConnection> {
+    for (;;) {
+      const way = this.#way
+      try {
+        const connection = await open(way.upstream, AbortSignal.any([signal, way.replaced.signal]))
+        const { stream } = connection
+        stream.on('error', () => undefined)
+        if (signal.aborted || way !== this.#way) stream.destroy()
+        else {
+          // Before anything else can happen, so that the next change of the way finds it.
+          this.#outside.add(stream)
+          stream.once('close', () => this.#outside.delete(stream))
+          return connection
+        }
+      } catch (error) {
+        if (way === this.#way) throw error
+      }
+      signal.throwIfAborted()
+    }
+  }
 }
+
+type Open = (upstream: Upstream, signal: AbortSignal) => Promise<RequestConnection>

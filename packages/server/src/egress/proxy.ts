@@ -2,13 +2,14 @@ import { lstat, rm } from 'node:fs/promises'
 import type { Logger } from 'pino'
 import { EgressListener, type EgressLimits } from './listener.ts'
 import type { EgressPolicy } from './policy.ts'
+import { DIRECT, type EgressRoute } from './route.ts'
 import { DirectUpstream, type DirectUpstreamOptions } from './upstream.ts'
 
 export interface EgressProxyOptions {
   readonly policy: EgressPolicy
   readonly log: Logger
   readonly limits?: Partial<EgressLimits>
-  /** How connections are made unless a listener is given another upstream. */
+  /** How connections are made straight from this host. */
   readonly direct?: Omit<DirectUpstreamOptions, 'policy'>
 }
 
@@ -32,12 +33,12 @@ export class EgressProxy {
   }
 
   /** A socket that a crashed server left there is replaced. The directory must be the host's own. */
-  async listen(socketPath: string): Promise<EgressListener> {
-    const { policy, log, direct } = this.#options
+  async listen(socketPath: string, route: EgressRoute = DIRECT): Promise<EgressListener> {
+    const { policy, log } = this.#options
     await removeStaleSocket(socketPath)
     // An upstream of its own, so that one instance cannot use up the look-ups of another.
-    const upstream = new DirectUpstream({ ...direct, policy })
-    const listener = new EgressListener({ policy, upstream, limits: this.#limits, log })
+    const direct = new DirectUpstream({ ...this.#options.direct, policy })
+    const listener = new EgressListener({ policy, direct, route, limits: this.#limits, log })
     await listener.listen(socketPath)
     return listener
   }

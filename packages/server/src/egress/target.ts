@@ -38,9 +38,17 @@ export function readHttpTarget(url: string): HttpTarget {
 }
 
 /** The value of the Host header for this target. */
-export function hostHeader({ host, port }: Target): string {
-  const name = isIP(host) === 6 ? `[${host}]` : host
-  return port === 80 ? name : `${name}:${port}`
+export function hostHeader(target: Target): string {
+  return target.port === 80 ? nameOf(target) : authorityOf(target)
+}
+
+/** `example.com:443`, `[::1]:80`. */
+export function authorityOf(target: Target): string {
+  return `${nameOf(target)}:${target.port}`
+}
+
+function nameOf({ host }: Target): string {
+  return isIP(host) === 6 ? `[${host}]` : host
 }
 
 function readAuthority(authority: string, defaultPort?: number): Target {

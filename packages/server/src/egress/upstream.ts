@@ -11,6 +11,14 @@ import type { Target } from './target.ts'
 export interface Upstream {
   /** Rejects with EgressRefusal, or with the reason of the signal. The stream may be half-closed. */
   connect(target: Target, signal: AbortSignal): Promise<Duplex>
+  /** The same for one plain HTTP request. */
+  connectForRequest(target: Target, signal: AbortSignal): Promise<RequestConnection>
+}
+
+export interface RequestConnection {
+  readonly stream: Duplex
+  /** It ends at an HTTP proxy, which is to be told the whole URL. */
+  readonly proxy?: { readonly authorization: string | undefined }
 }
 
 export interface DirectUpstreamOptions {
@@ -45,5 +53,9 @@ export class DirectUpstream implements Upstream {
       timeoutMs: this.#connectMs,
       signal,
     })
+  }
+
+  async connectForRequest(target: Target, signal: AbortSignal): Promise<RequestConnection> {
+    return { stream: await this.connect(target, signal) }
   }
 }

@@ -2,6 +2,7 @@
 // agent's matter, the same for all drivers, and reached over the link.
 import type { Duplex } from 'node:stream'
 import type { AgentStart, LinkPurpose } from '@berth/contracts/link'
+import type { EgressRoute } from '../egress/route.ts'
 
 /** Why an instance is no more. */
 export type InstanceEnd = 'destroyed' | 'ended-by-itself' | 'out-of-memory' | 'lease-lapsed'
@@ -57,6 +58,11 @@ export interface Instance {
   freeze(): Promise<void>
   thaw(): Promise<void>
   readonly isFrozen: boolean
+  /**
+   * Which way its connections leave, at once and for those it has: they are cut off. A new instance has the
+   * direct one; one that was adopted has none until it is told.
+   */
+  setRoute(route: EgressRoute): void
   setLimits(limits: InstanceLimits): Promise<void>
   /** Normal or low priority for the processors. */
   setBackground(isBackground: boolean): Promise<void>

@@ -71,6 +71,8 @@ class FakeInstance implements Instance {
     return Promise.resolve()
   }
 
+  setRoute(): void {}
+
   setLimits(): Promise<void> {
     return Promise.resolve()
   }

@@ -1,10 +1,14 @@
 // What the driver needs of the one way out of an instance: somebody who listens on its socket.
+import type { EgressRoute } from '../../egress/route.ts'
+
 export interface Egress {
-  listen(socketPath: string): Promise<EgressListener>
+  listen(socketPath: string, route: EgressRoute): Promise<EgressListener>
 }
 
 export interface EgressListener {
   /** Bytes sent and received by the instance so far. */
   readonly traffic: { readonly sent: number; readonly received: number }
+  /** At once, for what is connected as well. */
+  setRoute(route: EgressRoute): void
   close(): Promise<void>
 }

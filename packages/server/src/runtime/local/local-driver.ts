@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { instancePaths } from '@berth/contracts/link'
 import { crashPoint } from '../../crash-point.ts'
+import { DIRECT } from '../../egress/route.ts'
 import type { Capabilities, Driver, Instance, InstanceOptions } from '../driver.ts'
 import { findCgroups } from './cgroups.ts'
 import type { Cgroups } from './cgroup.ts'
@@ -137,7 +138,8 @@ export class LocalDriver implements Driver {
       const cgroup = await cgroups.create(id, limits)
       cgroup.setBackground(isBackground)
       crashPoint('instance-limited')
-      await instance.listen()
+      // Nobody's yet: what is in it has nothing to tell.
+      await instance.listen({ route: DIRECT })
       this.#usable(`start instance "${id}"`)
       await instance.start({
         mkfifo: host.programs.mkfifo,

@@ -6,6 +6,7 @@ import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
 import { agentExitCodes, instancePorts, type LinkPurpose } from '@berth/contracts/link'
 import { crashPoint } from '../../crash-point.ts'
+import { CLOSED, type EgressRoute } from '../../egress/route.ts'
 import type { Instance, InstanceEnd, InstanceLimits, OomKill } from '../driver.ts'
 import type { Cgroup } from './cgroup.ts'
 import type { Egress, EgressListener } from './egress.ts'
@@ -70,11 +71,11 @@ export class LocalInstance implements Instance {
   }
 
   /** Before the instance starts, or again for one that runs and waits to dial a new server. */
-  async listen(): Promise<void> {
+  async listen({ route }: { route: EgressRoute }): Promise<void> {
     const { directory, uid, egress } = this.#options
     this.#link = await Link.listen({ id: this.id, path: directory.socketPath('link.sock') })
     directory.admit('link.sock', uid)
-    this.#egress = await egress.listen(directory.socketPath('egress.sock'))
+    this.#egress = await egress.listen(directory.socketPath('egress.sock'), route)
     directory.admit('egress.sock', uid)
   }
 
@@ -94,7 +95,8 @@ export class LocalInstance implements Instance {
 
   /** Goes on with what an earlier server started. */
   async takeOver(): Promise<void> {
-    await this.listen()
+    // Nothing leaves it until it is known which way it should.
+    await this.listen({ route: CLOSED })
     this.#stderr = StderrFifo.open(this.#options.directory.stderr)
     await this.thaw()
     this.#isTakenOver = true
@@ -143,6 +145,10 @@ export class LocalInstance implements Instance {
       this.#options.cgroup.thaw()
       this.#isFrozen = false
     })
+  }
+
+  setRoute(route: EgressRoute): void {
+    this.#egress?.setRoute(route)
   }
 
   async setLimits(limits: InstanceLimits): Promise<void> {

@@ -1,0 +1,70 @@
+// Reading what a proxy answers, no byte more: the next ones are those of the other side.
+import type { Duplex } from 'node:stream'
+import { ProxyFailure } from './proxy-failure.ts'
+
+export function readExactly(stream: Duplex, length: number, signal: AbortSignal): Promise<Buffer> {
+  return readSome(stream, (received) => (received.length >= length ? length : undefined), {
+    most: length,
+    signal,
+  })
+}
+
+/** With the mark. */
+export function readThrough(
+  stream: Duplex,
+  mark: string,
+  options: { most: number; signal: AbortSignal },
+): Promise<Buffer> {
+  return readSome(
+    stream,
+    (received) => {
+      const at = received.indexOf(mark)
+      return at < 0 ? undefined : at + mark.length
+    },
+    options,
+  )
+}
+
+async function readSome(
+  stream: Duplex,
+  lengthIn: (received: Buffer) => number | undefined,
+  { most, signal }: { most: number; signal: AbortSignal },
+): Promise<Buffer> {
+  let received: Buffer = Buffer.alloc(0)
+  for (;;) {
+    signal.throwIfAborted()
+    const chunk = stream.read() as Buffer | null
+    if (chunk === null) {
+      await untilReadable(stream, signal)
+      continue
+    }
+    received = Buffer.concat([received, chunk])
+    const length = lengthIn(received)
+    if (length !== undefined && length <= most) {
+      if (length < received.length) stream.unshift(received.subarray(length))
+      return received.subarray(0, length)
+    }
+    if (received.length >= most) throw new ProxyFailure('answered more than it should')
+  }
+}
+
+function untilReadable(stream: Duplex, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const settle = (error?: Error) => {
+      stream.off('readable', onReadable)
+      stream.off('end', onEnd)
+      stream.off('close', onEnd)
+      signal.removeEventListener('abort', onAbort)
+      if (error) reject(error)
+      else resolve()
+    }
+    const onReadable = () => settle()
+    const onEnd = () => settle(new ProxyFailure('broke off the connection'))
+    const onAbort = () => settle(signal.reason as Error)
+    if (stream.readableEnded || stream.destroyed) return onEnd()
+    stream.on('readable', onReadable)
+    stream.once('end', onEnd)
+    stream.once('close', onEnd)
+    signal.addEventListener('abort', onAbort)
+  })
+}

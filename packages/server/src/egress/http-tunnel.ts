@@ -1,0 +1,25 @@
+import type { Duplex } from 'node:stream'
+import { readThrough } from './handshake.ts'
+import { basicCredentials, ProxyFailure } from './proxy-failure.ts'
+import type { UpstreamProxy } from './route.ts'
+import { authorityOf, type Target } from './target.ts'
+
+const MOST_HEAD_BYTES = 64 * 1024
+
+/** CONNECT, RFC 9110 section 9.3.6. Afterwards the stream is one to the target. */
+export async function openHttpTunnel(
+  stream: Duplex,
+  { target, proxy, signal }: { target: Target; proxy: UpstreamProxy; signal: AbortSignal },
+): Promise<void> {
+  const authority = authorityOf(target)
+  const credentials = basicCredentials(proxy)
+  stream.write(
+    `CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n` +
+      `${credentials === undefined ? '' : `Proxy-Authorization: ${credentials}\r\n`}\r\n`,
+  )
+  const head = await readThrough(stream, '\r\n\r\n', { most: MOST_HEAD_BYTES, signal })
+  const [, status] = /^HTTP\/1\.[01] (\d{3})/.exec(head.toString('latin1')) ?? []
+  if (status === undefined) throw new ProxyFailure('does not speak HTTP')
+  if (status === '407') throw new ProxyFailure('refuses its credentials')
+  if (!status.startsWith('2')) throw new ProxyFailure(`answers ${status}`)
+}

@@ -1,0 +1,94 @@
+// Connections through a proxy of somebody else. It is told names, not addresses, so that it resolves them
+// and no look-up of ours tells where a session goes. Whatever goes wrong, nothing goes another way.
+import type { Duplex } from 'node:stream'
+import { openHttpTunnel } from './http-tunnel.ts'
+import { basicCredentials, ProxyFailure } from './proxy-failure.ts'
+import { EgressRefusal } from './refusal.ts'
+import type { UpstreamProxy } from './route.ts'
+import { openSocksTunnel } from './socks-tunnel.ts'
+import { authorityOf, type Target } from './target.ts'
+import { secure } from './tls.ts'
+import type { RequestConnection, Upstream } from './upstream.ts'
+
+/** From dialling the proxy until it has dialled the target. */
+const HANDSHAKE_MS = 30_000
+
+export interface ProxyUpstreamOptions {
+  readonly proxy: UpstreamProxy
+  /** How the proxy itself is reached, and whether it may be. */
+  readonly reach: Upstream
+  readonly handshakeMs?: number
+}
+
+export class ProxyUpstream implements Upstream {
+  readonly #proxy: UpstreamProxy
+  readonly #reach: Upstream
+  readonly #handshakeMs: number
+
+  constructor({ proxy, reach, handshakeMs = HANDSHAKE_MS }: ProxyUpstreamOptions) {
+    this.#proxy = proxy
+    this.#reach = reach
+    this.#handshakeMs = handshakeMs
+  }
+
+  connect(target: Target, signal: AbortSignal): Promise<Duplex> {
+    return this.#open(target, signal, (stream, given) =>
+      this.#proxy.protocol === 'socks5'
+        ? openSocksTunnel(stream, { target, proxy: this.#proxy, signal: given })
+        : openHttpTunnel(stream, { target, proxy: this.#proxy, signal: given }),
+    )
+  }
+
+  /** Many HTTP proxies open tunnels to the ports of TLS only, and take plain requests as such. */
+  async connectForRequest(target: Target, signal: AbortSignal): Promise<RequestConnection> {
+    if (this.#proxy.protocol === 'socks5') return { stream: await this.connect(target, signal) }
+    const stream = await this.#open(target, signal, () => Promise.resolve())
+    return { stream, proxy: { authorization: basicCredentials(this.#proxy) } }
+  }
+
+  async #open(
+    target: Target,
+    signal: AbortSignal,
+    handshake: (stream: Duplex, signal: AbortSignal) => Promise<void>,
+  ): Promise<Duplex> {
+    const timeout = AbortSignal.timeout(this.#handshakeMs)
+    const given = AbortSignal.any([signal, timeout])
+    let stream: Duplex | undefined
+    const cut = () => stream?.destroy()
+    given.addEventListener('abort', cut)
+    try {
+      const { host, port, protocol } = this.#proxy
+      stream = await this.#reach.connect({ host, port }, given)
+      stream.on('error', () => {})
+      given.throwIfAborted()
+      if (protocol === 'https') {
+        stream = await secure(stream, { ...this.#proxy, signal: given })
+        given.throwIfAborted()
+      }
+      await handshake(stream, given)
+      given.throwIfAborted()
+      return stream
+    } catch (error) {
+      stream?.destroy()
+      signal.throwIfAborted()
+      throw refusalOf(error, { target, isTimeout: timeout.aborted })
+    } finally {
+      given.removeEventListener('abort', cut)
+    }
+  }
+}
+
+/** Says nothing of where the proxy is: it may be the operator's, and pages read this. */
+function refusalOf(error: unknown, { target, isTimeout }: { target: Target; isTimeout: boolean }) {
+  const refuse = (code: EgressRefusal['code'], why: string) =>
+    new EgressRefusal(code, `Cannot reach "${authorityOf(target)}": the proxy of the session ${why}`, {
+      cause: error,
+    })
+  if (isTimeout) return refuse('egress_timeout', 'did not answer in time')
+  if (error instanceof ProxyFailure) return refuse('egress_failed', error.message)
+  if (error instanceof EgressRefusal && error.code === 'egress_denied') {
+    return refuse('egress_denied', 'is at an address that is not allowed')
+  }
+  if (error instanceof EgressRefusal) return refuse(error.code, 'cannot be reached')
+  return refuse('egress_failed', 'broke off the connection')
+}

@@ -1,0 +1,77 @@
+// Which way the connections of an instance leave: straight, through a proxy, or not at all.
+import { DirectUpstream, type Upstream } from './upstream.ts'
+import { EgressPolicy } from './policy.ts'
+import { ProxyUpstream } from './proxy-upstream.ts'
+import { EgressRefusal } from './refusal.ts'
+import { authorityOf, type Target } from './target.ts'
+import { isIP } from 'node:net'
+
+export interface UpstreamProxy {
+  readonly protocol: 'http' | 'https' | 'socks5'
+  /** As in a Target. */
+  readonly host: string
+  readonly port: number
+  readonly username?: string
+  readonly password?: string
+  /** PEM: whom its certificate may be signed by, besides the public authorities. */
+  readonly caBundle?: string
+  /** Of the operator, who may use addresses that are closed to everybody else. */
+  readonly isOperators: boolean
+}
+
+export type EgressRoute =
+  | { readonly kind: 'direct' }
+  /** Until it is known which way is the right one. */
+  | { readonly kind: 'closed' }
+  | {
+      readonly kind: 'proxy'
+      readonly proxy: UpstreamProxy
+      /** Reached directly: `a.example`, or `*.a.example` for all below it. */
+      readonly bypassHosts: readonly string[]
+    }
+
+export const DIRECT: EgressRoute = { kind: 'direct' }
+export const CLOSED: EgressRoute = { kind: 'closed' }
+
+/** `direct` holds the policy, for targets that bypass the proxy and for the proxy itself. */
+export function upstreamFor(route: EgressRoute, direct: Upstream): Upstream {
+  switch (route.kind) {
+    case 'direct':
+      return direct
+    case 'closed':
+      return closed
+    case 'proxy': {
+      const proxied = throughProxy(route.proxy, direct)
+      if (route.bypassHosts.length === 0) return proxied
+      const bypass = newHostMatcher(route.bypassHosts)
+      const of = ({ host }: Target) => (bypass(host) ? direct : proxied)
+      return {
+        connect: (target, signal) => of(target).connect(target, signal),
+        connectForRequest: (target, signal) => of(target).connectForRequest(target, signal),
+      }
+    }
+  }
+}
+
+export function throughProxy(proxy: UpstreamProxy, direct: Upstream): ProxyUpstream {
+  return new ProxyUpstream({ proxy, reach: proxy.isOperators ? toOperators(proxy) : direct })
+}
+
+/** Whatever its address: the operator chose it. */
+function toOperators({ host, port }: UpstreamProxy): Upstream {
+  const named = isIP(host) === 0 ? [`${host}:${port}`] : []
+  const policy = new EgressPolicy({ allow: ['0.0.0.0/0', '::/0', ...named], deniedPorts: [] })
+  return new DirectUpstream({ policy })
+}
+
+function refuseAll(target: Target): Promise<never> {
+  const message = `Cannot reach "${authorityOf(target)}": the way out of the session is not known yet`
+  return Promise.reject(new EgressRefusal('egress_failed', message))
+}
+const closed: Upstream = { connect: refuseAll, connectForRequest: refuseAll }
+
+function newHostMatcher(patterns: readonly string[]): (host: string) => boolean {
+  const exact = new Set(patterns.filter((pattern) => !pattern.startsWith('*.')))
+  const suffixes = patterns.filter((pattern) => pattern.startsWith('*.')).map((pattern) => pattern.slice(1))
+  return (host) => exact.has(host) || suffixes.some((suffix) => host.endsWith(suffix))
+}
