@@ -74,7 +74,6 @@ test('what is not built yet is refused by its name', async () => {
   for (const [field, value] of Object.entries({
     profile: { name: 'p' },
     extensions: [{ id: 'e' }],
-    proxy_id: 'proxy',
     chrome_policy: { HomepageLocation: 'x' },
     invocation_id: 'i',
     stealth: true,

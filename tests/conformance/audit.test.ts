@@ -4,7 +4,7 @@ import { after, test } from 'node:test'
 import { pathsOf } from '@berth/contracts/operation'
 import { operations } from '@berth/contracts/operations'
 import { startServer } from '../fixtures/server.ts'
-import { newBrowser, newKey, newTenant } from './fixture-keys.ts'
+import { newBrowser, newKey, newProxy, newTenant } from './fixture-keys.ts'
 import { HttpCaller, type Exchange } from './http-exchange.ts'
 import { sampleRequest } from './sample-request.ts'
 import { ServerDatabase } from './server-database.ts'
@@ -61,13 +61,15 @@ for (const operation of guarded) {
       const organization = await newKey(caller, server.key, { name: 'recorded' })
       const spare = await newKey(caller, server.key, { name: 'worked on' })
       const browsers = await newBrowser(caller, tenant.key.key)
-      const references = { projects: tenant.project.id, api_keys: spare.id, browsers }
+      const proxies = await newProxy(caller, tenant.key.key)
+      const references = { projects: tenant.project.id, api_keys: spare.id, browsers, proxies }
       await assertRecorded(organization, sampleRequest(operation, path, references), path)
       await assertRecorded(tenant.key, sampleRequest(operation, path, references), path)
       const absent = sampleRequest(operation, path, {
         projects: 'absent',
         api_keys: 'absent',
         browsers: 'absent',
+        proxies: 'absent',
       })
       await assertRecorded(organization, { ...absent, ...(operation.body && { body: '{"x":' }) }, path)
     }

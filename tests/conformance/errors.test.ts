@@ -6,7 +6,7 @@ import { operations } from '@berth/contracts/operations'
 import { startServer } from '../fixtures/server.ts'
 import { badValues, type FieldsSchema } from './bad-values.ts'
 import { assertError } from './error-answer.ts'
-import { newBrowser, newKey, newProject } from './fixture-keys.ts'
+import { newBrowser, newKey, newProject, newProxy } from './fixture-keys.ts'
 import { HttpCaller, type Answer } from './http-exchange.ts'
 import { sampleBody, sampleRequest } from './sample-request.ts'
 import { ServerDatabase } from './server-database.ts'
@@ -26,6 +26,7 @@ const references = {
   projects: (await newProject(caller, server.key, 'Refused')).id,
   api_keys: (await newKey(caller, server.key, { name: 'refused' })).id,
   browsers: await newBrowser(caller, server.key),
+  proxies: await newProxy(caller, server.key),
 }
 
 /** The details name the field, each as its own entry, and the message repeats the first. */

@@ -35,6 +35,13 @@ export async function newTenant(caller: HttpCaller, orgKey: string, name: string
   return { project, key }
 }
 
+export async function newProxy(caller: HttpCaller, key: string): Promise<string> {
+  const body = { type: 'custom', config: { host: 'proxy.invalid', port: 8080 } }
+  const answer = await caller.sendJson(key, 'POST', '/proxies', body)
+  assert.equal(answer.status, 201, answer.text)
+  return (answer.json as { id: string }).id
+}
+
 export async function newBrowser(caller: HttpCaller, key: string, body: object = {}): Promise<string> {
   const answer = await caller.sendJson(key, 'POST', '/browsers', {
     headless: true,

@@ -18,6 +18,8 @@ const bodies: Record<string, object> = {
   createApiKey: { name: 'made by a stranger' },
   updateApiKey: { name: 'renamed by a stranger' },
   rotateApiKey: { expire_in_days: 0 },
+  createProxy: { type: 'custom', name: 'made by a stranger', config: { host: 'proxy.invalid', port: 8080 } },
+  updateProxy: { name: 'renamed by a stranger' },
   pressKey: { keys: ['Return'] },
 }
 

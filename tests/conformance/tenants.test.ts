@@ -8,7 +8,7 @@ import { operations } from '@berth/contracts/operations'
 import type { Project } from '@berth/contracts/projects'
 import { startServer } from '../fixtures/server.ts'
 import { assertError } from './error-answer.ts'
-import { newBrowser, newKey, newTenant } from './fixture-keys.ts'
+import { newBrowser, newKey, newProxy, newTenant } from './fixture-keys.ts'
 import { HttpCaller, type Answer } from './http-exchange.ts'
 import { resourceOf, sampleRequest } from './sample-request.ts'
 import { ServerDatabase } from './server-database.ts'
@@ -47,6 +47,10 @@ const victims: Record<string, Victim[]> = {
       absent: 'a'.repeat(24),
     },
     { what: 'by name', reference: 'their-session', absent: 'no-session' },
+  ],
+  proxies: [
+    { what: 'by id', reference: await newProxy(caller, theirs.key.key), absent: 'a'.repeat(24) },
+    { what: 'by name', reference: 'their-proxy', absent: 'no-proxy' },
   ],
 }
 
@@ -129,6 +133,28 @@ test('lists of a project key show only keys of its own project', async () => {
     assert.equal(answer.status, 200, answer.text)
     for (const key of answer.json as ApiKey[]) assert.equal(key.project_id, mine.project.id, query)
   }
+})
+
+test('lists of a project key show only proxies of its own project, and it can use no other', async () => {
+  const [proxy] = victims['proxies']!
+  for (const query of ['', `?query=${proxy!.reference}`, '?query=proxy', '?limit=100']) {
+    const answer = await caller.sendJson(mine.key.key, 'GET', `/proxies${query}`)
+    assert.deepEqual([answer.status, answer.text], [200, '[]'], query)
+  }
+  const before = await database.state()
+  const own = await newBrowser(caller, mine.key.key, { name: 'own' })
+  for (const id of [proxy!.reference, proxy!.absent]) {
+    const made = await caller.sendJson(mine.key.key, 'POST', '/browsers', { proxy_id: id })
+    assertError(made, 'bad_request', id)
+    const changed = await caller.sendJson(mine.key.key, 'PATCH', `/browsers/${own}`, { proxy_id: id })
+    assertError(changed, 'bad_request', id)
+    assert.match(changed.text, /proxy_id: names no proxy of the project/)
+  }
+  // A key of the organisation sees both projects, but a session and its proxy are of one.
+  const mixed = await caller.sendJson(server.key, 'PATCH', `/browsers/${own}`, { proxy_id: proxy!.reference })
+  assertError(mixed, 'bad_request')
+  assert.equal((await caller.sendJson(mine.key.key, 'DELETE', `/browsers/${own}`)).status, 204)
+  assert.deepEqual((await database.state())['proxies'], before['proxies'])
 })
 
 test('the audit log of a project key shows only what was done in its project', async () => {

@@ -20,7 +20,7 @@ const WORDS = [
 ]
 
 /** Refused by their name until they are built, or where the host has no GPU. */
-const RARE = new Set([...notBuiltYet, 'disable_default_proxy', 'stealth', 'gpu', 'telemetry'])
+const RARE = new Set([...notBuiltYet, 'disable_default_proxy', 'proxy_id', 'stealth', 'gpu', 'telemetry'])
 
 export class Values {
   readonly #random: Random
@@ -43,6 +43,10 @@ export class Values {
     const random = this.#random
     const types = [schema.type ?? 'string'].flat()
     if (types.includes('null') && random.chance(0.2)) return null
+    // Of a proxy: one that nobody has, and that is quickly found out.
+    if (name === 'config' && random.chance(0.7))
+      return { host: 'proxy.invalid', port: this.#integer({ minimum: 1 }) }
+    if (name === 'type' && schema.enum?.includes('custom') && random.chance(0.6)) return 'custom'
     if (schema.enum) return random.pick(schema.enum)
     if (schema.examples) return random.pick(schema.examples)
     switch (types[0]) {
@@ -70,6 +74,10 @@ export class Values {
     const random = this.#random
     if (schema.format === 'date-time') return this.#time(name)
     if (name === 'project_id') return this.#world.pick('projects', random)?.id ?? 'none'
+    if (name === 'proxy_id') return this.#world.pick('proxies', random)?.id ?? ''
+    if (name === 'bypass_hosts') return random.pick(['a.example', '*.B.example', 'bücher.example', 'no host'])
+    if (name === 'url' && schema.maxLength === 2048)
+      return random.pick(['https://site.invalid/', 'http://10.0.0.1/'])
     if (name === 'page_token' || name === 'cursor') return this.#world.pickToken(random) ?? ''
     if (name === 'start_url') return random.pick(['https://example.com/', 'about:blank'])
     // The one kind of name that is not free text.

@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { operation } from './operation.ts'
+import { NextProxyId, ProxyId } from './proxies.ts'
 import { RecordRequest } from './replays.ts'
 import { idOrName, Nullable, OneOf, pageQuery, Strict, Text, Timestamp } from './schema.ts'
 import { TelemetryConfig, TelemetryRequest } from './telemetry.ts'
@@ -90,6 +91,7 @@ export const Browser = Type.Object(
     start_url: Type.Optional(
       Type.String({ description: 'What was asked to be opened at creation, not what loaded' }),
     ),
+    proxy_id: Type.Optional(Type.String({ description: 'Proxy it uses, if any' })),
     deleted_at: Type.Optional(Timestamp('When the session ended; only on ended ones')),
     end_reason: Type.Optional(
       OneOf(endReasons, { description: 'Why the session ended; only on ended ones' }),
@@ -107,7 +109,7 @@ export const Browser = Type.Object(
 export type Browser = Static<typeof Browser>
 
 /** Known to clients, built by a later part of Berth: named in the refusal until then. */
-export const notBuiltYet = ['profile', 'extensions', 'proxy_id', 'chrome_policy', 'invocation_id'] as const
+export const notBuiltYet = ['profile', 'extensions', 'chrome_policy', 'invocation_id'] as const
 
 export const CreateBrowserRequest = Strict({
   name: Type.Optional(BrowserName),
@@ -124,7 +126,7 @@ export const CreateBrowserRequest = Strict({
   telemetry: Type.Optional(Nullable(TelemetryRequest)),
   profile: Type.Optional(Type.Object({}, { description: 'Profile to start from' })),
   extensions: Type.Optional(Type.Array(Type.Object({}), { maxItems: 20, description: 'Extensions to load' })),
-  proxy_id: Type.Optional(Type.String({ maxLength: 255, description: 'Proxy to use' })),
+  proxy_id: Type.Optional(ProxyId),
   chrome_policy: Type.Optional(Type.Object({}, { description: 'Enterprise policies' })),
   invocation_id: Type.Optional(Type.String({ maxLength: 255, description: 'Invocation it belongs to' })),
   persistence: Type.Optional(Type.Object({}, { description: 'Of old clients; ignored' })),
@@ -147,8 +149,13 @@ export const UpdateBrowserRequest = Strict({
   ),
   telemetry: Type.Optional(Nullable(TelemetryRequest)),
   profile: Type.Optional(Type.Object({}, { description: 'Profile to attach' })),
-  proxy_id: Type.Optional(Type.String({ maxLength: 255, description: 'Proxy to use' })),
-  disable_default_proxy: Type.Optional(Type.Boolean({ description: 'Stealth sessions only' })),
+  proxy_id: Type.Optional(NextProxyId),
+  disable_default_proxy: Type.Optional(
+    Type.Boolean({
+      description:
+        'Whether a stealth session without a proxy connects directly instead of through the default one; not together with proxy_id',
+    }),
+  ),
 })
 export type UpdateBrowserRequest = Static<typeof UpdateBrowserRequest>
 

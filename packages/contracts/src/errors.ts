@@ -14,6 +14,10 @@ const catalogue = {
     status: 400,
     meaning: 'A key cannot delete itself; use another key',
   },
+  resource_in_use: {
+    status: 400,
+    meaning: 'Something still uses the resource; the message says what',
+  },
   unauthorized: { status: 401, meaning: 'The API key is missing, unknown, expired or deleted' },
   forbidden: { status: 403, meaning: 'The key is valid but may not do this' },
   not_found: { status: 404, meaning: 'No such resource, or not one this key may see' },

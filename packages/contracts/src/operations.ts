@@ -12,6 +12,7 @@ import * as organization from './organization.ts'
 import * as playwright from './playwright.ts'
 import * as processes from './processes.ts'
 import * as projects from './projects.ts'
+import * as proxies from './proxies.ts'
 import * as replays from './replays.ts'
 import * as system from './system.ts'
 import * as telemetry from './telemetry.ts'
@@ -27,6 +28,7 @@ export const operations: readonly Operation[] = [
   curl,
   replays,
   telemetry,
+  proxies,
   projects,
   organization,
   apiKeys,

@@ -35,6 +35,7 @@ import { organizationRoutes } from './organization/routes.ts'
 import { OrganizationService } from './organization/service.ts'
 import { projectRoutes } from './projects/routes.ts'
 import { ProjectService } from './projects/service.ts'
+import { countLiveProxies } from './proxies/store.ts'
 import { Keyring } from './secrets/keyring.ts'
 import { SealedBox } from './secrets/sealed-box.ts'
 import { openDriver, startSessions, type SessionsPart } from './sessions-part.ts'
@@ -128,6 +129,7 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
     contents: [
       { what: 'API keys', countIn: countLiveApiKeys },
       { what: 'browser sessions', countIn: countLiveBrowsers },
+      { what: 'proxies', countIn: countLiveProxies },
     ],
   })
   const metrics = new Metrics({

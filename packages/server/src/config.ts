@@ -5,6 +5,7 @@ import { BlockList, isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import { parseCidr } from '@berth/kit/cidr'
+import { Providers } from './proxies/providers.ts'
 
 class SettingError extends Error {}
 
@@ -92,6 +93,23 @@ function egressAllow(value: string): string[] {
     }
   }
   return commaList(value)
+}
+
+function proxyProviders(path: string): Providers {
+  const content = fileContent(path)
+  try {
+    return content ? Providers.parse(content.toString()) : Providers.none
+  } catch (error) {
+    throw new SettingError(`must name a JSON file of proxies, but in "${path}" ${(error as Error).message}`)
+  }
+}
+
+function webUrls(value: string): URL[] {
+  return commaList(value).map((item) => {
+    const url = URL.parse(item)
+    if (url && /^https?:$/.test(url.protocol)) return url
+    throw new SettingError(`must list http or https URLs, but has "${item}"`)
+  })
 }
 
 function hostNames(value: string): string[] {
@@ -257,6 +275,16 @@ const settings = {
     default: '',
     parse: egressAllow,
     help: 'For browser sessions: private CIDRs or host:port they may reach, e.g. host.berth.internal:3000.',
+  }),
+  BERTH_PROXY_PROVIDERS: setting({
+    default: '',
+    parse: proxyProviders,
+    help: 'JSON file with the upstreams behind datacenter, isp, residential and mobile proxies; the format is in packages/server/src/proxies/README.md.',
+  }),
+  BERTH_PROXY_CHECK_URLS: setting({
+    default: 'https://api.ipify.org,https://checkip.amazonaws.com',
+    parse: webUrls,
+    help: 'Comma list of URLs that answer with the address of who asks; proxies are checked by asking them, the first one that answers.',
   }),
   BERTH_WARM_HEADLESS: setting({
     default: '1',

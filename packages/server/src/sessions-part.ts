@@ -7,6 +7,7 @@ import type { Logger } from 'pino'
 import { browserRoutes, callerOf } from './browsers/routes.ts'
 import { BrowserService } from './browsers/service.ts'
 import { Sessions } from './browsers/sessions.ts'
+import { countUsingProxy } from './browsers/store.ts'
 import { BrowserView } from './browsers/view.ts'
 import { Controls } from './control/controls.ts'
 import { controlRoutes } from './control/routes.ts'
@@ -32,6 +33,10 @@ import { internalAddress } from './replicas/own-address.ts'
 import { Peers } from './replicas/peers.ts'
 import { TunnelHost, isTunnelUpgrade } from './replicas/tunnel-host.ts'
 import { findDefaultProject } from './projects/store.ts'
+import { proxyRoutes } from './proxies/routes.ts'
+import { ProxyService } from './proxies/service.ts'
+import { SessionProxies } from './proxies/session-proxies.ts'
+import { ProxyUpstreams } from './proxies/upstreams.ts'
 import { Journals } from './replays/journal.ts'
 import { Recordings } from './replays/recordings.ts'
 import { attachPlayer, replayRoutes } from './replays/routes.ts'
@@ -113,6 +118,9 @@ export async function startSessions(options: {
     certificate: config.BERTH_TLS_CERT,
     onEvent: (sessionId, event) => telemetry.inbox.put(sessionId, event),
   })
+  const providers = config.BERTH_PROXY_PROVIDERS
+  const upstreams = new ProxyUpstreams({ box, providers })
+  const sessionProxies = new SessionProxies({ db, upstreams })
   const leaseSeconds = config.BERTH_LEASE_SECONDS
   const sessions: Sessions = new Sessions({
     db,
@@ -121,6 +129,7 @@ export async function startSessions(options: {
     peers,
     leaseSeconds,
     telemetry,
+    routeOf: (record) => sessionProxies.routeOf(record),
     beforeDestroy: (id) => recordings.endAll(id, 'session_ended'),
     log,
   })
@@ -149,7 +158,21 @@ export async function startSessions(options: {
   })
   const findSession = (id: string) => sessions.find(id)
   const replays = new ReplayService({ db, pool, box, blobs, browsers, findSession, recordings, tokens })
-  browsers.attendants = { resizeGuards: [openLiveViews, replays], recorder: replays, carriers: [] }
+  browsers.attendants = {
+    resizeGuards: [openLiveViews, replays],
+    recorder: replays,
+    carriers: [sessionProxies],
+    proxies: sessionProxies,
+  }
+  const proxies = new ProxyService({
+    db,
+    policy: newEgressPolicy(config),
+    providers,
+    upstreams,
+    checkUrls: config.BERTH_PROXY_CHECK_URLS,
+    uses: [{ what: 'browser sessions', countUsing: countUsingProxy }],
+    defaultProject: findDefaultProject,
+  })
   const controls = new Controls({
     find: (call, id) => browsers.session(callerOf(call), id),
     mostBodyBytes: config.BERTH_MAX_FILE_MB * MB,
@@ -172,6 +195,7 @@ export async function startSessions(options: {
       ...liveRoutes({ tokens, find: (call, id) => browsers.session(callerOf(call), id) }),
       ...replayRoutes(replays),
       ...telemetryRoutes(browsers, telemetry),
+      ...proxyRoutes(proxies),
     ],
     accessTo: (rate) => new SessionAccess({ tokens, projectOf: (id) => browsers.projectOf(id), rate }),
     resume: async () => {
@@ -225,16 +249,19 @@ export async function startSessions(options: {
 export async function openDriver(config: Config, log: Logger): Promise<Driver> {
   // The variable is refused by loadConfig unless this is a test.
   if (process.env['BERTH_FAKE_INSTANCES']) return new FakeDriver()
-  const policy = new EgressPolicy({ allow: config.BERTH_EGRESS_ALLOW })
   return LocalDriver.open({
     dataDir: config.BERTH_DATA_DIR,
     agentFile,
     playwrightRunner,
     leaseSeconds: config.BERTH_LEASE_SECONDS,
     allowWeakIsolation: config.BERTH_ALLOW_WEAK_ISOLATION,
-    egress: new EgressProxy({ policy, log }),
+    egress: new EgressProxy({ policy: newEgressPolicy(config), log }),
     log,
   })
+}
+
+function newEgressPolicy(config: Config): EgressPolicy {
+  return new EgressPolicy({ allow: config.BERTH_EGRESS_ALLOW })
 }
 
 const MB = 1024 * 1024

@@ -24,7 +24,7 @@ import { resizeAmong, type ResizeGuard } from './resize.ts'
 import type { Session } from './session.ts'
 import type { Sessions } from './sessions.ts'
 import * as store from './store.ts'
-import type { BrowserRecord, NewBrowser } from './types.ts'
+import type { BrowserRecord, NewBrowser, ProxyChange } from './types.ts'
 import { toViewport } from './viewport.ts'
 import type { BrowserView } from './view.ts'
 import type { Pool } from 'pg'
@@ -63,6 +63,15 @@ export interface Attendants {
   readonly resizeGuards: readonly ResizeGuard[]
   readonly recorder: SessionRecorder
   readonly carriers: readonly Carrier[]
+  readonly proxies: ProxyChanges
+}
+
+/** Knows which proxies a session may have. */
+export interface ProxyChanges {
+  /** Undefined: nothing changes. Throws for what cannot be. */
+  changeOf(record: BrowserRecord, body: UpdateBrowserRequest): Promise<ProxyChange | undefined>
+  /** In the transaction that makes a session use it: it is not deleted meanwhile. */
+  hold(tx: Db, projectId: string, change: ProxyChange): Promise<void>
 }
 
 export class BrowserService {
@@ -164,6 +173,7 @@ export class BrowserService {
       standbyAfterSeconds: this.#standbyAfter(body),
       viewport: toViewport(body.viewport, { gpu }),
       startUrl: toStartUrl(body.start_url),
+      proxyId: body.proxy_id || null,
       telemetry: selectAtCreation({ request: body.telemetry, age }),
     }
   }
@@ -221,6 +231,7 @@ export class BrowserService {
     const record = await this.find(caller, idOrName)
     const asked = { request: body.telemetry, age: caller.telemetryAge }
     const telemetry = selectAtUpdate(asked, record.telemetry)
+    const proxy = await this.#attendants?.proxies.changeOf(record, body)
     const viewport = body.viewport && toViewport(body.viewport, record)
     if (viewport) {
       await this.#resize(record, viewport, { force: body.viewport?.force ?? false }).catch(
@@ -235,10 +246,12 @@ export class BrowserService {
       ...(body.timeout_seconds !== undefined && { timeoutSeconds: body.timeout_seconds }),
       ...(viewport && { viewport }),
       ...(telemetry !== undefined && { telemetry }),
+      ...(proxy && { proxy }),
     }
     let updated: BrowserRecord | undefined
     const answer = await withFreeName(body.name ?? null, () =>
       commit(async (tx) => {
+        if (proxy) await this.#attendants!.proxies.hold(tx, record.project_id, proxy)
         const changed = await store.updateBrowser(tx, record.id, change)
         if (!changed) throw notFound(idOrName)
         await announceChange(tx, `browser:${record.id}`)
@@ -248,6 +261,9 @@ export class BrowserService {
     )
     // What happens after the answer is captured as it says.
     if (telemetry !== undefined) await sessions.capture(updated!)
+    // Nothing leaves by the old way after the answer; also when this repeats what was answered with 503.
+    const isAboutProxy = (body.proxy_id ?? body.disable_default_proxy) !== undefined
+    if (isAboutProxy) await sessions.reroute(updated!)
     return answer
   }
 
@@ -322,7 +338,7 @@ function projectOf({ principal, projectId }: Caller): string | null {
 
 function refuseNotBuilt(body: CreateBrowserRequest | UpdateBrowserRequest): void {
   const asked = body as Record<string, unknown>
-  for (const field of [...notBuiltYet, 'disable_default_proxy']) {
+  for (const field of notBuiltYet) {
     if (asked[field] !== undefined) throw invalidInput(field, 'is not supported by this version of Berth')
   }
   if (asked['stealth'] === true) throw invalidInput('stealth', 'is not supported by this version of Berth')

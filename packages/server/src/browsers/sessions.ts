@@ -10,6 +10,7 @@ import type { Peers } from '../replicas/peers.ts'
 import type { Claim, Instances, ReadyInstance } from '../runtime/instances.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import { LiveSession } from './live-session.ts'
+import { Routing, type RouteOf } from './routing.ts'
 import { awake, type Session } from './session.ts'
 import * as store from './store.ts'
 import type { BrowserRecord } from './types.ts'
@@ -35,6 +36,7 @@ export interface SessionsOptions {
   /** What is still wanted of an instance when its session has ended; it waits for that. */
   readonly beforeDestroy?: (sessionId: string) => Promise<void>
   readonly telemetry: Telemetry
+  readonly routeOf: RouteOf
   readonly log: Logger
 }
 
@@ -49,11 +51,13 @@ export class Sessions {
   readonly #ending = new Map<string, Promise<void>>()
   /** Ends that the database did not take yet. */
   readonly #unrecorded = new Map<string, End>()
+  readonly #routing: Routing
   readonly #timer: NodeJS.Timeout
   #address: string | null = null
 
   constructor(options: SessionsOptions) {
     this.#options = options
+    this.#routing = new Routing(options)
     this.#timer = setInterval(() => void this.#reconcile(), RECONCILE_MS)
     this.#timer.unref()
   }
@@ -100,7 +104,10 @@ export class Sessions {
         continue
       }
       found.delete(ready.instance.id)
-      void this.#capture(this.#watch(record, ready, { isAdopted: true }), record)
+      const session = this.#watch(record, ready, { isAdopted: true })
+      // Nothing leaves it before; what keeps it from being known is tried again later.
+      void this.#routing.follow(session, record).catch(() => {})
+      void this.#capture(session, record)
       resumed++
     }
     await Promise.all([...found.values()].map(({ instance }) => instance.destroy()))
@@ -109,6 +116,7 @@ export class Sessions {
 
   async start(record: BrowserRecord, claim: Claim): Promise<void> {
     const session = this.#watch(record, await claim.open(), { isAdopted: false })
+    this.#routing.begin(session, record)
     // Before anything happens in it.
     if (record.telemetry) await this.#capture(session, record)
     if (record.start_url !== null) {
@@ -143,6 +151,13 @@ export class Sessions {
     } catch {
       // Its owner is told of the change, too.
     }
+  }
+
+  /** Its proxy was changed: when this resolves nothing leaves by the old way, on whichever server it is. */
+  async reroute(record: BrowserRecord): Promise<void> {
+    const session = this.#live.get(record.id)
+    if (session) await this.#routing.follow(session, record)
+    else await this.#routing.followedElsewhere(record)
   }
 
   #watch(
@@ -188,6 +203,7 @@ export class Sessions {
         peers.ended(id, record.end_reason)
       } else if (session) {
         session.timeoutSeconds = record.timeout_seconds
+        await this.#routing.follow(session, record).catch(() => {})
         await this.#capture(session, record)
       }
     } catch (error) {

@@ -7,7 +7,7 @@ import { lookUp } from '../db/look-up.ts'
 import { prepared } from '../db/prepared.ts'
 import type { Db } from '../db/schema.ts'
 import type { Selection } from '../telemetry/selection.ts'
-import type { BrowserRecord, NewBrowser, Viewport } from './types.ts'
+import type { BrowserRecord, NewBrowser, ProxyChange, Viewport } from './types.ts'
 
 const ID = /^[a-z][a-z0-9]{23}$/
 
@@ -35,6 +35,10 @@ export const browserColumns = [
   'end_reason',
   'telemetry',
   'telemetry_version',
+  'proxy_id',
+  'is_default_proxy_disabled',
+  'proxy_version',
+  'proxy_applied_version',
 ] as const
 
 export interface Occupancy {
@@ -89,6 +93,7 @@ export async function insertBrowser(
       server_id: serverId,
       instance_id: instanceId,
       telemetry: browser.telemetry && [...browser.telemetry],
+      proxy_id: browser.proxyId,
     })
     .returning(browserColumns)
     .executeTakeFirstOrThrow()
@@ -178,7 +183,9 @@ export async function listBrowsers(
   if (options.status === 'deleted') query = query.where('deleted_at', 'is not', null)
   if (options.query) {
     const part = containing(options.query)
-    query = query.where((where) => where.or([where('name', 'ilike', part), where('id', 'ilike', part)]))
+    query = query.where((where) =>
+      where.or([where('name', 'ilike', part), where('id', 'ilike', part), where('proxy_id', 'ilike', part)]),
+    )
   }
   if (Object.keys(options.tags).length > 0) {
     query = query.where(sql<boolean>`tags @> ${JSON.stringify(options.tags)}::jsonb`)
@@ -198,12 +205,13 @@ export interface BrowserChange {
   readonly viewport?: Viewport
   /** Null: nothing is captured any more. */
   readonly telemetry?: Selection
+  readonly proxy?: ProxyChange
 }
 
 export async function updateBrowser(
   tx: Db,
   id: string,
-  { name, tags, timeoutSeconds, viewport, telemetry }: BrowserChange,
+  { name, tags, timeoutSeconds, viewport, telemetry, proxy }: BrowserChange,
 ): Promise<BrowserRecord | undefined> {
   return tx
     .updateTable('browsers')
@@ -222,11 +230,37 @@ export async function updateBrowser(
         telemetry: telemetry && [...telemetry],
         telemetry_version: sql<number>`telemetry_version + 1`,
       }),
+      ...(proxy && {
+        ...(proxy.proxyId !== undefined && { proxy_id: proxy.proxyId }),
+        ...(proxy.isDefaultProxyDisabled !== undefined && {
+          is_default_proxy_disabled: proxy.isDefaultProxyDisabled,
+        }),
+        proxy_version: sql<number>`proxy_version + 1`,
+      }),
     })
     .where('id', '=', id)
     .where('deleted_at', 'is', null)
     .returning(browserColumns)
     .executeTakeFirst()
+}
+
+/** Said by the server that has the session, when its traffic leaves as the row said then. */
+export async function markProxyApplied(db: Db, id: string, version: number): Promise<void> {
+  await db
+    .updateTable('browsers')
+    .set({ proxy_applied_version: sql`greatest(proxy_applied_version, ${version})` })
+    .where('id', '=', id)
+    .execute()
+}
+
+export async function countUsingProxy(tx: Db, proxyId: string): Promise<number> {
+  const { count } = await tx
+    .selectFrom('browsers')
+    .select(sql<number>`count(*)::int`.as('count'))
+    .where('proxy_id', '=', proxyId)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirstOrThrow()
+  return count
 }
 
 /** Those of this server that have not ended, for taking up what an earlier run of it left. */

@@ -24,6 +24,13 @@ export interface NewBrowser {
   readonly standbyAfterSeconds: number | null
   readonly viewport: Viewport
   readonly startUrl: string | null
+  readonly proxyId: string | null
   /** What is captured; null: nothing. */
   readonly telemetry: Selection
+}
+
+/** What is left out stays. */
+export interface ProxyChange {
+  readonly proxyId?: string | null
+  readonly isDefaultProxyDisabled?: boolean
 }

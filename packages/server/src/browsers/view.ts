@@ -48,6 +48,7 @@ export class BrowserView {
       ...(record.name !== null && { name: record.name }),
       ...(Object.keys(record.tags).length > 0 && { tags: record.tags }),
       ...(record.start_url !== null && { start_url: record.start_url }),
+      ...(record.proxy_id !== null && { proxy_id: record.proxy_id }),
       ...(record.deleted_at !== null && { deleted_at: record.deleted_at }),
       ...(record.end_reason !== null && { end_reason: record.end_reason }),
     }

@@ -1,6 +1,7 @@
 // The tables as Kysely sees them. The migrations beside this file are what really makes them.
 import type { ColumnType, Generated, GeneratedAlways, Kysely } from 'kysely'
 import type { EndReason } from '@berth/contracts/browsers'
+import type { ProxyConfig, ProxyProtocol, ProxyStatus, ProxyType } from '@berth/contracts/proxies'
 import type { ProjectStatus } from '@berth/contracts/projects'
 import type { ReplayEnd } from '@berth/contracts/replays'
 import type { Category } from '@berth/contracts/telemetry-events'
@@ -126,6 +127,30 @@ export interface BrowsersTable {
   telemetry: Category[] | null
   /** Grows with every change of it. */
   telemetry_version: Generated<number>
+  proxy_id: string | null
+  is_default_proxy_disabled: Generated<boolean>
+  /** Grows with every change of the two; the server that has the session says which one it has seen to. */
+  proxy_version: Generated<number>
+  proxy_applied_version: Generated<number>
+}
+
+export interface ProxiesTable {
+  id: Fixed<string>
+  project_id: Fixed<string>
+  name: string | null
+  type: Fixed<ProxyType>
+  protocol: Fixed<ProxyProtocol>
+  bypass_hosts: Fixed<string[]>
+  /** Without what is secret. */
+  config: ColumnType<ProxyConfig, string, never>
+  /** Sealed. */
+  credentials: Buffer | null
+  ca_bundle: string | null
+  status: ProxyStatus | null
+  ip_address: string | null
+  last_checked: Time | null
+  created_at: TimeOfMaking
+  deleted_at: Time | null
 }
 
 /** A bigint, which the driver gives as text. */
@@ -202,6 +227,7 @@ export interface Tables {
   telemetry_inbox: TelemetryInboxTable
   blobs: BlobsTable
   replays: ReplaysTable
+  proxies: ProxiesTable
 }
 
 /** The pool, or a transaction of it: stores do not care which. */

@@ -19,6 +19,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   { table: 'replays', column: 'sealed_key' },
   { table: 'replays', column: 'chapters' },
   { table: 'telemetry_sessions', column: 'sealed_key' },
+  { table: 'proxies', column: 'credentials' },
 ]
 
 const BATCH = 500

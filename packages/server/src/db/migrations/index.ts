@@ -3,6 +3,7 @@ import { browsers } from './002-browsers.ts'
 import { replicas } from './003-replicas.ts'
 import { replays } from './004-replays.ts'
 import { telemetry } from './005-telemetry.ts'
+import { proxies } from './008-proxies.ts'
 
 export interface Migration {
   readonly version: number
@@ -17,4 +18,5 @@ export const migrations: readonly Migration[] = [
   { version: 3, name: 'replicas', sql: replicas },
   { version: 4, name: 'replays', sql: replays },
   { version: 5, name: 'telemetry', sql: telemetry },
+  { version: 8, name: 'proxies', sql: proxies },
 ]

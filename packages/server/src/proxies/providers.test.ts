@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Providers } from './providers.ts'
+
+const parse = (file: object) => Providers.parse(JSON.stringify(file))
+
+const providers = parse({
+  datacenter: [
+    { url: 'http://us.example:8000', where: { country: 'US' } },
+    { url: 'socks5://[2001:db8::1]:1080', where: { country: 'DE' } },
+  ],
+  isp: { url: 'http://10.0.0.7:3128', username: 'u', password: 'p' },
+  residential: {
+    url: 'https://gate.example:7000',
+    username: 'acct-cc-{country}[-st-us_{state}][-city-{city}]',
+    password: 'p[w]{x}[_asn-{ASN}]',
+  },
+})
+
+test('the first upstream that can be told all that is asked for is the one', () => {
+  const { username: _none, ...rest } = providers.find('datacenter', { country: 'DE' })!
+  assert.deepEqual(rest, { protocol: 'socks5', host: '2001:db8::1', port: 1080, isOperators: true })
+  assert.equal(providers.find('datacenter', { country: 'us' })!.host, 'us.example')
+  assert.equal(providers.find('datacenter', {})!.host, 'us.example', 'any will do')
+  assert.equal(providers.find('datacenter', { country: 'FR' }), undefined)
+  assert.equal(providers.find('isp', {})!.host, '10.0.0.7', 'the operator may name any address')
+  assert.equal(providers.find('isp', { country: 'US' }), undefined, 'nobody would tell it the country')
+  assert.equal(providers.find('mobile', {}), undefined)
+  assert.equal(providers.stealthDefault, undefined)
+})
+
+function filled(config: object) {
+  const { username, password } = providers.find('residential', config) ?? {}
+  return [username, password]
+}
+
+test('what is asked for is put into user name and password, and what is not is left out', () => {
+  assert.deepEqual(filled({ country: 'US' }), ['acct-cc-us', 'p[w]{x}'])
+  assert.deepEqual(filled({ country: 'US', state: 'NY', city: 'newyork' }), [
+    'acct-cc-us-st-us_ny-city-newyork',
+    'p[w]{x}',
+  ])
+  assert.deepEqual(filled({ country: 'DE', asn: '3320' }), ['acct-cc-de', 'p[w]{x}_asn-3320'])
+  assert.deepEqual(filled({}), [undefined, undefined], 'it needs a country')
+})
+
+test('what is missing is named', () => {
+  assert.deepEqual(providers.shortcoming('isp', { country: 'US' }), { field: 'country', choices: [] })
+  assert.deepEqual(providers.shortcoming('datacenter', { country: 'FR' }), {
+    field: 'country',
+    choices: ['country'],
+  })
+  assert.deepEqual(providers.shortcoming('residential', { country: 'US', zip: '10001' }).field, 'zip')
+  assert.deepEqual(providers.shortcoming('residential', {}), {
+    field: 'country',
+    choices: ['country', 'state', 'city', 'asn'],
+  })
+})
+
+test('a file that cannot be meant is refused, without a word of its secrets', () => {
+  for (const text of [
+    '{"isp": {"url": "http://h:1", "password": "hush-hush"',
+    '[]',
+    '"hush-hush"',
+    '{"vpn": {"url": "http://h:1"}}',
+    '{"isp": {"url": "hush-hush"}}',
+    '{"isp": {"url": "http://u:hush-hush@h:1"}}',
+    '{"isp": {"url": "ftp://h:1"}}',
+    '{"isp": {"url": "http://h"}}',
+    '{"isp": {"url": "http://h:1/path"}}',
+    '{"isp": {"url": "http://h:99999"}}',
+    '{"isp": {"password": "hush-hush"}}',
+    '{"isp": {"url": "http://h:1", "password": ["hush-hush"]}}',
+    '{"isp": {"url": "http://h:1", "pasword": "hush-hush"}}',
+    '{"isp": {"url": "http://h:1", "where": {"planet": "hush-hush"}}}',
+    '{"isp": {"url": "http://h:1", "where": {"country": 7}}}',
+    '{"isp": ["hush-hush"]}',
+  ]) {
+    assert.throws(
+      () => Providers.parse(text),
+      (error: Error) => !error.message.includes('hush-hush'),
+      text,
+    )
+  }
+})

@@ -1,0 +1,286 @@
+// Proxies of real sessions: what passes them, what passes beside them (nothing), and how they are changed
+// under open pages. Every proxy has an exit of its own, which the site sees; 127.0.0.1 would be the direct way.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { chromium, type Page } from 'playwright-core'
+import { client84 } from '../client/versions.ts'
+import { newCertificate } from '../fixtures/certificates.ts'
+import { cleanUpAfter } from '../fixtures/cleanup.ts'
+import { eventually } from '../fixtures/host.ts'
+import { startProxy } from '../fixtures/proxies.ts'
+import { startServer, tempDir } from '../fixtures/server.ts'
+import { createSession, query } from '../fixtures/sessions.ts'
+import { startWitness } from '../fixtures/witness.ts'
+import { ownAddresses, startCanaries } from '../hostile/host-canaries.ts'
+
+const owner = { after }
+const DIRECT = '127.0.0.1'
+const login = { username: 'harbour', password: 'master-of-ships' }
+const certificate = newCertificate('host.berth.internal', 'only-the-proxy-knows.example')
+const plain = await startWitness(owner)
+const secure = await startWitness(owner, certificate)
+const canaries = await startCanaries(owner)
+const names = ['only-the-proxy-knows.example']
+const http = await startProxy(owner, { protocol: 'http', exit: '127.0.0.11', ...login, names })
+const https = await startProxy(owner, { protocol: 'https', exit: '127.0.0.12', ...login, names, certificate })
+const socks5 = await startProxy(owner, { protocol: 'socks5', exit: '127.0.0.13', ...login, names })
+const operators = await startProxy(owner, {
+  protocol: 'http',
+  exit: '127.0.0.14',
+  username: 'stealth-us',
+  password: 'operator',
+})
+
+const providers = join(tempDir(owner), 'providers.json')
+writeFileSync(
+  providers,
+  JSON.stringify({
+    // The operator's own network: no session could name it.
+    stealth_default: {
+      url: `http://127.0.0.1:${operators.port}`,
+      username: 'stealth-us',
+      password: 'operator',
+    },
+  }),
+)
+/** Where nobody listens. */
+const deadPort = await freePort()
+const open = [plain, secure, http, https, socks5].map(({ port }) => `host.berth.internal:${port}`)
+const server = await startServer(owner, {
+  hasRealInstances: true,
+  env: {
+    BERTH_EGRESS_ALLOW: [...open, `host.berth.internal:${deadPort}`].join(','),
+    BERTH_PROXY_PROVIDERS: providers,
+    BERTH_WARM_HEADLESS: '1',
+  },
+})
+const { browsers, proxies } = client84(server)
+
+async function newProxy(proxy: typeof http, extra: object = {}): Promise<string> {
+  return (await proxies.create({ ...proxy.definition, ...extra } as never)).id!
+}
+
+async function openPage(body: object): Promise<{ id: string; page: Page }> {
+  const session = await createSession(server, body)
+  const browser = await chromium.connectOverCDP(session.cdp_ws_url)
+  cleanUpAfter(owner, () => browser.close())
+  const page = browser.contexts()[0]!.pages()[0]!
+  const cdp = await page.context().newCDPSession(page)
+  await cdp.send('Security.setIgnoreCertificateErrors', { ignore: true })
+  return { id: session.session_id, page }
+}
+
+async function freePort(): Promise<number> {
+  const listener = createServer().listen(0, '127.0.0.1')
+  await once(listener, 'listening')
+  const { port } = listener.address() as AddressInfo
+  listener.close()
+  await once(listener, 'close')
+  return port
+}
+
+/** Where the site saw a request of the page come from. */
+const seenFrom = (page: Page, site: { url: string }) =>
+  page.evaluate<string>(`fetch(${JSON.stringify(`${site.url}/ip`)}).then((answer) => answer.text())`)
+
+for (const proxy of [http, https, socks5]) {
+  test(`all of a session passes its proxy of ${proxy.protocol}, which resolves the names`, async () => {
+    const before = [plain, secure].map(({ connections }) => connections.get(DIRECT) ?? 0)
+    const { id, page } = await openPage({
+      proxy_id: await newProxy(proxy),
+      start_url: `${plain.url}/started-by-${proxy.protocol}`,
+    })
+    await eventually('the start URL arrives', () =>
+      plain.visits.some(({ path }) => path === `/started-by-${proxy.protocol}`),
+    )
+    await page.goto(`${plain.url}/`)
+    assert.equal(await page.title(), proxy.exit)
+    assert.equal(await seenFrom(page, secure), proxy.exit)
+    await page.goto(`https://only-the-proxy-knows.example:${secure.port}/`)
+    assert.equal(await page.title(), proxy.exit, 'a name that this machine cannot resolve')
+    await page.goto(`http://only-the-proxy-knows.example:${plain.port}/`)
+    assert.equal(await page.title(), proxy.exit)
+    const echoed = await page.evaluate<string>(
+      `new Promise((resolve) => {
+         const socket = new WebSocket('ws://only-the-proxy-knows.example:${plain.port}/echo')
+         socket.onopen = () => socket.send('where from?')
+         socket.onmessage = (event) => resolve(event.data)
+       })`,
+    )
+    assert.equal(echoed, proxy.exit, 'websockets too')
+    const curled = await browsers.curl(id, { url: `${plain.url}/ip` })
+    assert.match(JSON.stringify(curled), new RegExp(proxy.exit))
+    const ran = await browsers.process.exec(id, { command: 'curl', args: ['-sS', `${plain.url}/ip`] })
+    assert.equal(atob(ran.stdout_b64 ?? ''), proxy.exit, 'programs of the session too')
+
+    // What is private stays closed, whoever would carry it.
+    for (const url of [`http://127.0.0.1:${canaries.port}`, `http://10.0.0.1`, 'http://169.254.169.254']) {
+      const refused = await browsers.curl(id, { url }).then(
+        ({ status }) => status,
+        () => 403,
+      )
+      assert.ok(refused === 403 || refused === 502, `${url}: ${refused}`)
+    }
+    assert.ok(
+      proxy.passed.every((line) => !/ (127\.|10\.|169\.)/.test(line)),
+      proxy.passed.join('\n'),
+    )
+    assert.deepEqual(
+      [plain, secure].map(({ connections }) => connections.get(DIRECT) ?? 0),
+      before,
+      'nothing came by the direct way',
+    )
+    await browsers.deleteByID(id)
+  })
+}
+
+test('a proxy is changed under open pages and kept-alive connections, and nothing passes beside it', async () => {
+  const [first, second] = [await newProxy(http), await newProxy(socks5)]
+  const { id, page } = await openPage({ proxy_id: first })
+  await page.goto(`${plain.url}/`)
+  assert.equal(await seenFrom(page, secure), http.exit)
+  // An answer without end, a socket and a tunnel that the browser keeps for later.
+  await page.evaluate(`{
+    globalThis.cut = []
+    fetch('${secure.url}/endless').then((answer) => answer.text()).catch(() => cut.push('answer'))
+    const socket = new WebSocket('ws://host.berth.internal:${plain.port}/echo')
+    socket.onopen = () => { globalThis.isOpen = true }
+    socket.onclose = () => cut.push('socket')
+    // Meanwhile it goes on asking, as pages do.
+    globalThis.seen = []
+    globalThis.isAsking = true
+    const ask = async (url) => {
+      while (isAsking) await fetch(url).then((answer) => answer.text()).then((from) => seen.push(from), () => {})
+    }
+    for (const url of ['${plain.url}/ip', '${secure.url}/ip']) ask(url)
+    void 0
+  }`)
+  await page.waitForFunction('isOpen && seen.length > 20')
+  await eventually('connections are kept', () => http.open() >= 2)
+  const directBefore = [plain, secure].map(({ connections }) => connections.get(DIRECT))
+
+  const startedAt = performance.now()
+  const changed = await browsers.update(id, { proxy_id: second })
+  const tookMs = performance.now() - startedAt
+  assert.equal(changed.proxy_id, second)
+  assert.ok(tookMs < 2_000, `it took ${tookMs} ms`)
+  await eventually('nothing passes the old one any more', () => http.open() === 0, 1_000)
+  const passedBefore = http.passed.length
+  await page.waitForFunction(`cut.includes('answer') && cut.includes('socket')`)
+  const seen = await page.evaluate<number>('seen.length')
+  await page.waitForFunction(`seen.length > ${seen + 40}`)
+  const seenSince = await page.evaluate<string[]>(`seen.slice(${seen + 20})`)
+  assert.deepEqual([...new Set(seenSince)], [socks5.exit])
+  assert.equal(await seenFrom(page, secure), socks5.exit, 'the same page, without a reload')
+  assert.equal(http.passed.length, passedBefore, 'not one request more')
+  const directNow = [plain, secure].map(({ connections }) => connections.get(DIRECT))
+  assert.deepEqual(directNow, directBefore, 'and none without a proxy')
+
+  // And without one: the same page goes straight, when it is told to.
+  assert.equal((await browsers.update(id, { proxy_id: '' })).proxy_id, undefined)
+  await eventually('nothing passes the last one any more', () => socks5.open() === 0, 1_000)
+  assert.equal(await seenFrom(page, plain), DIRECT)
+  await browsers.update(id, { proxy_id: first })
+  assert.equal(await seenFrom(page, plain), http.exit)
+  await page.evaluate('isAsking = false')
+  await browsers.deleteByID(id)
+})
+
+test('hosts of the bypass list are reached directly, and no others', async () => {
+  const proxy_id = await newProxy(http, { bypass_hosts: ['host.berth.internal', '*.knows.example'] })
+  const { id, page } = await openPage({ proxy_id })
+  await page.goto(`${plain.url}/`)
+  assert.equal(await page.title(), DIRECT)
+  await page.goto(`http://only-the-proxy-knows.example:${plain.port}/`)
+  assert.equal(await page.title(), http.exit)
+  await browsers.deleteByID(id)
+})
+
+test('a proxy that is dead or refuses its credentials is an error of navigation, and no way around it', async () => {
+  const refusing = await newProxy(http, { config: { ...http.definition.config, password: 'wrong-password' } })
+  const dead = await newProxy(http, { config: { ...http.definition.config, port: deadPort } })
+  const before = [plain, secure].map(({ visits }) => visits.length)
+  const { id, page } = await openPage({ proxy_id: refusing })
+  const expected = { [refusing]: /refuses its credentials/, [dead]: /cannot be reached/ }
+  for (const [proxy_id, reason] of Object.entries(expected)) {
+    await browsers.update(id, { proxy_id })
+    const answer = await page.goto(`${plain.url}/`)
+    assert.equal(answer!.status(), 502)
+    const text = await answer!.text()
+    assert.match(text, reason)
+    assert.ok(!text.includes(String(http.port)) && !text.includes(String(deadPort)), text)
+    const other = await page.context().newPage()
+    await assert.rejects(other.goto(`${secure.url}/`), /ERR_TUNNEL_CONNECTION_FAILED/)
+    await other.close()
+  }
+  assert.deepEqual(
+    [plain, secure].map(({ visits }) => visits.length),
+    before,
+  )
+  await browsers.deleteByID(id)
+})
+
+test('neither WebRTC nor DNS passes beside a proxy', async () => {
+  const { id, page } = await openPage({ proxy_id: await newProxy(http) })
+  await page.goto(`${plain.url}/`)
+  const hosts = ['127.0.0.1', '[::1]', 'host.berth.internal', ...ownAddresses()]
+  const servers = hosts.flatMap((host) => [
+    { urls: `stun:${host}:${canaries.port}` },
+    { urls: `turn:${host}:${canaries.port}?transport=udp`, username: 'u', credential: 'c' },
+    { urls: `turn:${host}:${canaries.port}?transport=tcp`, username: 'u', credential: 'c' },
+  ])
+  const candidates = await page.evaluate<string[]>(
+    `new Promise((resolve) => {
+       const found = []
+       const connection = new RTCPeerConnection({ iceServers: ${JSON.stringify(servers)} })
+       connection.onicecandidate = ({ candidate }) => candidate && found.push(candidate.candidate)
+       connection.onicegatheringstatechange = () =>
+         connection.iceGatheringState === 'complete' && resolve(found)
+       connection.createDataChannel('x')
+       connection.createOffer().then((offer) => connection.setLocalDescription(offer))
+       setTimeout(() => resolve(found), 3000)
+     })`,
+  )
+  assert.ok(!candidates.some((line) => / udp .* typ (srflx|relay)/.test(line)), candidates.join('\n'))
+  // A name that nobody else knows: were it looked up here, it would not be found.
+  await page.goto(`http://only-the-proxy-knows.example:${plain.port}/`)
+  assert.equal(await page.title(), http.exit)
+  const looked = await browsers.process.exec(id, {
+    command: 'bash',
+    args: [
+      '-c',
+      `getent hosts only-the-proxy-knows.example; echo x > /dev/udp/127.0.0.1/${canaries.port} || true`,
+    ],
+  })
+  assert.equal(looked.stdout_b64 ?? '', '')
+  assert.equal(canaries.touches(), 0)
+  await browsers.deleteByID(id)
+})
+
+test('a stealth session uses the default proxy of the operator, until it is told not to', async () => {
+  const { id, page } = await openPage({})
+  await page.goto(`${plain.url}/`)
+  assert.equal(await page.title(), DIRECT)
+  for (const body of [{ disable_default_proxy: true }, { disable_default_proxy: true, proxy_id: '' }]) {
+    await assert.rejects(browsers.update(id, body), { status: 400 })
+  }
+  // Sessions cannot be made so yet; from here on it is what one would be.
+  await query(server, 'UPDATE browsers SET stealth = true, is_default_proxy_disabled = true WHERE id = $1', [
+    id,
+  ])
+  await browsers.update(id, { disable_default_proxy: false })
+  assert.equal(await seenFrom(page, plain), operators.exit)
+  const own = await newProxy(http)
+  await browsers.update(id, { proxy_id: own })
+  assert.equal(await seenFrom(page, plain), http.exit, 'its own goes before')
+  await browsers.update(id, { proxy_id: '' })
+  assert.equal(await seenFrom(page, plain), operators.exit)
+  await browsers.update(id, { disable_default_proxy: true })
+  assert.equal(await seenFrom(page, plain), DIRECT)
+  await assert.rejects(browsers.update(id, { disable_default_proxy: false, proxy_id: own }), { status: 400 })
+  await browsers.deleteByID(id)
+})
