@@ -8,13 +8,13 @@ import { TelemetryConfig, TelemetryRequest } from './telemetry.ts'
 const tag = 'Browsers'
 
 const NAME = '^[a-zA-Z0-9._-]{1,255}$'
-const BrowserName = Type.String({
+export const BrowserName = Type.String({
   pattern: NAME,
   description: 'Unique among the active sessions of the project: letters, digits, dot, dash, underscore',
 })
 
 const MOST_TAGS = 50
-const Tags = Type.Record(
+export const Tags = Type.Record(
   Type.String({ maxLength: 255 }),
   Text({ description: 'Value of the tag', maxLength: 255 }),
   {
@@ -40,7 +40,7 @@ export type BrowserViewport = Static<typeof BrowserViewport>
 
 export const MIN_TIMEOUT_SECONDS = 10
 export const MAX_TIMEOUT_SECONDS = 259_200
-const TimeoutSeconds = Type.Integer({
+export const TimeoutSeconds = Type.Integer({
   minimum: MIN_TIMEOUT_SECONDS,
   maximum: MAX_TIMEOUT_SECONDS,
   description: 'Seconds without activity after which the session ends',
@@ -61,6 +61,7 @@ export const endReasons = [
   'start_failed',
   'server_stopped',
   'lost',
+  'released',
 ] as const
 export type EndReason = (typeof endReasons)[number]
 
@@ -103,6 +104,15 @@ export const Browser = Type.Object(
       ),
     ),
     telemetry: Type.Optional(TelemetryConfig),
+    pool: Type.Optional(
+      Type.Object(
+        {
+          id: Type.String({ description: 'Id of the pool' }),
+          name: Type.Optional(Type.String({ description: 'Its name, if it has one' })),
+        },
+        { title: 'BrowserPoolRef', description: 'Pool it was leased from' },
+      ),
+    ),
   },
   { title: 'Browser' },
 )
@@ -186,7 +196,9 @@ export const listBrowsers = operation({
     ...pageQuery,
     status: Type.Optional(OneOf(browserStatuses, { description: 'Which ones', default: 'active' })),
     include_deleted: Type.Optional(Type.Boolean({ description: 'Same as status=all', default: false })),
-    query: Type.Optional(Text({ description: 'Part of the name or of the id', maxLength: 255 })),
+    query: Type.Optional(
+      Text({ description: 'Part of the name, of the id or of the name of its pool', maxLength: 255 }),
+    ),
     tags: Type.Optional(Tags),
   }),
   status: 200,

@@ -18,6 +18,10 @@ const catalogue = {
     status: 400,
     meaning: 'Something still uses the resource; the message says what',
   },
+  pool_in_use: {
+    status: 400,
+    meaning: 'Browsers of the pool are leased; release them first, or set `force`',
+  },
   unauthorized: { status: 401, meaning: 'The API key is missing, unknown, expired or deleted' },
   forbidden: { status: 403, meaning: 'The key is valid but may not do this' },
   not_found: { status: 404, meaning: 'No such resource, or not one this key may see' },

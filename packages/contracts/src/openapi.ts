@@ -164,7 +164,12 @@ export function openApiDocument(operations: readonly Operation[]): Json {
   function responsesOf(operation: Operation): Json {
     const responses: Json = { [operation.status]: successOf(operation) }
     for (const [status, description] of Object.entries(operation.alsoAnswers ?? {})) {
-      responses[status] = { ...successOf(operation), description }
+      const { content, ...empty } = successOf(operation)
+      responses[status] = {
+        ...empty,
+        ...(status !== '204' && content !== undefined && { content }),
+        description,
+      }
     }
     const byStatus = Map.groupBy(errorsOf(operation), (code) => errorCatalogue[code].status)
     for (const [status, codes] of byStatus) responses[status] = failureOf(codes)

@@ -54,6 +54,8 @@ export interface Operation {
    * instance of a session, leaves nothing in the database, and is audited as reads are.
    */
   readonly effect: Effect
+  /** Of an act that may wait for long before it commits: then nothing is held for it, nor for its Idempotency-Key. */
+  readonly waits?: true
   /** Fields of the answer that are shown once and never replayed from an Idempotency-Key. */
   readonly onceOnly: readonly string[]
 }

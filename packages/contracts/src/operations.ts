@@ -1,6 +1,7 @@
 // The one table of operations. What is not here does not exist.
 import * as apiKeys from './api-keys.ts'
 import * as auditLogs from './audit-logs.ts'
+import * as browserPools from './browser-pools.ts'
 import * as browsers from './browsers.ts'
 import * as computer from './computer.ts'
 import * as curl from './curl.ts'
@@ -19,6 +20,7 @@ import * as telemetry from './telemetry.ts'
 
 export const operations: readonly Operation[] = [
   browsers,
+  browserPools,
   liveView,
   computer,
   files,

@@ -9,6 +9,7 @@ const endings: Readonly<Record<number, string>> = {
   4003: 'It ran out of memory.',
   4004: 'It could not be started.',
   4005: 'Its server was away for too long.',
+  4007: 'It was given back.',
 }
 const LINK_EXPIRED = 4006
 

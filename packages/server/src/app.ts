@@ -33,6 +33,7 @@ import { Housekeeping } from './jobs/housekeeping.ts'
 import type { ServerLog } from './logging.ts'
 import { organizationRoutes } from './organization/routes.ts'
 import { OrganizationService } from './organization/service.ts'
+import { countLivePools } from './pools/store.ts'
 import { projectRoutes } from './projects/routes.ts'
 import { ProjectService } from './projects/service.ts'
 import { countLiveProxies } from './proxies/store.ts'
@@ -90,6 +91,7 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
     const [what, id] = change.split(':', 2)
     if (what === 'master-keys') ring.reload()
     else if (what === 'browser' && id) void part.sessions.changed(id)
+    else if (what === 'pool' && id) part.pools.changed(id)
     else if (what === 'replays' && id) void part.recordings.look(id)
     else if (what?.startsWith('telemetry') && id)
       part.telemetry.announced(what, id, change.split(':')[2] ?? '')
@@ -128,6 +130,7 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
     db,
     contents: [
       { what: 'API keys', countIn: countLiveApiKeys },
+      { what: 'browser pools', countIn: countLivePools },
       { what: 'browser sessions', countIn: countLiveBrowsers },
       { what: 'proxies', countIn: countLiveProxies },
     ],

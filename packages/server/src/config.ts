@@ -230,6 +230,11 @@ const settings = {
     parse: integer(1, 1_000_000),
     help: 'Pooled sessions of the whole organisation at once.',
   }),
+  BERTH_ACQUIRE_WAIT_SECONDS: setting({
+    default: '50',
+    parse: integer(1, 3600),
+    help: 'How long a request for a browser of a pool waits at most when it does not say so. Published clients give up after 60.',
+  }),
   BERTH_OPERATOR_ID: setting({
     default: 'operator',
     parse: text,

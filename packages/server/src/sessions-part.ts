@@ -32,6 +32,8 @@ import { originOf } from './http/origin.ts'
 import { internalAddress } from './replicas/own-address.ts'
 import { Peers } from './replicas/peers.ts'
 import { TunnelHost, isTunnelUpgrade } from './replicas/tunnel-host.ts'
+import { newPools, type PoolsPart } from './pools/part.ts'
+import { countPoolsUsingProxy } from './pools/store.ts'
 import { findDefaultProject } from './projects/store.ts'
 import { proxyRoutes } from './proxies/routes.ts'
 import { ProxyService } from './proxies/service.ts'
@@ -60,6 +62,7 @@ export interface SessionsPart {
   readonly instances: Instances
   readonly recordings: Recordings
   readonly telemetry: Telemetry
+  readonly pools: PoolsPart
   readonly routes: readonly Route[]
   /** Lets in who has the token of a session. */
   accessTo(rate: RateLimit): SessionAccess
@@ -145,13 +148,14 @@ export async function startSessions(options: {
     findHere: (id) => sessions.findHere(id),
     log,
   })
-  const tunnels = new TunnelHost({ find: (id) => sessions.findHere(id), tokens })
+  const tunnels = new TunnelHost({ find: (id, tenure) => sessions.findHereAt(id, tenure), tokens })
+  const view = new BrowserView({ tokens, uptimeOf: (id) => sessions.uptimeOf(id) })
   const browsers = new BrowserService({
     db,
     pool,
     sessions,
     instances,
-    view: new BrowserView({ tokens, uptimeOf: (id) => sessions.uptimeOf(id) }),
+    view,
     serverId,
     maxSessions: config.BERTH_MAX_CONCURRENT_SESSIONS,
     defaultProject: findDefaultProject,
@@ -170,8 +174,28 @@ export async function startSessions(options: {
     providers,
     upstreams,
     checkUrls: config.BERTH_PROXY_CHECK_URLS,
-    uses: [{ what: 'browser sessions', countUsing: countUsingProxy }],
+    uses: [
+      { what: 'browser pools', countUsing: countPoolsUsingProxy },
+      { what: 'browser sessions', countUsing: countUsingProxy },
+    ],
     defaultProject: findDefaultProject,
+  })
+  const pools = newPools({
+    db,
+    pool,
+    browsers,
+    sessions,
+    view,
+    serverId,
+    mostWaitSeconds: config.BERTH_ACQUIRE_WAIT_SECONDS,
+    ceilings: {
+      maxSessions: config.BERTH_MAX_CONCURRENT_SESSIONS,
+      maxPooledSessions: config.BERTH_MAX_POOLED_SESSIONS,
+    },
+    defaultProject: findDefaultProject,
+    isAble: () => instances.shortcomings.length === 0,
+    endRecordings: (id) => replays.endRunning(id, 'stopped'),
+    log,
   })
   const controls = new Controls({
     find: (call, id) => browsers.session(callerOf(call), id),
@@ -189,19 +213,23 @@ export async function startSessions(options: {
     instances,
     recordings,
     telemetry,
+    pools,
     routes: [
       ...browserRoutes(browsers),
+      ...pools.routes,
       ...controlRoutes(controls),
       ...liveRoutes({ tokens, find: (call, id) => browsers.session(callerOf(call), id) }),
       ...replayRoutes(replays),
       ...telemetryRoutes(browsers, telemetry),
       ...proxyRoutes(proxies),
     ],
-    accessTo: (rate) => new SessionAccess({ tokens, projectOf: (id) => browsers.projectOf(id), rate }),
+    accessTo: (rate) =>
+      new SessionAccess({ tokens, projectOf: (id, tenure) => browsers.projectOf(id, tenure), rate }),
     resume: async () => {
       await sessions.resume()
       await recordings.resume()
       instances.fill()
+      pools.start()
     },
     attach: (server) => {
       server.server.on('upgrade', (request, stream, head) => {
@@ -213,7 +241,7 @@ export async function startSessions(options: {
       })
       attachLive(server, {
         ...admission,
-        find: (id) => sessions.find(id),
+        find: (id, tenure) => sessions.findAt(id, tenure),
         viewers,
         originOf: (request) => originOf(config, request),
         mostUploadBytes: config.BERTH_MAX_FILE_MB * MB,
@@ -234,10 +262,12 @@ export async function startSessions(options: {
     },
     listening: (address) => sessions.listening(internalAddress(address, config.BERTH_INTERNAL_URL)),
     closeClients: async () => {
+      pools.closeWaiters()
       tunnels.close()
       await gateway.close('server stopping')
     },
     close: async ({ endAll }) => {
+      await pools.close()
       // What is to go on is let go of first; what ends has its last pictures to give.
       if (!endAll) await recordings.close()
       await sessions.close({ endAll })

@@ -7,6 +7,8 @@ import type { BrowserRecord, NewBrowser } from './types.ts'
 
 /** For one session that is being created. */
 export interface Carried extends Preparation {
+  /** What it was found to be, for a pool that shows it: a profile or extensions, by their ids. */
+  readonly refersTo?: { readonly profileId?: string; readonly extensionIds?: readonly string[] }
   /** Keeps with the session's row what is to be known of it later; in the transaction that makes the row. */
   keep?(tx: Db, browser: BrowserRecord): Promise<void>
 }

@@ -10,9 +10,10 @@ import type { Collector } from '../telemetry/collector.ts'
 import type { OwnEvent } from '../telemetry/event.ts'
 import type { Selection } from '../telemetry/selection.ts'
 import { RunningPrograms } from './running-programs.ts'
-import type { AgentLoan, Hold, HoldOptions, Session } from './session.ts'
+import type { AgentLoan, Hold, HoldOptions } from './session.ts'
 import { SessionEnded } from './session.ts'
 import { Standby, type StandbyRule } from './standby.ts'
+import { Turn, type PooledSession, type Tenure } from './turn.ts'
 
 export interface LiveSessionOptions {
   readonly id: string
@@ -20,7 +21,10 @@ export interface LiveSessionOptions {
   readonly instance: Instance
   readonly agent: AgentClient
   readonly telemetry: Collector
-  readonly timeoutSeconds: number
+  /** Null: it does not time out, as it waits in its pool. */
+  readonly timeoutSeconds: number | null
+  /** Of a browser of a pool. */
+  readonly tenure?: Tenure | undefined
   /** Null where the host cannot freeze. */
   readonly standby: StandbyRule | null
   readonly uptimeMs: number
@@ -29,7 +33,7 @@ export interface LiveSessionOptions {
   readonly onEnd: (session: LiveSession, reason: EndReason) => void
 }
 
-export class LiveSession implements Session {
+export class LiveSession implements PooledSession {
   readonly id: string
   readonly projectId: string
   readonly instance: Instance
@@ -39,7 +43,8 @@ export class LiveSession implements Session {
   readonly #ending = new AbortController()
   readonly #standby: Standby
   readonly #programs: RunningPrograms
-  #timeoutMs: number
+  #turn: Turn | undefined
+  #timeoutMs: number | null
   #hasHadClients = false
   #holds = 0
   #idleSince = performance.now()
@@ -53,7 +58,8 @@ export class LiveSession implements Session {
     this.agent = agent
     this.telemetry = options.telemetry
     this.#onEnd = options.onEnd
-    this.#timeoutMs = options.timeoutSeconds * 1000
+    this.#timeoutMs = toMs(options.timeoutSeconds)
+    if (options.tenure) this.#turn = new Turn(this, options.tenure)
     this.#standby = new Standby({ instance, rule: options.standby, uptimeMs: options.uptimeMs, log })
     void instance.ended.then((end) => this.#onInstanceEnd(end))
     this.#becomeIdle()
@@ -68,9 +74,33 @@ export class LiveSession implements Session {
     return this.#standby.uptimeMs
   }
 
-  set timeoutSeconds(seconds: number) {
-    this.#timeoutMs = seconds * 1000
+  set timeoutSeconds(seconds: number | null) {
+    // That of a lease begins with it, however long the browser has waited.
+    if (this.#timeoutMs === null) this.#idleSince = performance.now()
+    this.#timeoutMs = toMs(seconds)
     if (this.#holds === 0) this.#setIdleTimer()
+  }
+
+  get tenure(): number {
+    return this.#turn?.tenure ?? 0
+  }
+
+  /** It waits in its pool. */
+  get isIdle(): boolean {
+    return this.#turn?.isIdle ?? false
+  }
+
+  /** As who has it now sees it. */
+  get current(): PooledSession {
+    return this.#turn ?? this
+  }
+
+  /** It is in other hands now: who had it before is sent away. */
+  pass(tenure: Tenure): void {
+    // What is known already may be told again, and late.
+    if (this.ending.aborted || tenure.number <= this.tenure) return
+    this.#turn?.end('released')
+    this.#turn = new Turn(this, tenure)
   }
 
   hold(options?: HoldOptions): Hold {
@@ -156,6 +186,7 @@ export class LiveSession implements Session {
     clearTimeout(this.#idleTimer)
     this.#standby.close()
     this.#ending.abort(new SessionEnded(reason))
+    this.#turn?.end(reason)
     this.agent.close()
     this.#onEnd(this, reason)
   }
@@ -182,9 +213,14 @@ export class LiveSession implements Session {
 
   #setIdleTimer(): void {
     clearTimeout(this.#idleTimer)
+    if (this.#timeoutMs === null) return
     const left = this.#idleSince + this.#timeoutMs - performance.now()
     this.#idleTimer = setTimeout(() => this.end('timed_out'), Math.max(0, left))
   }
+}
+
+function toMs(seconds: number | null): number | null {
+  return seconds === null ? null : seconds * 1000
 }
 
 /** What an instance that ended by itself means for its session; one that was ended has its reason before. */

@@ -21,7 +21,7 @@ import { NoCapacity, type Instances } from '../runtime/instances.ts'
 import { selectAtCreation, selectAtUpdate, type Age } from '../telemetry/selection.ts'
 import { carriedBy, type Carried, type Carrier } from './carried.ts'
 import { resizeAmong, type ResizeGuard } from './resize.ts'
-import type { Session } from './session.ts'
+import { SessionEnded, type Session } from './session.ts'
 import type { Sessions } from './sessions.ts'
 import * as store from './store.ts'
 import type { BrowserRecord, NewBrowser, ProxyChange } from './types.ts'
@@ -74,6 +74,19 @@ export interface ProxyChanges {
   hold(tx: Db, projectId: string, change: ProxyChange): Promise<void>
 }
 
+/** Checked, and not there yet. */
+export interface PlannedBrowser {
+  readonly browser: NewBrowser
+  readonly carried: readonly Carried[]
+}
+
+export interface Opening<T> {
+  /** Makes the row, with the place under the caps; throws when there is none. */
+  readonly reserve: (instanceId: string) => Promise<BrowserRecord>
+  /** When it runs; what it throws ends the session. */
+  readonly finish: (reserved: BrowserRecord) => Promise<T>
+}
+
 export class BrowserService {
   readonly #options: BrowserServiceOptions
   #attendants: Attendants | undefined
@@ -91,20 +104,41 @@ export class BrowserService {
    * it is there. Whatever breaks off in between is found by the row and undone.
    */
   async create(caller: Caller, body: CreateBrowserRequest, commit: Commit): Promise<Browser> {
-    const { sessions, view, instances } = this.#options
+    const { view, db, defaultProject } = this.#options
+    const projectId = projectOf(caller) ?? (await defaultProject(db)).id
+    const planned = await this.plan(body, { projectId, telemetryAge: caller.telemetryAge })
+    const recording = this.#attendants?.recorder.check(body.record, planned.browser)
+    return this.open(planned, {
+      reserve: (instanceId) => this.#reserve(planned, instanceId),
+      finish: async (reserved) => {
+        if (recording) await this.#attendants!.recorder.recordFromStart(reserved, recording)
+        return commit(async (tx) => view.show(await markStarted(tx, reserved), caller))
+      },
+    })
+  }
+
+  /** What a request asks for, checked; throws for what cannot be had. */
+  async plan(
+    body: CreateBrowserRequest,
+    place: { projectId: string; telemetryAge: Age },
+  ): Promise<PlannedBrowser> {
     refuseNotBuilt(body)
+    const browser = this.#toNewBrowser(place, body)
+    return { browser, carried: await carriedBy(this.#attendants?.carriers ?? [], body, browser) }
+  }
+
+  /** From the plan to a session: reserved by its row, started, and said to be there by `finish`. */
+  async open<T>({ browser, carried }: PlannedBrowser, { reserve, finish }: Opening<T>): Promise<T> {
+    const { sessions, instances } = this.#options
     if (instances.shortcomings.length > 0) {
       throw new AppError(
         'sessions_unavailable',
         `Cannot create a session: ${instances.shortcomings.join('; ')}`,
       )
     }
-    const browser = await this.#toNewBrowser(caller, body)
-    const recording = this.#attendants?.recorder.check(body.record, browser)
-    const carried = await carriedBy(this.#attendants?.carriers ?? [], body, browser)
     const claim = instances.claim(toStart(browser), carried)
     crashPoint('browser-claimed')
-    const reserved = await this.#reserve(browser, carried, claim.instanceId).catch((error: unknown) => {
+    const reserved = await reserve(claim.instanceId).catch((error: unknown) => {
       claim.giveBack()
       throw error
     })
@@ -112,12 +146,7 @@ export class BrowserService {
     try {
       await sessions.start(reserved, claim)
       crashPoint('browser-started')
-      if (recording) await this.#attendants!.recorder.recordFromStart(reserved, recording)
-      return await commit(async (tx) => {
-        const record = await store.markStarted(tx, reserved.id)
-        if (!record) throw new AppError('conflict', 'Cannot create the session: it was ended meanwhile')
-        return view.show(record, caller)
-      })
+      return await finish(reserved)
     } catch (error) {
       await sessions.end(reserved.id, 'start_failed')
       if (error instanceof NoCapacity) {
@@ -130,11 +159,7 @@ export class BrowserService {
     }
   }
 
-  async #reserve(
-    browser: NewBrowser,
-    carried: readonly Carried[],
-    instanceId: string,
-  ): Promise<BrowserRecord> {
+  async #reserve({ browser, carried }: PlannedBrowser, instanceId: string): Promise<BrowserRecord> {
     const { pool, serverId, maxSessions } = this.#options
     return withFreeName(browser.name, () =>
       inTransaction(pool, async ({ db: tx }) => {
@@ -148,11 +173,11 @@ export class BrowserService {
     )
   }
 
-  async #toNewBrowser(
-    { principal, projectId, telemetryAge: age }: Caller,
+  #toNewBrowser(
+    { projectId, telemetryAge: age }: { projectId: string; telemetryAge: Age },
     body: CreateBrowserRequest,
-  ): Promise<NewBrowser> {
-    const { db, instances, defaultProject } = this.#options
+  ): NewBrowser {
+    const { instances } = this.#options
     const { headless = false, gpu = false } = body
     if (gpu && headless) throw invalidInput('gpu', 'needs headless to be false')
     if (gpu && !instances.capabilities.gpu) {
@@ -162,7 +187,7 @@ export class BrowserService {
       throw invalidInput('headless', 'must be true: the host of this server has no X server installed')
     }
     return {
-      projectId: principal.projectId ?? projectId ?? (await defaultProject(db)).id,
+      projectId,
       name: body.name ?? null,
       tags: body.tags ?? {},
       headless,
@@ -280,13 +305,50 @@ export class BrowserService {
     await resizeAmong(this.#attendants?.resizeGuards ?? [], { session, browser, force, resize })
   }
 
+  /** As a browser of a pool is for the next who has it, whatever the one before changed. */
+  async putBack(
+    record: BrowserRecord,
+    { viewport: asked, proxy_id: proxyId = '' }: Pick<CreateBrowserRequest, 'viewport' | 'proxy_id'>,
+  ): Promise<BrowserRecord> {
+    const { sessions, pool } = this.#options
+    const { proxies } = this.#attendants!
+    const viewport = toViewport(asked, record)
+    const { width, height } = viewport
+    const isResized = width !== record.viewport_width || height !== record.viewport_height
+    const isRerouted = (record.proxy_id ?? '') !== proxyId || record.is_default_proxy_disabled
+    if (!isResized && !isRerouted) return record
+    // Throws for a proxy that is no more.
+    await proxies.changeOf(record, { proxy_id: proxyId })
+    if (isResized) await sessions.shape(record.id, { width, height })
+    const proxy = { proxyId: proxyId || null, isDefaultProxyDisabled: false }
+    const updated = await inTransaction(pool, async ({ db: tx }) => {
+      if (isRerouted) await proxies.hold(tx, record.project_id, proxy)
+      const changed = await store.updateBrowser(tx, record.id, { viewport, ...(isRerouted && { proxy }) })
+      if (!changed) throw notFound(record.id)
+      await announceChange(tx, `browser:${record.id}`)
+      return changed
+    })
+    if (isRerouted) await sessions.reroute(updated)
+    return updated
+  }
+
   /** Answers when the row says so; the instance is gone a moment later. */
   async delete(caller: Caller, idOrName: string, commit: Commit): Promise<void> {
     const record = await this.find(caller, idOrName, { includeDeleted: true })
     if (record.deleted_at) return
-    const reason: EndReason = 'deleted'
+    await this.end(record, 'deleted', commit)
+  }
+
+  /** `first` is done in the same transaction. */
+  async end(
+    record: BrowserRecord,
+    reason: EndReason,
+    commit: Commit,
+    first?: (tx: Db) => Promise<void>,
+  ): Promise<void> {
     const uptimeMs = this.#options.sessions.uptimeOf(record.id)
     await commit(async (tx) => {
+      await first?.(tx)
       await store.markEnded(tx, record.id, { reason, ...(uptimeMs !== undefined && { uptimeMs }) })
       // Whichever server has it ends it.
       await announceChange(tx, `browser:${record.id}`)
@@ -301,9 +363,10 @@ export class BrowserService {
     const { sessions } = this.#options
     const here = sessions.findHere(idOrName)
     const projectId = projectOf(caller)
-    if (here && !here.ending.aborted && (projectId === null || here.projectId === projectId)) return here
+    const isSeen = here && (projectId === null || here.projectId === projectId)
+    if (isSeen && !here.ending.aborted && !here.isIdle) return here.current
     const record = await this.find(caller, idOrName)
-    const session = await sessions.find(record.id)
+    const session = await sessions.findAt(record.id, record.tenure)
     if (!session || session.ending.aborted) throw notFound(idOrName)
     return session
   }
@@ -313,12 +376,14 @@ export class BrowserService {
     return (await this.find(caller, idOrName, { includeDeleted: true })).id
   }
 
-  /** The project of a session that has not ended. */
-  async projectOf(sessionId: string): Promise<string | undefined> {
+  /** The project of a session that has not ended, and is in the hands that are asked for. */
+  async projectOf(sessionId: string, tenure: number): Promise<string | undefined> {
     const here = this.#options.sessions.findHere(sessionId)
-    if (here) return here.ending.aborted ? undefined : here.projectId
+    if (here?.ending.aborted) return undefined
+    if (here?.tenure === tenure && !here.isIdle) return here.projectId
     const record = await store.findBrowserById(this.#options.db, sessionId)
-    return record && !record.deleted_at && !record.is_starting ? record.project_id : undefined
+    if (!record || record.deleted_at || record.is_starting || record.tenure !== tenure) return undefined
+    return record.pool_id === null || record.leased_at !== null ? record.project_id : undefined
   }
 
   async find(
@@ -332,7 +397,13 @@ export class BrowserService {
   }
 }
 
-function projectOf({ principal, projectId }: Caller): string | null {
+async function markStarted(tx: Db, { id }: BrowserRecord): Promise<BrowserRecord> {
+  const record = await store.markStarted(tx, id)
+  if (!record) throw new AppError('conflict', 'Cannot create the session: it was ended meanwhile')
+  return record
+}
+
+export function projectOf({ principal, projectId }: Caller): string | null {
   return principal.projectId ?? projectId
 }
 
@@ -345,7 +416,7 @@ function refuseNotBuilt(body: CreateBrowserRequest | UpdateBrowserRequest): void
 }
 
 /** Never a flag and never a script: only what one would type to go somewhere. */
-function toStartUrl(text: string | undefined): string | null {
+export function toStartUrl(text: string | undefined): string | null {
   if (text === undefined || text === '') return null
   const url = URL.parse(text)
   const isPage = url?.protocol === 'http:' || url?.protocol === 'https:'
@@ -360,8 +431,11 @@ function toStart({ headless, viewport, kioskMode }: NewBrowser): BrowserStart {
   return { headless, width: viewport.width, height: viewport.height, kiosk: kioskMode }
 }
 
-/** For an instance that does not do as it should; anything else stays what it is. */
+/** For an instance that does not do as it should, or whose session ends; anything else stays what it is. */
 function unavailable(action: string, error: unknown): unknown {
+  if (error instanceof SessionEnded) {
+    return new AppError('conflict', `Cannot ${action}: it has just ended`, { cause: error })
+  }
   if (!(error instanceof AgentError)) return error
   // What follows is the output of programs, which the log has.
   const [why] = error.message.split('\n', 1)
@@ -380,7 +454,7 @@ function notFound(idOrName: string): AppError {
   return new AppError('not_found', `Cannot find browser session "${idOrName}"`)
 }
 
-async function withFreeName<T>(name: string | null, write: () => Promise<T>): Promise<T> {
+export async function withFreeName<T>(name: string | null, write: () => Promise<T>): Promise<T> {
   try {
     return await write()
   } catch (error) {

@@ -12,6 +12,7 @@ import type { Telemetry } from '../telemetry/telemetry.ts'
 import { LiveSession } from './live-session.ts'
 import { Routing, type RouteOf } from './routing.ts'
 import { awake, type Session } from './session.ts'
+import type { PooledSession, Tenure } from './turn.ts'
 import * as store from './store.ts'
 import type { BrowserRecord } from './types.ts'
 
@@ -26,6 +27,19 @@ const RECONCILE_MS = 10_000
 const RECORD_AGAIN_MS = 1_000
 /** Beyond the lease: a server that nobody has heard of for so long has no instances any more. */
 const LOST_MARGIN_SECONDS = 30
+
+function tenureOf({ pool_id, tenure, leased_at }: BrowserRecord): Tenure | undefined {
+  return pool_id === null ? undefined : { number: tenure, isIdle: leased_at === null }
+}
+
+/** One that waits in its pool may do so for ever. */
+function timeoutOf(record: BrowserRecord): number | null {
+  return tenureOf(record)?.isIdle ? null : record.timeout_seconds
+}
+
+function atTenure(session: LiveSession | undefined, tenure: number): PooledSession | undefined {
+  return session?.tenure === tenure && !session.isIdle ? session.current : undefined
+}
 
 export interface SessionsOptions {
   readonly db: Db
@@ -71,9 +85,23 @@ export class Sessions {
     return this.#live.get(id)
   }
 
-  /** On whichever server it is. */
+  /** On whichever server it is, and in whose hands it is now. */
   find(id: string): Session | undefined | Promise<Session | undefined> {
-    return this.#live.get(id) ?? this.#options.peers.find(id)
+    return this.#live.get(id)?.current ?? this.#options.peers.find(id)
+  }
+
+  /** For who has a token: the session while it is in the hands that the token was made for. */
+  findAt(id: string, tenure: number): Session | undefined | Promise<Session | undefined> {
+    const isHere = this.#live.has(id)
+    return isHere ? this.findHereAt(id, tenure) : this.#options.peers.find(id, tenure)
+  }
+
+  /** The same of this server only. */
+  findHereAt(id: string, tenure: number): PooledSession | undefined | Promise<PooledSession | undefined> {
+    const session = this.#live.get(id)
+    if (!session || session.tenure === tenure) return atTenure(session, tenure)
+    // Another server may have leased it a moment ago, and the word of it be under way.
+    return this.changed(id).then(() => atTenure(this.#live.get(id), tenure))
   }
 
   /** From now on other servers reach this one. */
@@ -174,7 +202,8 @@ export class Sessions {
       projectId: record.project_id,
       instance,
       agent,
-      timeoutSeconds: record.timeout_seconds,
+      timeoutSeconds: timeoutOf(record),
+      tenure: tenureOf(record),
       standby: this.#options.instances.capabilities.freeze ? standbyRule(record) : null,
       uptimeMs: Number(record.uptime_ms),
       log: this.#options.log,
@@ -201,8 +230,15 @@ export class Sessions {
       if (record.end_reason) {
         session?.end(record.end_reason)
         peers.ended(id, record.end_reason)
-      } else if (session) {
-        session.timeoutSeconds = record.timeout_seconds
+        return
+      }
+      peers.passed(id, record.tenure)
+      if (session) {
+        // Read before another change was, and late.
+        if (record.tenure < session.tenure) return
+        const tenure = tenureOf(record)
+        if (tenure) session.pass(tenure)
+        session.timeoutSeconds = timeoutOf(record)
         await this.#routing.follow(session, record).catch(() => {})
         await this.#capture(session, record)
       }

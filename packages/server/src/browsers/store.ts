@@ -39,6 +39,11 @@ export const browserColumns = [
   'is_default_proxy_disabled',
   'proxy_version',
   'proxy_applied_version',
+  'pool_id',
+  'pool_name',
+  'tenure',
+  'leased_at',
+  'released_at',
 ] as const
 
 export interface Occupancy {
@@ -48,17 +53,29 @@ export interface Occupancy {
   readonly projectCap: number | null
 }
 
+/** Of the pools that a statement selects; one that was made smaller may have more leased than its size. */
+export const pooledPlaces = sql<number>`coalesce(sum(greatest(pool.size, (
+  SELECT count(*) FROM browsers AS pooled WHERE pooled.pool_id = pool.id AND pooled.deleted_at IS NULL
+))), 0)::int`
+
 const lockOrganization = prepared((tx) => tx.selectFrom('organization').select('id').forUpdate())
 
-/** Creates count one after another, so that no two take the last place. */
+/**
+ * Creates count one after another, so that no two take the last place. A pool has the places of its whole size,
+ * whether its browsers are there or not: nobody else can take them from it.
+ */
 export async function lockOccupancy(tx: Db, projectId: string): Promise<Occupancy> {
   // Not waited for: the count travels with it, and is made when the lock is had.
   const locking = lockOrganization(tx)
   locking.catch(() => {})
   const { rows } = await sql<Occupancy>`
     SELECT
-      (SELECT count(*)::int FROM browsers WHERE deleted_at IS NULL) AS "ofOrganization",
-      (SELECT count(*)::int FROM browsers WHERE deleted_at IS NULL AND project_id = ${projectId}) AS "ofProject",
+      (SELECT count(*)::int FROM browsers WHERE deleted_at IS NULL AND pool_id IS NULL)
+        + (SELECT ${pooledPlaces} FROM browser_pools AS pool WHERE deleted_at IS NULL) AS "ofOrganization",
+      (SELECT count(*)::int FROM browsers
+        WHERE deleted_at IS NULL AND pool_id IS NULL AND project_id = ${projectId})
+        + (SELECT ${pooledPlaces} FROM browser_pools AS pool
+            WHERE deleted_at IS NULL AND project_id = ${projectId}) AS "ofProject",
       coalesce(
         (SELECT max_concurrent_sessions FROM projects WHERE id = ${projectId}),
         (SELECT default_project_max_concurrent_sessions FROM organization)
@@ -67,11 +84,17 @@ export async function lockOccupancy(tx: Db, projectId: string): Promise<Occupanc
   return rows[0]!
 }
 
+/** Of a browser that is made for one. */
+export interface PoolRef {
+  readonly id: string
+  readonly name: string | null
+}
+
 /** With its instance, before that is started or shaped: whoever finds the row later knows where to look. */
 export async function insertBrowser(
   tx: Db,
   browser: NewBrowser,
-  { serverId, instanceId }: { serverId: string; instanceId: string },
+  { serverId, instanceId, pool }: { serverId: string; instanceId: string; pool?: PoolRef },
 ): Promise<BrowserRecord> {
   return tx
     .insertInto('browsers')
@@ -94,6 +117,7 @@ export async function insertBrowser(
       instance_id: instanceId,
       telemetry: browser.telemetry && [...browser.telemetry],
       proxy_id: browser.proxyId,
+      ...(pool && { pool_id: pool.id, pool_name: pool.name }),
     })
     .returning(browserColumns)
     .executeTakeFirstOrThrow()
@@ -138,6 +162,9 @@ export async function keepUptimes(db: Db, uptimes: ReadonlyMap<string, number>):
     WHERE browsers.id = kept.id AND browsers.uptime_ms <> kept.uptime_ms`.execute(db)
 }
 
+/** One that waits in its pool, or ended there, is nobody's session. */
+const isShown = sql<boolean>`(pool_id IS NULL OR leased_at IS NOT NULL)`
+
 const live = (db: Db) => db.selectFrom('browsers').select(browserColumns).where('deleted_at', 'is', null)
 
 const findManyById = prepared((db, ids: readonly string[]) =>
@@ -159,9 +186,10 @@ export async function findBrowser(
 ): Promise<BrowserRecord | undefined> {
   if (ID.test(idOrName)) {
     const byId = await findBrowserById(db, idOrName)
-    if (byId && (projectId === null || byId.project_id === projectId)) return byId
+    const isSeen = byId && (projectId === null || byId.project_id === projectId)
+    if (isSeen && (byId.pool_id === null || byId.leased_at !== null)) return byId
   }
-  let query = live(db).where('name', '=', idOrName)
+  let query = live(db).where('name', '=', idOrName).where(isShown)
   if (projectId !== null) query = query.where('project_id', '=', projectId)
   return query.orderBy('created_at', 'desc').orderBy('id', 'desc').executeTakeFirst()
 }
@@ -177,14 +205,19 @@ export async function listBrowsers(
     offset: number
   },
 ): Promise<BrowserRecord[]> {
-  let query = db.selectFrom('browsers').select(browserColumns).where('is_starting', '=', false)
+  let query = db.selectFrom('browsers').select(browserColumns).where('is_starting', '=', false).where(isShown)
   if (options.projectId !== null) query = query.where('project_id', '=', options.projectId)
   if (options.status === 'active') query = query.where('deleted_at', 'is', null)
   if (options.status === 'deleted') query = query.where('deleted_at', 'is not', null)
   if (options.query) {
     const part = containing(options.query)
     query = query.where((where) =>
-      where.or([where('name', 'ilike', part), where('id', 'ilike', part), where('proxy_id', 'ilike', part)]),
+      where.or([
+        where('name', 'ilike', part),
+        where('id', 'ilike', part),
+        where('proxy_id', 'ilike', part),
+        where('pool_name', 'ilike', part),
+      ]),
     )
   }
   if (Object.keys(options.tags).length > 0) {
@@ -294,11 +327,11 @@ export async function sawServer(db: Db, server: { id: string; address: string | 
 export async function findOwner(
   db: Db,
   sessionId: string,
-): Promise<{ address: string; telemetry: Category[] | null } | undefined> {
+): Promise<{ address: string; telemetry: Category[] | null; tenure: number } | undefined> {
   return db
     .selectFrom('browsers')
     .innerJoin('servers', 'servers.id', 'browsers.server_id')
-    .select(['servers.address', 'browsers.telemetry'])
+    .select(['servers.address', 'browsers.telemetry', 'browsers.tenure'])
     .$narrowType<{ address: string }>()
     .where('browsers.id', '=', sessionId)
     .where('browsers.deleted_at', 'is', null)

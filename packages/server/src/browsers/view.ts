@@ -6,7 +6,7 @@ import { shownTelemetry, type Age } from '../telemetry/selection.ts'
 import type { BrowserRecord } from './types.ts'
 
 export interface TokenSigner {
-  sign(claims: { sessionId: string; audience: readonly string[] }): string
+  sign(claims: { sessionId: string; tenure: number; audience: readonly string[] }): string
 }
 
 export class BrowserView {
@@ -21,7 +21,7 @@ export class BrowserView {
   show(record: BrowserRecord, { origin, telemetryAge }: { origin: string; telemetryAge: Age }): Browser {
     const { id: sessionId } = record
     const telemetry = shownTelemetry(record.telemetry, telemetryAge)
-    const token = (...audience: string[]) => this.#tokens.sign({ sessionId, audience })
+    const token = (...audience: string[]) => this.#tokens.sign({ sessionId, tenure: record.tenure, audience })
     const wsOrigin = origin.replace(/^http/, 'ws')
     return {
       session_id: sessionId,
@@ -51,6 +51,9 @@ export class BrowserView {
       ...(record.proxy_id !== null && { proxy_id: record.proxy_id }),
       ...(record.deleted_at !== null && { deleted_at: record.deleted_at }),
       ...(record.end_reason !== null && { end_reason: record.end_reason }),
+      ...(record.pool_id !== null && {
+        pool: { id: record.pool_id, ...(record.pool_name !== null && { name: record.pool_name }) },
+      }),
     }
   }
 }

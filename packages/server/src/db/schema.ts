@@ -1,6 +1,6 @@
 // The tables as Kysely sees them. The migrations beside this file are what really makes them.
 import type { ColumnType, Generated, GeneratedAlways, Kysely } from 'kysely'
-import type { EndReason } from '@berth/contracts/browsers'
+import type { CreateBrowserRequest, EndReason } from '@berth/contracts/browsers'
 import type { ProxyConfig, ProxyProtocol, ProxyStatus, ProxyType } from '@berth/contracts/proxies'
 import type { ProjectStatus } from '@berth/contracts/projects'
 import type { ReplayEnd } from '@berth/contracts/replays'
@@ -13,6 +13,20 @@ type TimeOfMaking = ColumnType<string, string | Date | undefined, string | Date>
 
 /** Set once, by the database or by us, and never changed. */
 type Fixed<T> = ColumnType<T, T, never>
+
+/** What each browser of a pool is asked for; the rest of such a request is the pool's, or the lease's. */
+export type PooledBrowserRequest = Pick<
+  CreateBrowserRequest,
+  | 'headless'
+  | 'stealth'
+  | 'kiosk_mode'
+  | 'viewport'
+  | 'start_url'
+  | 'profile'
+  | 'extensions'
+  | 'proxy_id'
+  | 'chrome_policy'
+>
 
 interface OrganizationTable {
   id: Fixed<string>
@@ -114,7 +128,7 @@ export interface BrowsersTable {
   viewport_width: number
   viewport_height: number
   viewport_refresh_rate: number
-  start_url: Fixed<string | null>
+  start_url: string | null
   is_starting: Generated<boolean>
   server_id: Fixed<string>
   instance_id: string | null
@@ -132,6 +146,14 @@ export interface BrowsersTable {
   /** Grows with every change of the two; the server that has the session says which one it has seen to. */
   proxy_version: Generated<number>
   proxy_applied_version: Generated<number>
+  pool_id: Fixed<string | null>
+  /** That of its pool, to be shown and found by. */
+  pool_name: string | null
+  /** Grows whenever a browser of a pool passes into other hands. */
+  tenure: Generated<number>
+  /** Null: it waits in its pool, or has none. */
+  leased_at: Time | null
+  released_at: Time | null
 }
 
 export interface ProxiesTable {
@@ -151,6 +173,28 @@ export interface ProxiesTable {
   last_checked: Time | null
   created_at: TimeOfMaking
   deleted_at: Time | null
+}
+
+export interface BrowserPoolsTable {
+  id: Fixed<string>
+  project_id: Fixed<string>
+  name: string | null
+  size: number
+  fill_rate_per_minute: number
+  timeout_seconds: number
+  refresh_on_profile_update: boolean
+  browser: ColumnType<PooledBrowserRequest, string, string>
+  telemetry: Category[] | null
+  profile_id: string | null
+  extension_ids: string[]
+  created_at: TimeOfMaking
+  deleted_at: Time | null
+}
+
+interface PoolWaitersTable {
+  id: GeneratedAlways<string>
+  pool_id: Fixed<string>
+  alive_until: Time
 }
 
 /** A bigint, which the driver gives as text. */
@@ -215,6 +259,8 @@ interface ServiceSecretsTable {
 export interface Tables {
   servers: ServersTable
   browsers: BrowsersTable
+  browser_pools: BrowserPoolsTable
+  pool_waiters: PoolWaitersTable
   service_secrets: ServiceSecretsTable
   organization: OrganizationTable
   projects: ProjectsTable

@@ -11,6 +11,7 @@ const meanings: Readonly<Record<EndReason, string>> = {
   start_failed: 'its browser could not be started; the answer to the create said why',
   server_stopped: 'an operator stopped the server and all its sessions',
   lost: 'its server was away for longer than the lease',
+  released: 'its lease is over: it was given back to its pool',
 }
 
 export const sessionsSection: GuideSection = {

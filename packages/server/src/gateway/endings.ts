@@ -15,6 +15,7 @@ export const endings: Record<EndReason, Ending> = {
   out_of_memory: { code: 4003, reason: 'session out of memory' },
   start_failed: { code: 4004, reason: 'session failed to start' },
   lost: { code: 4005, reason: 'session lost' },
+  released: { code: 4007, reason: 'session released' },
   server_stopped: { code: 1001, reason: 'server stopping' },
 }
 

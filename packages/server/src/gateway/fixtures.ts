@@ -91,7 +91,7 @@ export async function startGateway(
   const session = new FakeSession(browserPort)
   const gateway = new Gateway({
     live: new Viewers({ mostPerSession: 2 }),
-    sessions: { find: (id) => (id === 'one' ? session : undefined) },
+    sessions: { findAt: (id) => (id === 'one' ? session : undefined) },
     tokens,
     checkHost: newHostCheck(config),
     isOwnOrigin: (origin, host) => isOwnOrigin(config, origin, host),

@@ -85,11 +85,12 @@ export class Gateway {
     { origin }: { origin: string },
   ): Promise<void> {
     try {
-      const { sessionId, token, target } = await admit(request, this.#options)
+      const admitted = await admit(request, this.#options)
+      const { sessionId, token, target } = admitted
       // Throws unless it is a websocket handshake, which plain requests are not.
       if (target.kind === 'websocket' || request.method !== 'GET') readHandshake(request)
       if (target.kind === 'websocket') throw new AppError('bad_request', 'Cannot upgrade this connection')
-      const session = await this.#find(sessionId)
+      const session = await this.#find(admitted)
       using acquired = new DisposableStack()
       acquired.use(this.#enter(sessionId))
       acquired.use(session.hold())
@@ -123,7 +124,7 @@ export class Gateway {
     const { sessionId, target } = admitted
     if (target.kind !== 'websocket') throw new AppError('bad_request', 'Cannot open a websocket at this path')
     const key = readHandshake(request)
-    const session = await this.#find(sessionId)
+    const session = await this.#find(admitted)
     using acquired = new DisposableStack()
     acquired.use(target.purpose === 'live' ? this.#options.live.enter(admitted) : this.#enter(sessionId))
     const hold = acquired.use(session.hold({ maySleep: true }))
@@ -169,9 +170,9 @@ export class Gateway {
     splice.start()
   }
 
-  async #find(sessionId: string): Promise<GatewaySession> {
+  async #find({ sessionId, tenure }: Admitted): Promise<GatewaySession> {
     this.#stopping.signal.throwIfAborted()
-    const session = await this.#options.sessions.find(sessionId)
+    const session = await this.#options.sessions.findAt(sessionId, tenure)
     if (!session || session.ending.aborted) {
       throw new AppError('not_found', 'Cannot connect: the session has ended')
     }

@@ -6,5 +6,5 @@ export type ClientPurpose = 'cdp' | 'bidi' | 'terminal' | 'live'
 export type GatewaySession = Pick<Session, 'ending' | 'hold' | 'connect' | 'devtoolsPath' | 'publish'>
 
 export interface GatewaySessions {
-  find(id: string): GatewaySession | undefined | Promise<GatewaySession | undefined>
+  findAt(id: string, tenure: number): GatewaySession | undefined | Promise<GatewaySession | undefined>
 }

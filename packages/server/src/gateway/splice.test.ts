@@ -302,6 +302,7 @@ test('the end of a session is told with a code and a reason', async (t) => {
     ['crashed', 4002, 'session crashed'],
     ['out_of_memory', 4003, 'session out of memory'],
     ['lost', 4005, 'session lost'],
+    ['released', 4007, 'session released'],
     ['server_stopped', 1001, 'server stopping'],
   ]
   const port = await startBrowser(t, echo)

@@ -25,10 +25,14 @@ export interface TokenClaims {
   readonly sessionId: string
   readonly audience: readonly string[]
   readonly lifeSeconds?: number
+  /** Of a browser of a pool: in whose hands it is good. */
+  readonly tenure?: number
 }
 
 export interface Verification {
   readonly sessionId: string
+  /** 0: of a session without a pool. */
+  readonly tenure: number
   /** Which of those asked for. */
   readonly audience: string
   /** In milliseconds since 1970. */
@@ -37,6 +41,7 @@ export interface Verification {
 
 interface Verified {
   readonly sessionId: string
+  readonly tenure: number
   readonly audience: readonly string[]
   readonly expiresAt: number
   readonly rememberedUntil: number
@@ -63,10 +68,11 @@ export class SessionTokens {
   }
 
   /** By hand, as a list of sessions is full of tokens and the library signs each in a task of its own. */
-  sign({ sessionId, audience, lifeSeconds = LIFE_SECONDS }: TokenClaims): string {
+  sign({ sessionId, audience, lifeSeconds = LIFE_SECONDS, tenure = 0 }: TokenClaims): string {
     const now = Math.floor(Date.now() / 1000)
     const claims = {
       sid: sessionId,
+      ...(tenure > 0 && { ten: tenure }),
       aud: audience.length === 1 ? audience[0] : audience,
       iat: now,
       exp: now + lifeSeconds,
@@ -85,7 +91,7 @@ export class SessionTokens {
     const known = this.#recall(token) ?? (await this.#check(token))
     const audience = audiences.find((wanted) => known.audience.includes(wanted))
     if (audience === undefined) throw refused()
-    return { sessionId: known.sessionId, audience, expiresAt: known.expiresAt }
+    return { sessionId: known.sessionId, tenure: known.tenure, audience, expiresAt: known.expiresAt }
   }
 
   #recall(token: string): Verified | undefined {
@@ -105,11 +111,12 @@ export class SessionTokens {
     }).catch(() => {
       throw refused()
     })
-    const { sid, aud, exp = 0 } = payload
+    const { sid, aud, exp = 0, ten = 0 } = payload
     const audience = typeof aud === 'string' ? [aud] : aud
-    if (typeof sid !== 'string' || !Array.isArray(audience)) throw refused()
+    if (typeof sid !== 'string' || typeof ten !== 'number' || !Array.isArray(audience)) throw refused()
     const verified = {
       sessionId: sid,
+      tenure: ten,
       audience,
       expiresAt: exp * 1000,
       rememberedUntil: Date.now() + REMEMBER_MS,

@@ -69,7 +69,9 @@ export type Answer<O> = O extends { paging: 'offset' }
     ? TokenPage<Response<O>>
     : O extends { kind: 'text' | 'html' | 'binary' | 'events' | 'relay' }
       ? RawAnswer
-      : Response<O>
+      : O extends { alsoAnswers: { 204: string } }
+        ? Response<O> | undefined
+        : Response<O>
 
 export interface Route {
   readonly operation: Operation

@@ -214,9 +214,21 @@ async function change(route: Route, options: Change): Promise<unknown> {
         input: [request.params, request.query, request.body],
       })
     : undefined
-  if (operation.effect === 'act' && !idempotent) {
-    const commit: Commit = (work) =>
-      recorded(operation, options, async (tx) => ({ answer: await work(tx), isRepeated: false }))
+  const repeated = ({ replay }: { replay: unknown }) => {
+    void reply.header('idempotent-replayed', 'true')
+    return { answer: replay, isRepeated: true }
+  }
+  if (operation.effect === 'act' && (!idempotent || operation.waits)) {
+    // Of one that waits, the key is taken by whichever request is done first; the other is then told the same.
+    const commit: Commit = <T>(work: (tx: Db) => Promise<T>) =>
+      recorded<T>(operation, options, async (tx, alongCommit) => {
+        const earlier = idempotent && (await answers.claim(tx, idempotent))
+        // SAFETY: it was the answer of this operation.
+        if (earlier) return repeated(earlier) as { answer: T; isRepeated: boolean }
+        const answer = await work(tx)
+        if (idempotent) alongCommit(() => answers.keep(tx, idempotent, { ...operation, answer }))
+        return { answer, isRepeated: false }
+      })
     return route.handle(new RequestCall(request, reply, { db, commit, originOf }))
   }
   // An act with a key commits in the transaction that holds the key from the start: a second request
@@ -225,19 +237,13 @@ async function change(route: Route, options: Change): Promise<unknown> {
   try {
     return await recorded(operation, options, async (tx, alongCommit) => {
       const earlier = idempotent && (await answers.claim(tx, idempotent))
-      if (earlier) {
-        void reply.header('idempotent-replayed', 'true')
-        return { answer: earlier.replay, isRepeated: true }
-      }
+      if (earlier) return repeated(earlier)
       const call =
         operation.effect === 'act'
           ? new RequestCall(request, reply, { db, commit: (work) => work(tx), originOf })
           : new RequestCall(request, reply, { db: tx, originOf })
       const answer = await route.handle(call)
-      if (idempotent) {
-        const { status, onceOnly } = operation
-        alongCommit(() => answers.keep(tx, idempotent, { status, answer, onceOnly }))
-      }
+      if (idempotent) alongCommit(() => answers.keep(tx, idempotent, { ...operation, answer }))
       return { answer, isRepeated: false }
     })
   } finally {
@@ -287,6 +293,7 @@ function send(operation: Operation, result: unknown, request: FastifyRequest, re
     if (status !== undefined) void reply.code(status)
     return reply.type(operation.contentType ?? 'application/octet-stream').send(body)
   }
+  if (result === undefined && operation.alsoAnswers?.[204]) return reply.code(204).send()
   const { limit, offset = 0 } = request.query as { limit: number; offset?: number }
   switch (operation.paging) {
     case 'offset': {

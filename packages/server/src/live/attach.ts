@@ -17,7 +17,7 @@ import { checkTime, isOnlyWatching, type Viewers } from './viewers.ts'
 const MOST_UPLOADS = 32
 
 export interface LiveOptions extends AdmissionOptions {
-  readonly find: (id: string) => Session | undefined | Promise<Session | undefined>
+  readonly find: (id: string, tenure: number) => Session | undefined | Promise<Session | undefined>
   readonly viewers: Viewers
   readonly originOf: (request: FastifyRequest) => string
   readonly mostUploadBytes: number
@@ -84,7 +84,7 @@ async function showPage(
 async function admitted(request: FastifyRequest, options: LiveOptions) {
   const grant = await admitFor(request.raw, options, audiencesOf.live)
   checkTime(grant)
-  const session = await options.find(grant.sessionId)
+  const session = await options.find(grant.sessionId, grant.tenure)
   if (!session || session.ending.aborted) {
     throw new AppError('not_found', 'Cannot watch: the session has ended')
   }

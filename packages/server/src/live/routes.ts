@@ -14,8 +14,10 @@ export function liveRoutes({ tokens, find }: LiveRoutesOptions): Route[] {
   return [
     route(contract.createLiveViewLink, async (call) => {
       const { mode = 'read_only', expires_in_seconds: lifeSeconds = 3600 } = call.body
-      const { id: sessionId } = await find(call, call.params.id)
-      return call.commit(async () => newLink(tokens, { sessionId, origin: call.origin, mode, lifeSeconds }))
+      const { id: sessionId, tenure } = await find(call, call.params.id)
+      return call.commit(async () =>
+        newLink(tokens, { sessionId, tenure, origin: call.origin, mode, lifeSeconds }),
+      )
     }),
   ]
 }

@@ -8,6 +8,7 @@ import {
   REPLAY_PAGE,
   REPLAY_VIDEO,
   type Replay,
+  type ReplayEnd,
   type StartReplayRequest,
 } from '@berth/contracts/replays'
 import type { Blobs } from '../blobs/blobs.ts'
@@ -142,21 +143,27 @@ export class ReplayService implements ResizeGuard {
 
   /** A video has one size: one ends, and another goes on from it. */
   async makeWay(browser: BrowserRecord): Promise<() => Promise<void>> {
-    const { db, recordings } = this.#options
-    const running = await store.listRunning(db, browser.id)
-    if (running.length === 0) return () => Promise.resolve()
-    for (const replay of running) {
-      await store.markFinishing(db, replay.id, 'resized')
-      await this.#end(replay)
-    }
-    // Those of them that are collected here have told all they had.
-    await recordings.endAll(browser.id, 'resized')
+    const running = await this.endRunning(browser.id, 'resized')
     return async () => {
       for (const replay of running) {
         const options = continued(replay)
         if (options) await this.#begin(browser, options, this.#commit)
       }
     }
+  }
+
+  /** Those that a session is being recorded by, if any. */
+  async endRunning(browserId: string, reason: ReplayEnd): Promise<ReplayRecord[]> {
+    const { db, recordings } = this.#options
+    const running = await store.listRunning(db, browserId)
+    if (running.length === 0) return []
+    for (const replay of running) {
+      await store.markFinishing(db, replay.id, reason)
+      await this.#end(replay)
+    }
+    // Those of them that are collected here have told all they had.
+    await recordings.endAll(browserId, reason)
+    return running
   }
 
   readonly #commit: Commit = (work) => inTransaction(this.#options.pool, ({ db: tx }) => work(tx))

@@ -27,16 +27,21 @@ export class Peers {
     this.#options = options
   }
 
-  /** A session that is not on this server; undefined when it is on none that can be reached. */
-  async find(id: string): Promise<Session | undefined> {
+  /**
+   * A session that is not on this server; undefined when it is on none that can be reached, or in other hands than
+   * those asked for.
+   */
+  async find(id: string, wanted?: number): Promise<Session | undefined> {
     const { db, tokens, certificate, onEvent } = this.#options
     const owner = await findOwner(db, id)
     if (!owner) return undefined
-    const { address, telemetry } = owner
+    const { address, telemetry, tenure } = owner
+    if (wanted !== undefined && wanted !== tenure) return undefined
     return new RemoteSession({
       id,
+      tenure,
       dial: (purpose, signal) => {
-        const claims = { sessionId: id, audience: [TUNNEL_AUDIENCE], lifeSeconds: TOKEN_SECONDS }
+        const claims = { sessionId: id, audience: [TUNNEL_AUDIENCE], lifeSeconds: TOKEN_SECONDS, tenure }
         return openTunnel({ address, purpose, token: tokens.sign(claims), certificate, signal })
       },
       watch: (session) => this.#watch(session),
@@ -51,6 +56,13 @@ export class Peers {
 
   ended(id: string, reason: EndReason): void {
     for (const { session } of this.#watched.get(id) ?? []) session.end(reason)
+  }
+
+  /** It is in other hands now: who had it before is sent away. */
+  passed(id: string, tenure: number): void {
+    for (const { session } of this.#watched.get(id) ?? []) {
+      if (session.tenure !== tenure) session.end('released')
+    }
   }
 
   #watch(session: RemoteSession): Disposable {

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { linkPurposes, type LinkPurpose } from '@berth/contracts/link'
 import { splice } from '@berth/kit/splice'
-import type { Session } from '../browsers/session.ts'
+import type { PooledSession } from '../browsers/turn.ts'
 import { AppError } from '../errors.ts'
 import { refuseSocket } from '../gateway/refusals.ts'
 import type { SessionTokens } from '../gateway/tokens.ts'
@@ -14,7 +14,10 @@ const CONNECT_MS = 10_000
 
 export interface TunnelHostOptions {
   /** Of this server only: a tunnel leads to where the session is, never further. */
-  readonly find: (id: string) => (Session & { look(): Promise<void> }) | undefined
+  readonly find: (
+    id: string,
+    tenure: number,
+  ) => PooledSession | undefined | Promise<PooledSession | undefined>
   readonly tokens: Pick<SessionTokens, 'verify'>
 }
 
@@ -43,12 +46,12 @@ export class TunnelHost {
   }
 
   async #open(request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
-    const { sessionId } = await this.#options.tokens.verify(bearerToken(request), TUNNEL_AUDIENCE)
+    const { sessionId, tenure } = await this.#options.tokens.verify(bearerToken(request), TUNNEL_AUDIENCE)
     const purpose = purposeOf(request.url ?? '')
     if (!purpose || request.headers.upgrade !== TUNNEL_PROTOCOL) {
       throw new AppError('bad_request', 'Cannot open a tunnel without a purpose and its protocol')
     }
-    const session = this.#options.find(sessionId)
+    const session = await this.#options.find(sessionId, tenure)
     if (!session) throw new AppError('not_found', 'Cannot open a tunnel: the session is not here')
     using acquired = new DisposableStack()
     const hold = acquired.use(session.hold({ maySleep: purpose !== 'api' }))

@@ -4,6 +4,7 @@ import { replicas } from './003-replicas.ts'
 import { replays } from './004-replays.ts'
 import { telemetry } from './005-telemetry.ts'
 import { proxies } from './008-proxies.ts'
+import { pools } from './009-pools.ts'
 
 export interface Migration {
   readonly version: number
@@ -19,4 +20,5 @@ export const migrations: readonly Migration[] = [
   { version: 4, name: 'replays', sql: replays },
   { version: 5, name: 'telemetry', sql: telemetry },
   { version: 8, name: 'proxies', sql: proxies },
+  { version: 9, name: 'pools', sql: pools },
 ]

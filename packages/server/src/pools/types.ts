@@ -1,0 +1,28 @@
+import type { Selectable } from 'kysely'
+import type { BrowserPoolsTable, PooledBrowserRequest } from '../db/schema.ts'
+import type { Selection } from '../telemetry/selection.ts'
+
+export type PoolRecord = Selectable<BrowserPoolsTable>
+
+/** With how many of its browsers wait, and how many are leased. */
+export interface CountedPool extends PoolRecord {
+  readonly available: number
+  readonly acquired: number
+}
+
+/** All that a pool is, checked; what its making and its changes write. */
+export interface PoolSettings {
+  readonly name: string | null
+  readonly size: number
+  readonly fillRatePerMinute: number
+  readonly timeoutSeconds: number
+  readonly refreshOnProfileUpdate: boolean
+  readonly browser: PooledBrowserRequest
+  readonly telemetry: Selection
+}
+
+/** What its browsers refer to, by id. */
+export interface References {
+  readonly profileId: string | null
+  readonly extensionIds: readonly string[]
+}
