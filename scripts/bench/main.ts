@@ -28,6 +28,7 @@ import { liveViewCostRow } from './rows/live-view-cost.ts'
 import { liveViewLatencyRow } from './rows/live-view-latency.ts'
 import { memoryRow } from './rows/memory.ts'
 import { headfulScreenshotRow, headlessScreenshotRow } from './rows/computer-screenshot.ts'
+import { poolAcquireRow } from './rows/pool-acquire.ts'
 import { processOutputRow } from './rows/process-output.ts'
 import { proxyThroughputRow } from './rows/proxy-throughput.ts'
 import { recordedLoopRow, recordingCpuRow, watchedRecordingRow } from './rows/recording.ts'
@@ -57,6 +58,7 @@ const allRows: readonly Row[] = [
   warmCreateRow,
   refillRow,
   shapedCreateRow,
+  poolAcquireRow,
   coldCreateRow,
   deleteSessionRow,
   roundTripRow,

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { CreateBrowserPoolRequest } from '@berth/contracts/browser-pools'
 import type { Browser, CreateBrowserRequest } from '@berth/contracts/browsers'
 import { commandOf, cpuMsOf, treeOf } from '../measure/processes.ts'
 import { whenQuiet } from '../measure/quiet.ts'
@@ -79,6 +80,29 @@ export class SessionServer {
     const answer = await this.#send('DELETE', `/browsers/${id}`)
     assert.equal(answer.status, 204, answer.text)
     return answer.elapsedMs
+  }
+
+  async createPool(body: CreateBrowserPoolRequest): Promise<{ id: string }> {
+    const answer = await this.#send('POST', '/browser_pools', { body: JSON.stringify(body) })
+    assert.equal(answer.status, 201, answer.text)
+    return JSON.parse(answer.text) as { id: string }
+  }
+
+  async acquire(poolId: string): Promise<Browser> {
+    const answer = await this.#send('POST', `/browser_pools/${poolId}/acquire`, { body: '{}' })
+    assert.equal(answer.status, 200, answer.text)
+    return JSON.parse(answer.text) as Browser
+  }
+
+  async release(poolId: string, { session_id }: Browser, body: object): Promise<void> {
+    const path = `/browser_pools/${poolId}/release`
+    const answer = await this.#send('POST', path, { body: JSON.stringify({ session_id, ...body }) })
+    assert.equal(answer.status, 204, answer.text)
+  }
+
+  async deletePool({ id }: { id: string }): Promise<void> {
+    const answer = await this.#send('DELETE', `/browser_pools/${id}`, { body: '{"force":true}' })
+    assert.equal(answer.status, 204, answer.text)
   }
 
   /** What is done to a session besides CDP, such as computer/click_mouse. */
