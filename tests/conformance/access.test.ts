@@ -6,7 +6,7 @@ import { operations } from '@berth/contracts/operations'
 import { startServer } from '../fixtures/server.ts'
 import { badCredentials } from './bad-credentials.ts'
 import { assertError } from './error-answer.ts'
-import { newBrowser, newKey, newProxy, newTenant } from './fixture-keys.ts'
+import { newBrowser, newKey, newPool, newProxy, newTenant } from './fixture-keys.ts'
 import { HttpCaller } from './http-exchange.ts'
 import { sampleRequest } from './sample-request.ts'
 import { ServerDatabase } from './server-database.ts'
@@ -21,6 +21,7 @@ const references = {
   api_keys: tenant.key.id,
   browsers: await newBrowser(caller, tenant.key.key),
   proxies: await newProxy(caller, tenant.key.key),
+  browser_pools: await newPool(caller, tenant.key.key),
 }
 
 const mounted = operations.flatMap((operation) => pathsOf(operation).map((path) => ({ operation, path })))

@@ -4,13 +4,14 @@ import { after, test } from 'node:test'
 import { pathsOf } from '@berth/contracts/operation'
 import { operations } from '@berth/contracts/operations'
 import { startServer } from '../fixtures/server.ts'
-import { newBrowser, newKey, newProxy, newTenant } from './fixture-keys.ts'
+import { newBrowser, newKey, newPool, newProxy, newTenant } from './fixture-keys.ts'
 import { HttpCaller, type Exchange } from './http-exchange.ts'
 import { sampleRequest } from './sample-request.ts'
 import { ServerDatabase } from './server-database.ts'
 
 const owner = { after }
-const server = await startServer(owner)
+// For every operation a session and a pool, both with their places.
+const server = await startServer(owner, { env: { BERTH_MAX_CONCURRENT_SESSIONS: '1000' } })
 const database = await ServerDatabase.open(owner, server)
 const caller = new HttpCaller(owner, server.url)
 const guarded = operations.filter(({ auth }) => auth !== 'none')
@@ -62,7 +63,8 @@ for (const operation of guarded) {
       const spare = await newKey(caller, server.key, { name: 'worked on' })
       const browsers = await newBrowser(caller, tenant.key.key)
       const proxies = await newProxy(caller, tenant.key.key)
-      const references = { projects: tenant.project.id, api_keys: spare.id, browsers, proxies }
+      const browser_pools = await newPool(caller, tenant.key.key)
+      const references = { projects: tenant.project.id, api_keys: spare.id, browsers, browser_pools, proxies }
       await assertRecorded(organization, sampleRequest(operation, path, references), path)
       await assertRecorded(tenant.key, sampleRequest(operation, path, references), path)
       const absent = sampleRequest(operation, path, {
@@ -70,6 +72,7 @@ for (const operation of guarded) {
         api_keys: 'absent',
         browsers: 'absent',
         proxies: 'absent',
+        browser_pools: 'absent',
       })
       await assertRecorded(organization, { ...absent, ...(operation.body && { body: '{"x":' }) }, path)
     }

@@ -6,7 +6,7 @@ import { operations } from '@berth/contracts/operations'
 import { startServer } from '../fixtures/server.ts'
 import { badValues, type FieldsSchema } from './bad-values.ts'
 import { assertError } from './error-answer.ts'
-import { newBrowser, newKey, newProject, newProxy } from './fixture-keys.ts'
+import { newBrowser, newKey, newPool, newProject, newProxy } from './fixture-keys.ts'
 import { HttpCaller, type Answer } from './http-exchange.ts'
 import { sampleBody, sampleRequest } from './sample-request.ts'
 import { ServerDatabase } from './server-database.ts'
@@ -27,6 +27,7 @@ const references = {
   api_keys: (await newKey(caller, server.key, { name: 'refused' })).id,
   browsers: await newBrowser(caller, server.key),
   proxies: await newProxy(caller, server.key),
+  browser_pools: await newPool(caller, server.key),
 }
 
 /** The details name the field, each as its own entry, and the message repeats the first. */

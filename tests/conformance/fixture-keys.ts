@@ -42,6 +42,14 @@ export async function newProxy(caller: HttpCaller, key: string): Promise<string>
   return (answer.json as { id: string }).id
 }
 
+/** One that nobody fills, so that nothing changes by itself. */
+export async function newPool(caller: HttpCaller, key: string, body: object = {}): Promise<string> {
+  const asked = { size: 1, headless: true, fill_rate_per_minute: 0, ...body }
+  const answer = await caller.sendJson(key, 'POST', '/browser_pools', asked)
+  assert.equal(answer.status, 201, answer.text)
+  return (answer.json as { id: string }).id
+}
+
 export async function newBrowser(caller: HttpCaller, key: string, body: object = {}): Promise<string> {
   const answer = await caller.sendJson(key, 'POST', '/browsers', {
     headless: true,

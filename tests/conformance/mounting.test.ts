@@ -13,7 +13,13 @@ const server = await startServer(owner)
 const caller = new HttpCaller(owner, server.url)
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', 'TRACE', 'PROPFIND']
-const references = { projects: 'absent', api_keys: 'absent', browsers: 'absent', proxies: 'absent' }
+const references = {
+  projects: 'absent',
+  api_keys: 'absent',
+  browsers: 'absent',
+  browser_pools: 'absent',
+  proxies: 'absent',
+}
 const rows = operations.flatMap((operation) => pathsOf(operation).map((path) => ({ operation, path })))
 const byPath = Map.groupBy(rows, ({ path }) => path)
 

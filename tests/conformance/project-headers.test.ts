@@ -6,7 +6,7 @@ import { pathsOf } from '@berth/contracts/operation'
 import { operations } from '@berth/contracts/operations'
 import { startServer } from '../fixtures/server.ts'
 import { assertError } from './error-answer.ts'
-import { newBrowser, newProxy, newProject, newTenant } from './fixture-keys.ts'
+import { newBrowser, newPool, newProject, newProxy, newTenant } from './fixture-keys.ts'
 import { HttpCaller } from './http-exchange.ts'
 import { sampleRequest } from './sample-request.ts'
 import { ServerDatabase } from './server-database.ts'
@@ -116,6 +116,7 @@ const references = {
   api_keys: mine.key.id,
   browsers: await newBrowser(caller, mine.key.key),
   proxies: await newProxy(caller, mine.key.key),
+  browser_pools: await newPool(caller, mine.key.key),
 }
 
 for (const operation of guarded) {

@@ -8,7 +8,7 @@ import { operations } from '@berth/contracts/operations'
 import type { Project } from '@berth/contracts/projects'
 import { startServer } from '../fixtures/server.ts'
 import { assertError } from './error-answer.ts'
-import { newBrowser, newKey, newProxy, newTenant } from './fixture-keys.ts'
+import { newBrowser, newKey, newPool, newProxy, newTenant } from './fixture-keys.ts'
 import { HttpCaller, type Answer } from './http-exchange.ts'
 import { resourceOf, sampleRequest } from './sample-request.ts'
 import { ServerDatabase } from './server-database.ts'
@@ -51,6 +51,14 @@ const victims: Record<string, Victim[]> = {
   proxies: [
     { what: 'by id', reference: await newProxy(caller, theirs.key.key), absent: 'a'.repeat(24) },
     { what: 'by name', reference: 'their-proxy', absent: 'no-proxy' },
+  ],
+  browser_pools: [
+    {
+      what: 'by id',
+      reference: await newPool(caller, theirs.key.key, { name: 'their-pool' }),
+      absent: 'b'.repeat(24),
+    },
+    { what: 'by name', reference: 'their-pool', absent: 'no-pool' },
   ],
 }
 

@@ -1,10 +1,11 @@
 // Valid requests, from the document and from what is known to exist.
 import type { ApiDocument, DescribedOperation } from './document.ts'
+import type { FieldsSchema } from '../conformance/bad-values.ts'
 import { mutate } from './mutations.ts'
 import type { Random } from './random.ts'
 import { encode, type FuzzRequest } from './request.ts'
 import { Values } from './values.ts'
-import { partIn, referredIn, resourceOf, type World } from './world.ts'
+import { partIn, referredIn, resourceOf, type KnownPart, type World } from './world.ts'
 
 const MUTATED_SHARE = 0.45
 
@@ -73,12 +74,16 @@ export class Generator {
       query,
       headers: [],
       key: operation.isOpen && random.chance(0.7) ? undefined : this.#key(),
-      body: hasBody ? this.#values.fields(operation.body) : undefined,
+      body: hasBody ? this.#body(operation.body, kind === 'leases' ? part : undefined) : undefined,
       mutations: [],
       alsoAllowed: new Set(),
     }
     this.#addHeaders(request)
     return request
+  }
+
+  #body(schema: FieldsSchema, lease: KnownPart | undefined): Record<string, unknown> {
+    return { ...this.#values.fields(schema), ...(lease && { session_id: lease.id }) }
   }
 
   #reference(operation: DescribedOperation): string | undefined {
@@ -87,7 +92,7 @@ export class Generator {
     const known = this.#world.pick(resource, this.#random)
     if (!known) return 'unknown'
     // Only these are also found by name.
-    const hasNames = resource === 'projects' || resource === 'browsers'
+    const hasNames = ['projects', 'browsers', 'browser_pools'].includes(resource)
     return hasNames && known.name && this.#random.chance(0.3) ? known.name : known.id
   }
 

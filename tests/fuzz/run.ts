@@ -27,7 +27,9 @@ export interface FuzzResult {
 }
 
 export async function fuzz(owner: Owner, { requests, seed, onProgress }: FuzzOptions): Promise<FuzzResult> {
-  const server = await startServer(owner, { env: { BERTH_LOG_LEVEL: 'error' } })
+  const server = await startServer(owner, {
+    env: { BERTH_LOG_LEVEL: 'error', BERTH_ACQUIRE_WAIT_SECONDS: '1' },
+  })
   const caller = new HttpCaller(owner, server.url)
   const document = new ApiDocument(
     (await (await server.fetch('/openapi.json')).json()) as Record<string, unknown>,

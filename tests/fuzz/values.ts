@@ -52,7 +52,8 @@ export class Values {
     switch (types[0]) {
       case 'integer':
       case 'number':
-        return this.#integer(schema)
+        // Whoever waits longer sends nothing else meanwhile.
+        return name === 'acquire_timeout_seconds' ? random.integer(0, 1) : this.#integer(schema)
       case 'boolean':
         return random.chance(0.5)
       case 'array':

@@ -46,14 +46,15 @@ export class World {
     }
   }
 
-  /** `POST /browsers/{id}/replays` answers with a `replay_id`. */
+  /** `POST /browsers/{id}/replays` answers with a `replay_id`; a lease is known by its session. */
   #learnPart(
     { method, template, reference }: { method: string; template: string; reference: string | undefined },
     { json }: Learned,
   ): void {
-    const [, kind] = /\}\/(\w+)s$/.exec(template) ?? []
+    const kind = template.endsWith('/acquire') ? 'lease' : /\}\/(\w+)s$/.exec(template)?.[1]
     if (method !== 'POST' || kind === undefined || reference === undefined) return
-    const id = (json as Record<string, unknown> | null)?.[`${kind}_id`]
+    const field = kind === 'lease' ? 'session_id' : `${kind}_id`
+    const id = (json as Record<string, unknown> | null | undefined)?.[field]
     if (typeof id !== 'string') return
     const parts = this.#parts.get(`${kind}s`) ?? []
     this.#parts.set(`${kind}s`, parts)
@@ -114,8 +115,9 @@ export function resourceOf(template: string): string | undefined {
   return template.includes('{') ? undefined : template.split('/').at(-1)
 }
 
-/** `/browsers/{id}/replays/{replay_id}` is about a part of a session. */
+/** `/browsers/{id}/replays/{replay_id}` is about a part of a session, and a release about a lease. */
 export function partIn(template: string): string | undefined {
+  if (template.endsWith('/release')) return 'leases'
   return /\}\/(\w+)\/\{\w+\}/.exec(template)?.[1]
 }
 

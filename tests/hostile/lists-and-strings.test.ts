@@ -4,7 +4,7 @@ import { after, test } from 'node:test'
 import { operations } from '@berth/contracts/operations'
 import type { FieldsSchema } from '../conformance/bad-values.ts'
 import { assertError } from '../conformance/error-answer.ts'
-import { newBrowser, newKey, newProject } from '../conformance/fixture-keys.ts'
+import { newBrowser, newKey, newProject, newPool } from '../conformance/fixture-keys.ts'
 import { HttpCaller, type Answer } from '../conformance/http-exchange.ts'
 import { resourceOf, sampleBody, sampleRequest } from '../conformance/sample-request.ts'
 import { ServerDatabase } from '../conformance/server-database.ts'
@@ -23,6 +23,7 @@ const references = {
   projects: (await newProject(caller, server.key, 'Victim')).id,
   api_keys: (await newKey(caller, server.key, { name: 'victim' })).id,
   browsers: await newBrowser(caller, server.key),
+  browser_pools: await newPool(caller, server.key),
 }
 
 async function promptly(what: string, send: () => Promise<Answer>): Promise<Answer> {
@@ -32,6 +33,11 @@ async function promptly(what: string, send: () => Promise<Answer>): Promise<Answ
   assert.ok(elapsedMs < LONGEST_MS, `${what} took ${elapsedMs} ms`)
   assert.ok(answer.status < 500, `${what}: ${answer.status} ${answer.text}`)
   return answer
+}
+
+/** What may be said of a pool is in its config. */
+function configOf(record: Record<string, unknown>): Record<string, unknown> {
+  return (record['browser_pool_config'] as Record<string, unknown> | undefined) ?? record
 }
 
 const get = (path: string) =>
@@ -172,6 +178,7 @@ for (const operation of operations.filter(({ body, effect }) => body && effect !
         projects: await database.count('projects'),
         api_keys: await database.count('api_keys'),
         browsers: await database.count('browsers'),
+        browser_pools: await database.count('browser_pools'),
       }
       let stored = 0
       for (const text of hostileStrings) {
@@ -179,7 +186,9 @@ for (const operation of operations.filter(({ body, effect }) => body && effect !
         const body = JSON.stringify({ ...sampleBody(operation), [field]: text })
         const answer = await promptly(text, () => caller.sendAs(server.key, { ...exchange, body }))
         if (answer.status !== operation.status) {
-          assertError(answer, ['bad_request', 'project_not_found', 'already_exists'], text)
+          // The pool has no browser to be leased by whatever name.
+          if (operation.id === 'acquireBrowser' && answer.status === 204) continue
+          assertError(answer, ['bad_request', 'project_not_found', 'already_exists', 'not_found'], text)
           continue
         }
         const record = answer.json as { id?: string; session_id?: string } & Record<string, unknown>
@@ -187,18 +196,24 @@ for (const operation of operations.filter(({ body, effect }) => body && effect !
         const read = await get(`${operation.path.replace(/\/\{id\}$/, '')}/${id}`)
         // A project may be referred to by its name; what is found must be the one of that very name.
         const shown = field === 'project_id' ? 'project_name' : field
-        // An empty name of a session takes it away.
-        const expected = operation.tag === 'Browsers' && text === '' ? undefined : text
-        assert.equal(record[shown], expected)
-        assert.equal((read.json as Record<string, unknown>)[shown], expected)
+        // What is empty takes away what there was, of a session and of a pool.
+        const expected = operation.tag.startsWith('Browser') && text === '' ? undefined : text
+        for (const seen of [record, read.json as Record<string, unknown>]) {
+          assert.equal(configOf(seen)[shown], expected)
+        }
         if (operation.method === 'POST') stored++
-        if (operation.id === 'createBrowser') await caller.sendJson(server.key, 'DELETE', `/browsers/${id}`)
+        if (operation.id.startsWith('createBrowser')) {
+          await caller.sendJson(server.key, 'DELETE', `${operation.path}/${id}`)
+        }
       }
-      const growing = (['api_keys', 'browsers'] as const).find((table) => operation.path.includes(table))
+      const growing = (['api_keys', 'browsers', 'browser_pools'] as const).find((table) =>
+        operation.path.includes(table),
+      )
       const counts = {
         projects: await database.count('projects'),
         api_keys: await database.count('api_keys'),
         browsers: await database.count('browsers'),
+        browser_pools: await database.count('browser_pools'),
       }
       assert.deepEqual(counts, { ...before, [growing ?? 'projects']: before[growing ?? 'projects'] + stored })
     })
