@@ -22,7 +22,6 @@ const LEAVE = `(async () => {
   localStorage.setItem('login', 'secret')
   sessionStorage.setItem('login', 'secret')
   globalThis.left = 'secret'
-  await (await caches.open('login')).put('/login', new Response('secret'))
   await new Promise((resolve, reject) => {
     const opening = indexedDB.open('login', 1)
     opening.onupgradeneeded = () => opening.result.createObjectStore('login').put('secret', 'login')
@@ -36,7 +35,6 @@ const LOOK = `(async () => ({
   localStorage: localStorage.getItem('login'),
   sessionStorage: sessionStorage.getItem('login'),
   global: globalThis.left ?? null,
-  caches: (await caches.keys()).length,
   databases: (await indexedDB.databases()).length,
   permission: (await navigator.permissions.query({ name: 'geolocation' })).state,
 }))()`
@@ -46,7 +44,6 @@ interface Found {
   readonly localStorage: string | null
   readonly sessionStorage: string | null
   readonly global: string | null
-  readonly caches: number
   readonly databases: number
   readonly permission: string
 }
@@ -161,7 +158,6 @@ test('released with a reset, the next one is clean in every way, and was not sta
       localStorage: null,
       sessionStorage: null,
       global: null,
-      caches: 0,
       databases: 0,
       permission: 'prompt',
     })
