@@ -429,6 +429,40 @@ describe('one server', () => {
     for (const { pool } of [ours, foreign]) await remove(server, pool)
   })
 
+  test('its proxy and its size are the next lease’s again, and a pool keeps its proxy from being deleted', async () => {
+    const newProxy = async (port: number) => {
+      const body = { type: 'custom', config: { host: 'proxy.invalid', port } }
+      return (await send<{ id: string }>(server, 'POST', '/proxies', body)).body.id
+    }
+    const [own, other] = [await newProxy(8080), await newProxy(8081)]
+    const pool = await createPool(server, { proxy_id: own, viewport: { width: 1280, height: 720 } })
+    const shown = (session: object) => ({
+      proxy_id: (session as { proxy_id?: string }).proxy_id,
+      ...viewportOf(session),
+    })
+    const asked = { proxy_id: own, width: 1280, height: 720 }
+    const leased = await acquire(server, pool)
+    assert.deepEqual(shown(leased), asked)
+    const changed = await send(server, 'PATCH', `/browsers/${leased.session_id}`, {
+      proxy_id: other,
+      viewport: { width: 1024, height: 768 },
+    })
+    assert.deepEqual(shown(changed.body), { proxy_id: other, width: 1024, height: 768 })
+    await release(server, leased)
+    const again = await acquire(server, pool)
+    assert.equal(again.session_id, leased.session_id)
+    assert.deepEqual(shown(again), asked)
+
+    await send(server, 'DELETE', `/browsers/${again.session_id}`)
+    assert.equal((await send(server, 'DELETE', `/proxies/${other}`)).status, 204)
+    const refused = await send(server, 'DELETE', `/proxies/${own}`)
+    assert.deepEqual([refused.status, refused.body.code], [400, 'resource_in_use'])
+    const absent = await send(server, 'POST', '/browser_pools', { size: 1, proxy_id: other })
+    assert.match(absent.body.message!, /proxy_id/)
+    await remove(server, pool)
+    assert.equal((await send(server, 'DELETE', `/proxies/${own}`)).status, 204)
+  })
+
   test('what is not built yet, or makes no sense, is refused by its name', async () => {
     const bodies: [object, RegExp][] = [
       [{ size: 1, refresh_on_profile_update: true }, /refresh_on_profile_update: needs a profile/],
@@ -468,6 +502,7 @@ test('a saved profile makes waiting browsers of its pools anew, if they want tha
     pool,
     browsers: { plan: () => Promise.reject(new Error('not asked for')) },
     ceilings: { maxSessions: 10, maxPooledSessions: 10 },
+    holdProxy: () => Promise.reject(new Error('not asked for')),
     defaultProject: () => Promise.reject(new Error('not asked for')),
   })
   const [mine, theirs] = [await insertProject(db, 'Mine'), await insertProject(db, 'Theirs')]

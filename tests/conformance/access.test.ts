@@ -6,8 +6,9 @@ import { operations } from '@berth/contracts/operations'
 import { startServer } from '../fixtures/server.ts'
 import { badCredentials } from './bad-credentials.ts'
 import { assertError } from './error-answer.ts'
-import { newBrowser, newKey, newPool, newProxy, newTenant } from './fixture-keys.ts'
+import { newKey, newTenant } from './fixture-keys.ts'
 import { HttpCaller } from './http-exchange.ts'
+import { newResources } from './resources.ts'
 import { sampleRequest } from './sample-request.ts'
 import { ServerDatabase } from './server-database.ts'
 
@@ -19,9 +20,7 @@ const tenant = await newTenant(caller, server.key, 'Guarded')
 const references = {
   projects: tenant.project.id,
   api_keys: tenant.key.id,
-  browsers: await newBrowser(caller, tenant.key.key),
-  proxies: await newProxy(caller, tenant.key.key),
-  browser_pools: await newPool(caller, tenant.key.key),
+  ...(await newResources(caller, tenant.key.key)),
 }
 
 const mounted = operations.flatMap((operation) => pathsOf(operation).map((path) => ({ operation, path })))

@@ -4,8 +4,9 @@ import { after, test } from 'node:test'
 import { pathsOf } from '@berth/contracts/operation'
 import { operations } from '@berth/contracts/operations'
 import { startServer } from '../fixtures/server.ts'
-import { newBrowser, newKey, newPool, newProxy, newTenant } from './fixture-keys.ts'
+import { newKey, newTenant } from './fixture-keys.ts'
 import { HttpCaller, type Exchange } from './http-exchange.ts'
+import { absentResources, newResources } from './resources.ts'
 import { sampleRequest } from './sample-request.ts'
 import { ServerDatabase } from './server-database.ts'
 
@@ -61,18 +62,14 @@ for (const operation of guarded) {
       const tenant = await newTenant(caller, server.key, `recorded by ${operation.id} at ${path}`)
       const organization = await newKey(caller, server.key, { name: 'recorded' })
       const spare = await newKey(caller, server.key, { name: 'worked on' })
-      const browsers = await newBrowser(caller, tenant.key.key)
-      const proxies = await newProxy(caller, tenant.key.key)
-      const browser_pools = await newPool(caller, tenant.key.key)
-      const references = { projects: tenant.project.id, api_keys: spare.id, browsers, browser_pools, proxies }
+      const resources = await newResources(caller, tenant.key.key)
+      const references = { projects: tenant.project.id, api_keys: spare.id, ...resources }
       await assertRecorded(organization, sampleRequest(operation, path, references), path)
       await assertRecorded(tenant.key, sampleRequest(operation, path, references), path)
       const absent = sampleRequest(operation, path, {
         projects: 'absent',
         api_keys: 'absent',
-        browsers: 'absent',
-        proxies: 'absent',
-        browser_pools: 'absent',
+        ...absentResources,
       })
       await assertRecorded(organization, { ...absent, ...(operation.body && { body: '{"x":' }) }, path)
     }

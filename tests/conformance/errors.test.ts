@@ -6,8 +6,9 @@ import { operations } from '@berth/contracts/operations'
 import { startServer } from '../fixtures/server.ts'
 import { badValues, type FieldsSchema } from './bad-values.ts'
 import { assertError } from './error-answer.ts'
-import { newBrowser, newKey, newPool, newProject, newProxy } from './fixture-keys.ts'
+import { newKey, newProject } from './fixture-keys.ts'
 import { HttpCaller, type Answer } from './http-exchange.ts'
+import { newResources } from './resources.ts'
 import { sampleBody, sampleRequest } from './sample-request.ts'
 import { ServerDatabase } from './server-database.ts'
 
@@ -25,9 +26,7 @@ const whileAlone = {
 const references = {
   projects: (await newProject(caller, server.key, 'Refused')).id,
   api_keys: (await newKey(caller, server.key, { name: 'refused' })).id,
-  browsers: await newBrowser(caller, server.key),
-  proxies: await newProxy(caller, server.key),
-  browser_pools: await newPool(caller, server.key),
+  ...(await newResources(caller, server.key)),
 }
 
 /** The details name the field, each as its own entry, and the message repeats the first. */

@@ -34,28 +34,3 @@ export async function newTenant(caller: HttpCaller, orgKey: string, name: string
   const key = await newKey(caller, orgKey, { name: `key of ${name}`, project_id: project.id })
   return { project, key }
 }
-
-export async function newProxy(caller: HttpCaller, key: string): Promise<string> {
-  const body = { type: 'custom', config: { host: 'proxy.invalid', port: 8080 } }
-  const answer = await caller.sendJson(key, 'POST', '/proxies', body)
-  assert.equal(answer.status, 201, answer.text)
-  return (answer.json as { id: string }).id
-}
-
-/** One that nobody fills, so that nothing changes by itself. */
-export async function newPool(caller: HttpCaller, key: string, body: object = {}): Promise<string> {
-  const asked = { size: 1, headless: true, fill_rate_per_minute: 0, ...body }
-  const answer = await caller.sendJson(key, 'POST', '/browser_pools', asked)
-  assert.equal(answer.status, 201, answer.text)
-  return (answer.json as { id: string }).id
-}
-
-export async function newBrowser(caller: HttpCaller, key: string, body: object = {}): Promise<string> {
-  const answer = await caller.sendJson(key, 'POST', '/browsers', {
-    headless: true,
-    timeout_seconds: 3600,
-    ...body,
-  })
-  assert.equal(answer.status, 200, answer.text)
-  return (answer.json as { session_id: string }).session_id
-}

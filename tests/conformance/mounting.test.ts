@@ -6,6 +6,7 @@ import { operations } from '@berth/contracts/operations'
 import { startServer } from '../fixtures/server.ts'
 import { assertError } from './error-answer.ts'
 import { HttpCaller } from './http-exchange.ts'
+import { absentResources } from './resources.ts'
 import { fillPath, sampleRequest } from './sample-request.ts'
 
 const owner = { after }
@@ -13,13 +14,7 @@ const server = await startServer(owner)
 const caller = new HttpCaller(owner, server.url)
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', 'TRACE', 'PROPFIND']
-const references = {
-  projects: 'absent',
-  api_keys: 'absent',
-  browsers: 'absent',
-  browser_pools: 'absent',
-  proxies: 'absent',
-}
+const references = { projects: 'absent', api_keys: 'absent', ...absentResources }
 const rows = operations.flatMap((operation) => pathsOf(operation).map((path) => ({ operation, path })))
 const byPath = Map.groupBy(rows, ({ path }) => path)
 

@@ -6,8 +6,9 @@ import { pathsOf } from '@berth/contracts/operation'
 import { operations } from '@berth/contracts/operations'
 import { startServer } from '../fixtures/server.ts'
 import { assertError } from './error-answer.ts'
-import { newBrowser, newPool, newProject, newProxy, newTenant } from './fixture-keys.ts'
+import { newProject, newTenant } from './fixture-keys.ts'
 import { HttpCaller } from './http-exchange.ts'
+import { newResources } from './resources.ts'
 import { sampleRequest } from './sample-request.ts'
 import { ServerDatabase } from './server-database.ts'
 
@@ -114,9 +115,7 @@ const guarded = operations.filter(({ auth }) => auth !== 'none')
 const references = {
   projects: mine.project.id,
   api_keys: mine.key.id,
-  browsers: await newBrowser(caller, mine.key.key),
-  proxies: await newProxy(caller, mine.key.key),
-  browser_pools: await newPool(caller, mine.key.key),
+  ...(await newResources(caller, mine.key.key)),
 }
 
 for (const operation of guarded) {

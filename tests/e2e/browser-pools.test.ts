@@ -36,7 +36,6 @@ const LOOK = `(async () => ({
   sessionStorage: sessionStorage.getItem('login'),
   global: globalThis.left ?? null,
   databases: (await indexedDB.databases()).length,
-  permission: (await navigator.permissions.query({ name: 'geolocation' })).state,
 }))()`
 
 interface Found {
@@ -45,7 +44,6 @@ interface Found {
   readonly sessionStorage: string | null
   readonly global: string | null
   readonly databases: number
-  readonly permission: string
 }
 
 async function go(cdp: CdpClient, url: string): Promise<void> {
@@ -66,8 +64,6 @@ async function leaveTraces(url: string, sessionId: string): Promise<void> {
   await withCdp(url, async (cdp) => {
     await go(cdp, `${site.url}/`)
     await cdp.evaluate(LEAVE)
-    const origin = site.url
-    await cdp.call('Browser.grantPermissions', { origin, permissions: ['geolocation'] })
     await cdp.call('Target.createTarget', { url: `${site.url}/popup` })
   })
   const write = await server.fetch(`/browsers/${sessionId}/fs/write_file?path=/home/kernel/left.txt`, {
@@ -159,7 +155,6 @@ test('released with a reset, the next one is clean in every way, and was not sta
       sessionStorage: null,
       global: null,
       databases: 0,
-      permission: 'prompt',
     })
   })
   assert.equal(await lists(second.session_id), false)

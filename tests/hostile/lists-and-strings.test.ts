@@ -4,8 +4,9 @@ import { after, test } from 'node:test'
 import { operations } from '@berth/contracts/operations'
 import type { FieldsSchema } from '../conformance/bad-values.ts'
 import { assertError } from '../conformance/error-answer.ts'
-import { newBrowser, newKey, newProject, newPool } from '../conformance/fixture-keys.ts'
+import { newKey, newProject } from '../conformance/fixture-keys.ts'
 import { HttpCaller, type Answer } from '../conformance/http-exchange.ts'
+import { absentResources, newResources } from '../conformance/resources.ts'
 import { resourceOf, sampleBody, sampleRequest } from '../conformance/sample-request.ts'
 import { ServerDatabase } from '../conformance/server-database.ts'
 import { startServer } from '../fixtures/server.ts'
@@ -22,8 +23,7 @@ const caller = new HttpCaller(owner, server.url)
 const references = {
   projects: (await newProject(caller, server.key, 'Victim')).id,
   api_keys: (await newKey(caller, server.key, { name: 'victim' })).id,
-  browsers: await newBrowser(caller, server.key),
-  browser_pools: await newPool(caller, server.key),
+  ...(await newResources(caller, server.key)),
 }
 
 async function promptly(what: string, send: () => Promise<Answer>): Promise<Answer> {
@@ -166,6 +166,13 @@ function names(answer: Answer): string[] {
   return (answer.json as { name: string }[]).map(({ name }) => name)
 }
 
+const tables = ['projects', 'api_keys', ...Object.keys(absentResources)]
+
+async function counts(): Promise<Record<string, number>> {
+  const entries = tables.map(async (table) => [table, await database.count(table)] as const)
+  return Object.fromEntries(await Promise.all(entries))
+}
+
 // Controls store nothing: what they are told goes into an instance.
 for (const operation of operations.filter(({ body, effect }) => body && effect !== 'control')) {
   const { properties } = operation.body as unknown as FieldsSchema
@@ -174,12 +181,7 @@ for (const operation of operations.filter(({ body, effect }) => body && effect !
   )
   for (const [field] of free) {
     test(`${operation.id} stores hostile text in "${field}" as it is, or refuses it`, async () => {
-      const before = {
-        projects: await database.count('projects'),
-        api_keys: await database.count('api_keys'),
-        browsers: await database.count('browsers'),
-        browser_pools: await database.count('browser_pools'),
-      }
+      const before = await counts()
       let stored = 0
       for (const text of hostileStrings) {
         const exchange = sampleRequest(operation, operation.path, references)
@@ -206,16 +208,8 @@ for (const operation of operations.filter(({ body, effect }) => body && effect !
           await caller.sendJson(server.key, 'DELETE', `${operation.path}/${id}`)
         }
       }
-      const growing = (['api_keys', 'browsers', 'browser_pools'] as const).find((table) =>
-        operation.path.includes(table),
-      )
-      const counts = {
-        projects: await database.count('projects'),
-        api_keys: await database.count('api_keys'),
-        browsers: await database.count('browsers'),
-        browser_pools: await database.count('browser_pools'),
-      }
-      assert.deepEqual(counts, { ...before, [growing ?? 'projects']: before[growing ?? 'projects'] + stored })
+      const growing = tables.find((table) => operation.path.split('/').includes(table))!
+      assert.deepEqual(await counts(), { ...before, [growing]: before[growing]! + stored })
     })
   }
 }

@@ -192,6 +192,7 @@ export async function startSessions(options: {
       maxSessions: config.BERTH_MAX_CONCURRENT_SESSIONS,
       maxPooledSessions: config.BERTH_MAX_POOLED_SESSIONS,
     },
+    holdProxy: (tx, projectId, proxyId) => sessionProxies.hold(tx, projectId, { proxyId }),
     defaultProject: findDefaultProject,
     isAble: () => instances.shortcomings.length === 0,
     endRecordings: (id) => replays.endRunning(id, 'stopped'),

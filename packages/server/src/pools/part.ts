@@ -34,6 +34,7 @@ export function newPools(options: {
   serverId: string
   mostWaitSeconds: number
   ceilings: Ceilings
+  holdProxy: (tx: Db, projectId: string, proxyId: string) => Promise<void>
   defaultProject: (db: Db) => Promise<{ id: string }>
   isAble: () => boolean
   endRecordings: (sessionId: string) => Promise<unknown>

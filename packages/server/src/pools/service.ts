@@ -24,6 +24,8 @@ export interface PoolServiceOptions {
   readonly pool: Pool
   readonly browsers: Pick<BrowserService, 'plan'>
   readonly ceilings: Ceilings
+  /** It is not deleted until the transaction ends, and then this pool uses it. */
+  readonly holdProxy: (tx: Db, projectId: string, proxyId: string) => Promise<void>
   readonly defaultProject: (db: Db) => Promise<{ id: string }>
 }
 
@@ -38,7 +40,7 @@ export class PoolService {
     const { ceilings, defaultProject } = this.#options
     const projectId = projectOf(caller) ?? (await defaultProject(tx)).id
     const settings = settingsAtCreation(body, caller.telemetryAge)
-    const references = await this.#check(projectId, settings)
+    const references = await this.#check(tx, projectId, settings)
     await takePlaces(tx, { projectId, poolId: null, size: settings.size }, ceilings)
     const pool = await withFreeName(settings.name, () =>
       store.insertPool(tx, projectId, { ...settings, ...references }),
@@ -79,7 +81,7 @@ export class PoolService {
     }
     const pool = await this.#lock(tx, found)
     const settings = settingsAtUpdate(pool, body, caller.telemetryAge)
-    const references = await this.#check(pool.project_id, settings)
+    const references = await this.#check(tx, pool.project_id, settings)
     const updated = await withFreeName(settings.name, () =>
       store.updatePool(tx, pool.id, { ...settings, ...references }),
     )
@@ -138,7 +140,8 @@ export class PoolService {
   }
 
   /** Whether its browsers can be had, as if one were created now. */
-  async #check(projectId: string, { browser }: PoolSettings): Promise<References> {
+  async #check(tx: Db, projectId: string, { browser }: PoolSettings): Promise<References> {
+    if (browser.proxy_id) await this.#options.holdProxy(tx, projectId, browser.proxy_id)
     const planned = await this.#options.browsers.plan(browser, { projectId, telemetryAge: 'opt-in' })
     return referencesOf(planned)
   }

@@ -158,9 +158,8 @@ function projectOf({ principal, projectId }: Caller): string | null {
   return principal.projectId ?? projectId
 }
 
-function toName(text: string): string {
-  const name = text.trim()
-  if (name === '') throw invalidInput('name', 'must not be blank')
+function toName(name: string): string {
+  if (name.trim() === '') throw invalidInput('name', 'must not be blank')
   return name
 }
 

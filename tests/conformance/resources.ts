@@ -1,0 +1,45 @@
+// One of each resource that is in a project: what the operations of the contract work on.
+import assert from 'node:assert/strict'
+import type { HttpCaller } from './http-exchange.ts'
+import type { References } from './sample-request.ts'
+
+export async function newBrowser(caller: HttpCaller, key: string, body: object = {}): Promise<string> {
+  const asked = { headless: true, timeout_seconds: 3600, ...body }
+  const answer = await caller.sendJson(key, 'POST', '/browsers', asked)
+  assert.equal(answer.status, 200, answer.text)
+  return (answer.json as { session_id: string }).session_id
+}
+
+export async function newProxy(caller: HttpCaller, key: string): Promise<string> {
+  const body = { type: 'custom', config: { host: 'proxy.invalid', port: 8080 } }
+  return made(caller, key, '/proxies', body)
+}
+
+/** One that nobody fills, so that nothing changes by itself. */
+export async function newPool(caller: HttpCaller, key: string, body: object = {}): Promise<string> {
+  const asked = { size: 1, headless: true, fill_rate_per_minute: 0, ...body }
+  return made(caller, key, '/browser_pools', asked)
+}
+
+async function made(caller: HttpCaller, key: string, path: string, body: object): Promise<string> {
+  const answer = await caller.sendJson(key, 'POST', path, body)
+  assert.equal(answer.status, 201, answer.text)
+  return (answer.json as { id: string }).id
+}
+
+const makers: Record<string, (caller: HttpCaller, key: string) => Promise<string>> = {
+  browsers: newBrowser,
+  proxies: newProxy,
+  browser_pools: newPool,
+}
+
+/** Their ids, by the word that stands before them in paths. */
+export async function newResources(caller: HttpCaller, key: string): Promise<References> {
+  const entries: [string, string][] = []
+  for (const [resource, make] of Object.entries(makers)) entries.push([resource, await make(caller, key)])
+  return Object.fromEntries(entries)
+}
+
+export const absentResources: References = Object.fromEntries(
+  Object.keys(makers).map((resource) => [resource, 'absent']),
+)
