@@ -434,30 +434,26 @@ describe('one server', () => {
       const body = { type: 'custom', config: { host: 'proxy.invalid', port } }
       return (await send<{ id: string }>(server, 'POST', '/proxies', body)).body.id
     }
-    const [own, other] = [await newProxy(8080), await newProxy(8081)]
+    const [own, another] = [await newProxy(8080), await newProxy(8081)]
     const pool = await createPool(server, { proxy_id: own, viewport: { width: 1280, height: 720 } })
-    const shown = (session: object) => ({
-      proxy_id: (session as { proxy_id?: string }).proxy_id,
-      ...viewportOf(session),
-    })
     const asked = { proxy_id: own, width: 1280, height: 720 }
     const leased = await acquire(server, pool)
-    assert.deepEqual(shown(leased), asked)
+    assert.deepEqual(wayAndSizeOf(leased), asked)
     const changed = await send(server, 'PATCH', `/browsers/${leased.session_id}`, {
-      proxy_id: other,
+      proxy_id: another,
       viewport: { width: 1024, height: 768 },
     })
-    assert.deepEqual(shown(changed.body), { proxy_id: other, width: 1024, height: 768 })
+    assert.deepEqual(wayAndSizeOf(changed.body), { proxy_id: another, width: 1024, height: 768 })
     await release(server, leased)
     const again = await acquire(server, pool)
     assert.equal(again.session_id, leased.session_id)
-    assert.deepEqual(shown(again), asked)
+    assert.deepEqual(wayAndSizeOf(again), asked)
 
     await send(server, 'DELETE', `/browsers/${again.session_id}`)
-    assert.equal((await send(server, 'DELETE', `/proxies/${other}`)).status, 204)
+    assert.equal((await send(server, 'DELETE', `/proxies/${another}`)).status, 204)
     const refused = await send(server, 'DELETE', `/proxies/${own}`)
     assert.deepEqual([refused.status, refused.body.code], [400, 'resource_in_use'])
-    const absent = await send(server, 'POST', '/browser_pools', { size: 1, proxy_id: other })
+    const absent = await send(server, 'POST', '/browser_pools', { size: 1, proxy_id: another })
     assert.match(absent.body.message!, /proxy_id/)
     await remove(server, pool)
     assert.equal((await send(server, 'DELETE', `/proxies/${own}`)).status, 204)
@@ -489,6 +485,10 @@ describe('one server', () => {
     assert.deepEqual([answer.status, answer.headers.get('retry-after')], [503, '1'])
   })
 })
+
+function wayAndSizeOf(session: object): object {
+  return { proxy_id: (session as { proxy_id?: string }).proxy_id, ...viewportOf(session) }
+}
 
 function viewportOf(session: object): object {
   const { width, height } = (session as { viewport: { width: number; height: number } }).viewport
