@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { relay } from '@berth/contracts/link'
+import { BadInput } from '@berth/kit/bad-input'
 import { readJson } from '../body.ts'
 import { log } from '../log.ts'
 import { isControlError, type ControlAnswer, type ControlOperation, type Relayed } from './operation.ts'
@@ -53,6 +54,9 @@ async function answerControl(
     if (response.headersSent) return void response.destroy()
     if (isControlError(error)) {
       return sendJson(response, REFUSED, { code: error.code, message: error.message, ...error.fields })
+    }
+    if (error instanceof BadInput) {
+      return sendJson(response, REFUSED, { code: error.code, message: error.message })
     }
     log(`Cannot ${request.method} ${request.url?.split('?', 1)[0]}`, error)
     sendJson(response, FAILED, { message: (error as Error).message })

@@ -1,6 +1,7 @@
 // The only place where an error becomes an answer.
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { errorCatalogue, type ErrorBody, type ErrorCode } from '@berth/contracts/errors'
+import { BadInput } from '@berth/kit/bad-input'
 import { databaseFailure } from '../db/failures.ts'
 import { AppError } from '../errors.ts'
 
@@ -18,6 +19,7 @@ const frameworkCodes: Record<string, ErrorCode> = {
 
 export function toAppError(error: unknown): AppError | undefined {
   if (error instanceof AppError) return error
+  if (error instanceof BadInput) return new AppError(error.code, error.message)
   switch (databaseFailure(error)) {
     case 'unavailable':
       return new AppError('unavailable', 'Cannot reach the database; try again', { cause: error })

@@ -1,9 +1,9 @@
 // An archive is unpacked beside its directory first, and moved into it when all of it was good.
 import { lstat, mkdir, realpath, rename, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { malformed, partsOf, readText } from '@berth/kit/form'
 import { ControlError, type ControlCall } from '../operation.ts'
 import { bytesOf, toBytePath, toText } from './byte-paths.ts'
-import { malformed, partsOf, readText } from './form.ts'
 import { cleanPath, nearestDirectory, spoolDirectory, temporaryName } from './paths.ts'
 import { isMissing, refusalOf, refuse } from './refusal.ts'
 import { openRegular } from './regular-file.ts'

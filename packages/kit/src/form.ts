@@ -1,5 +1,5 @@
 // Multipart forms (RFC 7578), read as they come: nothing of a file is held but the piece that is passed on.
-import { ControlError } from '../operation.ts'
+import { BadInput } from './bad-input.ts'
 
 const LONGEST_BOUNDARY = 200
 const MOST_HEAD_BYTES = 16 * 1024
@@ -19,9 +19,13 @@ export async function* partsOf(
   contentType: string | undefined,
 ): AsyncGenerator<Part> {
   const form = new FormReader(body, boundaryOf(contentType))
-  for (let count = 0; await form.next(); count++) {
-    if (count === MOST_PARTS) throw malformed(`it has more than ${MOST_PARTS} parts`)
-    yield { name: await form.readName(), content: form.content() }
+  try {
+    for (let count = 0; await form.next(); count++) {
+      if (count === MOST_PARTS) throw malformed(`it has more than ${MOST_PARTS} parts`)
+      yield { name: await form.readName(), content: form.content() }
+    }
+  } finally {
+    await form.close()
   }
 }
 
@@ -37,8 +41,8 @@ export async function readText({ name, content }: Part): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-export function malformed(reason: string): ControlError {
-  return new ControlError('bad_request', `Cannot read the form: ${reason}`)
+export function malformed(reason: string): BadInput {
+  return new BadInput(`Cannot read the form: ${reason}`)
 }
 
 function boundaryOf(contentType = ''): string {
@@ -89,6 +93,11 @@ class FormReader {
     if (own !== '' && own.length <= LONGEST_BOUNDARY) this.#delimiter = delimiterOf(own)
     // The first boundary need not have a line before it.
     this.#rest = Buffer.concat([Buffer.from(NEWLINE), this.#rest])
+  }
+
+  /** Lets go of the body, whatever is left of it. */
+  async close(): Promise<void> {
+    await this.#source.return?.()
   }
 
   async readName(): Promise<string> {

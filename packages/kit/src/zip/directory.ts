@@ -1,6 +1,5 @@
 // Reads the directory at the end of an archive, and believes none of it: every number is checked against
 // the size of the file, and the entries against one another.
-import type { FileHandle } from 'node:fs/promises'
 import {
   fileKinds,
   flags,
@@ -20,6 +19,11 @@ const MOST_DIRECTORY_BYTES = 32 * 1024 * 1024
 /** How much may come out: this, and so many times what went in. */
 const FREE_BYTES = 64 * 1024 * 1024
 const MOST_RATIO = 200
+
+/** A file, or a part of one. */
+export interface ArchiveFile {
+  read(buffer: Buffer, offset: number, length: number, position: number): Promise<{ bytesRead: number }>
+}
 
 export interface ZipEntry {
   /** Below the directory it is unpacked into. */
@@ -42,7 +46,7 @@ export interface ZipDirectory {
   readonly start: number
 }
 
-export async function readDirectory(archive: FileHandle, size: number): Promise<ZipDirectory> {
+export async function readDirectory(archive: ArchiveFile, size: number): Promise<ZipDirectory> {
   const { start, bytes, count } = await findDirectory(archive, size)
   if (count > MOST_ENTRIES) throw refused(`it has more than ${MOST_ENTRIES} entries`)
   if (bytes > MOST_DIRECTORY_BYTES) throw refused('its directory is too large')
@@ -61,7 +65,7 @@ export async function readDirectory(archive: FileHandle, size: number): Promise<
   return { entries: entries.toSorted((a, b) => a.offset - b.offset), start }
 }
 
-export async function readAt(archive: FileHandle, position: number, length: number): Promise<Buffer> {
+export async function readAt(archive: ArchiveFile, position: number, length: number): Promise<Buffer> {
   const buffer = Buffer.allocUnsafe(length)
   for (let from = 0; from < length;) {
     const { bytesRead } = await archive.read(buffer, from, length - from, position + from)
@@ -77,7 +81,7 @@ interface Extent {
   readonly count: number
 }
 
-async function findDirectory(archive: FileHandle, size: number): Promise<Extent> {
+async function findDirectory(archive: ArchiveFile, size: number): Promise<Extent> {
   const tailBytes = Math.min(size, lengths.end + FULL_16)
   const tail = await readAt(archive, size - tailBytes, tailBytes)
   const at = endIn(tail)
@@ -109,7 +113,7 @@ function endIn(tail: Buffer): number {
 
 /** Null where the values that are full only happen to be. */
 async function findLarge(
-  archive: FileHandle,
+  archive: ArchiveFile,
   endAt: number,
 ): Promise<(Extent & { end: number }) | undefined> {
   if (endAt < lengths.locator64) return undefined
