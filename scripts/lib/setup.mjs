@@ -35,6 +35,8 @@ export function setUp({ root, packages }) {
 const sessionPackages = [
   { command: 'bwrap', package: 'bubblewrap' },
   { command: 'chromium', package: 'chromium' },
+  // Without it sessions speak English only; see `locale`.
+  { file: '/usr/lib/chromium/locales/de.pak', package: 'chromium-l10n' },
   { command: 'Xvnc', package: 'tigervnc-standalone-server' },
   { command: 'ffmpeg', package: 'ffmpeg' },
   { file: '/usr/share/fonts/truetype/noto/NotoSans-Regular.ttf', package: 'fonts-noto-core' },

@@ -73,10 +73,7 @@ test('the cap of the organisation holds over all projects', async () => {
 test('what is not built yet is refused by its name', async () => {
   for (const [field, value] of Object.entries({
     profile: { name: 'p' },
-    extensions: [{ id: 'e' }],
-    chrome_policy: { HomepageLocation: 'x' },
     invocation_id: 'i',
-    stealth: true,
     gpu: true,
   })) {
     const { status, body } = await send(shared, 'POST', '/browsers', { [field]: value })
@@ -87,6 +84,9 @@ test('what is not built yet is refused by its name', async () => {
     { telemetry: null },
     { telemetry: {} },
     { stealth: false },
+    { stealth: true },
+    { extensions: [] },
+    { chrome_policy: {} },
     { persistence: { id: 'x' } },
   ]) {
     const { status } = await send(shared, 'POST', '/browsers', { headless: true, ...empty })

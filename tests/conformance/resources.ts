@@ -1,5 +1,7 @@
 // One of each resource that is in a project: what the operations of the contract work on.
 import assert from 'node:assert/strict'
+import { marker } from '../fixtures/extensions.ts'
+import { formBody } from './form-body.ts'
 import type { HttpCaller } from './http-exchange.ts'
 import type { References } from './sample-request.ts'
 
@@ -21,6 +23,13 @@ export async function newPool(caller: HttpCaller, key: string, body: object = {}
   return made(caller, key, '/browser_pools', asked)
 }
 
+export async function newExtension(caller: HttpCaller, key: string, name?: string): Promise<string> {
+  const form = formBody({ file: marker(), ...(name !== undefined && { name }) })
+  const answer = await caller.sendAs(key, { method: 'POST', path: '/extensions', ...form })
+  assert.equal(answer.status, 201, answer.text)
+  return (answer.json as { id: string }).id
+}
+
 async function made(caller: HttpCaller, key: string, path: string, body: object): Promise<string> {
   const answer = await caller.sendJson(key, 'POST', path, body)
   assert.equal(answer.status, 201, answer.text)
@@ -31,6 +40,7 @@ const makers: Record<string, (caller: HttpCaller, key: string) => Promise<string
   browsers: newBrowser,
   proxies: newProxy,
   browser_pools: newPool,
+  extensions: (caller, key) => newExtension(caller, key),
 }
 
 /** Their ids, by the word that stands before them in paths. */

@@ -1,5 +1,7 @@
 // A request for any row of the contract that would succeed, and leave a mark, if it were let through.
 import type { Operation } from '@berth/contracts/operation'
+import { marker } from '../fixtures/extensions.ts'
+import { formBody, type FormParts } from './form-body.ts'
 import type { Exchange } from './http-exchange.ts'
 
 /** What to put for `{id}`, by the word before it in the path. */
@@ -27,7 +29,14 @@ const bodies: Record<string, object> = {
   pressKey: { keys: ['Return'] },
 }
 
+/** Of those that take a form: what changes most, too. */
+const forms: Record<string, FormParts> = {
+  uploadExtension: { name: 'made-by-a-stranger', file: marker() },
+}
+
 export function sampleRequest(operation: Operation, path: string, references: References): Exchange {
+  const form = forms[operation.id]
+  if (form) return { method: operation.method, path: fillPath(path, references), ...formBody(form) }
   const body = sampleBody(operation)
   return {
     method: operation.method,

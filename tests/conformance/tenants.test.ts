@@ -10,7 +10,7 @@ import { startServer } from '../fixtures/server.ts'
 import { assertError } from './error-answer.ts'
 import { newKey, newTenant } from './fixture-keys.ts'
 import { HttpCaller, type Answer } from './http-exchange.ts'
-import { newBrowser, newPool, newProxy } from './resources.ts'
+import { newBrowser, newExtension, newPool, newProxy } from './resources.ts'
 import { resourceOf, sampleRequest } from './sample-request.ts'
 import { ServerDatabase } from './server-database.ts'
 
@@ -60,6 +60,14 @@ const victims: Record<string, Victim[]> = {
       absent: 'b'.repeat(24),
     },
     { what: 'by name', reference: 'their-pool', absent: 'no-pool' },
+  ],
+  extensions: [
+    {
+      what: 'by id',
+      reference: await newExtension(caller, theirs.key.key, 'their-extension'),
+      absent: 'b'.repeat(24),
+    },
+    { what: 'by name', reference: 'their-extension', absent: 'no-extension' },
   ],
 }
 
@@ -164,6 +172,31 @@ test('lists of a project key show only proxies of its own project, and it can us
   assertError(mixed, 'bad_request')
   assert.equal((await caller.sendJson(mine.key.key, 'DELETE', `/browsers/${own}`)).status, 204)
   assert.deepEqual((await database.state())['proxies'], before['proxies'])
+})
+
+test('extensions of another project are neither listed nor loaded', async () => {
+  const extension = await newExtension(caller, mine.key.key, 'my-extension')
+  for (const query of ['', '?query=extension', '?name=their-extension', '?limit=100']) {
+    const answer = await caller.sendJson(mine.key.key, 'GET', `/extensions${query}`)
+    const seen = (answer.json as { id: string }[]).map(({ id }) => id)
+    assert.deepEqual(seen, query === '?name=their-extension' ? [] : [extension], query)
+  }
+  // A key of the organisation sees those of all, or of the project it names.
+  const all = await caller.sendJson(organization.key, 'GET', '/extensions')
+  assert.equal((all.json as object[]).length, 2)
+  const one = {
+    method: 'GET',
+    path: '/extensions',
+    headers: [['X-Kernel-Project-Id', mine.project.id]],
+  } as const
+  assert.equal(((await caller.sendAs(organization.key, one)).json as object[]).length, 1)
+  for (const [id, name] of victims['extensions']!.map(({ reference }) => [reference, reference])) {
+    for (const reference of [{ id }, { name }]) {
+      const body = { headless: true, extensions: [reference] }
+      const answer = await caller.sendJson(mine.key.key, 'POST', '/browsers', body)
+      assert.match(assertError(answer, 'bad_request').message, /extensions\.0: names/)
+    }
+  }
 })
 
 test('the audit log of a project key shows only what was done in its project', async () => {

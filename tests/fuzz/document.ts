@@ -39,7 +39,9 @@ export class ApiDocument {
     this.operations = Object.entries(paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, node]) => this.#describe(path, method, node)),
     )
-    this.#matchers = this.operations.map((operation) => ({
+    // A fixed path goes before one with an id in the same place.
+    const fixedFirst = this.operations.toSorted((a, b) => holesIn(a.path) - holesIn(b.path))
+    this.#matchers = fixedFirst.map((operation) => ({
       // An empty id is one, but at the end of a path it is only a slash too many.
       pattern: new RegExp(
         `^${operation.path.replace(/\{\w+\}$/, '[^/?]+').replaceAll(/\{\w+\}/g, '[^/?]*')}/?$`,
@@ -105,6 +107,8 @@ export class ApiDocument {
     return this.#resolve(steps.reduce<unknown>((at, step) => (at as Json)[step], this.root) as object)
   }
 }
+
+const holesIn = (path: string) => path.split('{').length
 
 function escapePointer(text: string): string {
   return text.replaceAll('~', '~0').replaceAll('/', '~1')

@@ -1,4 +1,5 @@
 // Valid requests, from the document and from what is known to exist.
+import { formBody, type FormParts } from '../conformance/form-body.ts'
 import type { ApiDocument, DescribedOperation } from './document.ts'
 import type { FieldsSchema } from '../conformance/bad-values.ts'
 import { mutate } from './mutations.ts'
@@ -9,23 +10,33 @@ import { partIn, referredIn, resourceOf, type KnownPart, type World } from './wo
 
 const MUTATED_SHARE = 0.45
 
+/** What the document cannot tell: a form, or a value that only the world around the server makes right. */
+export interface Sample {
+  readonly form?: FormParts
+  readonly query?: [name: string, value: string][]
+}
+
 export class Generator {
   readonly #document: ApiDocument
   readonly #random: Random
   readonly #world: World
   readonly #values: Values
   readonly #driverKeys: readonly string[]
+  readonly #samples: Readonly<Record<string, Sample>>
 
   constructor(options: {
     document: ApiDocument
     random: Random
     world: World
     driverKeys: readonly string[]
+    /** By the id of the operation. */
+    samples: Readonly<Record<string, Sample>>
   }) {
     this.#document = options.document
     this.#random = options.random
     this.#world = options.world
     this.#driverKeys = options.driverKeys
+    this.#samples = options.samples
     this.#values = new Values(options.random, options.world)
   }
 
@@ -79,11 +90,21 @@ export class Generator {
       alsoAllowed: new Set(),
     }
     this.#addHeaders(request)
+    if (random.chance(0.8)) this.#addSample(request)
     return request
   }
 
   #body(schema: FieldsSchema, lease: KnownPart | undefined): Record<string, unknown> {
     return { ...this.#values.fields(schema), ...(lease && { session_id: lease.id }) }
+  }
+
+  #addSample(request: FuzzRequest): void {
+    const { form, query } = this.#samples[request.operation.id] ?? {}
+    if (query) request.query = query.map(([name, value]) => [name, value])
+    if (!form) return
+    const { headers, body } = formBody(form)
+    for (const [name, value] of headers) request.headers.push([name, value])
+    request.rawBody = body!
   }
 
   #reference(operation: DescribedOperation): string | undefined {

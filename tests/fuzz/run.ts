@@ -1,7 +1,9 @@
 // A run: a server of its own, and requests made up from its own document until enough were sent.
 import { newKey } from '../conformance/fixture-keys.ts'
 import { HttpCaller } from '../conformance/http-exchange.ts'
+import { startStore } from '../fixtures/chrome-store.ts'
 import type { Owner } from '../fixtures/cleanup.ts'
+import { marker } from '../fixtures/extensions.ts'
 import { startServer, type TestServer } from '../fixtures/server.ts'
 import { ApiDocument } from './document.ts'
 import { Generator } from './generator.ts'
@@ -27,9 +29,9 @@ export interface FuzzResult {
 }
 
 export async function fuzz(owner: Owner, { requests, seed, onProgress }: FuzzOptions): Promise<FuzzResult> {
-  const server = await startServer(owner, {
-    env: { BERTH_LOG_LEVEL: 'error', BERTH_ACQUIRE_WAIT_SECONDS: '1' },
-  })
+  const store = await startStore(owner)
+  const env = { ...store.env, BERTH_LOG_LEVEL: 'error', BERTH_ACQUIRE_WAIT_SECONDS: '1' }
+  const server = await startServer(owner, { env })
   const caller = new HttpCaller(owner, server.url)
   const document = new ApiDocument(
     (await (await server.fetch('/openapi.json')).json()) as Record<string, unknown>,
@@ -37,7 +39,11 @@ export async function fuzz(owner: Owner, { requests, seed, onProgress }: FuzzOpt
   // Neither is ever told to the world, so no request can delete or end the keys that drive the run.
   const driverKeys = [server.key, (await newKey(caller, server.key, { name: 'spare' })).key]
   const world = new World()
-  const generator = new Generator({ document, random: new Random(seed), world, driverKeys })
+  const samples = {
+    uploadExtension: { form: { file: marker() } },
+    downloadFromChromeStore: { query: [['url', store.id]] as [string, string][] },
+  }
+  const generator = new Generator({ document, random: new Random(seed), world, driverKeys, samples })
   const judge = new Judge(document)
   const report = new Report(document.operations.map(({ id }) => id))
 

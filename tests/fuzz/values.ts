@@ -20,7 +20,15 @@ const WORDS = [
 ]
 
 /** Refused by their name until they are built, or where the host has no GPU. */
-const RARE = new Set([...notBuiltYet, 'disable_default_proxy', 'proxy_id', 'stealth', 'gpu', 'telemetry'])
+const RARE = new Set([
+  ...notBuiltYet,
+  'disable_default_proxy',
+  'proxy_id',
+  'gpu',
+  'telemetry',
+  'extensions',
+  'timezone',
+])
 
 export class Values {
   readonly #random: Random

@@ -125,7 +125,8 @@ describe('an instance', { skip }, () => {
       .filter(([, options]) => options.split(',').includes('rw'))
       .map(([path]) => path)
     const devices = ['full', 'null', 'random', 'tty', 'urandom', 'zero'].map((name) => `/dev/${name}`)
-    const expected = ['/dev/pts', '/dev/shm', '/home/kernel', '/proc', '/run', '/tmp', '/var', ...devices]
+    const homes = ['/home/kernel', '/etc/chromium/policies']
+    const expected = ['/dev/pts', '/dev/shm', '/proc', '/run', '/tmp', '/var', ...homes, ...devices]
     assert.deepEqual(writable.toSorted(), expected.toSorted())
     const readable = [...mounts.keys()].filter((path) => !writable.includes(path))
     const etc = [

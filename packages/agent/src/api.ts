@@ -5,7 +5,14 @@ import type { AgentState, BrowserStart, Shape, TelemetryOrder } from '@berth/con
 import { readJson } from './body.ts'
 import type { Upgrade } from './control/processes/attach.ts'
 import type { AnswerControl } from './control/router.ts'
-import { BadRequest, readBrowserStart, readLeaseSeconds, readShape, readTelemetryOrder } from './requests.ts'
+import {
+  BadRequest,
+  readBrowserStart,
+  readLeaseSeconds,
+  readPolicy,
+  readShape,
+  readTelemetryOrder,
+} from './requests.ts'
 import type { StateBoard } from './state.ts'
 
 // Not imported: that would look at each of its exports, one of which loads a websocket client of 6 MB.
@@ -21,6 +28,7 @@ export interface ApiOptions {
   readonly renewLease: (seconds: number) => void
   readonly startBrowser: (browser: BrowserStart) => Promise<AgentState>
   readonly shape: (shape: Shape) => Promise<void>
+  readonly setPolicy: (policy: Readonly<Record<string, unknown>>) => void
   /** Resolves when a client can be let in, or with the state as it is after that time. */
   readonly whenOpen: (timeoutMs: number) => Promise<AgentState>
   /** For requests below /control. */
@@ -42,7 +50,7 @@ type Operation = (call: Call) => Promise<object | undefined>
 
 /** Never listens: the link hands it connections. */
 export function createApi(options: ApiOptions): Server {
-  const { state, renewLease, startBrowser, shape, whenOpen } = options
+  const { state, renewLease, startBrowser, shape, setPolicy, whenOpen } = options
   const { answerControl, answerRecording, upgrade, telemetry } = options
   const operations: Readonly<Record<string, Operation>> = {
     'GET /state': async ({ query }) => {
@@ -59,6 +67,10 @@ export function createApi(options: ApiOptions): Server {
     'PUT /telemetry': async ({ body }) => {
       await telemetry.order(readTelemetryOrder(body))
       return undefined
+    },
+    'PUT /policy': ({ body }) => {
+      setPolicy(readPolicy(body))
+      return Promise.resolve(undefined)
     },
     'POST /shape': async ({ body }) => {
       await shape(readShape(body))

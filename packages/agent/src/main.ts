@@ -28,6 +28,7 @@ const chromium = new Chromium({
   state,
   logs,
   onCrash: (phase, pid) => telemetry.crashed('chromium', phase, pid),
+  onStart: (cdp) => controls.extensions.loadAgain(cdp),
 })
 
 // First of all, so that Chromium starts while the rest does.
@@ -67,6 +68,7 @@ const api = createApi({
   renewLease: (seconds) => lease.renew(seconds),
   startBrowser: (browser) => chromium.start(browser),
   shape: (shape) => chromium.shape(shape),
+  setPolicy: (policy) => chromium.policies.set(policy),
   whenOpen: (timeoutMs) => chromium.whenOpen(timeoutMs),
   answerControl: controls.answer,
   answerRecording: answerRecording(chromium),

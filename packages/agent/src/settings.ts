@@ -9,6 +9,7 @@ export interface Overrides {
   readonly home?: string
   readonly profile?: string
   readonly temporary?: string
+  readonly policies?: string
   readonly display?: number
   readonly playwrightRunner?: string
   readonly ports?: { readonly devtools: number; readonly proxy: number }
@@ -20,6 +21,9 @@ export interface Settings {
   readonly egressSocket: string
   readonly home: string
   readonly profile: string
+  /** Where Chromium looks for its policies. */
+  readonly policies: string
+  readonly extensions: string
   /** For sockets of our own that need not outlive the instance. */
   readonly temporary: string
   readonly playwrightRunner: string
@@ -39,6 +43,8 @@ export function readSettings(argv: readonly string[]): Settings {
     egressSocket: overrides.egressSocket ?? instancePaths.egress,
     home: overrides.home ?? instancePaths.home,
     profile: overrides.profile ?? (overrides.home ? `${overrides.home}/user-data` : instancePaths.profile),
+    policies: overrides.policies ?? (overrides.home ? `${overrides.home}/policies` : instancePaths.policies),
+    extensions: overrides.home ? `${overrides.home}/extensions` : instancePaths.extensions,
     temporary: overrides.temporary ?? '/tmp',
     playwrightRunner: overrides.playwrightRunner ?? instancePaths.playwrightRunner,
     display: overrides.display ?? 1,

@@ -1,4 +1,7 @@
 import { Type, type Static } from 'typebox'
+import { ChromePolicy, MOST_POLICY_BYTES } from './chrome-policy.ts'
+import { MOST_EXTENSIONS } from './extension-limits.ts'
+import { ExtensionReference } from './extensions.ts'
 import { operation } from './operation.ts'
 import { NextProxyId, ProxyId } from './proxies.ts'
 import { RecordRequest } from './replays.ts'
@@ -53,6 +56,19 @@ const StandbyAfterSeconds = Type.Integer({
     'Extension: seconds of silence after which the session goes on standby even while clients are connected; without it, only sessions without clients do, after 5 seconds',
 })
 
+const Locale = Type.String({
+  pattern: '^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$',
+  examples: ['de-DE'],
+  description: 'Extension: language of the browser, which pages and sites are told; en-US when omitted',
+})
+
+const Timezone = Type.String({
+  maxLength: 64,
+  pattern: '^[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+){0,2}$',
+  examples: ['Europe/Berlin'],
+  description: 'Extension: time zone of the browser; UTC when omitted',
+})
+
 export const endReasons = [
   'deleted',
   'timed_out',
@@ -89,6 +105,12 @@ export const Browser = Type.Object(
       Type.Object(viewportFields, { title: 'BrowserViewport', description: 'Size of the window' }),
     ),
     kiosk_mode: Type.Optional(Type.Boolean({ description: 'Whether the page fills the screen' })),
+    locale: Type.Optional(Locale),
+    timezone: Type.Optional(Timezone),
+    chrome_policy: Type.Optional({
+      ...ChromePolicy,
+      description: 'What was asked for; in lists only up to 64 KiB of it',
+    }),
     start_url: Type.Optional(
       Type.String({ description: 'What was asked to be opened at creation, not what loaded' }),
     ),
@@ -119,13 +141,17 @@ export const Browser = Type.Object(
 export type Browser = Static<typeof Browser>
 
 /** Known to clients, built by a later part of Berth: named in the refusal until then. */
-export const notBuiltYet = ['profile', 'extensions', 'chrome_policy', 'invocation_id'] as const
+export const notBuiltYet = ['profile', 'invocation_id'] as const
 
 export const CreateBrowserRequest = Strict({
   name: Type.Optional(BrowserName),
   tags: Type.Optional(Tags),
   headless: Type.Optional(Type.Boolean({ default: false, description: 'No display, and lighter' })),
-  stealth: Type.Optional(Type.Boolean({ default: false, description: 'Stealth mode' })),
+  stealth: Type.Optional(
+    Type.Boolean({ default: false, description: 'Nothing that tells pages the browser is automated' }),
+  ),
+  locale: Type.Optional(Locale),
+  timezone: Type.Optional(Timezone),
   gpu: Type.Optional(Type.Boolean({ default: false, description: 'GPU acceleration; headful only' })),
   kiosk_mode: Type.Optional(Type.Boolean({ default: false, description: 'The page fills the screen' })),
   timeout_seconds: Type.Optional({ ...TimeoutSeconds, default: 60 }),
@@ -135,9 +161,11 @@ export const CreateBrowserRequest = Strict({
   record: Type.Optional(RecordRequest),
   telemetry: Type.Optional(Nullable(TelemetryRequest)),
   profile: Type.Optional(Type.Object({}, { description: 'Profile to start from' })),
-  extensions: Type.Optional(Type.Array(Type.Object({}), { maxItems: 20, description: 'Extensions to load' })),
+  extensions: Type.Optional(
+    Type.Array(ExtensionReference, { maxItems: MOST_EXTENSIONS, description: 'Extensions to load' }),
+  ),
   proxy_id: Type.Optional(ProxyId),
-  chrome_policy: Type.Optional(Type.Object({}, { description: 'Enterprise policies' })),
+  chrome_policy: Type.Optional(ChromePolicy),
   invocation_id: Type.Optional(Type.String({ maxLength: 255, description: 'Invocation it belongs to' })),
   persistence: Type.Optional(Type.Object({}, { description: 'Of old clients; ignored' })),
 })
@@ -180,6 +208,7 @@ export const createBrowser = operation({
   path: '/browsers',
   body: CreateBrowserRequest,
   bodyOptional: true,
+  mostBodyBytes: MOST_POLICY_BYTES + 1024 * 1024,
   effect: 'act',
   status: 200,
   response: Browser,

@@ -73,6 +73,10 @@ const catalogue = {
     meaning: 'The browser got no answer from the target; net_error_name says why',
     final: true,
   },
+  store_unreachable: {
+    status: 502,
+    meaning: 'The Chrome Web Store did not give the extension; the message says why',
+  },
   unavailable: {
     status: 503,
     meaning: 'The server is starting, draining, or cannot reach its database; retry',

@@ -25,6 +25,9 @@ export const instancePaths = {
   playwrightRunner: '/run/berth-agent/playwright.cjs',
   home: '/home/kernel',
   profile: '/home/kernel/user-data',
+  /** Of the distribution's Chromium. */
+  policies: '/etc/chromium/policies',
+  extensions: '/home/kernel/extensions',
 } as const
 
 /** On the instance's own loopback. Pages and tenant programs reach none of them but the proxy. */
@@ -50,6 +53,10 @@ export const BrowserStart = Strict(
     width: size(7680, 320),
     height: size(4320, 240),
     kiosk: Type.Boolean(),
+    /** Such as de-DE; en-US without it. */
+    locale: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9-]{2,35}$' })),
+    /** Such as Europe/Berlin; UTC without it. */
+    timezone: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_+/-]{1,64}$' })),
   },
   { title: 'BrowserStart' },
 )
@@ -107,6 +114,7 @@ export type Shape = Static<typeof Shape>
  *   POST /browser          200 AgentState when Chromium is settled, 500 { message } when it cannot start
  *   POST /client           200 AgentState when Chromium takes clients in, or as it is after 15 s
  *   POST /shape            204, Shape
+ *   PUT  /policy           204, the policies of Chromium by name; those that are read at its start, from its next
  *   PUT  /telemetry        204, TelemetryOrder, when what can be captured is
  *   GET  /telemetry?after=N  200, a line of JSON for every event whose number is greater: { n, event }
  */

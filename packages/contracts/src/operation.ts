@@ -39,6 +39,8 @@ export interface Operation {
   readonly bodyStream?: 'bytes' | 'multipart'
   /** Fields of that form. They are for its reader to check, as nobody sees them on their way. */
   readonly form?: TObject
+  /** Of a JSON body; 1 MiB where it is not said. */
+  readonly mostBodyBytes?: number
   /** Whether a request without a body is taken as `{}`. */
   readonly bodyOptional: boolean
   readonly status: number
@@ -94,9 +96,9 @@ export type Query<O> = In<O, 'query'>
 export type Body<O> = In<O, 'body'>
 export type Response<O> = O extends { response: infer S extends TSchema } ? Static<S> : void
 
-/** The JSON POSTs of the control plane take an Idempotency-Key. */
-export function takesIdempotencyKey({ method, kind, auth, effect }: Operation): boolean {
-  return method === 'POST' && kind === 'json' && auth !== 'none' && effect !== 'control'
+/** The JSON POSTs of the control plane take an Idempotency-Key; of what is passed on nobody knows whether it is the same. */
+export function takesIdempotencyKey({ method, kind, auth, effect, bodyStream }: Operation): boolean {
+  return method === 'POST' && kind === 'json' && auth !== 'none' && effect !== 'control' && !bodyStream
 }
 
 export function pathsOf({ path, aliases }: Operation): string[] {

@@ -5,6 +5,7 @@ import * as browserPools from './browser-pools.ts'
 import * as browsers from './browsers.ts'
 import * as computer from './computer.ts'
 import * as curl from './curl.ts'
+import * as extensions from './extensions.ts'
 import * as files from './files.ts'
 import * as liveView from './live-view.ts'
 import * as logs from './logs.ts'
@@ -28,6 +29,7 @@ export const operations: readonly Operation[] = [
   logs,
   playwright,
   curl,
+  extensions,
   replays,
   telemetry,
   proxies,

@@ -16,6 +16,7 @@ import { Blobs } from './blobs/blobs.ts'
 import { DirectoryBlobStore } from './blobs/directory-store.ts'
 import { bootstrap } from './bootstrap.ts'
 import { countLiveBrowsers } from './browsers/store.ts'
+import { countExtensions } from './extensions/store.ts'
 import type { Config } from './config.ts'
 import { openDatabase } from './db/database.ts'
 import { ChangeListener } from './db/listener.ts'
@@ -133,6 +134,7 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
       { what: 'browser pools', countIn: countLivePools },
       { what: 'browser sessions', countIn: countLiveBrowsers },
       { what: 'proxies', countIn: countLiveProxies },
+      { what: 'extensions', countIn: countExtensions },
     ],
   })
   const metrics = new Metrics({

@@ -71,6 +71,10 @@ function publicUrl(value: string): URL | undefined {
   return url
 }
 
+function requiredUrl(value: string): URL {
+  return publicUrl(value)!
+}
+
 function databaseUrl(value: string): string | undefined {
   if (!value) return undefined
   // The value may hold a password, so the message does not repeat it.
@@ -290,6 +294,11 @@ const settings = {
     default: 'https://api.ipify.org,https://checkip.amazonaws.com',
     parse: webUrls,
     help: 'Comma list of URLs that answer with the address of who asks; proxies are checked by asking them, the first one that answers.',
+  }),
+  BERTH_CHROME_STORE_URL: setting({
+    default: 'https://clients2.google.com',
+    parse: requiredUrl,
+    help: 'Where extensions of the Chrome Web Store are fetched from, as far as BERTH_EGRESS_ALLOW and its rules let it.',
   }),
   BERTH_WARM_HEADLESS: setting({
     default: '1',

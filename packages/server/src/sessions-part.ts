@@ -9,6 +9,7 @@ import { BrowserService } from './browsers/service.ts'
 import { Sessions } from './browsers/sessions.ts'
 import { countUsingProxy } from './browsers/store.ts'
 import { BrowserView } from './browsers/view.ts'
+import { Policies } from './chrome-policy/policies.ts'
 import { Controls } from './control/controls.ts'
 import { controlRoutes } from './control/routes.ts'
 import { attachLive } from './live/attach.ts'
@@ -22,6 +23,12 @@ import type { Db } from './db/schema.ts'
 import { AllowList } from './egress/allow-list.ts'
 import { EgressPolicy } from './egress/policy.ts'
 import { EgressProxy } from './egress/proxy.ts'
+import { DirectUpstream } from './egress/upstream.ts'
+import { ExtensionCarrier } from './extensions/carrier.ts'
+import { ChromeStore } from './extensions/chrome-store.ts'
+import { extensionRoutes } from './extensions/routes.ts'
+import { ExtensionService } from './extensions/service.ts'
+import { Spool } from './extensions/spool.ts'
 import { Gateway } from './gateway/gateway.ts'
 import { SCREEN_PATH, TERMINAL_ROUTE } from './gateway/target.ts'
 import { SessionTokens } from './gateway/tokens.ts'
@@ -150,7 +157,9 @@ export async function startSessions(options: {
   })
   const tunnels = new TunnelHost({ find: (id, tenure) => sessions.findHereAt(id, tenure), tokens })
   const view = new BrowserView({ tokens, uptimeOf: (id) => sessions.uptimeOf(id) })
+  const policies = new Policies({ db, box })
   const browsers = new BrowserService({
+    policies,
     db,
     pool,
     sessions,
@@ -162,10 +171,22 @@ export async function startSessions(options: {
   })
   const findSession = (id: string) => sessions.find(id)
   const replays = new ReplayService({ db, pool, box, blobs, browsers, findSession, recordings, tokens })
+  const extensions = new ExtensionService({
+    db,
+    box,
+    blobs,
+    spool: await Spool.open(join(config.BERTH_DATA_DIR, 'uploads')),
+    chromeStore: new ChromeStore({
+      address: config.BERTH_CHROME_STORE_URL,
+      upstream: new DirectUpstream({ policy: newEgressPolicy(config) }),
+    }),
+    defaultProject: findDefaultProject,
+  })
+  const carriedExtensions = new ExtensionCarrier({ db, contentOf: (record) => extensions.content(record) })
   browsers.attendants = {
     resizeGuards: [openLiveViews, replays],
     recorder: replays,
-    carriers: [sessionProxies],
+    carriers: [sessionProxies, policies, carriedExtensions],
     proxies: sessionProxies,
   }
   const proxies = new ProxyService({
@@ -221,6 +242,7 @@ export async function startSessions(options: {
       ...controlRoutes(controls),
       ...liveRoutes({ tokens, find: (call, id) => browsers.session(callerOf(call), id) }),
       ...replayRoutes(replays),
+      ...extensionRoutes(extensions),
       ...telemetryRoutes(browsers, telemetry),
       ...proxyRoutes(proxies),
     ],

@@ -16,6 +16,7 @@ import { CdpConnection, type CdpEvent } from './cdp-connection.ts'
 import { ChromiumProcess, type ChromiumExit } from './chromium-process.ts'
 import { chromiumFlags } from './flags.ts'
 import { setHeadlessSize } from './headless-size.ts'
+import { Policies } from './policies.ts'
 import { prepareProfile } from './profile.ts'
 import { RestartLimit } from './restart-limit.ts'
 import { attachToFirstPage, settle, type FirstPage } from './settle.ts'
@@ -35,6 +36,8 @@ export interface ChromiumOptions {
   readonly logs: ServiceLogs
   /** It ended without being asked to, could not be started again, or is not tried any more. */
   readonly onCrash?: (phase: 'running' | 'startup' | 'gave_up', pid?: number) => void
+  /** It has started, and nobody was let in yet. */
+  readonly onStart?: (cdp: CdpConnection) => Promise<void>
 }
 
 export class Chromium {
@@ -44,6 +47,8 @@ export class Chromium {
   readonly #display: Display
   readonly #log: ServiceLog
   readonly #onCrash: ChromiumOptions['onCrash']
+  readonly #onStart: ChromiumOptions['onStart']
+  readonly policies: Policies
   /** What was asked for, and what it has been shaped to since. */
   #asked: BrowserStart | undefined
   #shape: BrowserStart | undefined
@@ -54,8 +59,10 @@ export class Chromium {
   /** Starts and shapes take turns. */
   #turn: Promise<unknown> = Promise.resolve()
 
-  constructor({ settings, state, logs, onCrash }: ChromiumOptions) {
+  constructor({ settings, state, logs, onCrash, onStart }: ChromiumOptions) {
     this.#onCrash = onCrash
+    this.#onStart = onStart
+    this.policies = new Policies(settings.policies)
     this.#settings = settings
     this.#state = state
     this.#log = logs.chromium
@@ -100,6 +107,17 @@ export class Chromium {
     const state = await this.#state.when(isSettled, START_MS + 5_000)
     if (state.browser === 'ready') return state
     throw new Error(state.failure ?? 'Cannot start Chromium: it takes too long')
+  }
+
+  /** Ends it as a client would, and resolves when the next one is settled. */
+  async restart(): Promise<void> {
+    const { restarts } = this.#state.current
+    using cdp = await this.openCdp()
+    cdp.dispatch('Browser.close')
+    const state = await this.#state.when((each) => each.restarts > restarts && isSettled(each), START_MS)
+    if (state.restarts === restarts || state.browser !== 'ready') {
+      throw new Error(state.failure ?? 'Cannot restart Chromium: it takes too long')
+    }
   }
 
   /** Changes a running Chromium without a restart. */
@@ -168,8 +186,8 @@ export class Chromium {
     if (!browser.headless) await this.#display.open(browser)
     const chromium = new ChromiumProcess({
       command: COMMAND,
-      flags: chromiumFlags({ browser, profile, ports }),
-      environment: environment(this.#settings, browser.headless ? undefined : this.#display.name),
+      flags: chromiumFlags({ browser, profile, ports, installsExtensions: this.policies.hasInstalled }),
+      environment: environment(this.#settings, browser, browser.headless ? undefined : this.#display.name),
       directory: home,
       log: this.#log,
     })
@@ -184,6 +202,7 @@ export class Chromium {
       using cdp = await CdpConnection.open(ports.devtools, path)
       const { version, page } = await settle(cdp)
       await this.#apply(cdp, page, browser)
+      await this.#onStart?.(cdp)
       const vigil = await Vigil.open({
         pid: chromium.pid,
         port: ports.devtools,
@@ -260,9 +279,15 @@ const isSame = (one: BrowserStart | undefined, other: BrowserStart) =>
   one.headless === other.headless &&
   one.width === other.width &&
   one.height === other.height &&
-  one.kiosk === other.kiosk
+  one.kiosk === other.kiosk &&
+  one.locale === other.locale &&
+  one.timezone === other.timezone
 
-function environment({ home, temporary }: Settings, display: string | undefined): Record<string, string> {
+function environment(
+  { home, temporary }: Settings,
+  { locale, timezone }: BrowserStart,
+  display: string | undefined,
+): Record<string, string> {
   return {
     HOME: home,
     TMPDIR: temporary,
@@ -274,6 +299,9 @@ function environment({ home, temporary }: Settings, display: string | undefined)
     GOOGLE_API_KEY: 'no',
     GOOGLE_DEFAULT_CLIENT_ID: 'no',
     GOOGLE_DEFAULT_CLIENT_SECRET: 'no',
+    // Where Chromium learns its own language on Linux.
+    ...(locale !== undefined && { LANGUAGE: locale.replaceAll('-', '_') }),
+    ...(timezone !== undefined && { TZ: timezone }),
     ...(display !== undefined && { DISPLAY: display }),
   }
 }

@@ -6,6 +6,8 @@ import type { BrowserStart } from '@berth/contracts/link'
 export interface FlagOptions {
   readonly browser: BrowserStart
   readonly profile: string
+  /** That policies name: it is done by what otherwise only calls home. */
+  readonly installsExtensions: boolean
   readonly ports: { readonly devtools: number; readonly proxy: number }
 }
 
@@ -21,7 +23,6 @@ const NOBODY_TO_TALK_TO = [
 ]
 
 const NO_CALLS_HOME = [
-  '--disable-background-networking',
   '--disable-component-update',
   // Components that ask for themselves do not care for the flag above; this is where they ask.
   '--component-updater=url-source=about:blank',
@@ -75,8 +76,8 @@ const ENABLED_FEATURES = ['NetworkServiceSandbox']
 /** Of tabs and address bar. A guess that saves time: headless-size.ts makes it right where it is wrong. */
 const BARS_PIXELS = 87
 
-export function chromiumFlags({ browser, profile, ports }: FlagOptions): string[] {
-  const { headless, width } = browser
+export function chromiumFlags({ browser, profile, installsExtensions, ports }: FlagOptions): string[] {
+  const { headless, width, locale } = browser
   const height = browser.height + (headless ? BARS_PIXELS : 0)
   return [
     ...(headless ? ['--headless=new', `--screen-info={${width}x${height}}`] : ['--ozone-platform=x11']),
@@ -90,7 +91,9 @@ export function chromiumFlags({ browser, profile, ports }: FlagOptions): string[
     '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
     // Without a GPU, WebGL is there only in software.
     '--enable-unsafe-swiftshader',
+    ...(locale === undefined ? [] : [`--lang=${locale}`, `--accept-lang=${acceptedLanguages(locale)}`]),
     ...NOBODY_TO_TALK_TO,
+    ...(installsExtensions ? [] : ['--disable-background-networking']),
     ...NO_CALLS_HOME,
     ...BACKGROUND_RUNS,
     ...LEAN,
@@ -98,4 +101,10 @@ export function chromiumFlags({ browser, profile, ports }: FlagOptions): string[
     `--disable-features=${DISABLED_FEATURES.join(',')}`,
     'about:blank',
   ]
+}
+
+/** As Chromium in that language has them: de-DE, de, and English last. */
+function acceptedLanguages(locale: string): string {
+  const [language = locale] = locale.split('-', 1)
+  return [...new Set([locale, language, 'en-US', 'en'])].join(',')
 }

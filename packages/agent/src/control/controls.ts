@@ -5,6 +5,8 @@ import type { Settings } from '../settings.ts'
 import { curlOperations } from './curl/operations.ts'
 import { Requests } from './curl/requests.ts'
 import { computerOperations } from './computer/operations.ts'
+import { Extensions } from './extensions/extensions.ts'
+import { extensionOperations } from './extensions/operations.ts'
 import { fileOperations } from './files/operations.ts'
 import { logOperations, type ServiceLogs } from './logs/operations.ts'
 import { Executor } from './playwright/executor.ts'
@@ -26,12 +28,18 @@ export interface ControlsOptions {
 
 export class Controls {
   readonly #processes: Processes
+  readonly extensions: Extensions
   readonly answer: AnswerControl
   readonly upgrade: Upgrade
 
   constructor({ settings, chromium, logs, onProcesses }: ControlsOptions) {
     const pipes = new Pipes()
     this.#processes = new Processes({ directory: settings.temporary, pipes, onCount: onProcesses })
+    this.extensions = new Extensions({
+      directory: settings.extensions,
+      profile: settings.profile,
+      chromium,
+    })
     this.upgrade = attacher(this.#processes)
     const surroundings = () => ({
       home: settings.home,
@@ -40,6 +48,7 @@ export class Controls {
     this.answer = controlRouter({
       operations: [
         ...fileOperations,
+        ...extensionOperations(this.extensions),
         ...computerOperations(chromium),
         ...processOperations({ pipes, processes: this.#processes, surroundings }),
         ...logOperations({ logs }),

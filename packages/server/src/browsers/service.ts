@@ -7,6 +7,7 @@ import {
   type UpdateBrowserRequest,
 } from '@berth/contracts/browsers'
 import type { BrowserStart } from '@berth/contracts/link'
+import { hasPolicy, type Policies } from '../chrome-policy/policies.ts'
 import { crashPoint } from '../crash-point.ts'
 import { announceChange } from '../db/changes.ts'
 import { violatedConstraint } from '../db/failures.ts'
@@ -18,6 +19,7 @@ import { toPage } from '../http/paging.ts'
 import type { Principal } from '../http/principal.ts'
 import { AgentError } from '../runtime/agent-client.ts'
 import { NoCapacity, type Instances } from '../runtime/instances.ts'
+import { isTimeZone, localeOf, speaks } from '../stealth/locale-of.ts'
 import { selectAtCreation, selectAtUpdate, type Age } from '../telemetry/selection.ts'
 import { carriedBy, type Carried, type Carrier } from './carried.ts'
 import { resizeAmong, type ResizeGuard } from './resize.ts'
@@ -53,6 +55,7 @@ export interface BrowserServiceOptions {
   readonly sessions: Sessions
   readonly instances: Instances
   readonly view: BrowserView
+  readonly policies: Pick<Policies, 'of'>
   readonly serverId: string
   readonly maxSessions: number
   readonly defaultProject: (db: Db) => Promise<{ id: string }>
@@ -63,6 +66,8 @@ export interface Attendants {
   readonly resizeGuards: readonly ResizeGuard[]
   readonly recorder: SessionRecorder
   readonly carriers: readonly Carrier[]
+  /** Where the addresses are that a session comes from, as a code of two letters; undefined: not known. */
+  readonly countryOf?: (body: CreateBrowserRequest, projectId: string) => Promise<string | undefined>
   readonly proxies: ProxyChanges
 }
 
@@ -104,7 +109,7 @@ export class BrowserService {
    * it is there. Whatever breaks off in between is found by the row and undone.
    */
   async create(caller: Caller, body: CreateBrowserRequest, commit: Commit): Promise<Browser> {
-    const { view, db, defaultProject } = this.#options
+    const { db, defaultProject } = this.#options
     const projectId = projectOf(caller) ?? (await defaultProject(db)).id
     const planned = await this.plan(body, { projectId, telemetryAge: caller.telemetryAge })
     const recording = this.#attendants?.recorder.check(body.record, planned.browser)
@@ -112,7 +117,7 @@ export class BrowserService {
       reserve: (instanceId) => this.#reserve(planned, instanceId),
       finish: async (reserved) => {
         if (recording) await this.#attendants!.recorder.recordFromStart(reserved, recording)
-        return commit(async (tx) => view.show(await markStarted(tx, reserved), caller))
+        return commit(async (tx) => this.show(await markStarted(tx, reserved), caller))
       },
     })
   }
@@ -183,15 +188,18 @@ export class BrowserService {
     if (gpu && !instances.capabilities.gpu) {
       throw invalidInput('gpu', 'cannot be had: the host of this server has no GPU')
     }
-    if (!headless && !instances.capabilities.headful) {
-      throw invalidInput('headless', 'must be true: the host of this server has no X server installed')
+    const stealth = body.stealth ?? false
+    if (!isWithoutScreen({ headless, stealth }) && !instances.capabilities.headful) {
+      throw headless
+        ? invalidInput('stealth', 'cannot be had: the host of this server has no X server installed')
+        : invalidInput('headless', 'must be true: the host of this server has no X server installed')
     }
     return {
       projectId,
       name: body.name ?? null,
       tags: body.tags ?? {},
       headless,
-      stealth: body.stealth ?? false,
+      stealth,
       gpu,
       kioskMode: body.kiosk_mode ?? false,
       timeoutSeconds: body.timeout_seconds ?? 60,
@@ -199,8 +207,33 @@ export class BrowserService {
       viewport: toViewport(body.viewport, { gpu }),
       startUrl: toStartUrl(body.start_url),
       proxyId: body.proxy_id || null,
+      ...(await this.#surroundings(body, ownProject)),
+      hasChromePolicy: hasPolicy(body),
       telemetry: selectAtCreation({ request: body.telemetry, age }),
     }
+  }
+
+  /** What was asked for or, for a stealthy one that was told neither, what is usual where it seems to be. */
+  async #surroundings(
+    body: CreateBrowserRequest,
+    projectId: string,
+  ): Promise<Pick<NewBrowser, 'locale' | 'timezone'>> {
+    const { locale = null, timezone = null, stealth = false } = body
+    const { locales } = this.#options.instances.capabilities
+    if (timezone !== null && !isTimeZone(timezone)) {
+      throw invalidInput('timezone', `must be a time zone such as Europe/Berlin, but is "${timezone}"`)
+    }
+    if (locale !== null && !speaks(locales, locale)) {
+      throw invalidInput(
+        'locale',
+        `cannot be had: the Chromium of this server does not speak "${locale}"; is chromium-l10n installed?`,
+      )
+    }
+    if (!stealth || locale !== null || timezone !== null) return { locale, timezone }
+    const country = await this.#attendants?.countryOf?.(body, projectId)
+    const there = country === undefined ? undefined : localeOf(country)
+    if (!there) return { locale, timezone }
+    return { locale: speaks(locales, there.locale) ? there.locale : null, timezone: there.timezone }
   }
 
   #standbyAfter({ standby_after_seconds }: CreateBrowserRequest): number | null {
@@ -230,8 +263,9 @@ export class BrowserService {
       limit: limit + 1,
       offset,
     })
+    const policies = await this.#options.policies.of(rows.slice(0, limit), { isList: true })
     return toPage(
-      rows.map((row) => this.#options.view.show(row, caller)),
+      rows.map((row) => this.#options.view.show(row, caller, policies.get(row.id))),
       limit,
     )
   }
@@ -241,8 +275,15 @@ export class BrowserService {
     idOrName: string,
     { includeDeleted }: { includeDeleted: boolean },
   ): Promise<Browser> {
-    const record = await this.find(caller, idOrName, { includeDeleted })
-    return this.#options.view.show(record, caller)
+    return this.show(await this.find(caller, idOrName, { includeDeleted }), caller)
+  }
+
+  /** With all that belongs to it. */
+  async show(record: BrowserRecord, caller: Caller): Promise<Browser> {
+    const policies = record.has_chrome_policy
+      ? await this.#options.policies.of([record], { isList: false })
+      : undefined
+    return this.#options.view.show(record, caller, policies?.get(record.id))
   }
 
   async update(
@@ -252,7 +293,7 @@ export class BrowserService {
     commit: Commit,
   ): Promise<Browser> {
     refuseNotBuilt(body)
-    const { sessions, view } = this.#options
+    const { sessions } = this.#options
     const record = await this.find(caller, idOrName)
     const asked = { request: body.telemetry, age: caller.telemetryAge }
     const telemetry = selectAtUpdate(asked, record.telemetry)
@@ -281,7 +322,7 @@ export class BrowserService {
         if (!changed) throw notFound(idOrName)
         await announceChange(tx, `browser:${record.id}`)
         updated = changed
-        return view.show(changed, caller)
+        return this.show(changed, caller)
       }),
     )
     // What happens after the answer is captured as it says.
@@ -412,7 +453,6 @@ function refuseNotBuilt(body: CreateBrowserRequest | UpdateBrowserRequest): void
   for (const field of notBuiltYet) {
     if (asked[field] !== undefined) throw invalidInput(field, 'is not supported by this version of Berth')
   }
-  if (asked['stealth'] === true) throw invalidInput('stealth', 'is not supported by this version of Berth')
 }
 
 /** Never a flag and never a script: only what one would type to go somewhere. */
@@ -427,8 +467,24 @@ export function toStartUrl(text: string | undefined): string | null {
   return text
 }
 
-function toStart({ headless, viewport, kioskMode }: NewBrowser): BrowserStart {
-  return { headless, width: viewport.width, height: viewport.height, kiosk: kioskMode }
+/**
+ * A Chromium without a screen says so, in its user agent and to scripts. It can be told to be silent about it, but then
+ * its client hints are empty, which is as telling. So a stealthy one has a screen, even if nobody is to see it.
+ */
+function isWithoutScreen({ headless, stealth }: Pick<NewBrowser, 'headless' | 'stealth'>): boolean {
+  return headless && !stealth
+}
+
+function toStart(browser: NewBrowser): BrowserStart {
+  const { viewport, kioskMode, locale, timezone } = browser
+  return {
+    headless: isWithoutScreen(browser),
+    width: viewport.width,
+    height: viewport.height,
+    kiosk: kioskMode,
+    ...(locale !== null && { locale }),
+    ...(timezone !== null && { timezone }),
+  }
 }
 
 /** For an instance that does not do as it should, or whose session ends; anything else stays what it is. */

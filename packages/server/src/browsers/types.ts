@@ -25,6 +25,10 @@ export interface NewBrowser {
   readonly viewport: Viewport
   readonly startUrl: string | null
   readonly proxyId: string | null
+  /** Null: what an instance has by itself. */
+  readonly locale: string | null
+  readonly timezone: string | null
+  readonly hasChromePolicy: boolean
   /** What is captured; null: nothing. */
   readonly telemetry: Selection
 }

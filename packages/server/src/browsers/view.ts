@@ -1,6 +1,7 @@
 // A session as the API shows it. Its URLs carry tokens of their own, and begin with the address the
 // caller used, or with BERTH_PUBLIC_URL.
 import type { Browser } from '@berth/contracts/browsers'
+import type { ChromePolicy } from '@berth/contracts/chrome-policy'
 import { LIVE_PATH, liveAudiences } from '../gateway/target.ts'
 import { shownTelemetry, type Age } from '../telemetry/selection.ts'
 import type { BrowserRecord } from './types.ts'
@@ -18,7 +19,11 @@ export class BrowserView {
     this.#uptimeOf = options.uptimeOf
   }
 
-  show(record: BrowserRecord, { origin, telemetryAge }: { origin: string; telemetryAge: Age }): Browser {
+  show(
+    record: BrowserRecord,
+    { origin, telemetryAge }: { origin: string; telemetryAge: Age },
+    policy?: ChromePolicy,
+  ): Browser {
     const { id: sessionId } = record
     const telemetry = shownTelemetry(record.telemetry, telemetryAge)
     const token = (...audience: string[]) => this.#tokens.sign({ sessionId, tenure: record.tenure, audience })
@@ -49,6 +54,9 @@ export class BrowserView {
       ...(Object.keys(record.tags).length > 0 && { tags: record.tags }),
       ...(record.start_url !== null && { start_url: record.start_url }),
       ...(record.proxy_id !== null && { proxy_id: record.proxy_id }),
+      ...(record.locale !== null && { locale: record.locale }),
+      ...(record.timezone !== null && { timezone: record.timezone }),
+      ...(policy && { chrome_policy: policy }),
       ...(record.deleted_at !== null && { deleted_at: record.deleted_at }),
       ...(record.end_reason !== null && { end_reason: record.end_reason }),
       ...(record.pool_id !== null && {

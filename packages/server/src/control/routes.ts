@@ -1,5 +1,6 @@
 import * as computer from '@berth/contracts/computer'
 import * as curl from '@berth/contracts/curl'
+import { loadExtensions } from '@berth/contracts/extensions'
 import * as files from '@berth/contracts/files'
 import * as logs from '@berth/contracts/logs'
 import { isOperation, type Operation } from '@berth/contracts/operation'
@@ -8,7 +9,15 @@ import * as processes from '@berth/contracts/processes'
 import type { Route } from '../http/call.ts'
 import type { Controls } from './controls.ts'
 
-const operations: readonly Operation[] = [computer, files, processes, logs, playwright, curl]
+const operations: readonly Operation[] = [
+  computer,
+  files,
+  processes,
+  logs,
+  playwright,
+  curl,
+  { loadExtensions },
+]
   .flatMap((module) => Object.values(module) as unknown[])
   .filter(isOperation)
 

@@ -129,6 +129,10 @@ export interface BrowsersTable {
   viewport_height: number
   viewport_refresh_rate: number
   start_url: string | null
+  /** Null: what an instance has by itself. */
+  locale: Fixed<string | null>
+  timezone: Fixed<string | null>
+  has_chrome_policy: Fixed<boolean>
   is_starting: Generated<boolean>
   server_id: Fixed<string>
   instance_id: string | null
@@ -250,6 +254,29 @@ export interface ReplaysTable {
   lost_ms: Generated<string>
 }
 
+export interface ExtensionsTable {
+  id: Fixed<string>
+  project_id: Fixed<string>
+  name: Fixed<string | null>
+  sha256: Fixed<string>
+  /** Bigints, which the driver gives as text. */
+  size_bytes: Fixed<string>
+  archive_bytes: Fixed<string>
+  manifest_name: Fixed<string>
+  manifest_version: Fixed<string>
+  blob_id: string | null
+  sealed_key: Buffer
+  created_at: TimeOfMaking
+  last_used_at: Time | null
+  deleted_at: Time | null
+}
+
+interface BrowserPoliciesTable {
+  browser_id: Fixed<string>
+  sealed: Buffer
+  size_bytes: Fixed<number>
+}
+
 interface ServiceSecretsTable {
   name: Fixed<string>
   sealed: Buffer
@@ -272,6 +299,8 @@ export interface Tables {
   telemetry_segments: TelemetrySegmentsTable
   telemetry_inbox: TelemetryInboxTable
   blobs: BlobsTable
+  extensions: ExtensionsTable
+  browser_policies: BrowserPoliciesTable
   replays: ReplaysTable
   proxies: ProxiesTable
 }

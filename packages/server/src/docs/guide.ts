@@ -138,7 +138,10 @@ const conventions: GuideSection = {
   title: 'Conventions',
   text: html`<ul class="plain">
     <li>Times are RFC 3339 with a zone, such as <code>2026-01-31T12:00:00Z</code>; answers are in UTC.</li>
-    <li>Bodies are sent as <code>application/json</code>, with at most 1 MiB.</li>
+    <li>
+      Bodies are sent as <code>application/json</code>, with at most 1 MiB; a create of a session may have 6
+      MiB.
+    </li>
     <li>Unknown fields of a body are refused, unknown query parameters are ignored.</li>
     <li>Text holds no control characters and no broken Unicode.</li>
     <li>A list in a query is written <code>a=1,2</code> or <code>a=1&amp;a=2</code>.</li>

@@ -39,6 +39,14 @@ export const sessionsSection: GuideSection = {
       <code>timeout_seconds</code> without use it ends. A connected client is use.
     </p>
     <p>
+      At its creation a session takes <code>extensions</code> of the project, a <code>chrome_policy</code>, a
+      <code>locale</code> and a <code>timezone</code>; extensions also later, by
+      <code>POST /browsers/{id}/extensions</code>. With <code>stealth</code> nothing tells pages that the
+      browser is automated: no <code>navigator.webdriver</code>, one story in user agent, client hints,
+      languages and sizes, nothing injected. A machine without a GPU cannot hide that WebGL is drawn by
+      software, nor that it has no cameras, microphones or voices, and few fonts.
+    </p>
+    <p>
       When a session ends, its clients get a websocket close with a code and a reason, and
       <code>GET /browsers/{id}?include_deleted=true</code> has it as <code>end_reason</code>. Code 1001 while
       the session lives means that the browser or the server was started again: connect once more, to the same

@@ -84,6 +84,7 @@ function toFastifyRoute(route: Route, { path, guard }: Place, options: MountOpti
       ...(response && operation.kind === 'json' && { response: { [operation.status]: response } }),
     },
     onRequest: beginning(url, guard),
+    ...(operation.mostBodyBytes !== undefined && { bodyLimit: operation.mostBodyBytes }),
     ...(operation.bodyStream && { bodyLimit: Number.MAX_SAFE_INTEGER, config: { isBodyStream: true } }),
     ...(operation.bodyOptional && {
       preValidation: (request, _reply, done) => {

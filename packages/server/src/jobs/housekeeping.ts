@@ -4,6 +4,7 @@ import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { deleteAuditRecordsBefore } from '../audit/store.ts'
 import type { Blobs } from '../blobs/blobs.ts'
+import { deletePoliciesBefore } from '../chrome-policy/store.ts'
 import type { Db } from '../db/schema.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { deleteFinishedBefore } from '../replays/store.ts'
@@ -15,6 +16,9 @@ const DAY_MS = 24 * 3_600_000
 const AUDIT_BATCH = 5_000
 const REPLAY_BATCH = 100
 const SEGMENT_BATCH = 500
+/** Of sessions that have ended, as they may be large. */
+const POLICY_DAYS = 30
+const POLICY_BATCH = 100
 const HOUSEKEEPING_LOCK = 7_236_814_007
 
 export interface HousekeepingOptions {
@@ -57,7 +61,8 @@ export class Housekeeping {
         await deleteOldInbox(tx)
         const segments = await deleteSegmentsBefore(tx, telemetryEnd, SEGMENT_BATCH)
         const records = await deleteAuditRecordsBefore(tx, auditEnd, AUDIT_BATCH)
-        return records === AUDIT_BATCH || segments === SEGMENT_BATCH
+        const policies = await deletePoliciesBefore(tx, daysAgo(POLICY_DAYS), POLICY_BATCH)
+        return records === AUDIT_BATCH || segments === SEGMENT_BATCH || policies === POLICY_BATCH
       })
     } while (isMore && !this.#isClosing)
     await this.#removeReplays()

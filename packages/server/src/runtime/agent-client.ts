@@ -10,6 +10,7 @@ import {
 } from 'node:http'
 import { Readable, type Duplex } from 'node:stream'
 import { Ajv, type ValidateFunction } from 'ajv'
+import type { ChromePolicy } from '@berth/contracts/chrome-policy'
 import {
   AgentState,
   PROCESSES_HEADER,
@@ -131,6 +132,10 @@ export class AgentClient {
 
   async shape(shape: Shape): Promise<void> {
     await this.#call({ method: 'POST', path: '/shape', body: shape })
+  }
+
+  async setPolicy(policy: ChromePolicy): Promise<void> {
+    await this.#call({ method: 'PUT', path: '/policy', body: policy, ms: START_MS })
   }
 
   /** Resolves when it is captured so, as far as it can be. */

@@ -36,6 +36,8 @@ export interface Capabilities {
   readonly headful: boolean
   readonly gpu: boolean
   readonly freeze: boolean
+  /** Languages that Chromium has its own texts in, such as en-US and de. */
+  readonly locales: ReadonlySet<string>
 }
 
 export interface Driver {

@@ -49,7 +49,9 @@ export interface Preparation {
   /** A settled browser has to be started again for it, so that an instance without one is the better one. */
   readonly needsStart: boolean
   /** Before Chromium starts or, where nothing needs a start, before anybody gets the instance. */
-  bring(ready: ReadyInstance): Promise<void>
+  bring?(ready: ReadyInstance): Promise<void>
+  /** When Chromium runs, before anybody gets the instance. */
+  complete?(ready: ReadyInstance): Promise<void>
 }
 
 /** The host has no room for another one. */
@@ -120,10 +122,11 @@ export class Instances {
   }
 
   #claimSettled(browser: BrowserStart, preparations: readonly Preparation[]): Claim | undefined {
-    if (preparations.some(({ needsStart }) => needsStart)) return undefined
+    if (preparations.some(({ needsStart }) => needsStart) || !isOrdinary(browser)) return undefined
     return this.#claimFrom(this.#stocks[browser.headless ? 'headless' : 'headful'], async (ready) => {
       await this.#shape(ready, browser)
       await bringAll(ready, preparations)
+      await completeAll(ready, preparations)
     })
   }
 
@@ -190,6 +193,7 @@ export class Instances {
     await instance.setBackground(false)
     await bringAll(ready, preparations)
     await agent.startBrowser(browser, this.#closing.signal)
+    await completeAll(ready, preparations)
   }
 
   async #startFor(
@@ -204,6 +208,7 @@ export class Instances {
     return this.#launch({ id, limits, isBackground: false }, async (ready) => {
       await bringAll(ready, preparations)
       await ready.agent.startBrowser(browser, this.#closing.signal)
+      await completeAll(ready, preparations)
     })
   }
 
@@ -325,7 +330,16 @@ export class Instances {
 }
 
 async function bringAll(ready: ReadyInstance, preparations: readonly Preparation[]): Promise<void> {
-  await Promise.all(preparations.map((preparation) => preparation.bring(ready)))
+  await Promise.all(preparations.map(async (preparation) => preparation.bring?.(ready)))
+}
+
+async function completeAll(ready: ReadyInstance, preparations: readonly Preparation[]): Promise<void> {
+  await Promise.all(preparations.map(async (preparation) => preparation.complete?.(ready)))
+}
+
+/** As settled ones are. */
+function isOrdinary({ locale, timezone }: BrowserStart): boolean {
+  return locale === undefined && timezone === undefined
 }
 
 const WARM_SIZE = { width: 1920, height: 1080 }

@@ -20,6 +20,8 @@ export const sealedColumns: readonly SealedColumn[] = [
   { table: 'replays', column: 'chapters' },
   { table: 'telemetry_sessions', column: 'sealed_key' },
   { table: 'proxies', column: 'credentials' },
+  { table: 'extensions', column: 'sealed_key' },
+  { table: 'browser_policies', column: 'sealed' },
 ]
 
 const BATCH = 500

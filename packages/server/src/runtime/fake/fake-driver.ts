@@ -10,7 +10,7 @@ import type { Driver, Instance, InstanceEnd, InstanceOptions } from '../driver.t
 import { sampleOf } from './sample.ts'
 
 export class FakeDriver implements Driver {
-  readonly capabilities = { headful: true, gpu: false, freeze: true }
+  readonly capabilities = { headful: true, gpu: false, freeze: true, locales: new Set(['en-US', 'de']) }
   readonly shortcomings: readonly string[] = []
 
   start({ id }: InstanceOptions): Promise<Instance> {

@@ -22,6 +22,9 @@ export function capabilitiesOf(cgroups: Cgroups): Capabilities {
     headful: ['Xvnc', 'Xtigervnc', 'Xvfb'].some((program) => findProgram(program) !== undefined),
     gpu: listIfThere('/dev/dri').some((name) => name.startsWith('renderD')),
     freeze: cgroups.canFreeze,
+    locales: new Set(
+      listIfThere('/usr/lib/chromium/locales').flatMap((name) => /^([\w-]+)\.pak$/.exec(name)?.[1] ?? []),
+    ),
   }
 }
 

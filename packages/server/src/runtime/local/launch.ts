@@ -35,7 +35,7 @@ export interface Launch {
 }
 
 const MiB = 1024 * 1024
-const sizes = { shm: 512 * MiB, tmp: 256 * MiB, var: 16 * MiB, run: 1 * MiB, agent: 4096 }
+const sizes = { shm: 512 * MiB, tmp: 256 * MiB, var: 16 * MiB, run: 1 * MiB, agent: 4096, policies: 32 * MiB }
 
 const SECCOMP_DESCRIPTOR = 3
 
@@ -122,6 +122,8 @@ export function launchCommand(host: Host, launch: Launch): string[] {
     ['--ro-bind-try', '/var/cache/fontconfig', '/var/cache/fontconfig'],
     tmpfs('/run', sizes.run, '0755'),
     tmpfs(instancePaths.home, launch.homeBytes, '0700'),
+    // The agent writes them, and so may the tenant: they open nothing that is not open to programs as well.
+    tmpfs(instancePaths.policies, sizes.policies, '0755'),
     ['--ro-bind', join(seen.instances, launch.id, 'pub'), dirname(instancePaths.link)],
     // A mount of its own, so that it cannot be renamed and another put in its place.
     tmpfs(dirname(instancePaths.agent), sizes.agent, '0755'),

@@ -78,7 +78,7 @@ export class LocalDriver implements Driver {
       missing.push(`Instances run on x64 and arm64 only, and this is ${process.arch}`)
     }
     if (missing.length > 0) {
-      const capabilities = { headful: false, gpu: false, freeze: false }
+      const capabilities = { headful: false, gpu: false, freeze: false, locales: new Set<string>() }
       return new LocalDriver({ given: options, parts: undefined, capabilities, shortcomings: missing })
     }
     await using acquired = new AsyncDisposableStack()

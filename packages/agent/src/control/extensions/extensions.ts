@@ -1,0 +1,143 @@
+// The extensions of the session. Each is a directory that Chromium loads as it is; Chromium forgets them when it ends,
+// so they are loaded again with every start of it.
+import { mkdir, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { CdpConnection } from '../../chromium/cdp-connection.ts'
+import type { Chromium } from '../../chromium/chromium.ts'
+import { log } from '../../log.ts'
+import { toBytePath } from '../files/byte-paths.ts'
+import { temporaryName } from '../files/paths.ts'
+import { removeTree } from '../files/tree.ts'
+import { ControlError, type ControlCall } from '../operation.ts'
+import { readExtensionsForm, type GivenExtension } from './form.ts'
+import { loadUnpacked, uninstall } from './load.ts'
+import { nameInPolicy, removeFromPolicy, whenInstalled } from './policy-install.ts'
+import { unpackExtension, type Unpacked } from './unpack.ts'
+
+export interface ExtensionsOptions {
+  /** Where they lie, each in a directory of its name. */
+  readonly directory: string
+  /** Of Chromium's user data. */
+  readonly profile: string
+  readonly chromium: Chromium
+}
+
+interface Ready extends Unpacked {
+  readonly name: string
+  /** Where it was unpacked. */
+  readonly from: string
+}
+
+interface Loaded {
+  readonly name: string
+  readonly id: string
+  readonly path: string
+  readonly isByPolicy: boolean
+}
+
+export class Extensions {
+  readonly #options: ExtensionsOptions
+  readonly #loaded = new Map<string, Loaded>()
+  /** One request after another: two may bring the same name. */
+  #turn: Promise<unknown> = Promise.resolve()
+
+  constructor(options: ExtensionsOptions) {
+    this.#options = options
+  }
+
+  /** All of them, or none. */
+  async load(call: ControlCall): Promise<void> {
+    using form = await readExtensionsForm(call)
+    const done = this.#turn.then(() => this.#loadAll(form.extensions, call.signal))
+    this.#turn = done.catch(() => {})
+    await done
+  }
+
+  /** In a Chromium that has just started. One that it does not take any more is no reason to have none. */
+  async loadAgain(cdp: CdpConnection): Promise<void> {
+    for (const { name, path, isByPolicy } of this.#loaded.values()) {
+      // Chromium has read the policy by itself.
+      if (isByPolicy) continue
+      await loadUnpacked(cdp, path).catch((error: unknown) =>
+        log(`Cannot load extension ${name} again`, error),
+      )
+    }
+  }
+
+  async #loadAll(given: readonly GivenExtension[], signal: AbortSignal): Promise<void> {
+    const { directory, chromium } = this.#options
+    await mkdir(directory, { recursive: true })
+    await using unpacked = new AsyncDisposableStack()
+    const ready: Ready[] = []
+    for (const { name, archive } of given) {
+      const from = join(directory, temporaryName())
+      unpacked.defer(() => remove(from))
+      ready.push({ name, from, ...(await unpackExtension(archive, { name, into: from, signal })) })
+    }
+    const done: Loaded[] = []
+    try {
+      for (const one of ready) done.push(await this.#place(one, signal))
+      // Chromium installs what its policy names when it starts.
+      if (done.some(({ isByPolicy }) => isByPolicy)) await chromium.restart()
+      using cdp = await chromium.openCdp()
+      for (const loaded of done) await this.#take(cdp, loaded, signal)
+    } catch (error) {
+      await this.#undo(done)
+      throw error
+    }
+  }
+
+  async #place({ name, from, root, needsPolicy }: Ready, signal: AbortSignal): Promise<Loaded> {
+    const { directory, chromium } = this.#options
+    const { policies } = chromium
+    const before = this.#loaded.get(name)
+    // Until it is there it is not loaded again, either.
+    this.#loaded.delete(name)
+    if (before?.isByPolicy) removeFromPolicy(before.id, { path: before.path, policies })
+    const path = join(directory, name)
+    await remove(path)
+    await rename(join(from, root), path)
+    const id = needsPolicy ? await nameInPolicy({ name, path, policies, signal }) : ''
+    return { name, id, path, isByPolicy: needsPolicy }
+  }
+
+  async #take(cdp: CdpConnection, loaded: Loaded, signal: AbortSignal): Promise<void> {
+    const { name, path, isByPolicy } = loaded
+    const { profile } = this.#options
+    try {
+      if (isByPolicy) await whenInstalled(cdp, loaded.id, { profile, signal })
+      const id = isByPolicy ? loaded.id : await loadUnpacked(cdp, path)
+      this.#loaded.set(name, { ...loaded, id })
+    } catch (error) {
+      if (signal.aborted) throw error
+      throw new ControlError('bad_request', `Cannot load extension "${name}": ${(error as Error).message}`, {
+        cause: error,
+      })
+    }
+  }
+
+  /** As well as it can be: some may not have got far. */
+  async #undo(placed: readonly Loaded[]): Promise<void> {
+    const { chromium } = this.#options
+    for (const { name, id: policyId, path, isByPolicy } of placed) {
+      const id = this.#loaded.get(name)?.id ?? policyId
+      this.#loaded.delete(name)
+      if (isByPolicy) removeFromPolicy(id, { path, policies: chromium.policies })
+      else if (id !== '') await this.#uninstall(id)
+      await remove(path)
+    }
+  }
+
+  async #uninstall(id: string): Promise<void> {
+    try {
+      using cdp = await this.#options.chromium.openCdp()
+      await uninstall(cdp, id)
+    } catch (error) {
+      log(`Cannot uninstall extension ${id}`, error)
+    }
+  }
+}
+
+async function remove(path: string): Promise<void> {
+  await removeTree(toBytePath(path)).catch(() => {})
+}

@@ -1,0 +1,6 @@
+import type { ControlOperation } from '../operation.ts'
+import type { Extensions } from './extensions.ts'
+
+export function extensionOperations(extensions: Extensions): readonly ControlOperation[] {
+  return [{ method: 'POST', path: '/extensions', takesStream: true, handle: (call) => extensions.load(call) }]
+}
