@@ -119,6 +119,20 @@ export class SessionServer {
     return answer
   }
 
+  /** An extension that its sessions can be created with. */
+  async uploadExtension(name: string, archive: Buffer): Promise<void> {
+    const form = new FormData()
+    form.set('name', name)
+    form.set('file', new Blob([new Uint8Array(archive)]), `${name}.zip`)
+    const { authorization } = this.#headers
+    const answer = await fetch(`${this.url}/extensions`, {
+      method: 'POST',
+      headers: { authorization: authorization! },
+      body: form,
+    })
+    assert.equal(answer.status, 201, await answer.text())
+  }
+
   instanceDir(id: string): string {
     return join(this.dataDir, 'instances', id)
   }

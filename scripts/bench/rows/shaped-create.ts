@@ -1,4 +1,5 @@
 import type { CreateBrowserRequest } from '@berth/contracts/browsers'
+import { archiveOf } from '@berth/kit/testing/zip'
 import { Page } from '../arms/page.ts'
 import type { SessionServer } from '../arms/session-server.ts'
 import { hasEmptyInstances, whyNoSessions } from '../arms/session-servers.ts'
@@ -17,7 +18,8 @@ interface Wish {
 
 export const shapedCreateRow: ProcessRow = {
   number: 4,
-  title: 'A pooled browser with a viewport or a start URL of its own, against a cold create of the same',
+  title:
+    'A pooled browser with a viewport, a start URL or an extension of its own, against a cold create of the same',
   whySkipped: whyNoSessions,
   async *measureProcesses({ servers }, measuring) {
     const { effort } = measuring
@@ -26,6 +28,7 @@ export const shapedCreateRow: ProcessRow = {
       hasEmptyInstances ? { empty: effort.emptyInstances } : {},
     ])) as [SessionServer, SessionServer]
     const url = `${(await servers.site()).url}/popup`
+    for (const server of [pooled, cold]) await server.uploadExtension(EXTENSION, marker())
     const wishes: Wish[] = [
       {
         name: 'viewport',
@@ -38,6 +41,12 @@ export const shapedCreateRow: ProcessRow = {
         body: { start_url: url },
         expression: 'document.readyState + " " + location.href',
         value: `complete ${url}`,
+      },
+      {
+        name: 'extension',
+        body: { start_url: url, extensions: [{ name: EXTENSION }] },
+        expression: 'document.readyState + " " + document.documentElement.dataset.measured',
+        value: 'complete yes',
       },
     ]
     for (const wish of wishes) {
@@ -61,6 +70,22 @@ export const shapedCreateRow: ProcessRow = {
       )
     }
   },
+}
+
+const EXTENSION = 'measured'
+
+/** Leaves a mark in every page. */
+function marker(): Buffer {
+  const manifest = {
+    manifest_version: 3,
+    name: 'Measured',
+    version: '1.0',
+    content_scripts: [{ matches: ['<all_urls>'], js: ['mark.js'], run_at: 'document_start' }],
+  }
+  return archiveOf([
+    { name: 'manifest.json', content: JSON.stringify(manifest) },
+    { name: 'mark.js', content: `document.documentElement.dataset.measured = 'yes'` },
+  ])
 }
 
 function createBlock(server: SessionServer, { body, expression, value }: Wish): Block {
