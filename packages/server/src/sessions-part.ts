@@ -45,6 +45,7 @@ import { findDefaultProject } from './projects/store.ts'
 import { proxyRoutes } from './proxies/routes.ts'
 import { ProxyService } from './proxies/service.ts'
 import { SessionProxies } from './proxies/session-proxies.ts'
+import { findProxy } from './proxies/store.ts'
 import { ProxyUpstreams } from './proxies/upstreams.ts'
 import { Journals } from './replays/journal.ts'
 import { Recordings } from './replays/recordings.ts'
@@ -187,6 +188,8 @@ export async function startSessions(options: {
     resizeGuards: [openLiveViews, replays],
     recorder: replays,
     carriers: [sessionProxies, policies, carriedExtensions],
+    countryOf: async ({ proxy_id: id }, projectId) =>
+      id ? (await findProxy(db, projectId, id))?.config.country : undefined,
     proxies: sessionProxies,
   }
   const proxies = new ProxyService({
