@@ -201,10 +201,13 @@ test('what the agent cannot take is refused, and it goes on', async (t) => {
     ['PUT', '/lease', [], 400],
     ['POST', '/browser', { ...HEADLESS, width: 319 }, 400],
     ['POST', '/browser', { ...HEADLESS, flags: ['--no-sandbox'] }, 400],
+    ['POST', '/browser', { ...HEADLESS, locale: 'de --no-sandbox' }, 400],
+    ['POST', '/browser', { ...HEADLESS, timezone: '' }, 400],
+    ['PUT', '/policy', [], 400],
     ['POST', '/shape', '{"__proto__":{"width":500}}', 400],
     ['POST', '/shape', { start_url: 'x'.repeat(65_537) }, 400],
     ['POST', '/shape', { width: 500 }, 500],
-    ['POST', '/shape', JSON.stringify('x'.repeat(4 * 1024 * 1024 + 10_000)), 413],
+    ['POST', '/shape', JSON.stringify('x'.repeat(6 * 1024 * 1024 + 10_000)), 413],
   ]
   for (const [method, path, body, status] of refused) {
     const answer = await agent.call(method, path, body)

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { BadRequest } from './requests.ts'
 
 /** Above what the server takes from its callers, of which policies are the longest: JSON may come out longer than it went in. */
-const MOST_BODY_BYTES = 16 * 1024 * 1024
+const MOST_BODY_BYTES = 6 * 1024 * 1024
 
 export async function readJson(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = []
