@@ -528,6 +528,7 @@ test('a saved profile makes waiting browsers of its pools anew, if they want tha
           tags: '{}',
           headless: true,
           stealth: false,
+          has_chrome_policy: false,
           gpu: false,
           kiosk_mode: false,
           timeout_seconds: 600,

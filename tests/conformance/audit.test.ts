@@ -12,7 +12,8 @@ import { ServerDatabase } from './server-database.ts'
 
 const owner = { after }
 // For every operation a session and a pool, both with their places.
-const server = await startServer(owner, { env: { BERTH_MAX_CONCURRENT_SESSIONS: '1000' } })
+const caps = { BERTH_MAX_CONCURRENT_SESSIONS: '1000', BERTH_MAX_POOLED_SESSIONS: '1000' }
+const server = await startServer(owner, { env: caps })
 const database = await ServerDatabase.open(owner, server)
 const caller = new HttpCaller(owner, server.url)
 const guarded = operations.filter(({ auth }) => auth !== 'none')

@@ -209,7 +209,6 @@ export async function startSessions(options: {
     pool,
     browsers,
     sessions,
-    view,
     serverId,
     mostWaitSeconds: config.BERTH_ACQUIRE_WAIT_SECONDS,
     ceilings: {

@@ -128,7 +128,7 @@ export class BrowserService {
     place: { projectId: string; telemetryAge: Age },
   ): Promise<PlannedBrowser> {
     refuseNotBuilt(body)
-    const browser = this.#toNewBrowser(place, body)
+    const browser = await this.#toNewBrowser(place, body)
     return { browser, carried: await carriedBy(this.#attendants?.carriers ?? [], body, browser) }
   }
 
@@ -178,10 +178,10 @@ export class BrowserService {
     )
   }
 
-  #toNewBrowser(
+  async #toNewBrowser(
     { projectId, telemetryAge: age }: { projectId: string; telemetryAge: Age },
     body: CreateBrowserRequest,
-  ): NewBrowser {
+  ): Promise<NewBrowser> {
     const { instances } = this.#options
     const { headless = false, gpu = false } = body
     if (gpu && headless) throw invalidInput('gpu', 'needs headless to be false')
@@ -207,7 +207,7 @@ export class BrowserService {
       viewport: toViewport(body.viewport, { gpu }),
       startUrl: toStartUrl(body.start_url),
       proxyId: body.proxy_id || null,
-      ...(await this.#surroundings(body, ownProject)),
+      ...(await this.#surroundings(body, projectId)),
       hasChromePolicy: hasPolicy(body),
       telemetry: selectAtCreation({ request: body.telemetry, age }),
     }

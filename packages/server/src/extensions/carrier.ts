@@ -37,6 +37,7 @@ export class ExtensionCarrier implements Carrier {
     const found = await this.find(projectId, extensions)
     return {
       needsStart: false,
+      refersTo: { extensionIds: found.map(({ id }) => id) },
       keep: async (tx) => {
         const used = await store.markUsed(
           tx,

@@ -8,7 +8,6 @@ import type { BrowserService, Caller } from '../browsers/service.ts'
 import { toStartUrl, withFreeName } from '../browsers/service.ts'
 import type { Sessions } from '../browsers/sessions.ts'
 import type { BrowserRecord } from '../browsers/types.ts'
-import type { BrowserView } from '../browsers/view.ts'
 import { crashPoint } from '../crash-point.ts'
 import type { Db } from '../db/schema.ts'
 import { inTransaction } from '../db/transaction.ts'
@@ -28,7 +27,6 @@ export interface LeasesOptions {
   readonly pool: Pool
   readonly browsers: BrowserService
   readonly sessions: Sessions
-  readonly view: BrowserView
   readonly waiters: Waiters
   readonly filler: Filler
   readonly serverId: string

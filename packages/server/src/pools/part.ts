@@ -3,7 +3,6 @@ import type { Logger } from 'pino'
 import type { Pool } from 'pg'
 import type { BrowserService } from '../browsers/service.ts'
 import type { Sessions } from '../browsers/sessions.ts'
-import type { BrowserView } from '../browsers/view.ts'
 import type { Db } from '../db/schema.ts'
 import type { Route } from '../http/call.ts'
 import { Filler } from './filler.ts'
@@ -30,7 +29,6 @@ export function newPools(options: {
   pool: Pool
   browsers: BrowserService
   sessions: Sessions
-  view: BrowserView
   serverId: string
   mostWaitSeconds: number
   ceilings: Ceilings
