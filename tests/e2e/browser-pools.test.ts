@@ -105,15 +105,14 @@ test('released to be used again, a browser is the same for the next, and no more
   assert.deepEqual(await client.closed(), { code: 4007, reason: 'session released' })
   await assert.rejects(CdpClient.open(first.cdp_ws_url), isRefused)
 
-  const second = await acquire(server, pool, { start_url: `${site.url}/` })
+  const startUrl = `${site.url}/inner?of-the-lease`
+  const second = await acquire(server, pool, { start_url: startUrl })
   assert.equal(second.session_id, first.session_id)
   assert.equal(second.name, undefined)
   await assert.rejects(CdpClient.open(first.cdp_ws_url), isRefused)
   await withCdp(second.cdp_ws_url, async (cdp) => {
-    await eventually('it shows the page of the lease', async () =>
-      (await pagesOf(cdp)).includes(`${site.url}/`),
-    )
-    assert.ok((await pagesOf(cdp)).includes(`${site.url}/popup`), 'tabs stay')
+    await eventually('it shows the page of the lease', async () => (await pagesOf(cdp)).includes(startUrl))
+    assert.equal((await pagesOf(cdp)).length, 2, 'tabs stay')
     const page = await cdp.evaluate<Found & { size: number[] }>(
       `(${LOOK}).then((found) => ({ ...found, size: [innerWidth, innerHeight] }))`,
     )
