@@ -1,0 +1,168 @@
+// Reads a tar archive as it comes, one entry after another. It may be anybody's: nothing of it is held but
+// a head and what is about the next entry, within a bound.
+import { BLOCK, readHeader, WrongTar, type TarHeader } from './header.ts'
+
+/** Of what is about the next entry, such as its long name. */
+const MOST_ABOUT_BYTES = 64 * 1024
+
+export interface TarEntry {
+  readonly path: string
+  readonly kind: 'file' | 'directory' | 'other'
+  readonly size: number
+  readonly mode: number
+  readonly mtimeSeconds: number
+  /** Once, and before the next entry is asked for; what is not read of it is skipped. */
+  content(): AsyncGenerator<Buffer>
+}
+
+export async function* readTar(source: AsyncIterable<Uint8Array>): AsyncGenerator<TarEntry> {
+  const bytes = new ByteSource(source)
+  let about: About = {}
+  try {
+    for (;;) {
+      const block = await bytes.take(BLOCK)
+      const header = block && readHeader(block)
+      // Some writers leave the empty blocks at the end away, others write many; who sends them is to get done.
+      if (!header) return await bytes.drain()
+      if (header.typeFlag === 'x' || header.typeFlag === 'L') {
+        about = { ...about, ...(await readAbout(bytes, header)) }
+        continue
+      }
+      const size = about.size ?? header.size
+      const path = about.path ?? header.path
+      about = {}
+      const content = new Content(bytes, size)
+      yield { ...header, path, size, kind: kindOf(header, path), content: () => content.read() }
+      await content.skip()
+    }
+  } finally {
+    await bytes.close()
+  }
+}
+
+interface About {
+  readonly path?: string
+  readonly size?: number
+}
+
+async function readAbout(bytes: ByteSource, { typeFlag, size }: TarHeader): Promise<About> {
+  if (size > MOST_ABOUT_BYTES) throw new WrongTar('a name in it is too long')
+  const text = await bytes.take(size)
+  if (!text) throw new WrongTar('it is cut off')
+  await bytes.skip(paddingOf(size))
+  if (typeFlag === 'L') return { path: text.toString().replace(/\0+$/, '') }
+  return readRecords(text)
+}
+
+/** Lines such as "30 path=a/long/name\n", each with its own length in front. */
+function readRecords(text: Buffer): About {
+  const about: { path?: string; size?: number } = {}
+  for (let at = 0; at < text.length;) {
+    const space = text.indexOf(0x20, at)
+    const length = space === -1 ? 0 : Number(text.toString('latin1', at, space))
+    const end = at + length
+    if (!Number.isInteger(length) || end <= space || end > text.length) {
+      throw new WrongTar('what it says about an entry cannot be read')
+    }
+    const record = text.toString('utf8', space + 1, end - 1)
+    const equals = record.indexOf('=')
+    const value = record.slice(equals + 1)
+    if (record.startsWith('path=')) about.path = value
+    if (record.startsWith('size=')) {
+      about.size = Number(value)
+      if (!Number.isSafeInteger(about.size) || about.size < 0) throw new WrongTar('a size in it is wrong')
+    }
+    at = end
+  }
+  return about
+}
+
+function kindOf({ typeFlag }: TarHeader, path: string): TarEntry['kind'] {
+  if (typeFlag === '5') return 'directory'
+  if (typeFlag !== '0' && typeFlag !== '\0' && typeFlag !== '7') return 'other'
+  // Of before there was a flag for them.
+  return path.endsWith('/') ? 'directory' : 'file'
+}
+
+export const paddingOf = (size: number) => (BLOCK - (size % BLOCK)) % BLOCK
+
+class Content {
+  readonly #bytes: ByteSource
+  readonly #padding: number
+  #left: number
+  #isOver = false
+
+  constructor(bytes: ByteSource, size: number) {
+    this.#bytes = bytes
+    this.#left = size
+    this.#padding = paddingOf(size)
+  }
+
+  async *read(): AsyncGenerator<Buffer> {
+    while (this.#left > 0) {
+      const piece = await this.#bytes.some(this.#left)
+      if (!piece) throw new WrongTar('it is cut off')
+      this.#left -= piece.length
+      yield piece
+    }
+  }
+
+  async skip(): Promise<void> {
+    if (this.#isOver) return
+    this.#isOver = true
+    await this.#bytes.skip(this.#left + this.#padding)
+  }
+}
+
+/** Bytes asked for by their number, whatever pieces they come in. */
+class ByteSource {
+  readonly #iterator: AsyncIterator<Uint8Array>
+  #piece: Buffer = Buffer.alloc(0)
+
+  constructor(source: AsyncIterable<Uint8Array>) {
+    this.#iterator = source[Symbol.asyncIterator]()
+  }
+
+  /** Undefined at the end. */
+  async take(count: number): Promise<Buffer | undefined> {
+    const pieces: Buffer[] = []
+    for (let left = count; left > 0;) {
+      const piece = await this.some(left)
+      if (!piece) {
+        if (pieces.length > 0) throw new WrongTar('it is cut off')
+        return undefined
+      }
+      pieces.push(piece)
+      left -= piece.length
+    }
+    return pieces.length === 1 ? pieces[0] : Buffer.concat(pieces)
+  }
+
+  /** At most that many, as many as are there; undefined at the end. */
+  async some(most: number): Promise<Buffer | undefined> {
+    while (this.#piece.length === 0) {
+      const { value, done } = await this.#iterator.next()
+      if (done) return undefined
+      this.#piece = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+    }
+    const piece = this.#piece.subarray(0, most)
+    this.#piece = this.#piece.subarray(piece.length)
+    return piece
+  }
+
+  async skip(count: number): Promise<void> {
+    for (let left = count; left > 0;) {
+      const piece = await this.some(left)
+      if (!piece) throw new WrongTar('it is cut off')
+      left -= piece.length
+    }
+  }
+
+  async drain(): Promise<void> {
+    while (await this.some(Infinity));
+  }
+
+  async close(): Promise<void> {
+    await this.#iterator.return?.()
+  }
+}
