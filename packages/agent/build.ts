@@ -15,6 +15,7 @@ const packed = {
   recording: 'src/recording/handlers.ts',
   telemetry: 'src/telemetry/capture.ts',
   terminals: 'src/control/processes/attach-server.ts',
+  userData: 'src/user-data/handlers.ts',
 }
 
 export async function bundleAgent(outFile: string): Promise<void> {

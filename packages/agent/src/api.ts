@@ -35,6 +35,8 @@ export interface ApiOptions {
   readonly answerControl: AnswerControl
   /** For requests below /recordings. */
   readonly answerRecording: AnswerControl
+  /** For requests below /profile. */
+  readonly answerUserData: AnswerControl
   readonly upgrade: Upgrade
   readonly telemetry: {
     order(order: TelemetryOrder): Promise<void>
@@ -51,7 +53,7 @@ type Operation = (call: Call) => Promise<object | undefined>
 /** Never listens: the link hands it connections. */
 export function createApi(options: ApiOptions): Server {
   const { state, renewLease, startBrowser, shape, setPolicy, whenOpen } = options
-  const { answerControl, answerRecording, upgrade, telemetry } = options
+  const { answerControl, answerRecording, answerUserData, upgrade, telemetry } = options
   const operations: Readonly<Record<string, Operation>> = {
     'GET /state': async ({ query }) => {
       const after = query.get('after')
@@ -97,6 +99,7 @@ export function createApi(options: ApiOptions): Server {
     const { url = '' } = request
     if (url.startsWith('/control/')) void answerControl(request, response)
     else if (url.startsWith('/recordings')) void answerRecording(request, response)
+    else if (url.startsWith('/profile')) void answerUserData(request, response)
     else void answer(request, response)
   })
   // The server keeps connections for its next call; closing one under it would fail that call.

@@ -17,6 +17,7 @@ import { answerRecording } from './recording/operations.ts'
 import { readSettings } from './settings.ts'
 import { StateBoard } from './state.ts'
 import { Telemetry } from './telemetry/telemetry.ts'
+import { answerUserData } from './user-data/operations.ts'
 
 const settings = readSettings(process.argv)
 const { start, ports } = settings
@@ -72,6 +73,7 @@ const api = createApi({
   whenOpen: (timeoutMs) => chromium.whenOpen(timeoutMs),
   answerControl: controls.answer,
   answerRecording: answerRecording(chromium),
+  answerUserData: answerUserData(chromium, settings.profile),
   upgrade: controls.upgrade,
   telemetry,
 })

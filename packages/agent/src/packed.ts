@@ -3,6 +3,7 @@ import type * as computer from './control/computer/handlers.ts'
 import type * as bidiServer from './bidi/server.ts'
 import type * as recording from './recording/handlers.ts'
 import type * as capture from './telemetry/capture.ts'
+import type * as userData from './user-data/handlers.ts'
 
 /** What is seldom used travels compressed, in base 64, and costs a sleeping instance nothing but that. */
 declare const PACKED: Readonly<Record<keyof Packed, string>>
@@ -13,6 +14,7 @@ export interface Packed {
   readonly recording: typeof recording
   readonly telemetry: typeof capture
   readonly terminals: typeof attachServer
+  readonly userData: typeof userData
 }
 
 const unpacked = new Map<keyof Packed, Promise<unknown>>()

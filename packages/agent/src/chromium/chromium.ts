@@ -17,7 +17,7 @@ import { ChromiumProcess, type ChromiumExit } from './chromium-process.ts'
 import { chromiumFlags } from './flags.ts'
 import { setHeadlessSize } from './headless-size.ts'
 import { Policies } from './policies.ts'
-import { prepareProfile } from './profile.ts'
+import { areTabsIn, prepareProfile } from './profile.ts'
 import { RestartLimit } from './restart-limit.ts'
 import { attachToFirstPage, settle, type FirstPage } from './settle.ts'
 import { Vigil } from './vigil.ts'
@@ -27,6 +27,8 @@ const COMMAND = '/usr/lib/chromium/chromium'
 const START_MS = 20_000
 /** How long a Chromium that hung up may take to end by itself. */
 const GOODBYE_MS = 5_000
+/** How long one that is asked to end may take to write down what it knows. */
+const QUIT_MS = 10_000
 const RETRY_MS = 20
 const OPEN_MS = 15_000
 
@@ -54,6 +56,7 @@ export class Chromium {
   #shape: BrowserStart | undefined
   #process: ChromiumProcess | undefined
   #vigil: Vigil | undefined
+  #keepsTabs = false
   /** Grows with everything asked for, so that what was asked before knows that it is late. */
   #generation = 0
   /** Starts and shapes take turns. */
@@ -162,6 +165,56 @@ export class Chromium {
     return this.#asked?.headless === false ? this.#display.name : undefined
   }
 
+  /** Whenever it is started again, tabs and session cookies come back, as for a person who continues. */
+  keepTabs(): void {
+    this.#keepsTabs = true
+  }
+
+  /**
+   * Ends it, does the work on what it left on the disk, and starts it again if it is to be there again. One that
+   * is not discarded ends as if a person had closed it: then all it knows is written down.
+   */
+  async whileClosed<T>(
+    work: () => T | Promise<T>,
+    { isDiscarded, reopens }: { isDiscarded: boolean; reopens: boolean },
+  ): Promise<T> {
+    return this.#inTurn(async () => {
+      // Its end is no crash, and what was asked for before is late.
+      this.#generation++
+      const { browser, devtools_path: path } = this.#state.current
+      const isWanted = browser !== 'none'
+      if (isWanted) this.#state.update({ browser: 'restarting', devtools_path: null })
+      if (path !== null && !isDiscarded) await this.#quit(path)
+      this.#process?.kill()
+      await this.#process?.exited
+      try {
+        return await work()
+      } finally {
+        if (isWanted && reopens) this.#restart({ counts: false })
+      }
+    })
+  }
+
+  /** Resolves when it is ready, if it is wanted at all. */
+  async whenSettled(): Promise<void> {
+    if (this.#state.current.browser === 'none') return
+    const { browser, failure } = await this.#state.when(isSettled, START_MS + 5_000)
+    if (browser !== 'ready') throw new Error(failure ?? 'Cannot start Chromium: it takes too long')
+  }
+
+  async #quit(path: string): Promise<void> {
+    const process = this.#process
+    try {
+      using cdp = await CdpConnection.open(this.#settings.ports.devtools, path)
+      cdp.dispatch('Browser.close')
+      const late = new AbortController()
+      await Promise.race([process?.exited, pause(QUIT_MS, late.signal)])
+      late.abort()
+    } catch (error) {
+      log('Chromium cannot be asked to end', error)
+    }
+  }
+
   /** Ends it for good. */
   kill(): void {
     this.#generation++
@@ -183,10 +236,18 @@ export class Chromium {
     const { home, profile, ports } = this.#settings
     const browser = this.#shape!
     prepareProfile(profile)
+    const hasTabs = this.#keepsTabs && areTabsIn(profile)
     if (!browser.headless) await this.#display.open(browser)
     const chromium = new ChromiumProcess({
       command: COMMAND,
-      flags: chromiumFlags({ browser, profile, ports, installsExtensions: this.policies.hasInstalled }),
+      flags: chromiumFlags({
+        browser,
+        profile,
+        ports,
+        installsExtensions: this.policies.hasInstalled,
+        restores: this.#keepsTabs,
+        hasTabs,
+      }),
       environment: environment(this.#settings, browser, browser.headless ? undefined : this.#display.name),
       directory: home,
       log: this.#log,
@@ -200,7 +261,7 @@ export class Chromium {
     try {
       const path = await chromium.listening
       using cdp = await CdpConnection.open(ports.devtools, path)
-      const { version, page } = await settle(cdp)
+      const { version, page } = await settle(cdp, { hasForeignPages: hasTabs })
       await this.#apply(cdp, page, browser)
       await this.#onStart?.(cdp)
       const vigil = await Vigil.open({

@@ -9,6 +9,9 @@ export interface FlagOptions {
   /** That policies name: it is done by what otherwise only calls home. */
   readonly installsExtensions: boolean
   readonly ports: { readonly devtools: number; readonly proxy: number }
+  /** Goes on where the one before it ended: with its session cookies and, if there are any, its tabs. */
+  readonly restores: boolean
+  readonly hasTabs: boolean
 }
 
 const NOBODY_TO_TALK_TO = [
@@ -76,7 +79,8 @@ const ENABLED_FEATURES = ['NetworkServiceSandbox']
 /** Of tabs and address bar. A guess that saves time: headless-size.ts makes it right where it is wrong. */
 const BARS_PIXELS = 87
 
-export function chromiumFlags({ browser, profile, installsExtensions, ports }: FlagOptions): string[] {
+export function chromiumFlags(options: FlagOptions): string[] {
+  const { browser, profile, installsExtensions, ports, restores, hasTabs } = options
   const { headless, width, locale } = browser
   const height = browser.height + (headless ? BARS_PIXELS : 0)
   return [
@@ -99,7 +103,9 @@ export function chromiumFlags({ browser, profile, installsExtensions, ports }: F
     ...LEAN,
     `--enable-features=${ENABLED_FEATURES.join(',')}`,
     `--disable-features=${DISABLED_FEATURES.join(',')}`,
-    'about:blank',
+    ...(restores ? ['--restore-last-session'] : []),
+    // Otherwise it would be one more.
+    ...(hasTabs ? [] : ['about:blank']),
   ]
 }
 

@@ -1,7 +1,8 @@
 // A profile as Chromium would have left it after its first run, so that there is no first run. One
 // that is there already belongs to the session and is left as it is.
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { PROFILE_DIRECTORY, TABS_DIRECTORY } from '@berth/contracts/profile-archive'
 
 const PREFERENCES = {
   // Would ask the vendor whether there is a network when a page cannot be reached.
@@ -32,11 +33,20 @@ const LOCAL_STATE = {
 const LOCKS = ['SingletonLock', 'SingletonCookie', 'SingletonSocket']
 
 export function prepareProfile(directory: string): void {
-  mkdirSync(join(directory, 'Default'), { recursive: true })
+  mkdirSync(join(directory, PROFILE_DIRECTORY), { recursive: true })
   for (const lock of LOCKS) rmSync(join(directory, lock), { force: true })
   writeMissing(join(directory, 'First Run'), '')
   writeMissing(join(directory, 'Local State'), JSON.stringify(LOCAL_STATE))
-  writeMissing(join(directory, 'Default', 'Preferences'), JSON.stringify(PREFERENCES))
+  writeMissing(join(directory, PROFILE_DIRECTORY, 'Preferences'), JSON.stringify(PREFERENCES))
+}
+
+/** Whether there is anything to restore. */
+export function areTabsIn(directory: string): boolean {
+  try {
+    return readdirSync(join(directory, PROFILE_DIRECTORY, TABS_DIRECTORY)).length > 0
+  } catch {
+    return false
+  }
 }
 
 function writeMissing(path: string, content: string): void {

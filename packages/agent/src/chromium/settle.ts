@@ -23,12 +23,22 @@ export async function attachToFirstPage(cdp: CdpConnection): Promise<FirstPage> 
   return { targetId, sessionId }
 }
 
+/** What a page that was open before does when it is opened again is its own matter. */
+const FOREIGN_MS = 2_000
+
 /** Resolves with the version when a page evaluates. */
-export async function settle(cdp: CdpConnection): Promise<{ version: string; page: FirstPage }> {
+export async function settle(
+  cdp: CdpConnection,
+  { hasForeignPages }: { hasForeignPages: boolean },
+): Promise<{ version: string; page: FirstPage }> {
   const [{ product }, page] = await Promise.all([
     cdp.call<{ product: string }>('Browser.getVersion'),
     attachToFirstPage(cdp),
   ])
-  await cdp.call('Runtime.evaluate', { expression: '1 + 1' }, page.sessionId)
+  const evaluate = (answerMs?: number) =>
+    cdp.call('Runtime.evaluate', { expression: '1 + 1' }, page.sessionId, answerMs)
+  // One of them may hang, crash, or wait for an answer to a dialog; the browser is there all the same.
+  if (hasForeignPages) await evaluate(FOREIGN_MS).catch(() => {})
+  else await evaluate()
   return { version: product.slice(0, 100), page }
 }

@@ -1,0 +1,66 @@
+// What is asked about the user-data directory as a whole, see contracts/profile-archive.ts.
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { PROFILE_DIRECTORY, TABS_DIRECTORY } from '@berth/contracts/profile-archive'
+import type { Chromium } from '../chromium/chromium.ts'
+import { packDirectory } from './pack.ts'
+import { unpackInto } from './unpack.ts'
+
+export type AnswerProfile = (request: IncomingMessage, response: ServerResponse) => Promise<void>
+
+export function userDataHandlers(chromium: Chromium, directory: string): AnswerProfile {
+  let arrivals = 0
+
+  async function send(response: ServerResponse, { reopens }: { reopens: boolean }): Promise<void> {
+    await chromium.whileClosed(
+      async () => {
+        response.writeHead(200, { 'content-type': 'application/x-tar' })
+        await pipeline(Readable.from(packDirectory(directory), { objectMode: false }), response)
+      },
+      { isDiscarded: false, reopens },
+    )
+  }
+
+  /** The old one stays until all of the new one is there: what breaks off changes nothing. */
+  async function take(request: IncomingMessage, { keepsTabs }: { keepsTabs: boolean }): Promise<void> {
+    const arriving = `${directory}.arriving-${++arrivals}`
+    rmSync(arriving, { recursive: true, force: true })
+    mkdirSync(arriving, { mode: 0o700 })
+    try {
+      await unpackInto(arriving, request)
+      if (!keepsTabs) {
+        rmSync(join(arriving, PROFILE_DIRECTORY, TABS_DIRECTORY), { recursive: true, force: true })
+      }
+      await chromium.whileClosed(
+        () => {
+          rmSync(directory, { recursive: true, force: true })
+          renameSync(arriving, directory)
+          chromium.keepTabs()
+        },
+        { isDiscarded: true, reopens: true },
+      )
+    } finally {
+      if (existsSync(arriving)) rmSync(arriving, { recursive: true, force: true })
+    }
+    await chromium.whenSettled()
+  }
+
+  return async (request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://agent')
+    switch (`${request.method} ${pathname}`) {
+      case 'GET /profile':
+        return send(response, { reopens: searchParams.get('then') === 'reopen' })
+      case 'PUT /profile':
+        await take(request, { keepsTabs: searchParams.get('tabs') !== 'drop' })
+        return void response.writeHead(204).end()
+      case 'POST /profile/keep':
+        chromium.keepTabs()
+        return void response.writeHead(204).end()
+      default:
+        return void response.writeHead(404).end()
+    }
+  }
+}

@@ -1,0 +1,68 @@
+// A user-data directory as a tar stream. It is read while nothing of ours writes to it; what a program of the
+// tenant does to it meanwhile cannot make the stream wrong.
+import { closeSync, constants, fstatSync, openSync, readdirSync, readSync } from 'node:fs'
+import { isKept } from '@berth/contracts/profile-archive'
+import { TAR_END, tarHead, tarPadding } from '@berth/kit/tar/writer'
+
+const PIECE_BYTES = 256 * 1024
+
+export function* packDirectory(root: string): Generator<Buffer> {
+  // Small files together: a piece each would cost more than what is in them.
+  let held: Buffer[] = []
+  let heldBytes = 0
+  for (const piece of piecesOf(root, '')) {
+    held.push(piece)
+    heldBytes += piece.length
+    if (heldBytes < PIECE_BYTES) continue
+    yield Buffer.concat(held)
+    held = []
+    heldBytes = 0
+  }
+  yield Buffer.concat([...held, TAR_END])
+}
+
+function* piecesOf(root: string, below: string): Generator<Buffer> {
+  for (const entry of entriesOf(`${root}/${below}`)) {
+    const path = `${below}${entry.name}`
+    if (!isKept(path)) continue
+    if (entry.isDirectory()) {
+      yield tarHead({ path, kind: 'directory', size: 0, mtimeSeconds: 0 })
+      yield* piecesOf(root, `${path}/`)
+    } else if (entry.isFile()) yield* fileIn(root, path)
+  }
+}
+
+function entriesOf(directory: string) {
+  try {
+    return readdirSync(directory, { withFileTypes: true })
+  } catch {
+    // Gone meanwhile, or not for us.
+    return []
+  }
+}
+
+function* fileIn(root: string, path: string): Generator<Buffer> {
+  let file: number
+  try {
+    // A link that took the place of the file is not followed.
+    file = openSync(`${root}/${path}`, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  } catch {
+    return
+  }
+  try {
+    const stats = fstatSync(file)
+    if (!stats.isFile()) return
+    const { size } = stats
+    yield tarHead({ path, kind: 'file', size, mtimeSeconds: Math.floor(stats.mtimeMs / 1000) })
+    // As long as its head says, whatever becomes of it.
+    for (let at = 0; at < size;) {
+      const piece = Buffer.alloc(Math.min(PIECE_BYTES, size - at))
+      readSync(file, piece, 0, piece.length, at)
+      at += piece.length
+      yield piece
+    }
+    yield tarPadding(size)
+  } finally {
+    closeSync(file)
+  }
+}

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { request, type IncomingMessage } from 'node:http'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { test } from 'node:test'
+import { readTar } from '@berth/kit/tar/reader'
+import { TAR_END, tarHead, tarPadding } from '@berth/kit/tar/writer'
+import { AgentUnderTest, HEADLESS } from '../testing/agent-under-test.ts'
+
+const NOTE = Buffer.from('brought in')
+const ARCHIVE = Buffer.concat([
+  tarHead({ path: 'Default/note', kind: 'file', size: NOTE.length, mtimeSeconds: 0 }),
+  NOTE,
+  tarPadding(NOTE.length),
+  TAR_END,
+])
+
+async function ask(agent: AgentUnderTest, method: string, path: string) {
+  const socket = await agent.connect('api')
+  const sent = request({ createConnection: () => socket, method, path, headers: { connection: 'close' } })
+  sent.on('error', () => {})
+  const answered = once(sent, 'response') as Promise<[IncomingMessage]>
+  answered.catch(() => {})
+  return { sent, answered, cut: () => socket.destroy() }
+}
+
+async function read(agent: AgentUnderTest, then: string): Promise<string[]> {
+  const { sent, answered } = await ask(agent, 'GET', `/profile?then=${then}`)
+  sent.end()
+  const [answer] = await answered
+  assert.equal(answer.statusCode, 200)
+  const paths: string[] = []
+  for await (const { path } of readTar(Readable.from([await buffer(answer)]))) paths.push(path)
+  return paths
+}
+
+async function write(agent: AgentUnderTest, bytes: Buffer): Promise<number> {
+  const { sent, answered } = await ask(agent, 'PUT', '/profile?tabs=keep')
+  sent.end(bytes)
+  const [answer] = await answered
+  answer.resume()
+  return answer.statusCode!
+}
+
+test('a user-data directory goes out and comes in whole, or nothing changes', async (t) => {
+  const agent = await AgentUnderTest.start(t, { browser: HEADLESS })
+  const home = join(agent.directory, 'home')
+  const note = join(home, 'user-data', 'Default', 'note')
+  const first = await agent.ready()
+
+  // Cut off in the middle, as by a server that was killed.
+  const half = await ask(agent, 'PUT', '/profile?tabs=keep')
+  half.sent.write(ARCHIVE.subarray(0, 600))
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  half.cut()
+  assert.equal(await write(agent, ARCHIVE.subarray(0, 600)), 500)
+  assert.equal((await agent.state()).devtools_path, first.devtools_path, 'the browser did not notice')
+  assert.ok(!existsSync(note))
+
+  assert.equal(await write(agent, ARCHIVE), 204)
+  const second = await agent.state()
+  assert.equal(second.browser, 'ready')
+  assert.notEqual(second.devtools_path, first.devtools_path)
+  assert.equal(readFileSync(note, 'utf8'), 'brought in')
+  assert.deepEqual(
+    readdirSync(home).filter((name) => name.includes('arriving')),
+    [],
+  )
+
+  // Whoever reads it goes away: the browser is there again all the same.
+  const left = await ask(agent, 'GET', '/profile?then=reopen')
+  left.sent.end()
+  await left.answered
+  left.cut()
+  const third = await agent.until(
+    ({ browser, devtools_path }) => browser === 'ready' && devtools_path !== second.devtools_path,
+  )
+  const paths = await read(agent, 'reopen')
+  assert.ok(paths.includes('Default/note') && paths.includes('Local State'))
+  assert.ok(!paths.some((path) => /^(Singleton|Default\/Cache\/|Default\/Code Cache\/)/.test(path)))
+  const fourth = await agent.ready()
+  assert.notEqual(fourth.devtools_path, third.devtools_path)
+
+  // At the end of a session, and once more for a server that takes over.
+  for (let times = 0; times < 2; times++) assert.ok((await read(agent, 'stay')).includes('Default/note'))
+  assert.equal((await agent.state()).browser, 'restarting')
+})
