@@ -30,6 +30,10 @@ export async function newExtension(caller: HttpCaller, key: string, name?: strin
   return (answer.json as { id: string }).id
 }
 
+export async function newProfile(caller: HttpCaller, key: string, name?: string): Promise<string> {
+  return made(caller, key, '/profiles', name === undefined ? {} : { name })
+}
+
 async function made(caller: HttpCaller, key: string, path: string, body: object): Promise<string> {
   const answer = await caller.sendJson(key, 'POST', path, body)
   assert.equal(answer.status, 201, answer.text)
@@ -41,6 +45,7 @@ const makers: Record<string, (caller: HttpCaller, key: string) => Promise<string
   proxies: newProxy,
   browser_pools: newPool,
   extensions: (caller, key) => newExtension(caller, key),
+  profiles: (caller, key) => newProfile(caller, key),
 }
 
 /** Their ids, by the word that stands before them in paths. */

@@ -27,6 +27,8 @@ const bodies: Record<string, object> = {
   createProxy: { type: 'custom', name: 'made by a stranger', config: { host: 'proxy.invalid', port: 8080 } },
   updateProxy: { name: 'renamed by a stranger' },
   pressKey: { keys: ['Return'] },
+  createProfile: { name: 'made-by-a-stranger' },
+  updateProfile: { name: 'renamed-by-a-stranger' },
 }
 
 /** Of those that take a form: what changes most, too. */
@@ -50,16 +52,17 @@ export function sampleBody(operation: Operation): object | undefined {
   return bodies[operation.id] ?? requiredValues(operation.body)
 }
 
-/** What is in an instance, and known only there. */
-const inInstances: References = {
+/** What is a part of something else, and known only there. */
+const parts: References = {
   watch: 'absent',
   process: '00000000-0000-4000-8000-000000000000',
   replays: '00000000-0000-4000-8000-000000000000',
+  versions: '1',
 }
 
 export function fillPath(path: string, references: References): string {
   return path.replaceAll(/(\w+)\/\{\w+\}/g, (_match, resource: string) => {
-    const reference = references[resource] ?? inInstances[resource]
+    const reference = references[resource] ?? parts[resource]
     if (reference === undefined) throw new Error(`No sample id of ${resource} for ${path}; add one`)
     return `${resource}/${encodeURIComponent(reference)}`
   })

@@ -10,7 +10,7 @@ import { startServer } from '../fixtures/server.ts'
 import { assertError } from './error-answer.ts'
 import { newKey, newTenant } from './fixture-keys.ts'
 import { HttpCaller, type Answer } from './http-exchange.ts'
-import { newBrowser, newExtension, newPool, newProxy } from './resources.ts'
+import { newBrowser, newExtension, newPool, newProfile, newProxy } from './resources.ts'
 import { resourceOf, sampleRequest } from './sample-request.ts'
 import { ServerDatabase } from './server-database.ts'
 
@@ -68,6 +68,14 @@ const victims: Record<string, Victim[]> = {
       absent: 'b'.repeat(24),
     },
     { what: 'by name', reference: 'their-extension', absent: 'no-extension' },
+  ],
+  profiles: [
+    {
+      what: 'by id',
+      reference: await newProfile(caller, theirs.key.key, 'their-profile'),
+      absent: 'b'.repeat(24),
+    },
+    { what: 'by name', reference: 'their-profile', absent: 'no-profile' },
   ],
 }
 

@@ -1,5 +1,6 @@
 // Valid requests, from the document and from what is known to exist.
 import { formBody, type FormParts } from '../conformance/form-body.ts'
+import { TAR_END, tarHead } from '@berth/kit/tar/writer'
 import type { ApiDocument, DescribedOperation } from './document.ts'
 import type { FieldsSchema } from '../conformance/bad-values.ts'
 import { mutate } from './mutations.ts'
@@ -15,6 +16,12 @@ export interface Sample {
   readonly form?: FormParts
   readonly query?: [name: string, value: string][]
 }
+
+/** The least that is a user-data directory. */
+const ARCHIVE = Buffer.concat([
+  tarHead({ path: 'Default', kind: 'directory', size: 0, mtimeSeconds: 0 }),
+  TAR_END,
+])
 
 export class Generator {
   readonly #document: ApiDocument
@@ -86,10 +93,12 @@ export class Generator {
       headers: [],
       key: operation.isOpen && random.chance(0.7) ? undefined : this.#key(),
       body: hasBody ? this.#body(operation.body, kind === 'leases' ? part : undefined) : undefined,
+      ...(operation.id === 'importProfile' && { rawBody: ARCHIVE }),
       mutations: [],
       alsoAllowed: new Set(),
     }
     this.#addHeaders(request)
+    if (request.rawBody) request.headers.push(['Content-Type', 'application/octet-stream'])
     if (random.chance(0.8)) this.#addSample(request)
     return request
   }
@@ -113,7 +122,7 @@ export class Generator {
     const known = this.#world.pick(resource, this.#random)
     if (!known) return 'unknown'
     // Only these are also found by name.
-    const hasNames = ['projects', 'browsers', 'browser_pools'].includes(resource)
+    const hasNames = ['projects', 'browsers', 'browser_pools', 'profiles'].includes(resource)
     return hasNames && known.name && this.#random.chance(0.3) ? known.name : known.id
   }
 

@@ -55,6 +55,7 @@ export class Values {
     if (name === 'config' && random.chance(0.7))
       return { host: 'proxy.invalid', port: this.#integer({ minimum: 1 }) }
     if (name === 'type' && schema.enum?.includes('custom') && random.chance(0.6)) return 'custom'
+    if (name === 'profile') return this.#profile()
     if (schema.enum) return random.pick(schema.enum)
     if (schema.examples) return random.pick(schema.examples)
     switch (types[0]) {
@@ -71,6 +72,12 @@ export class Values {
       default:
         return this.#text(name, schema)
     }
+  }
+
+  /** Of a session; one that is not there would only ever be refused. */
+  #profile(): object {
+    const id = this.#world.pick('profiles', this.#random)?.id ?? 'none'
+    return { id, save_changes: this.#random.chance(0.5) }
   }
 
   #integer({ minimum = 0, maximum = 100 }: ValueSchema): number {

@@ -51,14 +51,21 @@ export class World {
     { method, template, reference }: { method: string; template: string; reference: string | undefined },
     { json }: Learned,
   ): void {
+    if (reference === undefined) return
+    const answer = json as Record<string, unknown> | null | undefined
     const kind = template.endsWith('/acquire') ? 'lease' : /\}\/(\w+)s$/.exec(template)?.[1]
-    if (method !== 'POST' || kind === undefined || reference === undefined) return
-    const field = kind === 'lease' ? 'session_id' : `${kind}_id`
-    const id = (json as Record<string, unknown> | null | undefined)?.[field]
+    if (method === 'POST' && kind !== undefined) {
+      this.#addPart(`${kind}s`, reference, answer?.[kind === 'lease' ? 'session_id' : `${kind}_id`])
+    }
+    // What is imported into a profile is a version of it.
+    if (template.endsWith('/archive')) this.#addPart('versions', reference, String(answer?.['version']))
+  }
+
+  #addPart(kind: string, parent: string, id: unknown): void {
     if (typeof id !== 'string') return
-    const parts = this.#parts.get(`${kind}s`) ?? []
-    this.#parts.set(`${kind}s`, parts)
-    remember(parts, { parent: reference, id })
+    const parts = this.#parts.get(kind) ?? []
+    this.#parts.set(kind, parts)
+    remember(parts, { parent, id })
   }
 
   pickPart(kind: string, random: Random): KnownPart | undefined {

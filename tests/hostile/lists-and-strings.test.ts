@@ -195,7 +195,7 @@ for (const operation of operations.filter(({ body, effect }) => body && effect !
         }
         const record = answer.json as { id?: string; session_id?: string } & Record<string, unknown>
         const id = record.id ?? record.session_id
-        const read = await get(`${operation.path.replace(/\/\{id\}$/, '')}/${id}`)
+        const read = await get(`${operation.path.replace(/\/\{\w+\}$/, '')}/${id}`)
         // A project may be referred to by its name; what is found must be the one of that very name.
         const shown = field === 'project_id' ? 'project_name' : field
         // What is empty takes away what there was, of a session and of a pool.

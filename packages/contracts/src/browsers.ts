@@ -3,6 +3,7 @@ import { ChromePolicy, MOST_POLICY_BYTES } from './chrome-policy.ts'
 import { MOST_EXTENSIONS } from './extension-limits.ts'
 import { ExtensionReference } from './extensions.ts'
 import { operation } from './operation.ts'
+import { Profile, ProfileRequest, ProfileSave } from './profiles.ts'
 import { NextProxyId, ProxyId } from './proxies.ts'
 import { RecordRequest } from './replays.ts'
 import { idOrName, Nullable, OneOf, pageQuery, Strict, Text, Timestamp } from './schema.ts'
@@ -126,6 +127,11 @@ export const Browser = Type.Object(
       ),
     ),
     telemetry: Type.Optional(TelemetryConfig),
+    profile: Type.Optional(Profile),
+    profile_save_changes: Type.Optional(
+      Type.Boolean({ description: 'Whether it is saved into its profile when it ends' }),
+    ),
+    profile_save: Type.Optional(ProfileSave),
     pool: Type.Optional(
       Type.Object(
         {
@@ -141,7 +147,7 @@ export const Browser = Type.Object(
 export type Browser = Static<typeof Browser>
 
 /** Known to clients, built by a later part of Berth: named in the refusal until then. */
-export const notBuiltYet = ['profile', 'invocation_id'] as const
+export const notBuiltYet = ['invocation_id'] as const
 
 export const CreateBrowserRequest = Strict({
   name: Type.Optional(BrowserName),
@@ -160,7 +166,7 @@ export const CreateBrowserRequest = Strict({
   start_url: Type.Optional(Text({ description: 'Opened without waiting for it to load', maxLength: 65_536 })),
   record: Type.Optional(RecordRequest),
   telemetry: Type.Optional(Nullable(TelemetryRequest)),
-  profile: Type.Optional(Type.Object({}, { description: 'Profile to start from' })),
+  profile: Type.Optional(ProfileRequest),
   extensions: Type.Optional(
     Type.Array(ExtensionReference, { maxItems: MOST_EXTENSIONS, description: 'Extensions to load' }),
   ),
@@ -186,7 +192,7 @@ export const UpdateBrowserRequest = Strict({
     }),
   ),
   telemetry: Type.Optional(Nullable(TelemetryRequest)),
-  profile: Type.Optional(Type.Object({}, { description: 'Profile to attach' })),
+  profile: Type.Optional(ProfileRequest),
   proxy_id: Type.Optional(NextProxyId),
   disable_default_proxy: Type.Optional(
     Type.Boolean({
@@ -212,7 +218,7 @@ export const createBrowser = operation({
   effect: 'act',
   status: 200,
   response: Browser,
-  errors: ['bad_request', 'already_exists', 'too_many_sessions', 'capacity_exhausted'],
+  errors: ['bad_request', 'not_found', 'already_exists', 'too_many_sessions', 'capacity_exhausted'],
 })
 
 export const listBrowsers = operation({
@@ -226,7 +232,10 @@ export const listBrowsers = operation({
     status: Type.Optional(OneOf(browserStatuses, { description: 'Which ones', default: 'active' })),
     include_deleted: Type.Optional(Type.Boolean({ description: 'Same as status=all', default: false })),
     query: Type.Optional(
-      Text({ description: 'Part of the name, of the id or of the name of its pool', maxLength: 255 }),
+      Text({
+        description: 'Part of the name or of the id, of the id of its profile, or of the name of its pool',
+        maxLength: 255,
+      }),
     ),
     tags: Type.Optional(Tags),
   }),

@@ -13,6 +13,7 @@ import { isOperation, type Operation } from './operation.ts'
 import * as organization from './organization.ts'
 import * as playwright from './playwright.ts'
 import * as processes from './processes.ts'
+import * as profiles from './profiles.ts'
 import * as projects from './projects.ts'
 import * as proxies from './proxies.ts'
 import * as replays from './replays.ts'
@@ -32,6 +33,7 @@ export const operations: readonly Operation[] = [
   extensions,
   replays,
   telemetry,
+  profiles,
   proxies,
   projects,
   organization,

@@ -35,6 +35,7 @@ import type { ServerLog } from './logging.ts'
 import { organizationRoutes } from './organization/routes.ts'
 import { OrganizationService } from './organization/service.ts'
 import { countLivePools } from './pools/store.ts'
+import { countProfiles } from './profiles/store.ts'
 import { projectRoutes } from './projects/routes.ts'
 import { ProjectService } from './projects/service.ts'
 import { countLiveProxies } from './proxies/store.ts'
@@ -94,6 +95,7 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
     else if (what === 'browser' && id) void part.sessions.changed(id)
     else if (what === 'pool' && id) part.pools.changed(id)
     else if (what === 'replays' && id) void part.recordings.look(id)
+    else if ((what === 'profile' || what === 'profile-unchanged') && id) part.saves.announced(id)
     else if (what?.startsWith('telemetry') && id)
       part.telemetry.announced(what, id, change.split(':')[2] ?? '')
     else {
@@ -135,6 +137,7 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
       { what: 'browser sessions', countIn: countLiveBrowsers },
       { what: 'proxies', countIn: countLiveProxies },
       { what: 'extensions', countIn: countExtensions },
+      { what: 'profiles', countIn: countProfiles },
     ],
   })
   const metrics = new Metrics({

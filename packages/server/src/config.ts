@@ -355,6 +355,16 @@ const settings = {
     parse: integer(1, 36500),
     help: 'Days that recordings are kept after they ended.',
   }),
+  BERTH_PROFILE_MAX_MB: setting({
+    default: '512',
+    parse: integer(1, 100_000),
+    help: 'Most that a profile may have, unpacked and without caches. Sessions hold it in their home directory.',
+  }),
+  BERTH_PROFILE_VERSIONS: setting({
+    default: '10',
+    parse: integer(1, 1000),
+    help: 'How many versions of a profile are kept, the current one among them.',
+  }),
   BERTH_LEASE_SECONDS: setting({
     default: '20',
     parse: integer(2, 3600),

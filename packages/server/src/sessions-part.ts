@@ -41,6 +41,13 @@ import { Peers } from './replicas/peers.ts'
 import { TunnelHost, isTunnelUpgrade } from './replicas/tunnel-host.ts'
 import { newPools, type PoolsPart } from './pools/part.ts'
 import { countPoolsUsingProxy } from './pools/store.ts'
+import { ProfileCarrier } from './profiles/carrier.ts'
+import { profileRoutes } from './profiles/routes.ts'
+import { SaveWatch } from './profiles/save-watch.ts'
+import { ProfileSaver } from './profiles/saver.ts'
+import { ProfileService } from './profiles/service.ts'
+import { Vault } from './profiles/vault.ts'
+import type { VersionOptions } from './profiles/versions.ts'
 import { findDefaultProject } from './projects/store.ts'
 import { proxyRoutes } from './proxies/routes.ts'
 import { ProxyService } from './proxies/service.ts'
@@ -69,6 +76,8 @@ export interface SessionsPart {
   readonly sessions: Sessions
   readonly instances: Instances
   readonly recordings: Recordings
+  /** Told of what becomes of profiles, by id. */
+  readonly saves: SaveWatch
   readonly telemetry: Telemetry
   readonly pools: PoolsPart
   readonly routes: readonly Route[]
@@ -141,7 +150,10 @@ export async function startSessions(options: {
     leaseSeconds,
     telemetry,
     routeOf: (record) => sessionProxies.routeOf(record),
-    beforeDestroy: (id) => recordings.endAll(id, 'session_ended'),
+    beforeDestroy: async ({ id, instance, reason, hasProfile }) => {
+      await recordings.endAll(id, 'session_ended')
+      if (hasProfile && reason !== 'start_failed') await saver.saveAtEnd(id, instance)
+    },
     log,
   })
   const recordings = new Recordings({
@@ -157,6 +169,21 @@ export async function startSessions(options: {
     log,
   })
   const tunnels = new TunnelHost({ find: (id, tenure) => sessions.findHereAt(id, tenure), tokens })
+  const vault = new Vault({ box, blobs, mostBytes: config.BERTH_PROFILE_MAX_MB * MB })
+  const versions: VersionOptions = {
+    vault,
+    kept: config.BERTH_PROFILE_VERSIONS,
+    onChange: (tx, projectId, profileId) => pools.service.profileUpdated(projectId, profileId, tx),
+  }
+  const saver = new ProfileSaver({
+    db,
+    pool,
+    versions,
+    serverId,
+    leaseSeconds,
+    isHere: (id) => sessions.has(id),
+    log,
+  })
   const view = new BrowserView({ tokens, uptimeOf: (id) => sessions.uptimeOf(id) })
   const policies = new Policies({ db, box })
   const browsers = new BrowserService({
@@ -184,13 +211,23 @@ export async function startSessions(options: {
     defaultProject: findDefaultProject,
   })
   const carriedExtensions = new ExtensionCarrier({ db, contentOf: (record) => extensions.content(record) })
+  const saves = new SaveWatch(db)
+  const carrier = new ProfileCarrier({ db, vault, watch: saves, findSession })
+  const profiles = new ProfileService({
+    db,
+    versions,
+    browsers,
+    findSession,
+    defaultProject: findDefaultProject,
+  })
   browsers.attendants = {
     resizeGuards: [openLiveViews, replays],
     recorder: replays,
-    carriers: [sessionProxies, policies, carriedExtensions],
+    carriers: [sessionProxies, policies, carriedExtensions, carrier],
     countryOf: async ({ proxy_id: id }, projectId) =>
       id ? (await findProxy(db, projectId, id))?.config.country : undefined,
     proxies: sessionProxies,
+    profiles: carrier,
   }
   const proxies = new ProxyService({
     db,
@@ -236,6 +273,7 @@ export async function startSessions(options: {
     sessions,
     instances,
     recordings,
+    saves,
     telemetry,
     pools,
     routes: [
@@ -245,6 +283,7 @@ export async function startSessions(options: {
       ...liveRoutes({ tokens, find: (call, id) => browsers.session(callerOf(call), id) }),
       ...replayRoutes(replays),
       ...extensionRoutes(extensions),
+      ...profileRoutes(profiles),
       ...telemetryRoutes(browsers, telemetry),
       ...proxyRoutes(proxies),
     ],
@@ -253,6 +292,7 @@ export async function startSessions(options: {
     resume: async () => {
       await sessions.resume()
       await recordings.resume()
+      await saver.resume()
       instances.fill()
       pools.start()
     },
@@ -296,6 +336,7 @@ export async function startSessions(options: {
       // What is to go on is let go of first; what ends has its last pictures to give.
       if (!endAll) await recordings.close()
       await sessions.close({ endAll })
+      saver.close()
       await recordings.close()
     },
   }

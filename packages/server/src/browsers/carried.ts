@@ -9,8 +9,11 @@ import type { BrowserRecord, NewBrowser } from './types.ts'
 export interface Carried extends Preparation {
   /** What it was found to be, for a pool that shows it: a profile or extensions, by their ids. */
   readonly refersTo?: { readonly profileId?: string; readonly extensionIds?: readonly string[] }
-  /** Keeps with the session's row what is to be known of it later; in the transaction that makes the row. */
-  keep?(tx: Db, browser: BrowserRecord): Promise<void>
+  /**
+   * Keeps with the session's row what is to be known of it later; in the transaction that makes the row. Resolves
+   * with the row, where that is another one since.
+   */
+  keep?(tx: Db, browser: BrowserRecord): Promise<BrowserRecord | void>
 }
 
 export interface Carrier {

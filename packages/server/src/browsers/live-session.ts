@@ -28,6 +28,7 @@ export interface LiveSessionOptions {
   /** Null where the host cannot freeze. */
   readonly standby: StandbyRule | null
   readonly uptimeMs: number
+  readonly hasProfile: boolean
   readonly log: Logger
   /** Called once, when the session is to end or has ended by itself. */
   readonly onEnd: (session: LiveSession, reason: EndReason) => void
@@ -39,6 +40,8 @@ export class LiveSession implements PooledSession {
   readonly instance: Instance
   readonly agent: AgentClient
   readonly telemetry: Collector
+  /** May be saved into it at its end; as far as this server was told. */
+  hasProfile: boolean
   readonly #onEnd: LiveSessionOptions['onEnd']
   readonly #ending = new AbortController()
   readonly #standby: Standby
@@ -57,6 +60,7 @@ export class LiveSession implements PooledSession {
     this.instance = instance
     this.agent = agent
     this.telemetry = options.telemetry
+    this.hasProfile = options.hasProfile
     this.#onEnd = options.onEnd
     this.#timeoutMs = toMs(options.timeoutSeconds)
     if (options.tenure) this.#turn = new Turn(this, options.tenure)
@@ -187,7 +191,8 @@ export class LiveSession implements PooledSession {
     this.#standby.close()
     this.#ending.abort(new SessionEnded(reason))
     this.#turn?.end(reason)
-    this.agent.close()
+    // Its lease goes on: something may still be wanted of the instance.
+    this.agent.endPassedOn()
     this.#onEnd(this, reason)
   }
 

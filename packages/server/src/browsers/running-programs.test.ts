@@ -69,6 +69,7 @@ function startSession(agent: StubAgent) {
     timeoutSeconds: TIMEOUT_SECONDS,
     standby: null,
     uptimeMs: 0,
+    hasProfile: false,
     log: pino({ level: 'silent' }),
     onEnd: (_session, reason) => over.resolve(reason),
   })

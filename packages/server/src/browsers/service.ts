@@ -22,13 +22,14 @@ import { NoCapacity, type Instances } from '../runtime/instances.ts'
 import { isTimeZone, localeOf, speaks } from '../stealth/locale-of.ts'
 import { selectAtCreation, selectAtUpdate, type Age } from '../telemetry/selection.ts'
 import { carriedBy, type Carried, type Carrier } from './carried.ts'
+import type { Profile, ProfileRequest } from '@berth/contracts/profiles'
 import { resizeAmong, type ResizeGuard } from './resize.ts'
 import { SessionEnded, type Session } from './session.ts'
 import type { Sessions } from './sessions.ts'
 import * as store from './store.ts'
 import type { BrowserRecord, NewBrowser, ProxyChange } from './types.ts'
 import { toViewport } from './viewport.ts'
-import type { BrowserView } from './view.ts'
+import type { Belongings, BrowserView } from './view.ts'
 import type { Pool } from 'pg'
 
 /** Where a call comes from: the project it is in, and the address its URLs are to begin with. */
@@ -47,6 +48,16 @@ export interface SessionRecorder<Options = object> {
   /** Undefined: not asked for. Throws for what cannot be. */
   check(record: CreateBrowserRequest['record'], browser: { gpu: boolean }): Options | undefined
   recordFromStart(browser: BrowserRecord, options: Options): Promise<void>
+}
+
+/** The profiles of sessions. */
+export interface SessionProfiles {
+  /** By their ids. */
+  shown(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, Profile>>
+  /** Attaches one to a session that goes on, within the transaction that says so. */
+  attach(browser: BrowserRecord, request: ProfileRequest): Promise<(tx: Db) => Promise<void>>
+  /** For whom an attachment is: only so many at once. */
+  turn(): Promise<Disposable>
 }
 
 export interface BrowserServiceOptions {
@@ -69,6 +80,7 @@ export interface Attendants {
   /** Where the addresses are that a session comes from, as a code of two letters; undefined: not known. */
   readonly countryOf?: (body: CreateBrowserRequest, projectId: string) => Promise<string | undefined>
   readonly proxies: ProxyChanges
+  readonly profiles: SessionProfiles
 }
 
 /** Knows which proxies a session may have. */
@@ -117,7 +129,7 @@ export class BrowserService {
       reserve: (instanceId) => this.#reserve(planned, instanceId),
       finish: async (reserved) => {
         if (recording) await this.#attendants!.recorder.recordFromStart(reserved, recording)
-        return commit(async (tx) => this.show(await markStarted(tx, reserved), caller))
+        return commit(async (tx) => this.show(tx, await markStarted(tx, reserved), caller))
       },
     })
   }
@@ -171,8 +183,8 @@ export class BrowserService {
         const { ofOrganization, ofProject, projectCap } = await store.lockOccupancy(tx, browser.projectId)
         if (ofOrganization >= maxSessions) throw tooMany('the organisation', maxSessions)
         if (projectCap !== null && ofProject >= projectCap) throw tooMany('the project', projectCap)
-        const record = await store.insertBrowser(tx, browser, { serverId, instanceId })
-        for (const each of carried) await each.keep?.(tx, record)
+        let record = await store.insertBrowser(tx, browser, { serverId, instanceId })
+        for (const each of carried) record = (await each.keep?.(tx, record)) ?? record
         return record
       }),
     )
@@ -255,7 +267,8 @@ export class BrowserService {
     },
   ): Promise<OffsetPage<Browser[]>> {
     const { limit = 20, offset = 0, include_deleted, status = 'active', query: part, tags = {} } = query
-    const rows = await store.listBrowsers(this.#options.db, {
+    const { db } = this.#options
+    const rows = await store.listBrowsers(db, {
       projectId: projectOf(caller),
       status: include_deleted ? 'all' : status,
       ...(part && { query: part }),
@@ -263,11 +276,29 @@ export class BrowserService {
       limit: limit + 1,
       offset,
     })
-    const policies = await this.#options.policies.of(rows.slice(0, limit), { isList: true })
+    const shown = rows.slice(0, limit)
+    const belongings = await this.#belongingsOf(db, shown, { isList: true })
     return toPage(
-      rows.map((row) => this.#options.view.show(row, caller, policies.get(row.id))),
+      rows.map((row) => this.#options.view.show(row, caller, belongings)),
       limit,
     )
+  }
+
+  /** With all that belongs to it. */
+  async show(db: Db, record: BrowserRecord, caller: Caller): Promise<Browser> {
+    return this.#options.view.show(record, caller, await this.#belongingsOf(db, [record], { isList: false }))
+  }
+
+  async #belongingsOf(
+    db: Db,
+    rows: readonly BrowserRecord[],
+    { isList }: { isList: boolean },
+  ): Promise<Belongings> {
+    const ids = rows.flatMap(({ profile_id }) => profile_id ?? [])
+    return {
+      profiles: ids.length === 0 ? new Map() : await this.#attendants!.profiles.shown(db, ids),
+      policies: await this.#options.policies.of(rows, { isList }),
+    }
   }
 
   async get(
@@ -275,15 +306,8 @@ export class BrowserService {
     idOrName: string,
     { includeDeleted }: { includeDeleted: boolean },
   ): Promise<Browser> {
-    return this.show(await this.find(caller, idOrName, { includeDeleted }), caller)
-  }
-
-  /** With all that belongs to it. */
-  async show(record: BrowserRecord, caller: Caller): Promise<Browser> {
-    const policies = record.has_chrome_policy
-      ? await this.#options.policies.of([record], { isList: false })
-      : undefined
-    return this.#options.view.show(record, caller, policies?.get(record.id))
+    const record = await this.find(caller, idOrName, { includeDeleted })
+    return this.show(this.#options.db, record, caller)
   }
 
   async update(
@@ -314,17 +338,24 @@ export class BrowserService {
       ...(telemetry !== undefined && { telemetry }),
       ...(proxy && { proxy }),
     }
+    const { profiles } = this.#attendants!
+    const attach = body.profile && (await profiles.attach(record, body.profile))
     let updated: BrowserRecord | undefined
+    using turn = new DisposableStack()
+    if (attach) turn.use(await profiles.turn())
     const answer = await withFreeName(body.name ?? null, () =>
       commit(async (tx) => {
+        await attach?.(tx)
         if (proxy) await this.#attendants!.proxies.hold(tx, record.project_id, proxy)
         const changed = await store.updateBrowser(tx, record.id, change)
         if (!changed) throw notFound(idOrName)
         await announceChange(tx, `browser:${record.id}`)
         updated = changed
-        return this.show(changed, caller)
+        return this.show(tx, changed, caller)
       }),
-    )
+    ).catch((error: unknown) => {
+      throw unavailable('change the session', error)
+    })
     // What happens after the answer is captured as it says.
     if (telemetry !== undefined) await sessions.capture(updated!)
     // Nothing leaves by the old way after the answer; also when this repeats what was answered with 503.
@@ -396,7 +427,7 @@ export class BrowserService {
     })
     crashPoint('browser-deleted')
     // Announcements take a moment, and nobody may come in after the answer.
-    this.#options.sessions.shut(record.id, reason)
+    this.#options.sessions.shut(record, reason)
   }
 
   /** To do something in it. One that runs here is found without asking the database. */

@@ -7,6 +7,7 @@ import type { Db } from '../db/schema.ts'
 import { announceChange } from '../db/changes.ts'
 import { AppError } from '../errors.ts'
 import type { Peers } from '../replicas/peers.ts'
+import type { Instance } from '../runtime/driver.ts'
 import type { Claim, Instances, ReadyInstance } from '../runtime/instances.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import { LiveSession } from './live-session.ts'
@@ -48,10 +49,17 @@ export interface SessionsOptions {
   readonly peers: Peers
   readonly leaseSeconds: number
   /** What is still wanted of an instance when its session has ended; it waits for that. */
-  readonly beforeDestroy?: (sessionId: string) => Promise<void>
+  readonly beforeDestroy?: (ended: EndedSession) => Promise<void>
   readonly telemetry: Telemetry
   readonly routeOf: RouteOf
   readonly log: Logger
+}
+
+export interface EndedSession {
+  readonly id: string
+  readonly instance: Instance
+  readonly reason: EndReason
+  readonly hasProfile: boolean
 }
 
 interface End {
@@ -138,6 +146,13 @@ export class Sessions {
       void this.#capture(session, record)
       resumed++
     }
+    for (const { id, instance_id, end_reason } of await store.listUnsaved(db, serverId)) {
+      const ready = instance_id === null ? undefined : found.get(instance_id)
+      if (!ready || end_reason === null) continue
+      found.delete(ready.instance.id)
+      const { instance } = ready
+      this.#track(id, this.#destroy({ id, instance, reason: end_reason, hasProfile: true }))
+    }
     await Promise.all([...found.values()].map(({ instance }) => instance.destroy()))
     if (resumed > 0) log.info({ sessions: resumed }, 'sessions resumed')
   }
@@ -206,6 +221,7 @@ export class Sessions {
       tenure: tenureOf(record),
       standby: this.#options.instances.capabilities.freeze ? standbyRule(record) : null,
       uptimeMs: Number(record.uptime_ms),
+      hasProfile: record.profile_id !== null,
       log: this.#options.log,
       onEnd: (ended, reason) => void this.#finish(ended, reason),
     })
@@ -227,6 +243,7 @@ export class Sessions {
       const record = await store.findBrowserById(db, id)
       if (!record) return
       const session = this.#live.get(id)
+      if (session) session.hasProfile = record.profile_id !== null
       if (record.end_reason) {
         session?.end(record.end_reason)
         peers.ended(id, record.end_reason)
@@ -248,8 +265,16 @@ export class Sessions {
   }
 
   /** Its row has ended: if it is here, it takes nobody in any more. The rest follows by itself. */
-  shut(id: string, reason: EndReason): void {
-    this.#live.get(id)?.end(reason)
+  shut({ id, profile_id }: BrowserRecord, reason: EndReason): void {
+    const session = this.#live.get(id)
+    if (!session) return
+    session.hasProfile = profile_id !== null
+    session.end(reason)
+  }
+
+  /** Whether something of it is here, also after its end. */
+  has(id: string): boolean {
+    return this.#live.has(id) || this.#ending.has(id)
   }
 
   /** Resolves when the row says so and nothing of its instance is left. */
@@ -269,7 +294,8 @@ export class Sessions {
     const finishing = (async () => {
       const uptimeMs = session.uptimeMs
       this.#unrecorded.set(session.id, { reason, uptimeMs })
-      await Promise.all([this.#destroy(session), this.#record(session.id)])
+      const { id, instance, hasProfile } = session
+      await Promise.all([this.#destroy({ id, instance, reason, hasProfile }), this.#record(id)])
       await session.telemetry.close()
       log.info({ sessionId: session.id, reason, uptimeMs }, 'session ended')
     })()
@@ -283,11 +309,21 @@ export class Sessions {
     return finishing
   }
 
-  async #destroy({ id, instance }: LiveSession): Promise<void> {
-    await this.#options.beforeDestroy?.(id).catch((error: unknown) => {
-      this.#options.log.warn({ err: error, sessionId: id }, 'an instance ended before all was taken from it')
+  async #destroy(ended: EndedSession): Promise<void> {
+    await this.#options.beforeDestroy?.(ended).catch((error: unknown) => {
+      const sessionId = ended.id
+      this.#options.log.warn({ err: error, sessionId }, 'an instance ended before all was taken from it')
     })
-    await instance.destroy()
+    await ended.instance.destroy()
+  }
+
+  /** Of a session that is no more, but for this. */
+  #track(id: string, work: Promise<void>): void {
+    const { log } = this.#options
+    const tracked = work
+      .catch((error: unknown) => log.error({ err: error, sessionId: id }, 'cannot end a session'))
+      .finally(() => this.#ending.delete(id))
+    this.#ending.set(id, tracked)
   }
 
   async #record(id: string): Promise<void> {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { EndReason } from '@berth/contracts/browsers'
+import type { SaveState } from '@berth/contracts/profiles'
 import type { Category } from '@berth/contracts/telemetry-events'
 import { newId } from '@berth/kit/ids'
 import { containing } from '../db/like.ts'
@@ -47,7 +48,17 @@ export const browserColumns = [
   'tenure',
   'leased_at',
   'released_at',
+  'profile_id',
+  'profile_version',
+  'profile_save_changes',
+  'profile_on_conflict',
+  'profile_save',
+  'profile_saved_version',
+  'profile_save_message',
 ] as const
+
+/** Ends after which there is nothing left to save, or nothing worth it. */
+const UNSAVED_ENDS: readonly EndReason[] = ['start_failed', 'crashed', 'out_of_memory', 'lost']
 
 export interface Occupancy {
   readonly ofOrganization: number
@@ -140,7 +151,10 @@ export async function markStarted(tx: Db, id: string): Promise<BrowserRecord | u
     .executeTakeFirst()
 }
 
-/** False when it had ended before: the first reason stays. */
+/**
+ * False when it had ended before: the first reason stays. One whose changes are to be saved says from this moment
+ * on that they are, so that whoever starts from its profile next knows what to wait for.
+ */
 export async function markEnded(
   db: Db,
   id: string,
@@ -152,12 +166,27 @@ export async function markEnded(
       deleted_at: sql`now()`,
       end_reason: reason,
       is_starting: false,
+      ...savingAfter(reason),
       ...(uptimeMs !== undefined && { uptime_ms: String(uptimeMs) }),
     })
     .where('id', '=', id)
     .where('deleted_at', 'is', null)
     .executeTakeFirst()
   return numUpdatedRows > 0n
+}
+
+/** What ends a session also says whether it is being saved from then on. */
+export function savingAfter(reason: EndReason) {
+  const isWanted = sql`profile_id IS NOT NULL AND profile_save_changes AND NOT is_starting`
+  const isUnsaved = UNSAVED_ENDS.includes(reason)
+  const state: SaveState = isUnsaved ? 'failed' : 'saving'
+  const message = isUnsaved ? `the session ended as ${reason}` : null
+  // The save may be quicker than this: what it says of itself stays.
+  const only = sql`profile_save IS NULL AND ${isWanted}`
+  return {
+    profile_save: sql<SaveState | null>`CASE WHEN ${only} THEN ${state} ELSE profile_save END`,
+    profile_save_message: sql<string | null>`CASE WHEN ${only} THEN ${message} ELSE profile_save_message END`,
+  }
 }
 
 /** All at once, and only what changed: that of a session on standby stands still. */
@@ -223,6 +252,7 @@ export async function listBrowsers(
         where('id', 'ilike', part),
         where('proxy_id', 'ilike', part),
         where('pool_name', 'ilike', part),
+        where('profile_id', 'ilike', part),
       ]),
     )
   }
@@ -305,6 +335,16 @@ export async function countUsingProxy(tx: Db, proxyId: string): Promise<number> 
 /** Those of this server that have not ended, for taking up what an earlier run of it left. */
 export async function listOfServer(db: Db, serverId: string): Promise<BrowserRecord[]> {
   return live(db).where('server_id', '=', serverId).execute()
+}
+
+/** Those of this server that have ended and are not saved yet. */
+export async function listUnsaved(db: Db, serverId: string): Promise<BrowserRecord[]> {
+  return db
+    .selectFrom('browsers')
+    .select(browserColumns)
+    .where('server_id', '=', serverId)
+    .where('profile_save', '=', 'saving')
+    .execute()
 }
 
 /** Those of servers that nobody has heard of for so long that their instances have ended themselves. */

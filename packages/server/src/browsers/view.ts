@@ -2,12 +2,20 @@
 // caller used, or with BERTH_PUBLIC_URL.
 import type { Browser } from '@berth/contracts/browsers'
 import type { ChromePolicy } from '@berth/contracts/chrome-policy'
+import type { Profile } from '@berth/contracts/profiles'
 import { LIVE_PATH, liveAudiences } from '../gateway/target.ts'
+import { toSave } from '../profiles/view.ts'
 import { shownTelemetry, type Age } from '../telemetry/selection.ts'
 import type { BrowserRecord } from './types.ts'
 
 export interface TokenSigner {
   sign(claims: { sessionId: string; tenure: number; audience: readonly string[] }): string
+}
+
+/** What is shown with sessions and kept elsewhere: by the id of a profile, and by that of the session. */
+export interface Belongings {
+  readonly profiles: ReadonlyMap<string, Profile>
+  readonly policies: ReadonlyMap<string, ChromePolicy>
 }
 
 export class BrowserView {
@@ -22,9 +30,12 @@ export class BrowserView {
   show(
     record: BrowserRecord,
     { origin, telemetryAge }: { origin: string; telemetryAge: Age },
-    policy?: ChromePolicy,
+    { profiles, policies }: Belongings,
   ): Browser {
     const { id: sessionId } = record
+    const profile = record.profile_id === null ? undefined : profiles.get(record.profile_id)
+    const policy = policies.get(sessionId)
+    const save = toSave(record)
     const telemetry = shownTelemetry(record.telemetry, telemetryAge)
     const token = (...audience: string[]) => this.#tokens.sign({ sessionId, tenure: record.tenure, audience })
     const wsOrigin = origin.replace(/^http/, 'ws')
@@ -49,6 +60,8 @@ export class BrowserView {
       kiosk_mode: record.kiosk_mode,
       usage: { uptime_ms: this.#uptimeOf(sessionId) ?? Number(record.uptime_ms) },
       ...(telemetry && { telemetry }),
+      ...(profile && { profile, profile_save_changes: record.profile_save_changes }),
+      ...(save && { profile_save: save }),
       ...(record.standby_after_seconds !== null && { standby_after_seconds: record.standby_after_seconds }),
       ...(record.name !== null && { name: record.name }),
       ...(Object.keys(record.tags).length > 0 && { tags: record.tags }),

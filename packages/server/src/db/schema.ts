@@ -1,6 +1,7 @@
 // The tables as Kysely sees them. The migrations beside this file are what really makes them.
 import type { ColumnType, Generated, GeneratedAlways, Kysely } from 'kysely'
 import type { CreateBrowserRequest, EndReason } from '@berth/contracts/browsers'
+import type { ConflictRule, SaveState, VersionSource } from '@berth/contracts/profiles'
 import type { ProxyConfig, ProxyProtocol, ProxyStatus, ProxyType } from '@berth/contracts/proxies'
 import type { ProjectStatus } from '@berth/contracts/projects'
 import type { ReplayEnd } from '@berth/contracts/replays'
@@ -158,6 +159,14 @@ export interface BrowsersTable {
   /** Null: it waits in its pool, or has none. */
   leased_at: Time | null
   released_at: Time | null
+  profile_id: string | null
+  /** That it began with, or was last saved as. */
+  profile_version: number | null
+  profile_save_changes: Generated<boolean>
+  profile_on_conflict: ConflictRule | null
+  profile_save: SaveState | null
+  profile_saved_version: number | null
+  profile_save_message: string | null
 }
 
 export interface ProxiesTable {
@@ -199,6 +208,34 @@ interface PoolWaitersTable {
   id: GeneratedAlways<string>
   pool_id: Fixed<string>
   alive_until: Time
+}
+
+export interface ProfilesTable {
+  id: Fixed<string>
+  project_id: Fixed<string>
+  name: string | null
+  current_version: number | null
+  last_version: Generated<number>
+  created_at: TimeOfMaking
+  updated_at: TimeOfMaking
+  last_used_at: Time | null
+  deleted_at: Time | null
+}
+
+export interface ProfileVersionsTable {
+  id: Fixed<string>
+  profile_id: Fixed<string>
+  number: Fixed<number>
+  source: Fixed<VersionSource>
+  based_on: Fixed<number | null>
+  conflicts_with: Fixed<number | null>
+  browser_id: Fixed<string | null>
+  sealed_key: Buffer
+  blob_id: Fixed<string>
+  /** Bigints, which the driver gives as text. */
+  size_bytes: Fixed<string>
+  packed_bytes: Fixed<string>
+  created_at: TimeOfMaking
 }
 
 /** A bigint, which the driver gives as text. */
@@ -288,6 +325,8 @@ export interface Tables {
   browsers: BrowsersTable
   browser_pools: BrowserPoolsTable
   pool_waiters: PoolWaitersTable
+  profiles: ProfilesTable
+  profile_versions: ProfileVersionsTable
   service_secrets: ServiceSecretsTable
   organization: OrganizationTable
   projects: ProjectsTable

@@ -47,6 +47,15 @@ export const sessionsSection: GuideSection = {
       software, nor that it has no cameras, microphones or voices, and few fonts.
     </p>
     <p>
+      With <code>profile</code> a session starts from what another one knew: cookies, local storage,
+      IndexedDB, service workers and open tabs, unless <code>start_url</code> takes their place. With
+      <code>save_changes</code> it is saved into the profile when it is deleted or times out;
+      <code>profile_save</code> of <code>GET /browsers/{id}?include_deleted=true</code> tells what became of
+      it. A session that is created with the profile meanwhile waits for that. Of two that are saved the later
+      one is what sessions start from; the other stays a version, and
+      <code>POST /profiles/{id_or_name}/versions/{version}/restore</code> brings it back.
+    </p>
+    <p>
       When a session ends, its clients get a websocket close with a code and a reason, and
       <code>GET /browsers/{id}?include_deleted=true</code> has it as <code>end_reason</code>. Code 1001 while
       the session lives means that the browser or the server was started again: connect once more, to the same

@@ -66,6 +66,8 @@ export class Housekeeping {
       })
     } while (isMore && !this.#isClosing)
     await this.#removeReplays()
+    // What a kill left between the bytes of something and its row.
+    await this.#options.blobs.sweep(this.#options.db)
   }
 
   /** Rows first: bytes without a row are swept, a row without bytes would be a lie. */

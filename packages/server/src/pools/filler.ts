@@ -178,8 +178,8 @@ export class Filler {
     { planned, instanceId }: { planned: PlannedBrowser; instanceId: string },
   ): Promise<BrowserRecord> {
     const { serverId } = this.#options
-    const record = await insertBrowser(tx, planned.browser, { serverId, instanceId, pool })
-    for (const each of planned.carried) await each.keep?.(tx, record)
+    let record = await insertBrowser(tx, planned.browser, { serverId, instanceId, pool })
+    for (const each of planned.carried) record = (await each.keep?.(tx, record)) ?? record
     return record
   }
 

@@ -73,7 +73,7 @@ export class Leases {
           call.commit(async (tx) => {
             call.signal.throwIfAborted()
             leased = await this.#lease(tx, pool.id, { caller, body, place })
-            return this.#options.browsers.show(leased, caller)
+            return this.#options.browsers.show(tx, leased, caller)
           }),
         )
       } catch (error) {

@@ -1,7 +1,7 @@
 // The browsers of pools as rows: which wait, which are leased, which are still to be made.
 import { sql } from 'kysely'
 import type { EndReason } from '@berth/contracts/browsers'
-import { browserColumns } from '../browsers/store.ts'
+import { browserColumns, savingAfter } from '../browsers/store.ts'
 import type { BrowserRecord } from '../browsers/types.ts'
 import { announceChange } from '../db/changes.ts'
 import type { Db } from '../db/schema.ts'
@@ -232,7 +232,7 @@ export async function endPooled(
     .$if(most !== undefined, (query) => query.limit(most!))
   const rows = await tx
     .updateTable('browsers')
-    .set({ deleted_at: sql`now()`, end_reason: reason, is_starting: false })
+    .set({ deleted_at: sql`now()`, end_reason: reason, is_starting: false, ...savingAfter(reason) })
     .where('id', 'in', which)
     .where('deleted_at', 'is', null)
     .returning('id')

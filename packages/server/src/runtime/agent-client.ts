@@ -161,6 +161,44 @@ export class AgentClient {
     return answer
   }
 
+  /** Its user-data directory as tar, of a Chromium that was ended for it; for the caller to bound and to check. */
+  async readProfile(then: 'stay' | 'reopen', signal: AbortSignal): Promise<IncomingMessage> {
+    const path = `/profile?then=${then}`
+    const answer = await send(this.#passedOn, { method: 'GET', path, headers: {}, body: undefined, signal })
+    if (answer.statusCode === 200) return answer
+    answer.resume()
+    throw new AgentError(`The agent answered ${answer.statusCode} to ${path}`)
+  }
+
+  /** Puts a tar in the place of it. A Chromium that runs is started again on it, and ready when this resolves. */
+  async writeProfile(
+    content: Readable,
+    { tabs, signal }: { tabs: 'keep' | 'drop'; signal: AbortSignal },
+  ): Promise<void> {
+    const path = `/profile?tabs=${tabs}`
+    // What cannot be read must not look like the end of it.
+    const broken = new AbortController()
+    content.once('error', (error) => broken.abort(error))
+    const answer = await send(this.#passedOn, {
+      method: 'PUT',
+      path,
+      headers: { 'content-type': 'application/x-tar' },
+      body: content,
+      signal: AbortSignal.any([signal, broken.signal]),
+    })
+    const text = await readText(answer, { path, mostBytes: MOST_ANSWER_BYTES })
+    if (answer.statusCode === 204) return
+    const { message } = (parse(text) ?? {}) as { message?: unknown }
+    throw new AgentError(
+      `Cannot bring the profile in: ${typeof message === 'string' ? message : 'no reason'}`,
+    )
+  }
+
+  /** Tabs and session cookies outlive a restart of Chromium from now on. */
+  async keepTabs(): Promise<void> {
+    await this.#call({ method: 'POST', path: '/profile/keep' })
+  }
+
   /** Resolves when its first picture is taken. */
   async startRecording(start: RecordingStart, signal?: AbortSignal): Promise<void> {
     const body = { method: 'POST', path: '/recordings', body: start, ms: START_MS } as const
@@ -197,6 +235,11 @@ export class AgentClient {
     const { message } = (parse(bytes.toString('utf8', 0, 4096)) ?? {}) as { message?: unknown }
     const why = typeof message === 'string' ? message.slice(0, 500) : `it answered ${statusCode}`
     throw statusCode < 500 ? new AgentRefusal(statusCode, why) : new AgentError(why)
+  }
+
+  /** Ends what is passed on; what keeps the instance alive goes on. */
+  endPassedOn(): void {
+    this.#passedOn.destroy()
   }
 
   close(): void {

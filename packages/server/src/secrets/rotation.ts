@@ -22,6 +22,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   { table: 'proxies', column: 'credentials' },
   { table: 'extensions', column: 'sealed_key' },
   { table: 'browser_policies', column: 'sealed' },
+  { table: 'profile_versions', column: 'sealed_key' },
 ]
 
 const BATCH = 500

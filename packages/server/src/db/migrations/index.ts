@@ -3,6 +3,7 @@ import { browsers } from './002-browsers.ts'
 import { replicas } from './003-replicas.ts'
 import { replays } from './004-replays.ts'
 import { telemetry } from './005-telemetry.ts'
+import { profiles } from './006-profiles.ts'
 import { extensions } from './007-extensions.ts'
 import { proxies } from './008-proxies.ts'
 import { pools } from './009-pools.ts'
@@ -20,6 +21,7 @@ export const migrations: readonly Migration[] = [
   { version: 3, name: 'replicas', sql: replicas },
   { version: 4, name: 'replays', sql: replays },
   { version: 5, name: 'telemetry', sql: telemetry },
+  { version: 6, name: 'profiles', sql: profiles },
   { version: 7, name: 'extensions', sql: extensions },
   { version: 8, name: 'proxies', sql: proxies },
   { version: 9, name: 'pools', sql: pools },

@@ -3,6 +3,9 @@
 import { createHash } from 'node:crypto'
 import { createServer, type RequestListener } from 'node:http'
 import { duplexPair, type Duplex } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { PROFILE_DIRECTORY } from '@berth/contracts/profile-archive'
+import { TAR_END, tarHead } from '@berth/kit/tar/writer'
 import { relay, type AgentState, type LinkPurpose } from '@berth/contracts/link'
 import { operations } from '@berth/contracts/operations'
 import { RECORDS_WAIT_MS } from '@berth/contracts/recording'
@@ -32,7 +35,14 @@ class FakeInstance implements Instance {
   readonly traffic = { sent: 0, received: 0 }
   readonly ended: Promise<InstanceEnd>
   readonly #end = Promise.withResolvers<InstanceEnd>()
-  readonly #agent = createServer(answer)
+  readonly #agent = createServer((request, response) => {
+    if (/^\/profile\b/.test(request.url ?? '')) this.#answerProfile(request, response)
+    else answer(request, response)
+  })
+  #userData = Buffer.concat([
+    tarHead({ path: PROFILE_DIRECTORY, kind: 'directory', size: 0, mtimeSeconds: 0 }),
+    TAR_END,
+  ])
   readonly #browser = createServer(answerAsBrowser).on('upgrade', (request, socket) => {
     acceptWebSocket(socket, request.headers['sec-websocket-key'] ?? '')
   })
@@ -79,6 +89,20 @@ class FakeInstance implements Instance {
 
   setBackground(): Promise<void> {
     return Promise.resolve()
+  }
+
+  /** Gives what it was given. */
+  readonly #answerProfile: RequestListener = (request, response) => {
+    if (request.method === 'GET') {
+      response.writeHead(200, { 'content-type': 'application/x-tar' }).end(this.#userData)
+      return
+    }
+    const take = async () => {
+      const bytes = await buffer(request)
+      if (request.method === 'PUT') this.#userData = bytes
+      response.writeHead(204).end()
+    }
+    take().catch(() => response.destroy())
   }
 
   async destroy(): Promise<void> {

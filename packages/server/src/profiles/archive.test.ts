@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
+import { test } from 'node:test'
+import { BLOCK, writeHeader } from '@berth/kit/tar/header'
+import { readTar } from '@berth/kit/tar/reader'
+import { TAR_END, tarPadding } from '@berth/kit/tar/writer'
+import { ArchiveTooLarge, cleanArchive, WrongArchive } from './archive.ts'
+
+interface Raw {
+  readonly path: string
+  readonly typeFlag?: string
+  readonly content?: string
+  readonly mode?: number
+}
+
+function entry({ path, typeFlag = '0', content = '', mode = 0o644 }: Raw): Buffer {
+  const size = Buffer.byteLength(content)
+  const head = writeHeader({ path, typeFlag, size, mode, mtimeSeconds: 5 })
+  return Buffer.concat([head, Buffer.from(content), tarPadding(size)])
+}
+
+const GOOD = { path: 'Default/Preferences', content: '{}' }
+const MB = 1024 * 1024
+
+async function clean(source: Iterable<Buffer>, mostBytes = 10 * MB) {
+  const pieces: Buffer[] = []
+  for await (const piece of cleanArchive(Readable.from(source), { mostBytes })) pieces.push(piece)
+  const found: Record<string, { kind: string; mode: number; content: string }> = {}
+  for await (const one of readTar(Readable.from(pieces))) {
+    const bytes: Buffer[] = []
+    for await (const piece of one.content()) bytes.push(piece)
+    found[one.path] = { kind: one.kind, mode: one.mode, content: Buffer.concat(bytes).toString() }
+  }
+  return found
+}
+
+const archiveOf = (...entries: Raw[]) => [...entries.map(entry), TAR_END]
+
+test('files and directories stay, with what they need and nothing more', async () => {
+  const found = await clean(
+    archiveOf(
+      { path: './', typeFlag: '5' },
+      { path: './Default/Sessions/Tabs', content: 'tabs', mode: 0o6777 },
+      { path: 'Default//Preferences', content: '{}' },
+      { path: 'Default/', typeFlag: '5', mode: 0o7777 },
+      { path: 'Local State', content: 'state' },
+    ),
+  )
+  assert.deepEqual(found, {
+    'Default/': { kind: 'directory', mode: 0o700, content: '' },
+    'Default/Sessions/': { kind: 'directory', mode: 0o700, content: '' },
+    'Default/Sessions/Tabs': { kind: 'file', mode: 0o600, content: 'tabs' },
+    'Default/Preferences': { kind: 'file', mode: 0o600, content: '{}' },
+    'Local State': { kind: 'file', mode: 0o600, content: 'state' },
+  })
+})
+
+test('links, devices, pipes, caches and what a running Chromium leaves are left out', async () => {
+  const flags = ['1', '2', '3', '4', '6', 'S', 'V', 'g', 'K']
+  const found = await clean(
+    archiveOf(
+      GOOD,
+      ...flags.map((typeFlag) => ({ path: `Default/odd-${typeFlag}`, typeFlag })),
+      { path: 'Default/Cache/Cache_Data/data_0', content: 'x' },
+      { path: 'GPUCache/data_0', content: 'x' },
+      { path: 'SingletonLock', content: 'x' },
+      { path: 'Default/Service Worker/CacheStorage/a/index', content: 'kept' },
+      { path: 'Default/\u0007bell', content: 'x' },
+      { path: `Default/${'x'.repeat(99)}/${'y'.repeat(90)}`, content: 'kept' },
+    ),
+  )
+  const files = Object.keys(found).filter((path) => !path.endsWith('/'))
+  assert.deepEqual(files, [
+    'Default/Preferences',
+    'Default/Service Worker/CacheStorage/a/index',
+    `Default/${'x'.repeat(99)}/${'y'.repeat(90)}`,
+  ])
+})
+
+test('what leads out of it, is twice in it, or is no user-data directory is refused', async () => {
+  const wrong: Raw[][] = [
+    [GOOD, { path: '/etc/passwd', content: 'x' }],
+    [GOOD, { path: '../outside', content: 'x' }],
+    [GOOD, { path: 'Default/../../outside', content: 'x' }],
+    [GOOD, { path: 'Default/..', typeFlag: '5' }],
+    [GOOD, GOOD],
+    [GOOD, { path: 'Default/Preferences/below', content: 'x' }],
+    [
+      { path: 'Default/a/b', content: 'x' },
+      { path: 'Default/a', content: 'x' },
+    ],
+    [{ path: 'home/user/Default/Preferences', content: '{}' }],
+    [],
+  ]
+  for (const entries of wrong) {
+    await assert.rejects(clean(archiveOf(...entries)), WrongArchive, JSON.stringify(entries))
+  }
+  await assert.rejects(clean([Buffer.alloc(4 * BLOCK, 'text')]), WrongArchive)
+  await assert.rejects(clean([entry(GOOD).subarray(0, 700)]), WrongArchive)
+})
+
+function* many() {
+  for (let number = 0; number <= 100_000; number++) yield entry({ path: `Default/${number}` })
+}
+
+test('it is bounded in bytes, in entries, and in what is only skipped', async () => {
+  const large = { path: 'Default/large', content: 'x'.repeat(2 * MB) }
+  await assert.rejects(clean(archiveOf(GOOD, large), MB), ArchiveTooLarge)
+  const skipped = { path: 'Default/Cache/large', content: 'x'.repeat(2 * MB) }
+  assert.ok((await clean(archiveOf(GOOD, skipped), MB))['Default/Preferences'])
+  await assert.rejects(clean(archiveOf(GOOD, skipped, skipped, skipped), MB), ArchiveTooLarge)
+  await assert.rejects(clean(many(), 1000 * MB), ArchiveTooLarge)
+  // A head may say anything of what follows.
+  const liar = writeHeader({ path: 'Default/x', typeFlag: '0', size: 8 ** 11 - 1, mode: 0, mtimeSeconds: 0 })
+  function* endless() {
+    yield liar
+    for (;;) yield Buffer.alloc(64 * 1024)
+  }
+  await assert.rejects(clean(endless(), MB), ArchiveTooLarge)
+})
