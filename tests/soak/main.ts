@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { startServer } from '../fixtures/server.ts'
 import type { Owner } from '../fixtures/cleanup.ts'
 import { killRounds } from '../faults/kill.ts'
+import { profileKillRounds } from '../faults/profile-kills.ts'
 import { burst } from '../faults/sessions-burst.ts'
 import { assertNoGrowth, cycles, WARM } from '../faults/sessions-cycles.ts'
 import { holdSessions } from './sessions-held.ts'
@@ -15,6 +16,7 @@ const { values } = parseArgs({
     only: { type: 'string', default: '' },
     kills: { type: 'string' },
     'session-kills': { type: 'string' },
+    'profile-kills': { type: 'string' },
     cycles: { type: 'string' },
     creates: { type: 'string' },
     'hold-seconds': { type: 'string' },
@@ -33,6 +35,11 @@ const parts: Record<string, (owner: Owner) => Promise<string>> = {
     const rounds = amount(values['session-kills'], 20, 3)
     const { survived } = await sessionKillRounds(owner, rounds)
     return `${survived} live sessions survived ${rounds} kills of their server`
+  },
+  async 'profile-kills'(owner) {
+    const rounds = amount(values['profile-kills'], 100, 10)
+    const { saved } = await profileKillRounds(owner, rounds)
+    return `${saved} sessions were saved over ${rounds} kills of their server`
   },
   async burst(owner) {
     const count = amount(values.creates, 100, 100)

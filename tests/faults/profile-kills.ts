@@ -1,0 +1,41 @@
+// The server is killed at a random moment after a session was deleted, which is while it is saved: the next one takes
+// the save up, and the profile is never half of anything.
+import assert from 'node:assert/strict'
+import { setTimeout as delay } from 'node:timers/promises'
+import { agrees } from '../fixtures/agreement.ts'
+import { withCdp } from '../fixtures/cdp.ts'
+import type { Owner } from '../fixtures/cleanup.ts'
+import { everything, join, knownAt, nothing, startMemberSite } from '../fixtures/member-site.ts'
+import { createProfile, readProfile, whenSaved } from '../fixtures/profiles.ts'
+import { startServer, tempDir } from '../fixtures/server.ts'
+import { createSession, send } from '../fixtures/sessions.ts'
+
+/** A save takes about so long. */
+const WITHIN_MS = 500
+
+export async function profileKillRounds(owner: Owner, rounds: number): Promise<{ saved: number }> {
+  const site = await startMemberSite(owner)
+  const dataDir = tempDir(owner)
+  const settings = { hasRealInstances: true, dataDir, env: site.allow }
+  let server = await startServer(owner, settings)
+  const profile = await createProfile(server)
+  let last: string | undefined
+  for (let round = 0; round < rounds; round++) {
+    const session = await createSession(server, { profile: { id: profile.id, save_changes: true } })
+    const name = `round-${round}`
+    await withCdp(session.cdp_ws_url, async (cdp) => {
+      assert.deepEqual(await knownAt(cdp, site), last === undefined ? nothing : everything(last))
+      await join(cdp, site, name)
+    })
+    assert.equal((await send(server, 'DELETE', `/browsers/${session.session_id}`)).status, 204)
+    await delay(Math.random() * WITHIN_MS)
+    await server.stop('SIGKILL')
+    server = await startServer(owner, settings)
+    const { state } = await whenSaved(server, session.session_id)
+    assert.equal(state, 'saved', `round ${round}`)
+    last = name
+  }
+  assert.equal((await readProfile(server, profile.id)).version, rounds)
+  await agrees(server)
+  return { saved: rounds }
+}
