@@ -74,6 +74,8 @@ export interface Effort {
   /** Pairs of files written, and how large they are. */
   readonly filePairs: number
   readonly fileMegabytes: number
+  /** Of the profile that a session is created with. */
+  readonly profileMegabytes: number
   /** Further rounds while an interval spans its goal. */
   readonly repeats: number
 }
@@ -130,6 +132,7 @@ export const fullEffort: Effort = {
   standbyAfterSeconds: 5,
   filePairs: 20,
   fileMegabytes: 256,
+  profileMegabytes: 100,
   repeats: 3,
 }
 
@@ -195,5 +198,6 @@ export const smokeEffort: Effort = {
   standbyAfterSeconds: 1,
   filePairs: 1,
   fileMegabytes: 4,
+  profileMegabytes: 4,
   repeats: 0,
 }

@@ -30,6 +30,7 @@ import { memoryRow } from './rows/memory.ts'
 import { headfulScreenshotRow, headlessScreenshotRow } from './rows/computer-screenshot.ts'
 import { poolAcquireRow } from './rows/pool-acquire.ts'
 import { processOutputRow } from './rows/process-output.ts'
+import { profileRestoreRow } from './rows/profile-restore.ts'
 import { proxyThroughputRow } from './rows/proxy-throughput.ts'
 import { recordedLoopRow, recordingCpuRow, watchedRecordingRow } from './rows/recording.ts'
 import { refillRow } from './rows/refill.ts'
@@ -59,6 +60,7 @@ const allRows: readonly Row[] = [
   refillRow,
   shapedCreateRow,
   poolAcquireRow,
+  profileRestoreRow,
   coldCreateRow,
   deleteSessionRow,
   roundTripRow,

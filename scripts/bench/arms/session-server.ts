@@ -105,6 +105,20 @@ export class SessionServer {
     assert.equal(answer.status, 204, answer.text)
   }
 
+  /** A profile that holds what a tar has; its id. */
+  async importProfile(tar: Buffer): Promise<string> {
+    const made = await this.#send('POST', '/profiles', { body: '{}' })
+    assert.equal(made.status, 201, made.text)
+    const { id } = JSON.parse(made.text) as { id: string }
+    const answer = await fetch(`${this.url}/profiles/${id}/archive`, {
+      method: 'PUT',
+      headers: { ...this.#headers, 'content-type': 'application/octet-stream' },
+      body: new Uint8Array(tar),
+    })
+    assert.equal(answer.status, 201, await answer.text())
+    return id
+  }
+
   /** What is done to a session besides CDP, such as computer/click_mouse. */
   async control({ session_id: id }: Browser, operation: string, body: object): Promise<HttpAnswer> {
     const answer = await this.#send('POST', `/browsers/${id}/${operation}`, { body: JSON.stringify(body) })
