@@ -35,6 +35,7 @@ export const silentEgress: Egress = {
     return {
       traffic: { sent: 3, received: 4 },
       setRoute: () => {},
+      open: () => {},
       close: () => new Promise<void>((resolve) => server.close(() => resolve())),
     }
   },

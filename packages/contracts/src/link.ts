@@ -23,6 +23,7 @@ export const instancePaths = {
   node: '/run/berth-agent/node',
   agent: '/run/berth-agent/agent.mjs',
   playwrightRunner: '/run/berth-agent/playwright.cjs',
+  esbuild: '/run/berth-agent/esbuild',
   home: '/home/kernel',
   profile: '/home/kernel/user-data',
   /** Of the distribution's Chromium. */
@@ -32,6 +33,11 @@ export const instancePaths = {
 
 /** On the instance's own loopback. Pages and tenant programs reach none of them but the proxy. */
 export const instancePorts = { devtools: 9222, proxy: 3128 } as const
+
+/** What an app asks the proxy for to reach our own API; open only to instances that run apps. */
+export const API_HOST = 'api.berth.internal'
+/** Where the agent of such an instance takes connections for it, on the instance's own loopback. */
+export const API_PORT = 8080
 
 /** Of the agent, and so of its instance, when it ends by itself for a reason. */
 export const agentExitCodes = { leaseLapsed: 3 } as const

@@ -5,6 +5,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
+import { API_HOST } from '@berth/contracts/link'
+import type { Openings } from '../runtime/driver.ts'
 import { refuseConnect, refuseRequest } from './answers.ts'
 import { Exchanges } from './exchanges.ts'
 import { checkForwardable, forward } from './forward.ts'
@@ -13,7 +15,7 @@ import type { EgressPolicy } from './policy.ts'
 import { deniedBecause, toRefusal } from './refusal.ts'
 import { readConnectTarget, readHttpTarget, type Target } from './target.ts'
 import { joinStreams } from './tunnel.ts'
-import { upstreamFor, type EgressRoute } from './route.ts'
+import { DIRECT, upstreamFor, type EgressRoute } from './route.ts'
 import type { RequestConnection, Upstream } from './upstream.ts'
 
 export interface EgressLimits {
@@ -30,8 +32,8 @@ export interface EgressLimits {
 
 export interface EgressListenerOptions {
   readonly policy: EgressPolicy
-  /** Straight from this host. */
-  readonly direct: Upstream
+  /** Straight from this host, under a policy. */
+  readonly directFor: (policy: EgressPolicy) => Upstream
   readonly route: EgressRoute
   readonly limits: EgressLimits
   readonly log: Logger
@@ -55,7 +57,11 @@ const ROOM_FOR_REFUSALS = 128
 const CHECK_MS = 1_000
 
 export class EgressListener implements AsyncDisposable {
-  readonly #policy: EgressPolicy
+  /** That of all instances; `#policy` may have more open. */
+  readonly #commonPolicy: EgressPolicy
+  readonly #directFor: EgressListenerOptions['directFor']
+  #policy: EgressPolicy
+  #toApi: Openings['toApi']
   readonly #limits: EgressLimits
   readonly #log: Logger
   readonly #server: Server
@@ -63,15 +69,17 @@ export class EgressListener implements AsyncDisposable {
   /** Connections to the other sides: one may outlive the instance's while its last bytes are taken. */
   readonly #outside = new Set<Duplex>()
   readonly #exchanges: Exchanges
-  readonly #direct: Upstream
+  #direct: Upstream
   #way: Way
   #ended: Traffic = { sent: 0, received: 0 }
   #closed: Promise<void> | undefined
 
-  constructor({ policy, direct, route, limits, log }: EgressListenerOptions) {
+  constructor({ policy, directFor, route, limits, log }: EgressListenerOptions) {
+    this.#commonPolicy = policy
     this.#policy = policy
-    this.#direct = direct
-    this.#way = { upstream: upstreamFor(route, direct), replaced: new AbortController() }
+    this.#directFor = directFor
+    this.#direct = directFor(policy)
+    this.#way = { upstream: upstreamFor(route, this.#direct), replaced: new AbortController() }
     this.#limits = limits
     this.#log = log
     this.#exchanges = new Exchanges(limits.connections)
@@ -110,6 +118,14 @@ export class EgressListener implements AsyncDisposable {
     this.#way = { upstream, replaced: new AbortController() }
     replaced.abort(new Error('Another way out is used now'))
     for (const stream of this.#outside) stream.destroy()
+  }
+
+  /** More than is open to all instances, straight from this host; what was connected is cut off. */
+  open({ allow, toApi }: Openings): void {
+    this.#policy = this.#commonPolicy.with(allow)
+    this.#direct = this.#directFor(this.#policy)
+    this.#toApi = toApi
+    this.setRoute(DIRECT)
   }
 
   async listen(socketPath: string): Promise<void> {
@@ -152,6 +168,11 @@ export class EgressListener implements AsyncDisposable {
       const { signal } = this.#exchanges.begin(socket)
       const target = readConnectTarget(request.url ?? '')
       refuseCredentials(request)
+      if (target.host === API_HOST && this.#toApi) {
+        socket.write('HTTP/1.1 200 Connection Established\r\n\r\n')
+        if (head.length > 0) socket.unshift(head)
+        return this.#toApi(socket)
+      }
       const { stream: outside } = await this.#connect(target, signal, async (upstream, given) => ({
         stream: await upstream.connect(target, given),
       }))

@@ -31,14 +31,24 @@ const NOT_LISTED = 'is not listed in BERTH_EGRESS_ALLOW'
 const LISTED_NAME_KINDS = new Set(['unicast', 'private', 'uniqueLocal', 'carrierGradeNat', 'loopback'])
 
 export class EgressPolicy {
+  readonly #options: EgressPolicyOptions
   readonly #allowList: AllowList
   readonly #deniedPorts: ReadonlySet<number>
   readonly #ownAddresses: () => ReadonlySet<string>
 
-  constructor({ allow, deniedPorts = [SMTP_PORT], ownAddresses = newOwnAddresses() }: EgressPolicyOptions) {
+  constructor(options: EgressPolicyOptions) {
+    const { allow, deniedPorts = [SMTP_PORT], ownAddresses = newOwnAddresses() } = options
+    this.#options = options
     this.#allowList = new AllowList(allow)
     this.#deniedPorts = new Set(deniedPorts)
     this.#ownAddresses = ownAddresses
+  }
+
+  /** The same, with more entries. */
+  with(allow: readonly string[]): EgressPolicy {
+    return allow.length === 0
+      ? this
+      : new EgressPolicy({ ...this.#options, allow: [...this.#options.allow, ...allow] })
   }
 
   /** All that can be said before a name is resolved; holds for every upstream. */

@@ -37,8 +37,8 @@ export class EgressProxy {
     const { policy, log } = this.#options
     await removeStaleSocket(socketPath)
     // An upstream of its own, so that one instance cannot use up the look-ups of another.
-    const direct = new DirectUpstream({ ...this.#options.direct, policy })
-    const listener = new EgressListener({ policy, direct, route, limits: this.#limits, log })
+    const directFor = (own: EgressPolicy) => new DirectUpstream({ ...this.#options.direct, policy: own })
+    const listener = new EgressListener({ policy, directFor, route, limits: this.#limits, log })
     await listener.listen(socketPath)
     return listener
   }

@@ -23,6 +23,14 @@ export interface InstanceLimits {
   readonly homeBytes: number
 }
 
+/** What is open to one instance besides what is open to all. */
+export interface Openings {
+  /** Entries as of BERTH_EGRESS_ALLOW. */
+  readonly allow: readonly string[]
+  /** Takes connections to API_HOST: the way from inside to our own API. */
+  readonly toApi?: (connection: Duplex) => void
+}
+
 export interface InstanceOptions {
   /** Unique for ever; names its directory, cgroup and rows. */
   readonly id: string
@@ -68,6 +76,10 @@ export interface Instance {
   setLimits(limits: InstanceLimits): Promise<void>
   /** Normal or low priority for the processors. */
   setBackground(isBackground: boolean): Promise<void>
+  /** From the next connection on; replaces those of before. */
+  setOpenings(openings: Openings): void
+  /** From now on a process that the kernel ends for want of memory does not end the instance. */
+  endureOom(): void
   /** Ends all its processes and removes all that is left of it. May be repeated; waits for the end. */
   destroy(): Promise<void>
   /** Resolves when nothing of it runs any more, for whatever reason. */

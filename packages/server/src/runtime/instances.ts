@@ -121,6 +121,31 @@ export class Instances {
     )
   }
 
+  /** One without a browser, for programs of another kind. */
+  claimWithoutBrowser(limits: InstanceLimits): Claim {
+    const isAsStocked = limits.homeBytes === this.#options.limits({ headless: true }).homeBytes
+    const fromStock = isAsStocked
+      ? this.#claimFrom(this.#stocks.empty, async ({ instance }) => {
+          await this.#checkMemory(LEAST_FREE_MB.withoutBrowser)
+          await instance.setLimits(limits)
+          await instance.setBackground(false)
+        })
+      : undefined
+    if (fromStock) return fromStock
+    const id = newId()
+    return {
+      instanceId: id,
+      open: () =>
+        this.#inTurn(async () => {
+          await this.#checkMemory(LEAST_FREE_MB.withoutBrowser)
+          return this.#launch({ id, limits, isBackground: false }, ({ agent }) =>
+            agent.state({ signal: this.#closing.signal }),
+          )
+        }),
+      giveBack: () => {},
+    }
+  }
+
   #claimSettled(browser: BrowserStart, preparations: readonly Preparation[]): Claim | undefined {
     if (preparations.some(({ needsStart }) => needsStart) || !isOrdinary(browser)) return undefined
     return this.#claimFrom(this.#stocks[browser.headless ? 'headless' : 'headful'], async (ready) => {
@@ -188,7 +213,7 @@ export class Instances {
     preparations: readonly Preparation[],
   ): Promise<void> {
     const { instance, agent } = ready
-    await this.#checkMemory(browser)
+    await this.#checkMemory(leastFreeFor(browser))
     await instance.setLimits(this.#options.limits(browser))
     await instance.setBackground(false)
     await bringAll(ready, preparations)
@@ -203,7 +228,7 @@ export class Instances {
   ): Promise<ReadyInstance> {
     // Chromium starts beside the agent where it needs not wait for anything.
     if (preparations.length === 0) return this.#start(id, browser, { isBackground: false })
-    await this.#checkMemory(browser)
+    await this.#checkMemory(leastFreeFor(browser))
     const limits = this.#options.limits(browser)
     return this.#launch({ id, limits, isBackground: false }, async (ready) => {
       await bringAll(ready, preparations)
@@ -213,7 +238,7 @@ export class Instances {
   }
 
   async #start(id: string, browser: BrowserStart, { isBackground }: { isBackground: boolean }) {
-    await this.#checkMemory(browser)
+    await this.#checkMemory(leastFreeFor(browser))
     return this.#launch({ id, limits: this.#options.limits(browser), browser, isBackground }, ({ agent }) =>
       agent.startBrowser(browser, this.#closing.signal),
     )
@@ -307,11 +332,10 @@ export class Instances {
     for (const kind of kinds) this.#stocks[kind].remove(instance)
   }
 
-  async #checkMemory(browser: BrowserStart): Promise<void> {
-    const wanted = browser.headless ? LEAST_FREE_MB.headless : LEAST_FREE_MB.headful
+  async #checkMemory(wanted: number): Promise<void> {
     const free = await freeMemoryMb()
     if (free < wanted) {
-      throw new NoCapacity(`the host has ${free} MB of memory left, and a session needs ${wanted} MB`)
+      throw new NoCapacity(`the host has ${free} MB of memory left, and an instance needs ${wanted} MB`)
     }
   }
 
@@ -343,7 +367,9 @@ function isOrdinary({ locale, timezone }: BrowserStart): boolean {
 }
 
 const WARM_SIZE = { width: 1920, height: 1080 }
-const LEAST_FREE_MB = { headless: 400, headful: 600 }
+const LEAST_FREE_MB = { headless: 400, headful: 600, withoutBrowser: 300 }
+const leastFreeFor = ({ headless }: BrowserStart) =>
+  headless ? LEAST_FREE_MB.headless : LEAST_FREE_MB.headful
 
 async function freeMemoryMb(): Promise<number> {
   const text = await readFile('/proc/meminfo', 'utf8')

@@ -91,6 +91,10 @@ class FakeInstance implements Instance {
     return Promise.resolve()
   }
 
+  setOpenings(): void {}
+
+  endureOom(): void {}
+
   /** Gives what it was given. */
   readonly #answerProfile: RequestListener = (request, response) => {
     if (request.method === 'GET') {
@@ -156,6 +160,23 @@ const controls = operations.flatMap((operation) => {
   ]
 })
 
+/** Every source has one app with one action, which says a word and is done. */
+function appAnswer(method: string | undefined, url: string): string | undefined {
+  if (url === '/apps/build') {
+    const apps = [{ name: 'sample', actions: [{ name: 'sample' }] }]
+    return `${JSON.stringify({ built: { runtime: 'node', registry: { apps } } })}\n`
+  }
+  if (method !== 'GET') return undefined
+  if (url === '/apps/files') return 'files of an app'
+  if (!url.startsWith('/apps/runs/')) return undefined
+  return JSON.stringify({
+    records: [
+      { n: 1, log: 'sample' },
+      { n: 2, end: { output: '"done"' } },
+    ],
+  })
+}
+
 const answer: RequestListener = (request, response) => {
   request.resume()
   const { url = '', method } = request
@@ -164,6 +185,8 @@ const answer: RequestListener = (request, response) => {
     setTimeout(() => response.end(), RECORDS_WAIT_MS).unref()
     return
   }
+  const app = appAnswer(method, url)
+  if (app !== undefined) return void request.once('end', () => response.end(app))
   // Nothing ever happens in it.
   if (method === 'GET' && url.startsWith('/telemetry')) return response.writeHead(200).flushHeaders()
   const control = controls.find(({ operation, pattern }) => operation.method === method && pattern.test(url))

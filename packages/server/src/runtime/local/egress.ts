@@ -1,5 +1,6 @@
 // What the driver needs of the one way out of an instance: somebody who listens on its socket.
 import type { EgressRoute } from '../../egress/route.ts'
+import type { Openings } from '../driver.ts'
 
 export interface Egress {
   listen(socketPath: string, route: EgressRoute): Promise<EgressListener>
@@ -10,5 +11,6 @@ export interface EgressListener {
   readonly traffic: { readonly sent: number; readonly received: number }
   /** At once, for what is connected as well. */
   setRoute(route: EgressRoute): void
+  open(openings: Openings): void
   close(): Promise<void>
 }

@@ -20,6 +20,8 @@ export interface Host {
   readonly agentFile: string
   /** Of instances that run code; see playwrightRunner of LocalDriverOptions. */
   readonly playwrightRunner: string | undefined
+  /** Of instances that build apps; without it they take no TypeScript. */
+  readonly esbuild: string | undefined
   /** Whether an instance's uid cannot reach these files, as below /root. */
   readonly isOutOfReach: boolean
 }
@@ -55,11 +57,13 @@ mkdir ${STAGE}/instances
 : > ${STAGE}/node
 : > ${STAGE}/agent.mjs
 : > ${STAGE}/playwright.cjs
+: > ${STAGE}/esbuild
 "$m" --bind "$2" ${STAGE}/instances
 "$m" --bind "$3" ${STAGE}/node
 "$m" --bind "$4" ${STAGE}/agent.mjs
 [ -z "$5" ] || "$m" --bind "$5" ${STAGE}/playwright.cjs
-shift 5
+[ -z "$6" ] || "$m" --bind "$6" ${STAGE}/esbuild
+shift 6
 unset PWD
 exec "$@"`
 
@@ -108,7 +112,9 @@ export function launchCommand(host: Host, launch: Launch): string[] {
     : { instances: host.instancesDir, node: host.node, agent: host.agentFile }
   const runner =
     host.playwrightRunner && (host.isOutOfReach ? join(STAGE, 'playwright.cjs') : host.playwrightRunner)
-  const staged = [host.instancesDir, host.node, host.agentFile, host.playwrightRunner ?? '']
+  const esbuild = host.esbuild && (host.isOutOfReach ? join(STAGE, 'esbuild') : host.esbuild)
+  const { instancesDir, node, agentFile, playwrightRunner = '', esbuild: bundler = '' } = host
+  const staged = [instancesDir, node, agentFile, playwrightRunner, bundler]
   return [
     enter,
     host.isOutOfReach ? [...stage, programs.mount, ...staged] : [],
@@ -130,6 +136,7 @@ export function launchCommand(host: Host, launch: Launch): string[] {
     ['--ro-bind', seen.node, instancePaths.node],
     ['--ro-bind', seen.agent, instancePaths.agent],
     runner ? ['--ro-bind', runner, instancePaths.playwrightRunner] : [],
+    esbuild ? ['--ro-bind', esbuild, instancePaths.esbuild] : [],
     ['--remount-ro', dirname(instancePaths.agent)],
     // Devices stay writable; only files can no longer be made beside them.
     ['--remount-ro', '/dev', '--remount-ro', '/'],

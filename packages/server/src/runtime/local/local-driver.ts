@@ -31,6 +31,8 @@ export interface LocalDriverOptions {
   readonly agentFile: string
   /** What runs Playwright code, as one file; without it instances run none. */
   readonly playwrightRunner?: string
+  /** What bundles the TypeScript of apps; without it apps have none. */
+  readonly esbuild?: string
   readonly leaseSeconds: number
   /** Run instances even without uids of their own or limits. */
   readonly allowWeakIsolation: boolean
@@ -97,9 +99,10 @@ export class LocalDriver implements Driver {
     const shared = SharedFiles.write(instancesDir)
     const shortcomings = missingFiles(options)
     const uid = isRoot() ? uids.take() : undefined
-    const { agentFile, playwrightRunner } = options
+    const { agentFile, playwrightRunner, esbuild } = options
     const node = process.execPath
-    const isFar = isOutOfReach(programs, uid, [instancesDir, node, agentFile, playwrightRunner ?? agentFile])
+    const files = [agentFile, playwrightRunner ?? agentFile, esbuild ?? agentFile]
+    const isFar = isOutOfReach(programs, uid, [instancesDir, node, ...files])
     const host: Host = {
       programs,
       instancesDir,
@@ -107,6 +110,7 @@ export class LocalDriver implements Driver {
       node,
       agentFile,
       playwrightRunner,
+      esbuild,
       isOutOfReach: isFar,
     }
     if (shortcomings.length === 0) shortcomings.push(...(await tryLaunch({ host, cgroups, uid })))

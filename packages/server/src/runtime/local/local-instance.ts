@@ -7,7 +7,7 @@ import type { Logger } from 'pino'
 import { agentExitCodes, instancePorts, type LinkPurpose } from '@berth/contracts/link'
 import { crashPoint } from '../../crash-point.ts'
 import { CLOSED, type EgressRoute } from '../../egress/route.ts'
-import type { Instance, InstanceEnd, InstanceLimits, OomKill } from '../driver.ts'
+import type { Instance, InstanceEnd, InstanceLimits, OomKill, Openings } from '../driver.ts'
 import type { Cgroup } from './cgroup.ts'
 import type { Egress, EgressListener } from './egress.ts'
 import type { InstanceDirectory } from './instance-directory.ts'
@@ -46,6 +46,7 @@ export class LocalInstance implements Instance {
   #isFrozen = false
   #isReleased = false
   #isTakenOver = false
+  #enduresOom = false
   #lastOomKill: OomKill | undefined
   readonly #resolveEnded: (end: InstanceEnd) => void
 
@@ -110,7 +111,7 @@ export class LocalInstance implements Instance {
     const { cgroup } = this.#options
     this.#stderr?.drain()
     // The kernel may have ended any process of it; what is left could be anything but whole.
-    if (!this.#isFrozen && cgroup.oomKills() > 0) void this.#finish('out-of-memory')
+    if (!this.#isFrozen && !this.#enduresOom && cgroup.oomKills() > 0) void this.#finish('out-of-memory')
     else if (this.#isTakenOver && cgroup.isEmpty()) void this.#finish('ended-by-itself')
   }
 
@@ -157,6 +158,14 @@ export class LocalInstance implements Instance {
 
   async setBackground(isBackground: boolean): Promise<void> {
     if (!this.#end) this.#options.cgroup.setBackground(isBackground)
+  }
+
+  setOpenings(openings: Openings): void {
+    this.#egress?.open(openings)
+  }
+
+  endureOom(): void {
+    this.#enduresOom = true
   }
 
   async destroy(): Promise<void> {
