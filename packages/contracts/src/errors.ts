@@ -66,6 +66,10 @@ const catalogue = {
     status: 429,
     meaning: 'The project or the organisation has as many sessions at once as it may; end one first',
   },
+  too_many_invocations: {
+    status: 429,
+    meaning: 'The project or the organisation has as many invocations at once as it may; wait for one to end',
+  },
   headers_too_large: { status: 431, meaning: 'The request headers are larger than allowed' },
   internal_error: { status: 500, meaning: 'A fault of the server, logged with the request id' },
   request_failed: {

@@ -46,6 +46,12 @@ export interface Operation {
   readonly status: number
   /** Other answers that are no errors, and when. */
   readonly alsoAnswers?: Readonly<Record<number, string>>
+  /** The status is another when this field of the answer has one of these values. */
+  readonly statusWhen?: {
+    readonly field: string
+    readonly values: readonly string[]
+    readonly status: number
+  }
   readonly response?: TSchema
   readonly contentType?: string
   readonly paging?: Paging

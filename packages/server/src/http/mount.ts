@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
+import { sql } from 'kysely'
 import type { Pool } from 'pg'
 import { SESSION_BASE } from '@berth/contracts/control'
 import { pathsOf, sessionPathsOf, takesIdempotencyKey, type Operation } from '@berth/contracts/operation'
@@ -22,6 +23,9 @@ import type { Principal } from './principal.ts'
 import type { Turnstile } from '@berth/kit/turnstile'
 import { discardRest } from './rest-of-body.ts'
 import { clientGone, ClientGone, statusSeen, type RequestContext } from './request-context.ts'
+
+/** Well below idle_in_transaction_session_timeout. */
+const KEEP_ALIVE_MS = 5_000
 
 export interface MountOptions {
   readonly db: Db
@@ -81,7 +85,7 @@ function toFastifyRoute(route: Route, { path, guard }: Place, options: MountOpti
       ...(params && { params }),
       ...(query && { querystring: query }),
       ...(body && { body }),
-      ...(response && operation.kind === 'json' && { response: { [operation.status]: response } }),
+      ...(response && operation.kind === 'json' && { response: responsesOf(operation) }),
     },
     onRequest: beginning(url, guard),
     ...(operation.mostBodyBytes !== undefined && { bodyLimit: operation.mostBodyBytes }),
@@ -94,6 +98,10 @@ function toFastifyRoute(route: Route, { path, guard }: Place, options: MountOpti
     }),
     handler: (request, reply) => handle(route, request, reply, options),
   }
+}
+
+function responsesOf({ status, statusWhen, response }: Operation): Record<number, unknown> {
+  return { [status]: response, ...(statusWhen && { [statusWhen.status]: response }) }
 }
 
 function beginning(url: string, guard: Guard | undefined): Guard {
@@ -243,6 +251,8 @@ async function change(route: Route, options: Change): Promise<unknown> {
         operation.effect === 'act'
           ? new RequestCall(request, reply, { db, commit: (work) => work(tx), originOf })
           : new RequestCall(request, reply, { db: tx, originOf })
+      using held = new DisposableStack()
+      if (operation.effect === 'act') held.use(keptAlive(tx))
       const answer = await route.handle(call)
       if (idempotent) alongCommit(() => answers.keep(tx, idempotent, { ...operation, answer }))
       return { answer, isRepeated: false }
@@ -250,6 +260,14 @@ async function change(route: Route, options: Change): Promise<unknown> {
   } finally {
     turn?.[Symbol.dispose]()
   }
+}
+
+/** An act may take longer than a transaction may be idle. */
+function keptAlive(tx: Db): Disposable {
+  const timer = setInterval(() => {
+    sql`SELECT 1`.execute(tx).catch(() => {})
+  }, KEEP_ALIVE_MS)
+  return { [Symbol.dispose]: () => clearInterval(timer) }
 }
 
 /** Commits the work with its audit record, and tells who must know of the changes in it. */
@@ -308,8 +326,14 @@ function send(operation: Operation, result: unknown, request: FastifyRequest, re
       return reply.send(page.items)
     }
     default:
-      return reply.send(result)
+      return reply.code(statusOf(operation, result)).send(result)
   }
+}
+
+function statusOf({ status, statusWhen }: Operation, result: unknown): number {
+  if (!statusWhen) return status
+  const value = (result as Readonly<Record<string, unknown>>)[statusWhen.field]
+  return statusWhen.values.some((each) => each === value) ? statusWhen.status : status
 }
 
 /** Not by Fastify, which holds the head back until there is a body, and answers with an error if there is none. */

@@ -1,7 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
+import { isInside } from './inside.ts'
 
 /** What URLs begin with that we hand out: the public address, or the one this caller used. */
 export function originOf(config: Pick<Config, 'BERTH_PUBLIC_URL'>, request: FastifyRequest): string {
+  if (isInside(request.raw.socket)) return `http://${request.host}`
   return config.BERTH_PUBLIC_URL?.origin ?? `${request.protocol}://${request.host}`
 }
