@@ -10,6 +10,7 @@ const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.u
 
 /** Seldom used, and some of them ten times the rest; see src/packed.ts. */
 const packed = {
+  apps: 'src/apps/handlers.ts',
   bidi: 'src/bidi/server.ts',
   computer: 'src/control/computer/handlers.ts',
   recording: 'src/recording/handlers.ts',
@@ -19,12 +20,19 @@ const packed = {
 }
 
 export async function bundleAgent(outFile: string): Promise<void> {
+  const define = { APP_RUNNERS: JSON.stringify(await appRunners()) }
   const entries = Object.entries(packed).map(async ([name, entry]) => [
     name,
-    pack(await bundle(entry, esModule)),
+    pack(await bundle(entry, { ...esModule, define })),
   ])
   const PACKED = JSON.stringify(Object.fromEntries(await Promise.all(entries)))
   await write(outFile, await bundle('src/main.ts', { ...esModule, define: { PACKED } }))
+}
+
+/** The programs that import an app, as text: the agent writes them where the app is. */
+export async function appRunners(): Promise<{ node: string; python: string }> {
+  const node = Buffer.from(await bundle('src/apps/runner/main.ts', { format: 'esm' })).toString()
+  return { node, python: await readFile(path('src/apps/runner/runner.py'), 'utf8') }
 }
 
 const pack = (source: Uint8Array) => brotliCompressSync(source).toString('base64')

@@ -3,6 +3,7 @@
 // expected ends it, too: a server notices, and an instance in an unknown state is worth nothing.
 import { agentExitCodes } from '@berth/contracts/link'
 import { createApi } from './api.ts'
+import { answerApps } from './apps/operations.ts'
 import { passToBidi } from './bidi.ts'
 import { passToDevtools } from './cdp.ts'
 import { Chromium } from './chromium/chromium.ts'
@@ -74,6 +75,7 @@ const api = createApi({
   answerControl: controls.answer,
   answerRecording: answerRecording(chromium),
   answerUserData: answerUserData(chromium, settings.profile),
+  answerApps: answerApps(settings),
   upgrade: controls.upgrade,
   telemetry,
 })

@@ -1,3 +1,4 @@
+import type * as apps from './apps/handlers.ts'
 import type * as attachServer from './control/processes/attach-server.ts'
 import type * as computer from './control/computer/handlers.ts'
 import type * as bidiServer from './bidi/server.ts'
@@ -9,6 +10,7 @@ import type * as userData from './user-data/handlers.ts'
 declare const PACKED: Readonly<Record<keyof Packed, string>>
 
 export interface Packed {
+  readonly apps: typeof apps
   readonly bidi: typeof bidiServer
   readonly computer: typeof computer
   readonly recording: typeof recording

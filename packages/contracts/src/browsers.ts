@@ -147,7 +147,7 @@ export const Browser = Type.Object(
 export type Browser = Static<typeof Browser>
 
 /** Known to clients, built by a later part of Berth: named in the refusal until then. */
-export const notBuiltYet = ['invocation_id'] as const
+export const notBuiltYet: readonly string[] = []
 
 export const CreateBrowserRequest = Strict({
   name: Type.Optional(BrowserName),
@@ -172,7 +172,9 @@ export const CreateBrowserRequest = Strict({
   ),
   proxy_id: Type.Optional(ProxyId),
   chrome_policy: Type.Optional(ChromePolicy),
-  invocation_id: Type.Optional(Type.String({ maxLength: 255, description: 'Invocation it belongs to' })),
+  invocation_id: Type.Optional(
+    Text({ description: 'Invocation it belongs to, and ends with', maxLength: 255 }),
+  ),
   persistence: Type.Optional(Type.Object({}, { description: 'Of old clients; ignored' })),
 })
 export type CreateBrowserRequest = Static<typeof CreateBrowserRequest>

@@ -1,12 +1,15 @@
 // The one table of operations. What is not here does not exist.
 import * as apiKeys from './api-keys.ts'
+import * as apps from './apps.ts'
 import * as auditLogs from './audit-logs.ts'
 import * as browserPools from './browser-pools.ts'
 import * as browsers from './browsers.ts'
 import * as computer from './computer.ts'
 import * as curl from './curl.ts'
 import * as extensions from './extensions.ts'
+import * as deployments from './deployments.ts'
 import * as files from './files.ts'
+import * as invocations from './invocations.ts'
 import * as liveView from './live-view.ts'
 import * as logs from './logs.ts'
 import { isOperation, type Operation } from './operation.ts'
@@ -35,6 +38,9 @@ export const operations: readonly Operation[] = [
   telemetry,
   profiles,
   proxies,
+  deployments,
+  apps,
+  invocations,
   projects,
   organization,
   apiKeys,

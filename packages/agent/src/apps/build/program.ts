@@ -1,0 +1,53 @@
+// Runs a program of a build and gives its lines as they come; whoever takes them slowly slows it down.
+import type { ChildProcess } from 'node:child_process'
+import { LineCutter } from '../../control/logs/line-cutter.ts'
+import { killConfined, spawnConfined } from '../confined.ts'
+
+export interface ProgramOptions {
+  readonly command: readonly string[]
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
+  readonly signal: AbortSignal
+  /** Of one process of it. */
+  readonly memoryMb?: number
+}
+
+/** For people: what the build could not do, and the last words of who could not. */
+export class BuildFailed extends Error {}
+
+const LAST_LINES = 15
+const BUILD_MEMORY_MB = 1536
+
+export async function* lines(what: string, options: ProgramOptions): AsyncGenerator<string> {
+  const { signal, memoryMb = BUILD_MEMORY_MB } = options
+  const child = spawnConfined({ ...options, memoryMb, hasChannel: false })
+  const stop = () => killConfined(child)
+  signal.addEventListener('abort', stop)
+  const ended = endOf(child)
+  const cutter = new LineCutter()
+  let last: string[] = []
+  const remember = (line: string) => {
+    last = [...last, line].slice(-LAST_LINES)
+    return line
+  }
+  try {
+    for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
+      for (const line of cutter.take(chunk)) yield remember(line)
+    }
+    for (const line of cutter.rest()) yield remember(line)
+    const how = await ended
+    if (signal.aborted) throw new BuildFailed(`Cannot ${what}: it took too long`)
+    if (how !== undefined) throw new BuildFailed(`Cannot ${what} (${how}):\n${last.join('\n')}`)
+  } finally {
+    signal.removeEventListener('abort', stop)
+    stop()
+  }
+}
+
+/** Undefined when it went well. */
+function endOf(child: ChildProcess): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve(error.message))
+    child.once('exit', (code, signal) => resolve(code === 0 ? undefined : (signal ?? `code ${code}`)))
+  })
+}

@@ -1,0 +1,59 @@
+// What a Python app needs: the packages of requirements.txt or pyproject.toml, beside it, by the pip of the host.
+import { access } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { StepOptions } from './node.ts'
+import { BuildFailed, lines } from './program.ts'
+
+const PYTHON = '/usr/bin/python3'
+/** Its own lines, so that pip need not build the project itself. */
+const READ_DEPENDENCIES = `import tomllib
+with open("pyproject.toml", "rb") as file:
+    for line in tomllib.load(file).get("project", {}).get("dependencies", []):
+        print(line)`
+
+export async function* installPythonPackages(options: StepOptions): AsyncGenerator<string> {
+  const { order, places, env, signal } = options
+  const { root } = places
+  if (!(await isThere(PYTHON))) {
+    throw new BuildFailed(
+      'Cannot run Python: the host of this server has no python3; its operator can install it',
+    )
+  }
+  const wanted: string[] = []
+  if (await isThere(join(root, 'requirements.txt'))) wanted.push('-r', 'requirements.txt')
+  else if (await isThere(join(root, 'pyproject.toml'))) {
+    const command = [PYTHON, '-c', READ_DEPENDENCIES]
+    for await (const line of lines('read pyproject.toml', { command, cwd: root, env, signal })) {
+      if (line.trim() !== '') wanted.push(line)
+    }
+  }
+  if (wanted.length === 0) return
+  yield `pip install ${wanted.join(' ')}`
+  yield* lines('install the packages', {
+    command: [
+      PYTHON,
+      '-m',
+      'pip',
+      'install',
+      '--quiet',
+      '--disable-pip-version-check',
+      '--no-input',
+      '--no-cache-dir',
+      '--index-url',
+      order.pythonIndex,
+      '--target',
+      places.pythonPackages,
+      ...wanted,
+    ],
+    cwd: root,
+    env,
+    signal,
+  })
+}
+
+function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  )
+}

@@ -1,0 +1,59 @@
+// The files of an app, in and out of the instance.
+import { spawn } from 'node:child_process'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { mkdir, rm } from 'node:fs/promises'
+import { pipeline } from 'node:stream/promises'
+import { openRegular } from '../control/files/regular-file.ts'
+import { checkRoom, StagedFile } from '../control/files/staged-file.ts'
+import { bodyOf } from '../control/files/write.ts'
+import { unpack } from '../control/files/zip/unpack.ts'
+import type { Places } from './places.ts'
+
+export async function unpackSource(request: IncomingMessage, { root, home }: Places, signal: AbortSignal) {
+  using staged = StagedFile.create(home, { for: 'the archive' })
+  await staged.fill(bodyOf(request), { for: 'the archive' })
+  await empty(root)
+  const { handle, stats } = await openRegular(staged.path)
+  try {
+    await unpack({
+      archive: handle,
+      size: stats.size,
+      into: root,
+      checkRoom: (bytes) => checkRoom(home, bytes, { for: 'the files in the archive' }),
+      signal,
+    })
+  } finally {
+    await handle.close()
+  }
+}
+
+/** By tar, which keeps links, modes and all; quickly rather than small. */
+export async function packFiles({ root }: Places, response: ServerResponse): Promise<void> {
+  const tar = spawn('/bin/sh', ['-c', 'tar -C "$1" -cf - . | gzip -1', 'sh', root], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  response.writeHead(200)
+  try {
+    await pipeline(tar.stdout, response)
+  } finally {
+    tar.kill('SIGKILL')
+  }
+}
+
+export async function unpackFiles(request: IncomingMessage, { root }: Places): Promise<void> {
+  await empty(root)
+  const tar = spawn('/usr/bin/tar', ['-C', root, '-xzf', '-', '--no-same-owner'], {
+    stdio: ['pipe', 'ignore', 'pipe'],
+  })
+  let words = ''
+  tar.stderr.on('data', (chunk: Buffer) => (words = (words + chunk.toString()).slice(0, 2000)))
+  const ended = new Promise<number | null>((resolve) => tar.once('close', (code) => resolve(code)))
+  await pipeline(request, tar.stdin).catch(() => {})
+  const code = await ended
+  if (code !== 0) throw new Error(`Cannot unpack the files of the app: ${words || `tar ended with ${code}`}`)
+}
+
+async function empty(directory: string): Promise<void> {
+  await rm(directory, { recursive: true, force: true })
+  await mkdir(directory, { mode: 0o755 })
+}

@@ -1,0 +1,157 @@
+// Building and running an app in this instance; see contracts/app-link.ts.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { writeFile } from 'node:fs/promises'
+import { pipeline } from 'node:stream/promises'
+import { RECORDS_WAIT_MS, type AppSetup, type BuildOrder } from '@berth/contracts/app-link'
+import { readJson } from '../body.ts'
+import type { AnswerControl } from '../control/router.ts'
+import type { Settings } from '../settings.ts'
+import { openApiPort } from './api-port.ts'
+import { build } from './build/build.ts'
+import { MOST_FRAME_BYTES } from './conversation.ts'
+import { packFiles, unpackFiles, unpackSource } from './files.ts'
+import { placesIn, type Places } from './places.ts'
+import { Run } from './run.ts'
+import { Workers } from './workers.ts'
+
+/** Their sources, put here by build.ts. */
+declare const APP_RUNNERS: { readonly node: string; readonly python: string }
+
+const RUN_PATH = /^\/apps\/runs\/([a-z0-9_]{1,100})$/
+
+class Refused extends Error {
+  readonly status: number
+
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
+interface Request {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly url: URL
+  /** Fires when nobody waits for the answer any more. */
+  readonly signal: AbortSignal
+}
+
+export function appHandlers(settings: Settings): AnswerControl {
+  const host = new AppHost(settings)
+  return (request, response) => host.answer(request, response)
+}
+
+class AppHost {
+  readonly #settings: Settings
+  readonly #places: Places
+  readonly #runs = new Map<string, Run>()
+  #workers: Workers | undefined
+  #isApiOpen = false
+
+  constructor(settings: Settings) {
+    this.#settings = settings
+    this.#places = placesIn(settings)
+  }
+
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const gone = new AbortController()
+    response.once('close', () => gone.abort())
+    const url = new URL(request.url ?? '/', 'http://agent')
+    try {
+      const result = await this.#handle({ request, response, url, signal: gone.signal })
+      if (response.headersSent) return
+      const text = result === undefined ? undefined : JSON.stringify(result)
+      response.writeHead(text === undefined ? 204 : 200).end(text)
+    } catch (error) {
+      if (response.headersSent) return void response.destroy()
+      const status = statusOf(error)
+      response.writeHead(status).end(JSON.stringify({ message: (error as Error).message }))
+    }
+  }
+
+  async #handle(call: Request): Promise<object | undefined | void> {
+    const { request, response, url, signal } = call
+    const run = RUN_PATH.exec(url.pathname)
+    if (run) return this.#handleRun(run[1]!, call)
+    switch (`${request.method} ${url.pathname}`) {
+      case 'PUT /apps/source':
+        return unpackSource(request, this.#places, signal)
+      case 'POST /apps/build':
+        // SAFETY, here and below: the server wrote it.
+        return this.#build((await readJson(request)) as BuildOrder, response, signal)
+      case 'GET /apps/files':
+        return packFiles(this.#places, response)
+      case 'PUT /apps/files':
+        return unpackFiles(request, this.#places)
+      case 'PUT /apps/setup':
+        return this.#setUp((await readJson(request)) as AppSetup)
+      default:
+        throw new Refused(404, `Cannot ${request.method} ${url.pathname}`)
+    }
+  }
+
+  async #handleRun(id: string, { request, url, signal }: Request): Promise<object | undefined> {
+    if (request.method === 'POST') {
+      const { searchParams: query } = url
+      const payload = await readPayload(request)
+      if (!this.#workers) throw new Refused(409, 'Cannot run anything: no app is set up')
+      if (this.#runs.has(id)) throw new Refused(409, `Cannot run "${id}": it was begun before`)
+      const worker = this.#workers.take()
+      const hasPayload = query.get('payload') === 'true'
+      this.#runs.set(id, new Run(worker))
+      worker.invoke(
+        { id, app: query.get('app') ?? '', action: query.get('action') ?? '', hasPayload },
+        payload,
+      )
+      return undefined
+    }
+    const run = this.#runs.get(id)
+    if (request.method === 'DELETE') {
+      run?.kill('It was ended')
+      this.#runs.delete(id)
+      return undefined
+    }
+    if (!run) throw new Refused(404, `Cannot find run "${id}"`)
+    return { records: await run.after(Number(url.searchParams.get('after')), RECORDS_WAIT_MS, signal) }
+  }
+
+  async #build(order: BuildOrder, response: ServerResponse, signal: AbortSignal): Promise<void> {
+    await this.#prepare()
+    response.writeHead(200)
+    response.flushHeaders()
+    const settings = this.#settings
+    await pipeline(async function* () {
+      for await (const line of build(settings, order, signal)) yield `${JSON.stringify(line)}\n`
+    }, response)
+  }
+
+  async #setUp(setup: AppSetup): Promise<void> {
+    await this.#prepare()
+    this.#workers?.close()
+    this.#workers = new Workers(this.#settings, setup)
+  }
+
+  async #prepare(): Promise<void> {
+    if (!this.#isApiOpen) openApiPort(this.#settings.egressSocket)
+    this.#isApiOpen = true
+    await writeFile(this.#places.nodeRunner, APP_RUNNERS.node)
+    await writeFile(this.#places.pythonRunner, APP_RUNNERS.python)
+  }
+}
+
+/** What is wrong with an archive is for whoever sent it to know. */
+function statusOf(error: unknown): number {
+  if (error instanceof Refused) return error.status
+  return typeof (error as { code?: unknown }).code === 'string' ? 422 : 500
+}
+
+async function readPayload(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length
+    if (length > MOST_FRAME_BYTES) throw new Refused(413, 'Cannot take the payload: it is too large')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}

@@ -1,0 +1,115 @@
+// The process of one invocation of a Node app: imports it, tells what it has, and waits for its one order. The app's
+// own copy of the client is asked, whichever it is: it is found by what the app loads.
+import { createRequire, registerHooks } from 'node:module'
+import { Socket } from 'node:net'
+import { basename, dirname } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { FrameSplitter, toFrame } from '@berth/kit/frames'
+import { CHANNEL, FRAME, MOST_FRAME_BYTES, type Invocation } from '../conversation.ts'
+
+type Handler = (context: object, payload: unknown) => unknown
+
+/** As the published client has it, in every version so far. */
+interface Registry {
+  export(): unknown
+  getAppByName(name: string): { getAction(name: string): { handler: Handler } | undefined } | undefined
+}
+
+const FRAMEWORK = /\/core\/app-framework\.[cm]?js$/
+const LONGEST_FAILURE = 16_000
+
+const entry = process.argv[2]!
+const channel = new Socket({ fd: CHANNEL, readable: true, writable: true })
+channel.on('error', () => process.exit(1))
+// Without the agent there is nobody to work for.
+channel.on('end', () => process.exit(1))
+
+// What is printed is written when the call returns: nothing is lost at the end, and a flood is slowed down by its reader
+// and not kept in memory. Files are written so anyway.
+for (const stream of [process.stdout, process.stderr]) {
+  const { _handle: handle } = stream as unknown as {
+    _handle?: { setBlocking?: (isBlocking: boolean) => void }
+  }
+  handle?.setBlocking?.(true)
+}
+
+const loaded = new Map<string, boolean>()
+registerHooks({
+  load: (url, context, next) => {
+    const result = next(url, context)
+    if (FRAMEWORK.test(url)) loaded.set(url, (result.format ?? context.format) === 'commonjs')
+    return result
+  },
+})
+
+process.on('uncaughtException', (error) => fail(error))
+process.on('unhandledRejection', (error) => fail(error))
+
+const invoked = Promise.withResolvers<Invocation>()
+const given = Promise.withResolvers<string>()
+const frames = new FrameSplitter({ mostBytes: MOST_FRAME_BYTES })
+channel.on('data', (chunk: Buffer) => {
+  for (const { kind, payload } of frames.split(chunk)) {
+    if (kind === FRAME.invoke) invoked.resolve(JSON.parse(payload.toString()) as Invocation)
+    else if (kind === FRAME.payload) given.resolve(payload.toString())
+  }
+})
+
+// Bundled TypeScript is a module whatever it was; what it was written for may be there, unless it has its own.
+if (basename(entry).startsWith('.berth-')) {
+  const globals = { require: createRequire(entry), __filename: entry, __dirname: dirname(entry) }
+  Object.assign(globalThis, globals)
+}
+
+try {
+  await import(pathToFileURL(entry).href)
+  const registries = await loadedRegistries()
+  if (registries.length === 0) {
+    throw new Error('It imports no copy of the client (@onkernel/sdk), so it has no app')
+  }
+  const apps = registries.flatMap((registry) => (registry.export() as { apps: unknown[] }).apps)
+  say(FRAME.ready, JSON.stringify({ apps }))
+  const invocation = await invoked.promise
+  const handler = registries
+    .map((registry) => registry.getAppByName(invocation.app)?.getAction(invocation.action))
+    .find((action) => action !== undefined)?.handler
+  if (!handler) throw new Error(`The app "${invocation.app}" has no action "${invocation.action}"`)
+  const payload: unknown = invocation.hasPayload ? JSON.parse(await given.promise) : undefined
+  const result = await handler({ invocation_id: invocation.id }, payload)
+  const json = JSON.stringify(result) as string | undefined
+  say(FRAME.result, json ?? 'null', () => leave(0))
+} catch (error) {
+  fail(error)
+}
+
+async function loadedRegistries(): Promise<Registry[]> {
+  const require = createRequire(entry)
+  const found: Registry[] = []
+  for (const [url, isCommonJs] of loaded) {
+    const module = (isCommonJs ? require(fileURLToPath(url)) : await import(url)) as {
+      appRegistry?: Registry
+    }
+    if (module.appRegistry) found.push(module.appRegistry)
+  }
+  return found
+}
+
+function say(kind: number, text: string, done?: () => void): void {
+  const bytes = Buffer.from(text)
+  if (bytes.length > MOST_FRAME_BYTES) {
+    return fail(new Error(`The result has ${bytes.length} bytes, and at most ${MOST_FRAME_BYTES} are taken`))
+  }
+  channel.write(toFrame(kind, bytes), () => done?.())
+}
+
+function fail(error: unknown): void {
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  process.stderr.write(`${text}\n`)
+  const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+  channel.write(toFrame(FRAME.failure, Buffer.from(message.slice(0, LONGEST_FAILURE))), () => leave(1))
+}
+
+/** When all that was printed is out. */
+function leave(code: number): void {
+  process.stdout.write('', () => process.stderr.write('', () => process.exit(code)))
+}
