@@ -19,6 +19,7 @@ import { countLiveBrowsers } from './browsers/store.ts'
 import { countExtensions } from './extensions/store.ts'
 import type { Config } from './config.ts'
 import { openDatabase } from './db/database.ts'
+import { countLiveDeployments } from './deployments/store.ts'
 import { ChangeListener } from './db/listener.ts'
 import { claimDataDir, startStorage } from './db/storage.ts'
 import { isGatewayUpgrade } from './gateway/upgrade.ts'
@@ -96,6 +97,7 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
     else if (what === 'pool' && id) part.pools.changed(id)
     else if (what === 'replays' && id) void part.recordings.look(id)
     else if ((what === 'profile' || what === 'profile-unchanged') && id) part.saves.announced(id)
+    else if (what !== undefined && part.apps.changed(what, id)) return
     else if (what?.startsWith('telemetry') && id)
       part.telemetry.announced(what, id, change.split(':')[2] ?? '')
     else {
@@ -125,6 +127,8 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
     auditRetentionDays: config.BERTH_AUDIT_RETENTION_DAYS,
     replayRetentionDays: config.BERTH_REPLAY_RETENTION_DAYS,
     telemetryRetentionDays: config.BERTH_TELEMETRY_RETENTION_DAYS,
+    appLogRetentionDays: config.BERTH_APP_LOG_RETENTION_DAYS,
+    invocationRetentionDays: config.BERTH_INVOCATION_RETENTION_DAYS,
   })
   cleanup.defer(() => housekeeping.close())
   void housekeeping.run()
@@ -138,6 +142,7 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
       { what: 'proxies', countIn: countLiveProxies },
       { what: 'extensions', countIn: countExtensions },
       { what: 'profiles', countIn: countProfiles },
+      { what: 'deployments', countIn: countLiveDeployments },
     ],
   })
   const metrics = new Metrics({
@@ -147,6 +152,7 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
     droppedEvents: () => part.telemetry.droppedCount,
     liveSessions: () => part.sessions.count,
     recordings: () => part.recordings.count,
+    runningInvocations: () => part.apps.runningCount,
     readyInstances: (kind) => part.instances.readyCount(kind),
   })
   const readiness = new Readiness(db)

@@ -75,6 +75,14 @@ function requiredUrl(value: string): URL {
   return publicUrl(value)!
 }
 
+function registryUrl(value: string): URL {
+  const url = URL.parse(value)
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.search || url.hash) {
+    throw new SettingError(`must be an http or https URL without user name, but is "${value}"`)
+  }
+  return url
+}
+
 function databaseUrl(value: string): string | undefined {
   if (!value) return undefined
   // The value may hold a password, so the message does not repeat it.
@@ -364,6 +372,56 @@ const settings = {
     default: '10',
     parse: integer(1, 1000),
     help: 'How many versions of a profile are kept, the current one among them.',
+  }),
+  BERTH_NPM_REGISTRY: setting({
+    default: 'https://registry.npmjs.org/',
+    parse: registryUrl,
+    help: 'For apps: the npm registry their packages come from; open to them while they are built, wherever it is.',
+  }),
+  BERTH_PYTHON_INDEX: setting({
+    default: 'https://pypi.org/simple/',
+    parse: registryUrl,
+    help: 'For apps: the same for packages of Python.',
+  }),
+  BERTH_APP_MEMORY_MB: setting({
+    default: '2048',
+    parse: integer(256, 1_000_000),
+    help: 'For apps: memory of an instance, its files and all invocations in it included.',
+  }),
+  BERTH_APP_INVOCATION_MEMORY_MB: setting({
+    default: '512',
+    parse: integer(64, 1_000_000),
+    help: 'For apps: memory of one invocation.',
+  }),
+  BERTH_APP_INVOCATIONS_PER_INSTANCE: setting({
+    default: '16',
+    parse: integer(1, 1000),
+    help: 'For apps: invocations of a deployment that share an instance; each has a process of its own.',
+  }),
+  BERTH_APP_DISK_MB: setting({
+    default: '1024',
+    parse: integer(16, 1_000_000),
+    help: 'For apps: how much the files of one may take, packages included, in memory.',
+  }),
+  BERTH_APP_SOURCE_MB: setting({
+    default: '256',
+    parse: integer(1, 1_000_000),
+    help: 'For apps: most that an uploaded archive may have.',
+  }),
+  BERTH_APP_IDLE_SECONDS: setting({
+    default: '600',
+    parse: integer(1, 1_000_000),
+    help: 'For apps: how long an instance without invocations is kept, frozen, for the next one.',
+  }),
+  BERTH_APP_LOG_RETENTION_DAYS: setting({
+    default: '7',
+    parse: integer(1, 36500),
+    help: 'For apps: days that their logs are kept.',
+  }),
+  BERTH_INVOCATION_RETENTION_DAYS: setting({
+    default: '30',
+    parse: integer(1, 36500),
+    help: 'For apps: days that invocations are kept after they ended, with payload and output.',
   }),
   BERTH_LEASE_SECONDS: setting({
     default: '20',

@@ -1,4 +1,5 @@
 // The composition of everything around browser sessions; app.ts puts it beside the rest.
+import { createRequire } from 'node:module'
 import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
@@ -17,6 +18,7 @@ import { liveRoutes } from './live/routes.ts'
 import { Viewers } from './live/viewers.ts'
 import { openLiveViews } from './live/watched.ts'
 import { SessionAccess } from './control/session-access.ts'
+import { AppsPart } from './apps/part.ts'
 import type { Blobs } from './blobs/blobs.ts'
 import type { Config } from './config.ts'
 import type { Db } from './db/schema.ts'
@@ -34,6 +36,7 @@ import { SCREEN_PATH, TERMINAL_ROUTE } from './gateway/target.ts'
 import { SessionTokens } from './gateway/tokens.ts'
 import type { Route } from './http/call.ts'
 import { isOwnOrigin, newHostCheck } from './http/host-check.ts'
+import { InsideConnections } from './http/inside.ts'
 import type { RateLimit } from './http/rate-limit.ts'
 import { originOf } from './http/origin.ts'
 import { internalAddress } from './replicas/own-address.ts'
@@ -71,6 +74,8 @@ import { Telemetry } from './telemetry/telemetry.ts'
 /** Made by the set-up from packages/agent. */
 const agentFile = join(import.meta.dirname, '../../agent/dist/agent.mjs')
 const playwrightRunner = join(import.meta.dirname, '../../agent/dist/playwright.cjs')
+/** The program itself; its package only chooses it. */
+const esbuild = findEsbuild()
 
 export interface SessionsPart {
   readonly sessions: Sessions
@@ -80,6 +85,7 @@ export interface SessionsPart {
   readonly saves: SaveWatch
   readonly telemetry: Telemetry
   readonly pools: PoolsPart
+  readonly apps: AppsPart
   readonly routes: readonly Route[]
   /** Lets in who has the token of a session. */
   accessTo(rate: RateLimit): SessionAccess
@@ -186,6 +192,20 @@ export async function startSessions(options: {
   })
   const view = new BrowserView({ tokens, uptimeOf: (id) => sessions.uptimeOf(id) })
   const policies = new Policies({ db, box })
+  const inside = new InsideConnections()
+  const apps = new AppsPart({
+    config,
+    db,
+    pool,
+    box,
+    blobs,
+    instances,
+    serverId,
+    view,
+    toApi: inside.take,
+    shut: (ids) => ids.forEach((id) => sessions.shut(id, 'deleted')),
+    log,
+  })
   const browsers = new BrowserService({
     policies,
     db,
@@ -223,7 +243,7 @@ export async function startSessions(options: {
   browsers.attendants = {
     resizeGuards: [openLiveViews, replays],
     recorder: replays,
-    carriers: [sessionProxies, policies, carriedExtensions, carrier],
+    carriers: [sessionProxies, policies, carriedExtensions, carrier, apps.carrier],
     countryOf: async ({ proxy_id: id }, projectId) =>
       id ? (await findProxy(db, projectId, id))?.config.country : undefined,
     proxies: sessionProxies,
@@ -276,7 +296,9 @@ export async function startSessions(options: {
     saves,
     telemetry,
     pools,
+    apps,
     routes: [
+      ...apps.routes,
       ...browserRoutes(browsers),
       ...pools.routes,
       ...controlRoutes(controls),
@@ -290,13 +312,18 @@ export async function startSessions(options: {
     accessTo: (rate) =>
       new SessionAccess({ tokens, projectOf: (id, tenure) => browsers.projectOf(id, tenure), rate }),
     resume: async () => {
-      await sessions.resume()
+      const found = new Map((await instances.adopt()).map((ready) => [ready.instance.id, ready]))
+      await sessions.resume(found)
+      await apps.resume(found)
+      // What nobody knows of.
+      await Promise.all([...found.values()].map(({ instance }) => instance.destroy()))
       await recordings.resume()
       await saver.resume()
       instances.fill()
       pools.start()
     },
     attach: (server) => {
+      inside.attach(server)
       server.server.on('upgrade', (request, stream, head) => {
         // SAFETY: what servers of http and https hand out.
         const socket = stream as Socket
@@ -335,7 +362,9 @@ export async function startSessions(options: {
       await pools.close()
       // What is to go on is let go of first; what ends has its last pictures to give.
       if (!endAll) await recordings.close()
-      await sessions.close({ endAll })
+      await apps.close({ endAll })
+      const kept = await sessions.close({ endAll })
+      await instances.close({ keep: new Set([...kept, ...(endAll ? [] : apps.instanceIds)]) })
       saver.close()
       await recordings.close()
     },
@@ -349,6 +378,7 @@ export async function openDriver(config: Config, log: Logger): Promise<Driver> {
     dataDir: config.BERTH_DATA_DIR,
     agentFile,
     playwrightRunner,
+    ...(esbuild !== undefined && { esbuild }),
     leaseSeconds: config.BERTH_LEASE_SECONDS,
     allowWeakIsolation: config.BERTH_ALLOW_WEAK_ISOLATION,
     egress: new EgressProxy({ policy: newEgressPolicy(config), log }),
@@ -358,6 +388,14 @@ export async function openDriver(config: Config, log: Logger): Promise<Driver> {
 
 function newEgressPolicy(config: Config): EgressPolicy {
   return new EgressPolicy({ allow: config.BERTH_EGRESS_ALLOW })
+}
+
+function findEsbuild(): string | undefined {
+  try {
+    return createRequire(import.meta.url).resolve(`@esbuild/linux-${process.arch}/bin/esbuild`)
+  } catch {
+    return undefined
+  }
 }
 
 const MB = 1024 * 1024

@@ -12,6 +12,8 @@ export interface NewApiKey {
   readonly projectId: string | null
   readonly creator: { readonly id: string; readonly name: string | null; readonly email: string }
   readonly lifetimeDays: number | null
+  /** It lives and dies with a deployment, and is in no list. */
+  readonly isOfDeployment?: boolean
 }
 
 function selectKeys(db: Db) {
@@ -22,9 +24,20 @@ function selectKeys(db: Db) {
     )
     .selectAll('api_keys')
     .select('projects.name as project_name')
+    .where('is_of_deployment', '=', false)
 }
 
 export async function insertApiKey(tx: Db, key: NewApiKey): Promise<ApiKeyRecord> {
+  const id = await insertKey(tx, key)
+  return selectKeys(tx).where('api_keys.id', '=', id).executeTakeFirstOrThrow()
+}
+
+/** Of a deployment; its id. */
+export async function insertDeploymentKey(tx: Db, key: Omit<NewApiKey, 'lifetimeDays'>): Promise<string> {
+  return insertKey(tx, { ...key, lifetimeDays: null, isOfDeployment: true })
+}
+
+async function insertKey(tx: Db, key: NewApiKey): Promise<string> {
   const id = newId('key_')
   await tx
     .insertInto('api_keys')
@@ -39,11 +52,12 @@ export async function insertApiKey(tx: Db, key: NewApiKey): Promise<ApiKeyRecord
       created_by_name: key.creator.name,
       created_by_email: key.creator.email,
       lifetime_days: key.lifetimeDays,
+      is_of_deployment: key.isOfDeployment ?? false,
       expires_at:
         key.lifetimeDays === null ? null : sql<string>`now() + make_interval(days => ${key.lifetimeDays})`,
     })
     .execute()
-  return selectKeys(tx).where('api_keys.id', '=', id).executeTakeFirstOrThrow()
+  return id
 }
 
 /** Within a project, or anywhere when `projectId` is null. */
@@ -110,6 +124,18 @@ export async function renameApiKey(tx: Db, id: string, name: string): Promise<vo
   await tx.updateTable('api_keys').set({ name }).where('id', '=', id).execute()
 }
 
+/** Its public id, for who remembers it; undefined when it was deleted before. */
+export async function deleteDeploymentKey(tx: Db, id: string): Promise<string | undefined> {
+  const row = await tx
+    .updateTable('api_keys')
+    .set({ deleted_at: sql`now()` })
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .returning('public_id')
+    .executeTakeFirst()
+  return row?.public_id
+}
+
 export async function markApiKeyDeleted(tx: Db, id: string): Promise<void> {
   await tx
     .updateTable('api_keys')
@@ -134,6 +160,7 @@ export async function countLiveApiKeys(db: Db, projectId: string): Promise<numbe
     .select(sql<number>`count(*)::int`.as('count'))
     .where('project_id', '=', projectId)
     .where('deleted_at', 'is', null)
+    .where('is_of_deployment', '=', false)
     .executeTakeFirstOrThrow()
   return count
 }

@@ -127,11 +127,10 @@ export class Sessions {
     return this.#live.get(id)?.uptimeMs
   }
 
-  /** Rows and instances that an earlier run of this server left: those that match go on. */
-  async resume(): Promise<void> {
-    const { db, instances, serverId, log } = this.#options
+  /** Rows and instances that an earlier run of this server left: those that match go on, and are taken out. */
+  async resume(found: Map<string, ReadyInstance>): Promise<void> {
+    const { db, serverId, log } = this.#options
     await this.#sayHere()
-    const found = new Map((await instances.adopt()).map((ready) => [ready.instance.id, ready]))
     let resumed = 0
     for (const record of await store.listOfServer(db, serverId)) {
       const ready = record.instance_id === null ? undefined : found.get(record.instance_id)
@@ -153,7 +152,6 @@ export class Sessions {
       const { instance } = ready
       this.#track(id, this.#destroy({ id, instance, reason: end_reason, hasProfile: true }))
     }
-    await Promise.all([...found.values()].map(({ instance }) => instance.destroy()))
     if (resumed > 0) log.info({ sessions: resumed }, 'sessions resumed')
   }
 
@@ -359,8 +357,8 @@ export class Sessions {
     }
   }
 
-  /** Ends all, or leaves them to the next server; either way nothing is watched any more. */
-  async close({ endAll }: { endAll: boolean }): Promise<void> {
+  /** Ends all, or leaves them to the next server: the ids of their instances. Nothing is watched any more. */
+  async close({ endAll }: { endAll: boolean }): Promise<string[]> {
     clearInterval(this.#timer)
     const sessions = [...this.#live.values()]
     if (endAll) await Promise.all(sessions.map((session) => this.end(session.id, 'server_stopped')))
@@ -368,8 +366,6 @@ export class Sessions {
     for (const session of this.#live.values()) session.release()
     await Promise.all([...this.#live.values()].map((session) => session.telemetry.release()))
     await this.#options.telemetry.inbox.flush()
-    await this.#options.instances.close({
-      keep: new Set([...this.#live.values()].map((session) => session.instance.id)),
-    })
+    return [...this.#live.values()].map((session) => session.instance.id)
   }
 }

@@ -55,6 +55,7 @@ export const browserColumns = [
   'profile_save',
   'profile_saved_version',
   'profile_save_message',
+  'invocation_id',
 ] as const
 
 /** Ends after which there is nothing left to save, or nothing worth it. */
@@ -356,6 +357,21 @@ export async function listOfLostServers(db: Db, silentSeconds: number): Promise<
         .select('id')
         .where(sql<boolean>`seen_at < now() - make_interval(secs => ${silentSeconds})`),
     )
+    .execute()
+}
+
+/** Active ones that were created with the id of an invocation. */
+export async function listOfInvocation(
+  db: Db,
+  projectId: string,
+  invocationId: string,
+): Promise<BrowserRecord[]> {
+  return live(db)
+    .where('project_id', '=', projectId)
+    .where('invocation_id', '=', invocationId)
+    .where('is_starting', '=', false)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
     .execute()
 }
 

@@ -1,8 +1,11 @@
 // The tables as Kysely sees them. The migrations beside this file are what really makes them.
 import type { ColumnType, Generated, GeneratedAlways, Kysely } from 'kysely'
+import type { AppAction } from '@berth/contracts/apps'
 import type { CreateBrowserRequest, EndReason } from '@berth/contracts/browsers'
 import type { ConflictRule, SaveState, VersionSource } from '@berth/contracts/profiles'
 import type { ProxyConfig, ProxyProtocol, ProxyStatus, ProxyType } from '@berth/contracts/proxies'
+import type { DeploymentStatus } from '@berth/contracts/deployments'
+import type { InvocationStatus } from '@berth/contracts/invocations'
 import type { ProjectStatus } from '@berth/contracts/projects'
 import type { ReplayEnd } from '@berth/contracts/replays'
 import type { Category } from '@berth/contracts/telemetry-events'
@@ -62,6 +65,7 @@ interface ApiKeysTable {
   created_at: TimeOfMaking
   expires_at: Time | null
   deleted_at: Time | null
+  is_of_deployment: Generated<boolean>
 }
 
 export interface AuditLogsTable {
@@ -167,6 +171,7 @@ export interface BrowsersTable {
   profile_save: SaveState | null
   profile_saved_version: number | null
   profile_save_message: string | null
+  invocation_id: string | null
 }
 
 export interface ProxiesTable {
@@ -240,6 +245,7 @@ export interface ProfileVersionsTable {
 
 /** A bigint, which the driver gives as text. */
 type BigNumber = ColumnType<string, string | number | undefined, string | number>
+type MaybeBigNumber = ColumnType<string | null, string | number | null | undefined, string | number | null>
 
 interface TelemetrySessionsTable {
   session_id: Fixed<string>
@@ -314,6 +320,85 @@ interface BrowserPoliciesTable {
   size_bytes: Fixed<number>
 }
 
+export interface DeploymentsTable {
+  id: Fixed<string>
+  project_id: Fixed<string>
+  status: Generated<DeploymentStatus>
+  status_reason: string | null
+  version: Fixed<string>
+  is_forced: Fixed<boolean>
+  entrypoint: Fixed<string>
+  source_type: Fixed<'file' | 'github'>
+  source_url: Fixed<string | null>
+  source_ref: Fixed<string | null>
+  source_path: Fixed<string | null>
+  source_checksum: Fixed<string | null>
+  sealed_key: Buffer
+  env_names: Fixed<string[]>
+  secrets: Buffer
+  api_key_id: Fixed<string>
+  source_blob_id: string | null
+  source_bytes: MaybeBigNumber
+  built_blob_id: string | null
+  built_bytes: MaybeBigNumber
+  runtime: 'node' | 'python' | null
+  server_id: Fixed<string>
+  attempts: Generated<number>
+  superseded_by: string | null
+  last_event: BigNumber
+  queued_at: TimeOfMaking
+  created_at: TimeOfMaking
+  updated_at: Time | null
+}
+
+interface AppVersionsTable {
+  id: Fixed<string>
+  project_id: Fixed<string>
+  deployment_id: Fixed<string>
+  app_name: Fixed<string>
+  version: Fixed<string>
+  actions: ColumnType<AppAction[], string, never>
+  created_at: TimeOfMaking
+  ended_at: Time | null
+}
+
+export interface InvocationsTable {
+  id: Fixed<string>
+  project_id: Fixed<string>
+  deployment_id: Fixed<string>
+  app_name: Fixed<string>
+  version: Fixed<string>
+  action_name: Fixed<string>
+  status: Generated<InvocationStatus>
+  status_reason: string | null
+  timeout_seconds: Fixed<number>
+  payload: Fixed<Buffer | null>
+  output: Buffer | null
+  server_id: string | null
+  instance_id: string | null
+  last_record: BigNumber
+  started_ns: BigNumber
+  queued_at: TimeOfMaking
+  created_at: TimeOfMaking
+  finished_at: Time | null
+}
+
+interface AppEventsTable {
+  deployment_id: Fixed<string>
+  seq: BigNumber
+  invocation_id: Fixed<string | null>
+  kind: Fixed<'log' | 'deployment_state' | 'app_version_summary' | 'invocation_state'>
+  payload: Fixed<Buffer>
+  created_at: TimeOfMaking
+}
+
+interface AppInstancesTable {
+  instance_id: Fixed<string>
+  deployment_id: Fixed<string>
+  server_id: Fixed<string>
+  created_at: TimeOfMaking
+}
+
 interface ServiceSecretsTable {
   name: Fixed<string>
   sealed: Buffer
@@ -342,6 +427,11 @@ export interface Tables {
   browser_policies: BrowserPoliciesTable
   replays: ReplaysTable
   proxies: ProxiesTable
+  deployments: DeploymentsTable
+  app_versions: AppVersionsTable
+  invocations: InvocationsTable
+  app_events: AppEventsTable
+  app_instances: AppInstancesTable
 }
 
 /** The pool, or a transaction of it: stores do not care which. */

@@ -2,6 +2,7 @@
 // computed from it; the rest are promises of http/, to be kept in step with it.
 import type { Operation } from '@berth/contracts/operation'
 import { pagingHeaders } from '@berth/contracts/openapi'
+import { appsSection } from './apps.ts'
 import { controlsSection } from './controls.ts'
 import { errorsSection } from './errors.ts'
 import { html, joined, prose, type Html } from './html.ts'
@@ -16,6 +17,7 @@ export function guideSections(operations: readonly Operation[]): GuideSection[] 
     projects,
     sessionsSection,
     controlsSection,
+    appsSection,
     conventions,
     errorsSection(operations),
     paging,

@@ -2,11 +2,13 @@
 import { sql } from 'kysely'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
+import { deleteEventsBefore } from '../apps/events.ts'
 import { deleteAuditRecordsBefore } from '../audit/store.ts'
 import type { Blobs } from '../blobs/blobs.ts'
 import { deletePoliciesBefore } from '../chrome-policy/store.ts'
 import type { Db } from '../db/schema.ts'
 import { inTransaction } from '../db/transaction.ts'
+import { deleteEndedBefore } from '../invocations/store.ts'
 import { deleteFinishedBefore } from '../replays/store.ts'
 import { forgetOldAnswers } from '../http/idempotency.ts'
 import { deleteOldInbox, deleteSegmentsBefore } from '../telemetry/store.ts'
@@ -19,6 +21,7 @@ const SEGMENT_BATCH = 500
 /** Of sessions that have ended, as they may be large. */
 const POLICY_DAYS = 30
 const POLICY_BATCH = 100
+const APP_BATCH = 500
 const HOUSEKEEPING_LOCK = 7_236_814_007
 
 export interface HousekeepingOptions {
@@ -29,6 +32,8 @@ export interface HousekeepingOptions {
   readonly auditRetentionDays: number
   readonly replayRetentionDays: number
   readonly telemetryRetentionDays: number
+  readonly appLogRetentionDays: number
+  readonly invocationRetentionDays: number
 }
 
 export class Housekeeping {
@@ -53,6 +58,7 @@ export class Housekeeping {
   /** In small steps: no statement is long, and another replica may take over between two. */
   async #clean(): Promise<void> {
     const { auditRetentionDays, telemetryRetentionDays } = this.#options
+    const { appLogRetentionDays, invocationRetentionDays } = this.#options
     const [auditEnd, telemetryEnd] = [daysAgo(auditRetentionDays), daysAgo(telemetryRetentionDays)]
     let isMore: boolean | undefined
     do {
@@ -62,7 +68,11 @@ export class Housekeeping {
         const segments = await deleteSegmentsBefore(tx, telemetryEnd, SEGMENT_BATCH)
         const records = await deleteAuditRecordsBefore(tx, auditEnd, AUDIT_BATCH)
         const policies = await deletePoliciesBefore(tx, daysAgo(POLICY_DAYS), POLICY_BATCH)
-        return records === AUDIT_BATCH || segments === SEGMENT_BATCH || policies === POLICY_BATCH
+        const events = await deleteEventsBefore(tx, daysAgo(appLogRetentionDays), APP_BATCH)
+        const invocations = await deleteEndedBefore(tx, daysAgo(invocationRetentionDays), APP_BATCH)
+        const areMoreOfApps = events === APP_BATCH || invocations === APP_BATCH
+        const areMoreOfSessions = segments === SEGMENT_BATCH || policies === POLICY_BATCH
+        return records === AUDIT_BATCH || areMoreOfSessions || areMoreOfApps
       })
     } while (isMore && !this.#isClosing)
     await this.#removeReplays()

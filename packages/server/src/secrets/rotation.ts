@@ -23,6 +23,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   { table: 'extensions', column: 'sealed_key' },
   { table: 'browser_policies', column: 'sealed' },
   { table: 'profile_versions', column: 'sealed_key' },
+  { table: 'deployments', column: 'sealed_key' },
 ]
 
 const BATCH = 500

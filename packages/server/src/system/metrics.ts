@@ -11,6 +11,7 @@ export interface MetricSources {
   readonly droppedEvents: () => number
   readonly liveSessions: () => number
   readonly recordings: () => number
+  readonly runningInvocations: () => number
   readonly readyInstances: (kind: Kind) => number
 }
 
@@ -47,6 +48,14 @@ export class Metrics {
       registers,
       collect() {
         this.set(sources.recordings())
+      },
+    })
+    new Gauge({
+      name: 'berth_running_invocations',
+      help: 'Invocations of apps that this server runs',
+      registers,
+      collect() {
+        this.set(sources.runningInvocations())
       },
     })
     new Gauge({

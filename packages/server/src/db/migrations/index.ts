@@ -7,6 +7,7 @@ import { profiles } from './006-profiles.ts'
 import { extensions } from './007-extensions.ts'
 import { proxies } from './008-proxies.ts'
 import { pools } from './009-pools.ts'
+import { apps } from './010-apps.ts'
 
 export interface Migration {
   readonly version: number
@@ -25,4 +26,5 @@ export const migrations: readonly Migration[] = [
   { version: 7, name: 'extensions', sql: extensions },
   { version: 8, name: 'proxies', sql: proxies },
   { version: 9, name: 'pools', sql: pools },
+  { version: 10, name: 'apps', sql: apps },
 ]

@@ -1,0 +1,21 @@
+// Moments with nanoseconds, as the API promises for invocations: a timestamp of PostgreSQL has only microseconds.
+
+let offset = BigInt(Date.now()) * 1_000_000n - process.hrtime.bigint()
+/** A clock that was set anew is followed. */
+const MOST_DRIFT_NS = 2_000_000n
+
+/** Since 1970. */
+export function nowNs(): bigint {
+  const rough = BigInt(Date.now()) * 1_000_000n
+  const exact = offset + process.hrtime.bigint()
+  const drift = exact > rough ? exact - rough : rough - exact
+  if (drift <= MOST_DRIFT_NS) return exact
+  offset = rough - process.hrtime.bigint()
+  return rough
+}
+
+/** 2026-01-31T12:00:00.123456789Z */
+export function toNanosecondTime(ns: bigint): string {
+  const seconds = new Date(Number(ns / 1_000_000n)).toISOString().slice(0, 19)
+  return `${seconds}.${String(ns % 1_000_000_000n).padStart(9, '0')}Z`
+}
