@@ -72,7 +72,6 @@ test('the cap of the organisation holds over all projects', async () => {
 
 test('what is not built yet is refused by its name', async () => {
   for (const [field, value] of Object.entries({
-    invocation_id: 'i',
     gpu: true,
   })) {
     const { status, body } = await send(shared, 'POST', '/browsers', { [field]: value })

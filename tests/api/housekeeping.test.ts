@@ -61,7 +61,13 @@ test('housekeeping removes what is past its time, in several steps, and nothing 
     await insertReplay(db, { id, days, blobId: blob.id })
   }
   await insertSegments(db, { old: 31, new: 29 })
-  const retention = { auditRetentionDays: 30, replayRetentionDays: 7, telemetryRetentionDays: 30 }
+  const retention = {
+    auditRetentionDays: 30,
+    replayRetentionDays: 7,
+    telemetryRetentionDays: 30,
+    appLogRetentionDays: 7,
+    invocationRetentionDays: 30,
+  }
   const options = { db, pool, log, blobs, ...retention }
   const housekeeping = new Housekeeping(options)
   // Replicas do this at the same time; none gets in another's way.

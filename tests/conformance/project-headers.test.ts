@@ -18,6 +18,7 @@ const database = await ServerDatabase.open(owner, server)
 const caller = new HttpCaller(owner, server.url)
 const mine = await newTenant(caller, server.key, 'Mine')
 const theirs = await newTenant(caller, server.key, 'Theirs')
+const resources = await newResources(caller, mine.key.key)
 const greek = await newProject(caller, server.key, 'Έργο \u{1f6a2}')
 const longest = await newProject(caller, server.key, '\u{1f6a2}'.repeat(255))
 const archived = await newTenant(caller, server.key, 'Archived')
@@ -115,7 +116,7 @@ const guarded = operations.filter(({ auth }) => auth !== 'none')
 const references = {
   projects: mine.project.id,
   api_keys: mine.key.id,
-  ...(await newResources(caller, mine.key.key)),
+  ...resources,
 }
 
 for (const operation of guarded) {

@@ -34,6 +34,31 @@ export async function newProfile(caller: HttpCaller, key: string, name?: string)
   return made(caller, key, '/profiles', name === undefined ? {} : { name })
 }
 
+/** A deployment that runs, and an invocation of it that is over. */
+export async function newApp(
+  caller: HttpCaller,
+  key: string,
+): Promise<{ deployments: string; invocations: string }> {
+  const label = `v${Math.random().toString(36).slice(2)}`
+  const form = formBody({ entrypoint_rel_path: 'index.js', version: label, file: 'an archive' })
+  const created = await caller.sendAs(key, { method: 'POST', path: '/deployments', ...form })
+  assert.equal(created.status, 201, created.text)
+  const { id: deployments } = created.json as { id: string }
+  let status: string | undefined
+  while (status !== 'running') {
+    const answer = await caller.sendJson(key, 'GET', `/deployments/${deployments}`)
+    ;({ status } = answer.json as { status: string })
+    assert.notEqual(status, 'failed', answer.text)
+  }
+  const invoked = await caller.sendJson(key, 'POST', '/invocations', {
+    app_name: 'sample',
+    action_name: 'sample',
+    version: label,
+  })
+  assert.equal(invoked.status, 200, invoked.text)
+  return { deployments, invocations: (invoked.json as { id: string }).id }
+}
+
 async function made(caller: HttpCaller, key: string, path: string, body: object): Promise<string> {
   const answer = await caller.sendJson(key, 'POST', path, body)
   assert.equal(answer.status, 201, answer.text)
@@ -52,9 +77,9 @@ const makers: Record<string, (caller: HttpCaller, key: string) => Promise<string
 export async function newResources(caller: HttpCaller, key: string): Promise<References> {
   const entries: [string, string][] = []
   for (const [resource, make] of Object.entries(makers)) entries.push([resource, await make(caller, key)])
-  return Object.fromEntries(entries)
+  return { ...Object.fromEntries(entries), ...(await newApp(caller, key)) }
 }
 
 export const absentResources: References = Object.fromEntries(
-  Object.keys(makers).map((resource) => [resource, 'absent']),
+  [...Object.keys(makers), 'deployments', 'invocations'].map((resource) => [resource, 'absent']),
 )

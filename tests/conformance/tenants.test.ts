@@ -10,7 +10,7 @@ import { startServer } from '../fixtures/server.ts'
 import { assertError } from './error-answer.ts'
 import { newKey, newTenant } from './fixture-keys.ts'
 import { HttpCaller, type Answer } from './http-exchange.ts'
-import { newBrowser, newExtension, newPool, newProfile, newProxy } from './resources.ts'
+import { newApp, newBrowser, newExtension, newPool, newProfile, newProxy } from './resources.ts'
 import { resourceOf, sampleRequest } from './sample-request.ts'
 import { ServerDatabase } from './server-database.ts'
 
@@ -21,6 +21,8 @@ const caller = new HttpCaller(owner, server.url)
 const mine = await newTenant(caller, server.key, 'Mine')
 const theirs = await newTenant(caller, server.key, 'Theirs')
 const organization = await newKey(caller, server.key, { name: 'organisation-wide' })
+
+const theirApp = await newApp(caller, theirs.key.key)
 
 interface Victim {
   readonly what: string
@@ -77,6 +79,8 @@ const victims: Record<string, Victim[]> = {
     },
     { what: 'by name', reference: 'their-profile', absent: 'no-profile' },
   ],
+  deployments: [{ what: 'by id', reference: theirApp.deployments, absent: 'a'.repeat(24) }],
+  invocations: [{ what: 'by id', reference: theirApp.invocations, absent: 'a'.repeat(24) }],
 }
 
 /** An answer without what may differ between two requests. */

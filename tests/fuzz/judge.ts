@@ -9,7 +9,7 @@ const DOCUMENT = 'document'
 /** What a request may get that means no operation: it is unreadable, or there is nothing there. */
 const UNMATCHED = new Set([400, 404, 405, 413, 415])
 
-const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.(\d{3}|\d{9})Z$/
 
 const headerTypes: Record<string, RegExp> = { boolean: /^(true|false)$/, integer: /^\d+$/, string: /./ }
 

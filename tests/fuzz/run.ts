@@ -42,6 +42,10 @@ export async function fuzz(owner: Owner, { requests, seed, onProgress }: FuzzOpt
   const samples = {
     uploadExtension: { form: { file: marker() } },
     downloadFromChromeStore: { query: [['url', store.id]] as [string, string][] },
+    // The same app each time, in the place of the one before.
+    createDeployment: {
+      form: { entrypoint_rel_path: 'index.js', force: 'true', file: Buffer.from('an archive') },
+    },
   }
   const generator = new Generator({ document, random: new Random(seed), world, driverKeys, samples })
   const judge = new Judge(document)

@@ -28,6 +28,7 @@ const RARE = new Set([
   'telemetry',
   'extensions',
   'timezone',
+  'invocation_id',
 ])
 
 export class Values {
@@ -94,6 +95,11 @@ export class Values {
     if (name === 'bypass_hosts') return random.pick(['a.example', '*.B.example', 'bücher.example', 'no host'])
     if (name === 'url' && schema.maxLength === 2048)
       return random.pick(['https://site.invalid/', 'http://10.0.0.1/'])
+    // The one app that fake instances have.
+    if ((name === 'app_name' || name === 'action_name') && random.chance(0.9)) return 'sample'
+    if (name === 'version' && random.chance(0.8)) return 'latest'
+    if (name === 'payload' || name === 'output') return random.pick(['{"a":[1]}', 'null', '"text"', '{'])
+    if (name === 'since') return random.pick(['5m', '1h', new Date().toISOString(), 'soon'])
     if (name === 'page_token' || name === 'cursor') return this.#world.pickToken(random) ?? ''
     if (name === 'start_url') return random.pick(['https://example.com/', 'about:blank'])
     // The one kind of name that is not free text.

@@ -3,6 +3,7 @@
 import { parseArgs } from 'node:util'
 import { startServer } from '../fixtures/server.ts'
 import type { Owner } from '../fixtures/cleanup.ts'
+import { invokeThroughKills } from '../faults/apps.ts'
 import { killRounds } from '../faults/kill.ts'
 import { profileKillRounds } from '../faults/profile-kills.ts'
 import { burst } from '../faults/sessions-burst.ts'
@@ -18,6 +19,7 @@ const { values } = parseArgs({
     'session-kills': { type: 'string' },
     'profile-kills': { type: 'string' },
     cycles: { type: 'string' },
+    invocations: { type: 'string' },
     creates: { type: 'string' },
     'hold-seconds': { type: 'string' },
   },
@@ -40,6 +42,11 @@ const parts: Record<string, (owner: Owner) => Promise<string>> = {
     const rounds = amount(values['profile-kills'], 100, 10)
     const { saved } = await profileKillRounds(owner, rounds)
     return `${saved} sessions were saved over ${rounds} kills of their server`
+  },
+  async invocations(owner) {
+    const invocations = amount(values.invocations, 1000, 100)
+    const seen = await invokeThroughKills(owner, { invocations, perKill: 60 })
+    return `${invocations} invocations, each over once and begun at most once: ${JSON.stringify(seen)}`
   },
   async burst(owner) {
     const count = amount(values.creates, 100, 100)

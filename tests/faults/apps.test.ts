@@ -1,0 +1,120 @@
+// The server is killed around an invocation, at every point of it and at random: what was queued runs once, what was
+// running goes on or is failed with the reason, and nothing is run twice.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { deploy, ended, follow, invoke, postDeployment, settled, type Invocation } from '../fixtures/apps.ts'
+import { eventually, processesOf } from '../fixtures/host.ts'
+import { startPostgres } from '../fixtures/postgres.ts'
+import { startServer, tempDir, type TestServer } from '../fixtures/server.ts'
+import { query, send } from '../fixtures/sessions.ts'
+import { countedApp, countStarts, invokeThroughKills } from './apps.ts'
+
+const isKilled = ({ process }: TestServer) => process.signalCode === 'SIGKILL'
+
+/** Where the server is killed, what becomes of the invocation, and how often it began. */
+const points: [at: string, status: string, reason: RegExp | undefined, starts: number][] = [
+  ['invocation-queued', 'succeeded', undefined, 1],
+  ['invocation-assigned', 'succeeded', undefined, 1],
+  ['invocation-claimed', 'failed', /^worker_lost/, 0],
+  ['invocation-started', 'succeeded', undefined, 1],
+  ['invocation-finished', 'succeeded', undefined, 1],
+]
+
+test('a kill at any point of an invocation', async (t) => {
+  const counter = await countStarts(t)
+  const dataDir = tempDir(t)
+  const start = (at?: string) =>
+    startServer(t, {
+      hasRealInstances: true,
+      dataDir,
+      env: { BERTH_EGRESS_ALLOW: counter.allow, ...(at && { BERTH_CRASH_AT: at }) },
+    })
+  let server = await start('deployment-building')
+  const posted = await postDeployment(server, { files: countedApp(counter.url) }).catch(() => undefined)
+  await eventually('a kill while it is built', () => isKilled(server))
+  server = await start()
+  const [row] = await query<{ id: string }>(server, 'SELECT id FROM deployments')
+  assert.ok(posted === undefined || posted.body.id === row!.id)
+  assert.equal((await settled(server, row!.id)).status, 'running', 'it is built anew')
+  for (const [at, status, reason, starts] of points) {
+    await server.stop('SIGTERM')
+    server = await start(at)
+    const body = { app_name: 'counted', action_name: 'work', async: true, payload: '{"ms":300}' }
+    await invoke(server, body).catch(() => undefined)
+    await eventually(`a kill at ${at}`, () => isKilled(server))
+    server = await start()
+    const [last] = await query<{ id: string }>(
+      server,
+      'SELECT id FROM invocations ORDER BY created_at DESC LIMIT 1',
+    )
+    const invocation: Invocation = await ended(server, last!.id)
+    assert.equal(invocation.status, status, `${at}: ${invocation.status_reason}`)
+    if (reason) assert.match(invocation.status_reason ?? '', reason, at)
+    assert.equal(counter.starts.get(last!.id) ?? 0, starts, at)
+  }
+  await t.test('an invocation lives on while its server is upgraded', async () => {
+    const body = { app_name: 'counted', action_name: 'work', async: true, payload: '{"ms":4000}' }
+    const { id } = (await invoke(server, body)).body
+    await eventually('it runs', () => (counter.starts.get(id) ?? 0) > 0)
+    assert.equal(await server.stop('SIGTERM'), 0)
+    server = await start()
+    const invocation = await ended(server, id)
+    assert.equal(invocation.status, 'succeeded', invocation.status_reason)
+    assert.equal(counter.starts.get(id), 1)
+  })
+  await t.test('an instance that is killed fails what ran in it, and the next one runs', async () => {
+    const body = { app_name: 'counted', action_name: 'work', async: true, payload: '{"ms":30000}' }
+    const { id } = (await invoke(server, body)).body
+    await eventually('it runs', () => (counter.starts.get(id) ?? 0) > 0)
+    const [instance] = await query<{ instance_id: string }>(server, 'SELECT instance_id FROM app_instances')
+    const agent = processesOf(instance!.instance_id).find(({ command }) =>
+      command.startsWith('/run/berth-agent/node /run/berth-agent/agent.mjs '),
+    )
+    process.kill(agent!.pid, 'SIGKILL')
+    const invocation = await ended(server, id)
+    assert.match(invocation.status_reason ?? '', /^worker_lost/)
+    const next = await invoke(server, { app_name: 'counted', action_name: 'work' })
+    assert.equal(next.body.status, 'succeeded', next.body.status_reason)
+  })
+})
+
+test('a hundred invocations through kills: each over once, each begun at most once', async (t) => {
+  const { kills, succeeded } = await invokeThroughKills(t, { invocations: 100, perKill: 40 })
+  assert.ok(kills > 1)
+  assert.ok(succeeded > 25, `only ${succeeded} succeeded`)
+})
+
+test('any server takes invocations of an app that is at home on another', async (t) => {
+  const postgres = await startPostgres(t)
+  const counter = await countStarts(t)
+  const env = {
+    DATABASE_URL: postgres.url,
+    BERTH_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+    BERTH_API_KEY: 'sk_replica00000_abcdefghijklmnopqrstuvwxyz012345',
+    BERTH_EGRESS_ALLOW: counter.allow,
+  }
+  const home = await startServer(t, { hasRealInstances: true, env })
+  const other = await startServer(t, { hasRealInstances: true, env })
+  const { id } = await deploy(home, { files: countedApp(counter.url) })
+  const work = { app_name: 'counted', action_name: 'work' }
+  const answers = await Promise.all(
+    Array.from({ length: 6 }, (_, index) => invoke(index % 2 ? home : other, work)),
+  )
+  for (const { body } of answers) {
+    assert.equal(body.status, 'succeeded', body.status_reason)
+    assert.equal(counter.starts.get(body.id), 1)
+  }
+  const { body } = await invoke(other, { ...work, payload: '{"ms":30000}', async: true })
+  const seen = await follow(other, `/invocations/${body.id}/events`, {
+    until: ({ invocation }) => invocation?.status === 'running',
+  })
+  assert.ok(seen.length >= 2)
+  const cancelled = await send(other, 'PATCH', `/invocations/${body.id}`, { status: 'failed' })
+  assert.equal(cancelled.status, 200)
+  assert.equal((await send(other, 'DELETE', `/deployments/${id}`)).status, 204)
+  await eventually('the home has let go of it', async () => {
+    const rows = await query(home, 'SELECT instance_id FROM app_instances')
+    const blobs = await query(home, 'SELECT id FROM blobs')
+    return rows.length === 0 && blobs.length === 0
+  })
+})
