@@ -23,6 +23,7 @@ import { connectionMemoryRow } from './rows/connection-memory.ts'
 import { deleteSessionRow } from './rows/delete-session.ts'
 import { execRow } from './rows/exec.ts'
 import { getProjectRow } from './rows/get-project.ts'
+import { invocationRow } from './rows/invocation.ts'
 import { listProjectsRow } from './rows/list-projects.ts'
 import { liveViewCostRow } from './rows/live-view-cost.ts'
 import { liveViewLatencyRow } from './rows/live-view-latency.ts'
@@ -80,6 +81,7 @@ const allRows: readonly Row[] = [
   writeFileRow,
   processOutputRow,
   execRow,
+  invocationRow,
   memoryRow,
   standbyRow,
   wakeRow,

@@ -7,6 +7,7 @@ import type { CreateBrowserPoolRequest } from '@berth/contracts/browser-pools'
 import type { Browser, CreateBrowserRequest } from '@berth/contracts/browsers'
 import { commandOf, cpuMsOf, treeOf } from '../measure/processes.ts'
 import { whenQuiet } from '../measure/quiet.ts'
+import type { FetchOptions } from '../../../tests/fixtures/server.ts'
 import { HttpClient, type HttpAnswer } from './http-client.ts'
 import { postmasterOf } from './postmaster.ts'
 import type { Started } from './start.ts'
@@ -145,6 +146,18 @@ export class SessionServer {
       body: form,
     })
     assert.equal(answer.status, 201, await answer.text())
+  }
+
+  /** As tests ask it. */
+  fetch(path: string, { headers, ...init }: FetchOptions = {}): Promise<Response> {
+    const authorization = this.#headers['authorization']!
+    return fetch(this.url + path, { ...init, headers: { authorization, ...headers } })
+  }
+
+  async invoke(body: object, http = this.#http): Promise<HttpAnswer> {
+    const answer = await this.#send('POST', '/invocations', { body: JSON.stringify(body), http })
+    assert.equal(answer.status, 200, answer.text)
+    return answer
   }
 
   instanceDir(id: string): string {
