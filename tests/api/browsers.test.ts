@@ -70,13 +70,17 @@ test('the cap of the organisation holds over all projects', async () => {
   await endAll(shared)
 })
 
-test('what is not built yet is refused by its name', async () => {
+test('what cannot be had is refused by its name, and what is empty is not asked for', async () => {
   for (const [field, value] of Object.entries({
     gpu: true,
+    profile: { name: 'absent' },
+    extensions: [{ name: 'absent' }],
+    proxy_id: 'absent',
+    invocation_id: 'absent',
   })) {
     const { status, body } = await send(shared, 'POST', '/browsers', { [field]: value })
     assert.equal(status, 400, field)
-    assert.ok(body.message.includes(`${field}:`), body.message)
+    assert.ok(body.message.includes(field), body.message)
   }
   for (const empty of [
     { telemetry: null },

@@ -103,15 +103,6 @@ export class Generator {
     return request
   }
 
-  #addSample(request: FuzzRequest): void {
-    const { form, query } = this.#samples[request.operation.id] ?? {}
-    if (query) request.query = query.map(([name, value]) => [name, value])
-    if (!form) return
-    const { headers, body } = formBody(form)
-    for (const [name, value] of headers) request.headers.push([name, value])
-    request.rawBody = body!
-  }
-
   #body(schema: FieldsSchema, lease: KnownPart | undefined): Record<string, unknown> {
     return { ...this.#values.fields(schema), ...(lease && { session_id: lease.id }) }
   }

@@ -1,5 +1,4 @@
 // Values a schema accepts, and that mean something where the world knows what is meant.
-import { notBuiltYet } from '@berth/contracts/browsers'
 import type { FieldsSchema, ValueSchema } from '../conformance/bad-values.ts'
 import { hostileStrings } from '../hostile/hostile-strings.ts'
 import type { Random } from './random.ts'
@@ -19,9 +18,8 @@ const WORDS = [
   '🚢',
 ]
 
-/** Refused by their name until they are built, or where the host has no GPU. */
+/** Refused where what they name is not there, or the host has none. */
 const RARE = new Set([
-  ...notBuiltYet,
   'disable_default_proxy',
   'proxy_id',
   'gpu',

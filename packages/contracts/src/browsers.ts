@@ -146,9 +146,6 @@ export const Browser = Type.Object(
 )
 export type Browser = Static<typeof Browser>
 
-/** Known to clients, built by a later part of Berth: named in the refusal until then. */
-export const notBuiltYet: readonly string[] = []
-
 export const CreateBrowserRequest = Strict({
   name: Type.Optional(BrowserName),
   tags: Type.Optional(Tags),

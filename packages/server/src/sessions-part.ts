@@ -201,9 +201,9 @@ export async function startSessions(options: {
     blobs,
     instances,
     serverId,
-    view,
+    show: (from, record, caller) => browsers.show(from, record, caller),
     toApi: inside.take,
-    shut: (ids) => ids.forEach((id) => sessions.shut(id, 'deleted')),
+    shut: (ended) => ended.forEach((browser) => sessions.shut(browser, 'deleted')),
     log,
   })
   const browsers = new BrowserService({

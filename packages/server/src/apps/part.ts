@@ -6,7 +6,7 @@ import type { Logger } from 'pino'
 import type { Blobs } from '../blobs/blobs.ts'
 import type { Carrier } from '../browsers/carried.ts'
 import * as browserStore from '../browsers/store.ts'
-import type { BrowserView } from '../browsers/view.ts'
+import type { EndedBrowser } from '../browsers/types.ts'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/schema.ts'
 import { inTransaction } from '../db/transaction.ts'
@@ -16,7 +16,7 @@ import { DeploymentService } from '../deployments/service.ts'
 import * as deploymentStore from '../deployments/store.ts'
 import type { Route } from '../http/call.ts'
 import { Ledger } from '../invocations/ledger.ts'
-import { invocationRoutes } from '../invocations/routes.ts'
+import { invocationRoutes, type ShowBrowser } from '../invocations/routes.ts'
 import { Runs } from '../invocations/runs.ts'
 import { InvocationService } from '../invocations/service.ts'
 import * as invocationStore from '../invocations/store.ts'
@@ -48,11 +48,11 @@ export interface AppsPartOptions {
   readonly blobs: Blobs
   readonly instances: Instances
   readonly serverId: string
-  readonly view: BrowserView
+  readonly show: ShowBrowser
   /** Takes in a connection from inside an instance, for the API itself. */
   readonly toApi: (connection: Duplex) => void
   /** Browser sessions whose rows have just ended. */
-  readonly shut: (browserIds: readonly string[]) => void
+  readonly shut: (browsers: readonly EndedBrowser[]) => void
   readonly log: Logger
 }
 
@@ -73,7 +73,7 @@ export class AppsPart {
 
   constructor(options: AppsPartOptions) {
     this.#options = options
-    const { config, db, pool, box, blobs, instances, serverId, view, log, shut } = options
+    const { config, db, pool, box, blobs, instances, serverId, show, log, shut } = options
     const limits = {
       memoryBytes: config.BERTH_APP_MEMORY_MB * MB,
       processes: config.BERTH_SESSION_PROCESSES * 4,
@@ -89,8 +89,8 @@ export class AppsPart {
     this.#ledger = new Ledger({
       pool,
       lockOf,
-      onChange: (id, browserIds) => {
-        shut(browserIds)
+      onChange: (id, browsers) => {
+        shut(browsers)
         this.#invocationChanged(id)
       },
     })
@@ -161,7 +161,7 @@ export class AppsPart {
     this.routes = [
       ...appRoutes(db),
       ...deploymentRoutes(this.#deployments, { streams: this.#streams, lockOf }),
-      ...invocationRoutes(invocations, { streams: this.#streams, lockOf, view }),
+      ...invocationRoutes(invocations, { streams: this.#streams, lockOf, show }),
     ]
     this.#timer = setInterval(() => void this.#reconcile(), RECONCILE_MS).unref()
   }

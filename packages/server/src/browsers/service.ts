@@ -1,5 +1,4 @@
 import {
-  notBuiltYet,
   type Browser,
   type CreateBrowserRequest,
   type EndReason,
@@ -139,7 +138,6 @@ export class BrowserService {
     body: CreateBrowserRequest,
     place: { projectId: string; telemetryAge: Age },
   ): Promise<PlannedBrowser> {
-    refuseNotBuilt(body)
     const browser = await this.#toNewBrowser(place, body)
     return { browser, carried: await carriedBy(this.#attendants?.carriers ?? [], body, browser) }
   }
@@ -316,7 +314,6 @@ export class BrowserService {
     body: UpdateBrowserRequest,
     commit: Commit,
   ): Promise<Browser> {
-    refuseNotBuilt(body)
     const { sessions } = this.#options
     const record = await this.find(caller, idOrName)
     const asked = { request: body.telemetry, age: caller.telemetryAge }
@@ -477,13 +474,6 @@ async function markStarted(tx: Db, { id }: BrowserRecord): Promise<BrowserRecord
 
 export function projectOf({ principal, projectId }: Caller): string | null {
   return principal.projectId ?? projectId
-}
-
-function refuseNotBuilt(body: CreateBrowserRequest | UpdateBrowserRequest): void {
-  const asked = body as Record<string, unknown>
-  for (const field of notBuiltYet) {
-    if (asked[field] !== undefined) throw invalidInput(field, 'is not supported by this version of Berth')
-  }
 }
 
 /** Never a flag and never a script: only what one would type to go somewhere. */

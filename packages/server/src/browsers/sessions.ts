@@ -15,7 +15,7 @@ import { Routing, type RouteOf } from './routing.ts'
 import { awake, type Session } from './session.ts'
 import type { PooledSession, Tenure } from './turn.ts'
 import * as store from './store.ts'
-import type { BrowserRecord } from './types.ts'
+import type { BrowserRecord, EndedBrowser } from './types.ts'
 
 /** After that long without activity an instance is frozen. */
 const STANDBY_AFTER_MS = 5_000
@@ -263,7 +263,7 @@ export class Sessions {
   }
 
   /** Its row has ended: if it is here, it takes nobody in any more. The rest follows by itself. */
-  shut({ id, profile_id }: BrowserRecord, reason: EndReason): void {
+  shut({ id, profile_id }: EndedBrowser, reason: EndReason): void {
     const session = this.#live.get(id)
     if (!session) return
     session.hasProfile = profile_id !== null

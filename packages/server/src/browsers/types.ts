@@ -4,6 +4,9 @@ import type { Selection } from '../telemetry/selection.ts'
 
 export type BrowserRecord = Selectable<BrowsersTable>
 
+/** What is to be known of one whose row has just ended. */
+export type EndedBrowser = Pick<BrowserRecord, 'id' | 'profile_id'>
+
 export interface Viewport {
   readonly width: number
   readonly height: number

@@ -5,6 +5,7 @@ import { nowNs } from '../apps/clock.ts'
 import { appendEvents, type LogLine, type NewEvent } from '../apps/events.ts'
 import { places, type LockOf } from '../apps/lock.ts'
 import { announceChange } from '../db/changes.ts'
+import type { EndedBrowser } from '../browsers/types.ts'
 import type { Db } from '../db/schema.ts'
 import { inTransaction } from '../db/transaction.ts'
 import * as store from './store.ts'
@@ -25,13 +26,13 @@ export interface Ending {
 export class Ledger {
   readonly #pool: Pool
   readonly #lockOf: LockOf
-  readonly #onChange: (invocationId: string, browserIds: readonly string[]) => void
+  readonly #onChange: (invocationId: string, browsers: readonly EndedBrowser[]) => void
 
   constructor(options: {
     pool: Pool
     lockOf: LockOf
     /** Before anybody else hears of it. */
-    onChange: (invocationId: string, browserIds: readonly string[]) => void
+    onChange: (invocationId: string, browsers: readonly EndedBrowser[]) => void
   }) {
     this.#pool = options.pool
     this.#lockOf = options.lockOf
@@ -89,12 +90,11 @@ export class Ledger {
       ...(byInstance !== undefined && { byInstance }),
     })
     if (!record) return undefined
-    const browserIds = await store.endBrowsers(tx, id)
+    const browsers = await store.endBrowsers(tx, id)
     const logs: NewEvent[] = lines.length > 0 ? [{ kind: 'log', invocationId: id, lines }] : []
     await appendEvents(tx, { deploymentId, lock }, [...logs, stateOf(record)])
-    for (const browserId of browserIds) await announceChange(tx, `browser:${browserId}`)
     await announceChange(tx, `invocation:${id}`)
-    return { record, tell: () => this.#onChange(id, browserIds) }
+    return { record, tell: () => this.#onChange(id, browsers) }
   }
 }
 

@@ -2,19 +2,25 @@ import * as contract from '@berth/contracts/invocations'
 import type { LockOf } from '../apps/lock.ts'
 import type { AppStreams } from '../apps/stream.ts'
 import { callerOf } from '../browsers/routes.ts'
-import type { BrowserView } from '../browsers/view.ts'
+import type { Browser } from '@berth/contracts/browsers'
+import type { Caller } from '../browsers/service.ts'
+import type { BrowserRecord } from '../browsers/types.ts'
+import type { Db } from '../db/schema.ts'
 import { route, type Route } from '../http/call.ts'
 import type { InvocationService } from './service.ts'
+
+/** A session as the API shows it. */
+export type ShowBrowser = (db: Db, record: BrowserRecord, caller: Caller) => Promise<Browser>
 
 export interface InvocationRouteOptions {
   readonly streams: AppStreams
   readonly lockOf: LockOf
-  readonly view: BrowserView
+  readonly show: ShowBrowser
 }
 
 export function invocationRoutes(
   invocations: InvocationService,
-  { streams, lockOf, view }: InvocationRouteOptions,
+  { streams, lockOf, show }: InvocationRouteOptions,
 ): Route[] {
   return [
     route(contract.createInvocation, (call) => invocations.create(call, call.body, call)),
@@ -24,7 +30,7 @@ export function invocationRoutes(
       invocations.update(call, call.params.id, call.body, call.commit),
     ),
     route(contract.listInvocationBrowsers, (call) =>
-      invocations.browsers(call, call.params.id, (record) => view.show(record, callerOf(call))),
+      invocations.browsers(call, call.params.id, (record) => show(call.db, record, callerOf(call))),
     ),
     route(contract.deleteInvocationBrowsers, (call) =>
       invocations.deleteBrowsers(call, call.params.id, call.commit),

@@ -16,9 +16,8 @@ import { places, type LockOf } from '../apps/lock.ts'
 import type { JobQueue } from '../apps/queue.ts'
 import { findAppVersion, type AppVersionRecord } from '../apps/store.ts'
 import type { Carried, Carrier } from '../browsers/carried.ts'
-import type { BrowserRecord } from '../browsers/types.ts'
+import type { BrowserRecord, EndedBrowser } from '../browsers/types.ts'
 import { crashPoint } from '../crash-point.ts'
-import { announceChange } from '../db/changes.ts'
 import type { Db } from '../db/schema.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { holdRunning } from '../deployments/store.ts'
@@ -51,7 +50,7 @@ export interface InvocationServiceOptions {
   readonly shortcomings: readonly string[]
   readonly listBrowsers: (projectId: string, invocationId: string) => Promise<BrowserRecord[]>
   /** Browser sessions whose rows have just ended. */
-  readonly shut: (browserIds: readonly string[]) => void
+  readonly shut: (browsers: readonly EndedBrowser[]) => void
 }
 
 export class InvocationService implements Carrier {
@@ -220,21 +219,16 @@ export class InvocationService implements Carrier {
   async browsers(
     caller: InvocationCaller,
     id: string,
-    show: (record: BrowserRecord) => Browser,
+    show: (record: BrowserRecord) => Promise<Browser>,
   ): Promise<{ browsers: Browser[] }> {
     const record = await this.find(caller, id)
     const browsers = await this.#options.listBrowsers(record.project_id, record.id)
-    return { browsers: browsers.map(show) }
+    return { browsers: await Promise.all(browsers.map(show)) }
   }
 
   async deleteBrowsers(caller: InvocationCaller, id: string, commit: Commit): Promise<void> {
     const record = await this.find(caller, id)
-    const ids = await commit(async (tx) => {
-      const ended = await store.endBrowsers(tx, record.id)
-      for (const browserId of ended) await announceChange(tx, `browser:${browserId}`)
-      return ended
-    })
-    this.#options.shut(ids)
+    this.#options.shut(await commit((tx) => store.endBrowsers(tx, record.id)))
   }
 
   /** Ends all that a deployment still has to do. */

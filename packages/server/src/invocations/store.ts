@@ -1,6 +1,9 @@
 import { sql } from 'kysely'
 import { LONGEST_LISTED, type InvocationStatus } from '@berth/contracts/invocations'
 import { containing } from '../db/like.ts'
+import { savingAfter } from '../browsers/store.ts'
+import type { EndedBrowser } from '../browsers/types.ts'
+import { announceChange } from '../db/changes.ts'
 import type { Db } from '../db/schema.ts'
 import type { InvocationRecord } from './types.ts'
 
@@ -227,16 +230,23 @@ export async function markEnded(
   return query.returning(columns).executeTakeFirst()
 }
 
-/** Its browser sessions end with it; their ids. */
-export async function endBrowsers(tx: Db, invocationId: string): Promise<string[]> {
+/** Its browser sessions end with it. */
+export async function endBrowsers(tx: Db, invocationId: string): Promise<EndedBrowser[]> {
   const rows = await tx
     .updateTable('browsers')
-    .set({ deleted_at: sql<string>`now()`, end_reason: 'deleted', is_starting: false })
+    .set({
+      deleted_at: sql<string>`now()`,
+      end_reason: 'deleted',
+      is_starting: false,
+      ...savingAfter('deleted'),
+    })
     .where('invocation_id', '=', invocationId)
     .where('deleted_at', 'is', null)
-    .returning('id')
+    .returning(['id', 'profile_id'])
     .execute()
-  return rows.map(({ id }) => id)
+  // Whichever servers have them end them.
+  for (const { id } of rows) await announceChange(tx, `browser:${id}`)
+  return rows
 }
 
 export async function tieBrowser(tx: Db, browserId: string, invocationId: string): Promise<void> {
