@@ -22,16 +22,25 @@ const TABS = [`${site.url}/`, `${site.url}/second`]
 /** In all that a browser keeps, and in a second tab. */
 async function leaveMark(cdp: CdpClient, name: string): Promise<void> {
   await join(cdp, site, name)
-  await cdp.call('Target.createTarget', { url: TABS[1] })
+  const { targetId } = await cdp.call<{ targetId: string }>('Target.createTarget', { url: TABS[1] })
   await hasTabs(cdp)
+  // A tab that has come nowhere yet is none that could be kept.
+  const attached = await cdp.call<{ sessionId: string }>('Target.attachToTarget', { targetId, flatten: true })
+  const expression = `document.readyState + ' ' + location.href`
+  await eventually('the second one is loaded', async () => {
+    const { result } = await cdp.call<{ result: { value: string } }>(
+      'Runtime.evaluate',
+      { expression },
+      attached,
+    )
+    return result.value === `complete ${TABS[1]}`
+  })
 }
 
-/** A tab that has come nowhere yet is none that could be kept. */
 async function hasTabs(cdp: CdpClient, expected = TABS): Promise<void> {
   let pages: string[] = []
   const areThere = async () => (pages = await pagesOf(cdp)).join() === expected.join()
   await eventually('its tabs are there', areThere).catch(() => assert.deepEqual(pages, expected))
-  await cdp.evaluate('new Promise((resolve) => setTimeout(resolve, 300))')
 }
 
 const known = (session: Session) => withCdp(session.cdp_ws_url, (cdp) => knownAt(cdp, site))
