@@ -221,6 +221,9 @@ export class SessionServer {
     { body, http = this.#http }: { body?: string; http?: HttpClient } = {},
   ): Promise<HttpAnswer> {
     const headers = body === undefined ? { authorization: this.#headers['authorization']! } : this.#headers
-    return http.send({ url: this.url + path, method, headers, ...(body !== undefined && { body }) })
+    // Node does not say by itself where the body of a DELETE ends.
+    const framed =
+      body === undefined ? headers : { ...headers, 'content-length': String(Buffer.byteLength(body)) }
+    return http.send({ url: this.url + path, method, headers: framed, ...(body !== undefined && { body }) })
   }
 }
