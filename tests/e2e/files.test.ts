@@ -314,32 +314,42 @@ test('a large file passes both ways without being held by the server or the agen
   const piece = randomBytes(MB)
   const [agent] = partsOf(await instanceOf(server, session), 'agent')
   const residents = () => [server.process.pid!, agent!.pid].map(residentMegabytes)
-  const hash = createHash('sha256')
-  for (let count = 0; count < LARGE_MB; count++) hash.update(piece)
-  const written = hash.digest('hex')
+  const hashOf = (megabytes: number) => {
+    const hash = createHash('sha256')
+    for (let count = 0; count < megabytes; count++) hash.update(piece)
+    return hash.digest('hex')
+  }
   const passes = {
-    written: async () => {
-      const answer = await writeStream(`${HOME}/large`, LARGE_MB, piece)
+    written: async (megabytes: number) => {
+      const answer = await writeStream(`${HOME}/large`, megabytes, piece)
       assert.equal(answer.status, 201, await answer.text())
     },
-    read: async () => {
+    read: async (megabytes: number) => {
       const answer = await fs.readFile(id, { path: `${HOME}/large` })
-      assert.equal(answer.headers.get('content-length'), String(LARGE_MB * MB))
+      assert.equal(answer.headers.get('content-length'), String(megabytes * MB))
       const back = createHash('sha256')
       for await (const chunk of answer.body!) back.update(chunk)
-      assert.equal(back.digest('hex'), written)
+      assert.equal(back.digest('hex'), hashOf(megabytes))
     },
   }
-  for (const [what, pass] of Object.entries(passes)) {
-    const before = residents()
-    let most = before
+  const mostWhile = async (work: () => Promise<void>) => {
+    let most = residents()
     const looking = setInterval(() => {
       const now = residents()
       most = most.map((megabytes, index) => Math.max(megabytes, now[index]!))
     }, 10)
-    await pass()
+    await work()
     clearInterval(looking)
-    const grown = most.map((megabytes, index) => Math.round(megabytes - before[index]!))
+    return most
+  }
+  // What a quarter of it takes is what passing takes, whatever the collector of garbage has just done.
+  const small: number[][] = []
+  for (const pass of Object.values(passes)) small.push(await mostWhile(() => pass(LARGE_MB / 4)))
+  for (const [what, pass] of Object.entries(passes)) {
+    const most = await mostWhile(() => pass(LARGE_MB))
+    const grown = most.map((megabytes, index) =>
+      Math.round(megabytes - Math.max(...small.map((each) => each[index]!))),
+    )
     t.diagnostic(`${what}: server and agent grew by ${grown.join(' and ')} MB`)
     assert.ok(
       grown.every((megabytes) => megabytes <= 48),

@@ -97,6 +97,8 @@ for (const proxy of [http, https, socks5]) {
     await eventually('the start URL arrives', () =>
       plain.visits.some(({ path }) => path === `/started-by-${proxy.protocol}`),
     )
+    // Or else it would come in between.
+    await page.waitForURL(`${plain.url}/started-by-${proxy.protocol}`)
     await page.goto(`${plain.url}/`)
     assert.equal(await page.title(), proxy.exit)
     assert.equal(await seenFrom(page, secure), proxy.exit)

@@ -30,7 +30,7 @@ export interface BuildOrder {
   readonly git?: GitSource
   /** npm's own program, as the instance sees it; undefined where the host has none that it could see. */
   readonly npm?: string
-  readonly npmRegistry: string
+  readonly npmRegistry?: string
   readonly pythonIndex: string
   /** Of the user: install scripts see these. */
   readonly env: Readonly<Record<string, string>>

@@ -374,9 +374,9 @@ const settings = {
     help: 'How many versions of a profile are kept, the current one among them.',
   }),
   BERTH_NPM_REGISTRY: setting({
-    default: 'https://registry.npmjs.org/',
-    parse: registryUrl,
-    help: 'For apps: the npm registry their packages come from; open to them while they are built, wherever it is.',
+    default: '',
+    parse: (value) => (value ? registryUrl(value) : undefined),
+    help: 'For apps: the npm registry their packages come from; open to them while they are built, wherever it is. Empty: the one that npm of this machine uses.',
   }),
   BERTH_PYTHON_INDEX: setting({
     default: 'https://pypi.org/simple/',

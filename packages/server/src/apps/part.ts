@@ -1,5 +1,4 @@
 // The composition of everything around apps; app.ts puts it beside the rest.
-import { realpathSync } from 'node:fs'
 import type { Duplex } from 'node:stream'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
@@ -23,10 +22,10 @@ import * as invocationStore from '../invocations/store.ts'
 import { Waiting } from '../invocations/waiting.ts'
 import { findDefaultProject } from '../projects/store.ts'
 import type { Instances, ReadyInstance } from '../runtime/instances.ts'
-import { findProgram } from '../runtime/local/programs.ts'
 import type { SealedBox } from '../secrets/sealed-box.ts'
 import { AppInstances } from './instances.ts'
 import { DeploymentLock, type LockOf } from './lock.ts'
+import { Npm } from './npm.ts'
 import { JobQueue } from './queue.ts'
 import { appRoutes } from './routes.ts'
 import { AppStreams } from './stream.ts'
@@ -110,8 +109,7 @@ export class AppsPart {
     })
     this.#builder = new Builder({
       ...shared,
-      npm: findNpm(),
-      npmRegistry: config.BERTH_NPM_REGISTRY,
+      npm: new Npm({ registry: config.BERTH_NPM_REGISTRY }),
       pythonIndex: config.BERTH_PYTHON_INDEX,
       mostBuiltBytes: config.BERTH_APP_DISK_MB * MB,
       onRunning: (record) => {
@@ -289,13 +287,3 @@ export class AppsPart {
 }
 
 /** As an instance sees it, which has all of /usr. */
-function findNpm(): string | undefined {
-  const link = findProgram('npm')
-  if (link === undefined) return undefined
-  try {
-    const path = realpathSync(link)
-    return path.startsWith('/usr/') ? path : undefined
-  } catch {
-    return undefined
-  }
-}

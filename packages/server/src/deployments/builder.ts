@@ -8,6 +8,7 @@ import { LONGEST_LOG_LINE } from '@berth/contracts/logs'
 import { AppAgent } from '../apps/agent.ts'
 import { appendEvents, type LogLine, type NewEvent } from '../apps/events.ts'
 import { DeploymentLock, places } from '../apps/lock.ts'
+import type { Npm } from '../apps/npm.ts'
 import * as apps from '../apps/store.ts'
 import type { Blob, Blobs } from '../blobs/blobs.ts'
 import { ContentSealer, openContent } from '../blobs/sealed-content.ts'
@@ -39,8 +40,7 @@ export interface BuilderOptions {
   readonly serverId: string
   readonly limits: InstanceLimits
   readonly memoryMb: number
-  readonly npm: string | undefined
-  readonly npmRegistry: URL
+  readonly npm: Npm
   readonly pythonIndex: URL
   /** Of all app instances; those of a build have the registries besides. */
   readonly openings: Openings
@@ -126,19 +126,20 @@ export class Builder {
     record: DeploymentRecord,
     { lock, logs, signal }: { lock: DeploymentLock; logs: BuildLogs; signal: AbortSignal },
   ): Promise<Built> {
-    const { instances, limits, openings, npmRegistry, pythonIndex } = this.#options
+    const { instances, limits, openings, npm, pythonIndex } = this.#options
+    const npmRegistry = await npm.registry()
     const { instance, agent: client } = await instances.claimWithoutBrowser(limits).open()
     const over = AbortSignal.any([signal, endOf(instance.ended)])
     try {
       instance.endureOom()
-      const allow = [...openings.allow, ...[npmRegistry, pythonIndex].map(toEntry)]
+      const allow = [...openings.allow, ...[npmRegistry ?? [], pythonIndex].flat().map(toEntry)]
       instance.setOpenings({ ...openings, allow })
       const agent = new AppAgent(client)
       if (record.source_blob_id !== null) {
         logs.add('Unpacking the source')
         await agent.putSource(this.#source(record, lock), over)
       }
-      const { runtime, registry } = await this.#follow(agent, this.#order(record, lock), {
+      const { runtime, registry } = await this.#follow(agent, this.#order(record, lock, npmRegistry), {
         logs,
         signal: over,
       })
@@ -156,8 +157,8 @@ export class Builder {
     return openContent(read, lock.for(places.source(id)), { sizeBytes, start: 0, end: sizeBytes - 1 })
   }
 
-  #order(record: DeploymentRecord, lock: DeploymentLock): BuildOrder {
-    const { npm, npmRegistry, pythonIndex, memoryMb } = this.#options
+  #order(record: DeploymentRecord, lock: DeploymentLock, npmRegistry: URL | undefined): BuildOrder {
+    const { npm, pythonIndex, memoryMb } = this.#options
     const { env, apiKey, gitToken } = secretsOf(record, lock)
     return {
       entrypoint: record.entrypoint,
@@ -169,8 +170,8 @@ export class Builder {
           ...(gitToken !== undefined && { token: gitToken }),
         },
       }),
-      ...(npm !== undefined && { npm }),
-      npmRegistry: npmRegistry.href,
+      ...(npm.program !== undefined && { npm: npm.program }),
+      ...(npmRegistry && { npmRegistry: npmRegistry.href }),
       pythonIndex: pythonIndex.href,
       env,
       ownEnv: ownEnvironment({ apiKey, entrypoint: record.entrypoint }),

@@ -41,7 +41,7 @@ export async function* installNodePackages({
     cwd: places.root,
     env: {
       ...env,
-      npm_config_registry: order.npmRegistry,
+      ...(order.npmRegistry !== undefined && { npm_config_registry: order.npmRegistry }),
       npm_config_cache: cache,
       npm_config_ignore_scripts: 'false',
       npm_config_fetch_retries: '1',
