@@ -266,7 +266,7 @@ test('no way around the proxy leads out of the instance', async () => {
   }
   const locations = [{ host: '127.0.0.1', port: canaries.port }]
   await client.send('Target.setRemoteLocations', { locations })
-  // Its own page: Chromium does not answer for one that an earlier test left hanging.
+  // Its own page: for the one with a file input that an earlier test left, Chromium never answers.
   const { targetInfo } = await client.call<{ targetInfo: { targetId: string } }>(
     'Target.getTargetInfo',
     {},
