@@ -148,6 +148,7 @@ test('a proxy is changed under open pages and kept-alive connections, and nothin
   // An answer without end, a socket and a tunnel that the browser keeps for later.
   await page.evaluate(`{
     globalThis.cut = []
+    globalThis.isOpen = false
     fetch('${secure.url}/endless').then((answer) => answer.text()).catch(() => cut.push('answer'))
     const socket = new WebSocket('ws://host.berth.internal:${plain.port}/echo')
     socket.onopen = () => { globalThis.isOpen = true }

@@ -18,9 +18,10 @@ const server = await startServer(fileOwner, { hasRealInstances: true, env })
 const neighbour = await CdpClient.open((await createSession(server)).cdp_ws_url)
 cleanUpAfter(fileOwner, () => neighbour.terminate())
 
-async function stop(session: Session, part: Part): Promise<void> {
-  const [found] = partsOf(await instanceOf(server, session), part)
+async function stop(session: Session, part: Part, of = server): Promise<number> {
+  const [found] = partsOf(await instanceOf(of, session), part)
   process.kill(found!.pid, 'SIGSTOP')
+  return found!.pid
 }
 
 /** While it is under way a session beside it answers as ever; how long that took at the most. */
@@ -93,6 +94,23 @@ describe('a stopped', { concurrency: 2 }, () => {
     await stop(session, 'bwrap')
     assert.equal(await withCdp(session.cdp_ws_url, (cdp) => cdp.evaluate('1 + 1')), 2)
     assert.equal((await send(server, 'DELETE', `/browsers/${session.session_id}`)).status, 204)
+  })
+
+  test('server does not take its own silence for that of an agent', async (t) => {
+    const stopped = await startServer(t, { hasRealInstances: true, env })
+    const session = await createSession(stopped)
+    const cdp = await CdpClient.open(session.cdp_ws_url)
+    // Long enough for a renewal to be under way, which is then answered to a server that does not listen.
+    const agent = await stop(session, 'agent', stopped)
+    await delay((LEASE_SECONDS * 1000 * 3) / 5)
+    stopped.process.kill('SIGSTOP')
+    process.kill(agent, 'SIGCONT')
+    await delay((LEASE_SECONDS * 1000 * 3) / 4)
+    stopped.process.kill('SIGCONT')
+    await delay(LEASE_SECONDS * 1000)
+    assert.equal(await cdp.evaluate('6 * 7'), 42)
+    cdp.terminate()
+    await agrees(stopped)
   })
 
   test('server loses nothing within the lease, and beyond it finds its sessions lost', async (t) => {

@@ -7,6 +7,7 @@ import type { BrowserStart } from '@berth/contracts/link'
 import { newId } from '@berth/kit/ids'
 import { pause } from '@berth/kit/pause'
 import { Turnstile } from '@berth/kit/turnstile'
+import { WakingTime } from '@berth/kit/waking-time'
 import { crashPoint } from '../crash-point.ts'
 import { AgentClient } from './agent-client.ts'
 import type { Driver, Instance, InstanceLimits, InstanceOptions } from './driver.ts'
@@ -68,6 +69,7 @@ export class Instances {
   /** Those that wait for a session, or are being made to. */
   readonly #unused = new Set<string>()
   readonly #closing = new AbortController()
+  readonly #time = new WakingTime()
   readonly #starts = new Turnstile(STARTS_AT_ONCE)
 
   constructor(options: InstancesOptions) {
@@ -301,7 +303,7 @@ export class Instances {
       // A frozen one does not count its lease, and cannot answer.
       if (instance.isFrozen) failingSince = undefined
       else {
-        const askedAt = performance.now()
+        const askedAt = this.#time.now()
         try {
           const { browser, restarts, failure } = await agent.renewLease(leaseSeconds, over.signal)
           isHeard = true
@@ -312,10 +314,10 @@ export class Instances {
             await instance.destroy()
           }
         } catch (error) {
-          // From when it was first asked in vain, not from when it last answered: a server that stood still
-          // did not ask.
+          // From when it was first asked in vain, not from when it last answered, and by the time in which we
+          // could have heard it: a server that stood still did not ask, or did not listen.
           failingSince ??= askedAt
-          const isSilent = performance.now() - failingSince > everyMs * (RENEWALS_PER_LEASE - 1)
+          const isSilent = this.#time.now() - failingSince > everyMs * (RENEWALS_PER_LEASE - 1)
           if (isHeard && isSilent && !instance.isFrozen && !over.signal.aborted) {
             log.warn({ err: error, instanceId: instance.id }, 'instance does not answer and is destroyed')
             await instance.destroy()
@@ -342,6 +344,7 @@ export class Instances {
   /** Lets go of all; what nobody uses is destroyed, the rest only when told so. */
   async close({ keep }: { keep: ReadonlySet<string> }): Promise<void> {
     this.#closing.abort()
+    this.#time[Symbol.dispose]()
     await Promise.all(kinds.map((kind) => this.#stocks[kind].settled))
     await Promise.all(
       [...this.#all.values()].map(async ({ instance, agent }) => {
