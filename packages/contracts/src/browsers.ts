@@ -217,7 +217,7 @@ export const createBrowser = operation({
   effect: 'act',
   status: 200,
   response: Browser,
-  errors: ['bad_request', 'not_found', 'already_exists', 'too_many_sessions', 'capacity_exhausted'],
+  errors: ['bad_request', 'already_exists', 'too_many_sessions', 'capacity_exhausted'],
 })
 
 export const listBrowsers = operation({

@@ -202,6 +202,7 @@ export interface BrowserPoolsTable {
   timeout_seconds: number
   refresh_on_profile_update: boolean
   browser: ColumnType<PooledBrowserRequest, string, string>
+  sealed_policy: Buffer | null
   telemetry: Category[] | null
   profile_id: string | null
   extension_ids: string[]
