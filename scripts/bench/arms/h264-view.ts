@@ -26,15 +26,16 @@ export class H264View {
   constructor({ display, cores, framesPerSecond, pixel }: H264Options) {
     const ffmpeg = findProgram('ffmpeg')!
     const from = `-v error -f x11grab -framerate ${framesPerSecond} -video_size ${SIZE} -i ${display}`
-    const encode = '-c:v libx264 -preset ultrafast -tune zerolatency -pix_fmt yuv420p -g 600 -f h264 pipe:1'
-    this.#grab = spawn('taskset', ['--cpu-list', cores, ffmpeg, ...`${from} ${encode}`.split(' ')], {
+    const encode = '-c:v libx264 -preset ultrafast -tune zerolatency -pix_fmt yuv420p -g 600'
+    // Raw, so that its pictures can be counted; for a decoder with their times.
+    const to = `-flush_packets 1 -f ${pixel ? 'nut' : 'h264'} pipe:1`
+    this.#grab = spawn('taskset', ['--cpu-list', cores, ffmpeg, ...`${from} ${encode} ${to}`.split(' ')], {
       stdio: ['pipe', 'pipe', 'ignore'],
     })
     this.#grab.stdout!.on('data', (chunk: Buffer) => this.#count(chunk))
     if (pixel) {
-      const input =
-        '-v error -flags low_delay -fflags nobuffer -probesize 32 -analyzeduration 0 -f h264 -i pipe:0'
-      const look = `-vf crop=2:2:${pixel.x}:${pixel.y},scale=1:1,format=rgb24 -fps_mode passthrough -f rawvideo pipe:1`
+      const input = '-v error -threads 1 -flags low_delay -probesize 5000 -analyzeduration 0 -f nut -i pipe:0'
+      const look = `-vf crop=2:2:${pixel.x}:${pixel.y},scale=1:1,format=rgb24 -fps_mode passthrough -flush_packets 1 -f rawvideo pipe:1`
       this.#decoder = spawn(ffmpeg, `${input} ${look}`.split(' '), { stdio: ['pipe', 'pipe', 'ignore'] })
       this.#decoder.stdin!.on('error', () => {})
       this.#grab.stdout!.pipe(this.#decoder.stdin!)
@@ -50,6 +51,7 @@ export class H264View {
     return this.#bytes
   }
 
+  /** Of a stream that is not decoded. */
   get frames(): number {
     return this.#frames
   }
