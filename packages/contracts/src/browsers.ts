@@ -292,7 +292,8 @@ export const deleteBrowser = operation({
 export const deletePersistentBrowser = operation({
   id: 'deletePersistentBrowser',
   tag,
-  summary: 'Of old clients: there are no persistent sessions, so there is nothing to delete',
+  summary: 'Delete a persistent session, for old clients',
+  description: 'There are no persistent sessions, so there is nothing to delete.',
   method: 'DELETE',
   path: '/browsers',
   kind: 'empty',
