@@ -397,6 +397,7 @@ interface AppInstancesTable {
   instance_id: Fixed<string>
   deployment_id: Fixed<string>
   server_id: Fixed<string>
+  is_set_up: Generated<boolean>
   created_at: TimeOfMaking
 }
 
