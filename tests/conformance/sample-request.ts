@@ -29,6 +29,14 @@ const bodies: Record<string, object> = {
   pressKey: { keys: ['Return'] },
   createProfile: { name: 'made-by-a-stranger' },
   updateProfile: { name: 'renamed-by-a-stranger' },
+  createCredential: { name: 'made by a stranger', domain: 'sample.example', values: { password: 'sample' } },
+  updateCredential: { name: 'renamed by a stranger', values: { password: 'of a stranger' } },
+  createCredentialProvider: {
+    name: 'made by a stranger',
+    provider_type: 'onepassword',
+    token: 'ops_of-a-stranger',
+  },
+  updateCredentialProvider: { name: 'renamed by a stranger', enabled: false },
 }
 
 /** Of those that take a form: what changes most, too. */
