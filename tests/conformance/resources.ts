@@ -90,8 +90,6 @@ const makers: Record<string, (caller: HttpCaller, key: string) => Promise<string
   profiles: (caller, key) => newProfile(caller, key),
   credentials: (caller, key) => newCredential(caller, key),
 }
-/** Those of the organisation, by both words for them. */
-const providers = ['credential_providers', 'providers']
 
 /** Their ids, by the word that stands before them in paths. */
 export async function newResources(
@@ -101,13 +99,12 @@ export async function newResources(
 ): Promise<References> {
   const entries: [string, string][] = []
   for (const [resource, make] of Object.entries(makers)) entries.push([resource, await make(caller, key)])
-  const provider = await newCredentialProvider(caller, organizationKey)
-  for (const resource of providers) entries.push([resource, provider])
+  entries.push(['credential_providers', await newCredentialProvider(caller, organizationKey)])
   return { ...Object.fromEntries(entries), ...(await newApp(caller, key)) }
 }
 
 export const absentResources: References = Object.fromEntries(
-  [...Object.keys(makers), ...providers, 'deployments', 'invocations'].map((resource) => [
+  [...Object.keys(makers), 'credential_providers', 'deployments', 'invocations'].map((resource) => [
     resource,
     'absent',
   ]),
