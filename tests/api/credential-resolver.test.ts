@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, test, type TestContext } from 'node:test'
+import { sql } from 'kysely'
 import type { Credential, CredentialReference } from '@berth/contracts/credentials'
 import type { CreateCredentialProviderRequest } from '@berth/contracts/credential-providers'
 import { CredentialResolver } from '@berth/server/credentials/resolver'
@@ -256,6 +257,11 @@ test('what a connection is to refer to is checked, by the name of the field', as
   await assert.rejects(check({ name }, otherProjectId), /credential\.name: names no credential/)
 })
 
+async function isAnyoneWaiting(): Promise<boolean> {
+  const { rows } = await sql`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'`.execute(db)
+  return rows.length > 0
+}
+
 test('what is checked is not deleted before who refers to it is there', async () => {
   const { id, name } = await newCredential()
   const order: string[] = []
@@ -263,8 +269,7 @@ test('what is checked is not deleted before who refers to it is there', async ()
   await change(async (tx) => {
     await resolver.check(tx, projectId, { name })
     deleting = change((other) => credentials.delete(other, caller, id)).then(() => order.push('deleted'))
-    // Long enough for it, if nothing held it.
-    for (let count = 0; count < 20; count++) await resolver.standing(tx, projectId, { name })
+    while (order.length === 0 && !(await isAnyoneWaiting())) await resolver.standing(tx, projectId, { name })
     order.push('referred to')
   })
   await deleting
