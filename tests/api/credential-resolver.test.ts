@@ -276,16 +276,30 @@ test('what is checked is not deleted before who refers to it is there', async ()
   assert.deepEqual(order, ['referred to', 'deleted'])
 })
 
-test('whether one can log in by itself is known without opening it or asking anybody', async (t) => {
-  const plain = await newCredential()
+test('whether one can log in by itself is known without asking anybody', async (t) => {
+  const plain = await newCredential({ values: { email: 'a', password: 'p', pin: '' } })
   const coded = await newCredential({ totp_secret: 'JBSWY3DPEHPK3PXP' })
   const { id, name: provider } = await newProvider(t)
   connect.requests.length = 0
   const standing = (reference: CredentialReference) => resolver.standing(db, projectId, reference)
-  assert.deepEqual(await standing({ name: plain.name }), { isExternal: false, hasTotp: false })
-  assert.deepEqual(await standing({ name: coded.name }), { isExternal: false, hasTotp: true })
+  assert.deepEqual(await standing({ name: plain.name }), {
+    isExternal: false,
+    hasTotp: false,
+    valueKeys: ['email', 'password'],
+  })
+  assert.equal((await standing({ name: coded.name }))?.hasTotp, true)
+  await db
+    .updateTable('credentials')
+    .set({ sealed_values: Buffer.from('x') })
+    .where('id', '=', coded.id)
+    .execute()
+  assert.equal((await standing({ name: coded.name }))?.valueKeys, undefined, 'it does not open')
   assert.equal(await standing({ name: 'absent' }), undefined)
-  assert.deepEqual(await standing({ provider, auto: true }), { isExternal: true, hasTotp: undefined })
+  assert.deepEqual(await standing({ provider, auto: true }), {
+    isExternal: true,
+    hasTotp: undefined,
+    valueKeys: undefined,
+  })
   await providers.update(db, id, { enabled: false })
   assert.equal(await standing({ provider, auto: true }), undefined)
   assert.deepEqual(connect.requests, [])
