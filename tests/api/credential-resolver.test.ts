@@ -17,9 +17,10 @@ import { DirectUpstream } from '@berth/server/egress/upstream'
 import { insertProject } from '@berth/server/projects/store'
 import { Keyring } from '@berth/server/secrets/keyring'
 import { SealedBox } from '@berth/server/secrets/sealed-box'
+import { connectLogin, startConnect, type ConnectVault } from '../fixtures/connect-server.ts'
 import { startDatabase } from '../fixtures/database.ts'
-import { connectLogin, startConnect, startVault, type ConnectVault } from '../fixtures/secret-servers.ts'
 import { tempDir } from '../fixtures/server.ts'
+import { startVault } from '../fixtures/vault-server.ts'
 
 const owner = { after }
 const { db, pool } = await startDatabase(owner)
@@ -223,6 +224,24 @@ test('a failed list is not remembered', async (t) => {
   assert.ok(await resolve({ provider, auto: true }))
 })
 
+test('a list that takes too long is given up', async (t) => {
+  const { id, name: provider } = await newProvider(t)
+  const record = await db
+    .selectFrom('credential_providers')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
+  connect.misbehave = () => {}
+  t.after(() => {
+    connect.misbehave = undefined
+  })
+  const hasty = new Sources({ box, policy, upstream: new DirectUpstream({ policy }), listMs: 100 })
+  await assert.rejects(hasty.items(record, signal), {
+    code: 'provider_unreachable',
+    message: `Cannot read from credential provider "${provider}": it took longer than 0.1 s to list its items`,
+  })
+})
+
 test('an item that is gone since it was listed is none', async (t) => {
   const { name: provider } = await newProvider(t)
   team.items.push(connectLogin({ id: 'brief', title: 'Brief', username: 'b' }))
@@ -231,11 +250,12 @@ test('an item that is gone since it was listed is none', async (t) => {
   assert.equal(await resolve({ provider, path: 'Team/Brief' }), undefined)
 })
 
+const check = (reference: object, project = projectId) =>
+  change((tx) => resolver.check(tx, project, reference))
+
 test('what a connection is to refer to is checked, by the name of the field', async (t) => {
   const { name } = await newCredential()
   const { name: provider } = await newProvider(t)
-  const check = (reference: object, project = projectId) =>
-    change((tx) => resolver.check(tx, project, reference))
   for (const reference of [{ name }, { provider, path: 'A/B' }, { provider, auto: true }, { auto: true }]) {
     await check(reference)
   }

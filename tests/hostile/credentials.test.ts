@@ -7,7 +7,7 @@ import { newTenant } from '../conformance/fixture-keys.ts'
 import { assertError } from '../conformance/error-answer.ts'
 import { HttpCaller, type Answer } from '../conformance/http-exchange.ts'
 import { ServerDatabase } from '../conformance/server-database.ts'
-import { connectLogin, startConnect } from '../fixtures/secret-servers.ts'
+import { connectLogin, startConnect } from '../fixtures/connect-server.ts'
 import { startServer } from '../fixtures/server.ts'
 import { filesWith, holds } from './secret-search.ts'
 import { assertNoFaultLogged } from './server-log.ts'
@@ -140,12 +140,13 @@ async function newProvider(name: string): Promise<string> {
   return (answer.json as { id: string }).id
 }
 
+async function tokenOf(id: string): Promise<Buffer> {
+  const [row] = await database.run('SELECT sealed_token FROM credential_providers WHERE id = $1', [id])
+  return row!['sealed_token'] as Buffer
+}
+
 test('the token of a provider that was changed, or is of another one, is sent nowhere', async () => {
   const [one, other] = [await newProvider('one'), await newProvider('other')]
-  const tokenOf = async (id: string) => {
-    const [row] = await database.run('SELECT sealed_token FROM credential_providers WHERE id = $1', [id])
-    return row!['sealed_token'] as Buffer
-  }
   const whole = await tokenOf(one)
   const flipped = Buffer.from(whole)
   flipped[flipped.length - 1]! ^= 1
