@@ -18,6 +18,7 @@ import { bootstrap } from './bootstrap.ts'
 import { countLiveBrowsers } from './browsers/store.ts'
 import { countExtensions } from './extensions/store.ts'
 import type { Config } from './config.ts'
+import { countCredentials } from './credentials/store.ts'
 import { openDatabase } from './db/database.ts'
 import { countLiveDeployments } from './deployments/store.ts'
 import { ChangeListener } from './db/listener.ts'
@@ -42,6 +43,7 @@ import { ProjectService } from './projects/service.ts'
 import { countLiveProxies } from './proxies/store.ts'
 import { Keyring } from './secrets/keyring.ts'
 import { SealedBox } from './secrets/sealed-box.ts'
+import { serviceSecret } from './secrets/service-secret.ts'
 import { openDriver, startSessions, type SessionsPart } from './sessions-part.ts'
 import { docsPage } from './docs/page.ts'
 import { Metrics } from './system/metrics.ts'
@@ -140,6 +142,7 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
       { what: 'browser pools', countIn: countLivePools },
       { what: 'browser sessions', countIn: countLiveBrowsers },
       { what: 'proxies', countIn: countLiveProxies },
+      { what: 'credentials', countIn: countCredentials },
       { what: 'extensions', countIn: countExtensions },
       { what: 'profiles', countIn: countProfiles },
       { what: 'deployments', countIn: countLiveDeployments },
@@ -198,7 +201,7 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
     access,
     sessionGuard: part.accessTo(rate).guard,
     audit,
-    answers: new IdempotentAnswers(box),
+    answers: new IdempotentAnswers({ box, secret: await serviceSecret(db, box, 'idempotent-requests') }),
     originOf: (request) => originOf(config, request),
     heldActs: new Turnstile(Math.floor(config.BERTH_DATABASE_POOL / 2)),
     openStreams,
