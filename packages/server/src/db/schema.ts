@@ -2,6 +2,7 @@
 import type { ColumnType, Generated, GeneratedAlways, Kysely } from 'kysely'
 import type { AppAction } from '@berth/contracts/apps'
 import type { CreateBrowserRequest, EndReason } from '@berth/contracts/browsers'
+import type { ProviderType } from '@berth/contracts/credential-providers'
 import type { ConflictRule, SaveState, VersionSource } from '@berth/contracts/profiles'
 import type { ProxyConfig, ProxyProtocol, ProxyStatus, ProxyType } from '@berth/contracts/proxies'
 import type { DeploymentStatus } from '@berth/contracts/deployments'
@@ -399,6 +400,35 @@ interface AppInstancesTable {
   created_at: TimeOfMaking
 }
 
+export interface CredentialsTable {
+  id: Fixed<string>
+  project_id: Fixed<string>
+  name: string
+  domain: Fixed<string>
+  sso_provider: string | null
+  /** Both sealed. */
+  sealed_values: Buffer | null
+  sealed_totp: Buffer | null
+  created_at: TimeOfMaking
+  updated_at: TimeOfMaking
+  deleted_at: Time | null
+}
+
+export interface CredentialProvidersTable {
+  id: Fixed<string>
+  name: string
+  provider_type: Fixed<ProviderType>
+  server_url: string | null
+  /** Null: it was deleted. */
+  sealed_token: Buffer | null
+  is_enabled: Generated<boolean>
+  priority: number
+  cache_ttl_seconds: number
+  created_at: TimeOfMaking
+  updated_at: TimeOfMaking
+  deleted_at: Time | null
+}
+
 interface ServiceSecretsTable {
   name: Fixed<string>
   sealed: Buffer
@@ -427,6 +457,8 @@ export interface Tables {
   browser_policies: BrowserPoliciesTable
   replays: ReplaysTable
   proxies: ProxiesTable
+  credentials: CredentialsTable
+  credential_providers: CredentialProvidersTable
   deployments: DeploymentsTable
   app_versions: AppVersionsTable
   invocations: InvocationsTable

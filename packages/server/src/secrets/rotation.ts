@@ -24,6 +24,9 @@ export const sealedColumns: readonly SealedColumn[] = [
   { table: 'browser_policies', column: 'sealed' },
   { table: 'profile_versions', column: 'sealed_key' },
   { table: 'deployments', column: 'sealed_key' },
+  { table: 'credentials', column: 'sealed_values' },
+  { table: 'credentials', column: 'sealed_totp' },
+  { table: 'credential_providers', column: 'sealed_token' },
 ]
 
 const BATCH = 500

@@ -1,6 +1,8 @@
 // What the collector is given.
 import type { Bounds } from '../page-types.ts'
 
+export type { Bounds, Collected } from '../page-types.ts'
+
 export interface Tools {
   readonly bounds: Bounds
   /** The same one for the same element, as long as the document lives. */

@@ -1,7 +1,8 @@
 // What it takes to use an element as a person would: where to click, whether it has the focus, whether it took what
 // was typed. Values never leave the document, only how long they are.
 import type { Aim, FrameBox, Held, Usability } from '../page-types.ts'
-import { activeIn, contains, elementAt, hasDocumentFocus, rootOf } from './safe.ts'
+import { activeIn, rootOf } from './nodes.ts'
+import { contains, elementAt, hasDocumentFocus } from './safe.ts'
 
 type TextField = HTMLInputElement | HTMLTextAreaElement
 
@@ -47,7 +48,7 @@ function scrollTo(element: Element): void {
 
 function isHit(element: Element, x: number, y: number): boolean {
   const root = rootOf(element)
-  if (!(root instanceof Document || root instanceof ShadowRoot)) return false
+  if (!root) return false
   const hit = elementAt(root, x, y)
   if (!hit) return false
   if (hit === element || contains(element, hit)) return true
@@ -76,7 +77,7 @@ export function frameBox(owner: Element): FrameBox {
 
 export function hasFocus(element: Element): boolean {
   const root = rootOf(element)
-  if (!(root instanceof Document || root instanceof ShadowRoot)) return false
+  if (!root) return false
   return hasDocumentFocus() && activeIn(root) === element
 }
 
