@@ -2,7 +2,7 @@
 // `body` into the document; these then hide the properties of that name, in every world. So whatever is asked of a
 // node is asked of the prototype's own function.
 
-const getter = <T extends object, K extends keyof T>(prototype: T, name: K) => {
+export const getter = <T extends object, K extends keyof T>(prototype: T, name: K) => {
   // SAFETY: these are getters of every browser, and have no other owner.
   const { get } = Object.getOwnPropertyDescriptor(prototype, name) as { get: (this: T) => T[K] }
   return (node: T): T[K] => get.call(node)
