@@ -33,11 +33,18 @@ function patternsOf(domain: string): string[] {
   const isBelow = domain.startsWith('*.')
   const { host, port } = split(isBelow ? domain.slice(2) : domain)
   if (host === '') return []
-  const { domain: registrable, isIp, publicSuffix, isIcann, isPrivate } = parse(host, { allowPrivateDomains: true })
+  const {
+    domain: registrable,
+    isIp,
+    publicSuffix,
+    isIcann,
+    isPrivate,
+  } = parse(host, { allowPrivateDomains: true })
   const suffix = port === '' ? '' : `:${port}`
   // Addresses, names of one's own network, and suffixes themselves have nothing below them that belongs to the same.
   const isKnown = isIcann === true || isPrivate === true
-  if (isIp === true || !isKnown || registrable === null || registrable === publicSuffix) return [`${host}${suffix}`]
+  if (isIp === true || !isKnown || registrable === null || registrable === publicSuffix)
+    return [`${host}${suffix}`]
   if (isBelow) return [`*.${host}${suffix}`]
   return [`${registrable}${suffix}`, `*.${registrable}${suffix}`]
 }

@@ -3,10 +3,14 @@
 const LEAST_LENGTH = 3
 
 export function mask(text: string, values: Iterable<string>): string {
-  const ours = [...new Set(values)].filter((value) => value.trim().length >= LEAST_LENGTH).toSorted((one, other) => other.length - one.length)
+  const ours = [...new Set(values)]
+    .filter((value) => value.trim().length >= LEAST_LENGTH)
+    .toSorted((one, other) => other.length - one.length)
   let masked = text
   for (const value of ours) {
-    const source = value.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`).replaceAll(/\s+/g, String.raw`\s+`)
+    const source = value
+      .replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
+      .replaceAll(/\s+/g, String.raw`\s+`)
     masked = masked.replaceAll(new RegExp(source, 'giu'), '•••')
   }
   return masked

@@ -13,7 +13,9 @@ export function dismissOf(scenes: readonly Scene[]): ElementSight | undefined {
       return caption(element).length < 50 && isOfBanner(element)
     })
     const says = (element: ElementSight) => fold(caption(element))
-    const found = buttons.find((element) => rejectCookieWords.in(says(element))) ?? buttons.find((element) => acceptCookieWords.in(says(element)))
+    const found =
+      buttons.find((element) => rejectCookieWords.in(says(element))) ??
+      buttons.find((element) => acceptCookieWords.in(says(element)))
     if (found) return found
   }
   return undefined
@@ -21,5 +23,9 @@ export function dismissOf(scenes: readonly Scene[]): ElementSight | undefined {
 
 function isOfBanner(element: ElementSight): boolean {
   const names = tokens(`${element.id} ${element.class_name} ${element.data} ${element.selector}`)
-  return cookieWords.in(fold(`${element.near} ${caption(element)}`)) || /cookie|consent|gdpr|privacy/.test(names) || element.is_in_dialog
+  return (
+    cookieWords.in(fold(`${element.near} ${caption(element)}`)) ||
+    /cookie|consent|gdpr|privacy/.test(names) ||
+    element.is_in_dialog
+  )
 }

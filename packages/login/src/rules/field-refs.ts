@@ -13,7 +13,8 @@ export function identifierRef(element: ElementSight): string {
   // `Email or username` takes either.
   const isOther = word.usernameWords.in(seen.replaceAll(/\b(e-?mail )?(address|account)\b/g, ''))
   if (isEmail) return element.type === 'email' || !isOther ? 'email' : 'username'
-  if (!isOther && (element.type === 'tel' || /^tel/.test(autofillOf(element)) || word.phoneWords.in(seen))) return 'phone'
+  if (!isOther && (element.type === 'tel' || /^tel/.test(autofillOf(element)) || word.phoneWords.in(seen)))
+    return 'phone'
   if (!isOther && word.emailWords.in(names) && !word.usernameWords.in(names)) return 'email'
   return 'username'
 }
@@ -33,7 +34,13 @@ export function slug(text: string): string {
 }
 
 export function labelOf(element: ElementSight): string {
-  const found = element.label || element.placeholder || (element.near.length <= 60 ? element.near : '') || element.title || element.name || element.id
+  const found =
+    element.label ||
+    element.placeholder ||
+    (element.near.length <= 60 ? element.near : '') ||
+    element.title ||
+    element.name ||
+    element.id
   return found.replaceAll(/\s*[*:：]+\s*$/g, '').slice(0, 120)
 }
 
@@ -55,7 +62,9 @@ export function codeSource(field: string, page: string): MfaType | undefined {
 
 /** Of a page that names several, the one in the sentence about entering the code. */
 function nearestSource(text: string): MfaType | undefined {
-  const sentence = text.split(/[.!?。\n]/).find((part) => word.codeWords.in(part) || word.weakCodeWords.in(part))
+  const sentence = text
+    .split(/[.!?。\n]/)
+    .find((part) => word.codeWords.in(part) || word.weakCodeWords.in(part))
   if (sentence === undefined) return undefined
   const found: MfaType[] = []
   if (word.totpWords.in(sentence)) found.push('totp')

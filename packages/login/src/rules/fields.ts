@@ -31,7 +31,11 @@ export function roleOf(element: ElementSight): Role {
   }
   if (isCode(element, both)) return 'code'
   if (word.answerWords.in(both)) return 'text'
-  if (word.organisationWords.in(seen) || (word.organisationWords.in(names) && !word.usernameWords.in(seen) && !word.emailWords.in(seen))) return 'text'
+  if (
+    word.organisationWords.in(seen) ||
+    (word.organisationWords.in(names) && !word.usernameWords.in(seen) && !word.emailWords.in(seen))
+  )
+    return 'text'
   if (word.identityWords.in(both) && !word.usernameWords.in(seen)) return 'text'
   if (element.type === 'email' || word.emailWords.in(both)) return 'identifier'
   if (word.usernameWords.in(both)) return 'identifier'
@@ -56,12 +60,15 @@ function declaredRole(element: ElementSight): Role | undefined {
   if (autofill === 'current-password' && isPassword) return 'password'
   if (autofill === 'new-password' && isPassword) {
     // Many set it only to keep browsers from filling in.
-    return word.newPasswordWords.in(`${seenWords(element)} ${givenNames(element)}`) ? 'new password' : undefined
+    return word.newPasswordWords.in(`${seenWords(element)} ${givenNames(element)}`)
+      ? 'new password'
+      : undefined
   }
   if (isPassword) return undefined
   if (autofill === 'username') return 'identifier'
   if (autofill === 'organization') return 'text'
-  if (autofill === 'email' || /^tel(-national)?$/.test(autofill)) return isCode(element, `${seenWords(element)} ${givenNames(element)}`) ? 'code' : 'identifier'
+  if (autofill === 'email' || /^tel(-national)?$/.test(autofill))
+    return isCode(element, `${seenWords(element)} ${givenNames(element)}`) ? 'code' : 'identifier'
   return undefined
 }
 
@@ -77,14 +84,21 @@ function isSearch(element: ElementSight, both: string): boolean {
 
 function isCode(element: ElementSight, both: string): boolean {
   if (word.notCodeWords.in(both)) return false
-  if (word.codeWords.in(both) || word.backupWords.in(both)) return !/pass ?word/.test(both) || /one.?time/.test(both)
+  if (word.codeWords.in(both) || word.backupWords.in(both))
+    return !/pass ?word/.test(both) || /one.?time/.test(both)
   if (!word.weakCodeWords.in(both)) return false
   if (word.emailWords.in(both) && !/code/.test(both)) return false
   const length = element.max_length
   const isShort = length !== null && length >= 4 && length <= 10
-  const isNumeric = element.input_mode === 'numeric' || element.type === 'number' || element.type === 'tel' || /\\d|\[0-9\]/.test(element.pattern)
+  const isNumeric =
+    element.input_mode === 'numeric' ||
+    element.type === 'number' ||
+    element.type === 'tel' ||
+    /\\d|\[0-9\]/.test(element.pattern)
   // `code` alone may be anything; on a code's page it has the company of digits, or of text that says so.
-  return isShort || isNumeric || element.type === 'password' ? true : !word.usernameWords.in(both.replaceAll(/\bid\b/g, '')) && word.weakCodeWords.in(seenWords(element))
+  return isShort || isNumeric || element.type === 'password'
+    ? true
+    : !word.usernameWords.in(both.replaceAll(/\bid\b/g, '')) && word.weakCodeWords.in(seenWords(element))
 }
 
 /** Boxes of one character, side by side. */
@@ -114,10 +128,18 @@ function isSingle(element: ElementSight): boolean {
   const [, , width = 0, height = 0] = element.box
   // Some leave out the length so that a whole code can be pasted.
   const isNarrow = width > 0 && width <= 90 && width <= height * 1.8
-  const isNumeric = element.input_mode === 'numeric' || element.type !== 'text' || element.pattern !== '' || autofillOf(element) === 'one-time-code'
+  const isNumeric =
+    element.input_mode === 'numeric' ||
+    element.type !== 'text' ||
+    element.pattern !== '' ||
+    autofillOf(element) === 'one-time-code'
   return isNarrow && isNumeric
 }
 
 function isBeside(one: ElementSight, other: ElementSight): boolean {
-  return one.group === other.group && one.frame === other.frame && Math.abs((one.box[1] ?? 0) - (other.box[1] ?? 0)) <= 8
+  return (
+    one.group === other.group &&
+    one.frame === other.frame &&
+    Math.abs((one.box[1] ?? 0) - (other.box[1] ?? 0)) <= 8
+  )
 }

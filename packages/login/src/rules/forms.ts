@@ -34,7 +34,9 @@ export function formOf(scenes: readonly Scene[]): ReadForm | undefined {
 /** Whether the page wants a password to be made up, and no login. */
 export function asksForNewPassword(scenes: readonly Scene[]): boolean {
   return candidatesOf(scenes).some(({ isForNewPassword, scene, group }) => {
-    const text = fold(`${scene.frame.headings.join(' . ')} ${scene.frame.title} ${scene.frame.groups[group]?.text ?? ''}`)
+    const text = fold(
+      `${scene.frame.headings.join(' . ')} ${scene.frame.title} ${scene.frame.groups[group]?.text ?? ''}`,
+    )
     return isForNewPassword && changePasswordWords.in(text)
   })
 }
@@ -64,15 +66,23 @@ function groupsOf({ elements }: Scene): Map<number, Member[]> {
 /** Outside of forms, a name and its password may have found containers of their own. */
 function joinLoose({ frame }: Scene, groups: Map<number, Member[]>): Map<number, Member[]> {
   const isLoose = (group: number) => frame.groups[group]?.is_form !== true
-  const withPassword = [...groups].find(([group, members]) => isLoose(group) && members.some(({ role }) => role === 'password'))
-  if (!withPassword || withPassword[1].some(({ role }) => role === 'identifier' || role === 'unclear')) return groups
+  const withPassword = [...groups].find(
+    ([group, members]) => isLoose(group) && members.some(({ role }) => role === 'password'),
+  )
+  if (!withPassword || withPassword[1].some(({ role }) => role === 'identifier' || role === 'unclear'))
+    return groups
   const [group, members] = withPassword
   const top = members[0]!.elements[0]!.box[1] ?? 0
   const above = [...groups].find(
     ([other, others]) =>
       other !== group &&
       isLoose(other) &&
-      others.some(({ role, elements }) => (role === 'identifier' || role === 'unclear') && top - (elements[0]!.box[1] ?? 0) > 0 && top - (elements[0]!.box[1] ?? 0) < 300),
+      others.some(
+        ({ role, elements }) =>
+          (role === 'identifier' || role === 'unclear') &&
+          top - (elements[0]!.box[1] ?? 0) > 0 &&
+          top - (elements[0]!.box[1] ?? 0) < 300,
+      ),
   )
   if (!above) return groups
   const joined = new Map(groups)
@@ -87,7 +97,11 @@ function judge(scene: Scene, group: number, members: readonly Member[], count: n
   const isForNewPassword = has('new password') > 0 || passwords > 1
   const sight = scene.frame.groups[group]
   const about = aboutOf(scene, sight, group)
-  const submit = submitOf(scene, group, members.flatMap(({ elements }) => elements))
+  const submit = submitOf(
+    scene,
+    group,
+    members.flatMap(({ elements }) => elements),
+  )
   const says = fold(submit ? caption(submit) : '')
   const asks = has('identifier', 'unclear')
 
@@ -95,13 +109,15 @@ function judge(scene: Scene, group: number, members: readonly Member[], count: n
   if (passwords === 1) score += 60
   if (has('identifier') > 0) score += 12
   if (has('code') > 0) score += passwords === 1 ? 5 : 45
-  if (passwords === 0 && has('code') === 0) score += identifierOnly(scene, { members, asks, says, about, group })
+  if (passwords === 0 && has('code') === 0)
+    score += identifierOnly(scene, { members, asks, says, about, group })
   if (signInWords.in(says)) score += 20
   else if (nextWords.in(says)) score += 5
   if (signInWords.in(about)) score += 8
-  if (isSignUp(scene, sight, says, members)) score -= 90
+  if (isSignUp(sight, says, members)) score -= 90
   if (isForNewPassword) score -= 200
-  if (passwords === 0 && resetPageWords.in(fold(`${sight?.heading ?? ''} ${says}`)) && !signInWords.in(says)) score -= 80
+  if (passwords === 0 && resetPageWords.in(fold(`${sight?.heading ?? ''} ${says}`)) && !signInWords.in(says))
+    score -= 80
   if (sight?.is_in_dialog === true) score += 15
   if (sight?.region === 'main' || count === 1) score += 3
   if (sight?.region === 'footer') score -= 60
@@ -114,7 +130,13 @@ function judge(scene: Scene, group: number, members: readonly Member[], count: n
 /** A form with one field may be the first step of a login, or a newsletter. */
 function identifierOnly(
   scene: Scene,
-  { members, asks, says, about, group }: { members: readonly Member[]; asks: number; says: string; about: string; group: number },
+  {
+    members,
+    asks,
+    says,
+    about,
+    group,
+  }: { members: readonly Member[]; asks: number; says: string; about: string; group: number },
 ): number {
   if (asks === 0) return members.some(({ role }) => role === 'text') && isQuestion(scene, group) ? 30 : -100
   if (asks > 2) return -100
@@ -139,11 +161,16 @@ function isUnderLogin({ frame }: Scene): boolean {
 
 function isQuestion({ frame }: Scene, group: number): boolean {
   const text = fold(`${frame.headings.join(' . ')} . ${frame.groups[group]?.text ?? ''}`)
-  return word.answerWords.in(text) || (word.organisationWords.in(text) && (signInWords.in(text) || agreeWords.in(text)))
+  return (
+    word.answerWords.in(text) ||
+    (word.organisationWords.in(text) && (signInWords.in(text) || agreeWords.in(text)))
+  )
 }
 
 function aboutOf({ frame }: Scene, group: GroupSight | undefined, index: number): string {
-  const names = group ? `${tokens(group.attributes)} . ${fold(group.heading)} . ${tokens(pathOf(group.action))}` : ''
+  const names = group
+    ? `${tokens(group.attributes)} . ${fold(group.heading)} . ${tokens(pathOf(group.action))}`
+    : ''
   return index === 0 ? fold(`${frame.headings[0] ?? ''} . ${frame.title}`) : names
 }
 
@@ -151,18 +178,23 @@ function pathOf(address: string): string {
   return URL.parse(address)?.pathname ?? ''
 }
 
-function isSignUp(scene: Scene, group: GroupSight | undefined, says: string, members: readonly Member[]): boolean {
+function isSignUp(group: GroupSight | undefined, says: string, members: readonly Member[]): boolean {
   if (signInWords.in(says) && !signUpWords.in(says)) return false
   if (signUpWords.in(says)) return true
-  const about = group ? `${tokens(group.attributes)} . ${fold(group.heading)} . ${tokens(pathOf(group.action))}` : ''
-  const names = members.filter(({ role, elements }) => role === 'text' && word.identityWords.in(seenWords(elements[0]!))).length
+  const about = group
+    ? `${tokens(group.attributes)} . ${fold(group.heading)} . ${tokens(pathOf(group.action))}`
+    : ''
+  const names = members.filter(
+    ({ role, elements }) => role === 'text' && word.identityWords.in(seenWords(elements[0]!)),
+  ).length
   if (names > 0) return true
   return signUpWords.in(about) && !signInWords.in(about)
 }
 
 function formFrom({ scene, group, members }: Candidate): ReadForm {
   const usable = members.filter(
-    ({ role, elements }) => !/^(search|ignored|captcha)$/.test(role) && !elements.every(({ is_read_only }) => is_read_only),
+    ({ role, elements }) =>
+      !/^(search|ignored|captcha)$/.test(role) && !elements.every(({ is_read_only }) => is_read_only),
   )
   const page = `${scene.frame.groups[group]?.text ?? ''} . ${scene.frame.text.slice(0, 3_000)}`
   const kind = kindOf(usable)
@@ -174,9 +206,12 @@ function formFrom({ scene, group, members }: Candidate): ReadForm {
     const [element] = elements
     if (!element) continue
     // Of several, the one nearest before the password; what has no words is told by its place alone.
-    const isIdentifier =
+    const isIdentifier: boolean =
       !hasIdentifier &&
-      (role === 'identifier' || (role === 'unclear' && !usable.some((other) => other.role === 'identifier') && (password < 0 || index === password - 1 || usable.length <= 2)))
+      (role === 'identifier' ||
+        (role === 'unclear' &&
+          !usable.some((other) => other.role === 'identifier') &&
+          (password < 0 || index === password - 1 || usable.length <= 2)))
     const field = fieldOf(isIdentifier ? 'identifier' : role, elements, page)
     hasIdentifier ||= isIdentifier
     fields.push({ ...field, ref: unique(field.ref, taken) })
@@ -188,10 +223,7 @@ function formFrom({ scene, group, members }: Candidate): ReadForm {
     group,
     fields,
     submit: submitOf(scene, group, elements),
-    remember: scene.elements.filter(
-      (element) =>
-        element.type === 'checkbox' && element.is_visible && element.is_enabled && !element.is_checked && word.rememberWords.in(`${seenWords(element)} ${tokens(element.name)} ${tokens(element.id)}`),
-    ),
+    ticks: scene.elements.filter((element) => element.group === group && isToBeTicked(element)),
     signature: `${kind}:${fields.map(({ kind: each, ref, mfaType }) => `${each}/${ref}/${mfaType ?? ''}`).join(',')}`,
   }
 }
@@ -206,7 +238,9 @@ function kindOf(members: readonly Member[]): FormKind {
 function fieldOf(role: Role, elements: readonly ElementSight[], page: string): ReadField {
   const element = elements[0]!
   const label = elements.length > 1 ? labelOfBoxes(element) : labelOf(element)
-  const isOptional = /optional|facultati|opcional|opzionale|freiwillig|valfri|valgfri|任意|可选|선택/.test(fold(`${label} ${element.placeholder} ${element.near}`))
+  const isOptional = /optional|facultati|opcional|opzionale|freiwillig|valfri|valgfri|任意|可选|선택/.test(
+    fold(`${label} ${element.placeholder} ${element.near}`),
+  )
   const common = {
     label,
     hint: hintOf(element),
@@ -214,9 +248,13 @@ function fieldOf(role: Role, elements: readonly ElementSight[], page: string): R
     mfaType: undefined,
     elements,
   }
-  if (role === 'password') return { ...common, kind: 'password', ref: 'password', inputType: 'password', label: label || 'Password' }
+  if (role === 'password')
+    return { ...common, kind: 'password', ref: 'password', inputType: 'password', label: label || 'Password' }
   if (role === 'code') {
-    const source = codeSource(`${label} . ${element.placeholder} . ${element.near} . ${element.description} . ${element.name} ${element.id}`, page)
+    const source = codeSource(
+      `${label} . ${element.placeholder} . ${element.near} . ${element.description} . ${element.name} ${element.id}`,
+      page,
+    )
     const isBackup = word.backupWords.in(fold(`${label} . ${element.near} . ${element.name}`))
     return {
       ...common,
@@ -229,7 +267,13 @@ function fieldOf(role: Role, elements: readonly ElementSight[], page: string): R
   }
   if (role === 'identifier') {
     const ref = identifierRef(element)
-    return { ...common, kind: 'identifier', ref, inputType: ref === 'email' ? 'email' : ref === 'phone' ? 'tel' : 'text', label: label || 'Username' }
+    return {
+      ...common,
+      kind: 'identifier',
+      ref,
+      inputType: ref === 'email' ? 'email' : ref === 'phone' ? 'tel' : 'text',
+      label: label || 'Username',
+    }
   }
   const type = element.type
   return {
@@ -250,10 +294,19 @@ function hintOf(element: ElementSight): string | undefined {
   return text === '' || text === element.label ? undefined : text.slice(0, 200)
 }
 
+/** For a longer session, or because the form is not taken without it. */
+function isToBeTicked(element: ElementSight): boolean {
+  if (element.type !== 'checkbox' || !element.is_visible || !element.is_enabled || element.is_checked)
+    return false
+  return (
+    element.is_required ||
+    word.rememberWords.in(`${seenWords(element)} ${tokens(`${element.name} ${element.id}`)}`)
+  )
+}
+
 function unique(ref: string, taken: Set<string>): string {
   let found = ref
   for (let number = 2; taken.has(found); number++) found = `${ref}_${number}`
   taken.add(found)
   return found
 }
-

@@ -1,12 +1,20 @@
 // The way to the login, from a page that is not it; and whether the page looks as one does for those who are in.
 import type { ElementSight } from '@berth/contracts/login-sight'
-import { forgotWords, harmfulWords, logOutWords, perhapsLoginWords, signInWords, signUpWords } from '../words/actions.ts'
+import {
+  forgotWords,
+  harmfulWords,
+  logOutWords,
+  perhapsLoginWords,
+  signInWords,
+  signUpWords,
+} from '../words/actions.ts'
 import { fold } from '../words/match.ts'
 import { providerIn } from '../words/providers.ts'
 import { caption, isClickable } from './element-words.ts'
 import type { Scene } from './reading.ts'
 
-const LOGIN_PATH = /\/(log-?in|sign-?in|signin|logon|auth|session|sessions\/new|users\/sign_in|account\/login|wp-login|sso)(\/|\.|\?|$)/i
+const LOGIN_PATH =
+  /\/(log-?in|sign-?in|signin|logon|auth|session|sessions\/new|users\/sign_in|account\/login|wp-login|sso)(\/|\.|\?|$)/i
 const LOGOUT_PATH = /log-?out|sign-?out|log-?off|sign_out/i
 const LONGEST_CAPTION = 45
 
@@ -45,7 +53,10 @@ export function hasLogOut(scenes: readonly Scene[]): boolean {
     elements.some((element) => {
       if (!isClickable(element) || !element.is_visible) return false
       const says = fold(caption(element))
-      return (says.length < 60 && logOutWords.in(says)) || LOGOUT_PATH.test(URL.parse(element.href)?.pathname ?? '')
+      return (
+        (says.length < 60 && logOutWords.in(says)) ||
+        LOGOUT_PATH.test(URL.parse(element.href)?.pathname ?? '')
+      )
     }),
   )
 }

@@ -35,14 +35,27 @@ function serverTrouble(sight: PageSight, { form, isSignedIn }: Findings): Obstac
   const { status } = sight
   const shown = textOf(sight)
   const notice = noticeOf(sight, (line) => maintenanceWords.in(line))
-  if (status === 429) return obstacle('rate_limited', 'The website refuses further requests for now (HTTP 429)', firstLine(shown))
+  if (status === 429)
+    return obstacle(
+      'rate_limited',
+      'The website refuses further requests for now (HTTP 429)',
+      firstLine(shown),
+    )
   if (status !== null && status >= 500) {
-    if (isChallenged(sight)) return obstacle('bot_detected', `The website wants to know whether this is a bot (HTTP ${status})`, firstLine(shown))
+    if (isChallenged(sight))
+      return obstacle(
+        'bot_detected',
+        `The website wants to know whether this is a bot (HTTP ${status})`,
+        firstLine(shown),
+      )
     return obstacle('website_error', `The website answered with HTTP ${status}`, notice ?? firstLine(shown))
   }
   const isShort = shown.length < LONGEST_NOTICE
-  const isHeading = maintenanceWords.in(fold(`${sight.frames[0]?.title ?? ''} . ${sight.frames[0]?.headings.join(' . ') ?? ''}`))
-  if (!form && !isSignedIn && isShort && isHeading && notice !== undefined) return obstacle('website_error', 'The website is not working at the moment', notice)
+  const isHeading = maintenanceWords.in(
+    fold(`${sight.frames[0]?.title ?? ''} . ${sight.frames[0]?.headings.join(' . ') ?? ''}`),
+  )
+  if (!form && !isSignedIn && isShort && isHeading && notice !== undefined)
+    return obstacle('website_error', 'The website is not working at the moment', notice)
   return undefined
 }
 
@@ -50,7 +63,10 @@ function wall(sight: PageSight, { form, isSignedIn }: Findings): Obstacle | unde
   const shown = textOf(sight)
   const isWall = botWallWords.in(fold(`${sight.frames[0]?.title ?? ''} . ${shown.slice(0, LONGEST_NOTICE)}`))
   if (isSignedIn || form) return undefined
-  if (sight.headers['cf-mitigated'] === 'challenge' || (isChallenged(sight) && shown.length < LONGEST_NOTICE)) {
+  if (
+    sight.headers['cf-mitigated'] === 'challenge' ||
+    (isChallenged(sight) && shown.length < LONGEST_NOTICE)
+  ) {
     return obstacle('bot_detected', 'The website wants to know whether this is a bot', firstLine(shown))
   }
   const isRefused = sight.status === 403 || sight.status === 503 || sight.status === 401
@@ -67,18 +83,37 @@ function refusal({ complaints }: Findings): Obstacle | undefined {
   const locked = complaints.find(({ kind }) => kind === 'locked')
   if (locked) return obstacle('account_locked', 'The website says that the account is locked', locked.text)
   const tooMany = complaints.find(({ kind }) => kind === 'too many')
-  return tooMany ? obstacle('rate_limited', 'The website refuses further attempts for now', tooMany.text) : undefined
+  return tooMany
+    ? obstacle('rate_limited', 'The website refuses further attempts for now', tooMany.text)
+    : undefined
 }
 
 /** A badge in the corner asks nothing; a box, a picture or a puzzle does. */
 function captcha(sight: PageSight, { scenes, form }: Findings): Obstacle | undefined {
   const asked = scenes.some(({ elements, index }) =>
-    elements.some((element) => element.is_visible && (!form || form.frame !== index || element.group === form.group) && isTextual(element.tag) && roleOf(element) === 'captcha'),
+    elements.some(
+      (element) =>
+        element.is_visible &&
+        (!form || form.frame !== index || element.group === form.group) &&
+        isTextual(element.tag) &&
+        roleOf(element) === 'captcha',
+    ),
   )
   const traces = sight.frames.flatMap(({ challenges }) => challenges)
-  const widget = traces.some((trace) => /^frame:/.test(trace) && /recaptcha.*(anchor|bframe|enterprise)|hcaptcha|arkose|funcaptcha|geetest|captcha/i.test(trace) && !/size=invisible/.test(trace))
-  const puzzle = traces.some((trace) => /^element:(img|canvas|div|section|form|p|span|label|iframe)/.test(trace) && /captcha/i.test(trace) && !/badge|cf-turnstile/i.test(trace))
-  if (asked || widget || puzzle) return obstacle('captcha_blocked', 'The website asks for a captcha to be solved')
+  const widget = traces.some(
+    (trace) =>
+      /^frame:/.test(trace) &&
+      /recaptcha.*(anchor|bframe|enterprise)|hcaptcha|arkose|funcaptcha|geetest|captcha/i.test(trace) &&
+      !/size=invisible/.test(trace),
+  )
+  const puzzle = traces.some(
+    (trace) =>
+      /^element:(img|canvas|div|section|form|p|span|label|iframe)/.test(trace) &&
+      /captcha/i.test(trace) &&
+      !/badge|cf-turnstile/i.test(trace),
+  )
+  if (asked || widget || puzzle)
+    return obstacle('captcha_blocked', 'The website asks for a captcha to be solved')
   return undefined
 }
 
@@ -89,19 +124,32 @@ function isTextual(tag: string): boolean {
 function passkeyOnly({ scenes, form, choices, isSignedIn }: Findings): Obstacle | undefined {
   if (form || choices.length > 0 || isSignedIn) return undefined
   if (asksForNewPassword(scenes)) {
-    return obstacle('customer_input_required', 'The website asks for a new password; change it there, then log in again')
+    return obstacle(
+      'customer_input_required',
+      'The website asks for a new password; change it there, then log in again',
+    )
   }
   const scene = scenes[0]
   if (!scene || scene.frame.text.length > LONGEST_NOTICE) return undefined
   const text = scene.frame.text.split('\n').find((line) => passkeyWords.in(fold(line)))
   return text === undefined
     ? undefined
-    : obstacle('unsupported_auth_method', 'The website only takes a passkey or a security key, which nobody can use from afar', text.slice(0, 300))
+    : obstacle(
+        'unsupported_auth_method',
+        'The website only takes a passkey or a security key, which nobody can use from afar',
+        text.slice(0, 300),
+      )
 }
 
 function isChallenged({ frames, headers }: PageSight): boolean {
   if (headers['cf-mitigated'] === 'challenge') return true
-  return frames.some(({ challenges }) => challenges.some((trace) => /cf[-_]chl|challenge-(form|stage|running|error|platform)|challenges\.cloudflare|datadome|perimeterx|px-cloud|px-captcha|incapsula|imperva|kasada|awswaf|aws-waf/i.test(trace)))
+  return frames.some(({ challenges }) =>
+    challenges.some((trace) =>
+      /cf[-_]chl|challenge-(form|stage|running|error|platform)|challenges\.cloudflare|datadome|perimeterx|px-cloud|px-captcha|incapsula|imperva|kasada|awswaf|aws-waf/i.test(
+        trace,
+      ),
+    ),
+  )
 }
 
 function textOf({ frames }: PageSight): string {
@@ -109,9 +157,15 @@ function textOf({ frames }: PageSight): string {
 }
 
 function firstLine(text: string): string | undefined {
-  return text.split('\n').find((line) => line.trim().length > 3)?.slice(0, 300)
+  return text
+    .split('\n')
+    .find((line) => line.trim().length > 3)
+    ?.slice(0, 300)
 }
 
 function noticeOf(sight: PageSight, isOne: (line: string) => boolean): string | undefined {
-  return textOf(sight).split('\n').find((line) => line.length < 400 && isOne(fold(line)))?.slice(0, 300)
+  return textOf(sight)
+    .split('\n')
+    .find((line) => line.length < 400 && isOne(fold(line)))
+    ?.slice(0, 300)
 }

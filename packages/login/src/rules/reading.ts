@@ -23,8 +23,7 @@ export interface ReadForm {
   readonly group: number
   readonly fields: readonly ReadField[]
   readonly submit: ElementSight | undefined
-  /** To be ticked for a longer session. */
-  readonly remember: readonly ElementSight[]
+  readonly ticks: readonly ElementSight[]
   /** Tells this form from others; no value is in it. */
   readonly signature: string
 }

@@ -1,6 +1,17 @@
 // The control that sends a form off. Whatever a page writes on its buttons, some are never clicked.
 import type { ElementSight } from '@berth/contracts/login-sight'
-import { forgotWords, harmfulWords, logOutWords, nextWords, passkeyWords, resendWords, signInWords, signUpWords, switchWords, withWords } from '../words/actions.ts'
+import {
+  forgotWords,
+  harmfulWords,
+  logOutWords,
+  nextWords,
+  passkeyWords,
+  resendWords,
+  signInWords,
+  signUpWords,
+  switchWords,
+  withWords,
+} from '../words/actions.ts'
 import { fold, words } from '../words/match.ts'
 import { providerIn, providerInNames } from '../words/providers.ts'
 import { allNames, area, caption, isClickable } from './element-words.ts'
@@ -12,16 +23,24 @@ const aboutAField = words(
 const LEAST_SCORE = 10
 const SMALLEST = 300
 
-export function submitOf({ elements }: Scene, group: number, fields: readonly ElementSight[]): ElementSight | undefined {
+export function submitOf(
+  { elements }: Scene,
+  group: number,
+  fields: readonly ElementSight[],
+): ElementSight | undefined {
   const bottom = Math.max(...fields.map(({ box }) => (box[1] ?? 0) + (box[3] ?? 0)), 0)
-  const candidates = elements.filter((element) => element.is_visible && isClickable(element) && !isForbidden(element))
+  const candidates = elements.filter(
+    (element) => element.is_visible && isClickable(element) && !isForbidden(element),
+  )
   const inside = candidates.filter((element) => element.group === group)
   const scored = inside
     .map((element) => ({ element, score: scoreOf(element, bottom) }))
     .toSorted((one, other) => other.score - one.score)
   const best = scored[0]
   if (best && best.score >= LEAST_SCORE) return best.element
-  const buttons = inside.filter((element) => element.tag !== 'a' && area(element) > SMALLEST && !aboutAField.in(fold(caption(element))))
+  const buttons = inside.filter(
+    (element) => element.tag !== 'a' && area(element) > SMALLEST && !aboutAField.in(fold(caption(element))),
+  )
   return buttons.length === 1 ? buttons[0] : undefined
 }
 
@@ -47,7 +66,14 @@ export function isForbidden(element: ElementSight): boolean {
   const says = fold(caption(element))
   if (harmfulWords.in(says) && !signInWords.in(says)) return true
   if (signUpWords.in(says) && !signInWords.in(says)) return true
-  if (forgotWords.in(says) || logOutWords.in(says) || resendWords.in(says) || passkeyWords.in(says) || switchWords.in(says)) return true
+  if (
+    forgotWords.in(says) ||
+    logOutWords.in(says) ||
+    resendWords.in(says) ||
+    passkeyWords.in(says) ||
+    switchWords.in(says)
+  )
+    return true
   if (isElsewhere(element, says)) return true
   return element.type === 'reset'
 }

@@ -7,7 +7,12 @@ import type { ReadForm, Scene } from './reading.ts'
 const LONGEST_PAGE = 4_000
 const LONGEST_MESSAGE = 300
 
-export function waitingOf(sight: PageSight, scenes: readonly Scene[], form: ReadForm | undefined, isSignedIn: boolean): string | undefined {
+export function waitingOf(
+  sight: PageSight,
+  scenes: readonly Scene[],
+  form: ReadForm | undefined,
+  isSignedIn: boolean,
+): string | undefined {
   if (isSignedIn || (form && form.kind !== 'code')) return undefined
   for (const { frame } of scenes) {
     if (frame.text.length > LONGEST_PAGE) continue

@@ -43,7 +43,9 @@ export function words(...lists: readonly string[]): Words {
     .map((word) => {
       const isWhole = word.startsWith('=')
       const folded = fold(isWhole ? word.slice(1) : word)
-      const source = folded.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`).replaceAll(' ', String.raw`[\s-]*`)
+      const source = folded
+        .replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
+        .replaceAll(' ', String.raw`[\s-]*`)
       if (UNSPACED.test(folded)) return source
       const end = isWhole || folded.replaceAll(' ', '').length < SHORT ? String.raw`(?![\p{L}\p{N}])` : ''
       return String.raw`(?<![\p{L}\p{N}])${source}${end}`

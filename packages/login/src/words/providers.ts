@@ -3,7 +3,10 @@ import { fold, tokens } from './match.ts'
 
 const names: readonly (readonly [provider: string, pattern: RegExp])[] = [
   ['google', /(?<![a-z])(google|gsi|gplus|g-?suite|g_id_signin)(?![a-z])/],
-  ['microsoft', /(?<![a-z])(microsoft|azure|azuread|aad|office ?365|entra|msft|live ?id|windows ?live|outlook)(?![a-z])/],
+  [
+    'microsoft',
+    /(?<![a-z])(microsoft|azure|azuread|aad|office ?365|entra|msft|live ?id|windows ?live|outlook)(?![a-z])/,
+  ],
   ['apple', /(?<![a-z])(apple|appleid|icloud)(?![a-z])/],
   ['facebook', /(?<![a-z])(facebook|fb|meta)(?![a-z])/],
   ['github', /(?<![a-z])github(?![a-z])/],
@@ -37,7 +40,10 @@ const names: readonly (readonly [provider: string, pattern: RegExp])[] = [
   ['atlassian', /(?<![a-z])atlassian(?![a-z])/],
   ['saml', /(?<![a-z])saml(?: ?2)?(?![a-z])/],
   ['oidc', /(?<![a-z])(oidc|open ?id|openid connect|oauth ?2?)(?![a-z])/],
-  ['sso', /(?<![a-z])(sso|single sign[ -]?on|enterprise login|company login|corporate login|shibboleth|institution|cas login)(?![a-z])/],
+  [
+    'sso',
+    /(?<![a-z])(sso|single sign[ -]?on|enterprise login|company login|corporate login|shibboleth|institution|cas login)(?![a-z])/,
+  ],
 ]
 
 /** In what people read. */
@@ -49,5 +55,7 @@ export function providerIn(text: string): string | undefined {
 /** In names of classes, files and addresses, which say less: `fb` and `x` are no providers there. */
 export function providerInNames(text: string): string | undefined {
   const split = tokens(text.slice(0, 600))
-  return names.find(([name, pattern]) => name !== 'twitter' && name !== 'ping' && name !== 'line' && pattern.test(split))?.[0]
+  return names.find(
+    ([name, pattern]) => name !== 'twitter' && name !== 'ping' && name !== 'line' && pattern.test(split),
+  )?.[0]
 }
