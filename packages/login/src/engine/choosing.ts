@@ -12,11 +12,12 @@ export interface Knowledge {
   /** What was clicked before, by its own name at its own page. */
   readonly clicked: ReadonlySet<string>
   readonly planned: ReadChoice | undefined
+  readonly hasSentPassword: boolean
 }
 
 export function ownChoice(
   { choices, form }: Reading,
-  { known, values, clicked, planned }: Knowledge,
+  { known, values, clicked, planned, hasSentPassword }: Knowledge,
 ): ReadChoice | undefined {
   const wasClicked = ({ kind, provider, label }: ReadChoice) =>
     [...clicked].some((key) => key.includes(` ${kind} ${provider ?? label} `))
@@ -27,7 +28,8 @@ export function ownChoice(
       ? undefined
       : open.find((choice) => choice.kind === 'sso_provider' && isProvider(choice, provider))
   if (sso) return sso
-  const accounts = open.filter(({ kind }) => kind === 'account')
+  // Once the password is given, accounts to choose from are several of the same person.
+  const accounts = hasSentPassword ? [] : open.filter(({ kind }) => kind === 'account')
   const mine = accounts.filter(({ label }) =>
     values.identifiers.some((value) => fold(label).includes(fold(value))),
   )
@@ -59,7 +61,8 @@ function ownMethod(
   if (values.hasPassword) {
     const password = open.find(
       ({ kind, mfaType, label }) =>
-        mfaType === 'password' || (kind === 'auth_method' && passwordWords.in(fold(label))),
+        mfaType === 'password' ||
+        ((kind === 'auth_method' || kind === 'sign_in_method') && passwordWords.in(fold(label))),
     )
     if (password) return password
   }

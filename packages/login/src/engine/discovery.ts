@@ -35,6 +35,8 @@ export interface Search {
   readonly browser: Browser
   readonly start: PageSight
   readonly hosts: readonly string[]
+  /** Every page on the way, as those see it who are out. */
+  readonly onPage: (sight: PageSight) => void
 }
 
 export async function findLogin(search: Search): Promise<Found> {
@@ -67,7 +69,10 @@ export function isLogin(sight: PageSight): boolean {
   if (signs.isSignedIn) return false
   return (
     form !== undefined ||
-    choices.some(({ kind }) => kind === 'sso_provider' || kind === 'sign_in_method' || kind === 'account')
+    choices.some(
+      ({ kind }) =>
+        kind === 'sso_provider' || kind === 'sign_in_method' || kind === 'auth_method' || kind === 'account',
+    )
   )
 }
 
@@ -84,6 +89,7 @@ async function follow(search: Search, from: PageSight, depth: number): Promise<P
     const sight = await openLink(search, from, link, index > 0)
     if (!sight) continue
     const settled = await browser.settle(sight, (each) => isLogin(each))
+    search.onPage(settled)
     if (isLogin(settled)) return settled
     const deeper = depth < MOST_DEPTH ? await follow(search, settled, depth + 1) : undefined
     if (deeper) return deeper

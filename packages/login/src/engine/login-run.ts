@@ -16,7 +16,7 @@ import { LoginFailed } from './failure.ts'
 import { fittingStep, fittingChoice, placeOf, stepOf, stepOfChoice } from './plans.ts'
 import { ask, type Asked } from './questions.ts'
 import { OneTimeCodes } from './one-time-codes.ts'
-import { fillAndSend, type Filled } from './typing.ts'
+import { enabled, fillAndSend, type Filled } from './typing.ts'
 import { isCode, Values } from './values.ts'
 
 const MOST_STEPS = 12
@@ -108,7 +108,12 @@ export class LoginRun {
     const home = await this.#home()
     this.#confirmation.refer(home.url, home)
     if (home.failure !== null) return this.#atLogin(home)
-    const { sight } = await findLogin({ browser: this.#browser, start: home, hosts: this.#hosts })
+    const { sight } = await findLogin({
+      browser: this.#browser,
+      start: home,
+      hosts: this.#hosts,
+      onPage: (each) => this.#confirmation.refer(each.url, each),
+    })
     if (sight !== home) this.#confirmation.refer(sight.url, sight)
     return this.#atLogin(sight)
   }
@@ -156,7 +161,9 @@ export class LoginRun {
       this.#confirmations++
       this.#requireAllowed(sight, 0)
       this.#stepsTaken++
-      if (await this.#browser.click(confirm)) return { sight: await this.#browser.lookAfterAct() }
+      for (const { ref } of confirm.ticks) await this.#browser.act({ act: 'tick', refs: [ref] })
+      const button = await enabled(this.#browser, confirm.button)
+      if (button && (await this.#browser.click(button))) return { sight: await this.#browser.lookAfterAct() }
     }
     const outcome = await this.#confirmed(sight, reading)
     if (outcome) return { outcome }
@@ -231,12 +238,7 @@ export class LoginRun {
     if (refused) return this.#onRefusal(sight, reading, form, refused)
     if ((this.#timesSent.get(key) ?? 0) >= MOST_SAME_FORMS)
       throw new LoginFailed('stuck_in_loop', 'The website asks for the same again and again')
-    const own = ownChoice(reading, {
-      known: this.#options.known,
-      values: this.#values,
-      clicked: this.#clicked,
-      planned: fittingChoice(sight, reading, this.#options.plan),
-    })
+    const own = this.#ownChoice(reading, fittingChoice(sight, reading, this.#options.plan))
     if (own && !this.#covers(form)) return this.#click(sight, own, true)
     if (own?.kind === 'sso_provider') return this.#click(sight, own, true)
     const missing = form.fields.filter((field) => field.isRequired && !this.#has(field))
@@ -256,6 +258,16 @@ export class LoginRun {
       },
       form,
     )
+  }
+
+  #ownChoice(reading: Reading, planned: ReadChoice | undefined): ReadChoice | undefined {
+    return ownChoice(reading, {
+      known: this.#options.known,
+      values: this.#values,
+      clicked: this.#clicked,
+      planned,
+      hasSentPassword: this.#requirements.includes('password'),
+    })
   }
 
   #has(field: ReadField): boolean {
@@ -401,12 +413,7 @@ export class LoginRun {
 
   async #choose(sight: PageSight, reading: Reading): Promise<PageSight> {
     this.#idle = 0
-    const own = ownChoice(reading, {
-      known: this.#options.known,
-      values: this.#values,
-      clicked: this.#clicked,
-      planned: fittingChoice(sight, reading, this.#options.plan),
-    })
+    const own = this.#ownChoice(reading, fittingChoice(sight, reading, this.#options.plan))
     if (own) return this.#click(sight, own, true)
     if (!this.#options.isAttended) throw unattendedChoiceCode(reading.choices)
     return this.#ask(
@@ -541,12 +548,7 @@ export class LoginRun {
   async #wait(sight: PageSight, reading: Reading, message: string): Promise<PageSight> {
     this.#idle = 0
     this.#require('external_action')
-    const own = ownChoice(reading, {
-      known: this.#options.known,
-      values: this.#values,
-      clicked: this.#clicked,
-      planned: undefined,
-    })
+    const own = this.#ownChoice(reading, undefined)
     if (own) {
       this.#requirements.pop()
       return this.#click(sight, own, true)
@@ -707,7 +709,7 @@ function requirementOf(field: ReadField, wasTotp: boolean): Requirement {
 function missingCode(missing: readonly ReadField[]): LoginFailed {
   const code = missing.find(isCode)
   const names = missing.map(({ label }) => `"${label}"`).join(', ')
-  if (!code)
+  if (!code || code.ref.startsWith('backup'))
     return new LoginFailed(
       'customer_input_required',
       `The website asks for ${names}, which the credential does not have`,

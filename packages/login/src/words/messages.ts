@@ -18,7 +18,7 @@ export const unknownUserWords = words(
 
 export const lockedWords = words(
   `account is locked | account has been locked | account locked | locked out | temporarily locked | been locked | is locked | suspended | deactivated | account is disabled | account has been disabled | account disabled | been disabled | been blocked | account is blocked | account blocked | deleted account | frozen | not activated | banned | has been closed
-   gesperrt | konto deaktiviert | deaktiviert | blockiert | verrouillé | bloqué | suspendu | désactivé | bloquead | suspendid | desactivad | desabilitad | bloccat | sospes | disattivat | vergrendeld | geblokkeerd | opgeschort | spärrad | låst | avstängd | spærret | sperret | suspendert | lukittu | lukittiin | zablokowan | zawieszon | zablokován | uzamčen | uzamknut | заблокирован | приостановлен | отключен | заблокован | kilitlen | askıya | engellen | devre dışı
+   gesperrt | konto deaktiviert | deaktiviert | blockiert | verrouillé | bloqué | suspendu | désactivé | bloquead | suspendid | desactivad | desabilitad | bloccat | sospes | disattivat | vergrendeld | geblokkeerd | opgeschort | spärrad | är låst | er låst | avstängd | spærret | sperret | suspendert | lukittu | lukittiin | zablokowan | zawieszon | zablokován | uzamčen | uzamknut | заблокирован | приостановлен | отключен | заблокован | kilitlen | askıya | engellen | devre dışı
    ロックされ | 停止され | 凍結 | 无效账户 | 锁定 | 鎖定 | 冻结 | 凍結 | 停用 | 封禁 | 잠겼 | 잠금 | 정지 | 차단`,
 )
 
