@@ -21,8 +21,7 @@ export async function fillAndSend(
   browser: Browser,
   sight: PageSight,
   form: ReadForm,
-  filled: readonly Filled[],
-  hosts: readonly string[],
+  { filled, hosts }: { filled: readonly Filled[]; hosts: readonly string[] },
 ): Promise<Sent> {
   for (const { field, value } of filled) {
     const { result, reason } = await browser.act({

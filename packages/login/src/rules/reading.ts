@@ -65,6 +65,8 @@ export interface Reading {
   readonly dismiss: ElementSight | undefined
   /** What the page says is wrong, the most telling first. */
   readonly complaints: readonly Complaint[]
+  /** What it says that it did not before something was sent. */
+  readonly news: readonly string[]
   readonly loginLinks: readonly ElementSight[]
   readonly signs: Signs
 }
