@@ -1,0 +1,187 @@
+// Puts together what is seen of a page from what is seen in each of its frames.
+import {
+  LONGEST_TEXT,
+  MOST_ELEMENTS,
+  MOST_FRAMES,
+  type ElementSight,
+  type FrameSight,
+  type PageSight,
+} from '@berth/contracts/login-sight'
+import { LONGEST_URL, SHORT } from './bounds.ts'
+import { originOf } from './origin.ts'
+import { Frames, type KnownFrame, type Place } from './frames.ts'
+import type { Collected } from './page-types.ts'
+import type { Tab } from './tab.ts'
+import type { World } from './world.ts'
+
+/** What takes longer in a document is ended, and it is told as empty. */
+const COLLECT_MS = 5_000
+/** A closed shadow tree may be inside of another. */
+const MOST_ROUNDS = 3
+/** Of all frames, and of all elements, as JSON. */
+const MOST_CHARACTERS = 2_000_000
+const FARTHEST = 1_000_000
+
+interface Looked {
+  readonly frame: KnownFrame
+  readonly place: Place
+  readonly origin: string
+  readonly collected: Collected | undefined
+}
+
+export interface Seen {
+  readonly frames: FrameSight[]
+  readonly elements: ElementSight[]
+  readonly storage: PageSight['storage']
+}
+
+export async function see(tab: Tab): Promise<Seen> {
+  if (tab.isCrashed || tab.document.failure !== null) return nothingSeen(tab.document.url)
+  const frames = await Frames.of(tab)
+  const places = await Promise.all(
+    frames.all.map(async (frame) => ({ frame, place: await frames.placeOf(frame).catch(() => NOWHERE) })),
+  )
+  const shown = choose(places)
+  const [looked, storage] = await Promise.all([
+    Promise.all(
+      shown.map(async ({ frame, place }) => ({
+        frame,
+        place,
+        origin: await originOf(tab, frame),
+        collected: await collectIn(tab, frame).catch(() => undefined),
+      })),
+    ),
+    storageOf(tab, frames.main),
+  ])
+  return { ...joined(looked), storage }
+}
+
+const NOWHERE: Place = { x: 0, y: 0, width: 0, height: 0, isVisible: false }
+
+const weight = ({ place }: { place: Place }) => (place.isVisible ? place.width * place.height : -1)
+
+/** The page, and of its frames those that a person would see best. */
+function choose(places: readonly { frame: KnownFrame; place: Place }[]) {
+  if (places.length <= MOST_FRAMES) return places
+  const chosen = new Set(places.toSorted((one, other) => weight(other) - weight(one)).slice(0, MOST_FRAMES))
+  return places.filter((each) => chosen.has(each))
+}
+
+async function collectIn(tab: Tab, frame: KnownFrame): Promise<Collected> {
+  const world = await tab.worldOf(frame, frame.sessionId)
+  await adoptClosedRoots(tab, world).catch(() => {})
+  const text = await world.call<string>('look', [], { ms: COLLECT_MS })
+  return JSON.parse(text) as Collected
+}
+
+/** Scripts cannot see into closed shadow trees, but can keep one that they were handed. */
+async function adoptClosedRoots({ cdp }: Tab, world: World): Promise<void> {
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    const hosts = await world.handlesOf('unexaminedHosts')
+    if (hosts.length === 0) return
+    await Promise.all(
+      hosts.map(async (objectId) => {
+        const { node } = await cdp.call<{
+          node: { shadowRoots?: { shadowRootType: string; backendNodeId: number }[] }
+        }>('DOM.describeNode', { objectId }, world.sessionId)
+        const root = node.shadowRoots?.find(({ shadowRootType }) => shadowRootType === 'closed')
+        if (root) await world.callWith(root.backendNodeId, 'adopt')
+        cdp.dispatch('Runtime.releaseObject', { objectId }, world.sessionId)
+      }),
+    )
+  }
+}
+
+async function storageOf(tab: Tab, main: KnownFrame): Promise<PageSight['storage']> {
+  const cookies = tab.cdp
+    .call<{ cookies: unknown[] }>('Network.getCookies', { urls: [main.url] }, tab.sessionId)
+    .then((answer) => answer.cookies.length)
+    .catch(() => 0)
+  const others = tab
+    .worldOf(main, main.sessionId)
+    .then((world) => world.call<{ local: number; indexed: number }>('storage', [], { awaits: true }))
+    .catch(() => ({ local: 0, indexed: 0 }))
+  return { cookies: await cookies, ...(await others) }
+}
+
+function joined(looked: readonly Looked[]): Omit<Seen, 'storage'> {
+  const told = withinBounds(looked)
+  const indexes = new Map(told.map(({ frame }, index) => [frame.id, index]))
+  const frames = told.map(({ frame, place, origin, collected }, index): FrameSight => {
+    const parent = frame.parentId === undefined ? undefined : indexes.get(frame.parentId)
+    return {
+      ...(collected?.frame ?? EMPTY),
+      url: (frame.url + (frame.urlFragment ?? '')).slice(0, LONGEST_URL),
+      origin,
+      // Where a frame between was left out, it is the page's.
+      parent: index === 0 ? null : (parent ?? 0),
+      is_visible: place.isVisible,
+    }
+  })
+  const elements = told.flatMap(({ place, collected }, frame) =>
+    (collected?.elements ?? []).map((element): ElementSight => moved(element, frame, place)),
+  )
+  return { frames, elements: fitting(elements) }
+}
+
+/** What does not fit any more is told as empty, and without its elements: these refer to its groups. */
+function withinBounds(looked: readonly Looked[]): readonly Looked[] {
+  let left = MOST_CHARACTERS
+  return looked.map((each) => {
+    const { length } = JSON.stringify(each.collected?.frame ?? EMPTY)
+    if (length > left) return { ...each, collected: undefined }
+    left -= length
+    return each
+  })
+}
+
+const EMPTY: Collected['frame'] = {
+  title: '',
+  language: '',
+  headings: [],
+  text: '',
+  groups: [],
+  messages: [],
+  challenges: [],
+}
+
+function moved(element: Collected['elements'][number], frame: number, place: Place): ElementSight {
+  const [x = 0, y = 0, width = 0, height = 0] = element.box
+  const box = [x + place.x, y + place.y, width, height].map((each) =>
+    Math.max(-FARTHEST, Math.min(FARTHEST, Math.round(each))),
+  )
+  return { ...element, frame, box, is_visible: element.is_visible && place.isVisible }
+}
+
+/** Visible ones before others, if not all can be told. */
+function fitting(elements: readonly ElementSight[]): ElementSight[] {
+  let left = MOST_CHARACTERS
+  const order = [
+    ...elements.filter(({ is_visible }) => is_visible),
+    ...elements.filter(({ is_visible }) => !is_visible),
+  ]
+  const kept = new Set<ElementSight>()
+  for (const element of order.slice(0, MOST_ELEMENTS)) {
+    left -= JSON.stringify(element).length + 1
+    if (left < 0) break
+    kept.add(element)
+  }
+  return elements.filter((element) => kept.has(element))
+}
+
+/** Of a page that could not be loaded, is no more, or says nothing. */
+export function nothingSeen(url: string): Seen {
+  const frame = { ...EMPTY, url, origin: 'null', parent: null, is_visible: true }
+  return { frames: [frame], elements: [], storage: { cookies: 0, local: 0, indexed: 0 } }
+}
+
+/** By which it is known whether a page shows something else than before. Numbers count down on many. */
+export function fingerprintOf({ frames, elements }: Pick<Seen, 'frames' | 'elements'>): string {
+  const texts = frames.map(({ text }) => text.slice(0, LONGEST_TEXT).replaceAll(/\d+/g, '#'))
+  const controls = elements
+    .filter(({ is_visible }) => is_visible)
+    .map(({ tag, type, label, text, is_enabled }) =>
+      [tag, type, label, text, is_enabled].join(' ').slice(0, SHORT),
+    )
+  return JSON.stringify([texts, controls.join().replaceAll(/\d+/g, '#')])
+}

@@ -1,0 +1,495 @@
+// One login, step by step. Each turn looks at the page, decides what it is, and does one thing.
+import type { PageSight } from '@berth/contracts/login-sight'
+import { checkSession } from '../check.ts'
+import { allowedHosts, isOf, ownHosts } from '../hosts.ts'
+import { mask } from '../mask.ts'
+import type { Checks, PlanStep } from '../memory.ts'
+import { readPage } from '../rules/read-page.ts'
+import type { Complaint, Confirm, ReadChoice, ReadField, ReadForm, Reading } from '../rules/reading.ts'
+import { submitOf } from '../rules/submit.ts'
+import type { LoginOptions, LoginOutcome, Requirement } from '../run.ts'
+import { Browser } from './browser.ts'
+import { ownChoice } from './choosing.ts'
+import { Confirmation } from './confirmation.ts'
+import { Conversation } from './conversation.ts'
+import { findLogin, isLogin } from './discovery.ts'
+import { LoginFailed } from './failure.ts'
+import { HttpLogin } from './http-login.ts'
+import { OneTimeCodes } from './one-time-codes.ts'
+import { fittingChoice, fittingStep, placeOf, stepOf, stepOfChoice } from './plans.ts'
+import type { ToAsk } from './questions.ts'
+import { lacking, requirementOf, undecided } from './requirements.ts'
+import { keyOf, Sent } from './sent.ts'
+import { enabled, fillAndSend, type Filled } from './typing.ts'
+import { isCode, Values } from './values.ts'
+
+/** Without anybody's doing in between. */
+const MOST_STEPS = 12
+const MOST_TURNS = 100
+const MOST_CONFIRMATIONS = 3
+const MOST_REFUSALS = 8
+const MOST_SAME_FORMS = 3
+const MOST_DISMISSALS = 2
+/** Looks at a page that has nothing to do, or that does not answer. */
+const MOST_IDLE_LOOKS = 5
+
+type Turn = { readonly sight: PageSight } | { readonly outcome: LoginOutcome }
+
+export class LoginRun {
+  readonly #options: LoginOptions
+  readonly #browser: Browser
+  readonly #values: Values
+  readonly #codes: OneTimeCodes
+  readonly #conversation: Conversation
+  readonly #http: HttpLogin
+  readonly #hosts: readonly string[]
+  readonly #own: readonly string[]
+  readonly #confirmation: Confirmation
+  readonly #requirements = new Set<Requirement>()
+  readonly #steps: PlanStep[] = []
+  readonly #clicked = new Set<string>()
+  readonly #timesSent = new Map<string, number>()
+  #sent: Sent | undefined
+  #loginUrl = ''
+  #stepsTaken = 0
+  #confirmations = 0
+  #refusals = 0
+  #dismissals = 0
+  #idleLooks = 0
+  #hasRetried = false
+  #ssoProvider: string | undefined
+
+  constructor(options: LoginOptions) {
+    this.#options = options
+    this.#browser = new Browser(options.hands, options.signal)
+    this.#values = new Values(options.known)
+    this.#codes = new OneTimeCodes(options.known, options.signal)
+    this.#conversation = new Conversation(options, this.#browser, this.#values)
+    this.#hosts = allowedHosts(options.domain, options.allowedDomains)
+    this.#own = ownHosts(options.domain)
+    this.#confirmation = new Confirmation(this.#browser, this.#own, () => this.#values.all)
+    this.#http = new HttpLogin({
+      browser: this.#browser,
+      conversation: this.#conversation,
+      values: this.#values,
+      hosts: this.#hosts,
+      isAttended: options.isAttended,
+    })
+  }
+
+  async go(): Promise<LoginOutcome> {
+    this.#options.onState({ step: 'DISCOVERING' })
+    if (this.#values.all.length > 0) await this.#browser.hide(this.#values.all)
+    const kept = await this.#stillSignedIn()
+    if (kept) return kept
+    let sight = await this.#discover()
+    for (let turn = 0; turn < MOST_TURNS; turn++) {
+      this.#options.signal.throwIfAborted()
+      const next = await this.#turn(sight)
+      if ('outcome' in next) return next.outcome
+      sight = next.sight
+      if (this.#stepsTaken > MOST_STEPS) {
+        throw new LoginFailed('max_steps_exceeded', `The login did not end within ${MOST_STEPS} steps`)
+      }
+    }
+    throw new LoginFailed('stuck_in_loop', 'The login went round in circles')
+  }
+
+  async #stillSignedIn(): Promise<LoginOutcome | undefined> {
+    const { checks, hands, domain, allowedDomains, signal, loginUrl, plan } = this.#options
+    if (!checks) return undefined
+    const { result, url } = await checkSession({ hands, checks, domain, allowedDomains, signal })
+    return result === 'in'
+      ? this.#success(url, checks, { loginUrl: loginUrl ?? checks.signedOut.url, plan })
+      : undefined
+  }
+
+  async #discover(): Promise<PageSight> {
+    const { loginUrl } = this.#options
+    const isFound = (sight: PageSight) =>
+      isLogin(sight) || sight.failure !== null || readPage(sight).obstacle !== undefined
+    if (loginUrl && this.#options.plan) {
+      const sight = await this.#browser.visitBriefly(loginUrl)
+      this.#confirmation.refer(loginUrl, sight)
+      if (this.#isPlanned(sight)) return this.#atLogin(sight)
+    }
+    if (loginUrl) {
+      await this.#referToHome(loginUrl)
+      const sight = await this.#browser.settle(await this.#browser.visit(loginUrl), isFound)
+      this.#confirmation.refer(loginUrl, sight)
+      if (isFound(sight)) return this.#atLogin(sight)
+    }
+    const home = await this.#home()
+    this.#confirmation.refer(home.url, home)
+    if (home.failure !== null) return this.#atLogin(home)
+    const onPage = (sight: PageSight) => this.#confirmation.refer(sight.url, sight)
+    const sight = await findLogin({ browser: this.#browser, start: home, hosts: this.#hosts, onPage })
+    onPage(sight)
+    return this.#atLogin(sight)
+  }
+
+  /** As the plan has it, and not sent yet: there is nothing to wait for. */
+  #isPlanned(sight: PageSight): boolean {
+    const reading = readPage(sight)
+    const { form } = reading
+    if (!form || this.#timesSent.has(keyOf(sight, form))) return false
+    return fittingStep(sight, reading, this.#options.plan) !== undefined
+  }
+
+  async #lookAfterAct(): Promise<PageSight> {
+    if (this.#options.plan) {
+      const sight = await this.#browser.lookBriefly()
+      if (this.#isPlanned(sight)) return sight
+    }
+    return this.#browser.lookAfterAct()
+  }
+
+  #atLogin(sight: PageSight): PageSight {
+    this.#loginUrl = sight.url
+    return sight
+  }
+
+  /** How the start page looks to those who are out: the best thing to compare with afterwards. */
+  async #referToHome(loginUrl: string): Promise<void> {
+    if (!isOf(loginUrl, this.#own)) return
+    const home = new URL('/', loginUrl).href
+    this.#confirmation.refer(home, await this.#browser.visitAside(home))
+  }
+
+  async #home(): Promise<PageSight> {
+    const { domain, loginUrl } = this.#options
+    if (loginUrl && isOf(loginUrl, this.#own)) return this.#browser.visit(new URL('/', loginUrl).href)
+    const secure = await this.#browser.visit(`https://${domain}/`)
+    return secure.failure === null || /NAME_NOT_RESOLVED/.test(secure.failure)
+      ? secure
+      : this.#browser.visit(`http://${domain}/`)
+  }
+
+  async #turn(sight: PageSight): Promise<Turn> {
+    if (sight.failure !== null)
+      return this.#retry('network_error', `The page could not be loaded: ${sight.failure}`)
+    const reading = readPage(sight, { linesBefore: this.#sent?.lines })
+    if (sight.http_auth) return { sight: await this.#answerHttp(sight) }
+    const { obstacle, form, choices, waiting, confirm, dismiss } = reading
+    if (obstacle && !isAvoidable(reading)) {
+      const text = obstacle.text && mask(obstacle.text, this.#values.all)
+      if (obstacle.code === 'website_error') return this.#retry('website_error', obstacle.message, text)
+      throw new LoginFailed(obstacle.code, obstacle.message, text)
+    }
+    if (form || choices.length > 0) this.#requireAllowed(sight, form?.frame ?? 0)
+    if (waiting !== undefined) return { sight: await this.#wait(sight, reading, waiting) }
+    if (form) return { sight: await this.#atForm(sight, reading, form) }
+    if (choices.length > 0) return { sight: await this.#choose(sight, reading) }
+    const further = confirm && (await this.#goFurther(sight, confirm))
+    if (further) return { sight: further }
+    const outcome = await this.#confirmed(sight, reading)
+    if (outcome) return { outcome }
+    if (dismiss && this.#dismissals++ < MOST_DISMISSALS && (await this.#browser.click(dismiss))) {
+      return { sight: await this.#lookAfterAct() }
+    }
+    return { sight: await this.#linger(sight) }
+  }
+
+  /** The website never said anything of what was sent, so it may be sent once more. */
+  async #retry(
+    code: 'network_error' | 'website_error',
+    message: string,
+    websiteError?: string,
+  ): Promise<Turn> {
+    if (this.#hasRetried) throw new LoginFailed(code, message, websiteError)
+    this.#hasRetried = true
+    this.#sent = undefined
+    this.#timesSent.clear()
+    const address = this.#options.loginUrl ?? this.#loginUrl
+    return { sight: address ? await this.#browser.visit(address) : await this.#home() }
+  }
+
+  #requireAllowed(sight: PageSight, frame: number): void {
+    const stranger = [sight.url, sight.frames[frame]?.origin ?? ''].find(
+      (origin) => !isOf(origin, this.#hosts),
+    )
+    if (stranger === undefined) return
+    const host = URL.parse(stranger)?.host || 'another place'
+    throw new LoginFailed(
+      'domain_not_allowed',
+      `The login leads to ${host}, which is not allowed; add it to allowed_domains if it is to be trusted`,
+    )
+  }
+
+  get #isOnTheWay(): boolean {
+    return this.#timesSent.size > 0 || this.#clicked.size > 0 || this.#http.hasAnswered
+  }
+
+  async #answerHttp(sight: PageSight): Promise<PageSight> {
+    this.#requireAllowed({ ...sight, url: sight.http_auth!.origin }, sight.frames.length)
+    this.#step()
+    const next = await this.#http.answer(sight)
+    this.#requirements.add('identifier').add('password')
+    return next
+  }
+
+  #step(): void {
+    this.#idleLooks = 0
+    this.#stepsTaken++
+    this.#options.onState({ step: 'SUBMITTING' })
+  }
+
+  /** Nothing to do: perhaps the page is not finished. */
+  async #linger(sight: PageSight): Promise<PageSight> {
+    if (this.#idleLooks++ < MOST_IDLE_LOOKS) return this.#browser.lookForChange(2_000)
+    if (!this.#isOnTheWay) {
+      throw new LoginFailed(
+        'login_form_not_found',
+        'The page has no login that could be recognised; set login_url to its address',
+      )
+    }
+    this.#requireAllowed(sight, 0)
+    throw new LoginFailed('navigation_confused', 'It could not be confirmed that the login succeeded')
+  }
+
+  async #goFurther(sight: PageSight, { button, ticks }: Confirm): Promise<PageSight | undefined> {
+    if (!this.#isOnTheWay || this.#confirmations >= MOST_CONFIRMATIONS) return undefined
+    this.#confirmations++
+    this.#requireAllowed(sight, 0)
+    this.#step()
+    for (const { ref } of ticks) await this.#browser.act({ act: 'tick', refs: [ref] })
+    const usable = await enabled(this.#browser, button)
+    return usable && (await this.#browser.click(usable)) ? this.#lookAfterAct() : undefined
+  }
+
+  async #atForm(sight: PageSight, reading: Reading, form: ReadForm): Promise<PageSight> {
+    const key = keyOf(sight, form)
+    const times = this.#timesSent.get(key) ?? 0
+    const became = this.#sent && times > 0 ? this.#sent.becameOf(sight, reading, form) : 'another'
+    if (became === 'nothing yet') return this.#awaitAnswer()
+    if (became !== 'another') return this.#onRefusal(sight, reading, form, became)
+    if (times >= MOST_SAME_FORMS)
+      throw new LoginFailed('stuck_in_loop', 'The website asks for the same again and again')
+    const own = this.#ownChoice(reading, fittingChoice(sight, reading, this.#options.plan))
+    const missing = form.fields.filter((field) => field.isRequired && !this.#has(field))
+    if (own && (missing.length > 0 || own.kind === 'sso_provider')) return this.#click(sight, own)
+    if (missing.length === 0) return this.#fill(sight, form)
+    if (!this.#options.isAttended) throw lacking(missing)
+    const fields = form.fields.filter((field) => !this.#has(field))
+    return this.#ask(sight, reading, { fields, choices: reading.choices })
+  }
+
+  /** It was sent, and nothing happened yet. A password is not sent twice to find out. */
+  async #awaitAnswer(): Promise<PageSight> {
+    const { form } = this.#sent!
+    const last = form.fields.at(-1)?.elements.at(-1)
+    const isSecret = form.fields.some(({ kind }) => kind === 'password')
+    if (this.#idleLooks++ === 2 && last && !isSecret) {
+      await this.#browser.act({ act: 'enter', refs: [last.ref] })
+      return this.#lookAfterAct()
+    }
+    if (this.#idleLooks > MOST_IDLE_LOOKS)
+      throw new LoginFailed('navigation_confused', 'The website did not answer what was sent to it')
+    return this.#browser.lookForChange(4_000)
+  }
+
+  #has(field: ReadField): boolean {
+    return this.#values.for(field) !== undefined || (isCode(field) && this.#codes.covers(field))
+  }
+
+  async #onRefusal(
+    sight: PageSight,
+    reading: Reading,
+    form: ReadForm,
+    complaint: Complaint,
+  ): Promise<PageSight> {
+    this.#sent = undefined
+    this.#refusals++
+    const websiteError = complaint.text ? mask(complaint.text, this.#values.all) : undefined
+    const codes = form.fields.filter((field) => isCode(field))
+    const isAboutCode = codes.length > 0 && (complaint.about === 'code' || form.kind === 'code')
+    if (isAboutCode && this.#codes.renew(codes)) {
+      this.#timesSent.delete(keyOf(sight, form))
+      return this.#browser.lookNow()
+    }
+    if (!this.#options.isAttended) {
+      const isTotp = isAboutCode && this.#codes.wasUsed
+      throw new LoginFailed(
+        isTotp ? 'totp_code_rejected' : 'credentials_invalid',
+        isAboutCode ? 'The website refused the code' : 'The website refused what was filled in',
+        websiteError,
+      )
+    }
+    if (this.#refusals > MOST_REFUSALS) {
+      throw new LoginFailed(
+        'max_attempts_reached',
+        `The website refused ${MOST_REFUSALS} attempts`,
+        websiteError,
+      )
+    }
+    const refused = form.fields.filter((field) => isAbout(field, complaint, form))
+    this.#codes.stop()
+    this.#timesSent.clear()
+    const fields = form.fields.filter((field) => refused.includes(field) || !this.#has(field))
+    const isKept = (field: ReadField) =>
+      field.kind !== 'password' && !isCode(field) && complaint.about === 'any'
+    return this.#ask(sight, reading, {
+      fields,
+      refused: new Set(refused.map(({ ref }) => ref)),
+      optional: new Set(refused.filter((field) => isKept(field)).map(({ ref }) => ref)),
+      choices: reading.choices,
+      websiteError: complaint.text || undefined,
+    })
+  }
+
+  async #fill(sight: PageSight, form: ReadForm): Promise<PageSight> {
+    this.#step()
+    const filled: Filled[] = []
+    for (const field of form.fields) {
+      const value = isCode(field)
+        ? (this.#values.takeCode(field) ?? (await this.#codes.take(field)))
+        : this.#values.for(field)
+      if (value !== undefined) filled.push({ field, value })
+    }
+    for (const { value } of filled) this.#values.note(value)
+    await this.#browser.hide(this.#values.all)
+    const result = await fillAndSend(this.#browser, sight, form, { filled, hosts: this.#hosts })
+    if (result === 'page is another') return this.#lookAfterAct()
+    for (const { field, value } of filled) {
+      this.#values.noteTyped(field, value)
+      this.#requirements.add(requirementOf(field, this.#codes.wasUsed))
+    }
+    this.#steps.push(stepOf(sight, form, this.#values.all))
+    this.#sent = new Sent(sight, form)
+    this.#timesSent.set(this.#sent.key, (this.#timesSent.get(this.#sent.key) ?? 0) + 1)
+    this.#confirmations = 0
+    return this.#lookAfterAct()
+  }
+
+  async #choose(sight: PageSight, reading: Reading): Promise<PageSight> {
+    const own = this.#ownChoice(reading, fittingChoice(sight, reading, this.#options.plan))
+    if (own) return this.#click(sight, own)
+    if (!this.#options.isAttended) throw undecided(reading.choices)
+    return this.#ask(sight, reading, { choices: reading.choices })
+  }
+
+  #ownChoice(reading: Reading, planned: ReadChoice | undefined): ReadChoice | undefined {
+    return ownChoice(reading, {
+      known: this.#options.known,
+      values: this.#values,
+      clicked: this.#clicked,
+      planned,
+      hasSentPassword: this.#requirements.has('password'),
+    })
+  }
+
+  async #click(sight: PageSight, choice: ReadChoice): Promise<PageSight> {
+    this.#step()
+    const { element, option, kind, provider, label } = choice
+    this.#clicked.add(`${placeOf(sight)} ${kind} ${provider ?? label} ${option ?? ''}`)
+    if (kind === 'sso_provider') this.#ssoProvider = provider
+    this.#steps.push(stepOfChoice(sight, choice, this.#values.all))
+    this.#sent = undefined
+    const { result } = await this.#browser.act(
+      option === undefined
+        ? { act: 'click', refs: [element.ref] }
+        : { act: 'choose', refs: [element.ref], value: option },
+    )
+    if (result === 'refused') {
+      const { dismiss } = readPage(sight)
+      const isClear = dismiss !== undefined && (await this.#browser.click(dismiss))
+      if (!isClear || !(await this.#browser.click(element))) {
+        throw new LoginFailed('element_not_found', `"${mask(label, this.#values.all)}" could not be clicked`)
+      }
+    }
+    if (element.type === 'radio') await this.#sendChoice(element.ref)
+    return this.#lookAfterAct()
+  }
+
+  /** A radio button waits for another one to be pressed. */
+  async #sendChoice(ref: string): Promise<void> {
+    const sight = await this.#browser.lookNow()
+    const radio = sight.elements.find((element) => element.ref === ref)
+    const frame = radio && sight.frames[radio.frame]
+    if (!radio || !frame) return
+    const elements = sight.elements.filter((element) => element.frame === radio.frame)
+    const submit = submitOf({ frame, index: radio.frame, elements }, radio.group, [radio])
+    if (submit) await this.#browser.click(submit)
+  }
+
+  async #ask(sight: PageSight, reading: Reading, toAsk: Partial<ToAsk>): Promise<PageSight> {
+    const answer = await this.#conversation.ask(toAsk, { sight, reading })
+    this.#idleLooks = 0
+    if ('changed' in answer) return answer.changed
+    this.#stepsTaken = 0
+    if (answer.choice) {
+      this.#requirements.add('choice')
+      return this.#click(sight, answer.choice)
+    }
+    const now = await this.#browser.lookNow()
+    const { form } = readPage(now)
+    const isSame = form !== undefined && form.signature === reading.form?.signature
+    return isSame && form.fields.every((field) => !field.isRequired || this.#has(field))
+      ? this.#fill(now, form)
+      : now
+  }
+
+  async #wait(sight: PageSight, reading: Reading, message: string): Promise<PageSight> {
+    const own = this.#ownChoice(reading, undefined)
+    if (own) return this.#click(sight, own)
+    const { form, choices } = reading
+    if (form && form.fields.every((field) => this.#has(field)) && !this.#timesSent.has(keyOf(sight, form)))
+      return this.#fill(sight, form)
+    if (!this.#options.isAttended) {
+      throw new LoginFailed(
+        'external_action_required',
+        'The website waits for somebody to act elsewhere',
+        mask(message, this.#values.all),
+      )
+    }
+    this.#requirements.add('external_action')
+    const fields = form?.fields ?? []
+    return this.#ask(sight, reading, {
+      fields,
+      optional: new Set(fields.map(({ ref }) => ref)),
+      choices,
+      externalAction: message,
+    })
+  }
+
+  async #confirmed(sight: PageSight, reading: Reading): Promise<LoginOutcome | undefined> {
+    if (!isOf(sight.url, this.#own) || sight.is_popup) return undefined
+    if (!this.#isOnTheWay && !reading.signs.isSignedIn) return undefined
+    const checks = await this.#confirmation.confirm(sight, this.#loginUrl)
+    return (
+      checks &&
+      this.#success(sight.url, checks, { loginUrl: this.#loginUrl, plan: { version: 1, steps: this.#steps } })
+    )
+  }
+
+  #success(
+    postLoginUrl: string,
+    checks: Checks,
+    { loginUrl, plan }: { loginUrl: string; plan: LoginOptions['plan'] },
+  ): LoginOutcome {
+    return {
+      isSuccess: true,
+      postLoginUrl,
+      loginUrl,
+      plan,
+      checks,
+      requirements: [...this.#requirements],
+      values: this.#values.typed,
+      ssoProvider: this.#ssoProvider,
+    }
+  }
+}
+
+/** A page that speaks of keys may have another way. */
+function isAvoidable({ obstacle, waiting, choices, confirm }: Reading): boolean {
+  return (
+    obstacle?.code === 'unsupported_auth_method' &&
+    (waiting !== undefined || choices.length > 0 || confirm !== undefined)
+  )
+}
+
+function isAbout(field: ReadField, { about }: Complaint, form: ReadForm): boolean {
+  if (form.fields.length === 1 || about === 'any') return true
+  if (about === 'code') return isCode(field)
+  return field.kind === about
+}
