@@ -5,6 +5,8 @@ import { evaluate } from '../testing/page.ts'
 import { named, saying } from './testing/login-under-test.ts'
 import { sharedLogin } from './testing/shared.ts'
 
+const hostOf = (origin: string) => new URL(origin).hostname
+
 suite('pages', () => {
   const shared = sharedLogin()
 
@@ -21,15 +23,13 @@ suite('pages', () => {
     const page = await login.visit('/outer')
     assert.deepEqual(
       page.frames
-        .map(({ origin, parent, is_visible }) => {
-          const host = (index: number | null) =>
-            index !== null && new URL(page.frames[index]!.origin).hostname
-          return [new URL(origin).hostname, host(parent), is_visible].join()
-        })
+        .map(({ origin, parent, is_visible }) =>
+          [hostOf(origin), hostOf(page.frames[parent ?? 0]!.origin), is_visible].join(),
+        )
         .toSorted(),
       [
         '127.0.0.1,127.0.0.1,false',
-        '127.0.0.1,false,true',
+        '127.0.0.1,127.0.0.1,true',
         '127.0.0.1,localhost,true',
         'localhost,127.0.0.1,true',
       ],
@@ -145,6 +145,21 @@ suite('pages', () => {
     // A visit is of the page itself.
     assert.equal((await login.visit('/opener')).is_popup, false)
     assert.equal((await login.look()).frames[0]!.title, 'Opener')
+  })
+
+  test('a link into a new tab leads there, whether the tab may know of its page or not', async () => {
+    const login = shared()
+    login.pages['/tab'] = '<title>Tab</title><button onclick="window.close()">Close</button>'
+    for (const relation of ['opener', 'noopener', 'noreferrer']) {
+      login.pages['/links'] =
+        `<title>Links</title><a href="/tab" target="_blank" rel="${relation}">Sign in</a>`
+      const page = await login.visit('/links')
+      await login.click(saying(page, 'Sign in').ref)
+      const tab = await login.look()
+      assert.equal(tab.frames[0]!.title, 'Tab', relation)
+      assert.equal(tab.is_popup, true)
+    }
+    assert.equal((await login.visit('/links')).is_popup, false)
   })
 
   test('another address is visited aside, and the page stays as it was', async () => {
