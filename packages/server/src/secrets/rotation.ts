@@ -24,6 +24,10 @@ export const sealedColumns: readonly SealedColumn[] = [
   { table: 'browser_policies', column: 'sealed' },
   { table: 'profile_versions', column: 'sealed_key' },
   { table: 'deployments', column: 'sealed_key' },
+  { table: 'auth_connections', column: 'memory' },
+  { table: 'auth_flows', column: 'handoff_code' },
+  { table: 'auth_flows', column: 'submission' },
+  { table: 'auth_flows', column: 'outcome' },
 ]
 
 const BATCH = 500
