@@ -1,5 +1,6 @@
 // Connections that keep a profile logged in at a domain, and the login flows they go through.
 import { Type, type Static } from 'typebox'
+import { CredentialReference } from './credentials.ts'
 import { operation } from './operation.ts'
 import { Nullable, OneOf, pageQuery, resourceId, Strict, Text, Timestamp } from './schema.ts'
 import { TelemetryRequest } from './telemetry.ts'
@@ -53,24 +54,6 @@ const LONGEST_DOMAIN = 262
 
 const mfaTypes = ['sms', 'call', 'email', 'totp', 'push', 'password', 'switch'] as const
 const maybe = (description: string) => Type.Optional(Nullable(Type.String({ description })))
-
-const credentialFields = {
-  name: Type.Optional(Text({ description: 'Name of a stored credential', minLength: 1, maxLength: 255 })),
-  provider: Type.Optional(
-    Text({ description: 'Name of a credential provider', minLength: 1, maxLength: 255 }),
-  ),
-  path: Type.Optional(
-    Text({
-      description: 'Of an item at the provider, such as `Vault/Item`',
-      minLength: 1,
-      maxLength: 1_024,
-    }),
-  ),
-  auto: Type.Optional(Type.Boolean({ description: 'Let the provider find the item by the domain' })),
-}
-const credentialText = 'One of `{name}`, `{provider, path}` and `{provider, auto: true}`'
-const CredentialReference = Strict(credentialFields, { description: credentialText })
-export type CredentialReference = Static<typeof CredentialReference>
 
 const ProxyReference = Strict(
   {
@@ -207,7 +190,7 @@ export const ManagedAuth = Type.Object(
     ),
     can_reauth: Type.Optional(Type.Boolean({ description: 'Whether it could log in again by itself' })),
     can_reauth_reason: Type.Optional(OneOf(reauthReasons, { description: 'Why it could, or could not' })),
-    credential: Type.Optional(Type.Object(credentialFields, { description: credentialText })),
+    credential: Type.Optional(CredentialReference),
     proxy_id: Type.Optional(Type.String({ description: 'Proxy of its browser sessions' })),
     browser_telemetry: Type.Optional(Nullable(TelemetryRequest)),
     login_url: Type.Optional(

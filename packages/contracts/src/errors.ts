@@ -85,6 +85,10 @@ const catalogue = {
     status: 502,
     meaning: 'The Chrome Web Store did not give the extension; the message says why',
   },
+  provider_unreachable: {
+    status: 502,
+    meaning: 'The credential provider did not give what was asked of it; the message says why',
+  },
   unavailable: {
     status: 503,
     meaning: 'The server is starting, draining, or cannot reach its database; retry',

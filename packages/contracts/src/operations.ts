@@ -6,6 +6,8 @@ import * as authConnections from './auth-connections.ts'
 import * as browserPools from './browser-pools.ts'
 import * as browsers from './browsers.ts'
 import * as computer from './computer.ts'
+import * as credentialProviders from './credential-providers.ts'
+import * as credentials from './credentials.ts'
 import * as curl from './curl.ts'
 import * as extensions from './extensions.ts'
 import * as deployments from './deployments.ts'
@@ -38,6 +40,8 @@ export const operations: readonly Operation[] = [
   replays,
   telemetry,
   profiles,
+  credentials,
+  credentialProviders,
   proxies,
   authConnections,
   deployments,

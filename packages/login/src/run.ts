@@ -78,12 +78,19 @@ export interface Submission {
   readonly choiceId: string | undefined
 }
 
+export interface OneTimeCode {
+  readonly code: string
+  /** Lies ahead for a code of a later window: it is worth waiting until then. */
+  readonly validFrom: Date
+  readonly expiresAt: Date
+}
+
 /** What is known beforehand. */
 export interface KnownValues {
   /** By ref, such as `email`, `username`, `password`, `company_id`. */
   readonly values: Readonly<Record<string, string>>
-  /** A fresh code, and until when it counts; `notBefore` asks for one of a later window than that. */
-  readonly totp: ((notBefore?: Date) => { readonly code: string; readonly expiresAt: Date }) | undefined
+  /** The code of this moment; `notBefore` asks for one of a later window than that, which may not count yet. */
+  readonly totp: ((notBefore?: Date) => OneTimeCode) | undefined
   /** Click this provider's button first, and fill in at the provider. */
   readonly ssoProvider: string | undefined
 }

@@ -18,6 +18,7 @@ import { bootstrap } from './bootstrap.ts'
 import { countLiveBrowsers } from './browsers/store.ts'
 import { countExtensions } from './extensions/store.ts'
 import type { Config } from './config.ts'
+import { countCredentials } from './credentials/store.ts'
 import { openDatabase } from './db/database.ts'
 import { countLiveDeployments } from './deployments/store.ts'
 import { ChangeListener } from './db/listener.ts'
@@ -140,6 +141,7 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
       { what: 'browser pools', countIn: countLivePools },
       { what: 'browser sessions', countIn: countLiveBrowsers },
       { what: 'proxies', countIn: countLiveProxies },
+      { what: 'credentials', countIn: countCredentials },
       { what: 'extensions', countIn: countExtensions },
       { what: 'profiles', countIn: countProfiles },
       { what: 'deployments', countIn: countLiveDeployments },

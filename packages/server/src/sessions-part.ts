@@ -21,6 +21,13 @@ import { SessionAccess } from './control/session-access.ts'
 import { AppsPart } from './apps/part.ts'
 import type { Blobs } from './blobs/blobs.ts'
 import type { Config } from './config.ts'
+import { CredentialResolver } from './credentials/resolver.ts'
+import { credentialRoutes } from './credentials/routes.ts'
+import { CredentialSecrets } from './credentials/secrets.ts'
+import { CredentialService } from './credentials/service.ts'
+import { credentialProviderRoutes } from './credential-providers/routes.ts'
+import { CredentialProviderService } from './credential-providers/service.ts'
+import { Sources } from './credential-providers/sources.ts'
 import type { Db } from './db/schema.ts'
 import { AllowList } from './egress/allow-list.ts'
 import { EgressPolicy } from './egress/policy.ts'
@@ -86,6 +93,7 @@ export interface SessionsPart {
   readonly telemetry: Telemetry
   readonly pools: PoolsPart
   readonly apps: AppsPart
+  readonly credentials: CredentialResolver
   readonly routes: readonly Route[]
   /** Lets in who has the token of a session. */
   accessTo(rate: RateLimit): SessionAccess
@@ -261,6 +269,18 @@ export async function startSessions(options: {
     ],
     defaultProject: findDefaultProject,
   })
+  const credentialSecrets = new CredentialSecrets(box)
+  const sources = new Sources({
+    box,
+    policy: newEgressPolicy(config),
+    upstream: new DirectUpstream({ policy: newEgressPolicy(config) }),
+  })
+  const credentials = new CredentialService({
+    secrets: credentialSecrets,
+    uses: [],
+    defaultProject: findDefaultProject,
+  })
+  const credentialProviders = new CredentialProviderService({ db, sources })
   const pools = newPools({
     db,
     pool,
@@ -297,6 +317,7 @@ export async function startSessions(options: {
     telemetry,
     pools,
     apps,
+    credentials: new CredentialResolver({ db, secrets: credentialSecrets, sources }),
     routes: [
       ...apps.routes,
       ...browserRoutes(browsers),
@@ -308,6 +329,8 @@ export async function startSessions(options: {
       ...profileRoutes(profiles),
       ...telemetryRoutes(browsers, telemetry),
       ...proxyRoutes(proxies),
+      ...credentialRoutes(credentials),
+      ...credentialProviderRoutes(credentialProviders),
     ],
     accessTo: (rate) =>
       new SessionAccess({ tokens, projectOf: (id, tenure) => browsers.projectOf(id, tenure), rate }),

@@ -179,6 +179,19 @@ export async function listExpired(db: Db): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
+/** Undefined: it has time yet, or is over. */
+export async function lockExpired(tx: Db, id: string): Promise<FlowRecord | undefined> {
+  return tx
+    .selectFrom('auth_flows')
+    .selectAll()
+    .where('id', '=', id)
+    .where('finished_at', 'is', null)
+    .where('outcome', 'is', null)
+    .where('deadline_at', '<=', sql<string>`clock_timestamp()`)
+    .forUpdate()
+    .executeTakeFirst()
+}
+
 /** Of servers that nobody has heard of for so long that they have no sessions any more. */
 export async function listOfLostServers(db: Db, silentSeconds: number): Promise<FlowRecord[]> {
   return db

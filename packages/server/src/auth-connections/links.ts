@@ -2,6 +2,7 @@
 import { newLink } from '../live/links.ts'
 import type { SessionTokens } from '../gateway/tokens.ts'
 import type { SealedBox } from '../secrets/sealed-box.ts'
+import { places } from './sealed-places.ts'
 import { isOver } from './transitions.ts'
 import type { FlowRecord } from './types.ts'
 import type { FlowLinks } from './view.ts'
@@ -13,8 +14,6 @@ export function hostedUrlOf(origin: string, connectionId: string, code: string |
   const page = `${origin}${HOSTED_PATH}/${connectionId}`
   return code === undefined ? page : `${page}#code=${code}`
 }
-
-export const handoffContext = (flowId: string) => `auth_flows/handoff_code/${flowId}`
 
 export class LinkMaker {
   readonly #tokens: Pick<SessionTokens, 'sign'>
@@ -32,7 +31,7 @@ export class LinkMaker {
   ): FlowLinks | undefined {
     if (!flow || isOver(flow)) return undefined
     const { id, connection_id: connectionId, browser_id: sessionId, handoff_code: sealed } = flow
-    const code = showsCode && sealed !== null ? this.#box.open(sealed, handoffContext(id)) : undefined
+    const code = showsCode && sealed !== null ? this.#box.open(sealed, places.handoffCode(id)) : undefined
     return {
       hostedUrl: hostedUrlOf(origin, connectionId, code),
       // While a success is being saved, the session has ended.

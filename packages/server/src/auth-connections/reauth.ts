@@ -1,11 +1,12 @@
 // Whether a connection can log in again without anybody, and why: from what its last login needed.
 import type { ReauthReason } from '@berth/contracts/auth-connections'
 import type { Requirement } from '@berth/login/run'
-import type { CredentialSummary } from './credentials.ts'
+import type { CredentialStanding } from '../credentials/resolver.ts'
 
 export interface ReauthFacts {
   readonly hasSucceeded: boolean
-  readonly credential: CredentialSummary | 'external' | undefined
+  /** Undefined: it has none, or none any more. */
+  readonly credential: CredentialStanding | undefined
   /** Null: none were recorded. */
   readonly requirements: readonly Requirement[] | null
   readonly hasPlan: boolean
@@ -25,10 +26,10 @@ export function reauthOf(facts: ReauthFacts): Reauth {
   }
   if (requirements?.includes('sms_code')) return no('requires_sms_code')
   if (requirements?.includes('email_code')) return no('requires_email_code')
-  if (credential === 'external') return yes('external_credential')
+  if (credential.isExternal) return yes('external_credential')
   if (requirements === null) return yes('no_requirements_recorded')
   const needsCode = requirements.includes('totp') || requirements.includes('code')
-  if (needsCode && !credential.hasTotpSecret) return no('requires_totp_without_secret')
+  if (needsCode && credential.hasTotp === false) return no('requires_totp_without_secret')
   // Nobody is there to choose, or to type what the credential does not have.
   if (requirements.includes('choice') && !hasPlan) return no('no_viable_plans')
   if (!hasEnough(credential, requirements)) return no('no_viable_plans')
@@ -40,7 +41,8 @@ const yes = (reason: ReauthReason): Reauth => ({ can: true, reason })
 const no = (reason: ReauthReason): Reauth => ({ can: false, reason })
 
 /** Its keys are free: only a password is known by its name, and whatever else there is may be the identifier. */
-function hasEnough({ valueKeys }: CredentialSummary, requirements: readonly Requirement[]): boolean {
+function hasEnough({ valueKeys }: CredentialStanding, requirements: readonly Requirement[]): boolean {
+  if (!valueKeys) return true
   const isPassword = (key: string) => /pass/i.test(key)
   if (requirements.includes('password') && !valueKeys.some(isPassword)) return false
   const others = valueKeys.filter((key) => !isPassword(key)).length

@@ -21,12 +21,13 @@ import { findProjectBy, lockProjects } from '../projects/store.ts'
 import { holdProxy } from '../proxies/store.ts'
 import type { SealedBox } from '../secrets/sealed-box.ts'
 import { selectAtCreation } from '../telemetry/selection.ts'
-import { noReference, readReference, type ConnectionCredentials } from './credentials.ts'
+import type { CredentialResolver } from '../credentials/resolver.ts'
 import { endFlow } from './flow-ends.ts'
 import * as flows from './flow-store.ts'
 import type { FlowTokens } from './flow-tokens.ts'
-import { handoffContext, hostedUrlOf, type LinkMaker } from './links.ts'
+import { hostedUrlOf, type LinkMaker } from './links.ts'
 import { nextCheck } from './schedule.ts'
+import { places } from './sealed-places.ts'
 import * as store from './store.ts'
 import { readSubmission } from './submission.ts'
 import { listTimeline } from './timeline-store.ts'
@@ -37,15 +38,13 @@ import { toManagedAuth, toTimelineEvent } from './view.ts'
 const CODE_BYTES = 32
 const DEFAULT_INTERVAL = 3_600
 
-export const submissionContext = (flowId: string) => `auth_flows/submission/${flowId}`
-
 export interface ConnectionServiceOptions {
   readonly db: Db
   readonly box: SealedBox
   readonly serverId: string
   readonly links: LinkMaker
   readonly tokens: FlowTokens
-  readonly credentials: ConnectionCredentials
+  readonly credentials: Pick<CredentialResolver, 'check' | 'standing'>
   readonly limits: FlowLimits
   /** Least seconds between two health checks. */
   readonly leastInterval: number
@@ -75,9 +74,7 @@ export class ConnectionService {
     const allowedDomains = toAllowedDomains(body.allowed_domains ?? [])
     const interval = this.#toInterval(body.health_check_interval) ?? Math.max(DEFAULT_INTERVAL, leastInterval)
     const proxyId = body.proxy === undefined ? null : await this.#toProxy(tx, projectId, body.proxy)
-    const reference = body.credential
-      ? await readReference(credentials, tx, projectId, body.credential)
-      : noReference
+    if (body.credential) await credentials.check(tx, projectId, body.credential)
     const telemetry = toTelemetry(body.browser_telemetry, caller)
     const profileId = await store.profileNamed(tx, projectId, body.profile_name)
     const id = await store.insertConnection(tx, {
@@ -86,7 +83,7 @@ export class ConnectionService {
       profile_id: profileId,
       allowed_domains: allowedDomains,
       login_url: loginUrl ?? null,
-      ...reference,
+      credential: body.credential ? JSON.stringify(body.credential) : null,
       proxy_id: proxyId,
       save_credentials: body.save_credentials ?? true,
       record_session: body.record_session ?? false,
@@ -133,8 +130,7 @@ export class ConnectionService {
     const record = await store.lockConnection(tx, id)
     if (!record) throw notFound(id)
     const interval = this.#toInterval(body.health_check_interval)
-    const reference =
-      body.credential && (await readReference(this.#options.credentials, tx, projectId, body.credential))
+    if (body.credential) await this.#options.credentials.check(tx, projectId, body.credential)
     const change: store.ConnectionChange = {
       ...(body.login_url !== undefined && {
         login_url: toLoginUrl(body.login_url) ?? null,
@@ -142,7 +138,10 @@ export class ConnectionService {
       }),
       ...(body.allowed_domains && { allowed_domains: toAllowedDomains(body.allowed_domains) }),
       // Another credential may succeed where the one before did not.
-      ...(reference && { ...reference, is_reauth_stopped: false }),
+      ...(body.credential && {
+        credential: JSON.stringify(body.credential),
+        is_reauth_stopped: false,
+      }),
       ...(body.proxy && { proxy_id: await this.#toProxy(tx, projectId, body.proxy) }),
       ...(body.save_credentials !== undefined && { save_credentials: body.save_credentials }),
       ...(body.record_session !== undefined && { record_session: body.record_session }),
@@ -202,7 +201,7 @@ export class ConnectionService {
           : connection.telemetry && JSON.stringify(connection.telemetry),
         telemetry_age: isOverridden ? caller.telemetryAge : connection.telemetry_age,
         handoff_hash: flows.hashOfCode(code),
-        handoff_code: box.seal(code, handoffContext(flowId)),
+        handoff_code: box.seal(code, places.handoffCode(flowId)),
       },
       limits,
     )
@@ -244,7 +243,7 @@ export class ConnectionService {
       throw new AppError('conflict', 'Cannot submit this: the login does not wait for anything just now')
     }
     const submission = readSubmission(body, flow.question)
-    const sealed = box.seal(JSON.stringify(submission), submissionContext(flow.id))
+    const sealed = box.seal(JSON.stringify(submission), places.submission(flow.id))
     await flows.moveFlow(tx, flow.id, 'submits', { submission: sealed, website_error: null }, limits)
     return { accepted: true }
   }
@@ -296,21 +295,18 @@ export class ConnectionService {
 
   async #show(db: Db, caller: Caller, records: readonly ConnectionRecord[]): Promise<ManagedAuth[]> {
     const { links, credentials } = this.#options
-    const ids = (of: (record: ConnectionRecord) => string | null) =>
-      records.flatMap((record) => of(record) ?? [])
     const found = await flows.findFlows(
       db,
-      ids(({ flow_id }) => flow_id),
+      records.flatMap(({ flow_id }) => flow_id ?? []),
     )
-    const summaries = await credentials.summaries(
-      db,
-      ids(({ credential_id }) => credential_id),
-    )
-    return records.map((record) => {
+    const shown: ManagedAuth[] = []
+    for (const record of records) {
       const flow = record.flow_id === null ? undefined : found.get(record.flow_id)
-      const credential = record.credential_id === null ? undefined : summaries.get(record.credential_id)
-      return toManagedAuth(record, { flow, credential }, links.of(flow, placeOf(caller)))
-    })
+      const { credential: reference, project_id: projectId } = record
+      const credential = reference ? await credentials.standing(db, projectId, reference) : undefined
+      shown.push(toManagedAuth(record, { flow, credential }, links.of(flow, placeOf(caller))))
+    }
+    return shown
   }
 
   async #toProxy(tx: Db, projectId: string, { id, name }: ProxyReference): Promise<string | null> {

@@ -1,9 +1,9 @@
-import { sql } from 'kysely'
+import { sql, type Insertable, type Updateable } from 'kysely'
 import { newId } from '@berth/kit/ids'
+import type { CredentialUse } from '../credentials/types.ts'
 import { announceChange } from '../db/changes.ts'
 import { containing } from '../db/like.ts'
 import type { AuthConnectionsTable, Db } from '../db/schema.ts'
-import type { Insertable, Updateable } from 'kysely'
 import { connectionChange, type ConnectionRecord } from './types.ts'
 
 const columns = [
@@ -16,9 +16,7 @@ const columns = [
   'auth_connections.login_url',
   'auth_connections.learned_login_url',
   'auth_connections.post_login_url',
-  'auth_connections.credential_id',
-  'auth_connections.credential_provider',
-  'auth_connections.credential_path',
+  'auth_connections.credential',
   'auth_connections.proxy_id',
   'auth_connections.save_credentials',
   'auth_connections.record_session',
@@ -187,6 +185,23 @@ async function count(db: Db, which: ReturnType<typeof sql>): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     SELECT count(*)::int AS count FROM auth_connections WHERE deleted_at IS NULL AND ${which}`.execute(db)
   return rows[0]!.count
+}
+
+/** They go on with the credential under its new name, or without one that is deleted. */
+export const credentialUse: CredentialUse = {
+  renamed: async (tx, projectId, { from, to }) => {
+    await usingCredential(tx, projectId, from).set({ credential: JSON.stringify({ name: to }) }).execute()
+  },
+  deleted: async (tx, projectId, name) => {
+    await usingCredential(tx, projectId, name).set({ credential: null }).execute()
+  },
+}
+
+function usingCredential(tx: Db, projectId: string, name: string) {
+  return tx
+    .updateTable('auth_connections')
+    .where('project_id', '=', projectId)
+    .where(sql<string>`credential->>'name'`, '=', name)
 }
 
 export interface CheckClaim {

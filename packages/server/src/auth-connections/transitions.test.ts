@@ -21,6 +21,7 @@ test('every way of the table, and no other', () => {
   ]
   const waits = (step: string) => [`${step} asks AWAITING_INPUT`, `${step} awaits_action AWAITING_EXTERNAL_ACTION`]
   assert.deepEqual(ways, [
+    'DISCOVERING discovers DISCOVERING',
     'DISCOVERING submits SUBMITTING',
     ...waits('DISCOVERING'),
     ...ends('DISCOVERING'),
@@ -33,6 +34,7 @@ test('every way of the table, and no other', () => {
     ...waits('AWAITING_EXTERNAL_ACTION'),
     ...ends('AWAITING_EXTERNAL_ACTION'),
     'SUBMITTING discovers DISCOVERING',
+    'SUBMITTING submits SUBMITTING',
     ...waits('SUBMITTING'),
     ...ends('SUBMITTING'),
   ])

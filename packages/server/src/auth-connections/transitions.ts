@@ -28,6 +28,7 @@ const ends = { fails: 'FAILED', expires: 'EXPIRED', is_canceled: 'CANCELED' } as
 
 const rows: Readonly<Record<Exclude<FlowStep, 'COMPLETED'>, Row>> = {
   DISCOVERING: {
+    discovers: 'DISCOVERING',
     submits: 'SUBMITTING',
     asks: 'AWAITING_INPUT',
     awaits_action: 'AWAITING_EXTERNAL_ACTION',
@@ -36,6 +37,7 @@ const rows: Readonly<Record<Exclude<FlowStep, 'COMPLETED'>, Row>> = {
   },
   SUBMITTING: {
     discovers: 'DISCOVERING',
+    submits: 'SUBMITTING',
     asks: 'AWAITING_INPUT',
     awaits_action: 'AWAITING_EXTERNAL_ACTION',
     succeeds: 'SUCCESS',

@@ -5,7 +5,7 @@ import type {
   TimelineEvent,
 } from '@berth/contracts/auth-connections'
 import type { AskedChoice, Question } from '@berth/login/run'
-import { shownReference, type CredentialSummary } from './credentials.ts'
+import type { CredentialStanding } from '../credentials/resolver.ts'
 import { reauthOf, type Reauth } from './reauth.ts'
 import type { TimelineRecord } from './timeline-store.ts'
 import { isOver } from './transitions.ts'
@@ -14,7 +14,8 @@ import type { CheckRecord, ConnectionRecord, FlowRecord } from './types.ts'
 /** What is shown with a connection and kept elsewhere. */
 export interface ConnectionBelongings {
   readonly flow: FlowRecord | undefined
-  readonly credential: CredentialSummary | undefined
+  /** Undefined: it has none, or none any more. */
+  readonly credential: CredentialStanding | undefined
 }
 
 /** Addresses of a flow that goes on, made for who asks. */
@@ -29,7 +30,6 @@ export function toManagedAuth(
   links: FlowLinks | undefined,
 ): ManagedAuth {
   const reauth = reauthFor(record, credential)
-  const reference = shownReference(record, credential)
   const loginUrl = record.login_url ?? record.learned_login_url
   return {
     id: record.id,
@@ -44,7 +44,7 @@ export function toManagedAuth(
     health_check_interval: record.health_check_interval,
     can_reauth: reauth.can,
     can_reauth_reason: reauth.reason,
-    ...(reference && { credential: reference }),
+    ...(record.credential !== null && { credential: record.credential }),
     ...(record.proxy_id !== null && { proxy_id: record.proxy_id }),
     ...(record.telemetry !== null && { browser_telemetry: record.telemetry }),
     ...(loginUrl !== null && { login_url: loginUrl }),
@@ -69,10 +69,10 @@ export function toManagedAuth(
   }
 }
 
-export function reauthFor(record: ConnectionRecord, credential: CredentialSummary | undefined): Reauth {
+export function reauthFor(record: ConnectionRecord, credential: CredentialStanding | undefined): Reauth {
   return reauthOf({
     hasSucceeded: record.last_success_at !== null,
-    credential: record.credential_provider === null ? credential : 'external',
+    credential,
     requirements: record.requirements,
     hasPlan: record.has_plan,
   })

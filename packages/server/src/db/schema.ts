@@ -3,6 +3,8 @@ import type { ColumnType, Generated, GeneratedAlways, Kysely } from 'kysely'
 import type { AppAction } from '@berth/contracts/apps'
 import type { ConnectionStatus, FlowStatus, FlowStep, FlowType } from '@berth/contracts/auth-connections'
 import type { CreateBrowserRequest, EndReason } from '@berth/contracts/browsers'
+import type { ProviderType } from '@berth/contracts/credential-providers'
+import type { CredentialReference } from '@berth/contracts/credentials'
 import type { ConflictRule, SaveState, VersionSource } from '@berth/contracts/profiles'
 import type { ProxyConfig, ProxyProtocol, ProxyStatus, ProxyType } from '@berth/contracts/proxies'
 import type { DeploymentStatus } from '@berth/contracts/deployments'
@@ -402,6 +404,35 @@ interface AppInstancesTable {
   created_at: TimeOfMaking
 }
 
+export interface CredentialsTable {
+  id: Fixed<string>
+  project_id: Fixed<string>
+  name: string
+  domain: Fixed<string>
+  sso_provider: string | null
+  /** Both sealed. */
+  sealed_values: Buffer | null
+  sealed_totp: Buffer | null
+  created_at: TimeOfMaking
+  updated_at: TimeOfMaking
+  deleted_at: Time | null
+}
+
+export interface CredentialProvidersTable {
+  id: Fixed<string>
+  name: string
+  provider_type: Fixed<ProviderType>
+  server_url: string | null
+  /** Null: it was deleted. */
+  sealed_token: Buffer | null
+  is_enabled: Generated<boolean>
+  priority: number
+  cache_ttl_seconds: number
+  created_at: TimeOfMaking
+  updated_at: TimeOfMaking
+  deleted_at: Time | null
+}
+
 export interface AuthConnectionsTable {
   id: Fixed<string>
   project_id: Fixed<string>
@@ -412,10 +443,7 @@ export interface AuthConnectionsTable {
   login_url: string | null
   learned_login_url: string | null
   post_login_url: string | null
-  credential_id: string | null
-  credential_provider: string | null
-  /** Null with a provider: it finds the item by the domain. */
-  credential_path: string | null
+  credential: ColumnType<CredentialReference | null, string | null, string | null>
   proxy_id: string | null
   save_credentials: boolean
   record_session: boolean
@@ -512,6 +540,8 @@ export interface Tables {
   browser_policies: BrowserPoliciesTable
   replays: ReplaysTable
   proxies: ProxiesTable
+  credentials: CredentialsTable
+  credential_providers: CredentialProvidersTable
   deployments: DeploymentsTable
   app_versions: AppVersionsTable
   invocations: InvocationsTable

@@ -63,6 +63,12 @@ export class EgressPolicy {
     return isOpen ? ALLOWED : denied('it names loopback')
   }
 
+  /** Without any entry that lists it, as far as can be said before a name is resolved. */
+  isOpenToAll(target: Target): boolean {
+    if (this.#allowList.listingOf(target.host, target.port) !== 'none') return false
+    return new EgressPolicy({ ...this.#options, allow: [] }).judgeTarget(target).allowed
+  }
+
   /** The addresses of a name that is not a matter of DNS. */
   fixedAddresses(host: string): readonly string[] | undefined {
     return host === HOST_NAME || isLoopbackName(host) ? HOST_LOOPBACK : undefined

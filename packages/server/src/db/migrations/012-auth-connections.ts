@@ -9,10 +9,8 @@ CREATE TABLE auth_connections (
   login_url text,
   learned_login_url text,
   post_login_url text,
-  -- One of ours by its id, so that it may be renamed; or an item of a provider.
-  credential_id text,
-  credential_provider text,
-  credential_path text,
+  -- As the API has it: one of ours by its name, or an item of a provider.
+  credential jsonb,
   proxy_id text REFERENCES proxies (id),
   save_credentials boolean NOT NULL,
   record_session boolean NOT NULL,
@@ -37,15 +35,15 @@ CREATE TABLE auth_connections (
   checked_until timestamptz,
   flow_id text,
   created_at timestamptz NOT NULL DEFAULT now(),
-  deleted_at timestamptz,
-  CHECK (credential_id IS NULL OR credential_provider IS NULL)
+  deleted_at timestamptz
 );
 CREATE UNIQUE INDEX auth_connections_pair ON auth_connections (profile_id, domain) WHERE deleted_at IS NULL;
 CREATE INDEX auth_connections_newest ON auth_connections (project_id, created_at DESC, id DESC)
   WHERE deleted_at IS NULL;
 CREATE INDEX auth_connections_proxy ON auth_connections (proxy_id)
   WHERE deleted_at IS NULL AND proxy_id IS NOT NULL;
-CREATE INDEX auth_connections_credential ON auth_connections (credential_id) WHERE credential_id IS NOT NULL;
+CREATE INDEX auth_connections_credential ON auth_connections (project_id, (credential->>'name'))
+  WHERE credential IS NOT NULL;
 CREATE INDEX auth_connections_due ON auth_connections (next_check_at)
   WHERE deleted_at IS NULL AND next_check_at IS NOT NULL;
 

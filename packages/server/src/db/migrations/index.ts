@@ -8,6 +8,7 @@ import { extensions } from './007-extensions.ts'
 import { proxies } from './008-proxies.ts'
 import { pools } from './009-pools.ts'
 import { apps } from './010-apps.ts'
+import { credentials } from './011-credentials.ts'
 import { authConnections } from './012-auth-connections.ts'
 
 export interface Migration {
@@ -28,5 +29,6 @@ export const migrations: readonly Migration[] = [
   { version: 8, name: 'proxies', sql: proxies },
   { version: 9, name: 'pools', sql: pools },
   { version: 10, name: 'apps', sql: apps },
+  { version: 11, name: 'credentials', sql: credentials },
   { version: 12, name: 'auth-connections', sql: authConnections },
 ]

@@ -1,0 +1,78 @@
+// 1Password Connect: a server of the customer's own that has some of their vaults, with a REST API.
+// https://developer.1password.com/docs/connect/api-reference
+import type { Upstream } from '../../egress/upstream.ts'
+import { toValues } from './fields.ts'
+import { SourceServer } from './http.ts'
+import { asList, asRecord, asText, type Loose } from './loose.ts'
+import {
+  MOST_ITEMS,
+  MOST_VAULTS,
+  refuseMoreThan,
+  type ItemLogin,
+  type SecretSource,
+  type SourceItem,
+  type SourceVault,
+} from './source.ts'
+
+/** Others are notes, cards and documents. */
+const LOGIN_CATEGORIES = new Set(['LOGIN', 'PASSWORD'])
+/** Of fields that can be typed. */
+const TYPED = new Set(['STRING', 'CONCEALED', 'EMAIL', 'PHONE', 'URL', 'MENU'])
+
+export class ConnectServer implements SecretSource {
+  readonly #server: SourceServer
+
+  constructor({ address, token, upstream }: { address: URL; token: string; upstream: Upstream }) {
+    this.#server = new SourceServer({ address, headers: { authorization: `Bearer ${token}` }, upstream })
+  }
+
+  async listVaults(signal: AbortSignal): Promise<SourceVault[]> {
+    const vaults = asList(await this.#server.get('/v1/vaults', signal), 'vaults')
+    refuseMoreThan(MOST_VAULTS, 'vaults', vaults.length)
+    return vaults.map((vault) => ({ id: asText(vault['id']), name: asText(vault['name']) }))
+  }
+
+  async listItems(signal: AbortSignal): Promise<SourceItem[]> {
+    const items: SourceItem[] = []
+    for (const vault of await this.listVaults(signal)) {
+      const found = await this.#server.get(`/v1/vaults/${encodeURIComponent(vault.id)}/items`, signal)
+      // Undefined: the vault was removed meanwhile.
+      if (found === undefined) continue
+      for (const item of asList(found, 'items')) {
+        const isUsable = LOGIN_CATEGORIES.has(asText(item['category'])) && item['state'] !== 'ARCHIVED'
+        if (isUsable) items.push({ ...toItem(item), vault })
+      }
+      refuseMoreThan(MOST_ITEMS, 'items for logins', items.length)
+    }
+    return items
+  }
+
+  async readLogin({ id, vault }: SourceItem, signal: AbortSignal): Promise<ItemLogin | undefined> {
+    const path = `/v1/vaults/${encodeURIComponent(vault.id)}/items/${encodeURIComponent(id)}`
+    const found = await this.#server.get(path, signal)
+    if (found === undefined) return undefined
+    const fields = asList(asRecord(found)['fields'] ?? [], 'fields')
+    const valueFor = (purpose: string) =>
+      asText(fields.find((field) => field['purpose'] === purpose)?.['value']) || undefined
+    return {
+      values: toValues({
+        username: valueFor('USERNAME'),
+        password: valueFor('PASSWORD'),
+        others: fields
+          .filter((field) => TYPED.has(asText(field['type'])) && !field['purpose'])
+          .map((field) => ({ label: asText(field['label']), value: asText(field['value']) })),
+      }),
+      totpSecret: asText(fields.find((field) => field['type'] === 'OTP')?.['value']) || undefined,
+    }
+  }
+}
+
+function toItem(item: Loose): Omit<SourceItem, 'vault'> {
+  return {
+    id: asText(item['id']),
+    title: asText(item['title']),
+    urls: asList(item['urls'] ?? [], 'urls')
+      .map((url) => asText(url['href']))
+      .filter(Boolean),
+  }
+}

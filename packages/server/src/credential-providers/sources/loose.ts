@@ -1,0 +1,20 @@
+// Answers of providers, of which nothing is known before it is looked at.
+import { SourceFailure } from './source.ts'
+
+export type Loose = Readonly<Record<string, unknown>>
+
+export function asRecord(value: unknown): Loose {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Loose) : {}
+}
+
+export function asList(value: unknown, what: string): Loose[] {
+  if (!Array.isArray(value)) {
+    throw new SourceFailure(`it gives no list of ${what}; is the address that of such a provider?`)
+  }
+  return value.map(asRecord)
+}
+
+/** Empty for what is none. */
+export function asText(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}

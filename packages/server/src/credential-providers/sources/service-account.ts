@@ -1,0 +1,157 @@
+// 1Password service accounts. They are served by 1Password's cloud, whose protocol only its own SDK speaks, 14 MB that
+// few need: it is used where the operator has installed it beside the server.
+import { toValues } from './fields.ts'
+import {
+  MOST_ITEMS,
+  MOST_VAULTS,
+  refuseMoreThan,
+  SourceFailure,
+  type ItemLogin,
+  type SecretSource,
+  type SourceItem,
+  type SourceVault,
+} from './source.ts'
+
+const SDK = '@1password/sdk'
+const ONE_ANSWER_MS = 30_000
+/** Where accounts live. A token names its own server, and nobody shall choose another one by it. */
+const SIGN_IN_HOSTS = /^(?:[a-z0-9-]+\.)+1password\.(?:com|ca|eu)$/
+const TYPED = new Set(['Text', 'Concealed', 'Email', 'Phone', 'Url', 'Menu'])
+const LOGIN_CATEGORIES = new Set(['Login', 'Password'])
+
+/** What is used of the SDK (0.5). */
+export interface OnePasswordClient {
+  readonly vaults: { list(): Promise<readonly { readonly id: string; readonly title: string }[]> }
+  readonly items: {
+    list(vaultId: string): Promise<readonly OnePasswordOverview[]>
+    get(vaultId: string, itemId: string): Promise<OnePasswordItem>
+  }
+}
+
+export interface OnePasswordOverview {
+  readonly id: string
+  readonly title: string
+  readonly category: string
+  readonly websites: readonly { readonly url: string; readonly autofillBehavior: string }[]
+}
+
+export interface OnePasswordItem {
+  readonly fields: readonly {
+    readonly id: string
+    readonly title: string
+    readonly fieldType: string
+    readonly value: string
+  }[]
+}
+
+export type OpenOnePassword = (token: string) => Promise<OnePasswordClient>
+
+export class ServiceAccount implements SecretSource {
+  readonly #token: string
+  readonly #open: OpenOnePassword
+
+  constructor({ token, open = openWithSdk }: { token: string; open?: OpenOnePassword }) {
+    this.#token = token
+    this.#open = open
+  }
+
+  async listVaults(signal: AbortSignal): Promise<SourceVault[]> {
+    return this.#use(signal, vaultsOf)
+  }
+
+  async listItems(signal: AbortSignal): Promise<SourceItem[]> {
+    return this.#use(signal, async (client) => {
+      const items: SourceItem[] = []
+      for (const vault of await vaultsOf(client)) {
+        signal.throwIfAborted()
+        for (const { id, title, category, websites } of await client.items.list(vault.id)) {
+          if (!LOGIN_CATEGORIES.has(category)) continue
+          const urls = websites.filter((site) => site.autofillBehavior !== 'Never').map(({ url }) => url)
+          items.push({ id, title, vault, urls })
+        }
+        refuseMoreThan(MOST_ITEMS, 'items for logins', items.length)
+      }
+      return items
+    })
+  }
+
+  async readLogin({ id, vault }: SourceItem, signal: AbortSignal): Promise<ItemLogin | undefined> {
+    const { fields } = await this.#use(signal, (client) => client.items.get(vault.id, id))
+    const builtIn = (name: string) => fields.find((field) => field.id === name)?.value || undefined
+    return {
+      values: toValues({
+        username: builtIn('username'),
+        password: builtIn('password'),
+        others: fields
+          .filter((field) => TYPED.has(field.fieldType) && !['username', 'password'].includes(field.id))
+          .map(({ title, value }) => ({ label: title, value })),
+      }),
+      totpSecret: fields.find((field) => field.fieldType === 'Totp')?.value || undefined,
+    }
+  }
+
+  /** The SDK knows no signals: what takes too long is left to itself. Its messages are not repeated. */
+  async #use<T>(caller: AbortSignal, work: (client: OnePasswordClient) => Promise<T>): Promise<T> {
+    const late = AbortSignal.timeout(ONE_ANSWER_MS)
+    const over = AbortSignal.any([caller, late])
+    const stopped = Promise.withResolvers<never>()
+    const stop = () => stopped.reject(new Error('stopped waiting'))
+    over.addEventListener('abort', stop)
+    try {
+      caller.throwIfAborted()
+      return await Promise.race([this.#open(this.#token).then(work), stopped.promise])
+    } catch (error) {
+      caller.throwIfAborted()
+      if (error instanceof SourceFailure) throw error
+      if (late.aborted) throw new SourceFailure(`it took longer than ${ONE_ANSWER_MS / 1000} s to answer`)
+      throw new SourceFailure('1Password refuses the token of the service account, or cannot be reached')
+    } finally {
+      over.removeEventListener('abort', stop)
+    }
+  }
+}
+
+async function vaultsOf(client: OnePasswordClient): Promise<SourceVault[]> {
+  const vaults = await client.vaults.list()
+  refuseMoreThan(MOST_VAULTS, 'vaults', vaults.length)
+  return vaults.map(({ id, title }) => ({ id, name: title }))
+}
+
+/** Undefined for what is no token of a service account. */
+export function signInHostOf(token: string): string | undefined {
+  const payload = /^ops_([A-Za-z0-9_+/-]+)=*$/.exec(token)?.[1]
+  if (payload === undefined) return undefined
+  try {
+    const { signInAddress } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as {
+      signInAddress?: unknown
+    }
+    if (typeof signInAddress !== 'string') return undefined
+    const address = signInAddress.includes('://') ? signInAddress : `https://${signInAddress}`
+    const url = URL.parse(address)
+    return url?.protocol === 'https:' && url.port === '' && !url.username ? url.hostname : undefined
+  } catch {
+    return undefined
+  }
+}
+
+export function isServiceToken(token: string): boolean {
+  const host = signInHostOf(token)
+  return host !== undefined && SIGN_IN_HOSTS.test(host)
+}
+
+async function openWithSdk(token: string): Promise<OnePasswordClient> {
+  if (!isServiceToken(token)) {
+    throw new SourceFailure('its token is none of a service account of 1Password (ops_…)')
+  }
+  let sdk: { createClient(config: object): Promise<OnePasswordClient> }
+  try {
+    // SAFETY: as the SDK has it.
+    sdk = (await import(SDK)) as typeof sdk
+  } catch (error) {
+    throw new SourceFailure(
+      `service accounts need the package ${SDK}, which the operator of this server has not installed; use a Connect server, or ask for it`,
+      { cause: error },
+    )
+  }
+  return sdk.createClient({ auth: token, integrationName: 'Berth', integrationVersion: '0.1.0' })
+}
