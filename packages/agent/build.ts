@@ -13,6 +13,7 @@ const packed = {
   apps: 'src/apps/handlers.ts',
   bidi: 'src/bidi/server.ts',
   computer: 'src/control/computer/handlers.ts',
+  login: 'src/login/handlers.ts',
   recording: 'src/recording/handlers.ts',
   telemetry: 'src/telemetry/capture.ts',
   terminals: 'src/control/processes/attach-server.ts',
@@ -20,7 +21,10 @@ const packed = {
 }
 
 export async function bundleAgent(outFile: string): Promise<void> {
-  const define = { APP_RUNNERS: JSON.stringify(await appRunners()) }
+  const define = {
+    APP_RUNNERS: JSON.stringify(await appRunners()),
+    LOGIN_PAGE: JSON.stringify(await loginPage()),
+  }
   const entries = Object.entries(packed).map(async ([name, entry]) => [
     name,
     pack(await bundle(entry, { ...esModule, define })),
@@ -33,6 +37,17 @@ export async function bundleAgent(outFile: string): Promise<void> {
 export async function appRunners(): Promise<{ node: string; python: string }> {
   const node = Buffer.from(await bundle('src/apps/runner/main.ts', { format: 'esm' })).toString()
   return { node, python: await readFile(path('src/apps/runner/runner.py'), 'utf8') }
+}
+
+/** What runs inside the documents of a login, as text. */
+async function loginPage(): Promise<string> {
+  const source = await bundle('src/login/page/main.ts', {
+    format: 'iife',
+    globalName: 'loginPage',
+    platform: 'browser',
+    target: 'chrome140',
+  })
+  return Buffer.from(source).toString()
 }
 
 const pack = (source: Uint8Array) => brotliCompressSync(source).toString('base64')
@@ -56,12 +71,12 @@ const esModule: BuildOptions = {
 
 async function bundle(entry: string, options: BuildOptions): Promise<Uint8Array> {
   const { outputFiles } = await esbuild({
+    platform: 'node',
+    target: 'node24',
     ...options,
     entryPoints: [path(entry)],
     write: false,
     bundle: true,
-    platform: 'node',
-    target: 'node24',
     // The contract's constants come with its schemas, which the agent does not use: it checks by hand.
     alias: { typebox: path('src/no-schemas.ts') },
     // Stack traces stay readable; comments and blanks would only be parsed once more per instance.

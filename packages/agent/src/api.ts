@@ -39,6 +39,8 @@ export interface ApiOptions {
   readonly answerUserData: AnswerControl
   /** For requests below /apps. */
   readonly answerApps: AnswerControl
+  /** For requests below /login. */
+  readonly answerLogin: AnswerControl
   readonly upgrade: Upgrade
   readonly telemetry: {
     order(order: TelemetryOrder): Promise<void>
@@ -55,7 +57,8 @@ type Operation = (call: Call) => Promise<object | undefined>
 /** Never listens: the link hands it connections. */
 export function createApi(options: ApiOptions): Server {
   const { state, renewLease, startBrowser, shape, setPolicy, whenOpen } = options
-  const { answerControl, answerRecording, answerUserData, answerApps, upgrade, telemetry } = options
+  const { answerControl, answerRecording, answerUserData, answerApps, answerLogin, upgrade, telemetry } =
+    options
   const operations: Readonly<Record<string, Operation>> = {
     'GET /state': async ({ query }) => {
       const after = query.get('after')
@@ -103,6 +106,7 @@ export function createApi(options: ApiOptions): Server {
     else if (url.startsWith('/recordings')) void answerRecording(request, response)
     else if (url.startsWith('/profile')) void answerUserData(request, response)
     else if (url.startsWith('/apps/')) void answerApps(request, response)
+    else if (url.startsWith('/login/')) void answerLogin(request, response)
     else void answer(request, response)
   })
   // The server keeps connections for its next call; closing one under it would fail that call.

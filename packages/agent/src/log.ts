@@ -1,6 +1,7 @@
 // The agent's log is its stderr, and what is kept of it for who asks. Nobody may be reading it, so a write
 // that fails is no failure.
 import { ServiceLog } from './control/logs/service-log.ts'
+import { secrets } from './secrets.ts'
 
 export const agentLog = new ServiceLog()
 
@@ -8,6 +9,7 @@ process.stderr.on('error', () => {})
 
 export function log(message: string, error?: unknown): void {
   const cause = error instanceof Error ? `: ${error.message}` : ''
-  agentLog.add(message + cause)
-  process.stderr.write(`${new Date().toISOString()} ${message}${cause}\n`)
+  const line = secrets.redact(message + cause)
+  agentLog.add(line)
+  process.stderr.write(`${new Date().toISOString()} ${line}\n`)
 }

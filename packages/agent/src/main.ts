@@ -12,9 +12,11 @@ import { ServiceLog } from './control/logs/service-log.ts'
 import { Lease } from './lease.ts'
 import { Link } from './link.ts'
 import { agentLog, log } from './log.ts'
+import { answerLogin } from './login/operations.ts'
 import { createProxy } from './proxy.ts'
 import { Screen } from './screen/screen.ts'
 import { answerRecording } from './recording/operations.ts'
+import { secrets } from './secrets.ts'
 import { readSettings } from './settings.ts'
 import { StateBoard } from './state.ts'
 import { Telemetry } from './telemetry/telemetry.ts'
@@ -24,7 +26,7 @@ const settings = readSettings(process.argv)
 const { start, ports } = settings
 const state = new StateBoard()
 const logs = { agent: agentLog, chromium: new ServiceLog(), display: new ServiceLog() }
-const telemetry = new Telemetry({ state, port: ports.devtools })
+const telemetry = new Telemetry({ state, port: ports.devtools, secrets })
 const chromium = new Chromium({
   settings,
   state,
@@ -76,6 +78,7 @@ const api = createApi({
   answerRecording: answerRecording(chromium),
   answerUserData: answerUserData(chromium, settings.profile),
   answerApps: answerApps(settings),
+  answerLogin: answerLogin(chromium, secrets),
   upgrade: controls.upgrade,
   telemetry,
 })

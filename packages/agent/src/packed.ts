@@ -2,6 +2,7 @@ import type * as apps from './apps/handlers.ts'
 import type * as attachServer from './control/processes/attach-server.ts'
 import type * as computer from './control/computer/handlers.ts'
 import type * as bidiServer from './bidi/server.ts'
+import type * as login from './login/handlers.ts'
 import type * as recording from './recording/handlers.ts'
 import type * as capture from './telemetry/capture.ts'
 import type * as userData from './user-data/handlers.ts'
@@ -13,6 +14,7 @@ export interface Packed {
   readonly apps: typeof apps
   readonly bidi: typeof bidiServer
   readonly computer: typeof computer
+  readonly login: typeof login
   readonly recording: typeof recording
   readonly telemetry: typeof capture
   readonly terminals: typeof attachServer

@@ -8,3 +8,17 @@ export interface Hands {
   /** From now on nothing that is recorded of the session has these values. Before each is typed. */
   hide(values: readonly string[]): Promise<void>
 }
+
+/** What was lost: Chromium, which may be there again; the session, which is over; or the way to it. */
+export type LostPart = 'browser' | 'session' | 'agent'
+
+/** The browser cannot be used any more, or not for now. Hands reject with it, and with nothing else but the signal's reason. */
+export class HandsLost extends Error {
+  override readonly name = 'HandsLost'
+  readonly part: LostPart
+
+  constructor(part: LostPart, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.part = part
+  }
+}

@@ -3,6 +3,7 @@ import type { Writable } from 'node:stream'
 import { once } from 'node:events'
 import type { TelemetryOrder } from '@berth/contracts/link'
 import { cdpCategories, type Category } from '@berth/contracts/telemetry-events'
+import type { Secrets } from '../secrets.ts'
 import type { StateBoard } from '../state.ts'
 import { Monitor } from './monitor.ts'
 import { Ring } from './ring.ts'
@@ -10,12 +11,13 @@ import { Ring } from './ring.ts'
 export type CrashPhase = 'startup' | 'running' | 'gave_up'
 
 export class Capture {
-  readonly #ring = new Ring()
+  readonly #ring: Ring
   readonly #monitor: Monitor
   #version = -1
   #categories: ReadonlySet<Category> = new Set()
 
-  constructor(options: { state: StateBoard; port: number }) {
+  constructor(options: { state: StateBoard; port: number; secrets: Secrets }) {
+    this.#ring = new Ring(options.secrets)
     this.#monitor = new Monitor({ ...options, ring: this.#ring })
   }
 

@@ -100,6 +100,8 @@ export class InteractionWatch implements Watch {
     if (typeof kind !== 'string' || !Object.hasOwn(types, kind) || typeof data !== 'object') return
     this.#onActivity(target)
     if (!this.#scene.categories().has('interaction')) return
+    // One by one, they would spell what is hidden as a whole.
+    const isHidden = kind === 'key' && this.#scene.hasSecrets()
     const frameId = target.type === 'iframe' ? target.targetId : undefined
     const { frame_id, ...context } = target.context({
       frameId,
@@ -109,7 +111,12 @@ export class InteractionWatch implements Watch {
       type: types[kind as keyof typeof types],
       source: { kind: 'cdp', event: 'Runtime.bindingCalled' },
       // Of a frame inside the page nothing but its address is known.
-      data: { ...context, ...((isTop === true || frameId) && { frame_id }), ...data },
+      data: {
+        ...context,
+        ...((isTop === true || frameId) && { frame_id }),
+        ...data,
+        ...(isHidden && { key: undefined }),
+      },
     })
   }
 }

@@ -6,6 +6,7 @@ import type { Category } from '@berth/contracts/telemetry-events'
 import { pause } from '@berth/kit/pause'
 import { CdpConnection, type CdpEvent } from '../chromium/cdp-connection.ts'
 import { log } from '../log.ts'
+import type { Secrets } from '../secrets.ts'
 import type { StateBoard } from '../state.ts'
 import { Budget } from './budget.ts'
 import { ConsoleWatch } from './console.ts'
@@ -29,6 +30,7 @@ export interface MonitorOptions {
   readonly state: StateBoard
   readonly port: number
   readonly ring: Ring
+  readonly secrets: Pick<Secrets, 'isInUse'>
 }
 
 export class Monitor {
@@ -128,6 +130,7 @@ export class Monitor {
       categories: () => this.#categories,
       emit: (event: Event) => this.#emit(event),
       drop: (count: number) => this.#options.ring.drop(count),
+      hasSecrets: () => this.#options.secrets.isInUse,
     }
     const run = await Run.open(port, path, scene)
     this.#run = run
@@ -154,7 +157,7 @@ class SetUpError extends Error {
   }
 }
 
-type RunScene = Pick<Scene, 'categories' | 'emit' | 'drop'>
+type RunScene = Pick<Scene, 'categories' | 'emit' | 'drop' | 'hasSecrets'>
 
 /** One connection, as long as one Chromium. */
 class Run {

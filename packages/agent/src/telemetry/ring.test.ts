@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { Secrets } from '../secrets.ts'
 import { Ring } from './ring.ts'
 
 const line = (ring: Ring, text = '') =>
@@ -22,7 +23,7 @@ function readAll(ring: Ring, from: number): number[] {
 }
 
 test('events are numbered, and read after any number', () => {
-  const ring = new Ring()
+  const ring = new Ring(new Secrets())
   for (let count = 0; count < 5; count++) line(ring)
   assert.deepEqual(readAll(ring, 0), [1, 2, 3, 4, 5])
   assert.deepEqual(readAll(ring, 3), [4, 5])
@@ -31,7 +32,7 @@ test('events are numbered, and read after any number', () => {
 })
 
 test('what is dropped leaves a gap of as many numbers', () => {
-  const ring = new Ring()
+  const ring = new Ring(new Secrets())
   line(ring)
   ring.drop(10)
   line(ring)
@@ -39,26 +40,26 @@ test('what is dropped leaves a gap of as many numbers', () => {
 })
 
 test('the oldest go when there are too many, or when they are too large', () => {
-  const many = new Ring()
+  const many = new Ring(new Secrets())
   for (let count = 0; count < 20_000; count++) line(many)
   const kept = readAll(many, 0)
   assert.equal(kept.at(-1), 20_000)
   assert.equal(kept.length, 8_192)
-  const large = new Ring()
+  const large = new Ring(new Secrets())
   for (let count = 0; count < 30; count++) line(large, 'x'.repeat(1_000_000))
   assert.equal(readAll(large, 0).at(-1), 30)
   assert.ok(readAll(large, 0).length <= 8)
 })
 
 test('one that is too large to be sent is a gap', () => {
-  const ring = new Ring()
+  const ring = new Ring(new Secrets())
   line(ring, 'x'.repeat(2_000_000))
   line(ring)
   assert.deepEqual(readAll(ring, 0), [2])
 })
 
 test('whoever waits is told of the next, and of the end of waiting', async () => {
-  const ring = new Ring()
+  const ring = new Ring(new Secrets())
   const over = new AbortController()
   const changed = ring.changed(over.signal)
   line(ring)

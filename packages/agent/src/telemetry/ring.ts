@@ -3,6 +3,7 @@
 // only counted; either way its number is missing, and so it is known how many were dropped.
 import { LONGEST_EVENT } from '@berth/contracts/link'
 import { categoryOfType, type EventType } from '@berth/contracts/telemetry-events'
+import type { Secrets } from '../secrets.ts'
 
 const MOST_LINES = 8_192
 const MOST_BYTES = 8 * 1024 * 1024
@@ -36,10 +37,16 @@ export class Ring {
   #bytes = 0
   #number = 0
   readonly #waiting = new Set<() => void>()
+  readonly #secrets: Pick<Secrets, 'redactAll'>
+
+  constructor(secrets: Pick<Secrets, 'redactAll'>) {
+    this.#secrets = secrets
+  }
 
   emit({ ts = nowUs(), type, source, data, truncated }: Event): void {
     const number = ++this.#number
-    const event = { ts, type, category: categoryOfType[type], source, data, ...(truncated && { truncated }) }
+    const told = this.#secrets.redactAll({ source, data })
+    const event = { ts, type, category: categoryOfType[type], ...told, ...(truncated && { truncated }) }
     const text = `${JSON.stringify({ n: number, event })}\n`
     if (text.length > LONGEST_EVENT) return
     this.#lines.push({ number, text })

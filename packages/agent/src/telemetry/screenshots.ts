@@ -1,4 +1,5 @@
-// Pictures of what happens: one when something did, never more than one in two seconds, and none of a page at rest.
+// Pictures of what happens: one when something did, never more than one in two seconds, and none of a page at rest. None
+// of a login that was given secrets: nobody can tell which of them a page shows, in a field or in what it says.
 import type { Scene, Target } from './target.ts'
 
 const EVERY_MS = 2_000
@@ -30,8 +31,7 @@ export class ScreenshotWatch {
   }
 
   onActivity(target: Target): void {
-    if (!this.#scene.categories().has('screenshot') || target.type !== 'page' || this.#timer || this.#isBusy)
-      return
+    if (!this.#isWanted || target.type !== 'page' || this.#timer || this.#isBusy) return
     const wait = Math.max(DELAY_MS, this.#takenAt + EVERY_MS - performance.now())
     this.#timer = setTimeout(() => {
       this.#timer = undefined
@@ -44,12 +44,16 @@ export class ScreenshotWatch {
     }, wait)
   }
 
+  get #isWanted(): boolean {
+    return this.#scene.categories().has('screenshot') && !this.#scene.hasSecrets()
+  }
+
   async #take(target: Target): Promise<void> {
     for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
       const png = await this.#capture(target)
       const bytes = png.length * 0.75
       if (bytes <= MOST_BYTES) {
-        if (!this.#scene.categories().has('screenshot')) return
+        if (!this.#isWanted) return
         this.#scene.emit({
           type: 'monitor_screenshot',
           source: { kind: 'cdp', event: 'Page.captureScreenshot' },

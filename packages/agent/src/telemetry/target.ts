@@ -15,6 +15,8 @@ export interface Scene {
   readonly categories: () => ReadonlySet<Category>
   readonly emit: (event: Event) => void
   readonly drop: (count: number) => void
+  /** Of a login: what is typed may be one of them, and what is shown, too. */
+  readonly hasSecrets: () => boolean
   readonly call: <T = Record<string, unknown>>(target: Target, method: string, params: object) => Promise<T>
   readonly dispatch: (target: Target, method: string, params: object) => void
 }

@@ -2,18 +2,21 @@
 import type { ServerResponse } from 'node:http'
 import type { TelemetryOrder } from '@berth/contracts/link'
 import { unpack } from '../packed.ts'
+import type { Secrets } from '../secrets.ts'
 import type { StateBoard } from '../state.ts'
 import type { Capture, CrashPhase } from './capture.ts'
 
 export class Telemetry {
   readonly #state: StateBoard
   readonly #port: number
+  readonly #secrets: Secrets
   #capture: Capture | undefined
   #loading: Promise<Capture> | undefined
 
-  constructor({ state, port }: { state: StateBoard; port: number }) {
+  constructor({ state, port, secrets }: { state: StateBoard; port: number; secrets: Secrets }) {
     this.#state = state
     this.#port = port
+    this.#secrets = secrets
   }
 
   /** Resolves when what can be captured is. */
@@ -37,7 +40,7 @@ export class Telemetry {
 
   async #load(): Promise<Capture> {
     const { Capture: Part } = await unpack('telemetry')
-    this.#capture = new Part({ state: this.#state, port: this.#port })
+    this.#capture = new Part({ state: this.#state, port: this.#port, secrets: this.#secrets })
     return this.#capture
   }
 }

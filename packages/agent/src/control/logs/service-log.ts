@@ -1,4 +1,5 @@
 // What a program of the instance itself said of late.
+import { secrets } from '../../secrets.ts'
 import { LineCutter } from './line-cutter.ts'
 
 const MOST_BYTES = 256 * 1024
@@ -26,7 +27,8 @@ export class ServiceLog {
   }
 
   /** A whole line. */
-  add(message: string): void {
+  add(line: string): void {
+    const message = secrets.redact(line)
     this.#lines.push({ at: new Date(), message })
     this.#bytes += message.length
     while (this.#bytes > MOST_BYTES) {

@@ -1,0 +1,327 @@
+// The browser as a login sees it: one page, or the popup that it opened. All goes by a connection of our own, beside
+// those of other clients, and over as many Chromiums as there come to be.
+import { Turnstile } from '@berth/kit/turnstile'
+import { pause } from '@berth/kit/pause'
+import type { ActOrder, ActResult, LookOrder, PageSight, VisitOrder } from '@berth/contracts/login-sight'
+import { CdpConnection, type CdpEvent } from '../chromium/cdp-connection.ts'
+import type { Chromium } from '../chromium/chromium.ts'
+import { act } from './acts.ts'
+import { BrowserGone } from './gone.ts'
+import { HttpAuth } from './http-auth.ts'
+import { changesOf, whenQuiet } from './quiet.ts'
+import { fingerprintOf, see, type Seen } from './sight.ts'
+import { Tab, type Attached, type TargetInfo } from './tab.ts'
+
+const CHROMIUM_MS = 15_000
+const LOOK_EVERY_MS = 250
+/** A document that is left while it is looked at is looked at again. */
+const MOST_LOOKS = 3
+const PAGES_ONLY = [{ type: 'page' }, { exclude: true }]
+const ATTACH_MS = 5_000
+const METHOD_START = '{"method":"'
+
+interface Conversation {
+  readonly cdp: CdpConnection
+  readonly auth: HttpAuth
+  readonly tabs: Map<string, Tab>
+  /** The login's own page, and popups on top of it. */
+  stack: Tab[]
+}
+
+export class LoginBrowser {
+  readonly #chromium: Chromium
+  readonly #turns = new Turnstile(1)
+  #conversation: Conversation | undefined
+  #number = 0
+  /** Of the last look. */
+  #seen: { document: number; fingerprint: string } | undefined
+
+  constructor(chromium: Chromium) {
+    this.#chromium = chromium
+  }
+
+  async look(order: LookOrder, signal: AbortSignal): Promise<PageSight> {
+    return this.#inTurn(signal, async (conversation) => {
+      const deadline = performance.now() + order.most_ms
+      const current = () => currentOf(conversation)
+      if (order.until_changed) await this.#whenChanged(current, deadline, signal)
+      const isQuiet = await whenQuiet(current, { quietMs: order.quiet_ms, deadline, signal })
+      return this.#tell(current, isQuiet, conversation)
+    })
+  }
+
+  async visit(order: VisitOrder, signal: AbortSignal): Promise<PageSight> {
+    return this.#inTurn(signal, (conversation) =>
+      order.aside
+        ? this.#visitAside(conversation, order, signal)
+        : this.#visitHere(conversation, order, signal),
+    )
+  }
+
+  async act(order: ActOrder, signal: AbortSignal): Promise<ActResult> {
+    return this.#inTurn(signal, async ({ auth, ...conversation }) => {
+      if (order.act !== 'authenticate') return act(currentOf(conversation), order, signal)
+      const { user = '', value = '', hosts = [] } = order
+      if (hosts.length === 0) return { result: 'elsewhere', reason: 'No host is given that may be answered' }
+      auth.answer = { user, password: value, hosts }
+      return { result: 'done' }
+    })
+  }
+
+  async #visitHere(conversation: Conversation, order: VisitOrder, signal: AbortSignal): Promise<PageSight> {
+    const [main, ...popups] = conversation.stack
+    for (const { targetId } of popups) conversation.cdp.dispatch('Target.closeTarget', { targetId })
+    conversation.stack = [main!]
+    const current = () => currentOf(conversation)
+    const { isQuiet, failure } = await this.#goTo(main!, current, order, signal)
+    const sight = await this.#tell(current, isQuiet, conversation)
+    return { ...sight, failure: sight.failure ?? failure }
+  }
+
+  async #visitAside(conversation: Conversation, order: VisitOrder, signal: AbortSignal): Promise<PageSight> {
+    const { cdp } = conversation
+    const { targetId } = await cdp.call<{ targetId: string }>('Target.createTarget', {
+      url: 'about:blank',
+      background: true,
+    })
+    try {
+      const { sessionId } = await cdp.call<{ sessionId: string }>('Target.attachToTarget', {
+        targetId,
+        flatten: true,
+      })
+      const tab = this.#newTab(conversation, { targetId, sessionId })
+      await tab.begin({ isWaiting: false })
+      const { isQuiet, failure } = await this.#goTo(tab, () => tab, order, signal)
+      const sight = tellOf(tab, { seen: await this.#see(() => tab), isQuiet, isPopup: false })
+      return { ...sight, failure: sight.failure ?? failure }
+    } finally {
+      cdp.dispatch('Target.closeTarget', { targetId })
+    }
+  }
+
+  async #goTo(tab: Tab, current: () => Tab, order: VisitOrder, signal: AbortSignal) {
+    const { url, quiet_ms: quietMs, most_ms: mostMs } = order
+    const deadline = performance.now() + mostMs
+    // It answers when the new document is there, which may be never.
+    const asked = tab.navigate(url, mostMs + 1_000).catch(() => null)
+    const isQuiet = await whenQuiet(current, { quietMs, deadline, signal })
+    const failure = isQuiet ? await asked : null
+    return { isQuiet, failure }
+  }
+
+  async #whenChanged(current: () => Tab, deadline: number, signal: AbortSignal): Promise<void> {
+    const before = this.#seen
+    let changes: number | undefined
+    if (!before) return
+    while (performance.now() < deadline) {
+      signal.throwIfAborted()
+      const tab = current()
+      if (tab.document.number !== before.document || tab.hasDialogs) return
+      const now = await changesOf(tab)
+      if (now !== undefined && now !== changes) {
+        changes = now
+        const seen = await this.#see(current)
+        if (fingerprintOf(seen) !== before.fingerprint) return
+      }
+      await pause(LOOK_EVERY_MS, signal)
+    }
+  }
+
+  async #tell(current: () => Tab, isQuiet: boolean, conversation: Conversation): Promise<PageSight> {
+    const seen = await this.#see(current)
+    const tab = current()
+    this.#seen = { document: tab.document.number, fingerprint: fingerprintOf(seen) }
+    return tellOf(tab, { seen, isQuiet, isPopup: tab !== conversation.stack[0] })
+  }
+
+  async #see(current: () => Tab): Promise<Seen> {
+    for (let look = 1; ; look++) {
+      const tab = current()
+      const { number } = tab.document
+      const seen = await see(tab).catch((error: unknown) => error as Error)
+      const isAnother = tab !== current() || tab.document.number !== number
+      if (!(seen instanceof Error) && (!isAnother || look >= MOST_LOOKS)) return seen
+      if (seen instanceof Error && look >= MOST_LOOKS) {
+        if (tab.isClosed) throw new BrowserGone('Cannot look at the page: it was closed', { cause: seen })
+        return unanswered(tab)
+      }
+    }
+  }
+
+  async #inTurn<T>(signal: AbortSignal, work: (conversation: Conversation) => Promise<T>): Promise<T> {
+    const turn = await this.#turns.enter(signal)
+    using acquired = new DisposableStack()
+    acquired.use(turn)
+    const conversation = await this.#converse()
+    try {
+      return await work(conversation)
+    } catch (error) {
+      if (this.#conversation === conversation) throw error
+      throw new BrowserGone('Chromium ended meanwhile', { cause: error })
+    }
+  }
+
+  /** With the page at hand: of a Chromium that was started again, or where somebody closed the page, another one. */
+  async #converse(): Promise<Conversation> {
+    const conversation = this.#conversation ?? (await this.#connect())
+    if (conversation.stack.length === 0) await this.#takeFirstPage(conversation)
+    return conversation
+  }
+
+  async #connect(): Promise<Conversation> {
+    const { devtools_path: path, browser } = await this.#chromium.whenOpen(CHROMIUM_MS)
+    if (path === null) throw new BrowserGone(`Chromium is ${browser}, not ready`)
+    const early: CdpEvent[] = []
+    let take = (event: CdpEvent): void => void early.push(event)
+    const cdp = await CdpConnection.open(this.#chromium.port, path, (event) => take(event), isWanted)
+    const conversation: Conversation = { cdp, auth: new HttpAuth(), tabs: new Map(), stack: [] }
+    take = (event) => this.#take(conversation, event)
+    for (const event of early) take(event)
+    this.#conversation = conversation
+    void cdp.closed.then(() => this.#forget(conversation))
+    await this.#takeFirstPage(conversation)
+    // Popups stop until we listen, or their first requests would be missed. Other pages are let go at once.
+    const follow = { autoAttach: true, waitForDebuggerOnStart: true, flatten: true, filter: PAGES_ONLY }
+    await cdp.call('Target.setAutoAttach', follow)
+    return conversation
+  }
+
+  #forget(conversation: Conversation): void {
+    for (const tab of conversation.tabs.values()) tab.close()
+    if (this.#conversation === conversation) this.#conversation = undefined
+  }
+
+  async #takeFirstPage(conversation: Conversation): Promise<void> {
+    const { cdp } = conversation
+    const { targetInfos } = await cdp.call<{ targetInfos: TargetInfo[] }>('Target.getTargets')
+    const first = targetInfos.find(({ type }) => type === 'page')
+    const targetId =
+      first?.targetId ??
+      (await cdp.call<{ targetId: string }>('Target.createTarget', { url: 'about:blank' })).targetId
+    const attached = { targetId, flatten: true }
+    const { sessionId } = await cdp.call<{ sessionId: string }>(
+      'Target.attachToTarget',
+      attached,
+      undefined,
+      ATTACH_MS,
+    )
+    const tab = this.#newTab(conversation, { targetId, sessionId })
+    conversation.stack.push(tab)
+    await tab.begin({ isWaiting: false })
+  }
+
+  #newTab(conversation: Conversation, place: { targetId: string; sessionId: string }): Tab {
+    const { cdp, auth, tabs } = conversation
+    const tab = new Tab({ cdp, auth, ...place, nextNumber: () => ++this.#number })
+    tabs.set(place.sessionId, tab)
+    return tab
+  }
+
+  #take(conversation: Conversation, event: CdpEvent): void {
+    const { cdp, tabs } = conversation
+    const { method, params, sessionId } = event
+    if (sessionId === undefined) {
+      if (method === 'Target.attachedToTarget') this.#onPage(conversation, params as unknown as Attached)
+      if (method === 'Target.detachedFromTarget') this.#onLeft(conversation, params['sessionId'] as string)
+      return
+    }
+    for (const tab of tabs.values()) if (tab.owns(sessionId)) return tab.take(event)
+    // Of a frame that belongs to nobody any more: it must not stand still because of us.
+    if (method === 'Fetch.requestPaused')
+      cdp.dispatch('Fetch.continueRequest', { requestId: params['requestId'] }, sessionId)
+  }
+
+  #onPage(conversation: Conversation, { sessionId, targetInfo, waitingForDebugger }: Attached): void {
+    const { cdp, stack, tabs } = conversation
+    const { targetId, openerId } = targetInfo
+    const isKnown = [...tabs.values()].some((tab) => tab.targetId === targetId)
+    const isPopup = openerId !== undefined && stack.some((tab) => tab.targetId === openerId)
+    if (isPopup && !isKnown) {
+      const popup = this.#newTab(conversation, { targetId, sessionId })
+      stack.push(popup)
+      void popup.begin({ isWaiting: waitingForDebugger }).catch(() => {})
+      return
+    }
+    if (tabs.has(sessionId)) return
+    if (waitingForDebugger) cdp.dispatch('Runtime.runIfWaitingForDebugger', {}, sessionId)
+    // Somebody else's, or once more one that we have.
+    if (isKnown || stack.length > 0) cdp.dispatch('Target.detachFromTarget', { sessionId })
+  }
+
+  #onLeft(conversation: Conversation, sessionId: string): void {
+    const tab = conversation.tabs.get(sessionId)
+    if (!tab) return
+    tab.close()
+    conversation.tabs.delete(sessionId)
+    const wasCurrent = conversation.stack.at(-1) === tab
+    conversation.stack = conversation.stack.filter((each) => each !== tab)
+    if (wasCurrent) conversation.stack.at(-1)?.renumber()
+  }
+}
+
+function currentOf({ stack }: Pick<Conversation, 'stack'>): Tab {
+  const tab = stack.at(-1)
+  if (!tab) throw new BrowserGone('The page was closed')
+  return tab
+}
+
+function tellOf(tab: Tab, told: { seen: Seen; isQuiet: boolean; isPopup: boolean }): PageSight {
+  const { number, url, status, headers, failure } = tab.document
+  return {
+    document: number,
+    url,
+    status,
+    failure: tab.isCrashed ? 'the page crashed' : failure,
+    headers,
+    frames: told.seen.frames,
+    elements: told.seen.elements,
+    http_auth: tab.askedAuth,
+    dialogs: tab.takeDialogs(),
+    is_quiet: told.isQuiet,
+    is_polling: tab.traffic.isPolling,
+    is_popup: told.isPopup,
+    storage: told.seen.storage,
+  }
+}
+
+/** Of a page that is there and says nothing. */
+function unanswered(tab: Tab): Seen {
+  const frame = {
+    url: tab.document.url,
+    origin: 'null',
+    parent: null,
+    is_visible: true,
+    title: '',
+    language: '',
+    headings: [],
+    text: '',
+    groups: [],
+    messages: [],
+    challenges: [],
+  }
+  return { frames: [frame], elements: [], storage: { cookies: 0, local: 0, indexed: 0 } }
+}
+
+const wanted = new Set([
+  'Target.attachedToTarget',
+  'Target.detachedFromTarget',
+  'Inspector.targetCrashed',
+  'Page.frameNavigated',
+  'Page.frameDetached',
+  'Page.navigatedWithinDocument',
+  'Page.frameScheduledNavigation',
+  'Page.frameClearedScheduledNavigation',
+  'Page.javascriptDialogOpening',
+  'Network.requestWillBeSent',
+  'Network.responseReceived',
+  'Network.loadingFinished',
+  'Network.loadingFailed',
+  'Fetch.requestPaused',
+  'Fetch.authRequired',
+])
+
+/** Most of what comes is not of interest, and parsing it would be most of the work. */
+function isWanted(text: string): boolean {
+  if (!text.startsWith(METHOD_START)) return true
+  return wanted.has(text.slice(METHOD_START.length, text.indexOf('"', METHOD_START.length)))
+}

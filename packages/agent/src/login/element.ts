@@ -1,0 +1,114 @@
+// Elements of one document that something is to be done with.
+import type { ActResult } from '@berth/contracts/login-sight'
+import { pause } from '@berth/kit/pause'
+import { Frames } from './frames.ts'
+import { isOfHosts } from './hosts.ts'
+import { clickAt, type Point } from './mouse.ts'
+import type { Aim, Held, Usability } from './page-types.ts'
+import type { Tab } from './tab.ts'
+import type { World } from './world.ts'
+import { originOf } from './sight.ts'
+
+const ENABLED_MS = 2_000
+const LOOK_EVERY_MS = 50
+
+export const GONE: ActResult = { result: 'gone' }
+
+export class Elements {
+  readonly refs: readonly string[]
+  readonly tab: Tab
+  readonly #world: World
+
+  private constructor(tab: Tab, world: World, refs: readonly string[]) {
+    this.tab = tab
+    this.#world = world
+    this.refs = refs
+  }
+
+  /** Or why they cannot be reached. */
+  static async reach(
+    tab: Tab,
+    refs: readonly string[],
+    hosts: readonly string[] | undefined,
+  ): Promise<Elements | ActResult> {
+    const [first] = refs
+    if (first === undefined) return { result: 'refused', reason: 'No element is given' }
+    const world = await tab.worldOfRef(first)
+    if (!world || !refs.every((ref) => ref.startsWith(`${world.prefix}:`))) return GONE
+    // The world is that of the document: if it answers afterwards, what the browser says of the frame is of the same one.
+    const frame = (await Frames.of(tab)).get(world.frameId)
+    if ((await world.call('prefix')) !== world.prefix || !frame) return GONE
+    if (hosts && !isOfHosts(originOf(frame), hosts)) {
+      return { result: 'elsewhere', reason: `It is at ${originOf(frame)}`.slice(0, 300) }
+    }
+    return new Elements(tab, world, refs)
+  }
+
+  async isHidden(): Promise<boolean> {
+    return this.#world.call<boolean>('isHidden')
+  }
+
+  usability(ref: string): Promise<Usability> {
+    return this.#world.call('usability', [ref])
+  }
+
+  /** Buttons of many pages wait for what was typed to be looked at. */
+  async whenEnabled(ref: string, signal: AbortSignal): Promise<Usability> {
+    const deadline = performance.now() + ENABLED_MS
+    for (;;) {
+      const usability = await this.usability(ref)
+      if (usability !== 'disabled' || performance.now() > deadline) return usability
+      await pause(LOOK_EVERY_MS, signal)
+      signal.throwIfAborted()
+    }
+  }
+
+  /** A click of the mouse; whether there was a place for it. */
+  async click(ref: string, { on = 'aim' }: { on?: 'aim' | 'aimAtLabel' } = {}): Promise<boolean> {
+    const point = await this.#aim(ref, on)
+    if (!point) return false
+    await clickAt(this.tab.cdp, this.tab.sessionId, point)
+    return true
+  }
+
+  /** Undefined: nothing of it can be clicked. */
+  async #aim(ref: string, on: 'aim' | 'aimAtLabel'): Promise<Point | undefined> {
+    const aim = await this.#world.call<Aim | null>(on, [ref])
+    if (!aim || aim.isCovered) return undefined
+    const frames = await Frames.of(this.tab)
+    const frame = frames.get(this.#world.frameId)
+    if (!frame || !(await frames.isReachable(frame, aim))) return undefined
+    const { x, y } = await frames.placeOf(frame)
+    return { x: aim.x + x, y: aim.y + y }
+  }
+
+  /** As a script would. */
+  async press(ref: string): Promise<boolean> {
+    return (await this.#world.call<boolean | null>('press', [ref])) === true
+  }
+
+  async focus(ref: string): Promise<void> {
+    await this.#world.call('focus', [ref])
+  }
+
+  /** Which of them has the focus; -1: none. */
+  focused(): Promise<number> {
+    return this.#world.call('focused', [this.refs])
+  }
+
+  async selectAll(ref: string): Promise<void> {
+    await this.#world.call('selectAll', [ref])
+  }
+
+  held(): Promise<(Held | null)[]> {
+    return this.#world.call('held', [this.refs])
+  }
+
+  choose(ref: string, value: string): Promise<Usability | 'unknown'> {
+    return this.#world.call('choose', [ref, value])
+  }
+
+  async isTicked(ref: string): Promise<boolean | null> {
+    return this.#world.call('isTicked', [ref])
+  }
+}

@@ -1,0 +1,135 @@
+// The frames of a page, in whichever process each is, and where they are in the window.
+import { PageGone } from './gone.ts'
+import type { FrameBox } from './page-types.ts'
+import type { Frame, Tab } from './tab.ts'
+
+const ASK_MS = 3_000
+/** How many are looked for; those shown are chosen from them. */
+const MOST_KNOWN = 64
+
+export interface KnownFrame extends Frame {
+  readonly sessionId: string
+}
+
+export interface Place {
+  readonly x: number
+  readonly y: number
+  readonly width: number
+  readonly height: number
+  readonly isVisible: boolean
+}
+
+interface FrameTree {
+  readonly frame: Frame
+  readonly childFrames?: readonly FrameTree[]
+}
+
+export class Frames {
+  readonly #tab: Tab
+  readonly #byId: ReadonlyMap<string, KnownFrame>
+  readonly #places = new Map<string, Promise<Place>>()
+
+  private constructor(tab: Tab, byId: ReadonlyMap<string, KnownFrame>) {
+    this.#tab = tab
+    this.#byId = byId
+  }
+
+  /** As they are now, the page's own first and parents before their children. */
+  static async of(tab: Tab): Promise<Frames> {
+    const trees = await Promise.all(
+      tab.sessions.map(async (sessionId) => {
+        const asked = tab.cdp.call<{ frameTree: FrameTree }>('Page.getFrameTree', {}, sessionId, ASK_MS)
+        // One that is gone meanwhile, or does not answer, is not there.
+        const { frameTree } = await asked.catch(() => ({ frameTree: undefined }))
+        return frameTree ? flatten(frameTree, sessionId) : []
+      }),
+    )
+    const [own = [], ...others] = trees
+    if (own.length === 0) throw new PageGone('The page does not answer')
+    const found = new Map(own.map((frame) => [frame.id, frame]))
+    // Of two that know the same frame, the one whose process it is in.
+    for (const frame of others.flat()) found.set(frame.id, frame)
+    return new Frames(tab, sorted(found))
+  }
+
+  get all(): readonly KnownFrame[] {
+    return [...this.#byId.values()]
+  }
+
+  get main(): KnownFrame {
+    return this.all[0]!
+  }
+
+  get(id: string): KnownFrame | undefined {
+    return this.#byId.get(id)
+  }
+
+  parentOf({ parentId }: KnownFrame): KnownFrame | undefined {
+    return parentId === undefined ? undefined : this.#byId.get(parentId)
+  }
+
+  /** In the window. Rejects where the frame is not to be found any more. */
+  placeOf(frame: KnownFrame): Promise<Place> {
+    const known = this.#places.get(frame.id) ?? this.#find(frame)
+    this.#places.set(frame.id, known)
+    return known
+  }
+
+  /** Whether a point of the frame can be reached in all the documents around it. */
+  async isReachable(frame: KnownFrame, point: { x: number; y: number }): Promise<boolean> {
+    const parent = this.parentOf(frame)
+    if (!parent) return true
+    const [place, around] = await Promise.all([this.placeOf(frame), this.placeOf(parent)])
+    const inParent = { x: point.x + place.x - around.x, y: point.y + place.y - around.y }
+    const world = await this.#tab.worldOf(parent, parent.sessionId)
+    const isHit = await world.callWith<boolean>(await this.#ownerOf(frame, parent), 'isFrameHit', [
+      inParent.x,
+      inParent.y,
+    ])
+    return isHit && (await this.isReachable(parent, inParent))
+  }
+
+  async #find(frame: KnownFrame): Promise<Place> {
+    const parent = this.parentOf(frame)
+    if (!parent) return { x: 0, y: 0, width: Infinity, height: Infinity, isVisible: true }
+    const around = await this.placeOf(parent)
+    const world = await this.#tab.worldOf(parent, parent.sessionId)
+    const box = await world.callWith<FrameBox>(await this.#ownerOf(frame, parent), 'frameBox')
+    return {
+      x: around.x + box.x,
+      y: around.y + box.y,
+      width: box.width,
+      height: box.height,
+      isVisible: around.isVisible && box.isShown,
+    }
+  }
+
+  async #ownerOf({ id: frameId }: KnownFrame, { sessionId }: KnownFrame): Promise<number> {
+    const { backendNodeId } = await this.#tab.cdp.call<{ backendNodeId: number }>(
+      'DOM.getFrameOwner',
+      { frameId },
+      sessionId,
+      ASK_MS,
+    )
+    return backendNodeId
+  }
+}
+
+function flatten({ frame, childFrames = [] }: FrameTree, sessionId: string): KnownFrame[] {
+  return [{ ...frame, sessionId }, ...childFrames.flatMap((child) => flatten(child, sessionId))].slice(
+    0,
+    MOST_KNOWN,
+  )
+}
+
+/** Parents before children; what has lost its parent is left out. */
+function sorted(found: ReadonlyMap<string, KnownFrame>): ReadonlyMap<string, KnownFrame> {
+  const [main] = found.values()
+  const result = new Map([[main!.id, main!]])
+  for (const parent of result.values()) {
+    for (const frame of found.values()) {
+      if (frame.parentId === parent.id && result.size < MOST_KNOWN) result.set(frame.id, frame)
+    }
+  }
+  return result
+}

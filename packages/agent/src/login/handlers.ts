@@ -1,0 +1,57 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Chromium } from '../chromium/chromium.ts'
+import type { AnswerControl } from '../control/router.ts'
+import { readJson } from '../body.ts'
+import { log } from '../log.ts'
+import { BadRequest } from '../requests.ts'
+import type { Secrets } from '../secrets.ts'
+import { LoginBrowser } from './browser.ts'
+import { BrowserGone } from './gone.ts'
+import { readActOrder, readLookOrder, readSecrets, readVisitOrder } from './orders.ts'
+
+const WRONG = 400
+/** Chromium is not there, or another one than it was: told apart, because the next call may find one. */
+const GONE = 410
+const FAILED = 500
+
+export function loginHandlers(chromium: Chromium, secrets: Secrets): AnswerControl {
+  const browser = new LoginBrowser(chromium)
+
+  const handle = async (request: IncomingMessage, signal: AbortSignal): Promise<object | undefined> => {
+    const body = await readJson(request)
+    switch (`${request.method} ${request.url}`) {
+      case 'POST /login/look':
+        return browser.look(readLookOrder(body), signal)
+      case 'POST /login/visit':
+        return browser.visit(readVisitOrder(body), signal)
+      case 'POST /login/act':
+        return browser.act(readActOrder(body), signal)
+      case 'PUT /login/secrets':
+        secrets.add(readSecrets(body).values)
+        return undefined
+      default:
+        throw new BadRequest(`Cannot ${request.method} ${request.url}`, 404)
+    }
+  }
+
+  return async (request, response) => {
+    const left = new AbortController()
+    response.once('close', () => left.abort(new Error('Nobody waits for it')))
+    try {
+      send(response, await handle(request, left.signal))
+    } catch (error) {
+      if (left.signal.aborted) return
+      const status = error instanceof BadRequest ? error.status : error instanceof BrowserGone ? GONE : FAILED
+      if (status > WRONG) log(`Cannot ${request.method} ${request.url}`, error)
+      response.writeHead(status).end(JSON.stringify({ message: (error as Error).message }))
+    }
+  }
+}
+
+function send(response: ServerResponse, body: object | undefined): void {
+  if (response.destroyed) return
+  if (!body) return void response.writeHead(204).end()
+  const text = JSON.stringify(body)
+  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }
+  response.writeHead(200, headers).end(text)
+}

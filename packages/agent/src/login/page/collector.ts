@@ -1,0 +1,232 @@
+// What is seen of one document. All of it is bounded: the page may be huge, or made to be.
+import { clickabilityOf, isField } from './controls.ts'
+import { describeElement } from './describe.ts'
+import type { Found, Heading } from './found.ts'
+import { Groups } from './groups.ts'
+import { challengeOf, messageKind, messagesOf, type Candidate } from './messages.ts'
+import { labelOf, shownTextOf, textIn } from './names.ts'
+import {
+  activeIn,
+  allWithin,
+  attribute,
+  byId,
+  documentElementOf,
+  DrawnTree,
+  isDrawn,
+  labelsOf,
+  localNameOf,
+  one,
+  rectOf,
+  titleOf,
+} from './nodes.ts'
+import { Selectors } from './selectors.ts'
+import type { Collected, Tools } from './tools.ts'
+import { LEAST_PIXELS, walk, type Place, type Visit } from './walk.ts'
+
+const MOST_FOUND = 3_000
+const MOST_SCRIPTS = 300
+const LONGEST_LINE = 2_000
+
+export function collect(tools: Tools): Collected {
+  const tree = new DrawnTree(tools.shadowRootOf)
+  const scene = new Scene(tree, tools)
+  walk(tree, scene)
+  scene.endLine()
+  return scene.collected()
+}
+
+class Scene {
+  readonly #tree: DrawnTree
+  readonly #tools: Tools
+  readonly #found: Found[] = []
+  readonly #headings: Heading[] = []
+  readonly #candidates: { element: Element; kind: Candidate['kind'] }[] = []
+  readonly #challenges = new Set<string>()
+  readonly #lines: string[] = []
+  #size = 0
+  #line = ''
+  #near = ''
+  /** A checkbox without a label is called by the text that comes after it. */
+  #unnamed: Found | undefined
+
+  constructor(tree: DrawnTree, tools: Tools) {
+    this.#tree = tree
+    this.#tools = tools
+  }
+
+  enter(visit: Visit): boolean {
+    const { element, name, isShown, above } = visit
+    this.#note(visit)
+    const asField = isField(element, name)
+    const asControl = asField ? undefined : clickabilityOf(visit)
+    if ((!asField && (!asControl || above.isInControl)) || this.#found.length >= MOST_FOUND) return false
+    const isBox = element instanceof HTMLInputElement && /^(radio|checkbox)$/.test(element.type)
+    const label = isBox && !isShown ? labelsOf(element).find((each) => isLabelShown(each)) : undefined
+    if (!isShown && !label && (!asField || isBox)) return false
+    const found: Found = {
+      element,
+      name,
+      isField: asField,
+      isWeak: asControl === 'weak',
+      isShown: isShown || label !== undefined,
+      rect: label ? rectOf(label) : visit.rect,
+      region: visit.place.region,
+      isInDialog: visit.place.isInDialog,
+      near: this.#near,
+      label: labelOf(this.#tree, element),
+      text: shownTextOf(this.#tree, element),
+    }
+    this.#found.push(found)
+    if (asField && isShown && !isBox) this.#near = ''
+    if (asField) {
+      this.#unnamed = isBox && !found.label ? found : undefined
+      this.#noteComplaints(element)
+    }
+    return asControl === 'strong'
+  }
+
+  text(data: string, { isInControl, isBlock }: Place): void {
+    if (this.#line.length < LONGEST_LINE) this.#line += data.slice(0, LONGEST_LINE)
+    const text = isInControl ? '' : one(data, this.#tools.bounds.short)
+    if (!text) return
+    this.#near = isBlock
+      ? text
+      : one(`${this.#near} ${text}`.slice(-this.#tools.bounds.short), this.#tools.bounds.short)
+    if (this.#unnamed) this.#unnamed.text = text
+    this.#unnamed = undefined
+  }
+
+  endLine(): void {
+    const text = one(this.#line, LONGEST_LINE)
+    this.#line = ''
+    if (!text || this.#size >= this.#tools.bounds.text) return
+    this.#lines.push(text)
+    this.#size += text.length + 1
+  }
+
+  collected(): Collected {
+    const { bounds } = this.#tools
+    const root = documentElementOf(document) as Element | null
+    if (!root) return nothing
+    const chosen = this.#chosen()
+    const groups = new Groups(this.#tree, bounds, chosen)
+    const context = {
+      tree: this.#tree,
+      tools: this.#tools,
+      selectors: new Selectors(bounds.selector),
+      focused: this.#focused(),
+    }
+    const fields = this.#found.filter((each) => each.isField).map((each) => each.element)
+    const candidates = this.#candidates.map((each) => ({ ...each, group: groups.around(each.element) }))
+    for (const script of [...allWithin(root, 'script[src]')].slice(0, MOST_SCRIPTS))
+      this.#challenge(script, 'script', false)
+    return {
+      frame: {
+        title: one(titleOf(document), bounds.short),
+        language: attribute(root, 'lang'),
+        headings: this.#headings.map(({ text }) => text),
+        text: this.#lines.join('\n').slice(0, bounds.text),
+        groups: groups.describe(this.#headings),
+        messages: messagesOf(this.#tree, candidates, {
+          fields,
+          most: bounds.messages,
+          longest: bounds.message,
+        }),
+        challenges: [...this.#challenges],
+      },
+      elements: chosen.map((each) => describeElement(each, groups.numberOf(each), context)),
+    }
+  }
+
+  #note({ element, name, style, isShown, above }: Visit): void {
+    this.#challenge(element, name, isShown)
+    if (!isShown) return
+    const { bounds } = this.#tools
+    const isHeading = /^(h[1-6]|legend)$/.test(name) || attribute(element, 'role') === 'heading'
+    if (isHeading && this.#headings.length < bounds.headings) {
+      const text = textIn(this.#tree, element, bounds.short)
+      if (text) this.#headings.push({ element, text })
+    }
+    if (this.#candidates.length >= bounds.messages * 5 || isField(element, name)) return
+    const kind = messageKind(element, style)
+    if (kind && !(kind === 'red' && (above.isInControl || name === 'a' || name === 'button')))
+      this.#candidates.push({ element, kind })
+  }
+
+  /** What an invalid field says of itself. */
+  #noteComplaints(element: Element): void {
+    if (attribute(element, 'aria-invalid') !== 'true') return
+    const ids = `${attribute(element, 'aria-errormessage')} ${attribute(element, 'aria-describedby')}`.split(
+      ' ',
+    )
+    for (const id of ids.filter(Boolean).slice(0, 5)) {
+      const message = byId(element, id)
+      if (message) this.#candidates.push({ element: message, kind: 'field' })
+    }
+  }
+
+  #challenge(element: Element, name: string, isShown: boolean): void {
+    if (this.#challenges.size >= this.#tools.bounds.challenges) return
+    const challenge = challengeOf(element, name, isShown)
+    if (challenge) this.#challenges.add(one(challenge, this.#tools.bounds.short))
+  }
+
+  #chosen(): Found[] {
+    // What merely surrounds controls is none itself.
+    const surrounding = new Set<Element>()
+    for (const { element, isWeak } of this.#found) {
+      if (!isWeak) for (const each of this.#tree.ancestorsOf(element, 30)) surrounding.add(each)
+    }
+    const kept = this.#found.filter(
+      ({ element, isWeak, text, label }) =>
+        !isWeak || (!surrounding.has(element) && text + label !== '' && text.length < 250),
+    )
+    return kept
+      .map((each, index) => ({ each, index, rank: rankOf(each) }))
+      .toSorted((one, other) => one.rank - other.rank || one.index - other.index)
+      .slice(0, this.#tools.bounds.elements)
+      .toSorted((one, other) => one.index - other.index)
+      .map(({ each }) => each)
+  }
+
+  #focused(): Element | null {
+    let focused: Element | null = null
+    let root: Document | ShadowRoot | null = document
+    for (let depth = 0; root && depth < 20; depth++) {
+      focused = activeIn(root) ?? focused
+      root = focused ? this.#tools.shadowRootOf(focused) : null
+    }
+    return focused
+  }
+}
+
+const nothing: Collected = {
+  frame: { title: '', language: '', headings: [], text: '', groups: [], messages: [], challenges: [] },
+  elements: [],
+}
+
+const INVITING =
+  /log|sign|auth|sso|account|konto|compte|cuenta|session|anmeld|einlog|connex|ident|acced|entra|ingres|inlog|logg|kirj|zalog|přihl|войти|вход|увійти|giri|ログイン|サインイン|登录|登錄|登入|로그인/i
+
+/** Of more than there is room for, what has to do with logins comes first. */
+function rankOf({
+  element,
+  name,
+  text,
+  label,
+  region,
+  isField: asField,
+  isShown,
+  isInDialog,
+}: Found): number {
+  if (asField && isShown) return 0
+  if (isInDialog || name === 'button' || name === 'input') return 1
+  if (INVITING.test(text + label + attribute(element, 'href'))) return 1
+  return asField || region === 'header' || region === 'nav' ? 2 : 3
+}
+
+function isLabelShown(label: Element): boolean {
+  const { width, height } = rectOf(label)
+  const isThere = isDrawn(label, { opacityProperty: true, visibilityProperty: true })
+  return isThere && width >= LEAST_PIXELS && height >= LEAST_PIXELS && localNameOf(label) === 'label'
+}

@@ -1,0 +1,177 @@
+// Puts together what is seen of a page from what is seen in each of its frames.
+import {
+  LONGEST_TEXT,
+  MOST_ELEMENTS,
+  MOST_FRAMES,
+  type ElementSight,
+  type FrameSight,
+  type PageSight,
+} from '@berth/contracts/login-sight'
+import { LONGEST_URL, SHORT } from './bounds.ts'
+import { Frames, type KnownFrame, type Place } from './frames.ts'
+import type { Collected } from './page-types.ts'
+import type { Tab } from './tab.ts'
+import type { World } from './world.ts'
+
+/** What takes longer in a document is ended, and it is told as empty. */
+const COLLECT_MS = 5_000
+/** A closed shadow tree may be inside of another. */
+const MOST_ROUNDS = 3
+/** Of all of it, as JSON. */
+const MOST_CHARACTERS = 2_000_000
+const FARTHEST = 1_000_000
+
+interface Looked {
+  readonly frame: KnownFrame
+  readonly place: Place
+  readonly collected: Collected | undefined
+}
+
+export interface Seen {
+  readonly frames: FrameSight[]
+  readonly elements: ElementSight[]
+  readonly storage: PageSight['storage']
+}
+
+export async function see(tab: Tab): Promise<Seen> {
+  if (tab.isCrashed) return nothing(tab)
+  const frames = await Frames.of(tab)
+  if (tab.document.failure !== null) return nothing(tab)
+  const places = await Promise.all(
+    frames.all.map(async (frame) => ({ frame, place: await frames.placeOf(frame).catch(() => NOWHERE) })),
+  )
+  const shown = choose(places)
+  const [looked, storage] = await Promise.all([
+    Promise.all(
+      shown.map(async ({ frame, place }) => ({
+        frame,
+        place,
+        collected: await collectIn(tab, frame).catch(() => undefined),
+      })),
+    ),
+    storageOf(tab, frames.main),
+  ])
+  return { ...joined(looked), storage }
+}
+
+const NOWHERE: Place = { x: 0, y: 0, width: 0, height: 0, isVisible: false }
+
+const weight = ({ place }: { place: Place }) => (place.isVisible ? place.width * place.height : -1)
+
+/** The page, and of its frames those that a person would see best. */
+function choose(places: readonly { frame: KnownFrame; place: Place }[]) {
+  if (places.length <= MOST_FRAMES) return places
+  const chosen = new Set(places.toSorted((one, other) => weight(other) - weight(one)).slice(0, MOST_FRAMES))
+  return places.filter((each) => chosen.has(each))
+}
+
+async function collectIn(tab: Tab, frame: KnownFrame): Promise<Collected> {
+  const world = await tab.worldOf(frame, frame.sessionId)
+  await adoptClosedRoots(tab, world).catch(() => {})
+  const text = await world.call<string>('look', [], { ms: COLLECT_MS })
+  return JSON.parse(text) as Collected
+}
+
+/** Scripts cannot see into closed shadow trees, but can keep one that they were handed. */
+async function adoptClosedRoots({ cdp }: Tab, world: World): Promise<void> {
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    const hosts = await world.handlesOf('unexaminedHosts')
+    if (hosts.length === 0) return
+    await Promise.all(
+      hosts.map(async (objectId) => {
+        const { node } = await cdp.call<{
+          node: { shadowRoots?: { shadowRootType: string; backendNodeId: number }[] }
+        }>('DOM.describeNode', { objectId }, world.sessionId)
+        const root = node.shadowRoots?.find(({ shadowRootType }) => shadowRootType === 'closed')
+        if (root) await world.callWith(root.backendNodeId, 'adopt')
+        cdp.dispatch('Runtime.releaseObject', { objectId }, world.sessionId)
+      }),
+    )
+  }
+}
+
+async function storageOf(tab: Tab, main: KnownFrame): Promise<PageSight['storage']> {
+  const cookies = tab.cdp
+    .call<{ cookies: unknown[] }>('Network.getCookies', { urls: [main.url] }, tab.sessionId)
+    .then((answer) => answer.cookies.length)
+    .catch(() => 0)
+  const others = tab
+    .worldOf(main, main.sessionId)
+    .then((world) => world.call<{ local: number; indexed: number }>('storage', [], { awaits: true }))
+    .catch(() => ({ local: 0, indexed: 0 }))
+  return { cookies: await cookies, ...(await others) }
+}
+
+function joined(looked: readonly Looked[]): Omit<Seen, 'storage'> {
+  const indexes = new Map(looked.map(({ frame }, index) => [frame.id, index]))
+  const frames = looked.map(({ frame, place, collected }, index): FrameSight => {
+    const parent = frame.parentId === undefined ? undefined : indexes.get(frame.parentId)
+    return {
+      ...(collected?.frame ?? EMPTY),
+      url: (frame.url + (frame.urlFragment ?? '')).slice(0, LONGEST_URL),
+      origin: originOf(frame),
+      // Where a frame between was left out, it is the page's.
+      parent: index === 0 ? null : (parent ?? 0),
+      is_visible: place.isVisible,
+    }
+  })
+  const elements = looked.flatMap(({ place, collected }, frame) =>
+    (collected?.elements ?? []).map((element): ElementSight => moved(element, frame, place)),
+  )
+  return { frames, elements: fitting(frames, elements) }
+}
+
+const EMPTY: Collected['frame'] = {
+  title: '',
+  language: '',
+  headings: [],
+  text: '',
+  groups: [],
+  messages: [],
+  challenges: [],
+}
+
+function moved(element: Collected['elements'][number], frame: number, place: Place): ElementSight {
+  const [x = 0, y = 0, width = 0, height = 0] = element.box
+  const box = [x + place.x, y + place.y, width, height].map((each) =>
+    Math.max(-FARTHEST, Math.min(FARTHEST, Math.round(each))),
+  )
+  return { ...element, frame, box, is_visible: element.is_visible && place.isVisible }
+}
+
+export function originOf({ securityOrigin }: Pick<KnownFrame, 'securityOrigin'>): string {
+  return securityOrigin === '://' || securityOrigin === '' ? 'null' : securityOrigin.slice(0, LONGEST_URL)
+}
+
+/** Visible ones before others, if not all can be told. */
+function fitting(frames: readonly FrameSight[], elements: readonly ElementSight[]): ElementSight[] {
+  let left = MOST_CHARACTERS - JSON.stringify(frames).length
+  const order = [
+    ...elements.filter(({ is_visible }) => is_visible),
+    ...elements.filter(({ is_visible }) => !is_visible),
+  ]
+  const kept = new Set<ElementSight>()
+  for (const element of order.slice(0, MOST_ELEMENTS)) {
+    left -= JSON.stringify(element).length + 1
+    if (left < 0) break
+    kept.add(element)
+  }
+  return elements.filter((element) => kept.has(element))
+}
+
+/** Of a page that could not be loaded, or is no more. */
+function nothing({ document, targetId: _id }: Tab): Seen {
+  const frame = { ...EMPTY, url: document.url, origin: 'null', parent: null, is_visible: true }
+  return { frames: [frame], elements: [], storage: { cookies: 0, local: 0, indexed: 0 } }
+}
+
+/** By which it is known whether a page shows something else than before. Numbers count down on many. */
+export function fingerprintOf({ frames, elements }: Pick<Seen, 'frames' | 'elements'>): string {
+  const texts = frames.map(({ text }) => text.slice(0, LONGEST_TEXT).replaceAll(/\d+/g, '#'))
+  const controls = elements
+    .filter(({ is_visible }) => is_visible)
+    .map(({ tag, type, label, text, is_enabled }) =>
+      [tag, type, label, text, is_enabled].join(' ').slice(0, SHORT),
+    )
+  return JSON.stringify([texts, controls.join().replaceAll(/\d+/g, '#')])
+}

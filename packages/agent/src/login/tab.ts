@@ -1,0 +1,400 @@
+// One page of the browser with all its frames, those in processes of their own too, as far as a login has to know: what
+// document it shows and how that was answered, what is under way, and what it asks of a person.
+import type { CdpConnection, CdpEvent } from '../chromium/cdp-connection.ts'
+import { LONGEST_MESSAGE, LONGEST_URL } from './bounds.ts'
+import type { AskedAuth, Challenge, HttpAuth } from './http-auth.ts'
+import { Traffic } from './traffic.ts'
+import { SOURCE, World, WORLD } from './world.ts'
+
+const SET_UP_MS = 5_000
+const MOST_DIALOGS = 10
+/** Of one document: it asks in a loop, and nothing else runs in it any more. */
+const TOO_MANY_DIALOGS = 30
+const MOST_ANSWERS = 50
+const MOST_SESSIONS = 60
+const TOLD_HEADERS = new Set(['www-authenticate', 'retry-after', 'server', 'cf-mitigated'])
+const SHORT = 300
+/** What is to happen later than that does not happen while somebody waits for the page to be quiet. */
+const SOON_SECONDS = 10
+
+const ENABLE_NETWORK = { maxTotalBufferSize: 0, maxResourceBufferSize: 0, maxPostDataSize: 0 }
+/** Nothing is changed on the way; but only of requests that stop with us can we answer for the person. */
+const ENABLE_FETCH = {
+  handleAuthRequests: true,
+  patterns: ['Document', 'XHR', 'Fetch'].map((resourceType) => ({ urlPattern: '*', resourceType })),
+}
+const FRAMES_ONLY = [{ type: 'iframe' }, { exclude: true }]
+
+export interface TargetInfo {
+  readonly targetId: string
+  readonly type: string
+  readonly openerId?: string
+}
+
+export interface Attached {
+  readonly sessionId: string
+  readonly targetInfo: TargetInfo
+  readonly waitingForDebugger: boolean
+}
+
+export interface Frame {
+  readonly id: string
+  readonly parentId?: string
+  readonly loaderId: string
+  readonly url: string
+  readonly urlFragment?: string
+  readonly securityOrigin: string
+  readonly unreachableUrl?: string
+}
+
+interface Answered {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export interface MainDocument {
+  readonly number: number
+  readonly url: string
+  readonly status: number | null
+  readonly headers: Readonly<Record<string, string>>
+  readonly failure: string | null
+  readonly since: number
+}
+
+export interface TabOptions {
+  readonly cdp: CdpConnection
+  readonly targetId: string
+  readonly sessionId: string
+  readonly auth: HttpAuth
+  readonly nextNumber: () => number
+}
+
+export class Tab {
+  readonly targetId: string
+  readonly sessionId: string
+  readonly cdp: CdpConnection
+  readonly traffic = new Traffic()
+  readonly #auth: HttpAuth
+  readonly #nextNumber: () => number
+  /** Of frames in processes of their own, by session; and the page's own. */
+  readonly #sessions: Map<string, { readonly frameId: string }>
+  readonly #worlds = new Map<string, Promise<World>>()
+  /** By loader, of documents that are not shown yet. */
+  readonly #answers = new Map<string, Answered>()
+  readonly #failures = new Map<string, string>()
+  readonly #scheduled = new Set<string>()
+  #document: MainDocument
+  #dialogs: string[] = []
+  #dialogCount = 0
+  #comingAuth: AskedAuth | null = null
+  #askedAuth: AskedAuth | null = null
+  #isCrashed = false
+  #isClosed = false
+  #usedAt = -Infinity
+  /** One that was ordered and is not there yet. */
+  #navigations = 0
+
+  constructor({ cdp, targetId, sessionId, auth, nextNumber }: TabOptions) {
+    this.cdp = cdp
+    this.targetId = targetId
+    this.sessionId = sessionId
+    this.#auth = auth
+    this.#nextNumber = nextNumber
+    this.#sessions = new Map([[sessionId, { frameId: targetId }]])
+    this.#document = this.#newDocument('about:blank')
+  }
+
+  get document(): MainDocument {
+    return this.#document
+  }
+
+  get sessions(): readonly string[] {
+    return [...this.#sessions.keys()]
+  }
+
+  /** When something was done with it last, whatever comes of it. */
+  get usedAt(): number {
+    return this.#usedAt
+  }
+
+  get isCrashed(): boolean {
+    return this.#isCrashed
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  get askedAuth(): AskedAuth | null {
+    return this.#askedAuth
+  }
+
+  get hasDialogs(): boolean {
+    return this.#dialogs.length > 0
+  }
+
+  /** A navigation is under way, or will be in a moment. */
+  get isOnItsWay(): boolean {
+    return this.#navigations > 0 || this.#scheduled.size > 0
+  }
+
+  /** Those since the last time. */
+  takeDialogs(): string[] {
+    return this.#dialogs.splice(0)
+  }
+
+  /** It takes the place of another page. */
+  renumber(): void {
+    this.#document = { ...this.#document, number: this.#nextNumber() }
+  }
+
+  /** Resolves when we listen, or when it takes too long: it does what it does. */
+  async begin({ isWaiting }: { isWaiting: boolean }): Promise<void> {
+    const set = this.#listenTo(this.sessionId, { isWaiting })
+    await Promise.race([Promise.allSettled(set), afterMs(SET_UP_MS)])
+    const { frameTree } = await this.cdp.call<{ frameTree: { frame: Frame } }>(
+      'Page.getFrameTree',
+      {},
+      this.sessionId,
+      SET_UP_MS,
+    )
+    if (this.#document.url === 'about:blank') {
+      this.#document = { ...this.#document, url: addressOf(frameTree.frame) }
+    }
+  }
+
+  used(): void {
+    this.#usedAt = performance.now()
+  }
+
+  close(): void {
+    this.#isClosed = true
+    for (const world of this.#worlds.values()) void world.then((each) => each.end()).catch(() => {})
+  }
+
+  owns(sessionId: string): boolean {
+    return this.#sessions.has(sessionId)
+  }
+
+  async navigate(url: string, answerMs: number): Promise<string | null> {
+    return this.whileOnItsWay(async () => {
+      const { errorText } = await this.cdp.call<{ errorText?: string }>(
+        'Page.navigate',
+        { url },
+        this.sessionId,
+        answerMs,
+      )
+      return errorText ?? null
+    })
+  }
+
+  async whileOnItsWay<T>(act: () => Promise<T>): Promise<T> {
+    this.#navigations++
+    try {
+      return await act()
+    } finally {
+      this.#navigations--
+    }
+  }
+
+  worldOf(frame: Frame, sessionId: string): Promise<World> {
+    const known = this.#worlds.get(frame.id)
+    if (known) return known
+    const world = World.open(this.cdp, frame.id, sessionId)
+    this.#worlds.set(frame.id, world)
+    world.catch(() => {
+      if (this.#worlds.get(frame.id) === world) this.#worlds.delete(frame.id)
+    })
+    return world
+  }
+
+  /** That of an element, if its document is still there. */
+  async worldOfRef(ref: string): Promise<World | undefined> {
+    const [prefix] = ref.split(':', 1)
+    const worlds = await Promise.allSettled(this.#worlds.values())
+    const found = worlds.find((each) => each.status === 'fulfilled' && each.value.prefix === prefix)
+    return found?.status === 'fulfilled' ? found.value : undefined
+  }
+
+  take({ method, params, sessionId = '' }: CdpEvent): void {
+    this.#handlers[method]?.(params as never, sessionId)
+  }
+
+  readonly #handlers: Readonly<Record<string, (params: never, sessionId: string) => void>> = {
+    'Target.attachedToTarget': (params: Attached) => this.#onFrameAttached(params),
+    'Target.detachedFromTarget': ({ sessionId }: { sessionId: string }) => this.#onFrameLeft(sessionId),
+    'Inspector.targetCrashed': (_none: object, sessionId: string) => {
+      if (sessionId === this.sessionId) this.#isCrashed = true
+    },
+    'Page.frameNavigated': ({ frame }: { frame: Frame }, sessionId: string) =>
+      this.#onNavigated(frame, sessionId),
+    'Page.frameDetached': ({ frameId }: { frameId: string }) => this.#endWorld(frameId),
+    'Page.navigatedWithinDocument': ({ frameId, url }: { frameId: string; url: string }) => {
+      if (frameId === this.targetId) this.#document = { ...this.#document, url: url.slice(0, LONGEST_URL) }
+    },
+    'Page.frameScheduledNavigation': ({ frameId, delay }: { frameId: string; delay: number }) => {
+      if (frameId === this.targetId && delay <= SOON_SECONDS) this.#scheduled.add(frameId)
+    },
+    'Page.frameClearedScheduledNavigation': ({ frameId }: { frameId: string }) =>
+      void this.#scheduled.delete(frameId),
+    'Page.javascriptDialogOpening': (params: { type: string; message: string }, sessionId: string) =>
+      this.#onDialog(params, sessionId),
+    'Network.requestWillBeSent': (
+      params: {
+        requestId: string
+        loaderId: string
+        type?: string
+        request: { url: string; method: string }
+      },
+      sessionId: string,
+    ) => {
+      const { requestId, loaderId, type = 'Other', request } = params
+      this.traffic.begin(sessionId, { requestId, loaderId, type, url: request.url, method: request.method })
+    },
+    'Network.responseReceived': (params: {
+      requestId: string
+      frameId?: string
+      type: string
+      response: { status: number; headers: Record<string, string> }
+    }) => {
+      const { requestId, frameId, type, response } = params
+      this.traffic.answered(requestId)
+      if (type === 'Document' && frameId === this.targetId)
+        keep(this.#answers, requestId, answeredBy(response))
+    },
+    'Network.loadingFinished': ({ requestId }: { requestId: string }) => this.traffic.end(requestId),
+    'Network.loadingFailed': (params: { requestId: string; type: string; errorText: string }) => {
+      this.traffic.end(params.requestId)
+      if (params.type === 'Document') keep(this.#failures, params.requestId, params.errorText)
+    },
+    'Fetch.requestPaused': ({ requestId }: { requestId: string }, sessionId: string) =>
+      void this.cdp.dispatch('Fetch.continueRequest', { requestId }, sessionId),
+    'Fetch.authRequired': (params: AuthRequired, sessionId: string) => this.#onAuth(params, sessionId),
+  }
+
+  #listenTo(sessionId: string, { isWaiting }: { isWaiting: boolean }): Promise<unknown>[] {
+    const isPage = sessionId === this.sessionId
+    const call = (method: string, params: object = {}) => this.cdp.call(method, params, sessionId, SET_UP_MS)
+    const follow = { autoAttach: true, waitForDebuggerOnStart: true, flatten: true, filter: FRAMES_ONLY }
+    const sent = [
+      call('Page.enable'),
+      call('Inspector.enable'),
+      call('Network.enable', ENABLE_NETWORK),
+      call('Fetch.enable', ENABLE_FETCH),
+      call('Page.addScriptToEvaluateOnNewDocument', {
+        source: SOURCE,
+        worldName: WORLD,
+        runImmediately: true,
+      }),
+      call('Target.setAutoAttach', follow),
+      // Pages behind another, and those that nobody looks at, are to work as if they were in front.
+      ...(isPage ? [call('Emulation.setFocusEmulationEnabled', { enabled: true })] : []),
+    ]
+    for (const each of sent) each.catch(() => {})
+    if (isWaiting) this.cdp.dispatch('Runtime.runIfWaitingForDebugger', {}, sessionId)
+    return sent
+  }
+
+  #onFrameAttached({ sessionId, targetInfo, waitingForDebugger }: Attached): void {
+    if (targetInfo.type !== 'iframe' || this.#sessions.size >= MOST_SESSIONS) {
+      if (waitingForDebugger) this.cdp.dispatch('Runtime.runIfWaitingForDebugger', {}, sessionId)
+      this.cdp.dispatch('Target.detachFromTarget', { sessionId })
+      return
+    }
+    this.#sessions.set(sessionId, { frameId: targetInfo.targetId })
+    this.#endWorld(targetInfo.targetId)
+    void this.#listenTo(sessionId, { isWaiting: waitingForDebugger })
+  }
+
+  #onFrameLeft(sessionId: string): void {
+    const session = this.#sessions.get(sessionId)
+    if (!session || sessionId === this.sessionId) return
+    this.#sessions.delete(sessionId)
+    this.traffic.forget(sessionId)
+    for (const world of this.#worlds.values()) {
+      void world.then((each) => each.sessionId === sessionId && each.end()).catch(() => {})
+    }
+    this.#endWorld(session.frameId)
+  }
+
+  #onNavigated(frame: Frame, sessionId: string): void {
+    this.#endWorld(frame.id)
+    this.#scheduled.delete(frame.id)
+    if (sessionId !== this.sessionId || frame.parentId !== undefined) return
+    this.#isCrashed = false
+    this.#dialogCount = 0
+    this.traffic.keepOnly(frame.loaderId)
+    const failure =
+      frame.unreachableUrl === undefined ? null : (this.#failures.get(frame.loaderId) ?? 'net::ERR_FAILED')
+    const { status = null, headers = {} } = failure === null ? (this.#answers.get(frame.loaderId) ?? {}) : {}
+    this.#answers.clear()
+    this.#failures.clear()
+    this.#askedAuth = this.#comingAuth
+    this.#comingAuth = null
+    this.#document = {
+      ...this.#newDocument(addressOf(frame)),
+      status,
+      headers,
+      failure: failure?.slice(0, SHORT) ?? null,
+    }
+  }
+
+  #onDialog({ type, message }: { type: string; message: string }, sessionId: string): void {
+    if (type !== 'beforeunload' && this.#dialogs.length < MOST_DIALOGS) {
+      this.#dialogs.push(message.slice(0, LONGEST_MESSAGE))
+    }
+    // Whoever leaves a page wants to; any other question is for a person, and not answered for them.
+    this.cdp.dispatch('Page.handleJavaScriptDialog', { accept: type === 'beforeunload' }, sessionId)
+    if (++this.#dialogCount % TOO_MANY_DIALOGS === 0) {
+      this.cdp.dispatch('Runtime.terminateExecution', {}, sessionId)
+    }
+  }
+
+  #onAuth({ requestId, frameId, resourceType, authChallenge }: AuthRequired, sessionId: string): void {
+    const { response: authChallengeResponse, asked } = this.#auth.decide(requestId, authChallenge)
+    if (asked) {
+      // Of a document that is about to be shown, it is told with that.
+      if (resourceType === 'Document' && frameId === this.targetId) this.#comingAuth = asked
+      else this.#askedAuth = asked
+    }
+    this.cdp.dispatch('Fetch.continueWithAuth', { requestId, authChallengeResponse }, sessionId)
+  }
+
+  #endWorld(frameId: string): void {
+    const world = this.#worlds.get(frameId)
+    this.#worlds.delete(frameId)
+    void world?.then((each) => each.end()).catch(() => {})
+  }
+
+  #newDocument(url: string): MainDocument {
+    const since = performance.now()
+    return { number: this.#nextNumber(), url, status: null, headers: {}, failure: null, since }
+  }
+}
+
+interface AuthRequired {
+  readonly requestId: string
+  readonly frameId: string
+  readonly resourceType: string
+  readonly authChallenge: Challenge
+}
+
+function addressOf({ url, urlFragment = '', unreachableUrl }: Frame): string {
+  return (unreachableUrl ?? url + urlFragment).slice(0, LONGEST_URL)
+}
+
+function answeredBy({ status, headers }: { status: number; headers: Record<string, string> }): Answered {
+  const told = Object.entries(headers)
+    .map(([name, value]) => [name.toLowerCase(), value.slice(0, SHORT)] as const)
+    .filter(([name]) => TOLD_HEADERS.has(name))
+  return { status, headers: Object.fromEntries(told) }
+}
+
+function keep<T>(map: Map<string, T>, key: string, value: T): void {
+  if (map.size >= MOST_ANSWERS) map.clear()
+  map.set(key, value)
+}
+
+function afterMs(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref())
+}

@@ -1,0 +1,133 @@
+// Requests of a page that are under way, as far as they are what the page waits for, and those that it sends again and
+// again.
+
+/** What decides of what a page shows. */
+const COUNTED = new Set(['Document', 'XHR', 'Fetch', 'Script', 'Stylesheet'])
+const ASKING = new Set(['XHR', 'Fetch'])
+/** A request that outlasted a whole look and this long is one that is meant to stay open. */
+const LASTING_MS = 10_000
+/** An answer that has begun and goes on for longer is a stream. */
+const STREAM_MS = 3_000
+const POLLS = 3
+/** Closer together they are one burst; further apart, nothing that a page waits by. */
+const LEAST_APART_MS = 300
+const MOST_APART_MS = 20_000
+const MOST_OPEN = 2_000
+const MOST_ADDRESSES = 500
+
+interface UnderWay {
+  readonly sessionId: string
+  readonly loaderId: string
+  readonly address: string
+  readonly type: string
+  readonly since: number
+  answeredAt: number | undefined
+  isEndured: boolean
+}
+
+interface Asked {
+  count: number
+  at: number
+}
+
+export interface Sent {
+  readonly requestId: string
+  readonly loaderId: string
+  readonly url: string
+  readonly method: string
+  readonly type: string
+}
+
+export class Traffic {
+  readonly #open = new Map<string, UnderWay>()
+  readonly #asked = new Map<string, Asked>()
+  #movedAt = performance.now()
+
+  /** When one began or ended last. */
+  get movedAt(): number {
+    return this.#movedAt
+  }
+
+  begin(sessionId: string, { requestId, loaderId, url, method, type }: Sent): void {
+    if (!COUNTED.has(type) || !/^https?:/.test(url)) return
+    const address = `${method} ${url.split(/[?#]/, 1)[0]}`
+    if (ASKING.has(type)) this.#count(address)
+    if (this.#open.size >= MOST_OPEN) return
+    const since = this.#open.get(requestId)?.since ?? performance.now()
+    this.#open.set(requestId, {
+      sessionId,
+      loaderId,
+      address,
+      type,
+      since,
+      answeredAt: undefined,
+      isEndured: false,
+    })
+    if (!this.#isPolled(address)) this.#movedAt = performance.now()
+  }
+
+  answered(requestId: string): void {
+    const request = this.#open.get(requestId)
+    if (request) request.answeredAt = performance.now()
+  }
+
+  end(requestId: string): void {
+    const request = this.#open.get(requestId)
+    if (!request) return
+    this.#open.delete(requestId)
+    if (!this.#isPolled(request.address)) this.#movedAt = performance.now()
+  }
+
+  /** What others had under way is of no interest to the new document. */
+  keepOnly(loaderId: string): void {
+    for (const [requestId, request] of this.#open) {
+      if (request.loaderId !== loaderId) this.#open.delete(requestId)
+    }
+    this.#movedAt = performance.now()
+  }
+
+  forget(sessionId: string): void {
+    for (const [requestId, request] of this.#open) {
+      if (request.sessionId === sessionId) this.#open.delete(requestId)
+    }
+  }
+
+  get isBusy(): boolean {
+    const now = performance.now()
+    for (const { isEndured, answeredAt, type, address } of this.#open.values()) {
+      const isStream = ASKING.has(type) && answeredAt !== undefined && now - answeredAt > STREAM_MS
+      if (!isEndured && !isStream && !(ASKING.has(type) && this.#isPolled(address))) return true
+    }
+    return false
+  }
+
+  /** A look had to end without them. */
+  endure(): void {
+    const now = performance.now()
+    for (const request of this.#open.values()) {
+      if (now - request.since > LASTING_MS) request.isEndured = true
+    }
+  }
+
+  get isPolling(): boolean {
+    return [...this.#asked.keys()].some((address) => this.#isPolled(address))
+  }
+
+  #count(address: string): void {
+    const now = performance.now()
+    const asked = this.#asked.get(address)
+    if (asked && now - asked.at < LEAST_APART_MS) return
+    const count = asked && now - asked.at < MOST_APART_MS ? asked.count + 1 : 1
+    this.#asked.delete(address)
+    if (this.#asked.size >= MOST_ADDRESSES) {
+      const [oldest] = this.#asked.keys()
+      this.#asked.delete(oldest!)
+    }
+    this.#asked.set(address, { count, at: now })
+  }
+
+  #isPolled(address: string): boolean {
+    const asked = this.#asked.get(address)
+    return asked !== undefined && asked.count >= POLLS && performance.now() - asked.at < MOST_APART_MS
+  }
+}
