@@ -319,7 +319,9 @@ export const SubmitRequest = Strict(
       Text({ description: 'Of the state that this answers; refused when that is over', maxLength: 100 }),
     ),
     fields: values('By the name of a discovered field'),
-    mfa_option_id: Type.Optional(Text({ description: 'Type of an MFA option, or its label', maxLength: 300 })),
+    mfa_option_id: Type.Optional(
+      Text({ description: 'Type of an MFA option, or its label', maxLength: 300 }),
+    ),
     sign_in_option_id: Type.Optional(Text({ description: 'Id of a sign-in option', maxLength: 300 })),
     sso_button_selector: Type.Optional(Text({ description: 'Selector of an SSO button', maxLength: 1_000 })),
     sso_provider: Type.Optional(Text({ description: 'Provider of an SSO button', maxLength: 300 })),
@@ -363,7 +365,8 @@ export const TimelineEvent = Type.Object(
     step: Type.Optional(OneOf(flowSteps, { description: 'Of a flow: how far it came' })),
     error_code: Type.Optional(
       Type.String({
-        description: 'Of a flow that failed. Extension: `inconclusive` for a health check that changed nothing',
+        description:
+          'Of a flow that failed. Extension: `inconclusive` for a health check that changed nothing',
       }),
     ),
     error_message: Type.Optional(Type.String({ description: 'The same for people' })),
@@ -489,8 +492,7 @@ export const followConnection = operation({
   id: 'followAuthConnection',
   tag,
   summary: 'Follow the login flow of a connection',
-  description:
-    'Begins with the state as it is, and ends when the flow has. Without a flow it waits for one.',
+  description: 'Begins with the state as it is, and ends when the flow has. Without a flow it waits for one.',
   method: 'GET',
   path: '/auth/connections/{id}/events',
   auth: 'flow-token',

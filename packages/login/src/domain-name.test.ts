@@ -69,6 +69,15 @@ test('a wildcard stands before a domain of somebody, and nowhere else', () => {
   assert.equal(domainOf(readAllowedDomain('*.example.com')), '*.example.com')
   assert.equal(domainOf(readAllowedDomain('*.login.example.co.uk')), '*.login.example.co.uk')
   assert.equal(domainOf(readAllowedDomain('sso.example.net')), 'sso.example.net')
-  const refused = ['*.com', '*.co.uk', '*.github.io', '*.localhost', '*.127.0.0.1', '*', '*.*.example.com', 'a.*.com']
+  const refused = [
+    '*.com',
+    '*.co.uk',
+    '*.github.io',
+    '*.localhost',
+    '*.127.0.0.1',
+    '*',
+    '*.*.example.com',
+    'a.*.com',
+  ]
   for (const written of refused) assert.equal(domainOf(readAllowedDomain(written)), undefined, written)
 })

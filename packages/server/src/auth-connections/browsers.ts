@@ -96,12 +96,7 @@ export class LoginBrowsers {
     const { db, pool, browsers } = this.#options
     const record = await findBrowserById(db, id)
     if (!record) return
-    await browsers.end(
-      record,
-      'deleted',
-      (work) => inTransaction(pool, ({ db: tx }) => work(tx)),
-      first,
-    )
+    await browsers.end(record, 'deleted', (work) => inTransaction(pool, ({ db: tx }) => work(tx)), first)
   }
 
   /** Ends it, and saves its profile: in one transaction, so that either both happen or none does. */

@@ -14,7 +14,7 @@ export interface CheckOptions {
 }
 
 export interface LoginEngine {
-  handsOf(session: Session): Hands
+  handsOf(session: Session): Hands & Disposable
   /** Reject only when the signal fires or the browser does not do as it should. */
   runLogin(options: LoginOptions): Promise<LoginOutcome>
   runCheck(options: CheckOptions): Promise<CheckOutcome>

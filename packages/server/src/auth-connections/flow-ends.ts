@@ -57,10 +57,16 @@ export async function endFlow(
 export function expiryOf({ step, deadline_at, expires_at }: FlowRecord): FlowEnd {
   const isWait = Date.parse(deadline_at) < Date.parse(expires_at)
   if (isWait && step === 'AWAITING_INPUT') {
-    return { error_code: 'awaiting_input_timeout', error_message: 'Nobody gave what the login asked for in time' }
+    return {
+      error_code: 'awaiting_input_timeout',
+      error_message: 'Nobody gave what the login asked for in time',
+    }
   }
   if (isWait && step === 'AWAITING_EXTERNAL_ACTION') {
-    return { error_code: 'external_action_timeout', error_message: 'What the login waited for did not happen in time' }
+    return {
+      error_code: 'external_action_timeout',
+      error_message: 'What the login waited for did not happen in time',
+    }
   }
   return { error_code: 'session_expired', error_message: 'The login took longer than it may' }
 }

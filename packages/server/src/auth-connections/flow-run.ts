@@ -169,16 +169,25 @@ export class FlowRun {
 
   async #login(session: Session): Promise<LoginOutcome> {
     const { engine, credentials, box } = this.#options
-    const { project_id: projectId, domain, credential, memory, login_url, learned_login_url } = this.#connection
+    const {
+      project_id: projectId,
+      domain,
+      credential,
+      memory,
+      login_url,
+      learned_login_url,
+    } = this.#connection
     const signal = AbortSignal.any([this.#over.signal, session.ending])
     const { plan, checks } = readMemory(box, this.#connection.id, memory)
     const known = credential
-      ? await credentials.resolve(projectId, credential, { domain, signal }).catch(withoutProvider(this.#flow))
+      ? await credentials
+          .resolve(projectId, credential, { domain, signal })
+          .catch(withoutProvider(this.#flow))
       : undefined
     signal.throwIfAborted()
-    using _awake = session.stayAwake()
-    return engine.runLogin({
-      hands: engine.handsOf(session),
+    using hands = engine.handsOf(session)
+    return await engine.runLogin({
+      hands,
       domain,
       loginUrl: login_url ?? learned_login_url ?? undefined,
       allowedDomains: this.#connection.allowed_domains,
@@ -216,20 +225,26 @@ export class FlowRun {
   }
 
   #write(change: (tx: Db) => Promise<FlowRecord | undefined>): void {
+    const before = this.#writes
+    this.#writes = (async () => {
+      await before
+      await this.#record(change)
+    })()
+  }
+
+  async #record(change: (tx: Db) => Promise<FlowRecord | undefined>): Promise<void> {
     const { pool, log } = this.#options
-    this.#writes = this.#writes.then(async () => {
-      while (!this.#over.signal.aborted) {
-        try {
-          const flow = await inTransaction(pool, ({ db: tx }) => change(tx))
-          if (flow) this.#setExpiry(flow)
-          else await this.#lookWhetherOver()
-          return
-        } catch (error) {
-          log.warn({ err: error, flowId: this.id }, 'cannot record the state of a login flow yet')
-          await pause(RETRY_MS, this.#over.signal)
-        }
+    while (!this.#over.signal.aborted) {
+      try {
+        const flow = await inTransaction(pool, ({ db: tx }) => change(tx))
+        if (flow) this.#setExpiry(flow)
+        else await this.#lookWhetherOver()
+        return
+      } catch (error) {
+        log.warn({ err: error, flowId: this.id }, 'cannot record the state of a login flow yet')
+        await pause(RETRY_MS, this.#over.signal)
       }
-    })
+    }
   }
 
   async #lookWhetherOver(): Promise<void> {
@@ -273,7 +288,11 @@ export class FlowRun {
     })
     crashPoint('login-outcome-kept')
     clearTimeout(this.#expiry)
-    await settling.whenSaved(this.id, { sessionId: session.id, profileId: this.#connection.profile_id }, this.#over.signal)
+    await settling.whenSaved(
+      this.id,
+      { sessionId: session.id, profileId: this.#connection.profile_id },
+      this.#over.signal,
+    )
   }
 
   async #fail(end: FlowEnd): Promise<void> {
@@ -331,7 +350,10 @@ function toEnd(outcome: LoginOutcome & { isSuccess: false }): FlowEnd {
 /** Of what is no outcome of the engine. What its owner may not know is in the log. */
 export function endOf(error: unknown): FlowEnd {
   if (error instanceof SessionEnded) {
-    return { error_code: 'browser_error', error_message: `The browser session of the login has ended: ${error.reason}` }
+    return {
+      error_code: 'browser_error',
+      error_message: `The browser session of the login has ended: ${error.reason}`,
+    }
   }
   if (error instanceof AgentError) {
     return { error_code: 'browser_error', error_message: 'The browser of the login did not do as it should' }

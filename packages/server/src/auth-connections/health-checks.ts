@@ -93,7 +93,10 @@ export class HealthChecks {
       )
     }
     if (!(await store.claimCheck(db, connection.id, { serverId, seconds: CLAIM_SECONDS }))) {
-      throw new AppError('conflict', `Cannot check connection "${connection.id}": it is being checked already`)
+      throw new AppError(
+        'conflict',
+        `Cannot check connection "${connection.id}": it is being checked already`,
+      )
     }
     await this.#tracked(this.#check(connection.id))
   }
@@ -136,13 +139,15 @@ export class HealthChecks {
   }
 
   async #check(id: string): Promise<void> {
-    const { db, log } = this.#options
+    const { db, serverId, log } = this.#options
     try {
       crashPoint('login-check-claimed')
       const connection = await store.findConnection(db, null, id)
       if (!connection || connection.deleted_at !== null) return
       const look = await this.#look(connection)
       crashPoint('login-check-done')
+      // Broken off: whoever comes next looks again.
+      if (this.#closing.signal.aborted) return await store.dropClaimsOf(db, serverId)
       await this.#record(connection, look)
     } catch (error) {
       log.warn({ err: error, connectionId: id }, 'cannot check a connection')
@@ -176,9 +181,9 @@ export class HealthChecks {
       const signal = AbortSignal.any([late.signal, session.ending, this.#closing.signal])
       let outcome: CheckOutcome
       {
-        using _awake = session.stayAwake()
+        using hands = engine.handsOf(session)
         outcome = await engine.runCheck({
-          hands: engine.handsOf(session),
+          hands,
           domain,
           allowedDomains: connection.allowed_domains,
           checks,

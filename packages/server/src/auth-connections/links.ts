@@ -35,7 +35,8 @@ export class LinkMaker {
     return {
       hostedUrl: hostedUrlOf(origin, connectionId, code),
       // While a success is being saved, the session has ended.
-      liveViewUrl: sessionId === null || flow.outcome !== null ? undefined : this.#screenOf(flow, { sessionId, origin }),
+      liveViewUrl:
+        sessionId === null || flow.outcome !== null ? undefined : this.#screenOf(flow, { sessionId, origin }),
     }
   }
 

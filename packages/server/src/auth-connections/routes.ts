@@ -33,8 +33,6 @@ export function connectionRoutes(
       await checks.checkNow(await connections.find(call.db, caller, call.params.id))
       return call.commit((tx) => connections.get(tx, caller, call.params.id))
     }),
-    route(contract.exchangeHandoff, (call) =>
-      connections.exchange(call.db, call.params.id, call.body.code),
-    ),
+    route(contract.exchangeHandoff, (call) => connections.exchange(call.db, call.params.id, call.body.code)),
   ]
 }

@@ -76,8 +76,7 @@ export class FlowRunner {
     if (serverId !== here) return
     try {
       const connection = await store.findConnection(db, null, connectionId)
-      const flow =
-        connection?.flow_id == null ? undefined : await flows.findFlow(db, connection.flow_id)
+      const flow = connection?.flow_id == null ? undefined : await flows.findFlow(db, connection.flow_id)
       if (flow?.server_id === here && !isOver(flow)) await this.#begin(flow)
     } catch (error) {
       log.warn({ err: error, connectionId }, 'cannot see yet what became of a login flow')

@@ -273,7 +273,11 @@ export class ConnectionService {
     return toPage(rows.map(toTimelineEvent), limit)
   }
 
-  async exchange(db: Db, connectionId: string, code: string): Promise<{ invocation_id: string; jwt: string }> {
+  async exchange(
+    db: Db,
+    connectionId: string,
+    code: string,
+  ): Promise<{ invocation_id: string; jwt: string }> {
     const flowId = await flows.useHandoff(db, { connectionId, code })
     // Whatever is wrong: who guesses learns nothing.
     if (flowId === undefined) {
@@ -366,9 +370,7 @@ function asWritten(domain: string): string {
 }
 
 function toAllowedDomains(written: readonly string[]): string[] {
-  const read = written.map((text, index) =>
-    domainOf(`allowed_domains[${index}]`, readAllowedDomain(text)),
-  )
+  const read = written.map((text, index) => domainOf(`allowed_domains[${index}]`, readAllowedDomain(text)))
   return [...new Set(read)]
 }
 

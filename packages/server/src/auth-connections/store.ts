@@ -190,7 +190,9 @@ async function count(db: Db, which: ReturnType<typeof sql>): Promise<number> {
 /** They go on with the credential under its new name, or without one that is deleted. */
 export const credentialUse: CredentialUse = {
   renamed: async (tx, projectId, { from, to }) => {
-    await usingCredential(tx, projectId, from).set({ credential: JSON.stringify({ name: to }) }).execute()
+    await usingCredential(tx, projectId, from)
+      .set({ credential: JSON.stringify({ name: to }) })
+      .execute()
   },
   deleted: async (tx, projectId, name) => {
     await usingCredential(tx, projectId, name).set({ credential: null }).execute()
@@ -210,10 +212,7 @@ export interface CheckClaim {
 }
 
 /** The next one whose time has come, for this server alone; undefined when there is none. */
-export async function claimDue(
-  db: Db,
-  { serverId, seconds }: CheckClaim,
-): Promise<string | undefined> {
+export async function claimDue(db: Db, { serverId, seconds }: CheckClaim): Promise<string | undefined> {
   const { rows } = await sql<{ id: string }>`
     UPDATE auth_connections SET checked_by = ${serverId},
       checked_until = now() + make_interval(secs => ${seconds})
@@ -227,11 +226,7 @@ export async function claimDue(
 }
 
 /** The same of a certain one; false when another is at it. */
-export async function claimCheck(
-  db: Db,
-  id: string,
-  { serverId, seconds }: CheckClaim,
-): Promise<boolean> {
+export async function claimCheck(db: Db, id: string, { serverId, seconds }: CheckClaim): Promise<boolean> {
   const { rows } = await sql<{ id: string }>`
     UPDATE auth_connections SET checked_by = ${serverId},
       checked_until = now() + make_interval(secs => ${seconds})
@@ -246,7 +241,9 @@ export async function nextDueInSeconds(db: Db): Promise<number | null> {
     SELECT extract(epoch FROM min(greatest(next_check_at, coalesce(checked_until, next_check_at))) - now())::float8
       AS seconds
     FROM auth_connections
-    WHERE deleted_at IS NULL AND health_checks AND memory IS NOT NULL AND next_check_at IS NOT NULL`.execute(db)
+    WHERE deleted_at IS NULL AND health_checks AND memory IS NOT NULL AND next_check_at IS NOT NULL`.execute(
+    db,
+  )
   return rows[0]?.seconds ?? null
 }
 

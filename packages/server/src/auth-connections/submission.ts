@@ -83,8 +83,7 @@ function legacyChoice(request: SubmitRequest, question: Question): AskedChoice |
   )
 }
 
-const isSameText = (one: string, other: string) =>
-  one.trim().toLowerCase() === other.trim().toLowerCase()
+const isSameText = (one: string, other: string) => one.trim().toLowerCase() === other.trim().toLowerCase()
 
 function chosen(
   { choices }: Question,

@@ -19,7 +19,10 @@ test('every way of the table, and no other', () => {
     `${step} expires EXPIRED`,
     `${step} is_canceled CANCELED`,
   ]
-  const waits = (step: string) => [`${step} asks AWAITING_INPUT`, `${step} awaits_action AWAITING_EXTERNAL_ACTION`]
+  const waits = (step: string) => [
+    `${step} asks AWAITING_INPUT`,
+    `${step} awaits_action AWAITING_EXTERNAL_ACTION`,
+  ]
   assert.deepEqual(ways, [
     'DISCOVERING discovers DISCOVERING',
     'DISCOVERING submits SUBMITTING',

@@ -1,9 +1,5 @@
 // Connections and flows as the API shows them.
-import type {
-  ManagedAuth,
-  ManagedAuthEvent,
-  TimelineEvent,
-} from '@berth/contracts/auth-connections'
+import type { ManagedAuth, ManagedAuthEvent, TimelineEvent } from '@berth/contracts/auth-connections'
 import type { AskedChoice, Question } from '@berth/login/run'
 import type { CredentialStanding } from '../credentials/resolver.ts'
 import { reauthOf, type Reauth } from './reauth.ts'

@@ -7,7 +7,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from
 import { sql } from 'kysely'
 import type { Pool } from 'pg'
 import { SESSION_BASE } from '@berth/contracts/control'
-import { isOpen, pathsOf, sessionPathsOf, takesIdempotencyKey, type Operation } from '@berth/contracts/operation'
+import {
+  isOpen,
+  pathsOf,
+  sessionPathsOf,
+  takesIdempotencyKey,
+  type Operation,
+} from '@berth/contracts/operation'
 import type { AuditTrail } from '../audit/trail.ts'
 import { crashPoint } from '../crash-point.ts'
 import { changesAnnouncedIn } from '../db/changes.ts'
