@@ -112,9 +112,9 @@ export type Body<O> = In<O, 'body'>
 export type Response<O> = O extends { response: infer S extends TSchema } ? Static<S> : void
 
 /** The JSON POSTs of the control plane take an Idempotency-Key; of what is passed on nobody knows whether it is the same. */
-export function takesIdempotencyKey(operation: Operation): boolean {
-  const { method, kind, effect, bodyStream } = operation
-  return method === 'POST' && kind === 'json' && !isOpen(operation) && effect !== 'control' && !bodyStream
+export function takesIdempotencyKey(row: Operation): boolean {
+  const { method, kind, effect, bodyStream } = row
+  return method === 'POST' && kind === 'json' && !isOpen(row) && effect !== 'control' && !bodyStream
 }
 
 export function pathsOf({ path, aliases }: Operation): string[] {

@@ -20,6 +20,7 @@ import { openLiveViews } from './live/watched.ts'
 import { SessionAccess } from './control/session-access.ts'
 import { AppsPart } from './apps/part.ts'
 import { agentLogins } from './logins/agent-logins.ts'
+import { attachHostedPage } from './auth-connections/hosted-page.ts'
 import { newConnections, type ConnectionsPart } from './auth-connections/part.ts'
 import * as connectionStore from './auth-connections/store.ts'
 import type { Blobs } from './blobs/blobs.ts'
@@ -385,6 +386,7 @@ export async function startSessions(options: {
         mostUploadBytes: config.BERTH_MAX_FILE_MB * MB,
       })
       attachPlayer(server, replays)
+      attachHostedPage(server)
       // Not operations of the contract: what clients of CDP and BiDi ask for by themselves.
       const paths = ['/browser/cdp', '/browser/webdriver/session'].flatMap((path) => [path, `${path}/*`])
       for (const url of [...paths, TERMINAL_ROUTE, SCREEN_PATH]) {

@@ -4,6 +4,7 @@
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { pause } from '@berth/kit/pause'
+import { HandsLost } from '@berth/login/hands'
 import type { LoginOutcome, Question, RunState, Submission } from '@berth/login/run'
 import { SessionEnded, type Session } from '../browsers/session.ts'
 import { crashPoint } from '../crash-point.ts'
@@ -355,7 +356,7 @@ export function endOf(error: unknown): FlowEnd {
       error_message: `The browser session of the login has ended: ${error.reason}`,
     }
   }
-  if (error instanceof AgentError) {
+  if (error instanceof HandsLost || error instanceof AgentError) {
     return { error_code: 'browser_error', error_message: 'The browser of the login did not do as it should' }
   }
   if (error instanceof AppError && error.status < 500) {

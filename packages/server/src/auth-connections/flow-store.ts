@@ -86,7 +86,8 @@ export async function moveFlow(
         submission: null,
         outcome: null,
         handoff_code: null,
-        handoff_hash: null,
+        // Who opens the page a moment too late is to be told how it ended.
+        ...(next.status !== 'SUCCESS' && next.status !== 'FAILED' && { handoff_hash: null }),
       }),
     })
     .where('id', '=', id)
@@ -150,8 +151,19 @@ export async function useHandoff(
     .set({ handoff_hash: null, handoff_code: null })
     .where('connection_id', '=', connectionId)
     .where('handoff_hash', '=', hashOfCode(code))
-    .where('finished_at', 'is', null)
-    .where('deadline_at', '>', sql<string>`now()`)
+    .where((where) =>
+      where.or([where('finished_at', 'is not', null), where('deadline_at', '>', sql<string>`now()`)]),
+    )
+    .where('expires_at', '>', sql<string>`now()`)
+    // Nothing of one that another login came after, or whose connection is deleted.
+    .where('id', 'in', (where) =>
+      where
+        .selectFrom('auth_connections')
+        .select('flow_id')
+        .$narrowType<{ flow_id: string }>()
+        .where('auth_connections.id', '=', connectionId)
+        .where('auth_connections.deleted_at', 'is', null),
+    )
     .returning('id')
     .executeTakeFirst()
   return row?.id

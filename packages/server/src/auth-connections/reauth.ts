@@ -40,10 +40,11 @@ export function reauthOf(facts: ReauthFacts): Reauth {
 const yes = (reason: ReauthReason): Reauth => ({ can: true, reason })
 const no = (reason: ReauthReason): Reauth => ({ can: false, reason })
 
+const isPassword = (key: string) => /pass/i.test(key)
+
 /** Its keys are free: only a password is known by its name, and whatever else there is may be the identifier. */
 function hasEnough({ valueKeys }: CredentialStanding, requirements: readonly Requirement[]): boolean {
   if (!valueKeys) return true
-  const isPassword = (key: string) => /pass/i.test(key)
   if (requirements.includes('password') && !valueKeys.some(isPassword)) return false
   const others = valueKeys.filter((key) => !isPassword(key)).length
   const wanted = requirements.filter((each) => each === 'identifier' || each === 'text').length

@@ -6,6 +6,17 @@ import { after, flowEvents, isOver, isWaiting, type FlowState } from './transiti
 const live = flowSteps.filter((step) => step !== 'COMPLETED')
 const at = (step: (typeof flowSteps)[number]): FlowState => ({ status: 'IN_PROGRESS', step })
 
+const ends = (step: string) => [
+  `${step} succeeds SUCCESS`,
+  `${step} fails FAILED`,
+  `${step} expires EXPIRED`,
+  `${step} is_canceled CANCELED`,
+]
+const waits = (step: string) => [
+  `${step} asks AWAITING_INPUT`,
+  `${step} awaits_action AWAITING_EXTERNAL_ACTION`,
+]
+
 test('every way of the table, and no other', () => {
   const ways = live.flatMap((step) =>
     flowEvents.flatMap((event) => {
@@ -13,16 +24,6 @@ test('every way of the table, and no other', () => {
       return next ? [`${step} ${event} ${next.status === 'IN_PROGRESS' ? next.step : next.status}`] : []
     }),
   )
-  const ends = (step: string) => [
-    `${step} succeeds SUCCESS`,
-    `${step} fails FAILED`,
-    `${step} expires EXPIRED`,
-    `${step} is_canceled CANCELED`,
-  ]
-  const waits = (step: string) => [
-    `${step} asks AWAITING_INPUT`,
-    `${step} awaits_action AWAITING_EXTERNAL_ACTION`,
-  ]
   assert.deepEqual(ways, [
     'DISCOVERING discovers DISCOVERING',
     'DISCOVERING submits SUBMITTING',

@@ -141,7 +141,7 @@ function toAsked(question: Question | null): Asked {
         id: choice.id,
         type: choice.kind,
         label: choice.label,
-        ...(choice.description !== undefined && { description: choice.description }),
+        ...describedBy(choice),
         observed_selector: choice.selector,
       })),
     ),
@@ -183,6 +183,12 @@ function toAsked(question: Question | null): Asked {
     interaction_id: question.interactionId,
     external_action_message: question.externalAction ?? null,
   }
+}
+
+/** Where there is nothing but a masked number or address, that is what tells them apart. */
+function describedBy({ description, target }: AskedChoice): { description?: string } {
+  const text = description ?? target
+  return text === undefined ? {} : { description: text }
 }
 
 /** Which of the older lists it is in. */
