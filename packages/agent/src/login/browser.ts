@@ -26,6 +26,8 @@ interface Conversation {
   readonly tabs: Map<string, Tab>
   /** The login's own page, and popups on top of it. */
   stack: Tab[]
+  /** Pages that were there before are told of. */
+  isBeginning: boolean
 }
 
 export class LoginBrowser {
@@ -174,7 +176,13 @@ export class LoginBrowser {
     const early: CdpEvent[] = []
     let take = (event: CdpEvent): void => void early.push(event)
     const cdp = await CdpConnection.open(this.#chromium.port, path, (event) => take(event), isWanted)
-    const conversation: Conversation = { cdp, auth: new HttpAuth(), tabs: new Map(), stack: [] }
+    const conversation: Conversation = {
+      cdp,
+      auth: new HttpAuth(),
+      tabs: new Map(),
+      stack: [],
+      isBeginning: false,
+    }
     take = (event) => this.#take(conversation, event)
     for (const event of early) take(event)
     this.#conversation = conversation
@@ -182,7 +190,9 @@ export class LoginBrowser {
     await this.#takeFirstPage(conversation)
     // Popups stop until we listen, or their first requests would be missed. Other pages are let go at once.
     const follow = { autoAttach: true, waitForDebuggerOnStart: true, flatten: true, filter: PAGES_ONLY }
+    conversation.isBeginning = true
     await cdp.call('Target.setAutoAttach', follow)
+    conversation.isBeginning = false
     return conversation
   }
 
@@ -244,8 +254,8 @@ export class LoginBrowser {
     }
     if (tabs.has(sessionId)) return
     if (waitingForDebugger) cdp.dispatch('Runtime.runIfWaitingForDebugger', {}, sessionId)
-    // Somebody else's, or once more one that we have.
-    if (isKnown || stack.length > 0) cdp.dispatch('Target.detachFromTarget', { sessionId })
+    // Somebody else's, or once more one that we have. Where we asked for it by name, nothing waits.
+    if (waitingForDebugger || conversation.isBeginning) cdp.dispatch('Target.detachFromTarget', { sessionId })
   }
 
   #onLeft(conversation: Conversation, sessionId: string): void {

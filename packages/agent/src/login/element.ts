@@ -7,7 +7,7 @@ import { clickAt, type Point } from './mouse.ts'
 import type { Aim, Held, Usability } from './page-types.ts'
 import type { Tab } from './tab.ts'
 import type { World } from './world.ts'
-import { originOf } from './sight.ts'
+import { originOf } from './origin.ts'
 
 const ENABLED_MS = 2_000
 const LOOK_EVERY_MS = 50
@@ -37,9 +37,11 @@ export class Elements {
     if (!world || !refs.every((ref) => ref.startsWith(`${world.prefix}:`))) return GONE
     // The world is that of the document: if it answers afterwards, what the browser says of the frame is of the same one.
     const frame = (await Frames.of(tab)).get(world.frameId)
-    if ((await world.call('prefix')) !== world.prefix || !frame) return GONE
-    if (hosts && !isOfHosts(originOf(frame), hosts)) {
-      return { result: 'elsewhere', reason: `It is at ${originOf(frame)}`.slice(0, 300) }
+    if (!frame) return GONE
+    const origin = await originOf(tab, frame)
+    if ((await world.call('prefix')) !== world.prefix) return GONE
+    if (hosts && !isOfHosts(origin, hosts)) {
+      return { result: 'elsewhere', reason: `It is at ${origin}`.slice(0, 300) }
     }
     return new Elements(tab, world, refs)
   }

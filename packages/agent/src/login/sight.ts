@@ -8,6 +8,7 @@ import {
   type PageSight,
 } from '@berth/contracts/login-sight'
 import { LONGEST_URL, SHORT } from './bounds.ts'
+import { originOf } from './origin.ts'
 import { Frames, type KnownFrame, type Place } from './frames.ts'
 import type { Collected } from './page-types.ts'
 import type { Tab } from './tab.ts'
@@ -24,6 +25,7 @@ const FARTHEST = 1_000_000
 interface Looked {
   readonly frame: KnownFrame
   readonly place: Place
+  readonly origin: string
   readonly collected: Collected | undefined
 }
 
@@ -46,6 +48,7 @@ export async function see(tab: Tab): Promise<Seen> {
       shown.map(async ({ frame, place }) => ({
         frame,
         place,
+        origin: await originOf(tab, frame),
         collected: await collectIn(tab, frame).catch(() => undefined),
       })),
     ),
@@ -104,12 +107,12 @@ async function storageOf(tab: Tab, main: KnownFrame): Promise<PageSight['storage
 
 function joined(looked: readonly Looked[]): Omit<Seen, 'storage'> {
   const indexes = new Map(looked.map(({ frame }, index) => [frame.id, index]))
-  const frames = looked.map(({ frame, place, collected }, index): FrameSight => {
+  const frames = looked.map(({ frame, place, origin, collected }, index): FrameSight => {
     const parent = frame.parentId === undefined ? undefined : indexes.get(frame.parentId)
     return {
       ...(collected?.frame ?? EMPTY),
       url: (frame.url + (frame.urlFragment ?? '')).slice(0, LONGEST_URL),
-      origin: originOf(frame),
+      origin,
       // Where a frame between was left out, it is the page's.
       parent: index === 0 ? null : (parent ?? 0),
       is_visible: place.isVisible,
@@ -137,10 +140,6 @@ function moved(element: Collected['elements'][number], frame: number, place: Pla
     Math.max(-FARTHEST, Math.min(FARTHEST, Math.round(each))),
   )
   return { ...element, frame, box, is_visible: element.is_visible && place.isVisible }
-}
-
-export function originOf({ securityOrigin }: Pick<KnownFrame, 'securityOrigin'>): string {
-  return securityOrigin === '://' || securityOrigin === '' ? 'null' : securityOrigin.slice(0, LONGEST_URL)
 }
 
 /** Visible ones before others, if not all can be told. */

@@ -104,18 +104,21 @@ class Typist {
   /** At the box where the next character belongs: by the page, which many do late, or by us. */
   async #arriveAt(index: number, leads: 'page' | 'us'): Promise<boolean | 'gone'> {
     this.#signal.throwIfAborted()
+    const ref = this.#elements.refs[index]!
     const deadline = performance.now() + (leads === 'page' ? MOVE_MS : 0)
-    for (;;) {
-      const focused = await this.#focused()
-      if (focused === 'gone' || focused === index) return focused === index || 'gone'
-      if (performance.now() >= deadline) break
+    let focused = await this.#focused()
+    while (focused !== index && focused !== 'gone' && performance.now() < deadline) {
       await pause(LOOK_EVERY_MS, this.#signal)
+      focused = await this.#focused()
     }
-    await this.#elements.focus(this.#elements.refs[index]!)
-    const focused = await this.#focused()
-    if (focused !== index) return focused === 'gone' ? 'gone' : false
-    await this.#elements.selectAll(this.#elements.refs[index]!)
-    return true
+    if (focused !== index && focused !== 'gone') {
+      await this.#elements.focus(ref)
+      focused = await this.#focused()
+    }
+    if (focused === 'gone') return 'gone'
+    // A box that is full takes no more.
+    if (focused === index) await this.#elements.selectAll(ref)
+    return focused === index
   }
 
   #focused(): Promise<number | 'gone'> {

@@ -31,6 +31,7 @@ export function open(prefix: string, bounds: Bounds) {
     }),
     /** Dead or alive: whether this is still the world that was opened under that name. */
     prefix: () => prefix,
+    origin: () => origin,
     storage,
     isHidden: () => isHidden(document),
 

@@ -1,0 +1,170 @@
+// What pages are made of: frames, shadow trees, dialogs, popups.
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import { evaluate } from '../testing/page.ts'
+import { LoginUnderTest, named, saying } from './testing/login-under-test.ts'
+
+suite('pages', () => {
+  let login: LoginUnderTest
+  const endings: (() => Promise<void>)[] = []
+  before(async () => {
+    login = await LoginUnderTest.start({ after: (end) => void endings.unshift(end) })
+  })
+  after(async () => {
+    for (const end of endings) await end()
+  })
+
+  test('frames of another site are seen where they are, and used', async () => {
+    login.pages['/inner'] =
+      `<body style="margin:0"><form><input name="user" style="margin:30px 0 0 40px;border:0;padding:0;width:200px;height:20px">
+      <button type="button" onclick="document.title = 'pressed with ' + user.value">Go</button></form>
+      <iframe src="//127.0.0.1:${login.port}/innermost" style="border:3px solid;padding:4px;display:block"></iframe>`
+    login.pages['/innermost'] = '<input name="deep">'
+    login.pages['/outer'] = `<title>Outer</title><div style="height:1500px">far</div>
+      <iframe src="//localhost:${login.port}/inner" style="border:10px solid;margin-left:100px;width:600px;height:400px"></iframe>
+      <iframe src="/innermost" style="display:none"></iframe>`
+    const page = await login.visit('/outer')
+    assert.deepEqual(
+      page.frames
+        .map(({ origin, parent, is_visible }) => {
+          const host = (index: number | null) =>
+            index !== null && new URL(page.frames[index]!.origin).hostname
+          return [new URL(origin).hostname, host(parent), is_visible].join()
+        })
+        .toSorted(),
+      [
+        '127.0.0.1,127.0.0.1,false',
+        '127.0.0.1,false,true',
+        '127.0.0.1,localhost,true',
+        'localhost,127.0.0.1,true',
+      ],
+    )
+    assert.equal(page.frames[0]!.parent, null)
+    const user = named(page, 'user')
+    assert.equal(page.frames[user.frame]!.origin, login.url('', 'localhost'))
+    assert.equal(user.is_visible, true)
+    assert.equal(user.box[0], 8 + 100 + 10 + 40)
+    assert.deepEqual(user.box.slice(2), [200, 20])
+    assert.equal((await login.fill(user.ref, 'Zoë', ['localhost'])).result, 'done')
+    assert.equal((await login.click(saying(page, 'Go').ref)).result, 'done')
+    const visible = page.elements.find(({ name, is_visible }) => name === 'deep' && is_visible)!
+    assert.equal((await login.fill(visible.ref, 'deep down', ['127.0.0.1'])).result, 'done')
+    const after = await login.look()
+    assert.equal(after.frames[user.frame]!.title, 'pressed with Zoë')
+    assert.equal(after.document, page.document)
+    assert.equal(after.elements.find(({ ref }) => ref === visible.ref)!.has_value, true)
+  })
+
+  test('nothing is typed at other hosts, whatever the page says of itself', async () => {
+    login.pages['/foreign'] = `<input name="user"><iframe src="//localhost:${login.port}/own"></iframe>`
+    login.pages['/own'] = '<input name="inner">'
+    login.pages['/sandboxed'] = '<iframe sandbox="allow-scripts" src="/own"></iframe>'
+    const page = await login.visit('/foreign')
+    for (const hosts of [
+      [],
+      ['example.com'],
+      ['localhost'],
+      ['*.127.0.0.1'],
+      ['127.0.0.1:1'],
+      ['27.0.0.1'],
+    ]) {
+      const { result } = await login.fill(named(page, 'user').ref, 'secret', hosts)
+      assert.equal(result, 'elsewhere', hosts.join())
+    }
+    assert.equal(
+      (await login.act({ act: 'fill', refs: [named(page, 'user').ref], value: 'x' })).result,
+      'elsewhere',
+    )
+    const inner = named(page, 'inner').ref
+    assert.equal((await login.fill(inner, 'secret', ['127.0.0.1'])).result, 'elsewhere')
+    assert.equal((await login.fill(inner, 'secret', [`localhost:${login.port}`])).result, 'done')
+    const sandboxed = await login.visit('/sandboxed')
+    assert.equal(sandboxed.frames[1]!.origin, 'null')
+    assert.equal((await login.fill(named(sandboxed, 'inner').ref, 'secret')).result, 'elsewhere')
+    const after = await login.look()
+    assert.equal(named(after, 'inner').has_value, false)
+  })
+
+  test('fields in shadow trees are seen and filled, open, closed and inside of each other', async () => {
+    login.pages['/shadow'] = `<x-open></x-open><x-closed></x-closed><script>
+      const make = (name, mode, html) => customElements.define(name, class extends HTMLElement {
+        constructor() { super(); this.attachShadow({ mode }).innerHTML = html } })
+      make('x-open', 'open', '<input name="open">')
+      make('x-inner', 'closed', '<input name="innermost"><button onclick="document.title += this.getRootNode().querySelector(\\'input\\').value">Go</button>')
+      make('x-closed', 'closed', '<input name="closed"><x-inner></x-inner>')
+    </script>`
+    const page = await login.visit('/shadow')
+    for (const name of ['open', 'closed', 'innermost']) {
+      assert.deepEqual(await login.fill(named(page, name).ref, `in ${name}`), { result: 'done' })
+    }
+    assert.equal((await login.click(saying(page, 'Go').ref)).result, 'done')
+    assert.equal((await login.look()).frames[0]!.title, 'in innermost')
+  })
+
+  test('dialogs are told and closed, and a page that asks without end does not hold anybody up', async () => {
+    login.pages['/dialogs'] =
+      `<button onclick="alert('Wrong password'); document.title = confirm('Sure?') + ' ' + prompt('Why?')">Ask</button>`
+    const page = await login.visit('/dialogs')
+    await login.click(saying(page, 'Ask').ref)
+    const after = await login.look()
+    assert.deepEqual(after.dialogs, ['Wrong password', 'Sure?', 'Why?'])
+    assert.equal(after.frames[0]!.title, 'false null')
+    assert.deepEqual((await login.look()).dialogs, [])
+
+    login.pages['/loop'] =
+      `<h1>Still here</h1><script>addEventListener('beforeunload', (event) => event.preventDefault())
+      setTimeout(() => { for (;;) alert('again') }, 100)</script>`
+    const began = performance.now()
+    const loop = await login.visit('/loop', { most_ms: 4_000 })
+    assert.ok(performance.now() - began < 12_000)
+    assert.ok(loop.dialogs.length > 0 && loop.dialogs.length <= 10)
+    assert.deepEqual((await login.look({ most_ms: 2_000 })).frames[0]!.headings, ['Still here'])
+    assert.equal((await login.visit('/dialogs')).frames[0]!.title, '')
+  })
+
+  test('a popup takes the place of its page while it is open', async () => {
+    login.pages['/opener'] =
+      `<title>Opener</title><button onclick="window.open('/popup', 'p', 'width=400,height=300')">Sign in with X</button>
+      <script>addEventListener('message', ({ data }) => { document.title = data })</script>`
+    login.pages['/popup'] =
+      `<title>Popup</title><input name="user"><button onclick="opener.postMessage(document.querySelector('input').value); window.close()">Allow</button>`
+    const page = await login.visit('/opener')
+    assert.equal(page.is_popup, false)
+    await login.click(saying(page, 'Sign in with X').ref)
+    const popup = await login.look()
+    assert.equal(popup.frames[0]!.title, 'Popup')
+    assert.equal(popup.is_popup, true)
+    assert.ok(popup.document > page.document)
+    assert.equal((await login.fill(named(popup, 'user').ref, 'Anna')).result, 'done')
+    assert.equal((await login.click(saying(popup, 'Allow').ref)).result, 'done')
+    const after = await login.look()
+    assert.equal(after.frames[0]!.title, 'Anna')
+    assert.equal(after.is_popup, false)
+    assert.ok(after.document > popup.document)
+    assert.equal((await login.click(saying(page, 'Sign in with X').ref)).result, 'done')
+    assert.equal((await login.look()).is_popup, true)
+    // A visit is of the page itself.
+    assert.equal((await login.visit('/opener')).is_popup, false)
+    assert.equal((await login.look()).frames[0]!.title, 'Opener')
+  })
+
+  test('another address is visited aside, and the page stays as it was', async () => {
+    login.pages['/here'] = '<title>Here</title><input name="user">'
+    login.pages['/there'] = `<title>There</title><script>document.cookie = 'a=1'; localStorage.b = 2</script>
+      <script>requestAnimationFrame(() => { document.body.append('painted') })</script>`
+    const page = await login.visit('/here')
+    const user = named(page, 'user').ref
+    await login.fill(user, 'somebody')
+    const there = await login.visit('/there', { aside: true })
+    assert.equal(there.frames[0]!.title, 'There')
+    assert.match(there.frames[0]!.text, /painted/)
+    assert.deepEqual(there.storage, { cookies: 1, local: 1, indexed: 0 })
+    const here = await login.look()
+    assert.equal(here.document, page.document)
+    assert.equal(here.elements.find(({ ref }) => ref === user)!.has_value, true)
+    using cdp = await login.agent.openCdp()
+    const { targetInfos } = await cdp.call<{ targetInfos: { type: string }[] }>('Target.getTargets')
+    assert.equal(targetInfos.filter(({ type }) => type === 'page').length, 1)
+    assert.equal(await evaluate(cdp, 'document.title'), 'Here')
+  })
+})

@@ -1,0 +1,107 @@
+// Whether somebody is still signed in, by how the address looks that told it the last time.
+import { allowedHosts, isOf } from './hosts.ts'
+import type { Hands } from './hands.ts'
+import type { Checks } from './memory.ts'
+import type { CheckOutcome } from './run.ts'
+import { snapshotOf, type Snapshot } from './engine/snapshot.ts'
+
+const QUIET_MS = 500
+const MOST_MS = 20_000
+/** An application may show its frame first and find out later. */
+const MOST_LOOKS = 3
+
+export interface CheckOptions {
+  readonly hands: Hands
+  readonly checks: Checks
+  readonly domain: string
+  readonly allowedDomains: readonly string[]
+  readonly loginUrl?: string | undefined
+  readonly signal: AbortSignal
+}
+
+export async function checkSession({
+  hands,
+  checks,
+  domain,
+  allowedDomains,
+  signal,
+}: CheckOptions): Promise<CheckOutcome> {
+  let sight = await hands.visit(
+    { url: checks.url, aside: false, quiet_ms: QUIET_MS, most_ms: MOST_MS },
+    signal,
+  )
+  const hosts = allowedHosts(domain, allowedDomains)
+  let outcome = voteOn(snapshotOf(checks.url, sight, []), checks, hosts)
+  for (
+    let looks = 1;
+    looks < MOST_LOOKS && outcome.result === 'inconclusive' && sight.failure === null;
+    looks++
+  ) {
+    sight = await hands.look({ quiet_ms: QUIET_MS, most_ms: 3_000, until_changed: true }, signal)
+    outcome = voteOn(snapshotOf(checks.url, sight, []), checks, hosts)
+  }
+  return outcome
+}
+
+/** What contradicts itself decides nothing: to take somebody for signed out costs a login, perhaps a locked account. */
+export function voteOn(
+  now: Snapshot,
+  { signedIn, signedOut }: Checks,
+  hosts: readonly string[],
+): CheckOutcome {
+  const say = (result: CheckOutcome['result'], reason: string): CheckOutcome => ({
+    result,
+    reason,
+    url: now.url,
+  })
+  if (!now.isLoaded)
+    return say(
+      'inconclusive',
+      now.status === null ? 'The page could not be loaded' : `The website answered with HTTP ${now.status}`,
+    )
+  const isBlocked = now.obstacle !== undefined && now.obstacle.code !== 'unsupported_auth_method'
+  if (isBlocked) return say('inconclusive', now.obstacle!.message)
+  if (!isOf(now.url, hosts)) return say('inconclusive', 'The website led to another domain')
+
+  const share = (markers: readonly string[]) =>
+    markers.length === 0 ? 0 : markers.filter((marker) => now.features.has(marker)).length / markers.length
+  const inside = share(signedIn.markers)
+  const outside = share(signedOut.markers)
+  if (now.status === 401 && signedIn.status !== 401)
+    return say('out', 'The website asks for a login (HTTP 401)')
+  if (now.status === 403 && signedOut.status === 403)
+    return say('out', 'The website refuses the page (HTTP 403)')
+  if (
+    now.status !== null &&
+    now.status >= 400 &&
+    now.status !== signedIn.status &&
+    now.status !== signedOut.status
+  ) {
+    return say('inconclusive', `The website answered with HTTP ${now.status}`)
+  }
+
+  // Where it led to says something only if something of the page is there as well.
+  const byAddress = (url: string, markers: readonly string[], part: number) => {
+    const isTelling =
+      signedIn.url !== signedOut.url && now.features.size > 0 && (part > 0 || markers.length === 0)
+    return isTelling && now.url === url ? 0.5 : 0
+  }
+  const forIn = inside + (now.isSignedIn ? 1 : 0) + byAddress(signedIn.url, signedIn.markers, inside)
+  const forOut = outside + (now.isLogin ? 1 : 0) + byAddress(signedOut.url, signedOut.markers, outside)
+  if (forIn >= 0.5 && forOut < 0.5) return say('in', 'The page looks as it does for those who are signed in')
+  if (forOut >= 0.5 && forIn < 0.5)
+    return say(
+      'out',
+      now.isLogin ? 'The page asks for a login' : 'The page looks as it does for those who are signed out',
+    )
+  if (forIn >= 2 * forOut && inside >= 0.5 && !now.isLogin)
+    return say('in', 'The page looks as it does for those who are signed in')
+  if (forOut >= 2 * forIn && outside >= 0.5 && !now.isSignedIn)
+    return say('out', 'The page looks as it does for those who are signed out')
+  return say(
+    'inconclusive',
+    forIn === 0 && forOut === 0
+      ? 'The page has nothing of what it had, signed in or out'
+      : 'The page has signs of both',
+  )
+}

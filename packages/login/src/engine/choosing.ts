@@ -1,0 +1,105 @@
+// What is chosen without asking: what the credential says, what is known of the account, what there is only one way for.
+import { fold } from '../words/match.ts'
+import { emailWords, passwordWords } from '../words/fields.ts'
+import type { ReadChoice, Reading } from '../rules/reading.ts'
+import type { KnownValues } from '../run.ts'
+import { LoginFailed } from './failure.ts'
+import type { Values } from './values.ts'
+
+export interface Knowledge {
+  readonly known: KnownValues | undefined
+  readonly values: Values
+  /** What was clicked before, by its own name at its own page. */
+  readonly clicked: ReadonlySet<string>
+  readonly planned: ReadChoice | undefined
+}
+
+export function ownChoice(
+  { choices, form }: Reading,
+  { known, values, clicked, planned }: Knowledge,
+): ReadChoice | undefined {
+  const wasClicked = ({ kind, provider, label }: ReadChoice) =>
+    [...clicked].some((key) => key.includes(` ${kind} ${provider ?? label} `))
+  const open = choices.filter((choice) => !wasClicked(choice))
+  const provider = known?.ssoProvider?.toLowerCase()
+  const sso =
+    provider === undefined
+      ? undefined
+      : open.find((choice) => choice.kind === 'sso_provider' && isProvider(choice, provider))
+  if (sso) return sso
+  const accounts = open.filter(({ kind }) => kind === 'account')
+  const mine = accounts.filter(({ label }) =>
+    values.identifiers.some((value) => fold(label).includes(fold(value))),
+  )
+  if (mine.length === 1) return mine[0]
+  const method = ownMethod(open, { known, values, isAtForm: form !== undefined })
+  if (method) return method
+  // What notifies somebody is not chosen because it was chosen once.
+  const isQuiet =
+    planned &&
+    planned.mfaType !== 'sms' &&
+    planned.mfaType !== 'call' &&
+    planned.mfaType !== 'email' &&
+    planned.mfaType !== 'push'
+  return planned && isQuiet && open.includes(planned) && !form ? planned : undefined
+}
+
+function isProvider({ provider, label }: ReadChoice, wanted: string): boolean {
+  return provider === wanted || fold(label).includes(fold(wanted))
+}
+
+function ownMethod(
+  open: readonly ReadChoice[],
+  { known, values, isAtForm }: { known: KnownValues | undefined; values: Values; isAtForm: boolean },
+): ReadChoice | undefined {
+  if (known?.totp) {
+    const totp = open.find(({ mfaType }) => mfaType === 'totp')
+    if (totp) return totp
+  }
+  if (values.hasPassword) {
+    const password = open.find(
+      ({ kind, mfaType, label }) =>
+        mfaType === 'password' || (kind === 'auth_method' && passwordWords.in(fold(label))),
+    )
+    if (password) return password
+  }
+  const ways = open.filter(({ kind }) => kind === 'sign_in_method' || kind === 'identifier_method')
+  if (values.hasLogin && !isAtForm) {
+    const [only, ...others] = ways
+    const mail = ways.find(({ label }) => emailWords.in(fold(label)))
+    if (mail) return mail
+    if (only && others.length === 0) return only
+  }
+  return open.length === 1 && ways.length === 1 && !isAtForm ? ways[0] : undefined
+}
+
+/** Why nobody can go on alone. */
+export function unattendedChoiceCode(choices: readonly ReadChoice[]): LoginFailed {
+  const has = (type: string) => choices.some(({ mfaType }) => mfaType === type)
+  if (choices.some(({ kind }) => kind === 'account'))
+    return new LoginFailed('account_choice_required', 'The website asks which account to use')
+  if (has('totp'))
+    return new LoginFailed(
+      'totp_required',
+      'The website asks for a second factor, and the credential has no TOTP secret',
+    )
+  if (has('sms') || has('call'))
+    return new LoginFailed(
+      'sms_code_required',
+      'The website asks for a second factor that it sends to the phone',
+    )
+  if (has('email'))
+    return new LoginFailed(
+      'email_code_required',
+      'The website asks for a second factor that it sends by e-mail',
+    )
+  if (has('push'))
+    return new LoginFailed(
+      'external_action_required',
+      'The website asks for a second factor on another device',
+    )
+  return new LoginFailed(
+    'customer_input_required',
+    'The website asks for a choice that only a person can make',
+  )
+}

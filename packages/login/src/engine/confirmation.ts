@@ -1,0 +1,85 @@
+// Success is seen, not guessed: the same address, opened aside, looks other than it did to those who are out.
+import type { PageSight } from '@berth/contracts/login-sight'
+import { isOf } from '../hosts.ts'
+import type { Checks } from '../memory.ts'
+import type { Browser } from './browser.ts'
+import { checksFrom, plain, snapshotOf, type Snapshot } from './snapshot.ts'
+
+const MOST_REFERENCES = 6
+
+export class Confirmation {
+  readonly #browser: Browser
+  readonly #own: readonly string[]
+  readonly #secrets: () => readonly string[]
+  /** By address: as it was before anything was sent. */
+  readonly #references = new Map<string, Snapshot>()
+
+  constructor(browser: Browser, own: readonly string[], secrets: () => readonly string[]) {
+    this.#browser = browser
+    this.#own = own
+    this.#secrets = secrets
+  }
+
+  refer(address: string, sight: PageSight): void {
+    if (this.#references.size >= MOST_REFERENCES || sight.failure !== null) return
+    const snapshot = snapshotOf(address, sight, this.#secrets())
+    this.#references.set(plain(address), snapshot)
+  }
+
+  /** Undefined while nothing shows that somebody is in. */
+  async confirm(sight: PageSight, loginUrl: string): Promise<Checks | undefined> {
+    const here = snapshotOf(sight.url, sight, this.#secrets())
+    if (here.isLogin || !here.isLoaded || here.obstacle) return undefined
+    for (const address of this.#addresses(sight.url)) {
+      const found = await this.#confirmAt(address, loginUrl)
+      if (found) return found
+    }
+    return undefined
+  }
+
+  /** Those with something to compare with come first. */
+  #addresses(url: string): string[] {
+    const here = plain(url)
+    const known = [...this.#references.values()]
+      .filter(({ isSignedOut, isLogin }) => isSignedOut || isLogin)
+      .map(({ requested }) => requested)
+    const same = known.filter((address) => address === here)
+    const others = known.filter((address) => address !== here && isOf(address, this.#own))
+    return [...new Set([...same, here, ...others])]
+  }
+
+  async #confirmAt(address: string, loginUrl: string): Promise<Checks | undefined> {
+    const sight = await this.#browser.visitAside(address)
+    const now = snapshotOf(address, sight, this.#secrets())
+    if (!now.isLoaded || now.obstacle || now.isLogin || !isOf(now.url, this.#own)) return undefined
+    if (now.status !== null && now.status >= 400) return undefined
+    const before = this.#references.get(address)
+    if (before) return isOtherwise(before, now) ? checksFrom(address, now, before) : undefined
+    const login =
+      this.#references.get(plain(loginUrl)) ?? [...this.#references.values()].find(({ isLogin }) => isLogin)
+    if (!login)
+      return now.isSignedIn
+        ? checksFrom(address, now, { ...now, features: new Set(['field:password']), url: plain(loginUrl) })
+        : undefined
+    if (now.isSignedIn) return checksFrom(address, now, login)
+    return now.isSignedOut ? undefined : await this.#byLoginPage(address, now, login)
+  }
+
+  /** A page that says nothing either way: the login page itself is asked, which sends most of those who are in away. */
+  async #byLoginPage(address: string, now: Snapshot, login: Snapshot): Promise<Checks | undefined> {
+    const again = snapshotOf(
+      login.requested,
+      await this.#browser.visitAside(login.requested),
+      this.#secrets(),
+    )
+    const isSentAway = again.isLoaded && !again.isLogin && (again.url !== login.url || again.isSignedIn)
+    const hasMore = now.cells > login.cells
+    return isSentAway || hasMore ? checksFrom(address, now, login) : undefined
+  }
+}
+
+function isOtherwise(before: Snapshot, now: Snapshot): boolean {
+  if (now.isSignedIn && !before.isSignedIn) return true
+  if (before.isLogin && !now.isLogin) return true
+  return before.isSignedOut && !now.isSignedOut
+}

@@ -1,0 +1,14 @@
+import type { FailureCode } from '../run.ts'
+
+/** Ends a login. The message is for people and has no value of theirs in it. */
+export class LoginFailed extends Error {
+  override readonly name = 'LoginFailed'
+  readonly code: FailureCode
+  readonly websiteError: string | undefined
+
+  constructor(code: FailureCode, message: string, websiteError?: string) {
+    super(message)
+    this.code = code
+    this.websiteError = websiteError
+  }
+}

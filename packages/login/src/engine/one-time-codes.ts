@@ -1,0 +1,60 @@
+// Codes from a stored secret: a fresh one when one is about to end, and another when one was refused.
+import { setTimeout as pause } from 'node:timers/promises'
+import type { ReadField } from '../rules/reading.ts'
+import type { KnownValues, OneTimeCode } from '../run.ts'
+
+/** To type it, and for the website to look at it. */
+const LEAST_LEFT_MS = 4_000
+const LONGEST_WAIT_MS = 65_000
+
+export class OneTimeCodes {
+  readonly #totp: KnownValues['totp']
+  readonly #signal: AbortSignal
+  #last: OneTimeCode | undefined
+  #next: OneTimeCode | undefined
+  #renewals = 0
+  #isStopped = false
+  #wasUsed = false
+
+  constructor(known: KnownValues | undefined, signal: AbortSignal) {
+    this.#totp = known?.totp
+    this.#signal = signal
+  }
+
+  /** Whether the last codes were ours. */
+  get wasUsed(): boolean {
+    return this.#wasUsed
+  }
+
+  /** Not one that the website has just sent to somebody. */
+  covers({ mfaType, ref }: ReadField): boolean {
+    if (!this.#totp || this.#isStopped || ref === 'backup_code') return false
+    return mfaType === undefined || mfaType === 'totp'
+  }
+
+  async take(field: ReadField): Promise<string | undefined> {
+    if (!this.covers(field)) return undefined
+    let code = this.#next ?? this.#totp!()
+    this.#next = undefined
+    if (code.expiresAt.getTime() - Date.now() < LEAST_LEFT_MS) code = this.#totp!(code.expiresAt)
+    const wait = code.validFrom.getTime() - Date.now()
+    if (wait > 0) await pause(Math.min(wait, LONGEST_WAIT_MS), undefined, { signal: this.#signal })
+    this.#last = code
+    this.#wasUsed = true
+    return code.code
+  }
+
+  /** Once: the one that was refused may have been too old. */
+  async renew(fields: readonly ReadField[]): Promise<boolean> {
+    if (!this.#last || this.#renewals > 0 || !fields.some((field) => this.covers(field))) return false
+    this.#renewals++
+    this.#next = this.#totp!(this.#last.expiresAt)
+    return true
+  }
+
+  /** The person takes over. */
+  stop(): void {
+    this.#isStopped = true
+    this.#wasUsed = false
+  }
+}

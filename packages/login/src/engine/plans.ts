@@ -1,0 +1,94 @@
+// What a success leaves behind of its steps, and how it is found again on a page.
+import type { ElementSight, PageSight } from '@berth/contracts/login-sight'
+import { holdsAny } from '../mask.ts'
+import type { Fingerprint, Plan, PlanStep } from '../memory.ts'
+import type { ReadChoice, ReadField, ReadForm, Reading } from '../rules/reading.ts'
+
+export function fingerprintOf(element: ElementSight, secrets: readonly string[]): Fingerprint {
+  const label = element.label || element.text
+  return {
+    tag: element.tag,
+    type: element.type,
+    name: element.name,
+    id: element.id,
+    autocomplete: element.autocomplete,
+    // An account in a list is called by its owner's address.
+    label: holdsAny(label, secrets) ? '' : label.slice(0, 100),
+  }
+}
+
+export function placeOf(sight: PageSight): string {
+  const { origin = '', pathname = '' } = URL.parse(sight.url) ?? {}
+  return `${origin}${pathname}`
+}
+
+export function stepOf(sight: PageSight, form: ReadForm, secrets: readonly string[]): PlanStep {
+  return {
+    at: placeOf(sight),
+    frameOrigin: sight.frames[form.frame]?.origin ?? '',
+    fields: form.fields.map((field) => ({
+      fingerprint: fingerprintOf(field.elements[0]!, secrets),
+      ref: field.ref,
+      kind: field.kind,
+    })),
+    choice: undefined,
+    submit: form.submit ? fingerprintOf(form.submit, secrets) : undefined,
+  }
+}
+
+export function stepOfChoice(sight: PageSight, choice: ReadChoice, secrets: readonly string[]): PlanStep {
+  return {
+    at: placeOf(sight),
+    frameOrigin: sight.frames[choice.element.frame]?.origin ?? '',
+    fields: [],
+    choice: fingerprintOf(choice.element, secrets),
+    submit: undefined,
+  }
+}
+
+/** The step of the plan that this page is, if all of its fields are there as they were. */
+export function fittingStep(
+  sight: PageSight,
+  { form }: Reading,
+  plan: Plan | undefined,
+): PlanStep | undefined {
+  if (!form) return undefined
+  const origin = sight.frames[form.frame]?.origin ?? ''
+  return plan?.steps.find(
+    (step) =>
+      step.at === placeOf(sight) &&
+      step.frameOrigin === origin &&
+      step.fields.length === form.fields.length &&
+      step.fields.length > 0 &&
+      step.fields.every(({ fingerprint, ref, kind }, index) => {
+        const field: ReadField = form.fields[index]!
+        return field.ref === ref && field.kind === kind && isAlike(field.elements[0]!, fingerprint)
+      }),
+  )
+}
+
+/** The choice that was made here the last time. */
+export function fittingChoice(
+  sight: PageSight,
+  { choices }: Reading,
+  plan: Plan | undefined,
+): ReadChoice | undefined {
+  const steps = plan?.steps.filter(({ at, choice }) => choice !== undefined && at === placeOf(sight)) ?? []
+  for (const { choice } of steps) {
+    const found = choices.filter(({ element }) => isAlike(element, choice!))
+    if (found.length === 1 && choice!.label !== '') return found[0]
+  }
+  return undefined
+}
+
+function isAlike(element: ElementSight, fingerprint: Fingerprint): boolean {
+  const label = (element.label || element.text).slice(0, 100)
+  return (
+    element.tag === fingerprint.tag &&
+    element.type === fingerprint.type &&
+    element.name === fingerprint.name &&
+    element.id === fingerprint.id &&
+    element.autocomplete === fingerprint.autocomplete &&
+    label === fingerprint.label
+  )
+}

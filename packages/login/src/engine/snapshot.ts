@@ -1,0 +1,97 @@
+// How an address looks to somebody: enough to tell those who are in from those who are out.
+import type { PageSight } from '@berth/contracts/login-sight'
+import { holdsAny } from '../mask.ts'
+import type { Checks, Signs } from '../memory.ts'
+import { caption, isClickable } from '../rules/element-words.ts'
+import { readPage } from '../rules/read-page.ts'
+import type { Obstacle } from '../rules/reading.ts'
+import { logOutWords, signInWords } from '../words/actions.ts'
+import { fold } from '../words/match.ts'
+
+const MOST_MARKERS = 5
+const LONGEST_MARKER = 40
+const LONGEST_HEADING = 60
+
+export interface Snapshot {
+  readonly requested: string
+  /** Where it led to, without what changes from visit to visit. */
+  readonly url: string
+  readonly status: number | null
+  readonly features: ReadonlySet<string>
+  readonly isSignedIn: boolean
+  /** A login form, a demand of HTTP authentication, or an answer that one may not. */
+  readonly isLogin: boolean
+  /** A link to the login, with none to get out. */
+  readonly isSignedOut: boolean
+  readonly obstacle: Obstacle | undefined
+  readonly isLoaded: boolean
+  readonly cells: number
+}
+
+export function snapshotOf(requested: string, sight: PageSight, secrets: readonly string[]): Snapshot {
+  const reading = readPage(sight)
+  const isRefused = sight.status === 401 || sight.status === 403
+  return {
+    requested: plain(requested),
+    url: plain(sight.url),
+    status: sight.status,
+    features: featuresOf(sight, secrets),
+    isSignedIn: reading.signs.isSignedIn,
+    isLogin: reading.form !== undefined || sight.http_auth !== null || isRefused,
+    isSignedOut: reading.signs.isSignedOut || isRefused,
+    obstacle: reading.obstacle,
+    isLoaded:
+      sight.failure === null && (sight.status === null || sight.status < 500) && sight.frames.length > 0,
+    cells: sight.storage.cookies + sight.storage.local + sight.storage.indexed,
+  }
+}
+
+/** Without query; of what is behind `#` only what single-page applications use as a path. */
+export function plain(address: string): string {
+  const url = URL.parse(address)
+  if (!url) return ''
+  return `${url.origin}${url.pathname}${/^#!?\//.test(url.hash) ? url.hash.replace(/\?.*$/, '') : ''}`
+}
+
+function featuresOf(sight: PageSight, secrets: readonly string[]): Set<string> {
+  const found = new Set<string>()
+  const add = (kind: string, text: string, longest: number) => {
+    const folded = fold(text)
+    // Numbers and names of people are other ones tomorrow.
+    if (folded.length < 2 || folded.length > longest || /\d|@/.test(folded) || holdsAny(text, secrets)) return
+    found.add(`${kind}:${folded}`)
+  }
+  for (const element of sight.elements) {
+    if (!element.is_visible) continue
+    if (element.type === 'password') found.add('field:password')
+    else if (isClickable(element)) add('control', caption(element), LONGEST_MARKER)
+    else if (element.tag === 'input')
+      add('field', element.label || element.placeholder || element.name, LONGEST_MARKER)
+  }
+  for (const { headings, title } of sight.frames.slice(0, 1)) {
+    for (const heading of headings) add('heading', heading, LONGEST_HEADING)
+    add('title', title, LONGEST_HEADING)
+  }
+  if (sight.http_auth) found.add('http authentication')
+  return found
+}
+
+export function checksFrom(url: string, inside: Snapshot, outside: Snapshot): Checks {
+  return { version: 1, url, signedIn: signsOf(inside, outside), signedOut: signsOf(outside, inside) }
+}
+
+function signsOf(own: Snapshot, other: Snapshot): Signs {
+  const markers = [...own.features]
+    .filter((feature) => !other.features.has(feature))
+    .toSorted((one, another) => telling(another) - telling(one))
+    .slice(0, MOST_MARKERS)
+  return { url: own.url, status: own.status, markers }
+}
+
+function telling(feature: string): number {
+  if (logOutWords.in(feature)) return 5
+  if (feature === 'field:password' || feature === 'http authentication') return 4
+  if (signInWords.in(feature)) return 3
+  if (feature.startsWith('control:')) return 2
+  return feature.startsWith('heading:') ? 1 : 0
+}

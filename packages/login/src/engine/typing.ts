@@ -1,0 +1,97 @@
+// Fills a form in and sends it off.
+import type { ElementSight, PageSight } from '@berth/contracts/login-sight'
+import { readPage } from '../rules/read-page.ts'
+import type { ReadForm } from '../rules/reading.ts'
+import { isSame, type Browser } from './browser.ts'
+import { LoginFailed } from './failure.ts'
+import { isCode } from './values.ts'
+import type { ReadField } from '../rules/reading.ts'
+
+const ENABLING_LOOKS = 6
+
+export interface Filled {
+  readonly field: ReadField
+  readonly value: string
+}
+
+export type Sent = 'sent' | 'page is another'
+
+/** Throws where nothing may be typed; says so where the page is no longer the one that was read. */
+export async function fillAndSend(
+  browser: Browser,
+  sight: PageSight,
+  form: ReadForm,
+  filled: readonly Filled[],
+  hosts: readonly string[],
+): Promise<Sent> {
+  for (const { field, value } of filled) {
+    const { result, reason } = await browser.act({
+      act: 'fill',
+      refs: field.elements.map(({ ref }) => ref),
+      value,
+      hosts: [...hosts],
+    })
+    if (result === 'elsewhere')
+      throw new LoginFailed(
+        'domain_not_allowed',
+        `The page that asks for "${field.label}" is not of an allowed domain; add it to allowed_domains if it is to be trusted`,
+      )
+    if (result === 'gone') return 'page is another'
+    if (result === 'refused') {
+      if (!(await clearTheWay(browser, sight)))
+        throw new LoginFailed(
+          'element_not_found',
+          `The field "${field.label}" could not be filled in${reason ? `: ${reason}` : ''}`,
+        )
+      const again = await browser.act({
+        act: 'fill',
+        refs: field.elements.map(({ ref }) => ref),
+        value,
+        hosts: [...hosts],
+      })
+      if (again.result !== 'done')
+        throw new LoginFailed('element_not_found', `The field "${field.label}" could not be filled in`)
+    }
+  }
+  for (const element of form.ticks) await browser.act({ act: 'tick', refs: [element.ref] })
+  // Many pages send a complete code off by themselves.
+  if (filled.some(({ field }) => isCode(field))) {
+    const before = await browser.lookNow()
+    const after = before.document === sight.document ? await browser.lookForChange(1_000) : before
+    if (after.document !== sight.document || readPage(after).form?.signature !== form.signature) return 'sent'
+  }
+  return send(browser, sight, form, filled)
+}
+
+async function send(
+  browser: Browser,
+  sight: PageSight,
+  form: ReadForm,
+  filled: readonly Filled[],
+): Promise<Sent> {
+  const last = filled.at(-1)?.field.elements.at(-1) ?? form.fields.at(-1)?.elements.at(-1)
+  const submit = form.submit ? await enabled(browser, form.submit) : undefined
+  if (submit && (await browser.click(submit))) return 'sent'
+  if (submit && (await clearTheWay(browser, sight)) && (await browser.click(submit))) return 'sent'
+  if (!last) return 'page is another'
+  const { result } = await browser.act({ act: 'enter', refs: [last.ref] })
+  return result === 'done' ? 'sent' : 'page is another'
+}
+
+/** Buttons often start out disabled, until the page has seen what was typed. */
+async function enabled(browser: Browser, submit: ElementSight): Promise<ElementSight | undefined> {
+  if (submit.is_enabled) return submit
+  for (let looks = 0; looks < ENABLING_LOOKS; looks++) {
+    const sight = await browser.lookForChange(400)
+    const now = sight.elements.find(({ ref }) => ref === submit.ref)
+    if (!now || now.is_enabled) return now
+  }
+  return undefined
+}
+
+async function clearTheWay(browser: Browser, sight: PageSight): Promise<boolean> {
+  const { dismiss } = readPage(sight)
+  if (!dismiss || !(await browser.click(dismiss))) return false
+  const after = await browser.lookNow()
+  return !isSame(sight, after)
+}

@@ -1,0 +1,186 @@
+// What is known to fill in, from a credential or from the person, and what of it was refused.
+import type { ReadField } from '../rules/reading.ts'
+import { isSameRef, slug } from '../rules/field-refs.ts'
+import type { KnownValues } from '../run.ts'
+import { answerWords, organisationWords } from '../words/fields.ts'
+import { fold, tokens } from '../words/match.ts'
+
+const identifierRefs = [
+  'email',
+  'username',
+  'login',
+  'identifier',
+  'user',
+  'user_name',
+  'user_id',
+  'userid',
+  'account',
+  'mail',
+  'e_mail',
+  'phone',
+  'mobile',
+  'member_id',
+  'customer_id',
+]
+const passwordRefs = ['password', 'passwd', 'pass', 'pwd', 'passphrase', 'passcode', 'pin']
+const phoneRefs = [
+  'phone',
+  'phone_number',
+  'tel',
+  'mobile',
+  'mobile_number',
+  'username',
+  'login',
+  'identifier',
+]
+
+export class Values {
+  readonly #known: Map<string, string>
+  readonly #given = new Map<string, string>()
+  readonly #typed = new Map<string, string>()
+  readonly #refused = new Set<string>()
+  /** One-time codes and whatever else was typed, for masking. */
+  readonly #seen = new Set<string>()
+
+  constructor(known: KnownValues | undefined) {
+    this.#known = new Map(Object.entries(known?.values ?? {}).filter(([, value]) => value !== ''))
+  }
+
+  /** Every one that no text of ours may have. */
+  get all(): string[] {
+    return [...new Set([...this.#known.values(), ...this.#given.values(), ...this.#seen])]
+  }
+
+  /** To be kept in a credential. */
+  get typed(): Readonly<Record<string, string>> {
+    return Object.fromEntries(this.#typed)
+  }
+
+  get hasLogin(): boolean {
+    return this.#first(identifierRefs) !== undefined && this.#first(passwordRefs) !== undefined
+  }
+
+  get hasPassword(): boolean {
+    return this.#first(passwordRefs) !== undefined
+  }
+
+  /** Names and addresses, by which an account is recognised in a list. */
+  get identifiers(): string[] {
+    return identifierRefs.flatMap((ref) => this.#get(ref) ?? [])
+  }
+
+  give(field: ReadField, value: string): void {
+    if (isCode(field)) this.#seen.add(value)
+    this.#given.set(field.ref, value)
+    this.#refused.delete(refusal(field, value))
+  }
+
+  /** Once: a code does not count a second time. */
+  takeCode(field: ReadField): string | undefined {
+    const code = this.#given.get(field.ref)
+    this.#given.delete(field.ref)
+    return code
+  }
+
+  note(value: string): void {
+    this.#seen.add(value)
+  }
+
+  noteTyped(field: ReadField, value: string): void {
+    this.#seen.add(value)
+    if (!isCode(field)) this.#typed.set(this.#keyOf(field) ?? field.ref, value)
+  }
+
+  refuse(field: ReadField): void {
+    const value = this.for(field)
+    if (value !== undefined) this.#refused.add(refusal(field, value))
+    this.#given.delete(field.ref)
+  }
+
+  isRefused(field: ReadField, value: string): boolean {
+    return this.#refused.has(refusal(field, value))
+  }
+
+  /** Refused ones too: a name may be right though it came back with a wrong password. */
+  for(field: ReadField): string | undefined {
+    const given = this.#given.get(field.ref)
+    if (given !== undefined || isCode(field)) return given
+    const key = this.#keyOf(field)
+    return key === undefined ? undefined : this.#get(key)
+  }
+
+  #get(ref: string): string | undefined {
+    return this.#given.get(ref) ?? this.#known.get(ref)
+  }
+
+  #first(refs: readonly string[]): string | undefined {
+    return refs.find((ref) => this.#get(ref) !== undefined)
+  }
+
+  #keyOf(field: ReadField): string | undefined {
+    const named = this.#keyByName(field)
+    switch (field.kind) {
+      case 'password':
+        return named ?? this.#first(passwordRefs)
+      case 'identifier':
+        return this.#identifierKey(field, named)
+      case 'text':
+        return named ?? this.#keyByMeaning(field)
+      default:
+        return undefined
+    }
+  }
+
+  #identifierKey(field: ReadField, named: string | undefined): string | undefined {
+    const isAddress = (ref: string) => (this.#get(ref) ?? '').includes('@')
+    if (field.ref === 'email') {
+      return [...(named === undefined ? [] : [named]), ...identifierRefs].find(
+        (ref) => this.#get(ref) !== undefined && isAddress(ref),
+      )
+    }
+    if (field.ref === 'phone')
+      return (
+        named ??
+        phoneRefs.find((ref) => /\d{4}/.test(this.#get(ref) ?? '')) ??
+        this.#first(['email', 'username'])
+      )
+    const [first, ...others] = identifierRefs
+    return named ?? this.#first([...others.slice(0, 8), first!, ...others.slice(8)])
+  }
+
+  #keys(): string[] {
+    return [...new Set([...this.#given.keys(), ...this.#known.keys()])]
+  }
+
+  #keyByName(field: ReadField): string | undefined {
+    const element = field.elements[0]!
+    const names = [field.ref, element.name, element.id, field.label].filter(Boolean)
+    return this.#keys().find((key) => names.some((name) => isSameRef(key, name)))
+  }
+
+  /** `company` is what a field named `Firma` asks for. */
+  #keyByMeaning(field: ReadField): string | undefined {
+    const element = field.elements[0]!
+    const text = `${fold(field.label)} ${tokens(`${element.name} ${element.id}`)}`
+    for (const meaning of [organisationWords, answerWords]) {
+      if (!meaning.in(text)) continue
+      const keys = this.#keys().filter((key) => meaning.in(tokens(slug(key))))
+      if (keys.length === 1) return keys[0]
+    }
+    const alike = this.#keys().filter(
+      (key) =>
+        text.includes(tokens(key).split(' ')[0] ?? '\0') &&
+        !identifierRefs.includes(key) &&
+        !passwordRefs.includes(key),
+    )
+    return alike.length === 1 ? alike[0] : undefined
+  }
+}
+
+export function isCode({ kind }: ReadField): boolean {
+  return kind === 'code' || kind === 'totp_code'
+}
+
+function refusal({ kind }: ReadField, value: string): string {
+  return `${kind}/${value}`
+}

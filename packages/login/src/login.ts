@@ -1,0 +1,14 @@
+// Goes through a login: from the domain to the page behind it, or to the reason why not.
+import { LoginRun } from './engine/login-run.ts'
+import { LoginFailed } from './engine/failure.ts'
+import type { LoginOptions, LoginOutcome } from './run.ts'
+
+/** Rejects only when the signal fires or the hands fail; whatever pages do is an outcome. */
+export async function login(options: LoginOptions): Promise<LoginOutcome> {
+  try {
+    return await new LoginRun(options).go()
+  } catch (error) {
+    if (!(error instanceof LoginFailed)) throw error
+    return { isSuccess: false, code: error.code, message: error.message, websiteError: error.websiteError }
+  }
+}

@@ -1,0 +1,91 @@
+// What the page says is wrong, and about which field.
+import type { PageSight } from '@berth/contracts/login-sight'
+import { forgotWords, signUpWords } from '../words/actions.ts'
+import { emailWords, passwordWords, usernameWords } from '../words/fields.ts'
+import { fold } from '../words/match.ts'
+import {
+  codeSubjectWords,
+  expiredWords,
+  lockedWords,
+  requiredWords,
+  tooManyWords,
+  unknownUserWords,
+  wrongWords,
+} from '../words/messages.ts'
+import type { Complaint, ReadForm } from './reading.ts'
+
+const SHORTEST = 4
+const LONGEST = 400
+/** A line that only stands there is a complaint only if it is as short as one. */
+const LONGEST_LINE = 160
+
+export function complaintsOf(
+  sight: PageSight,
+  form: ReadForm | undefined,
+  linesBefore: ReadonlySet<string> | undefined,
+): Complaint[] {
+  const told = [
+    ...sight.dialogs.map((text) => ({ text, trust: 3 })),
+    ...sight.frames.flatMap(({ messages }, index) =>
+      messages.map(({ text, kind, group }) => ({
+        text,
+        trust:
+          (kind === 'field' || kind === 'alert' || kind === 'dialog' ? 3 : 2) +
+          (form?.frame === index && group === form.group ? 1 : 0),
+      })),
+    ),
+    ...plainLines(sight, form, linesBefore).map((text) => ({ text, trust: 1 })),
+  ]
+  const seen = new Set<string>()
+  return told
+    .filter(
+      ({ text }) =>
+        text.length >= SHORTEST && text.length <= LONGEST && !seen.has(text) && Boolean(seen.add(text)),
+    )
+    .toSorted((one, other) => other.trust - one.trust)
+    .flatMap(({ text }) => complaintOf(text, form))
+}
+
+/** Some pages only write it down, in the colour of everything else. What was there before is no answer. */
+function plainLines(
+  { frames }: PageSight,
+  form: ReadForm | undefined,
+  before: ReadonlySet<string> | undefined,
+): string[] {
+  const { text = '' } = frames[form?.frame ?? 0] ?? {}
+  if (text.length > 4_000 || (form && !before)) return []
+  return text
+    .split('\n')
+    .filter((line) => line.length <= LONGEST_LINE && !line.includes('?') && before?.has(line) !== true)
+}
+
+function complaintOf(text: string, form: ReadForm | undefined): Complaint[] {
+  const says = fold(text)
+  if (lockedWords.in(says)) return [{ text, about: 'any', kind: 'locked' }]
+  if (tooManyWords.in(says)) return [{ text, about: 'any', kind: 'too many' }]
+  const isExpired = expiredWords.in(says)
+  if (!isExpired && requiredWords.in(says) && !judges(says))
+    return [{ text, about: aboutOf(says, form), kind: 'required' }]
+  if (!isExpired && !wrongWords.in(says)) return []
+  // Links and headings that offer help speak of problems too.
+  if ((forgotWords.in(says) || signUpWords.in(says)) && !judges(says)) return []
+  return [{ text, about: aboutOf(says, form), kind: isExpired ? 'expired' : 'wrong' }]
+}
+
+/** Beyond that something is asked for. */
+function judges(says: string): boolean {
+  return /incorrect|invalid|wrong|match|not correct|falsch|ungultig|incorrecte|errone|no coincide|errat|onjuist|felaktig|forkert|ugyldig|vaar|nieprawidlow|nespravn|неверн|неправильн|невірн|hatali|yanlis|正しく|错误|错|不正确|올바르지|잘못/.test(
+    says,
+  )
+}
+
+function aboutOf(says: string, form: ReadForm | undefined): Complaint['about'] {
+  const hasCode = form?.fields.some(({ kind }) => kind === 'code' || kind === 'totp_code') ?? false
+  if (form?.kind === 'code') return 'code'
+  if (hasCode && codeSubjectWords.in(says) && !passwordWords.in(says)) return 'code'
+  if (unknownUserWords.in(says) && !passwordWords.in(says)) return 'identifier'
+  if (form?.kind === 'identifier') return 'identifier'
+  if (passwordWords.in(says) && !usernameWords.in(says) && !emailWords.in(says)) return 'password'
+  if (form?.kind === 'password') return 'password'
+  return 'any'
+}

@@ -1,0 +1,79 @@
+// Pages between the login and what is behind it: consent, `stay signed in?`, offers to be skipped.
+import type { ElementSight, PageSight } from '@berth/contracts/login-sight'
+import {
+  agreeWords,
+  consentPageWords,
+  harmfulWords,
+  logOutWords,
+  nextWords,
+  signUpWords,
+  skipWords,
+  staySignedInWords,
+} from '../words/actions.ts'
+import { fold, words } from '../words/match.ts'
+import { area, caption, isClickable } from './element-words.ts'
+import type { Scene } from './reading.ts'
+
+const CONSENT_PATH =
+  /consent|authori[sz]e|oauth|approval|grant|permission|kmsi|stay|remember|trust|interrupt|continue|select|confirm|welcome|terms|tos|prompt/i
+const MOST_CONTROLS = 14
+const LONGEST_PAGE = 4_000
+
+const setUpWords = words(
+  `set up | add a | add your | turn on | enable | secure your account | protect your account | recovery | einrichten | hinzufügen | aktivieren | configurer | ajouter | activer | configurar | añadir | activar | configura | aggiungi | attiva | adicionar | ativar | instellen | toevoegen | ställ in | lägg till | konfigurer | tilføj | legg til | määritä | lisää | skonfiguruj | dodaj | nastavit | přidat | настро | добав | налашт | додай | ayarla | ekle | 設定 | 追加 | 设置 | 添加 | 설정 | 추가`,
+)
+
+export function confirmOf(
+  sight: PageSight,
+  scenes: readonly Scene[],
+  isSignedIn: boolean,
+): ElementSight | undefined {
+  const [scene] = scenes
+  if (!scene || scene.frame.text.length > LONGEST_PAGE) return undefined
+  const buttons = scene.elements.filter(
+    (element) =>
+      element.is_visible && element.is_enabled && isClickable(element) && element.region !== 'footer',
+  )
+  if (buttons.length > MOST_CONTROLS) return undefined
+  const text = fold(`${scene.frame.title} . ${scene.frame.text}`)
+  const isStay = staySignedInWords.in(text)
+  const isConsent =
+    consentPageWords.in(text) &&
+    (CONSENT_PATH.test(URL.parse(sight.url)?.pathname ?? '') || hasDenial(buttons))
+  const skip = pick(buttons, (says) => skipWords.in(says))
+  if (setUpWords.in(text) && skip && !isSignedIn) return skip
+  if (!isStay && !isConsent) return undefined
+  // What is already behind the login is no question to be answered with yes.
+  if (isSignedIn && !isConsent) return undefined
+  return pick(buttons, (says) => agreeWords.in(says) || nextWords.in(says)) ?? (isStay ? skip : undefined)
+}
+
+function hasDenial(buttons: readonly ElementSight[]): boolean {
+  return buttons.some((element) => harmfulWords.in(fold(caption(element))))
+}
+
+function pick(
+  buttons: readonly ElementSight[],
+  isWanted: (says: string) => boolean,
+): ElementSight | undefined {
+  return buttons
+    .filter((element) => {
+      const says = fold(caption(element))
+      if (says.length === 0 || says.length > 60) return false
+      if (logOutWords.in(says) || signUpWords.in(says)) return false
+      return isWanted(says) && !isDenied(says)
+    })
+    .toSorted((one, other) => rank(other) - rank(one))[0]
+}
+
+/** `Not now` has a `no` in it that harms nobody. */
+function isDenied(says: string): boolean {
+  return harmfulWords.in(says) && !skipWords.in(says)
+}
+
+function rank(element: ElementSight): number {
+  const isButton = element.tag === 'a' ? 0 : 100_000
+  const isPrimary =
+    /primary|submit|confirm/.test(element.class_name.toLowerCase()) || element.type === 'submit' ? 50_000 : 0
+  return isButton + isPrimary + Math.min(area(element), 40_000)
+}

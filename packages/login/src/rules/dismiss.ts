@@ -1,0 +1,31 @@
+// Banners about cookies lie over many a page. What costs the visitor least is clicked, once they are in the way.
+import type { ElementSight } from '@berth/contracts/login-sight'
+import { acceptCookieWords, cookieWords, rejectCookieWords } from '../words/actions.ts'
+import { fold, tokens } from '../words/match.ts'
+import { caption, isClickable } from './element-words.ts'
+import type { Scene } from './reading.ts'
+
+export function dismissOf(scenes: readonly Scene[]): ElementSight | undefined {
+  for (const { frame, elements } of scenes) {
+    if (!cookieWords.in(fold(frame.text))) continue
+    const buttons = elements.filter((element) => {
+      if (!element.is_visible || !isClickable(element) || element.tag === 'a') return false
+      return caption(element).length < 50 && isOfBanner(element)
+    })
+    const says = (element: ElementSight) => fold(caption(element))
+    const found =
+      buttons.find((element) => rejectCookieWords.in(says(element))) ??
+      buttons.find((element) => acceptCookieWords.in(says(element)))
+    if (found) return found
+  }
+  return undefined
+}
+
+function isOfBanner(element: ElementSight): boolean {
+  const names = tokens(`${element.id} ${element.class_name} ${element.data} ${element.selector}`)
+  return (
+    cookieWords.in(fold(`${element.near} ${caption(element)}`)) ||
+    /cookie|consent|gdpr|privacy/.test(names) ||
+    element.is_in_dialog
+  )
+}

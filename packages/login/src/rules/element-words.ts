@@ -1,0 +1,44 @@
+// What is written on an element and about it, apart: what people read, and what its makers call it.
+import type { ElementSight } from '@berth/contracts/login-sight'
+import { fold, tokens } from '../words/match.ts'
+
+/** In the order of trust. */
+export function seenWords(element: ElementSight): string {
+  return fold([element.label, element.placeholder, element.title, element.text].join(' . '))
+}
+
+export function caption(element: ElementSight): string {
+  return (element.text || element.label || element.title || element.icon).trim()
+}
+
+export function givenNames(element: ElementSight): string {
+  return tokens(`${element.name} ${element.id}`)
+}
+
+export function allNames(element: ElementSight): string {
+  return tokens(`${element.name} ${element.id} ${element.class_name} ${element.data}`)
+}
+
+/** Without a trailing `webauthn`, the last word says it. */
+export function autofillOf({ autocomplete }: ElementSight): string {
+  const all = autocomplete.split(' ').filter((token) => token !== 'webauthn')
+  return all.at(-1) ?? ''
+}
+
+const FILLED = /^(text|email|tel|password|number|url|search|)$/
+
+export function isTextField(element: ElementSight): boolean {
+  if (element.tag === 'textarea') return true
+  if (element.tag === 'input') return FILLED.test(element.type)
+  return element.tag === 'other' && element.role === 'textbox'
+}
+
+export function isClickable(element: ElementSight): boolean {
+  if (element.tag === 'button' || element.tag === 'a') return true
+  if (element.tag === 'input') return /^(submit|button|image)$/.test(element.type)
+  return element.tag === 'other' && element.role !== 'textbox'
+}
+
+export function area({ box }: ElementSight): number {
+  return Math.max(0, box[2] ?? 0) * Math.max(0, box[3] ?? 0)
+}

@@ -1,0 +1,79 @@
+// Under which name a field's value is kept, and what people are told it is.
+import type { ElementSight } from '@berth/contracts/login-sight'
+import type { MfaType } from '../run.ts'
+import * as word from '../words/fields.ts'
+import { fold } from '../words/match.ts'
+import { autofillOf, givenNames, seenWords } from './element-words.ts'
+
+/** email, phone or username. */
+export function identifierRef(element: ElementSight): string {
+  const seen = seenWords(element)
+  const names = givenNames(element)
+  const isEmail = element.type === 'email' || autofillOf(element) === 'email' || word.emailWords.in(seen)
+  // `Email or username` takes either.
+  const isOther = word.usernameWords.in(seen.replaceAll(/\b(e-?mail )?(address|account)\b/g, ''))
+  if (isEmail) return element.type === 'email' || !isOther ? 'email' : 'username'
+  if (!isOther && (element.type === 'tel' || /^tel/.test(autofillOf(element)) || word.phoneWords.in(seen)))
+    return 'phone'
+  if (!isOther && word.emailWords.in(names) && !word.usernameWords.in(names)) return 'email'
+  return 'username'
+}
+
+export function textRef(element: ElementSight): string {
+  const isName = /^[a-z][\w.[\]-]{1,40}$/i.test(element.name) && !/\d{3,}|[0-9a-f]{8,}/i.test(element.name)
+  const isId = /^[a-z][\w-]{1,40}$/i.test(element.id) && !/\d{3,}|[0-9a-f]{8,}/i.test(element.id)
+  const source = isName ? element.name : isId ? element.id : labelOf(element)
+  return slug(source) || 'text'
+}
+
+export function slug(text: string): string {
+  return fold(text.replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1_$2'))
+    .replaceAll(/[^\p{L}\p{N}]+/gu, '_')
+    .replaceAll(/^_+|_+$/g, '')
+    .slice(0, 60)
+}
+
+export function labelOf(element: ElementSight): string {
+  const found =
+    element.label ||
+    element.placeholder ||
+    (element.near.length <= 60 ? element.near : '') ||
+    element.title ||
+    element.name ||
+    element.id
+  return found.replaceAll(/\s*[*:：]+\s*$/g, '').slice(0, 120)
+}
+
+/** How the code gets to the person, as far as the page says. */
+export function codeSource(field: string, page: string): MfaType | undefined {
+  for (const text of [fold(field), fold(page)]) {
+    if (word.backupWords.in(text) && !word.totpWords.in(text)) return undefined
+    const isTotp = word.totpWords.in(text)
+    const isSms = word.smsWords.in(text)
+    const isEmail = word.emailSentWords.in(text)
+    if (isTotp && !isSms && !isEmail) return 'totp'
+    if (isSms && !isTotp && !isEmail) return 'sms'
+    if (isEmail && !isTotp && !isSms) return 'email'
+    const nearest = nearestSource(text)
+    if (nearest) return nearest
+  }
+  return undefined
+}
+
+/** Of a page that names several, the one in the sentence about entering the code. */
+function nearestSource(text: string): MfaType | undefined {
+  const sentence = text
+    .split(/[.!?。\n]/)
+    .find((part) => word.codeWords.in(part) || word.weakCodeWords.in(part))
+  if (sentence === undefined) return undefined
+  const found: MfaType[] = []
+  if (word.totpWords.in(sentence)) found.push('totp')
+  if (word.smsWords.in(sentence)) found.push('sms')
+  if (word.emailSentWords.in(sentence)) found.push('email')
+  return found.length === 1 ? found[0] : undefined
+}
+
+export function isSameRef(one: string, other: string): boolean {
+  const plain = (text: string) => slug(text).replaceAll('_', '')
+  return plain(one) === plain(other)
+}

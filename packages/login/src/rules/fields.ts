@@ -1,0 +1,145 @@
+// What a field asks for. The first that fits: what the page declares, then its type, then words, then its place.
+import type { ElementSight } from '@berth/contracts/login-sight'
+import * as word from '../words/fields.ts'
+import { fold } from '../words/match.ts'
+import { allNames, autofillOf, givenNames, isTextField, seenWords } from './element-words.ts'
+
+export type Role =
+  | 'code'
+  | 'password'
+  | 'new password'
+  | 'identifier'
+  | 'text'
+  | 'captcha'
+  | 'search'
+  | 'ignored'
+  /** Could be anything: its place in the form decides. */
+  | 'unclear'
+
+export function roleOf(element: ElementSight): Role {
+  const declared = declaredRole(element)
+  if (declared) return declared
+  const seen = seenWords(element)
+  const names = givenNames(element)
+  const both = `${seen} ${names}`
+  if (isIgnored(element, both)) return 'ignored'
+  if (word.captchaWords.in(both) || /captcha/.test(allNames(element))) return 'captcha'
+  if (isSearch(element, both)) return 'search'
+  if (element.type === 'password') {
+    if (isCode(element, both) && !word.passwordWords.in(seen)) return 'code'
+    return word.newPasswordWords.in(both) ? 'new password' : 'password'
+  }
+  if (isCode(element, both)) return 'code'
+  if (word.answerWords.in(both)) return 'text'
+  if (
+    word.organisationWords.in(seen) ||
+    (word.organisationWords.in(names) && !word.usernameWords.in(seen) && !word.emailWords.in(seen))
+  )
+    return 'text'
+  if (word.identityWords.in(both) && !word.usernameWords.in(seen)) return 'text'
+  if (element.type === 'email' || word.emailWords.in(both)) return 'identifier'
+  if (word.usernameWords.in(both)) return 'identifier'
+  if (element.type === 'tel' || word.phoneWords.in(both)) return 'identifier'
+  // Some paint the dots themselves.
+  if (word.passwordWords.in(seen)) return 'password'
+  const around = fold(element.near)
+  if (around.length < 40 && !element.label && !element.placeholder) {
+    if (word.passwordWords.in(around)) return 'password'
+    if (word.emailWords.in(around) || word.usernameWords.in(around)) return 'identifier'
+    if (word.organisationWords.in(around)) return 'text'
+  }
+  return 'unclear'
+}
+
+function declaredRole(element: ElementSight): Role | undefined {
+  const autofill = autofillOf(element)
+  if (autofill === 'one-time-code') return 'code'
+  if (autofill.startsWith('cc-')) return 'ignored'
+  const isPassword = element.type === 'password'
+  // A contradiction is no declaration.
+  if (autofill === 'current-password' && isPassword) return 'password'
+  if (autofill === 'new-password' && isPassword) {
+    // Many set it only to keep browsers from filling in.
+    return word.newPasswordWords.in(`${seenWords(element)} ${givenNames(element)}`)
+      ? 'new password'
+      : undefined
+  }
+  if (isPassword) return undefined
+  if (autofill === 'username') return 'identifier'
+  if (autofill === 'organization') return 'text'
+  if (autofill === 'email' || /^tel(-national)?$/.test(autofill))
+    return isCode(element, `${seenWords(element)} ${givenNames(element)}`) ? 'code' : 'identifier'
+  return undefined
+}
+
+function isIgnored(element: ElementSight, both: string): boolean {
+  if (element.is_read_only && !element.has_value) return true
+  return word.ignoredWords.in(both)
+}
+
+function isSearch(element: ElementSight, both: string): boolean {
+  if (element.type === 'search' || element.role === 'searchbox' || element.region === 'search') return true
+  return word.searchWords.in(both) && !word.usernameWords.in(both) && element.type !== 'password'
+}
+
+function isCode(element: ElementSight, both: string): boolean {
+  if (word.notCodeWords.in(both)) return false
+  if (word.codeWords.in(both) || word.backupWords.in(both))
+    return !/pass ?word/.test(both) || /one.?time/.test(both)
+  if (!word.weakCodeWords.in(both)) return false
+  if (word.emailWords.in(both) && !/code/.test(both)) return false
+  const length = element.max_length
+  const isShort = length !== null && length >= 4 && length <= 10
+  const isNumeric =
+    element.input_mode === 'numeric' ||
+    element.type === 'number' ||
+    element.type === 'tel' ||
+    /\\d|\[0-9\]/.test(element.pattern)
+  // `code` alone may be anything; on a code's page it has the company of digits, or of text that says so.
+  return isShort || isNumeric || element.type === 'password'
+    ? true
+    : !word.usernameWords.in(both.replaceAll(/\bid\b/g, '')) && word.weakCodeWords.in(seenWords(element))
+}
+
+/** Boxes of one character, side by side. */
+export function boxesOf(elements: readonly ElementSight[]): readonly ElementSight[][] {
+  const runs: ElementSight[][] = []
+  let run: ElementSight[] = []
+  const end = () => {
+    if (run.length >= 4 && run.length <= 10) runs.push(run)
+    run = []
+  }
+  for (const element of elements) {
+    if (!isTextField(element)) continue
+    const last = run.at(-1)
+    if (!isSingle(element)) end()
+    else {
+      if (last && !isBeside(last, element)) end()
+      run.push(element)
+    }
+  }
+  end()
+  return runs
+}
+
+function isSingle(element: ElementSight): boolean {
+  if (!/^(text|tel|number|password)$/.test(element.type)) return false
+  if (element.max_length === 1) return true
+  const [, , width = 0, height = 0] = element.box
+  // Some leave out the length so that a whole code can be pasted.
+  const isNarrow = width > 0 && width <= 90 && width <= height * 1.8
+  const isNumeric =
+    element.input_mode === 'numeric' ||
+    element.type !== 'text' ||
+    element.pattern !== '' ||
+    autofillOf(element) === 'one-time-code'
+  return isNarrow && isNumeric
+}
+
+function isBeside(one: ElementSight, other: ElementSight): boolean {
+  return (
+    one.group === other.group &&
+    one.frame === other.frame &&
+    Math.abs((one.box[1] ?? 0) - (other.box[1] ?? 0)) <= 8
+  )
+}

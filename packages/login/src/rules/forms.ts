@@ -1,0 +1,312 @@
+// Which fields belong to the login, of all that are on the page.
+import type { ElementSight, GroupSight } from '@berth/contracts/login-sight'
+import { agreeWords, nextWords, signInWords, signUpWords } from '../words/actions.ts'
+import * as word from '../words/fields.ts'
+import { fold, tokens } from '../words/match.ts'
+import { changePasswordWords, resetPageWords } from '../words/messages.ts'
+import { caption, isTextField, seenWords } from './element-words.ts'
+import { codeSource, identifierRef, labelOf, textRef } from './field-refs.ts'
+import { boxesOf, roleOf, type Role } from './fields.ts'
+import type { FormKind, ReadField, ReadForm, Scene } from './reading.ts'
+import { submitOf } from './submit.ts'
+
+interface Member {
+  readonly role: Role
+  readonly elements: readonly ElementSight[]
+}
+
+export interface Candidate {
+  readonly scene: Scene
+  readonly group: number
+  readonly members: readonly Member[]
+  readonly score: number
+  /** Two passwords, or words of new ones. */
+  readonly isForNewPassword: boolean
+}
+
+export function formOf(scenes: readonly Scene[]): ReadForm | undefined {
+  const best = candidatesOf(scenes)
+    .filter(({ score }) => score > 0)
+    .toSorted((one, other) => other.score - one.score)[0]
+  return best ? formFrom(best) : undefined
+}
+
+/** Whether the page wants a password to be made up, and no login. */
+export function asksForNewPassword(scenes: readonly Scene[]): boolean {
+  return candidatesOf(scenes).some(({ isForNewPassword, scene, group }) => {
+    const text = fold(
+      `${scene.frame.headings.join(' . ')} ${scene.frame.title} ${scene.frame.groups[group]?.text ?? ''}`,
+    )
+    return isForNewPassword && changePasswordWords.in(text)
+  })
+}
+
+function candidatesOf(scenes: readonly Scene[]): Candidate[] {
+  return scenes.flatMap((scene) => {
+    const groups = joinLoose(scene, groupsOf(scene))
+    return [...groups].map(([group, members]) => judge(scene, group, members, groups.size))
+  })
+}
+
+function groupsOf({ elements }: Scene): Map<number, Member[]> {
+  const fields = elements.filter((element) => isTextField(element) && element.is_visible)
+  const runs = boxesOf(fields)
+  const inRun = new Map(runs.flatMap((run) => run.map((element) => [element, run] as const)))
+  const groups = new Map<number, Member[]>()
+  for (const element of fields) {
+    const run = inRun.get(element)
+    if (run && run[0] !== element) continue
+    const members = groups.get(element.group) ?? []
+    members.push(run ? { role: 'code', elements: run } : { role: roleOf(element), elements: [element] })
+    groups.set(element.group, members)
+  }
+  return groups
+}
+
+/** Outside of forms, a name and its password may have found containers of their own. */
+function joinLoose({ frame }: Scene, groups: Map<number, Member[]>): Map<number, Member[]> {
+  const isLoose = (group: number) => frame.groups[group]?.is_form !== true
+  const withPassword = [...groups].find(
+    ([group, members]) => isLoose(group) && members.some(({ role }) => role === 'password'),
+  )
+  if (!withPassword || withPassword[1].some(({ role }) => role === 'identifier' || role === 'unclear'))
+    return groups
+  const [group, members] = withPassword
+  const top = members[0]!.elements[0]!.box[1] ?? 0
+  const above = [...groups].find(
+    ([other, others]) =>
+      other !== group &&
+      isLoose(other) &&
+      others.some(
+        ({ role, elements }) =>
+          (role === 'identifier' || role === 'unclear') &&
+          top - (elements[0]!.box[1] ?? 0) > 0 &&
+          top - (elements[0]!.box[1] ?? 0) < 300,
+      ),
+  )
+  if (!above) return groups
+  const joined = new Map(groups)
+  joined.delete(above[0])
+  joined.set(group, [...above[1], ...members])
+  return joined
+}
+
+function judge(scene: Scene, group: number, members: readonly Member[], count: number): Candidate {
+  const has = (...roles: readonly Role[]) => members.filter(({ role }) => roles.includes(role)).length
+  const passwords = has('password')
+  const isForNewPassword = has('new password') > 0 || passwords > 1
+  const sight = scene.frame.groups[group]
+  const about = aboutOf(scene, sight, group)
+  const submit = submitOf(
+    scene,
+    group,
+    members.flatMap(({ elements }) => elements),
+  )
+  const says = fold(submit ? caption(submit) : '')
+  const asks = has('identifier', 'unclear')
+
+  let score = 0
+  if (passwords === 1) score += 60
+  if (has('identifier') > 0) score += 12
+  if (has('code') > 0) score += passwords === 1 ? 5 : 45
+  if (passwords === 0 && has('code') === 0)
+    score += identifierOnly(scene, { members, asks, says, about, group })
+  if (signInWords.in(says)) score += 20
+  else if (nextWords.in(says)) score += 5
+  if (signInWords.in(about)) score += 8
+  if (isSignUp(sight, says, members)) score -= 90
+  if (isForNewPassword) score -= 200
+  if (passwords === 0 && resetPageWords.in(fold(`${sight?.heading ?? ''} ${says}`)) && !signInWords.in(says))
+    score -= 80
+  if (sight?.is_in_dialog === true) score += 15
+  if (sight?.region === 'main' || count === 1) score += 3
+  if (sight?.region === 'footer') score -= 60
+  if (sight?.region === 'search' || (has('search') > 0 && asks + passwords === 0)) score -= 200
+  if (has('ignored') > 0 && passwords === 0 && has('code') === 0) score -= 60
+  if (members.every(({ elements }) => elements.every((element) => element.is_read_only))) score -= 200
+  return { scene, group, members, score, isForNewPassword }
+}
+
+/** A form with one field may be the first step of a login, or a newsletter. */
+function identifierOnly(
+  scene: Scene,
+  {
+    members,
+    asks,
+    says,
+    about,
+    group,
+  }: { members: readonly Member[]; asks: number; says: string; about: string; group: number },
+): number {
+  if (asks === 0) return members.some(({ role }) => role === 'text') && isQuestion(scene, group) ? 30 : -100
+  if (asks > 2) return -100
+  const identifier = members.find(({ role }) => role === 'identifier')?.elements[0]
+  const isDeclared = identifier !== undefined && /username|webauthn/.test(identifier.autocomplete)
+  const isHiddenBeside = scene.elements.some((element) => element.type === 'password' && !element.is_visible)
+  const address = fold(scene.frame.url.replace(/[?#].*$/, ''))
+  let score = 0
+  if (isDeclared) score += 25
+  if (isHiddenBeside && identifier) score += 15
+  if (signInWords.in(about) || signInWords.in(says)) score += 15
+  if (/log-?in|sign-?in|logon|\bauth|\bsso|session|account/.test(address)) score += 10
+  if (nextWords.in(says)) score += 5
+  if (identifier && isUnderLogin(scene)) score += 15
+  // Only a name for whom it may be: nothing says that it is to log in.
+  return score === 0 ? -50 : score - (identifier ? 5 : 15)
+}
+
+function isUnderLogin({ frame }: Scene): boolean {
+  return signInWords.in(fold(`${frame.title} . ${frame.headings.slice(0, 3).join(' . ')}`))
+}
+
+function isQuestion({ frame }: Scene, group: number): boolean {
+  const text = fold(`${frame.headings.join(' . ')} . ${frame.groups[group]?.text ?? ''}`)
+  return (
+    word.answerWords.in(text) ||
+    (word.organisationWords.in(text) && (signInWords.in(text) || agreeWords.in(text)))
+  )
+}
+
+function aboutOf({ frame }: Scene, group: GroupSight | undefined, index: number): string {
+  const names = group
+    ? `${tokens(group.attributes)} . ${fold(group.heading)} . ${tokens(pathOf(group.action))}`
+    : ''
+  return index === 0 ? fold(`${frame.headings[0] ?? ''} . ${frame.title}`) : names
+}
+
+function pathOf(address: string): string {
+  return URL.parse(address)?.pathname ?? ''
+}
+
+function isSignUp(group: GroupSight | undefined, says: string, members: readonly Member[]): boolean {
+  if (signInWords.in(says) && !signUpWords.in(says)) return false
+  if (signUpWords.in(says)) return true
+  const about = group
+    ? `${tokens(group.attributes)} . ${fold(group.heading)} . ${tokens(pathOf(group.action))}`
+    : ''
+  const names = members.filter(
+    ({ role, elements }) => role === 'text' && word.identityWords.in(seenWords(elements[0]!)),
+  ).length
+  if (names > 0) return true
+  return signUpWords.in(about) && !signInWords.in(about)
+}
+
+function formFrom({ scene, group, members }: Candidate): ReadForm {
+  const usable = members.filter(
+    ({ role, elements }) =>
+      !/^(search|ignored|captcha)$/.test(role) && !elements.every(({ is_read_only }) => is_read_only),
+  )
+  const page = `${scene.frame.groups[group]?.text ?? ''} . ${scene.frame.text.slice(0, 3_000)}`
+  const kind = kindOf(usable)
+  const taken = new Set<string>()
+  const fields: ReadField[] = []
+  let hasIdentifier = false
+  const password = usable.findIndex(({ role }) => role === 'password')
+  for (const [index, { role, elements }] of usable.entries()) {
+    const [element] = elements
+    if (!element) continue
+    // Of several, the one nearest before the password; what has no words is told by its place alone.
+    const isIdentifier: boolean =
+      !hasIdentifier &&
+      (role === 'identifier' ||
+        (role === 'unclear' &&
+          !usable.some((other) => other.role === 'identifier') &&
+          (password < 0 || index === password - 1 || usable.length <= 2)))
+    const field = fieldOf(isIdentifier ? 'identifier' : role, elements, page)
+    hasIdentifier ||= isIdentifier
+    fields.push({ ...field, ref: unique(field.ref, taken) })
+  }
+  const elements = usable.flatMap((member) => member.elements)
+  return {
+    kind,
+    frame: scene.index,
+    group,
+    fields,
+    submit: submitOf(scene, group, elements),
+    ticks: scene.elements.filter((element) => element.group === group && isToBeTicked(element)),
+    signature: `${kind}:${fields.map(({ kind: each, ref, mfaType }) => `${each}/${ref}/${mfaType ?? ''}`).join(',')}`,
+  }
+}
+
+function kindOf(members: readonly Member[]): FormKind {
+  const has = (role: Role) => members.some((member) => member.role === role)
+  if (has('password')) return has('identifier') || has('unclear') ? 'login' : 'password'
+  if (has('code')) return 'code'
+  return has('identifier') || has('unclear') ? 'identifier' : 'question'
+}
+
+function fieldOf(role: Role, elements: readonly ElementSight[], page: string): ReadField {
+  const element = elements[0]!
+  const label = elements.length > 1 ? labelOfBoxes(element) : labelOf(element)
+  const isOptional = /optional|facultati|opcional|opzionale|freiwillig|valfri|valgfri|任意|可选|선택/.test(
+    fold(`${label} ${element.placeholder} ${element.near}`),
+  )
+  const common = {
+    label,
+    hint: hintOf(element),
+    isRequired: element.is_required || !isOptional,
+    mfaType: undefined,
+    elements,
+  }
+  if (role === 'password')
+    return { ...common, kind: 'password', ref: 'password', inputType: 'password', label: label || 'Password' }
+  if (role === 'code') {
+    const source = codeSource(
+      `${label} . ${element.placeholder} . ${element.near} . ${element.description} . ${element.name} ${element.id}`,
+      page,
+    )
+    const isBackup = word.backupWords.in(fold(`${label} . ${element.near} . ${element.name}`))
+    return {
+      ...common,
+      kind: source === 'totp' ? 'totp_code' : 'code',
+      ref: isBackup ? 'backup_code' : 'code',
+      inputType: source === 'totp' ? 'totp' : 'code',
+      mfaType: source,
+      label: label || 'Code',
+    }
+  }
+  if (role === 'identifier') {
+    const ref = identifierRef(element)
+    return {
+      ...common,
+      kind: 'identifier',
+      ref,
+      inputType: ref === 'email' ? 'email' : ref === 'phone' ? 'tel' : 'text',
+      label: label || 'Username',
+    }
+  }
+  const type = element.type
+  return {
+    ...common,
+    kind: 'text',
+    ref: textRef(element),
+    inputType: type === 'number' || type === 'url' || type === 'tel' || type === 'email' ? type : 'text',
+  }
+}
+
+function labelOfBoxes(first: ElementSight): string {
+  const near = first.near.length <= 80 ? first.near : ''
+  return near || (first.label.length > 3 && !/\d/.test(first.label) ? first.label : 'Code')
+}
+
+function hintOf(element: ElementSight): string | undefined {
+  const text = element.description || (element.near.length > 60 ? element.near : '')
+  return text === '' || text === element.label ? undefined : text.slice(0, 200)
+}
+
+/** For a longer session, or because the form is not taken without it. */
+function isToBeTicked(element: ElementSight): boolean {
+  if (element.type !== 'checkbox' || !element.is_visible || !element.is_enabled || element.is_checked)
+    return false
+  return (
+    element.is_required ||
+    word.rememberWords.in(`${seenWords(element)} ${tokens(`${element.name} ${element.id}`)}`)
+  )
+}
+
+function unique(ref: string, taken: Set<string>): string {
+  let found = ref
+  for (let number = 2; taken.has(found); number++) found = `${ref}_${number}`
+  taken.add(found)
+  return found
+}

@@ -1,0 +1,171 @@
+// What stops a login for good, or for now: told apart, since each has its own remedy.
+import type { PageSight } from '@berth/contracts/login-sight'
+import { passkeyWords } from '../words/actions.ts'
+import { fold } from '../words/match.ts'
+import { botWallWords, maintenanceWords } from '../words/messages.ts'
+import { asksForNewPassword } from './forms.ts'
+import { roleOf } from './fields.ts'
+import type { Complaint, Obstacle, ReadChoice, ReadForm, Scene } from './reading.ts'
+
+const LONGEST_NOTICE = 2_500
+
+interface Findings {
+  readonly scenes: readonly Scene[]
+  readonly form: ReadForm | undefined
+  readonly choices: readonly ReadChoice[]
+  readonly complaints: readonly Complaint[]
+  readonly isSignedIn: boolean
+}
+
+export function obstacleOf(sight: PageSight, findings: Findings): Obstacle | undefined {
+  return (
+    serverTrouble(sight, findings) ??
+    wall(sight, findings) ??
+    refusal(findings) ??
+    captcha(sight, findings) ??
+    passkeyOnly(findings)
+  )
+}
+
+function obstacle(code: Obstacle['code'], message: string, text?: string): Obstacle {
+  return { code, message, text }
+}
+
+function serverTrouble(sight: PageSight, { form, isSignedIn }: Findings): Obstacle | undefined {
+  const { status } = sight
+  const shown = textOf(sight)
+  const notice = noticeOf(sight, (line) => maintenanceWords.in(line))
+  if (status === 429)
+    return obstacle(
+      'rate_limited',
+      'The website refuses further requests for now (HTTP 429)',
+      firstLine(shown),
+    )
+  if (status !== null && status >= 500) {
+    if (isChallenged(sight))
+      return obstacle(
+        'bot_detected',
+        `The website wants to know whether this is a bot (HTTP ${status})`,
+        firstLine(shown),
+      )
+    return obstacle('website_error', `The website answered with HTTP ${status}`, notice ?? firstLine(shown))
+  }
+  const isShort = shown.length < LONGEST_NOTICE
+  const isHeading = maintenanceWords.in(
+    fold(`${sight.frames[0]?.title ?? ''} . ${sight.frames[0]?.headings.join(' . ') ?? ''}`),
+  )
+  if (!form && !isSignedIn && isShort && isHeading && notice !== undefined)
+    return obstacle('website_error', 'The website is not working at the moment', notice)
+  return undefined
+}
+
+function wall(sight: PageSight, { form, isSignedIn }: Findings): Obstacle | undefined {
+  const shown = textOf(sight)
+  const isWall = botWallWords.in(fold(`${sight.frames[0]?.title ?? ''} . ${shown.slice(0, LONGEST_NOTICE)}`))
+  if (isSignedIn || form) return undefined
+  if (
+    sight.headers['cf-mitigated'] === 'challenge' ||
+    (isChallenged(sight) && shown.length < LONGEST_NOTICE)
+  ) {
+    return obstacle('bot_detected', 'The website wants to know whether this is a bot', firstLine(shown))
+  }
+  const isRefused = sight.status === 403 || sight.status === 503 || sight.status === 401
+  if (isWall && shown.length < LONGEST_NOTICE && (isRefused || isShortWall(shown))) {
+    return obstacle('bot_detected', 'The website takes this browser for a bot', firstLine(shown))
+  }
+  return undefined
+}
+
+const isShortWall = (shown: string) => shown.length < 800
+
+/** What it says of the account, or of those who come too often. */
+function refusal({ complaints }: Findings): Obstacle | undefined {
+  const locked = complaints.find(({ kind }) => kind === 'locked')
+  if (locked) return obstacle('account_locked', 'The website says that the account is locked', locked.text)
+  const tooMany = complaints.find(({ kind }) => kind === 'too many')
+  return tooMany
+    ? obstacle('rate_limited', 'The website refuses further attempts for now', tooMany.text)
+    : undefined
+}
+
+/** A badge in the corner asks nothing; a box, a picture or a puzzle does. */
+function captcha(sight: PageSight, { scenes, form }: Findings): Obstacle | undefined {
+  const asked = scenes.some(({ elements, index }) =>
+    elements.some(
+      (element) =>
+        element.is_visible &&
+        (!form || form.frame !== index || element.group === form.group) &&
+        isTextual(element.tag) &&
+        roleOf(element) === 'captcha',
+    ),
+  )
+  const traces = sight.frames.flatMap(({ challenges }) => challenges)
+  const widget = traces.some(
+    (trace) =>
+      /^frame:/.test(trace) &&
+      /recaptcha.*(anchor|bframe|enterprise)|hcaptcha|arkose|funcaptcha|geetest|captcha/i.test(trace) &&
+      !/size=invisible/.test(trace),
+  )
+  const puzzle = traces.some(
+    (trace) =>
+      /^element:(img|canvas|div|section|form|p|span|label|iframe)/.test(trace) &&
+      /captcha/i.test(trace) &&
+      !/badge|cf-turnstile/i.test(trace),
+  )
+  if (asked || widget || puzzle)
+    return obstacle('captcha_blocked', 'The website asks for a captcha to be solved')
+  return undefined
+}
+
+function isTextual(tag: string): boolean {
+  return tag === 'input' || tag === 'textarea'
+}
+
+function passkeyOnly({ scenes, form, choices, isSignedIn }: Findings): Obstacle | undefined {
+  if (form || choices.length > 0 || isSignedIn) return undefined
+  if (asksForNewPassword(scenes)) {
+    return obstacle(
+      'customer_input_required',
+      'The website asks for a new password; change it there, then log in again',
+    )
+  }
+  const scene = scenes[0]
+  if (!scene || scene.frame.text.length > LONGEST_NOTICE) return undefined
+  const text = scene.frame.text.split('\n').find((line) => passkeyWords.in(fold(line)))
+  return text === undefined
+    ? undefined
+    : obstacle(
+        'unsupported_auth_method',
+        'The website only takes a passkey or a security key, which nobody can use from afar',
+        text.slice(0, 300),
+      )
+}
+
+function isChallenged({ frames, headers }: PageSight): boolean {
+  if (headers['cf-mitigated'] === 'challenge') return true
+  return frames.some(({ challenges }) =>
+    challenges.some((trace) =>
+      /cf[-_]chl|challenge-(form|stage|running|error|platform)|challenges\.cloudflare|datadome|perimeterx|px-cloud|px-captcha|incapsula|imperva|kasada|awswaf|aws-waf/i.test(
+        trace,
+      ),
+    ),
+  )
+}
+
+function textOf({ frames }: PageSight): string {
+  return frames.map(({ text }) => text).join('\n')
+}
+
+function firstLine(text: string): string | undefined {
+  return text
+    .split('\n')
+    .find((line) => line.trim().length > 3)
+    ?.slice(0, 300)
+}
+
+function noticeOf(sight: PageSight, isOne: (line: string) => boolean): string | undefined {
+  return textOf(sight)
+    .split('\n')
+    .find((line) => line.length < 400 && isOne(fold(line)))
+    ?.slice(0, 300)
+}

@@ -1,0 +1,61 @@
+// What a page is to a login. Pure: the same sight gives the same reading.
+import type { PageSight } from '@berth/contracts/login-sight'
+import { choicesOf } from './choices.ts'
+import { complaintsOf } from './complaints.ts'
+import { confirmOf } from './confirm.ts'
+import { dismissOf } from './dismiss.ts'
+import { formOf } from './forms.ts'
+import { hasLogOut, loginLinksOf } from './links.ts'
+import { obstacleOf } from './obstacles.ts'
+import type { Reading, Scene } from './reading.ts'
+import { waitingOf } from './waiting.ts'
+
+export interface ReadingContext {
+  /** Lines of the page from which something was sent: others are news. */
+  readonly linesBefore: ReadonlySet<string> | undefined
+}
+
+export function readPage(
+  sight: PageSight,
+  { linesBefore }: ReadingContext = { linesBefore: undefined },
+): Reading {
+  const scenes = scenesOf(sight)
+  const found = formOf(scenes)
+  const hasSecret =
+    found?.fields.some(({ kind }) => kind === 'password' || kind === 'code' || kind === 'totp_code') === true
+  const isSignedIn = hasLogOut(scenes) && !hasSecret
+  // Those who are in are asked for addresses of others.
+  const form = isSignedIn ? undefined : found
+  const choices = isSignedIn ? [] : choicesOf(scenes, form)
+  const complaints = complaintsOf(sight, form, linesBefore)
+  const waiting = waitingOf(sight, scenes, form, isSignedIn)
+  const links = loginLinksOf(scenes).filter(({ ref }) => ref !== form?.submit?.ref)
+  const obstacle = obstacleOf(sight, { scenes, form, choices, complaints, isSignedIn })
+  return {
+    obstacle,
+    form,
+    choices,
+    waiting,
+    confirm: form || choices.length > 0 ? undefined : confirmOf(sight, scenes, isSignedIn),
+    dismiss: dismissOf(scenes),
+    complaints,
+    loginLinks: links,
+    signs: {
+      isSignedIn,
+      isSignedOut: !isSignedIn && (form !== undefined || sight.http_auth !== null || links.length > 0),
+    },
+  }
+}
+
+/** Frames that are shown; those of captchas and advertisements have nothing to fill in. */
+function scenesOf({ frames, elements }: PageSight): Scene[] {
+  return frames.flatMap((frame, index) => {
+    const isAside =
+      index > 0 &&
+      /captcha|turnstile|challenges\.cloudflare|doubleclick|googletagmanager|arkoselabs|geetest/i.test(
+        frame.url,
+      )
+    if (!frame.is_visible || isAside) return []
+    return [{ frame, index, elements: elements.filter((element) => element.frame === index) }]
+  })
+}

@@ -1,0 +1,83 @@
+// What rules make of a page.
+import type { ElementSight, FrameSight } from '@berth/contracts/login-sight'
+import type { ChoiceKind, FailureCode, FieldKind, MfaType } from '../run.ts'
+
+export interface ReadField {
+  readonly kind: FieldKind
+  readonly ref: string
+  readonly inputType: 'text' | 'email' | 'password' | 'tel' | 'number' | 'url' | 'code' | 'totp'
+  readonly label: string
+  readonly hint: string | undefined
+  readonly isRequired: boolean
+  /** Where the code comes from, if the page says. */
+  readonly mfaType: MfaType | undefined
+  /** Several of a code with a box for every character, in their order. */
+  readonly elements: readonly ElementSight[]
+}
+
+export type FormKind = 'login' | 'identifier' | 'password' | 'code' | 'question'
+
+export interface ReadForm {
+  readonly kind: FormKind
+  readonly frame: number
+  readonly group: number
+  readonly fields: readonly ReadField[]
+  readonly submit: ElementSight | undefined
+  readonly ticks: readonly ElementSight[]
+  /** Tells this form from others; no value is in it. */
+  readonly signature: string
+}
+
+export interface ReadChoice {
+  readonly kind: ChoiceKind
+  readonly label: string
+  readonly description: string | undefined
+  readonly mfaType: MfaType | undefined
+  readonly target: string | undefined
+  readonly provider: string | undefined
+  readonly element: ElementSight
+  /** Of a select: what is chosen in it. */
+  readonly option: string | undefined
+}
+
+export interface Complaint {
+  readonly text: string
+  readonly about: 'identifier' | 'password' | 'code' | 'any'
+  readonly kind: 'wrong' | 'expired' | 'required' | 'locked' | 'too many'
+}
+
+export interface Obstacle {
+  readonly code: FailureCode
+  readonly message: string
+  /** What the page says of it. */
+  readonly text: string | undefined
+}
+
+export interface Reading {
+  readonly obstacle: Obstacle | undefined
+  readonly form: ReadForm | undefined
+  readonly choices: readonly ReadChoice[]
+  /** What the person has to do elsewhere. */
+  readonly waiting: string | undefined
+  /** A button that lets the login go on: consent, stay signed in, skip. */
+  readonly confirm: ElementSight | undefined
+  /** Of something that is in front of the page. */
+  readonly dismiss: ElementSight | undefined
+  /** What the page says is wrong, the most telling first. */
+  readonly complaints: readonly Complaint[]
+  readonly loginLinks: readonly ElementSight[]
+  readonly signs: Signs
+}
+
+export interface Signs {
+  /** Such as `link:log out`. */
+  readonly isSignedIn: boolean
+  readonly isSignedOut: boolean
+}
+
+/** A frame with what is in it. */
+export interface Scene {
+  readonly frame: FrameSight
+  readonly index: number
+  readonly elements: readonly ElementSight[]
+}

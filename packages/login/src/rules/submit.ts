@@ -1,0 +1,84 @@
+// The control that sends a form off. Whatever a page writes on its buttons, some are never clicked.
+import type { ElementSight } from '@berth/contracts/login-sight'
+import {
+  forgotWords,
+  harmfulWords,
+  logOutWords,
+  nextWords,
+  passkeyWords,
+  resendWords,
+  signInWords,
+  signUpWords,
+  switchWords,
+  withWords,
+} from '../words/actions.ts'
+import { fold, words } from '../words/match.ts'
+import { providerIn, providerInNames } from '../words/providers.ts'
+import { allNames, area, caption, isClickable } from './element-words.ts'
+import type { Scene } from './reading.ts'
+
+const aboutAField = words(
+  `show | hide | reveal | toggle | =clear | print | language | =help | anzeigen | verbergen | afficher | masquer | mostrar | ocultar | mostra | nascondi | tonen | verberg | visa | dölj | vis | skjul | näytä | piilota | pokaż | ukryj | zobrazit | skrýt | показать | скрыть | показати | göster | gizle | 表示 | 显示 | 표시`,
+)
+const LEAST_SCORE = 10
+const SMALLEST = 300
+
+export function submitOf(
+  { elements }: Scene,
+  group: number,
+  fields: readonly ElementSight[],
+): ElementSight | undefined {
+  const bottom = Math.max(...fields.map(({ box }) => (box[1] ?? 0) + (box[3] ?? 0)), 0)
+  const candidates = elements.filter(
+    (element) => element.is_visible && isClickable(element) && !isForbidden(element),
+  )
+  const inside = candidates.filter((element) => element.group === group)
+  const scored = inside
+    .map((element) => ({ element, score: scoreOf(element, bottom) }))
+    .toSorted((one, other) => other.score - one.score)
+  const best = scored[0]
+  if (best && best.score >= LEAST_SCORE) return best.element
+  const buttons = inside.filter(
+    (element) => element.tag !== 'a' && area(element) > SMALLEST && !aboutAField.in(fold(caption(element))),
+  )
+  return buttons.length === 1 ? buttons[0] : undefined
+}
+
+function scoreOf(element: ElementSight, bottom: number): number {
+  const says = fold(caption(element))
+  const names = allNames(element)
+  let score = 0
+  if (element.type === 'submit' || element.type === 'image') score += 15
+  if (signInWords.in(says)) score += 30
+  else if (nextWords.in(says)) score += 20
+  if (/primary|submit/.test(names)) score += 8
+  if (/log ?in|sign ?in|submit/.test(names)) score += 4
+  if (element.tag === 'a') score -= 18
+  if (element.tag === 'other') score -= 4
+  if ((element.box[1] ?? 0) >= bottom - 10) score += 5
+  if (aboutAField.in(says)) score -= 60
+  if (area(element) < SMALLEST) score -= 20
+  return score
+}
+
+/** Never to be clicked as the way on: what undoes, denies, leaves, signs up, or leads to somebody else. */
+export function isForbidden(element: ElementSight): boolean {
+  const says = fold(caption(element))
+  if (harmfulWords.in(says) && !signInWords.in(says)) return true
+  if (signUpWords.in(says) && !signInWords.in(says)) return true
+  if (
+    forgotWords.in(says) ||
+    logOutWords.in(says) ||
+    resendWords.in(says) ||
+    passkeyWords.in(says) ||
+    switchWords.in(says)
+  )
+    return true
+  if (isElsewhere(element, says)) return true
+  return element.type === 'reset'
+}
+
+function isElsewhere(element: ElementSight, says: string): boolean {
+  if (providerIn(caption(element)) && (withWords.in(says) || says.length < 25)) return true
+  return says === '' && providerInNames(`${element.icon} ${element.class_name}`) !== undefined
+}

@@ -1,0 +1,34 @@
+// Pages that wait for the person to do something elsewhere.
+import type { PageSight } from '@berth/contracts/login-sight'
+import { fold } from '../words/match.ts'
+import { magicLinkWords, pushWords } from '../words/messages.ts'
+import type { ReadForm, Scene } from './reading.ts'
+
+const LONGEST_PAGE = 4_000
+const LONGEST_MESSAGE = 300
+
+export function waitingOf(
+  sight: PageSight,
+  scenes: readonly Scene[],
+  form: ReadForm | undefined,
+  isSignedIn: boolean,
+): string | undefined {
+  if (isSignedIn || (form && form.kind !== 'code')) return undefined
+  for (const { frame } of scenes) {
+    if (frame.text.length > LONGEST_PAGE) continue
+    const lines = frame.text.split('\n').filter((line) => line.length <= LONGEST_MESSAGE * 2)
+    const waits = lines.filter((line) => {
+      const says = fold(line)
+      return pushWords.in(says) || magicLinkWords.in(says)
+    })
+    // A page with a field for a code speaks of phones and mails too; only one that asks again and again waits as well.
+    if (waits.length === 0 || (form && !sight.is_polling)) continue
+    return longest(waits)
+  }
+  return undefined
+}
+
+/** Instructions are longer than headings. */
+function longest(lines: readonly string[]): string {
+  return lines.toSorted((one, other) => other.length - one.length)[0]!.slice(0, LONGEST_MESSAGE)
+}

@@ -1,0 +1,58 @@
+// Words of many languages against texts of pages, whatever case and accents either has.
+
+/** Lower case, without accents: ö and o are one, as they are for whoever types in a hurry. */
+export function fold(text: string): string {
+  return text
+    .normalize('NFKD')
+    .replaceAll(/[\u0300-\u036f]/g, '')
+    .normalize('NFC')
+    .toLowerCase()
+    .replaceAll(/[’`´]/g, "'")
+    .replaceAll(/[‐‑–—]/g, '-')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+}
+
+/** Names that developers give, as words: `loginUserName_1` has `login user name` in it, and `loginusername`. */
+export function tokens(name: string): string {
+  const split = name
+    .replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
+    .replaceAll(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')
+    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
+    .replaceAll(/(\p{L})(\p{N})|(\p{N})(\p{L})/gu, '$1$3 $2$4')
+  return fold(`${split} ${name.replaceAll(/[^\p{L}\p{N}]+/gu, '')}`)
+}
+
+export interface Words {
+  in(text: string): boolean
+  first(text: string): string | undefined
+}
+
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u
+const SHORT = 4
+
+/**
+ * A word begins where the text's begins; only longer ones may go on, as words do in many languages. `=` before one asks
+ * for the end as well. In scripts without spaces, anywhere. Text is to be folded before.
+ */
+export function words(...lists: readonly string[]): Words {
+  const sources = lists
+    .flatMap((list) => list.split(/\s*[|\n]\s*/))
+    .map((word) => word.trim())
+    .filter(Boolean)
+    .map((word) => {
+      const isWhole = word.startsWith('=')
+      const folded = fold(isWhole ? word.slice(1) : word)
+      const source = folded
+        .replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
+        .replaceAll(' ', String.raw`[\s-]*`)
+      if (UNSPACED.test(folded)) return source
+      const end = isWhole || folded.replaceAll(' ', '').length < SHORT ? String.raw`(?![\p{L}\p{N}])` : ''
+      return String.raw`(?<![\p{L}\p{N}])${source}${end}`
+    })
+  const pattern = new RegExp(sources.join('|'), 'u')
+  return {
+    in: (text) => pattern.test(text),
+    first: (text) => pattern.exec(text)?.[0],
+  }
+}
