@@ -20,7 +20,7 @@ const tenant = await newTenant(caller, server.key, 'Guarded')
 const references = {
   projects: tenant.project.id,
   api_keys: tenant.key.id,
-  ...(await newResources(caller, tenant.key.key)),
+  ...(await newResources(caller, tenant.key.key, server.key)),
 }
 
 const mounted = operations.flatMap((operation) => pathsOf(operation).map((path) => ({ operation, path })))

@@ -63,7 +63,7 @@ for (const operation of guarded) {
       const tenant = await newTenant(caller, server.key, `recorded by ${operation.id} at ${path}`)
       const organization = await newKey(caller, server.key, { name: 'recorded' })
       const spare = await newKey(caller, server.key, { name: 'worked on' })
-      const resources = await newResources(caller, tenant.key.key)
+      const resources = await newResources(caller, tenant.key.key, server.key)
       const references = { projects: tenant.project.id, api_keys: spare.id, ...resources }
       await assertRecorded(organization, sampleRequest(operation, path, references), path)
       await assertRecorded(tenant.key, sampleRequest(operation, path, references), path)

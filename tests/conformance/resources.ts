@@ -34,6 +34,23 @@ export async function newProfile(caller: HttpCaller, key: string, name?: string)
   return made(caller, key, '/profiles', name === undefined ? {} : { name })
 }
 
+export async function newCredential(caller: HttpCaller, key: string, name = newName()): Promise<string> {
+  const body = { name, domain: 'sample.example', values: { password: 'sample' }, totp_secret: 'A'.repeat(16) }
+  return made(caller, key, '/credentials', body)
+}
+
+/** Of the organisation; one that cannot be asked anything here. */
+export async function newCredentialProvider(
+  caller: HttpCaller,
+  key: string,
+  name = newName(),
+): Promise<string> {
+  const body = { name, provider_type: 'onepassword', token: 'ops_sample' }
+  return made(caller, key, '/org/credential_providers', body)
+}
+
+const newName = () => `sample ${Math.random().toString(36).slice(2)}`
+
 /** A deployment that runs, and an invocation of it that is over. */
 export async function newApp(
   caller: HttpCaller,
@@ -71,15 +88,24 @@ const makers: Record<string, (caller: HttpCaller, key: string) => Promise<string
   browser_pools: newPool,
   extensions: (caller, key) => newExtension(caller, key),
   profiles: (caller, key) => newProfile(caller, key),
+  credentials: (caller, key) => newCredential(caller, key),
 }
 
 /** Their ids, by the word that stands before them in paths. */
-export async function newResources(caller: HttpCaller, key: string): Promise<References> {
+export async function newResources(
+  caller: HttpCaller,
+  key: string,
+  organizationKey = key,
+): Promise<References> {
   const entries: [string, string][] = []
   for (const [resource, make] of Object.entries(makers)) entries.push([resource, await make(caller, key)])
+  entries.push(['credential_providers', await newCredentialProvider(caller, organizationKey)])
   return { ...Object.fromEntries(entries), ...(await newApp(caller, key)) }
 }
 
 export const absentResources: References = Object.fromEntries(
-  [...Object.keys(makers), 'deployments', 'invocations'].map((resource) => [resource, 'absent']),
+  [...Object.keys(makers), 'credential_providers', 'deployments', 'invocations'].map((resource) => [
+    resource,
+    'absent',
+  ]),
 )

@@ -4,6 +4,7 @@ import { HttpCaller } from '../conformance/http-exchange.ts'
 import { startStore } from '../fixtures/chrome-store.ts'
 import type { Owner } from '../fixtures/cleanup.ts'
 import { marker } from '../fixtures/extensions.ts'
+import { startConnect } from '../fixtures/secret-servers.ts'
 import { startServer, type TestServer } from '../fixtures/server.ts'
 import { ApiDocument } from './document.ts'
 import { Generator } from './generator.ts'
@@ -30,7 +31,14 @@ export interface FuzzResult {
 
 export async function fuzz(owner: Owner, { requests, seed, onProgress }: FuzzOptions): Promise<FuzzResult> {
   const store = await startStore(owner)
-  const env = { ...store.env, BERTH_LOG_LEVEL: 'error', BERTH_ACQUIRE_WAIT_SECONDS: '1' }
+  const connect = await startConnect(owner, { vaults: [{ id: 'vault', name: 'Vault', items: [] }] })
+  const allowed = [store, connect].map(({ port }) => `host.berth.internal:${port}`)
+  const env = {
+    ...store.env,
+    BERTH_EGRESS_ALLOW: allowed.join(','),
+    BERTH_LOG_LEVEL: 'error',
+    BERTH_ACQUIRE_WAIT_SECONDS: '1',
+  }
   const server = await startServer(owner, { env })
   const caller = new HttpCaller(owner, server.url)
   const document = new ApiDocument(
@@ -39,7 +47,10 @@ export async function fuzz(owner: Owner, { requests, seed, onProgress }: FuzzOpt
   // Neither is ever told to the world, so no request can delete or end the keys that drive the run.
   const driverKeys = [server.key, (await newKey(caller, server.key, { name: 'spare' })).key]
   const world = new World()
+  const provider = { provider_type: 'onepassword', token: connect.token, server_url: connect.url }
   const samples = {
+    createCredentialProvider: { body: provider },
+    createCredentialProviderAtOrgCredentialProviders: { body: provider },
     uploadExtension: { form: { file: marker() } },
     downloadFromChromeStore: { query: [['url', store.id]] as [string, string][] },
     // The same app each time, in the place of the one before.

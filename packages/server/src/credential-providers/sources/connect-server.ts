@@ -39,8 +39,7 @@ export class ConnectServer implements SecretSource {
       // Undefined: the vault was removed meanwhile.
       if (found === undefined) continue
       for (const item of asList(found, 'items')) {
-        const isUsable = LOGIN_CATEGORIES.has(asText(item['category'])) && item['state'] !== 'ARCHIVED'
-        if (isUsable) items.push({ ...toItem(item), vault })
+        if (isUsable(item)) items.push({ ...toItem(item), vault })
       }
       refuseMoreThan(MOST_ITEMS, 'items for logins', items.length)
     }
@@ -65,6 +64,11 @@ export class ConnectServer implements SecretSource {
       totpSecret: asText(fields.find((field) => field['type'] === 'OTP')?.['value']) || undefined,
     }
   }
+}
+
+function isUsable(item: Loose): boolean {
+  const isGone = item['state'] === 'ARCHIVED' || item['state'] === 'DELETED' || item['trashed'] === true
+  return LOGIN_CATEGORIES.has(asText(item['category'])) && !isGone
 }
 
 function toItem(item: Loose): Omit<SourceItem, 'vault'> {
