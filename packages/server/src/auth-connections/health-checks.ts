@@ -45,6 +45,7 @@ export interface HealthChecksOptions {
 }
 
 interface Look {
+  readonly startedAt: Date
   readonly outcome: CheckOutcome
   readonly browser: MadeBrowser | undefined
   readonly replayId: string | undefined
@@ -157,6 +158,7 @@ export class HealthChecks {
   async #look(connection: ConnectionRecord): Promise<Look> {
     const { db, browsers, engine, box, log } = this.#options
     const { id, project_id: projectId, profile_id: profileId, proxy_id: proxyId, domain } = connection
+    const startedAt = new Date()
     let browser: MadeBrowser | undefined
     const late = new AbortController()
     const timer = setTimeout(() => late.abort(new Error('It took too long')), MOST_CHECK_MS)
@@ -192,12 +194,13 @@ export class HealthChecks {
         })
       }
       await this.#end(session.id, outcome)
-      return { outcome, browser, replayId }
+      return { startedAt, outcome, browser, replayId }
     } catch (error) {
       if (browser) await browsers.end(browser.id).catch(() => {})
       log.info({ err: error, connectionId: id }, 'a connection could not be checked')
       const reason = error instanceof AppError ? error.message : 'The check did not come to an end'
-      return { outcome: { result: 'inconclusive', reason, url: '' }, browser, replayId: undefined }
+      const outcome: CheckOutcome = { result: 'inconclusive', reason, url: '' }
+      return { startedAt, outcome, browser, replayId: undefined }
     } finally {
       clearTimeout(timer)
     }
@@ -213,7 +216,7 @@ export class HealthChecks {
     else await browsers.end(sessionId)
   }
 
-  async #record(before: ConnectionRecord, { outcome, browser, replayId }: Look): Promise<void> {
+  async #record(before: ConnectionRecord, { startedAt, outcome, browser, replayId }: Look): Promise<void> {
     const { pool } = this.#options
     await inTransaction(pool, async ({ db: tx }) => {
       const connection = await store.lockConnection(tx, before.id)
@@ -225,6 +228,7 @@ export class HealthChecks {
         : outcome
       await insertCheck(tx, {
         connectionId: connection.id,
+        startedAt,
         result: seen.result,
         reason: seen.reason,
         previousStatus: connection.status,

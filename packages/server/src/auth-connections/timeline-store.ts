@@ -51,6 +51,7 @@ export async function insertCheck(
   tx: Db,
   check: {
     readonly connectionId: string
+    readonly startedAt: Date
     readonly result: CheckRecord['result']
     readonly reason: string
     readonly previousStatus: ConnectionStatus
@@ -64,6 +65,7 @@ export async function insertCheck(
     .values({
       id: newId(),
       connection_id: check.connectionId,
+      created_at: check.startedAt,
       result: check.result,
       reason: check.reason,
       previous_status: check.previousStatus,
