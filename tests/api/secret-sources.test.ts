@@ -8,7 +8,9 @@ import { ConnectServer } from '@berth/server/credential-providers/sources/connec
 import type { SecretSource } from '@berth/server/credential-providers/sources/source'
 import { VaultServer } from '@berth/server/credential-providers/sources/vault-server'
 import { newCertificate } from '../fixtures/certificates.ts'
-import { connectLogin, startConnect, startVault, type SecretServer } from '../fixtures/secret-servers.ts'
+import { connectLogin, startConnect } from '../fixtures/connect-server.ts'
+import type { SecretServer } from '../fixtures/secret-server.ts'
+import { startVault } from '../fixtures/vault-server.ts'
 
 const owner = { after }
 const { signal } = new AbortController()
@@ -65,9 +67,18 @@ const vault = await startVault(owner, {
 const policyFor = (...servers: SecretServer[]) =>
   new EgressPolicy({ allow: servers.map(({ port }) => `host.berth.internal:${port}`) })
 
-function sourceOf(server: SecretServer, { token = server.token, allowed = true } = {}): SecretSource {
+interface SourceOptions {
+  readonly token?: string
+  readonly allowed?: boolean
+  readonly answerMs?: number
+}
+
+function sourceOf(
+  server: SecretServer,
+  { token = server.token, allowed = true, answerMs = 10_000 }: SourceOptions = {},
+): SecretSource {
   const policy = allowed ? policyFor(server) : new EgressPolicy({ allow: [] })
-  const options = { address: new URL(server.url), token, upstream: new DirectUpstream({ policy }) }
+  const options = { address: new URL(server.url), token, answerMs, upstream: new DirectUpstream({ policy }) }
   return server === vault ? new VaultServer(options) : new ConnectServer(options)
 }
 
@@ -233,6 +244,15 @@ for (const server of [connect, vault]) {
       const source = sourceOf(server, { allowed: false })
       await assert.rejects(source.listItems(signal), /not listed in BERTH_EGRESS_ALLOW/)
       assert.equal(server.requests.length, before)
+    })
+
+    test('one that does not answer is not waited for', async (t) => {
+      server.misbehave = () => {}
+      t.after(() => {
+        server.misbehave = undefined
+      })
+      const source = sourceOf(server, { answerMs: 100 })
+      await assert.rejects(source.listItems(signal), /took longer than 0.1 s to answer/)
     })
 
     test('who leaves is not waited for', async (t) => {

@@ -1,8 +1,12 @@
 // Every method of `credentialProviders`, in each age of the published client.
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
-import { connectLogin, startConnect, startVault } from '../fixtures/secret-servers.ts'
-import { startServer } from '../fixtures/server.ts'
+import { newCertificate } from '../fixtures/certificates.ts'
+import { connectLogin, startConnect } from '../fixtures/connect-server.ts'
+import { startServer, tempDir } from '../fixtures/server.ts'
+import { startVault } from '../fixtures/vault-server.ts'
 import { client55, client70, client84 } from './versions.ts'
 
 const owner = { after }
@@ -154,6 +158,19 @@ test('HashiCorp Vault is a provider, too', async () => {
   await providers.delete(id)
 })
 
+test('a server is reached over TLS where its authority is one that the operator trusts', async (t) => {
+  const certificate = newCertificate('host.berth.internal')
+  const secured = await startConnect(t, { vaults: [{ id: 'v', name: 'Safe', items: [] }], certificate })
+  const NODE_EXTRA_CA_CERTS = join(tempDir(t), 'ca.pem')
+  writeFileSync(NODE_EXTRA_CA_CERTS, certificate.ca)
+  const BERTH_EGRESS_ALLOW = `host.berth.internal:${secured.port}`
+  const trusting = await startServer(t, { env: { NODE_EXTRA_CA_CERTS, BERTH_EGRESS_ALLOW } })
+  const { credentialProviders: providers } = client84(trusting)
+  const { url: server_url, token } = secured
+  const { id } = await providers.create({ ...ofConnect('over TLS'), server_url, token } as never)
+  assert.deepEqual(await providers.test(id), { success: true, vaults: [{ id: 'v', name: 'Safe' }] })
+})
+
 test('a service account is taken as the published client sends it, and says what it needs here', async () => {
   const { credentialProviders: providers } = client84(server)
   const content = { signInAddress: 'team.1password.com', secretKey: 'A3-OF-AN-ACCOUNT' }
@@ -250,7 +267,7 @@ test('a project key may know of providers, and do no more with them', async () =
   const { id } = await client.credentialProviders.create(ofConnect('of all'))
   const project = await client.projects.create({ name: 'below' })
   const { key } = await client.apiKeys.create({ name: 'of a project', project_id: project.id })
-  const { credentialProviders: providers } = client84(server, { apiKey: key! })
+  const { credentialProviders: providers } = client84(server, { apiKey: key })
   assert.deepEqual(
     (await Array.fromAsync(providers.list())).map((each) => each.id),
     [id],

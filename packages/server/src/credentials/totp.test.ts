@@ -39,9 +39,10 @@ test('spaces, dashes, padding and small letters do not count', () => {
   }
 })
 
+const of = (query: string, fields: object = {}) =>
+  readTotp({ totp_secret: `otpauth://totp/Big%20Corp:alice@example.com?${query}`, ...fields })
+
 test('a URI is read as authenticator apps read it, wins over fields, and leaves no label behind', () => {
-  const uri = (query: string) => `otpauth://totp/Big%20Corp:alice@example.com?${query}`
-  const of = (query: string, fields: object = {}) => readTotp({ totp_secret: uri(query), ...fields })
   assert.deepEqual(of(`secret=${SEED}&issuer=Big%20Corp`), {
     secret: SEED,
     algorithm: 'SHA1',
@@ -103,9 +104,10 @@ test('what is no secret is refused without repeating it', () => {
   }
 })
 
+const at = (seconds: number) => new Date(seconds * 1000)
+
 test('a code of a later window is told together with when it begins to count', () => {
   const seed = readTotp({ totp_secret: SEED })!
-  const at = (seconds: number) => new Date(seconds * 1000)
   const first = oneTimeCode(seed, { now: at(1000) })
   assert.deepEqual([first.validFrom, first.expiresAt], [at(990), at(1020)])
   // It was used just now: the next one has to be waited for.

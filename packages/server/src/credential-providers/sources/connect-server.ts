@@ -1,8 +1,7 @@
 // 1Password Connect: a server of the customer's own that has some of their vaults, with a REST API.
 // https://developer.1password.com/docs/connect/api-reference
-import type { Upstream } from '../../egress/upstream.ts'
 import { toValues } from './fields.ts'
-import { SourceServer } from './http.ts'
+import { SourceServer, type ServerSourceOptions } from './http.ts'
 import { asList, asRecord, asText, type Loose } from './loose.ts'
 import {
   MOST_ITEMS,
@@ -22,8 +21,8 @@ const TYPED = new Set(['STRING', 'CONCEALED', 'EMAIL', 'PHONE', 'URL', 'MENU'])
 export class ConnectServer implements SecretSource {
   readonly #server: SourceServer
 
-  constructor({ address, token, upstream }: { address: URL; token: string; upstream: Upstream }) {
-    this.#server = new SourceServer({ address, headers: { authorization: `Bearer ${token}` }, upstream })
+  constructor({ token, ...server }: ServerSourceOptions) {
+    this.#server = new SourceServer({ ...server, headers: { authorization: `Bearer ${token}` } })
   }
 
   async listVaults(signal: AbortSignal): Promise<SourceVault[]> {
