@@ -9,13 +9,13 @@ import { act } from './acts.ts'
 import { BrowserGone } from './gone.ts'
 import { HttpAuth } from './http-auth.ts'
 import { changesOf, whenQuiet } from './quiet.ts'
-import { fingerprintOf, see, type Seen } from './sight.ts'
+import { fingerprintOf, nothingSeen, see, type Seen } from './sight.ts'
 import { Tab, type Attached, type TargetInfo } from './tab.ts'
 
 const CHROMIUM_MS = 15_000
 const LOOK_EVERY_MS = 250
-/** A document that is left while it is looked at is looked at again. */
-const MOST_LOOKS = 3
+const SEE_MS = 3_000
+const AGAIN_MS = 50
 const PAGES_ONLY = [{ type: 'page' }, { exclude: true }]
 const ATTACH_MS = 5_000
 const METHOD_START = '{"method":"'
@@ -43,12 +43,21 @@ export class LoginBrowser {
   }
 
   async look(order: LookOrder, signal: AbortSignal): Promise<PageSight> {
-    return this.#inTurn(signal, async (conversation) => {
-      const deadline = performance.now() + order.most_ms
+    const deadline = performance.now() + order.most_ms
+    const look = async (conversation: Conversation) => {
       const current = () => currentOf(conversation)
       if (order.until_changed) await this.#whenChanged(current, deadline, signal)
       const isQuiet = await whenQuiet(current, { quietMs: order.quiet_ms, deadline, signal })
       return this.#tell(current, isQuiet, conversation)
+    }
+    return this.#inTurn(signal, async (conversation) => {
+      try {
+        return await look(conversation)
+      } catch (error) {
+        if (!(error instanceof BrowserGone) || this.#conversation !== conversation) throw error
+        // Somebody closed the page meanwhile; another one takes its place.
+        return look(await this.#converse())
+      }
     })
   }
 
@@ -77,7 +86,7 @@ export class LoginBrowser {
     const current = () => currentOf(conversation)
     const { isQuiet, failure } = await this.#goTo(main!, current, order, signal)
     const sight = await this.#tell(current, isQuiet, conversation)
-    return { ...sight, failure: sight.failure ?? failure }
+    return { ...sight, failure: failure ?? sight.failure }
   }
 
   async #visitAside(conversation: Conversation, order: VisitOrder, signal: AbortSignal): Promise<PageSight> {
@@ -95,7 +104,7 @@ export class LoginBrowser {
       await tab.begin({ isWaiting: false })
       const { isQuiet, failure } = await this.#goTo(tab, () => tab, order, signal)
       const sight = tellOf(tab, { seen: await this.#see(() => tab), isQuiet, isPopup: false })
-      return { ...sight, failure: sight.failure ?? failure }
+      return { ...sight, failure: failure ?? sight.failure }
     } finally {
       cdp.dispatch('Target.closeTarget', { targetId })
     }
@@ -136,17 +145,17 @@ export class LoginBrowser {
     return tellOf(tab, { seen, isQuiet, isPopup: tab !== conversation.stack[0] })
   }
 
+  /** A document that is left while it is looked at is looked at again, as long as there is time. */
   async #see(current: () => Tab): Promise<Seen> {
-    for (let look = 1; ; look++) {
+    const deadline = performance.now() + SEE_MS
+    for (;;) {
       const tab = current()
       const { number } = tab.document
-      const seen = await see(tab).catch((error: unknown) => error as Error)
-      const isAnother = tab !== current() || tab.document.number !== number
-      if (!(seen instanceof Error) && (!isAnother || look >= MOST_LOOKS)) return seen
-      if (seen instanceof Error && look >= MOST_LOOKS) {
-        if (tab.isClosed) throw new BrowserGone('Cannot look at the page: it was closed', { cause: seen })
-        return unanswered(tab)
-      }
+      const seen = await see(tab).catch(() => undefined)
+      const isSame = tab === current() && tab.document.number === number
+      if (seen && isSame) return seen
+      if (performance.now() < deadline) await pause(AGAIN_MS)
+      else return seen ?? nothingSeen(tab.document.url)
     }
   }
 
@@ -166,7 +175,10 @@ export class LoginBrowser {
   /** With the page at hand: of a Chromium that was started again, or where somebody closed the page, another one. */
   async #converse(): Promise<Conversation> {
     const conversation = this.#conversation ?? (await this.#connect())
-    if (conversation.stack.length === 0) await this.#takeFirstPage(conversation)
+    if (conversation.stack.length > 0) return conversation
+    await this.#takeFirstPage(conversation).catch((error: unknown) => {
+      throw new BrowserGone('Chromium gives no page: it may be ending', { cause: error })
+    })
     return conversation
   }
 
@@ -235,7 +247,9 @@ export class LoginBrowser {
       if (method === 'Target.detachedFromTarget') this.#onLeft(conversation, params['sessionId'] as string)
       return
     }
-    for (const tab of tabs.values()) if (tab.owns(sessionId)) return tab.take(event)
+    for (const tab of tabs.values()) {
+      if (tab.owns(sessionId)) return tab.take(event)
+    }
     // Of a frame that belongs to nobody any more: it must not stand still because of us.
     if (method === 'Fetch.requestPaused')
       cdp.dispatch('Fetch.continueRequest', { requestId: params['requestId'] }, sessionId)
@@ -292,24 +306,6 @@ function tellOf(tab: Tab, told: { seen: Seen; isQuiet: boolean; isPopup: boolean
     is_popup: told.isPopup,
     storage: told.seen.storage,
   }
-}
-
-/** Of a page that is there and says nothing. */
-function unanswered(tab: Tab): Seen {
-  const frame = {
-    url: tab.document.url,
-    origin: 'null',
-    parent: null,
-    is_visible: true,
-    title: '',
-    language: '',
-    headings: [],
-    text: '',
-    groups: [],
-    messages: [],
-    challenges: [],
-  }
-  return { frames: [frame], elements: [], storage: { cookies: 0, local: 0, indexed: 0 } }
 }
 
 const wanted = new Set([

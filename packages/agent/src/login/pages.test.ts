@@ -1,20 +1,15 @@
 // What pages are made of: frames, shadow trees, dialogs, popups.
 import assert from 'node:assert/strict'
-import { after, before, suite, test } from 'node:test'
+import { suite, test } from 'node:test'
 import { evaluate } from '../testing/page.ts'
-import { LoginUnderTest, named, saying } from './testing/login-under-test.ts'
+import { named, saying } from './testing/login-under-test.ts'
+import { sharedLogin } from './testing/shared.ts'
 
 suite('pages', () => {
-  let login: LoginUnderTest
-  const endings: (() => Promise<void>)[] = []
-  before(async () => {
-    login = await LoginUnderTest.start({ after: (end) => void endings.unshift(end) })
-  })
-  after(async () => {
-    for (const end of endings) await end()
-  })
+  const shared = sharedLogin()
 
   test('frames of another site are seen where they are, and used', async () => {
+    const login = shared()
     login.pages['/inner'] =
       `<body style="margin:0"><form><input name="user" style="margin:30px 0 0 40px;border:0;padding:0;width:200px;height:20px">
       <button type="button" onclick="document.title = 'pressed with ' + user.value">Go</button></form>
@@ -56,6 +51,7 @@ suite('pages', () => {
   })
 
   test('nothing is typed at other hosts, whatever the page says of itself', async () => {
+    const login = shared()
     login.pages['/foreign'] = `<input name="user"><iframe src="//localhost:${login.port}/own"></iframe>`
     login.pages['/own'] = '<input name="inner">'
     login.pages['/sandboxed'] = '<iframe sandbox="allow-scripts" src="/own"></iframe>'
@@ -86,6 +82,7 @@ suite('pages', () => {
   })
 
   test('fields in shadow trees are seen and filled, open, closed and inside of each other', async () => {
+    const login = shared()
     login.pages['/shadow'] = `<x-open></x-open><x-closed></x-closed><script>
       const make = (name, mode, html) => customElements.define(name, class extends HTMLElement {
         constructor() { super(); this.attachShadow({ mode }).innerHTML = html } })
@@ -102,6 +99,7 @@ suite('pages', () => {
   })
 
   test('dialogs are told and closed, and a page that asks without end does not hold anybody up', async () => {
+    const login = shared()
     login.pages['/dialogs'] =
       `<button onclick="alert('Wrong password'); document.title = confirm('Sure?') + ' ' + prompt('Why?')">Ask</button>`
     const page = await login.visit('/dialogs')
@@ -123,6 +121,7 @@ suite('pages', () => {
   })
 
   test('a popup takes the place of its page while it is open', async () => {
+    const login = shared()
     login.pages['/opener'] =
       `<title>Opener</title><button onclick="window.open('/popup', 'p', 'width=400,height=300')">Sign in with X</button>
       <script>addEventListener('message', ({ data }) => { document.title = data })</script>`
@@ -149,6 +148,7 @@ suite('pages', () => {
   })
 
   test('another address is visited aside, and the page stays as it was', async () => {
+    const login = shared()
     login.pages['/here'] = '<title>Here</title><input name="user">'
     login.pages['/there'] = `<title>There</title><script>document.cookie = 'a=1'; localStorage.b = 2</script>
       <script>requestAnimationFrame(() => { document.body.append('painted') })</script>`

@@ -36,9 +36,8 @@ export interface Seen {
 }
 
 export async function see(tab: Tab): Promise<Seen> {
-  if (tab.isCrashed) return nothing(tab)
+  if (tab.isCrashed || tab.document.failure !== null) return nothingSeen(tab.document.url)
   const frames = await Frames.of(tab)
-  if (tab.document.failure !== null) return nothing(tab)
   const places = await Promise.all(
     frames.all.map(async (frame) => ({ frame, place: await frames.placeOf(frame).catch(() => NOWHERE) })),
   )
@@ -158,9 +157,9 @@ function fitting(frames: readonly FrameSight[], elements: readonly ElementSight[
   return elements.filter((element) => kept.has(element))
 }
 
-/** Of a page that could not be loaded, or is no more. */
-function nothing({ document, targetId: _id }: Tab): Seen {
-  const frame = { ...EMPTY, url: document.url, origin: 'null', parent: null, is_visible: true }
+/** Of a page that could not be loaded, is no more, or says nothing. */
+export function nothingSeen(url: string): Seen {
+  const frame = { ...EMPTY, url, origin: 'null', parent: null, is_visible: true }
   return { frames: [frame], elements: [], storage: { cookies: 0, local: 0, indexed: 0 } }
 }
 

@@ -8,6 +8,7 @@ import { SOURCE, World, WORLD } from './world.ts'
 
 const SET_UP_MS = 5_000
 const MOST_DIALOGS = 10
+const BLOCKED_MS = 1_000
 /** Of one document: it asks in a loop, and nothing else runs in it any more. */
 const TOO_MANY_DIALOGS = 30
 const MOST_ANSWERS = 50
@@ -178,6 +179,7 @@ export class Tab {
 
   async navigate(url: string, answerMs: number): Promise<string | null> {
     return this.whileOnItsWay(async () => {
+      await this.#endWhatBlocks()
       const { errorText } = await this.cdp.call<{ errorText?: string }>(
         'Page.navigate',
         { url },
@@ -185,6 +187,14 @@ export class Tab {
         answerMs,
       )
       return errorText ?? null
+    })
+  }
+
+  /** The next document may have the same process, and would wait for a script without an end. */
+  async #endWhatBlocks(): Promise<void> {
+    if (this.#isCrashed) return
+    await this.cdp.call('Runtime.evaluate', { expression: '1' }, this.sessionId, BLOCKED_MS).catch(() => {
+      this.cdp.dispatch('Runtime.terminateExecution', {}, this.sessionId)
     })
   }
 

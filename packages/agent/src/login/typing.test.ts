@@ -1,28 +1,23 @@
 // What is typed and clicked, and by which a page can go wrong.
 import assert from 'node:assert/strict'
-import { after, before, suite, test } from 'node:test'
+import { suite, test } from 'node:test'
 import type { PageSight } from '@berth/contracts/login-sight'
 import { evaluate } from '../testing/page.ts'
-import { LoginUnderTest, named, saying } from './testing/login-under-test.ts'
+import { named, saying } from './testing/login-under-test.ts'
+import { sharedLogin } from './testing/shared.ts'
 
 const title = (sight: PageSight) => sight.frames[0]!.title
 
 suite('typing', () => {
-  let login: LoginUnderTest
-  const endings: (() => Promise<void>)[] = []
-  before(async () => {
-    login = await LoginUnderTest.start({ after: (end) => void endings.unshift(end) })
-  })
-  after(async () => {
-    for (const end of endings) await end()
-  })
+  const shared = sharedLogin()
 
   const script = async (expression: string) => {
-    using cdp = await login.agent.openCdp()
+    using cdp = await shared().agent.openCdp()
     return await evaluate(cdp, expression)
   }
 
   test('fields that a script controls see real keys, and a button wakes up by them', async () => {
+    const login = shared()
     // As React does it: what is not told by an event is put back.
     login.pages['/controlled'] =
       `<input name="user" value="before"><button disabled onclick="document.title = state">Next</button><script>
@@ -48,6 +43,7 @@ suite('typing', () => {
   })
 
   test('a field that takes less or other than it is given is refused, one with a mask is not', async () => {
+    const login = shared()
     login.pages['/fields'] = `<input name="short" maxlength="3"><input name="masked" oninput="this.value =
         this.value.replace(/\\D/g, '').replace(/^(\\d{3})(\\d+)/, '($1) $2')">
       <input name="stubborn" oninput="this.value = ''"><input name="locked" readonly><input name="off" disabled>
@@ -83,6 +79,7 @@ suite('typing', () => {
   }
   for (const [name, page] of Object.entries(cases)) {
     test(`a code goes into boxes ${name}`, async () => {
+      const login = shared()
       login.pages['/boxes'] = page
       login.pages['/sent'] = '<script>document.title = location.search.slice(1)</script>'
       const sight = await login.visit('/boxes')
@@ -98,6 +95,7 @@ suite('typing', () => {
   }
 
   test('typing ends when the page goes elsewhere, and nothing reaches the next one', async () => {
+    const login = shared()
     const typed: string[] = []
     login.pages['/leaving'] =
       `<input name="user" oninput="if (this.value.length === 3) location = 'http://localhost:${login.port}/catching'">`
@@ -117,6 +115,7 @@ suite('typing', () => {
   })
 
   test('typing ends when another frame takes the focus', async () => {
+    const login = shared()
     login.pages['/robbed'] =
       `<input name="user" oninput="if (this.value.length === 3) frames[0].postMessage('now', '*')">
       <iframe src="//localhost:${login.port}/robber"></iframe>`
@@ -133,6 +132,7 @@ suite('typing', () => {
   })
 
   test('what is covered, drawn by a label or below the window is clicked all the same', async () => {
+    const login = shared()
     login.pages['/odd'] =
       `<div style="position:fixed;inset:0 0 200px 0;background:#fffc" onclick="document.title += 'cover,'"></div>
       <button onclick="document.title += 'covered,'" style="position:fixed;top:20px">Covered</button>
@@ -151,6 +151,7 @@ suite('typing', () => {
   })
 
   test('an option is chosen, Enter sends a form, and there is a way back', async () => {
+    const login = shared()
     login.pages['/choice'] =
       `<title>Choice</title><form action="/chosen"><select name="org" onchange="document.title = this.value">
       <option value="">Choose</option><option value="a">A GmbH</option><option value="b">B Inc.</option></select><input name="user"></form>`

@@ -41,7 +41,7 @@ export class LoginUnderTest {
       server.close()
       server.closeAllConnections()
     })
-    const agent = await AgentUnderTest.start(t, { browser: HEADLESS })
+    const agent = await AgentUnderTest.start(t, { browser: HEADLESS, leaseSeconds: 600 })
     await agent.ready()
     return new LoginUnderTest(agent, (server.address() as AddressInfo).port, pages)
   }

@@ -1,0 +1,86 @@
+// Pages that are too much, by accident or on purpose: what is told of them has its bounds, and takes its time.
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { Ajv } from 'ajv'
+import { MOST_ELEMENTS, MOST_FRAMES, PageSight } from '@berth/contracts/login-sight'
+import { sharedLogin } from './testing/shared.ts'
+
+const MOST_BYTES = 2_200_000
+/** Beyond what it was asked to wait. */
+const MOST_MS = 9_000
+const check = new Ajv({ strict: true, allowUnionTypes: true }).compile<PageSight>(PageSight)
+
+suite('floods', () => {
+  const shared = sharedLogin()
+
+  const floods: Record<string, { page: string; isSeen?: (sight: PageSight) => void }> = {
+    '10,000 inputs with long names': {
+      page: `<script>document.write(Array.from({ length: 10000 }, (_, i) => '<input name="' + i + 'x'.repeat(5000) + '" placeholder="' + '\\\\"'.repeat(500) + '">').join(''))</script>`,
+      isSeen: ({ elements }) => assert.equal(elements.length, MOST_ELEMENTS),
+    },
+    '50 MB of text': {
+      page: `<h1>Long</h1><script>for (let i = 0; i < 500; i++) document.body.append(document.createElement('p').textContent = 'lorem ipsum '.repeat(9000))</script>`,
+    },
+    '2 MB of text': {
+      page: `<h1>Long</h1><script>for (let i = 0; i < 20; i++) document.body.append(document.createElement('p').textContent = 'lorem ipsum '.repeat(9000))</script>`,
+      isSeen: ({ frames }) => assert.match(frames[0]!.text, /lorem/),
+    },
+    'one text of 50 MB': { page: `<h1>Long</h1><script>document.body.append('a'.repeat(50e6))</script>` },
+    'a select with 20,000 options': {
+      page: `<select name="s"><script>document.querySelector('select').innerHTML = Array.from({ length: 20000 }, (_, i) => '<option value="' + 'v'.repeat(400) + i + '">' + 'l'.repeat(400)).join('')</script>`,
+      isSeen: ({ elements }) => assert.ok(elements[0]!.options.length <= 60),
+    },
+    'a hundred frames': {
+      page: `<script>for (let i = 0; i < 100; i++) { const frame = document.createElement('iframe'); frame.srcdoc = '<input name=f' + i + '>'; document.body.append(frame) }</script>`,
+      isSeen: ({ frames }) => assert.equal(frames.length, MOST_FRAMES),
+    },
+    'elements a thousand deep': {
+      page: `<script>let at = document.body; for (let i = 0; i < 3000; i++) at = at.appendChild(document.createElement('div')); at.innerHTML = '<input name="deep">'</script>`,
+    },
+    'endless changes': {
+      page: `<input name="user"><p></p><script>const p = document.querySelector('p'); setInterval(() => { for (let i = 0; i < 200; i++) p.append(document.createElement('b')); if (p.childNodes.length > 2000) p.textContent = '' }, 1)</script>`,
+      isSeen: ({ is_quiet, elements }) => {
+        assert.equal(is_quiet, false)
+        assert.equal(elements[0]!.name, 'user')
+      },
+    },
+    'endless requests': {
+      page: `<input name="user"><script>const ask = () => fetch('/nothing?' + Math.random()).finally(ask); for (let i = 0; i < 20; i++) ask()</script>`,
+      isSeen: ({ elements }) => assert.equal(elements[0]!.name, 'user'),
+    },
+    'endless addresses': {
+      page: `<input name="user"><script>setInterval(() => history.replaceState(null, '', '?' + Math.random() + 'x'.repeat(9000)), 5)</script>`,
+      isSeen: ({ url }) => assert.ok(url.length <= 4096),
+    },
+    'a document that goes to itself': {
+      page: `<h1>Round</h1><script>setTimeout(() => location.reload(), 30)</script>`,
+    },
+    'a script without end': { page: `<h1>Busy</h1><script>setTimeout(() => { for (;;); }, 300)</script>` },
+    'names that hide what documents have': {
+      page: `<form name="hasFocus"><input name="parentElement"><input name="isConnected"><input name="querySelectorAll"></form>
+        <form name="activeElement"></form><form name="readyState"></form><img name="querySelectorAll"><img name="getElementById"><img name="elementFromPoint">`,
+      isSeen: ({ elements }) => assert.equal(elements.length, 3),
+    },
+  }
+  for (const [name, { page, isSeen }] of Object.entries(floods)) {
+    test(`${name} stay within bounds`, async (t) => {
+      const login = shared()
+      login.pages['/flood'] = `<body>${page}`
+      const began = performance.now()
+      const sight = await login.visit('/flood', { quiet_ms: 300, most_ms: 3_000 })
+      const ms = Math.round(performance.now() - began)
+      const { length } = JSON.stringify(sight)
+      t.diagnostic(`${ms} ms, ${length} characters`)
+      assert.ok(check(sight), JSON.stringify(check.errors))
+      assert.ok(length <= MOST_BYTES)
+      assert.ok(ms <= 3_000 + MOST_MS)
+      isSeen?.(sight)
+      // And the next page is as any other.
+      login.pages['/after'] = '<title>After</title><input name="user">'
+      // Only once what it began is over: one renderer does it all.
+      const next = await login.visit('/after', { most_ms: 60_000 })
+      assert.equal(next.frames[0]!.title, 'After')
+      assert.equal((await login.fill(next.elements[0]!.ref, 'anna')).result, 'done')
+    })
+  }
+})

@@ -1,0 +1,200 @@
+// What goes on behind a page: requests, answers, authentication, and a Chromium that ends.
+import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
+import { suite, test } from 'node:test'
+import { evaluate } from '../testing/page.ts'
+import { LoginUnderTest, named, saying } from './testing/login-under-test.ts'
+import { sharedLogin } from './testing/shared.ts'
+
+suite('traffic', () => {
+  const shared = sharedLogin()
+
+  test('a page is quiet when what it asked for is there and shown', async () => {
+    const login = shared()
+    login.pages['/slow'] = (_request, response) => void setTimeout(() => response.end('"the answer"'), 900)
+    login.pages['/asking'] = `<script>fetch('/slow').then((answer) => answer.json()).then((text) => {
+      setTimeout(() => document.body.append(text), 200) })</script>`
+    const page = await login.visit('/asking')
+    assert.equal(page.is_quiet, true)
+    assert.match(page.frames[0]!.text, /the answer/)
+    assert.equal(page.is_polling, false)
+  })
+
+  test('a redirect that is to come is waited for', async () => {
+    const login = shared()
+    login.pages['/soon'] = '<meta http-equiv="refresh" content="1; url=/arrived">Soon'
+    login.pages['/arrived'] = '<title>Arrived</title>'
+    assert.equal((await login.visit('/soon')).frames[0]!.title, 'Arrived')
+  })
+
+  test('streams, sockets and polls do not keep a page from being quiet, and polls are told', async () => {
+    const login = shared()
+    const open: ServerResponse[] = []
+    login.pages['/stream'] = (_request, response) => {
+      open.push(response)
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n')
+    }
+    login.pages['/poll'] = (_request, response) => void setTimeout(() => response.end('{}'), 250)
+    login.pages['/waiting'] =
+      `Waiting<script>new EventSource('/stream'); setInterval(() => fetch('/poll?' + Math.random()), 400)</script>`
+    await login.visit('/waiting', { most_ms: 3_000 })
+    // It takes some of them to know.
+    await login.look({ quiet_ms: 0, most_ms: 2_500, until_changed: true })
+    const page = await login.look({ most_ms: 4_000 })
+    assert.equal(page.is_quiet, true)
+    assert.equal(page.is_polling, true)
+    for (const response of open) response.end()
+  })
+
+  test('a request that never ends costs one look its time, and no other', async () => {
+    const login = shared()
+    const held: ServerResponse[] = []
+    login.pages['/never'] = (_request, response) => void held.push(response)
+    login.pages['/hanging'] = `Hanging<script>fetch('/never')</script>`
+    assert.equal((await login.visit('/hanging', { most_ms: 1_000 })).is_quiet, false)
+    assert.equal((await login.look({ most_ms: 11_000 })).is_quiet, false)
+    assert.equal((await login.look({ most_ms: 2_000 })).is_quiet, true)
+    for (const response of held) response.end()
+  })
+
+  test('status, headers and failures are those of the document', async () => {
+    const login = shared()
+    login.pages['/limited'] = (_request, response) =>
+      void response
+        .writeHead(429, { 'retry-after': '30', server: 'x', 'x-other': 'y', 'content-type': 'text/html' })
+        .end('<h1>Slow down</h1>')
+    login.pages['/to-limited'] = (_request, response) =>
+      void response.writeHead(302, { location: '/limited' }).end()
+    const limited = await login.visit('/to-limited')
+    assert.equal(limited.status, 429)
+    assert.equal(limited.url, login.url('/limited'))
+    assert.deepEqual(limited.headers, { 'retry-after': '30', server: 'x' })
+    assert.deepEqual(limited.frames[0]!.headings, ['Slow down'])
+
+    const refused = await login.visit('http://127.0.0.1:9/')
+    assert.match(refused.failure!, /^net::ERR_/)
+    assert.equal(refused.url, 'http://127.0.0.1:9/')
+    assert.equal(refused.frames.length, 1)
+    login.pages['/empty'] = (_request, response) => void response.writeHead(204).end()
+    const empty = await login.visit('/empty')
+    assert.equal(empty.failure, 'net::ERR_ABORTED')
+    const again = await login.visit('/limited')
+    assert.equal(again.failure, null)
+    await assert.rejects(login.visit('file:///etc/passwd'), /400/)
+    await assert.rejects(login.visit('javascript:alert(1)'), /400/)
+  })
+
+  test('HTTP authentication is told, answered for its hosts, and not twice with the same', async () => {
+    const login = shared()
+    const given: string[] = []
+    login.pages['/basic'] = (request, response) => {
+      const [, text = ''] = (request.headers.authorization ?? '').split(' ')
+      const answer = Buffer.from(text, 'base64').toString()
+      given.push(answer)
+      if (answer === 'anna:right')
+        return void response.writeHead(200, { 'content-type': 'text/html' }).end('<title>In</title>')
+      response
+        .writeHead(401, { 'www-authenticate': 'Basic realm="Staff"', 'content-type': 'text/html' })
+        .end('<title>Out</title>')
+    }
+    const asked = await login.visit('/basic')
+    const origin = login.url('')
+    assert.deepEqual(asked.http_auth, { origin, scheme: 'basic', realm: 'Staff', is_rejected: false })
+    assert.equal(asked.status, 401)
+    assert.equal(asked.frames[0]!.title, 'Out')
+
+    const answer = (user: string, value: string, hosts: string[]) =>
+      login.act({ act: 'authenticate', user, value, hosts })
+    assert.equal((await answer('anna', 'right', [])).result, 'elsewhere')
+    assert.equal((await answer('anna', 'right', ['example.com'])).result, 'done')
+    assert.equal((await login.visit('/basic')).http_auth!.is_rejected, false)
+    assert.deepEqual(new Set(given), new Set(['']))
+
+    assert.equal((await answer('anna', 'wrong', ['127.0.0.1'])).result, 'done')
+    for (let time = 0; time < 3; time++) {
+      const rejected = await login.visit('/basic')
+      assert.equal(rejected.http_auth!.is_rejected, true)
+      assert.equal(rejected.status, 401)
+    }
+    assert.equal(given.filter((each) => each === 'anna:wrong').length, 1)
+
+    assert.equal((await answer('anna', 'right', ['127.0.0.1'])).result, 'done')
+    const inside = await login.visit('/basic')
+    assert.equal(inside.status, 200)
+    assert.equal(inside.http_auth, null)
+    assert.equal(inside.frames[0]!.title, 'In')
+
+    login.pages['/part'] = (_request, response) =>
+      void response.writeHead(401, { 'www-authenticate': 'Digest realm="Part", nonce="1"' }).end()
+    login.pages['/parts'] =
+      '<title>Parts</title><script>fetch("/part").then(({ status }) => { document.title = status })</script>'
+    const part = await login.visit('/parts')
+    assert.equal(part.frames[0]!.title, '401')
+  })
+
+  test('a look waits until the page shows something else', async () => {
+    const login = shared()
+    login.pages['/push'] =
+      `<p>Approve on your phone</p><p id="left">30</p><script>let left = 30; setInterval(() => {
+      document.getElementById('left').textContent = --left }, 200); window.go = () => { document.querySelector('p').textContent = 'Welcome' }</script>`
+    const page = await login.visit('/push', { quiet_ms: 100, most_ms: 3_000 })
+    const began = performance.now()
+    const same = await login.look({ quiet_ms: 0, most_ms: 1_500, until_changed: true })
+    assert.ok(performance.now() - began >= 1_400, 'a clock that counts down is no change')
+    assert.equal(same.document, page.document)
+    const changed = login.look({ quiet_ms: 0, most_ms: 20_000, until_changed: true })
+    using cdp = await login.agent.openCdp()
+    await evaluate(cdp, 'go()')
+    assert.match((await changed).frames[0]!.text, /Welcome/)
+    assert.ok(performance.now() - began < 10_000)
+  })
+
+  test('other clients go on as before, and their pages are not ours', async () => {
+    const login = shared()
+    login.pages['/mine'] = '<title>Mine</title><input name="user">'
+    login.pages['/theirs'] = '<title>Theirs</title>'
+    await login.visit('/mine')
+    using cdp = await login.agent.openCdp()
+    const { targetId } = await cdp.call<{ targetId: string }>('Target.createTarget', {
+      url: login.url('/theirs'),
+    })
+    const page = await login.look()
+    assert.equal(page.frames[0]!.title, 'Mine')
+    assert.equal(page.is_popup, false)
+    // It is in front, and ours gets its keys all the same.
+    assert.equal((await login.fill(named(page, 'user').ref, 'anna')).result, 'done')
+    await cdp.call('Target.closeTarget', { targetId })
+    assert.equal((await login.look()).document, page.document)
+    // What a page is told to be by its debugger would be seen by it.
+    assert.equal(
+      await evaluate(cdp, 'Object.keys(globalThis).some((name) => name.startsWith("berth"))'),
+      false,
+    )
+  })
+})
+
+test('a Chromium that ends is told, and the next look is of the next one', async (t) => {
+  const login = await LoginUnderTest.start(t, { '/page': '<title>Page</title><button>Go</button>' })
+  const page = await login.visit('/page')
+  const waiting = login.look({ most_ms: 20_000, until_changed: true }).catch((error: Error) => error.message)
+  {
+    using cdp = await login.agent.openCdp()
+    await cdp.call('Browser.close')
+  }
+  assert.match(String(await waiting), /410/)
+  const next = await login.look()
+  assert.ok(next.document > page.document)
+  assert.equal(next.url, 'about:blank')
+  assert.equal((await login.click(saying(page, 'Go').ref)).result, 'gone')
+  assert.equal((await login.visit('/page')).frames[0]!.title, 'Page')
+  // Somebody closes the page itself.
+  using cdp = await login.agent.openCdp()
+  const { targetInfos } = await cdp.call<{ targetInfos: { targetId: string; type: string }[] }>(
+    'Target.getTargets',
+  )
+  await cdp.call('Target.createTarget', { url: 'about:blank' })
+  await cdp.call('Target.closeTarget', {
+    targetId: targetInfos.find(({ type }) => type === 'page')!.targetId,
+  })
+  assert.equal((await login.look()).url, 'about:blank')
+})
