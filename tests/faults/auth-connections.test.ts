@@ -215,3 +215,29 @@ test('a server that stops leaves flows to the next one, or ends them with its se
   const ended = await reaches(second, id, 'FAILED')
   assert.match(ended.error_message!, /server was stopped/)
 })
+
+test('what is old goes, but for the latest flow of a connection', async (t) => {
+  const dataDir = tempDir(t)
+  const first = await startServer(t, { dataDir })
+  const { id } = await loggedIn(first, 'plain')
+  await send(first, 'POST', `/auth/connections/${id}/check`)
+  await begin(first, id)
+  await reaches(first, id, 'SUCCESS')
+  const gone = await loggedIn(first, 'plain')
+  await send(first, 'DELETE', `/auth/connections/${gone.id}`)
+  assert.equal((await timeline(first, id)).length, 3)
+  const year = "interval '1 year'"
+  await query(
+    first,
+    `UPDATE auth_flows SET created_at = created_at - ${year}, finished_at = finished_at - ${year}`,
+  )
+  await query(first, `UPDATE auth_checks SET created_at = created_at - ${year}`)
+  await query(first, `UPDATE auth_connections SET deleted_at = deleted_at - ${year}`)
+  await first.stop()
+  const second = await startServer(t, { dataDir })
+  await eventually('the clean-up was at it', async () => (await timeline(second, id)).length === 1)
+  assert.equal((await read(second, id)).flow_status, 'SUCCESS')
+  await eventually('nothing is left of the other', async () => {
+    return (await query(second, 'SELECT id FROM auth_connections WHERE id = $1', [gone.id])).length === 0
+  })
+})
