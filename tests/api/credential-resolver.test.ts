@@ -362,8 +362,44 @@ test('who refers to a credential is told when it is renamed and when it is delet
   const { id, name } = await newCredential()
   uses.length = 0
   await credentials.update(db, caller, id, { values: { a: 'b' }, name })
+  assert.deepEqual(uses, [])
   await credentials.update(db, caller, id, { name: `${name}!` })
+  assert.deepEqual([...new Set(uses)], [`${projectId}: ${name} is ${name}!`])
+  uses.length = 0
   await credentials.delete(db, caller, id)
+  assert.deepEqual([...new Set(uses)], [`${projectId}: ${name}! is gone`])
+  uses.length = 0
   await credentials.delete(db, caller, id)
-  assert.deepEqual(uses, [`${projectId}: ${name} is ${name}!`, `${projectId}: ${name}! is gone`])
+  assert.deepEqual(uses, [])
+})
+
+test('a login that is kept while its credential is changed or deleted waits for nobody who waits for it', async () => {
+  // Stands for the row of a connection, which logins lock first.
+  const CONNECTION = 7_331
+  const lockConnection = (tx: Db) => sql`SELECT pg_advisory_xact_lock(${CONNECTION})`.execute(tx)
+  const service = new CredentialService({
+    secrets,
+    uses: [
+      {
+        renamed: async (tx) => void (await lockConnection(tx)),
+        deleted: async (tx) => void (await lockConnection(tx)),
+      },
+    ],
+    defaultProject: () => Promise.resolve({ id: projectId }),
+  })
+  for (const meanwhile of [
+    async (tx: Db, id: string) => void (await service.update(tx, caller, id, { name: unique() })),
+    (tx: Db, id: string) => service.delete(tx, caller, id),
+  ]) {
+    const { id, name } = await newCredential()
+    let changing: Promise<unknown> | undefined
+    await change(async (tx) => {
+      await lockConnection(tx)
+      changing = change((other) => meanwhile(other, id))
+      while (!(await isAnyoneWaiting())) await resolver.standing(db, projectId, { name })
+      const login = { reference: { name }, domain: 'a.example', values: { pin: '1' }, ssoProvider: undefined }
+      assert.deepEqual(await resolver.keep(tx, projectId, login), { name })
+    })
+    await changing
+  }
 })

@@ -199,7 +199,7 @@ test('changes that come at once are all there afterwards', async () => {
   const names = Array.from({ length: 20 }, (_, index) => `value${index}`)
   await Promise.all(names.map((name) => credentials.update(id, { values: { [name]: 'x' } })))
   assert.deepEqual((await credentials.retrieve(id)).value_keys?.toSorted(), names.toSorted())
-  await credentials.delete(id)
+  await Promise.all(names.map(() => credentials.delete(id)))
 })
 
 test('a URI of an authenticator app is taken, and what it says wins over the fields beside it', async () => {

@@ -1,6 +1,7 @@
 // Stored credentials against who has the database in hand: what was changed or moved does not open, and nothing that
 // is stored, logged or answered holds a secret.
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { after, test } from 'node:test'
 import type { Credential } from '@berth/contracts/credentials'
 import { newTenant } from '../conformance/fixture-keys.ts'
@@ -245,6 +246,20 @@ test('no secret is in any answer, log line, row or file', async () => {
   }
   // Whose secret it is belongs to nobody else either.
   assert.deepEqual(filesWith(server.dataDir, 'captain@example.com'), [])
+})
+
+test('the trace of a request that may be repeated tells nobody which password was in it', async () => {
+  const body = { name: 'hashed', domain: 'a.example', values: { password: '1234' } }
+  const sent = { method: 'POST', path: '/credentials', body: JSON.stringify(body) }
+  const headers = [
+    ['Content-Type', 'application/json'],
+    ['Idempotency-Key', 'hashed'],
+  ] as const
+  assert.equal((await caller.sendAs(mine.key.key, { ...sent, headers })).status, 201)
+  const [row] = await database.run("SELECT request_hash FROM idempotency_keys WHERE key = 'hashed'")
+  const guess = JSON.stringify(['createCredential', null, [{}, {}, body]])
+  const digest = createHash('sha256').update(guess).digest()
+  assert.ok(!digest.equals(row!['request_hash'] as Buffer))
 })
 
 test('a deleted credential leaves nothing to open', async () => {

@@ -44,6 +44,7 @@ import { ProjectService } from './projects/service.ts'
 import { countLiveProxies } from './proxies/store.ts'
 import { Keyring } from './secrets/keyring.ts'
 import { SealedBox } from './secrets/sealed-box.ts'
+import { serviceSecret } from './secrets/service-secret.ts'
 import { openDriver, startSessions, type SessionsPart } from './sessions-part.ts'
 import { docsPage } from './docs/page.ts'
 import { Metrics } from './system/metrics.ts'
@@ -206,7 +207,7 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
     access,
     sessionGuard: part.accessTo(rate).guard,
     audit,
-    answers: new IdempotentAnswers(box),
+    answers: new IdempotentAnswers({ box, secret: await serviceSecret(db, box, 'idempotent-requests') }),
     originOf: (request) => originOf(config, request),
     heldActs: new Turnstile(Math.floor(config.BERTH_DATABASE_POOL / 2)),
     openStreams,

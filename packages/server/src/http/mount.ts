@@ -22,7 +22,7 @@ import { inTransaction, type Transaction } from '../db/transaction.ts'
 import type { Access, Guard } from './access.ts'
 import { auditRecord } from './audit-hook.ts'
 import type { BodyStream, Call, Commit, OffsetPage, Outcome, RawAnswer, Route, TokenPage } from './call.ts'
-import { readIdempotencyKey, type IdempotentAnswers } from './idempotency.ts'
+import type { IdempotentAnswers } from './idempotency.ts'
 import type { OpenStreams } from './open-streams.ts'
 import { offsetHeaders, tokenHeaders } from './paging.ts'
 import type { Principal } from './principal.ts'
@@ -222,7 +222,7 @@ async function change(route: Route, options: Change): Promise<unknown> {
   const { operation } = route
   const { context, request, reply, db, answers, originOf } = options
   const idempotent = takesIdempotencyKey(operation)
-    ? readIdempotencyKey(request.headers['idempotency-key'], {
+    ? answers.read(request.headers['idempotency-key'], {
         principal: context.principal,
         projectId: context.projectId,
         operationId: operation.id,
