@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Secrets } from './secrets.ts'
+import { ServiceLog } from './control/logs/service-log.ts'
+import { secrets as ofProcess, Secrets } from './secrets.ts'
 
 const VALUE = `p&ss "w<ö>rd'/+\\%`
 
@@ -98,4 +99,19 @@ test('without secrets everything is as it was', () => {
   assert.equal(secrets.isInUse, false)
   secrets.add(['x'])
   assert.equal(secrets.isInUse, true)
+})
+
+test('what programs of the instance say is kept without them', async () => {
+  const log = new ServiceLog()
+  log.append(Buffer.from('before: planted-secret\n'))
+  ofProcess.add(['planted-secret'])
+  log.append(Buffer.from('[INFO:CONSOLE] "planted-'))
+  log.append(Buffer.from('secret", source: https://a.example/?p=planted-secret\n'))
+  const lines: string[] = []
+  for await (const { message } of log.read({ follow: false, signal: AbortSignal.timeout(1_000) }))
+    lines.push(message)
+  assert.deepEqual(lines, [
+    'before: planted-secret',
+    '[INFO:CONSOLE] "[redacted]", source: https://a.example/?p=[redacted]',
+  ])
 })

@@ -123,6 +123,7 @@ export type Shape = Static<typeof Shape>
  *   PUT  /policy           204, the policies of Chromium by name; those that are read at its start, from its next
  *   PUT  /telemetry        204, TelemetryOrder, when what can be captured is
  *   …    /profile          see profile-archive.ts
+ *   …    /login/…          see login-sight.ts
  *   GET  /telemetry?after=N  200, a line of JSON for every event whose number is greater: { n, event }
  */
 export const LeaseRenewal = Strict({ seconds: Type.Integer({ minimum: 1, maximum: 3600 }) })

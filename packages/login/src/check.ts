@@ -3,6 +3,7 @@ import { allowedHosts, isOf } from './hosts.ts'
 import type { Hands } from './hands.ts'
 import type { Checks } from './memory.ts'
 import type { CheckOutcome } from './run.ts'
+import { logOutWords } from './words/actions.ts'
 import { snapshotOf, type Snapshot } from './engine/snapshot.ts'
 
 const QUIET_MS = 500
@@ -26,6 +27,10 @@ export async function checkSession({
   allowedDomains,
   signal,
 }: CheckOptions): Promise<CheckOutcome> {
+  // What differs only behind `#` would not be loaded again.
+  if (checks.url.includes('#')) {
+    await hands.visit({ url: 'about:blank', aside: false, quiet_ms: 0, most_ms: MOST_MS }, signal)
+  }
   let sight = await hands.visit(
     { url: checks.url, aside: false, quiet_ms: QUIET_MS, most_ms: MOST_MS },
     signal,
@@ -59,26 +64,25 @@ export function voteOn(
       'inconclusive',
       now.status === null ? 'The page could not be loaded' : `The website answered with HTTP ${now.status}`,
     )
-  const isBlocked = now.obstacle !== undefined && now.obstacle.code !== 'unsupported_auth_method'
-  if (isBlocked) return say('inconclusive', now.obstacle!.message)
   if (!isOf(now.url, hosts)) return say('inconclusive', 'The website led to another domain')
 
   const share = (markers: readonly string[]) =>
     markers.length === 0 ? 0 : markers.filter((marker) => now.features.has(marker)).length / markers.length
   const inside = share(signedIn.markers)
   const outside = share(signedOut.markers)
-  if (now.status === 401 && signedIn.status !== 401)
-    return say('out', 'The website asks for a login (HTTP 401)')
-  if (now.status === 403 && signedOut.status === 403)
-    return say('out', 'The website refuses the page (HTTP 403)')
+  const { obstacle, status } = now
+  // A login page keeps its captcha for those who are out.
+  const isLoginPage = now.isLogin && outside >= 0.5
   if (
-    now.status !== null &&
-    now.status >= 400 &&
-    now.status !== signedIn.status &&
-    now.status !== signedOut.status
-  ) {
-    return say('inconclusive', `The website answered with HTTP ${now.status}`)
-  }
+    obstacle &&
+    obstacle.code !== 'unsupported_auth_method' &&
+    !(obstacle.code === 'captcha_blocked' && isLoginPage)
+  )
+    return say('inconclusive', obstacle.message)
+  if (status === 401 && signedIn.status !== 401) return say('out', 'The website asks for a login (HTTP 401)')
+  if (status === 403 && signedOut.status === 403) return say('out', 'The website refuses the page (HTTP 403)')
+  if (status !== null && status >= 400 && status !== signedIn.status && status !== signedOut.status)
+    return say('inconclusive', `The website answered with HTTP ${status}`)
 
   // Where it led to says something only if something of the page is there as well.
   const byAddress = (url: string, markers: readonly string[], part: number) => {
@@ -86,22 +90,24 @@ export function voteOn(
       signedIn.url !== signedOut.url && now.features.size > 0 && (part > 0 || markers.length === 0)
     return isTelling && now.url === url ? 0.5 : 0
   }
-  const forIn = inside + (now.isSignedIn ? 1 : 0) + byAddress(signedIn.url, signedIn.markers, inside)
-  const forOut = outside + (now.isLogin ? 1 : 0) + byAddress(signedOut.url, signedOut.markers, outside)
-  if (forIn >= 0.5 && forOut < 0.5) return say('in', 'The page looks as it does for those who are signed in')
-  if (forOut >= 0.5 && forIn < 0.5)
+  // The way out is gone: what else is as it was says little, and a way in says that it is needed again.
+  const isLeft = signedIn.markers.some((marker) => logOutWords.in(marker)) && !now.isSignedIn
+  const seemsIn = inside + byAddress(signedIn.url, signedIn.markers, inside)
+  const forIn = now.isSignedIn ? 1 + seemsIn : isLeft ? Math.min(seemsIn, 0.4) : seemsIn
+  const forOut =
+    outside +
+    (now.isLogin || (isLeft && now.isSignedOut) ? 1 : 0) +
+    byAddress(signedOut.url, signedOut.markers, outside)
+  if (forIn >= 0.5 && forIn >= 2 * forOut)
+    return say('in', 'The page looks as it does for those who are signed in')
+  if (forOut >= 0.5 && forOut >= 2 * forIn)
     return say(
       'out',
       now.isLogin ? 'The page asks for a login' : 'The page looks as it does for those who are signed out',
     )
-  if (forIn >= 2 * forOut && inside >= 0.5 && !now.isLogin)
-    return say('in', 'The page looks as it does for those who are signed in')
-  if (forOut >= 2 * forIn && outside >= 0.5 && !now.isSignedIn)
-    return say('out', 'The page looks as it does for those who are signed out')
+  const isOther = forIn === 0 && forOut === 0
   return say(
     'inconclusive',
-    forIn === 0 && forOut === 0
-      ? 'The page has nothing of what it had, signed in or out'
-      : 'The page has signs of both',
+    isOther ? 'The page has nothing of what it had, signed in or out' : 'The page has signs of both',
   )
 }

@@ -15,6 +15,7 @@ import { Tab, type Attached, type TargetInfo } from './tab.ts'
 const CHROMIUM_MS = 15_000
 const LOOK_EVERY_MS = 250
 const SEE_MS = 3_000
+const IDLE_MS = 30 * 60_000
 const AGAIN_MS = 50
 const PAGES_ONLY = [{ type: 'page' }, { exclude: true }]
 const ATTACH_MS = 5_000
@@ -34,6 +35,7 @@ export class LoginBrowser {
   readonly #chromium: Chromium
   readonly #turns = new Turnstile(1)
   #conversation: Conversation | undefined
+  #idleTimer: NodeJS.Timeout | undefined
   #number = 0
   /** Of the last look. */
   #seen: { document: number; fingerprint: string } | undefined
@@ -163,6 +165,8 @@ export class LoginBrowser {
     const turn = await this.#turns.enter(signal)
     using acquired = new DisposableStack()
     acquired.use(turn)
+    clearTimeout(this.#idleTimer)
+    acquired.defer(() => this.#rest())
     const conversation = await this.#converse()
     try {
       return await work(conversation)
@@ -206,6 +210,12 @@ export class LoginBrowser {
     await cdp.call('Target.setAutoAttach', follow)
     conversation.isBeginning = false
     return conversation
+  }
+
+  /** Longer than any login waits: until then it is we who answer what the page asks of a person. */
+  #rest(): void {
+    this.#idleTimer = setTimeout(() => this.#conversation?.cdp.close(), IDLE_MS)
+    this.#idleTimer.unref()
   }
 
   #forget(conversation: Conversation): void {

@@ -65,12 +65,21 @@ export class Elements {
     }
   }
 
-  /** A click of the mouse; whether there was a place for it. */
+  /**
+   * A click of the mouse; whether there was a place for it, and the document got it: it does not while the browser asks
+   * something of a person in a window of its own.
+   */
   async click(ref: string, { on = 'aim' }: { on?: 'aim' | 'aimAtLabel' } = {}): Promise<boolean> {
     const point = await this.#aim(ref, on)
     if (!point) return false
+    const before = await this.#world.call<number>('presses')
     await clickAt(this.tab.cdp, this.tab.sessionId, point)
-    return true
+    try {
+      return (await this.#world.call<number>('presses')) > before
+    } catch {
+      // It went elsewhere, or has more to do than to answer: both come of a click.
+      return true
+    }
   }
 
   /** Undefined: nothing of it can be clicked. */
@@ -84,9 +93,9 @@ export class Elements {
     return { x: aim.x + x, y: aim.y + y }
   }
 
-  /** As a script would. */
+  /** As a script would, and yet as if a person did: pages may open windows then. */
   async press(ref: string): Promise<boolean> {
-    return (await this.#world.call<boolean | null>('press', [ref])) === true
+    return (await this.#world.call<boolean | null>('press', [ref], { isGesture: true })) === true
   }
 
   async focus(ref: string): Promise<void> {

@@ -5,6 +5,8 @@ import { evaluate } from '../testing/page.ts'
 import { named, saying } from './testing/login-under-test.ts'
 import { sharedLogin } from './testing/shared.ts'
 
+const hostOf = (origin: string) => new URL(origin).hostname
+
 suite('pages', () => {
   const shared = sharedLogin()
 
@@ -21,15 +23,13 @@ suite('pages', () => {
     const page = await login.visit('/outer')
     assert.deepEqual(
       page.frames
-        .map(({ origin, parent, is_visible }) => {
-          const host = (index: number | null) =>
-            index !== null && new URL(page.frames[index]!.origin).hostname
-          return [new URL(origin).hostname, host(parent), is_visible].join()
-        })
+        .map(({ origin, parent, is_visible }) =>
+          [hostOf(origin), hostOf(page.frames[parent ?? 0]!.origin), is_visible].join(),
+        )
         .toSorted(),
       [
         '127.0.0.1,127.0.0.1,false',
-        '127.0.0.1,false,true',
+        '127.0.0.1,127.0.0.1,true',
         '127.0.0.1,localhost,true',
         'localhost,127.0.0.1,true',
       ],

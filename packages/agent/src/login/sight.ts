@@ -18,7 +18,7 @@ import type { World } from './world.ts'
 const COLLECT_MS = 5_000
 /** A closed shadow tree may be inside of another. */
 const MOST_ROUNDS = 3
-/** Of all of it, as JSON. */
+/** Of all frames, and of all elements, as JSON. */
 const MOST_CHARACTERS = 2_000_000
 const FARTHEST = 1_000_000
 
@@ -105,8 +105,9 @@ async function storageOf(tab: Tab, main: KnownFrame): Promise<PageSight['storage
 }
 
 function joined(looked: readonly Looked[]): Omit<Seen, 'storage'> {
-  const indexes = new Map(looked.map(({ frame }, index) => [frame.id, index]))
-  const frames = looked.map(({ frame, place, origin, collected }, index): FrameSight => {
+  const told = withinBounds(looked)
+  const indexes = new Map(told.map(({ frame }, index) => [frame.id, index]))
+  const frames = told.map(({ frame, place, origin, collected }, index): FrameSight => {
     const parent = frame.parentId === undefined ? undefined : indexes.get(frame.parentId)
     return {
       ...(collected?.frame ?? EMPTY),
@@ -117,10 +118,21 @@ function joined(looked: readonly Looked[]): Omit<Seen, 'storage'> {
       is_visible: place.isVisible,
     }
   })
-  const elements = looked.flatMap(({ place, collected }, frame) =>
+  const elements = told.flatMap(({ place, collected }, frame) =>
     (collected?.elements ?? []).map((element): ElementSight => moved(element, frame, place)),
   )
-  return { frames, elements: fitting(frames, elements) }
+  return { frames, elements: fitting(elements) }
+}
+
+/** What does not fit any more is told as empty, and without its elements: these refer to its groups. */
+function withinBounds(looked: readonly Looked[]): readonly Looked[] {
+  let left = MOST_CHARACTERS
+  return looked.map((each) => {
+    const { length } = JSON.stringify(each.collected?.frame ?? EMPTY)
+    if (length > left) return { ...each, collected: undefined }
+    left -= length
+    return each
+  })
 }
 
 const EMPTY: Collected['frame'] = {
@@ -142,8 +154,8 @@ function moved(element: Collected['elements'][number], frame: number, place: Pla
 }
 
 /** Visible ones before others, if not all can be told. */
-function fitting(frames: readonly FrameSight[], elements: readonly ElementSight[]): ElementSight[] {
-  let left = MOST_CHARACTERS - JSON.stringify(frames).length
+function fitting(elements: readonly ElementSight[]): ElementSight[] {
+  let left = MOST_CHARACTERS
   const order = [
     ...elements.filter(({ is_visible }) => is_visible),
     ...elements.filter(({ is_visible }) => !is_visible),

@@ -234,7 +234,7 @@ export class Tab {
     'Target.attachedToTarget': (params: Attached) => this.#onFrameAttached(params),
     'Target.detachedFromTarget': ({ sessionId }: { sessionId: string }) => this.#onFrameLeft(sessionId),
     'Inspector.targetCrashed': (_none: object, sessionId: string) => {
-      if (sessionId === this.sessionId) this.#isCrashed = true
+      if (sessionId === this.sessionId) this.#onCrashed()
     },
     'Page.frameNavigated': ({ frame }: { frame: Frame }, sessionId: string) =>
       this.#onNavigated(frame, sessionId),
@@ -325,6 +325,11 @@ export class Tab {
       void world.then((each) => each.sessionId === sessionId && each.end()).catch(() => {})
     }
     this.#endWorld(session.frameId)
+  }
+
+  #onCrashed(): void {
+    this.#isCrashed = true
+    for (const frameId of this.#worlds.keys()) this.#endWorld(frameId)
   }
 
   #onNavigated(frame: Frame, sessionId: string): void {

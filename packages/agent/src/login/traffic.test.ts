@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { suite, test } from 'node:test'
+import { attachToFirstPage } from '../chromium/settle.ts'
 import { evaluate } from '../testing/page.ts'
 import { LoginUnderTest, named, saying } from './testing/login-under-test.ts'
 import { sharedLogin } from './testing/shared.ts'
@@ -130,6 +131,7 @@ suite('traffic', () => {
       '<title>Parts</title><script>fetch("/part").then(({ status }) => { document.title = status })</script>'
     const part = await login.visit('/parts')
     assert.equal(part.frames[0]!.title, '401')
+    assert.deepEqual(part.http_auth, { origin, scheme: 'digest', realm: 'Part', is_rejected: true })
   })
 
   test('a look waits until the page shows something else', async () => {
@@ -173,15 +175,30 @@ suite('traffic', () => {
   })
 })
 
+test('a page that crashes is told, and another one can be visited', async (t) => {
+  const login = await LoginUnderTest.start(t, { '/page': '<title>Page</title><input name="user">' })
+  const page = await login.visit('/page')
+  using cdp = await login.agent.openCdp()
+  const { sessionId } = await attachToFirstPage(cdp)
+  cdp.dispatch('Page.crash', {}, sessionId)
+  const crashed = await login.look()
+  assert.equal(crashed.failure, 'the page crashed')
+  assert.deepEqual(crashed.elements, [])
+  assert.equal((await login.fill(named(page, 'user').ref, 'anna')).result, 'gone')
+  const again = await login.visit('/page')
+  assert.equal(again.failure, null)
+  assert.equal((await login.fill(named(again, 'user').ref, 'anna')).result, 'done')
+})
+
 test('a Chromium that ends is told, and the next look is of the next one', async (t) => {
   const login = await LoginUnderTest.start(t, { '/page': '<title>Page</title><button>Go</button>' })
   const page = await login.visit('/page')
-  const waiting = login.look({ most_ms: 20_000, until_changed: true }).catch((error: Error) => error.message)
+  const waiting = assert.rejects(login.look({ most_ms: 20_000, until_changed: true }), /410/)
   {
     using cdp = await login.agent.openCdp()
     await cdp.call('Browser.close')
   }
-  assert.match(String(await waiting), /410/)
+  await waiting
   const next = await login.look()
   assert.ok(next.document > page.document)
   assert.equal(next.url, 'about:blank')

@@ -8,6 +8,14 @@ import { sharedLogin } from './testing/shared.ts'
 
 const title = (sight: PageSight) => sight.frames[0]!.title
 
+const boxes = (oninput: string) => `${Array.from(
+  { length: 6 },
+  (_none, index) => `<input name="box${index}" maxlength="1" size="1" oninput="${oninput}">`,
+).join('')}<script>const all = [...document.querySelectorAll('input')]
+  const next = (box) => all[all.indexOf(box) + 1]?.focus()
+  addEventListener('input', () => { const code = all.map((box) => box.value).join('')
+    if (code.length === 6 && window.then) then(code); else document.title = code })</script>`
+
 suite('typing', () => {
   const shared = sharedLogin()
 
@@ -62,14 +70,6 @@ suite('typing', () => {
     assert.equal((await login.fill(named(page, 'area').ref, '')).result, 'done')
     assert.equal(await script('document.querySelector("[name=area]").value'), '')
   })
-
-  const boxes = (oninput: string) => `${Array.from(
-    { length: 6 },
-    (_none, index) => `<input name="box${index}" maxlength="1" size="1" oninput="${oninput}">`,
-  ).join('')}<script>const all = [...document.querySelectorAll('input')]
-    const next = (box) => all[all.indexOf(box) + 1]?.focus()
-    addEventListener('input', () => { const code = all.map((box) => box.value).join('')
-      if (code.length === 6 && window.then) then(code); else document.title = code })</script>`
 
   const cases: Record<string, string> = {
     'that move on at once': boxes('next(this)'),

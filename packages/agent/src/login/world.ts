@@ -26,6 +26,8 @@ export interface CallOptions {
   /** What takes longer is ended. */
   readonly ms?: number
   readonly awaits?: boolean
+  /** It happens as if a person did it. */
+  readonly isGesture?: boolean
 }
 
 interface Evaluated {
@@ -126,12 +128,16 @@ export class World {
     )
   }
 
-  async #evaluate(expression: string, { ms = CALL_MS, awaits = false }: CallOptions): Promise<Evaluated> {
+  async #evaluate(
+    expression: string,
+    { ms = CALL_MS, awaits = false, isGesture = false }: CallOptions,
+  ): Promise<Evaluated> {
     this.#check()
+    const options = { returnByValue: true, awaitPromise: awaits, userGesture: isGesture, timeout: ms }
     const evaluated = await this.#cdp
       .call<Evaluated>(
         'Runtime.evaluate',
-        { expression, contextId: this.contextId, returnByValue: true, awaitPromise: awaits, timeout: ms },
+        { expression, contextId: this.contextId, ...options },
         this.sessionId,
         ms + GRACE_MS,
       )

@@ -27,6 +27,15 @@ export class Browser {
     return this.#hands.look({ quiet_ms: QUIET_MS, most_ms: MOST_MS }, this.#signal)
   }
 
+  /** Enough where it is known what comes. */
+  lookBriefly(): Promise<PageSight> {
+    return this.#hands.look({ quiet_ms: 150, most_ms: 3_000 }, this.#signal)
+  }
+
+  visitBriefly(url: string): Promise<PageSight> {
+    return this.#hands.visit({ url, aside: false, quiet_ms: 150, most_ms: MOST_MS }, this.#signal)
+  }
+
   lookNow(): Promise<PageSight> {
     return this.#hands.look({ quiet_ms: 100, most_ms: 1_000 }, this.#signal)
   }

@@ -3,7 +3,6 @@ import { fold } from '../words/match.ts'
 import { emailWords, passwordWords } from '../words/fields.ts'
 import type { ReadChoice, Reading } from '../rules/reading.ts'
 import type { KnownValues } from '../run.ts'
-import { LoginFailed } from './failure.ts'
 import type { Values } from './values.ts'
 
 export interface Knowledge {
@@ -12,11 +11,12 @@ export interface Knowledge {
   /** What was clicked before, by its own name at its own page. */
   readonly clicked: ReadonlySet<string>
   readonly planned: ReadChoice | undefined
+  readonly hasSentPassword: boolean
 }
 
 export function ownChoice(
   { choices, form }: Reading,
-  { known, values, clicked, planned }: Knowledge,
+  { known, values, clicked, planned, hasSentPassword }: Knowledge,
 ): ReadChoice | undefined {
   const wasClicked = ({ kind, provider, label }: ReadChoice) =>
     [...clicked].some((key) => key.includes(` ${kind} ${provider ?? label} `))
@@ -27,7 +27,8 @@ export function ownChoice(
       ? undefined
       : open.find((choice) => choice.kind === 'sso_provider' && isProvider(choice, provider))
   if (sso) return sso
-  const accounts = open.filter(({ kind }) => kind === 'account')
+  // Once the password is given, accounts to choose from are several of the same person.
+  const accounts = hasSentPassword ? [] : open.filter(({ kind }) => kind === 'account')
   const mine = accounts.filter(({ label }) =>
     values.identifiers.some((value) => fold(label).includes(fold(value))),
   )
@@ -59,7 +60,8 @@ function ownMethod(
   if (values.hasPassword) {
     const password = open.find(
       ({ kind, mfaType, label }) =>
-        mfaType === 'password' || (kind === 'auth_method' && passwordWords.in(fold(label))),
+        mfaType === 'password' ||
+        ((kind === 'auth_method' || kind === 'sign_in_method') && passwordWords.in(fold(label))),
     )
     if (password) return password
   }
@@ -71,35 +73,4 @@ function ownMethod(
     if (only && others.length === 0) return only
   }
   return open.length === 1 && ways.length === 1 && !isAtForm ? ways[0] : undefined
-}
-
-/** Why nobody can go on alone. */
-export function unattendedChoiceCode(choices: readonly ReadChoice[]): LoginFailed {
-  const has = (type: string) => choices.some(({ mfaType }) => mfaType === type)
-  if (choices.some(({ kind }) => kind === 'account'))
-    return new LoginFailed('account_choice_required', 'The website asks which account to use')
-  if (has('totp'))
-    return new LoginFailed(
-      'totp_required',
-      'The website asks for a second factor, and the credential has no TOTP secret',
-    )
-  if (has('sms') || has('call'))
-    return new LoginFailed(
-      'sms_code_required',
-      'The website asks for a second factor that it sends to the phone',
-    )
-  if (has('email'))
-    return new LoginFailed(
-      'email_code_required',
-      'The website asks for a second factor that it sends by e-mail',
-    )
-  if (has('push'))
-    return new LoginFailed(
-      'external_action_required',
-      'The website asks for a second factor on another device',
-    )
-  return new LoginFailed(
-    'customer_input_required',
-    'The website asks for a choice that only a person can make',
-  )
 }

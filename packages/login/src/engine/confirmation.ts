@@ -21,7 +21,13 @@ export class Confirmation {
   }
 
   refer(address: string, sight: PageSight): void {
-    if (this.#references.size >= MOST_REFERENCES || sight.failure !== null) return
+    // The first one counts: later ones may have a dialog open that was not there.
+    if (
+      this.#references.has(plain(address)) ||
+      this.#references.size >= MOST_REFERENCES ||
+      sight.failure !== null
+    )
+      return
     const snapshot = snapshotOf(address, sight, this.#secrets())
     this.#references.set(plain(address), snapshot)
   }
@@ -73,7 +79,8 @@ export class Confirmation {
       this.#secrets(),
     )
     const isSentAway = again.isLoaded && !again.isLogin && (again.url !== login.url || again.isSignedIn)
-    const hasMore = now.cells > login.cells
+    // Cookies alone are also given to those who are half-way.
+    const hasMore = now.cells > login.cells && now.isRich
     return isSentAway || hasMore ? checksFrom(address, now, login) : undefined
   }
 }

@@ -25,34 +25,30 @@ const usualPaths = [
 const MOST_LINKS = 3
 const MOST_DEPTH = 2
 
-export interface Found {
-  readonly sight: PageSight
-  /** It shows no login, but that somebody is in. */
-  readonly isSignedIn: boolean
-}
-
 export interface Search {
   readonly browser: Browser
   readonly start: PageSight
   readonly hosts: readonly string[]
+  /** Every page on the way, as those see it who are out. */
+  readonly onPage: (sight: PageSight) => void
 }
 
-export async function findLogin(search: Search): Promise<Found> {
+export async function findLogin(search: Search): Promise<PageSight> {
   const { browser, start, hosts } = search
   const settled = await browser.settle(start, (sight) => isLogin(sight) || hasSomething(readPage(sight)))
   const reading = readPage(settled)
-  if (isLogin(settled)) return { sight: settled, isSignedIn: false }
-  if (reading.signs.isSignedIn) return { sight: settled, isSignedIn: true }
-  if (reading.obstacle && settled.status !== 404) return { sight: settled, isSignedIn: false }
+  if (isLogin(settled)) return settled
+  if (reading.signs.isSignedIn) return settled
+  if (reading.obstacle && settled.status !== 404) return settled
   const linked = await follow(search, settled, 1)
-  if (linked) return { sight: linked, isSignedIn: false }
+  if (linked) return linked
   for (const path of usualPaths) {
     const address = URL.parse(path, settled.url)?.href ?? URL.parse(path, start.url)?.href
     if (!address) break
     const sight = await browser.visit(address)
     if (sight.failure === null && isOf(sight.url, hosts) && (sight.status ?? 200) < 400 && isLogin(sight))
-      return { sight, isSignedIn: false }
-    if (sight.http_auth) return { sight, isSignedIn: false }
+      return sight
+    if (sight.http_auth) return sight
   }
   throw new LoginFailed(
     'login_form_not_found',
@@ -67,7 +63,10 @@ export function isLogin(sight: PageSight): boolean {
   if (signs.isSignedIn) return false
   return (
     form !== undefined ||
-    choices.some(({ kind }) => kind === 'sso_provider' || kind === 'sign_in_method' || kind === 'account')
+    choices.some(
+      ({ kind }) =>
+        kind === 'sso_provider' || kind === 'sign_in_method' || kind === 'auth_method' || kind === 'account',
+    )
   )
 }
 
@@ -84,6 +83,7 @@ async function follow(search: Search, from: PageSight, depth: number): Promise<P
     const sight = await openLink(search, from, link, index > 0)
     if (!sight) continue
     const settled = await browser.settle(sight, (each) => isLogin(each))
+    search.onPage(settled)
     if (isLogin(settled)) return settled
     const deeper = depth < MOST_DEPTH ? await follow(search, settled, depth + 1) : undefined
     if (deeper) return deeper

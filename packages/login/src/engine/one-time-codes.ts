@@ -45,7 +45,7 @@ export class OneTimeCodes {
   }
 
   /** Once: the one that was refused may have been too old. */
-  async renew(fields: readonly ReadField[]): Promise<boolean> {
+  renew(fields: readonly ReadField[]): boolean {
     if (!this.#last || this.#renewals > 0 || !fields.some((field) => this.covers(field))) return false
     this.#renewals++
     this.#next = this.#totp!(this.#last.expiresAt)

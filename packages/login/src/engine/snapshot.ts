@@ -5,7 +5,7 @@ import type { Checks, Signs } from '../memory.ts'
 import { caption, isClickable } from '../rules/element-words.ts'
 import { readPage } from '../rules/read-page.ts'
 import type { Obstacle } from '../rules/reading.ts'
-import { logOutWords, signInWords } from '../words/actions.ts'
+import { accountWords, logOutWords, signInWords } from '../words/actions.ts'
 import { fold } from '../words/match.ts'
 
 const MOST_MARKERS = 5
@@ -26,6 +26,8 @@ export interface Snapshot {
   readonly obstacle: Obstacle | undefined
   readonly isLoaded: boolean
   readonly cells: number
+  /** As much to do as behind a login, or what is only for those who are in. */
+  readonly isRich: boolean
 }
 
 export function snapshotOf(requested: string, sight: PageSight, secrets: readonly string[]): Snapshot {
@@ -42,8 +44,16 @@ export function snapshotOf(requested: string, sight: PageSight, secrets: readonl
     obstacle: reading.obstacle,
     isLoaded:
       sight.failure === null && (sight.status === null || sight.status < 500) && sight.frames.length > 0,
+    isRich: isRich(sight),
     cells: sight.storage.cookies + sight.storage.local + sight.storage.indexed,
   }
+}
+
+function isRich({ elements }: PageSight): boolean {
+  const says = elements
+    .filter((element) => element.is_visible && isClickable(element))
+    .map((element) => fold(caption(element)))
+  return says.length >= 10 || says.some((text) => text.length < LONGEST_MARKER && accountWords.in(text))
 }
 
 /** Without query; of what is behind `#` only what single-page applications use as a path. */

@@ -21,8 +21,7 @@ export async function fillAndSend(
   browser: Browser,
   sight: PageSight,
   form: ReadForm,
-  filled: readonly Filled[],
-  hosts: readonly string[],
+  { filled, hosts }: { filled: readonly Filled[]; hosts: readonly string[] },
 ): Promise<Sent> {
   for (const { field, value } of filled) {
     const { result, reason } = await browser.act({
@@ -79,7 +78,7 @@ async function send(
 }
 
 /** Buttons often start out disabled, until the page has seen what was typed. */
-async function enabled(browser: Browser, submit: ElementSight): Promise<ElementSight | undefined> {
+export async function enabled(browser: Browser, submit: ElementSight): Promise<ElementSight | undefined> {
   if (submit.is_enabled) return submit
   for (let looks = 0; looks < ENABLING_LOOKS; looks++) {
     const sight = await browser.lookForChange(400)

@@ -38,7 +38,6 @@ export class Values {
   readonly #known: Map<string, string>
   readonly #given = new Map<string, string>()
   readonly #typed = new Map<string, string>()
-  readonly #refused = new Set<string>()
   /** One-time codes and whatever else was typed, for masking. */
   readonly #seen = new Set<string>()
 
@@ -72,7 +71,6 @@ export class Values {
   give(field: ReadField, value: string): void {
     if (isCode(field)) this.#seen.add(value)
     this.#given.set(field.ref, value)
-    this.#refused.delete(refusal(field, value))
   }
 
   /** Once: a code does not count a second time. */
@@ -91,17 +89,6 @@ export class Values {
     if (!isCode(field)) this.#typed.set(this.#keyOf(field) ?? field.ref, value)
   }
 
-  refuse(field: ReadField): void {
-    const value = this.for(field)
-    if (value !== undefined) this.#refused.add(refusal(field, value))
-    this.#given.delete(field.ref)
-  }
-
-  isRefused(field: ReadField, value: string): boolean {
-    return this.#refused.has(refusal(field, value))
-  }
-
-  /** Refused ones too: a name may be right though it came back with a wrong password. */
   for(field: ReadField): string | undefined {
     const given = this.#given.get(field.ref)
     if (given !== undefined || isCode(field)) return given
@@ -179,8 +166,4 @@ export class Values {
 
 export function isCode({ kind }: ReadField): boolean {
   return kind === 'code' || kind === 'totp_code'
-}
-
-function refusal({ kind }: ReadField, value: string): string {
-  return `${kind}/${value}`
 }

@@ -186,9 +186,10 @@ function methodChoices(scene: Scene, form: ReadForm | undefined): ReadChoice[] {
         }),
       ]
     if (!isWay || (element.region === 'header' && !form)) return []
+    const ofSecret = form ? 'auth_method' : 'sign_in_method'
     if (word.passwordWords.in(says))
-      return form?.fields.some(({ kind }) => kind === 'password') ? [] : [choice('auth_method', element, {})]
-    if (linkOrCodeWords.in(says)) return [choice('auth_method', element, {})]
+      return form?.fields.some(({ kind }) => kind === 'password') ? [] : [choice(ofSecret, element, {})]
+    if (linkOrCodeWords.in(says)) return [choice(ofSecret, element, {})]
     const isIdentifier =
       word.emailWords.in(says) ||
       word.phoneWords.in(says) ||

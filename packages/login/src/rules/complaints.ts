@@ -53,7 +53,7 @@ function plainLines(
   before: ReadonlySet<string> | undefined,
 ): string[] {
   const { text = '' } = frames[form?.frame ?? 0] ?? {}
-  if (text.length > 4_000 || (form && !before)) return []
+  if (text.length > (before ? 4_000 : 600) || (form && !before)) return []
   return text
     .split('\n')
     .filter((line) => line.length <= LONGEST_LINE && !line.includes('?') && before?.has(line) !== true)

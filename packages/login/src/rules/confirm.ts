@@ -9,10 +9,11 @@ import {
   signUpWords,
   skipWords,
   staySignedInWords,
+  termsWords,
 } from '../words/actions.ts'
 import { fold, words } from '../words/match.ts'
 import { area, caption, isClickable } from './element-words.ts'
-import type { Scene } from './reading.ts'
+import type { Confirm, Scene } from './reading.ts'
 
 const CONSENT_PATH =
   /consent|authori[sz]e|oauth|approval|grant|permission|kmsi|stay|remember|trust|interrupt|continue|select|confirm|welcome|terms|tos|prompt/i
@@ -27,25 +28,37 @@ export function confirmOf(
   sight: PageSight,
   scenes: readonly Scene[],
   isSignedIn: boolean,
-): ElementSight | undefined {
+): Confirm | undefined {
   const [scene] = scenes
   if (!scene || scene.frame.text.length > LONGEST_PAGE) return undefined
   const buttons = scene.elements.filter(
-    (element) =>
-      element.is_visible && element.is_enabled && isClickable(element) && element.region !== 'footer',
+    (element) => element.is_visible && isClickable(element) && element.region !== 'footer',
   )
   if (buttons.length > MOST_CONTROLS) return undefined
   const text = fold(`${scene.frame.title} . ${scene.frame.text}`)
   const isStay = staySignedInWords.in(text)
+  const isTerms = termsWords.in(fold(`${scene.frame.title} . ${scene.frame.headings.join(' . ')}`))
+  const ticks = scene.elements.filter((element) => isAgreement(element, isTerms))
   const isConsent =
     consentPageWords.in(text) &&
     (CONSENT_PATH.test(URL.parse(sight.url)?.pathname ?? '') || hasDenial(buttons))
   const skip = pick(buttons, (says) => skipWords.in(says))
-  if (setUpWords.in(text) && skip && !isSignedIn) return skip
-  if (!isStay && !isConsent) return undefined
+  if (setUpWords.in(text) && skip && !isSignedIn) return { button: skip, ticks: [] }
+  if (!isStay && !isConsent && !isTerms && ticks.length === 0) return undefined
   // What is already behind the login is no question to be answered with yes.
   if (isSignedIn && !isConsent) return undefined
-  return pick(buttons, (says) => agreeWords.in(says) || nextWords.in(says)) ?? (isStay ? skip : undefined)
+  const button =
+    pick(buttons, (says) => agreeWords.in(says) || nextWords.in(says)) ?? (isStay ? skip : undefined)
+  return button && { button, ticks }
+}
+
+function isAgreement(element: ElementSight, isTerms: boolean): boolean {
+  if (element.type !== 'checkbox' || !element.is_visible || !element.is_enabled || element.is_checked)
+    return false
+  const says = fold(element.label || element.text)
+  // News are nobody's condition.
+  if (/newsletter|marketing|offers|updates|werbung|publicite/.test(says)) return false
+  return element.is_required || (isTerms && (agreeWords.in(says) || termsWords.in(says)))
 }
 
 function hasDenial(buttons: readonly ElementSight[]): boolean {

@@ -4,7 +4,9 @@ import { fold, tokens } from '../words/match.ts'
 
 /** In the order of trust. */
 export function seenWords(element: ElementSight): string {
-  return fold([element.label, element.placeholder, element.title, element.text].join(' . '))
+  // An example of an address says what is wanted, not by its own words.
+  const words = [element.label, element.placeholder, element.title, element.text].join(' . ')
+  return fold(words.replaceAll(/[^\s@]+@[^\s@]+\.[a-z]{2,}/gi, 'email'))
 }
 
 export function caption(element: ElementSight): string {

@@ -25,12 +25,12 @@ export function roleOf(element: ElementSight): Role {
   if (isIgnored(element, both)) return 'ignored'
   if (word.captchaWords.in(both) || /captcha/.test(allNames(element))) return 'captcha'
   if (isSearch(element, both)) return 'search'
+  if (isQuestion(element)) return 'text'
   if (element.type === 'password') {
     if (isCode(element, both) && !word.passwordWords.in(seen)) return 'code'
     return word.newPasswordWords.in(both) ? 'new password' : 'password'
   }
   if (isCode(element, both)) return 'code'
-  if (word.answerWords.in(both)) return 'text'
   if (
     word.organisationWords.in(seen) ||
     (word.organisationWords.in(names) && !word.usernameWords.in(seen) && !word.emailWords.in(seen))
@@ -75,6 +75,17 @@ function declaredRole(element: ElementSight): Role | undefined {
 function isIgnored(element: ElementSight, both: string): boolean {
   if (element.is_read_only && !element.has_value) return true
   return word.ignoredWords.in(both)
+}
+
+/** Of the person's own life; what is typed is often hidden. */
+export function isQuestion(element: ElementSight): boolean {
+  const names = `${seenWords(element)} ${givenNames(element)}`
+  return (
+    word.answerWords.in(names) ||
+    (/[?？؟]\s*$/.test(element.label) &&
+      !word.passwordWords.in(names) &&
+      !word.usernameWords.in(seenWords(element)))
+  )
 }
 
 function isSearch(element: ElementSight, both: string): boolean {

@@ -6,7 +6,7 @@ import { fold, tokens } from '../words/match.ts'
 import { changePasswordWords, resetPageWords } from '../words/messages.ts'
 import { caption, isTextField, seenWords } from './element-words.ts'
 import { codeSource, identifierRef, labelOf, textRef } from './field-refs.ts'
-import { boxesOf, roleOf, type Role } from './fields.ts'
+import { boxesOf, isQuestion, roleOf, type Role } from './fields.ts'
 import type { FormKind, ReadField, ReadForm, Scene } from './reading.ts'
 import { submitOf } from './submit.ts'
 
@@ -138,7 +138,8 @@ function identifierOnly(
     group,
   }: { members: readonly Member[]; asks: number; says: string; about: string; group: number },
 ): number {
-  if (asks === 0) return members.some(({ role }) => role === 'text') && isQuestion(scene, group) ? 30 : -100
+  if (asks === 0)
+    return members.some(({ role }) => role === 'text') && asksQuestion(scene, members, group) ? 30 : -100
   if (asks > 2) return -100
   const identifier = members.find(({ role }) => role === 'identifier')?.elements[0]
   const isDeclared = identifier !== undefined && /username|webauthn/.test(identifier.autocomplete)
@@ -159,7 +160,8 @@ function isUnderLogin({ frame }: Scene): boolean {
   return signInWords.in(fold(`${frame.title} . ${frame.headings.slice(0, 3).join(' . ')}`))
 }
 
-function isQuestion({ frame }: Scene, group: number): boolean {
+function asksQuestion({ frame }: Scene, members: readonly Member[], group: number): boolean {
+  if (members.some(({ elements }) => isQuestion(elements[0]!))) return true
   const text = fold(`${frame.headings.join(' . ')} . ${frame.groups[group]?.text ?? ''}`)
   return (
     word.answerWords.in(text) ||
@@ -280,7 +282,10 @@ function fieldOf(role: Role, elements: readonly ElementSight[], page: string): R
     ...common,
     kind: 'text',
     ref: textRef(element),
-    inputType: type === 'number' || type === 'url' || type === 'tel' || type === 'email' ? type : 'text',
+    inputType:
+      type === 'number' || type === 'url' || type === 'tel' || type === 'email' || type === 'password'
+        ? type
+        : 'text',
   }
 }
 

@@ -1,6 +1,7 @@
 // The way to the login, from a page that is not it; and whether the page looks as one does for those who are in.
 import type { ElementSight } from '@berth/contracts/login-sight'
 import {
+  denyWords,
   forgotWords,
   harmfulWords,
   logOutWords,
@@ -53,6 +54,8 @@ export function hasLogOut(scenes: readonly Scene[]): boolean {
     elements.some((element) => {
       if (!isClickable(element) || !element.is_visible) return false
       const says = fold(caption(element))
+      // To decline is to get out before being in.
+      if (denyWords.in(says)) return false
       return (
         (says.length < 60 && logOutWords.in(says)) ||
         LOGOUT_PATH.test(URL.parse(element.href)?.pathname ?? '')

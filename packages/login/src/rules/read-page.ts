@@ -6,6 +6,7 @@ import { confirmOf } from './confirm.ts'
 import { dismissOf } from './dismiss.ts'
 import { formOf } from './forms.ts'
 import { hasLogOut, loginLinksOf } from './links.ts'
+import { newsOf } from './news.ts'
 import { obstacleOf } from './obstacles.ts'
 import type { Reading, Scene } from './reading.ts'
 import { waitingOf } from './waiting.ts'
@@ -39,6 +40,7 @@ export function readPage(
     confirm: form || choices.length > 0 ? undefined : confirmOf(sight, scenes, isSignedIn),
     dismiss: dismissOf(scenes),
     complaints,
+    news: newsOf(sight, linesBefore),
     loginLinks: links,
     signs: {
       isSignedIn,

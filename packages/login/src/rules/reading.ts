@@ -60,13 +60,21 @@ export interface Reading {
   /** What the person has to do elsewhere. */
   readonly waiting: string | undefined
   /** A button that lets the login go on: consent, stay signed in, skip. */
-  readonly confirm: ElementSight | undefined
+  readonly confirm: Confirm | undefined
   /** Of something that is in front of the page. */
   readonly dismiss: ElementSight | undefined
   /** What the page says is wrong, the most telling first. */
   readonly complaints: readonly Complaint[]
+  /** What it says that it did not before something was sent. */
+  readonly news: readonly string[]
   readonly loginLinks: readonly ElementSight[]
   readonly signs: Signs
+}
+
+export interface Confirm {
+  readonly button: ElementSight
+  /** Boxes without which the button does nothing. */
+  readonly ticks: readonly ElementSight[]
 }
 
 export interface Signs {

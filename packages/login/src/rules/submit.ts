@@ -29,12 +29,13 @@ export function submitOf(
   fields: readonly ElementSight[],
 ): ElementSight | undefined {
   const bottom = Math.max(...fields.map(({ box }) => (box[1] ?? 0) + (box[3] ?? 0)), 0)
+  const top = Math.min(...fields.map(({ box }) => box[1] ?? 0))
   const candidates = elements.filter(
     (element) => element.is_visible && isClickable(element) && !isForbidden(element),
   )
   const inside = candidates.filter((element) => element.group === group)
   const scored = inside
-    .map((element) => ({ element, score: scoreOf(element, bottom) }))
+    .map((element) => ({ element, score: scoreOf(element, { top, bottom }) }))
     .toSorted((one, other) => other.score - one.score)
   const best = scored[0]
   if (best && best.score >= LEAST_SCORE) return best.element
@@ -44,7 +45,11 @@ export function submitOf(
   return buttons.length === 1 ? buttons[0] : undefined
 }
 
-function scoreOf(element: ElementSight, bottom: number): number {
+function leadsAway({ href }: ElementSight): boolean {
+  return /^https?:/.test(href) && !href.endsWith('#')
+}
+
+function scoreOf(element: ElementSight, { top, bottom }: { top: number; bottom: number }): number {
   const says = fold(caption(element))
   const names = allNames(element)
   let score = 0
@@ -53,9 +58,11 @@ function scoreOf(element: ElementSight, bottom: number): number {
   else if (nextWords.in(says)) score += 20
   if (/primary|submit/.test(names)) score += 8
   if (/log ?in|sign ?in|submit/.test(names)) score += 4
-  if (element.tag === 'a') score -= 18
+  if (element.tag === 'a') score -= leadsAway(element) ? 18 : 3
   if (element.tag === 'other') score -= 4
   if ((element.box[1] ?? 0) >= bottom - 10) score += 5
+  // What stands above the fields chooses between them.
+  if ((element.box[1] ?? 0) + (element.box[3] ?? 0) <= top) score -= 25
   if (aboutAField.in(says)) score -= 60
   if (area(element) < SMALLEST) score -= 20
   return score

@@ -57,6 +57,15 @@ export const harmfulWords = words(
    削除 | 拒否 | キャンセル | いいえ | 戻る | 删除 | 刪除 | 拒绝 | 取消 | 返回 | 삭제 | 거부 | 취소 | 아니요 | 뒤로`,
 )
 
+/** No to what is asked. */
+export const denyWords = words(
+  `decline | deny | disagree | reject | refuse | don't allow | do not allow | cancel | =no | ablehnen | verweigern | nicht zustimmen | abbrechen | refuser | rejeter | annuler | rechazar | denegar | cancelar | no acepto | rifiuta | nega | annulla | recusar | negar | weigeren | afwijzen | annuleren | neka | avböj | avbryt | afvis | annuller | avslå | hylkää | peruuta | odrzuć | odmów | anuluj | odmítnout | zrušit | отклонить | отказаться | запретить | отмена | відхилити | скасувати | reddet | iptal | 拒否 | 同意しない | キャンセル | 拒绝 | 不同意 | 取消 | 거부 | 취소`,
+)
+
+export const termsWords = words(
+  `terms | conditions | privacy policy | privacy notice | acceptable use | house rules | before you continue | agree to | have read | updated our | policy has changed | nutzungsbedingungen | geschäftsbedingungen | agb | datenschutz | zustimmen | gelesen | conditions d'utilisation | conditions générales | politique de confidentialité | avant de continuer | j'ai lu | términos | condiciones | política de privacidad | antes de continuar | he leído | termini | condizioni | informativa | prima di continuare | ho letto | termos | condições | antes de continuar | voorwaarden | privacybeleid | voordat je verdergaat | villkor | vilkår | käyttöehdot | warunki | regulamin | podmínky | souhlasím | условия | правила | согласен | умови | правила | погоджуюсь | koşul | şart | kullanım | 利用規約 | 規約 | 同意 | 条款 | 條款 | 协议 | 약관 | 동의`,
+)
+
 /** To what asks whether to go on as one is: yes. */
 export const agreeWords = words(
   `=yes | allow | authorize | authorise | approve | accept | agree | continue | grant | =ok | next | proceed | stay signed in | got it | i understand | skip | not now | maybe later | remind me later | later | =done | =confirm

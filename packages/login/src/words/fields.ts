@@ -37,7 +37,7 @@ export const usernameWords = words(
 /** Names of people and things that stand in sign-up forms and profiles, never in a login. */
 export const identityWords = words(
   `first name | firstname | =fname | last name | lastname | =lname | surname | full name | fullname | given name | middle name | display name
-   birth | =dob | gender | street | address line | =city | =zip | postal | postcode | country | coupon | promo | voucher | =card | =cvv | =cvc | =iban
+   birth | =dob | gender | street | address line | =city | =zip | postal | postcode | country | coupon | promo | voucher | credit card | =cvv | =cvc | =iban
    vorname | nachname | geburt | straße | prénom | nombre y apellido | apellido | cognome | achternaam | voornaam | förnamn | efternavn | etunimi | imię | příjmení | имя и фамилия | фамилия | 姓名 | 氏名 | 이름`,
 )
 

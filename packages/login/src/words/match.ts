@@ -2,15 +2,22 @@
 
 /** Lower case, without accents: ö and o are one, as they are for whoever types in a hurry. */
 export function fold(text: string): string {
-  return text
-    .normalize('NFKD')
-    .replaceAll(/[\u0300-\u036f]/g, '')
-    .normalize('NFC')
-    .toLowerCase()
-    .replaceAll(/[’`´]/g, "'")
-    .replaceAll(/[‐‑–—]/g, '-')
-    .replaceAll(/\s+/g, ' ')
-    .trim()
+  return (
+    text
+      .normalize('NFKD')
+      .replaceAll(/[\u0300-\u036f]/g, '')
+      .normalize('NFC')
+      .toLowerCase()
+      .replaceAll(/[’`´]/g, "'")
+      .replaceAll(/[‐‑–—]/g, '-')
+      .replaceAll(/\s+/g, ' ')
+      // Short captions are spaced out to look like longer ones.
+      .replaceAll(
+        /(?<=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]) (?=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])/gu,
+        '',
+      )
+      .trim()
+  )
 }
 
 /** Names that developers give, as words: `loginUserName_1` has `login user name` in it, and `loginusername`. */

@@ -16,6 +16,11 @@ export function open(prefix: string, bounds: Bounds) {
   stillness.observe(document)
   const registry = new Registry(prefix, stillness)
   const find = (ref: string) => registry.find(ref)
+  let presses = 0
+  const onPress = ({ isTrusted }: MouseEvent) => {
+    if (isTrusted) presses++
+  }
+  addEventListener('mousedown', onPress, { capture: true, passive: true })
   const tools = {
     bounds,
     refOf: (element: Element) => registry.refOf(element),
@@ -44,6 +49,8 @@ export function open(prefix: string, bounds: Bounds) {
       const label = withElement(find(ref), use.labelOf)
       return label ? use.aimAt(label) : null
     },
+    /** How often a mouse was pressed here, be it by a person or by us. */
+    presses: () => presses,
     frameBox: use.frameBox,
     isFrameHit: use.isFrameHit,
     /** Which of them has the focus; -1: none. */

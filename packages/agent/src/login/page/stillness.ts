@@ -4,7 +4,9 @@ const OBSERVED: MutationObserverInit = {
   subtree: true,
   childList: true,
   characterData: true,
+  characterDataOldValue: true,
   attributes: true,
+  attributeOldValue: true,
   attributeFilter: [
     'class',
     'hidden',
@@ -21,7 +23,8 @@ export class Stillness {
   #changedAt = performance.now()
   #changes = 0
   readonly #observed = new WeakSet<Node>()
-  readonly #observer = new MutationObserver(() => {
+  readonly #observer = new MutationObserver((records) => {
+    if (!records.some(isChange)) return
     this.#changedAt = performance.now()
     this.#changes++
   })
@@ -40,4 +43,29 @@ export class Stillness {
   get changes(): number {
     return this.#changes
   }
+}
+
+/** Applications that draw themselves again and again write what is there already. */
+function isChange({
+  type,
+  target,
+  oldValue,
+  attributeName,
+  addedNodes,
+  removedNodes,
+}: MutationRecord): boolean {
+  if (type === 'characterData') return (target as CharacterData).data !== oldValue
+  if (type === 'attributes') return Element.prototype.getAttribute.call(target, attributeName!) !== oldValue
+  const [added, removed] = [textOf(addedNodes), textOf(removedNodes)]
+  return added === undefined || removed === undefined || added !== removed
+}
+
+/** Undefined where it is more than text. */
+function textOf(nodes: NodeList): string | undefined {
+  let text = ''
+  for (const node of nodes) {
+    if (!(node instanceof Text)) return undefined
+    text += node.data
+  }
+  return text
 }

@@ -26,7 +26,11 @@ export class LoginUnderTest {
     this.pages = pages
   }
 
-  static async start(t: Owner, given: Record<string, Page> = {}): Promise<LoginUnderTest> {
+  static async start(
+    t: Owner,
+    given: Record<string, Page> = {},
+    { browser = HEADLESS }: { browser?: typeof HEADLESS } = {},
+  ): Promise<LoginUnderTest> {
     const pages = { ...given }
     const server = createServer((request, response) => {
       const page = pages[request.url!.split('?', 1)[0]!]
@@ -41,7 +45,7 @@ export class LoginUnderTest {
       server.close()
       server.closeAllConnections()
     })
-    const agent = await AgentUnderTest.start(t, { browser: HEADLESS, leaseSeconds: 600 })
+    const agent = await AgentUnderTest.start(t, { browser, leaseSeconds: 600, hasOwnTmp: !browser.headless })
     await agent.ready()
     return new LoginUnderTest(agent, (server.address() as AddressInfo).port, pages)
   }

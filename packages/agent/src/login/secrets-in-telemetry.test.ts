@@ -1,0 +1,106 @@
+// What is recorded of a login that was given secrets: everything but them.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { test } from 'node:test'
+import { spellingsOf } from '../spellings.ts'
+import { LoginUnderTest, named, saying } from './testing/login-under-test.ts'
+
+const CATEGORIES = ['console', 'interaction', 'network', 'page', 'screenshot', 'system']
+const PASSWORD = `Tr0ub4dor&3 "é`
+const CODE = '730415'
+
+const PAGE = `<title>Sign in</title><form><input name="code"><input name="password" type="password"></form><button>Send</button><script>
+  const send = async () => {
+    const { code: { value: code }, password: { value: password } } = document.querySelector('form')
+    const both = { code, password }
+    console.log('typed', both, password); console.error(new Error(password)); console.log(code + password)
+    await fetch('/echo?password=' + encodeURIComponent(password), { method: 'POST', body: JSON.stringify(both) })
+    await fetch('/echo', { method: 'POST', body: new URLSearchParams(both) })
+    await fetch('/echo', { headers: { authorization: 'Basic ' + btoa('anna:' + unescape(encodeURIComponent(password))), 'x-code': code } })
+    history.replaceState(null, '', '?code=' + code)
+    document.title = password; document.body.append(password)
+    location.hash = encodeURIComponent(password)
+    document.querySelector('button').textContent = 'Sent ' + code
+    console.log('THE END')
+  }
+  document.querySelector('button').addEventListener('click', () => setTimeout(send))
+</script>`
+
+/** Lines of events after that number, until one of them says that it is the end. */
+async function eventsAfter(login: LoginUnderTest, after: number): Promise<{ text: string; last: number }> {
+  const socket = await login.agent.connect('api')
+  const sent = request({
+    createConnection: () => socket,
+    path: `/telemetry?after=${after}`,
+    headers: { connection: 'close' },
+  })
+  sent.end()
+  const [answer] = (await once(sent, 'response')) as [AsyncIterable<Buffer>]
+  let text = ''
+  for await (const chunk of answer) {
+    text += chunk.toString()
+    if (/"text":"THE END"/.test(text) && text.endsWith('\n')) break
+  }
+  sent.destroy()
+  const lines = text.trimEnd().split('\n')
+  return { text, last: (JSON.parse(lines.at(-1)!) as { n: number }).n }
+}
+
+async function signIn(login: LoginUnderTest): Promise<void> {
+  const page = await login.visit('/login')
+  assert.equal((await login.fill(named(page, 'code').ref, CODE)).result, 'done')
+  assert.equal((await login.fill(named(page, 'password').ref, PASSWORD)).result, 'done')
+  assert.equal((await login.click(saying(page, 'Send').ref)).result, 'done')
+  const sent = await login.look()
+  assert.equal((await login.click(saying(sent, `Sent ${CODE}`).ref)).result, 'done')
+}
+
+test('secrets are in no event from the moment that they are known, in no spelling and key by key neither', async (t) => {
+  const login = await LoginUnderTest.start(t, {
+    '/login': PAGE,
+    '/echo': (asked, response) => {
+      response.setHeader('content-type', 'text/html')
+      asked.pipe(response)
+    },
+  })
+  const { status } = await login.agent.call('PUT', '/telemetry', { categories: CATEGORIES, version: 1 })
+  assert.equal(status, 204)
+
+  await signIn(login)
+  const before = await eventsAfter(login, 0)
+  // Otherwise the rest would show nothing.
+  for (const value of [PASSWORD, CODE]) assert.ok(before.text.includes(JSON.stringify(value).slice(1, -1)))
+  assert.match(before.text, /"key":"7"/)
+  assert.match(before.text, /monitor_screenshot/)
+
+  await login.hide(PASSWORD, CODE)
+  await signIn(login)
+  const { text } = await eventsAfter(login, before.last)
+  for (const value of [PASSWORD, CODE]) {
+    for (const spelling of spellingsOf(value)) assert.ok(!text.includes(spelling), `It has ${spelling}`)
+  }
+  const events = text
+    .trimEnd()
+    .split('\n')
+    .map(
+      (line) =>
+        (JSON.parse(line) as { event: { type: string; data: { key?: string; post_data?: string } } }).event,
+    )
+  const types = new Set(events.map(({ type }) => type))
+  for (const type of [
+    'console_log',
+    'console_error',
+    'network_request',
+    'network_response',
+    'interaction_key',
+    'interaction_click',
+    'page_navigation',
+  ]) {
+    assert.ok(types.has(type), type)
+  }
+  assert.ok(!types.has('monitor_screenshot'))
+  assert.ok(events.some(({ data }) => data.post_data?.includes('[redacted]')))
+  assert.ok(events.every(({ data }) => data.key === undefined))
+  assert.ok(!login.agent.output.includes(CODE))
+})

@@ -1,0 +1,96 @@
+// Asks the person, and listens to the page meanwhile: it may go on by itself.
+import type { PageSight } from '@berth/contracts/login-sight'
+import { readPage } from '../rules/read-page.ts'
+import type { ReadChoice, Reading } from '../rules/reading.ts'
+import type { LoginOptions, Submission } from '../run.ts'
+import { isSame, type Browser } from './browser.ts'
+import { placeOf } from './plans.ts'
+import { ask, type Asked, type ToAsk } from './questions.ts'
+import type { Values } from './values.ts'
+
+const PATIENCE_MS = 5_000
+
+export type Answer = { readonly changed: PageSight } | { readonly choice: ReadChoice | undefined }
+
+export class Conversation {
+  readonly #options: LoginOptions
+  readonly #browser: Browser
+  readonly #values: Values
+
+  constructor(options: LoginOptions, browser: Browser, values: Values) {
+    this.#options = options
+    this.#browser = browser
+    this.#values = values
+  }
+
+  /** What is filled in is among the values afterwards. Without a reading, there is no page that could go on. */
+  async ask(
+    toAsk: Partial<ToAsk>,
+    page: { sight: PageSight; reading: Reading } | undefined,
+  ): Promise<Answer> {
+    const asked = ask({ ...nothing, ...toAsk, secrets: this.#values.all })
+    const step = toAsk.externalAction === undefined ? 'AWAITING_INPUT' : 'AWAITING_EXTERNAL_ACTION'
+    this.#options.onState({ step, question: asked.question })
+    const answer = await this.#answerOrChange(asked, page)
+    if ('changed' in answer) return answer
+    this.#options.onState({ step: 'SUBMITTING' })
+    const { values, choiceId } = answer.submission
+    for (const [id, value] of Object.entries(values)) {
+      const field = asked.fieldOf.get(id)
+      if (field && value !== '') this.#values.give(field, value)
+    }
+    return { choice: choiceId === undefined ? undefined : asked.choiceOf.get(choiceId) }
+  }
+
+  async #answerOrChange(
+    { question }: Asked,
+    page: { sight: PageSight; reading: Reading } | undefined,
+  ): Promise<{ submission: Submission } | { changed: PageSight }> {
+    const done = new AbortController()
+    const signal = AbortSignal.any([this.#options.signal, done.signal])
+    const submitted = this.#options.submitted(question, signal).then((submission) => ({ submission }))
+    const changed = page ? this.#goesOn(page, signal).then((sight) => ({ changed: sight })) : undefined
+    // Whichever is later rejects with our own abort.
+    submitted.catch(() => {})
+    changed?.catch(() => {})
+    try {
+      return await (changed ? Promise.race([submitted, changed]) : submitted)
+    } finally {
+      done.abort()
+      await changed?.catch(() => {})
+    }
+  }
+
+  async #goesOn(
+    { sight, reading }: { sight: PageSight; reading: Reading },
+    signal: AbortSignal,
+  ): Promise<PageSight> {
+    const isOther = (now: PageSight) => {
+      const { form, waiting, choices } = readPage(now)
+      if (now.failure !== null || isSame(sight, now)) return false
+      if (placeOf(now) !== placeOf(sight) || form?.signature !== reading.form?.signature) return true
+      return (
+        (waiting === undefined) !== (reading.waiting === undefined) ||
+        choices.length !== reading.choices.length
+      )
+    }
+    for (;;) {
+      const now = await this.#browser.lookForChange(PATIENCE_MS, signal)
+      signal.throwIfAborted()
+      if (!isOther(now)) continue
+      // What only draws itself anew is soon the same again.
+      const settled = await this.#browser.lookForChange(500, signal)
+      if (isOther(settled)) return settled
+    }
+  }
+}
+
+const nothing: ToAsk = {
+  fields: [],
+  refused: new Set(),
+  optional: new Set(),
+  choices: [],
+  externalAction: undefined,
+  websiteError: undefined,
+  secrets: [],
+}

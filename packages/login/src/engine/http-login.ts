@@ -1,0 +1,94 @@
+// HTTP authentication: the browser is asked, no page is. Answered from what is known, or asked for, or refused.
+import type { PageSight } from '@berth/contracts/login-sight'
+import type { ReadField } from '../rules/reading.ts'
+import type { Browser } from './browser.ts'
+import type { Conversation } from './conversation.ts'
+import { LoginFailed } from './failure.ts'
+import { lacking } from './requirements.ts'
+import type { Values } from './values.ts'
+
+const MOST_REFUSALS = 5
+
+interface Parts {
+  readonly browser: Browser
+  readonly conversation: Conversation
+  readonly values: Values
+  readonly hosts: readonly string[]
+  readonly isAttended: boolean
+}
+
+export class HttpLogin {
+  readonly #parts: Parts
+  readonly #fields = fields()
+  #answers = 0
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  get hasAnswered(): boolean {
+    return this.#answers > 0
+  }
+
+  /** Goes to the page again, with the answer. */
+  async answer(sight: PageSight): Promise<PageSight> {
+    const { scheme, is_rejected: isRejected } = sight.http_auth!
+    if (!/^(basic|digest)$/i.test(scheme)) {
+      throw new LoginFailed(
+        'unsupported_auth_method',
+        `The website asks for HTTP authentication of the kind "${scheme}"`,
+      )
+    }
+    await this.#gather(isRejected && this.hasAnswered)
+    const { browser, values, hosts } = this.#parts
+    const [user, password] = this.#fields.map((field) => values.for(field) ?? '')
+    await browser.hide(values.all)
+    const { result } = await browser.act({
+      act: 'authenticate',
+      user: user!,
+      value: password!,
+      hosts: [...hosts],
+    })
+    if (result !== 'done') {
+      throw new LoginFailed(
+        'domain_not_allowed',
+        'The page that asks for HTTP authentication is not of an allowed domain',
+      )
+    }
+    this.#answers++
+    for (const field of this.#fields) values.noteTyped(field, values.for(field) ?? '')
+    return browser.visit(sight.url)
+  }
+
+  async #gather(wasRefused: boolean): Promise<void> {
+    const { values, isAttended, conversation } = this.#parts
+    if (wasRefused) {
+      const message = 'The website refused the user name or the password (HTTP 401)'
+      if (!isAttended) throw new LoginFailed('credentials_invalid', message)
+      if (this.#answers >= MOST_REFUSALS) throw new LoginFailed('max_attempts_reached', message)
+    }
+    const missing = this.#fields.filter((field) => wasRefused || values.for(field) === undefined)
+    if (missing.length === 0) return
+    if (!isAttended) throw lacking(missing)
+    await conversation.ask(
+      {
+        fields: missing,
+        refused: new Set(wasRefused ? missing.map(({ ref }) => ref) : []),
+        optional: new Set(wasRefused ? ['username'] : []),
+        websiteError: wasRefused ? 'Unauthorized' : undefined,
+      },
+      undefined,
+    )
+  }
+}
+
+function fields(): readonly ReadField[] {
+  const common = { hint: undefined, isRequired: true, mfaType: undefined, elements: [nowhere] }
+  return [
+    { ...common, kind: 'identifier', ref: 'username', inputType: 'text', label: 'User name' },
+    { ...common, kind: 'password', ref: 'password', inputType: 'password', label: 'Password' },
+  ]
+}
+
+// SAFETY: there is no element; these are all that is asked of one.
+const nowhere = { name: '', id: '', placeholder: '', selector: '' } as ReadField['elements'][number]

@@ -1,0 +1,65 @@
+// What a login needs of somebody: recorded when it was there, and the reason for its end when it was not.
+import type { ReadChoice, ReadField } from '../rules/reading.ts'
+import type { Requirement } from '../run.ts'
+import { LoginFailed } from './failure.ts'
+import { isCode } from './values.ts'
+
+export function requirementOf(field: ReadField, wasTotp: boolean): Requirement {
+  if (field.kind === 'identifier' || field.kind === 'password' || field.kind === 'text') return field.kind
+  if (wasTotp) return 'totp'
+  if (field.mfaType === 'sms') return 'sms_code'
+  if (field.mfaType === 'email') return 'email_code'
+  return field.mfaType === 'totp' ? 'totp' : 'code'
+}
+
+/** Why nobody can go on alone from these fields. */
+export function lacking(missing: readonly ReadField[]): LoginFailed {
+  const code = missing.find((field) => isCode(field))
+  const names = missing.map(({ label }) => `"${label}"`).join(', ')
+  if (!code || code.ref.startsWith('backup')) {
+    return new LoginFailed(
+      'customer_input_required',
+      `The website asks for ${names}, which the credential does not have`,
+    )
+  }
+  if (code.mfaType === 'sms')
+    return new LoginFailed('sms_code_required', 'The website asks for a code that it sent to the phone')
+  if (code.mfaType === 'email')
+    return new LoginFailed('email_code_required', 'The website asks for a code that it sent by e-mail')
+  return new LoginFailed(
+    'totp_required',
+    'The website asks for a one-time code, and the credential has no TOTP secret',
+  )
+}
+
+/** The same of choices. */
+export function undecided(choices: readonly ReadChoice[]): LoginFailed {
+  const has = (type: string) => choices.some(({ mfaType }) => mfaType === type)
+  if (choices.some(({ kind }) => kind === 'account')) {
+    return new LoginFailed('account_choice_required', 'The website asks which account to use')
+  }
+  if (has('totp'))
+    return new LoginFailed(
+      'totp_required',
+      'The website asks for a second factor, and the credential has no TOTP secret',
+    )
+  if (has('sms') || has('call'))
+    return new LoginFailed(
+      'sms_code_required',
+      'The website asks for a second factor that it sends to the phone',
+    )
+  if (has('email'))
+    return new LoginFailed(
+      'email_code_required',
+      'The website asks for a second factor that it sends by e-mail',
+    )
+  if (has('push'))
+    return new LoginFailed(
+      'external_action_required',
+      'The website asks for a second factor on another device',
+    )
+  return new LoginFailed(
+    'customer_input_required',
+    'The website asks for a choice that only a person can make',
+  )
+}

@@ -1,0 +1,48 @@
+// What was sent off, and what became of it.
+import type { PageSight } from '@berth/contracts/login-sight'
+import { readPage } from '../rules/read-page.ts'
+import type { Complaint, ReadForm, Reading } from '../rules/reading.ts'
+
+/** The same one on another day: where it is, and what it asks for. */
+export function keyOf(sight: PageSight, form: ReadForm): string {
+  return `${sight.frames[form.frame]?.origin ?? ''} ${form.signature}`
+}
+
+export class Sent {
+  readonly form: ReadForm
+  readonly key: string
+  /** Of the page before: others are news. */
+  readonly lines: ReadonlySet<string>
+  readonly #document: number
+  readonly #complaints: ReadonlySet<string>
+
+  constructor(sight: PageSight, form: ReadForm) {
+    this.form = form
+    this.key = keyOf(sight, form)
+    this.lines = new Set(sight.frames.flatMap(({ text }) => text.split('\n')))
+    this.#document = sight.document
+    this.#complaints = new Set(readPage(sight).complaints.map(({ text }) => text))
+  }
+
+  /** Of a form that was sent before and is shown again. */
+  becameOf(
+    sight: PageSight,
+    { complaints, news }: Reading,
+    form: ReadForm,
+  ): Complaint | 'nothing yet' | 'another' {
+    const isReloaded = sight.document !== this.#document
+    const fresh = complaints.find(
+      ({ text, kind }) => kind !== 'required' && (isReloaded || !this.#complaints.has(text)),
+    )
+    if (fresh) return fresh
+    if (keyOf(sight, form) !== this.key) return 'another'
+    const isEmptied = form.fields.some(
+      ({ kind, elements }) =>
+        (kind === 'password' || kind === 'code' || kind === 'totp_code') &&
+        elements.every((element) => !element.has_value),
+    )
+    const [text = ''] = news
+    if (!isReloaded && !isEmptied && text === '') return 'nothing yet'
+    return { text: text || (complaints[0]?.text ?? ''), about: 'any', kind: 'wrong' }
+  }
+}

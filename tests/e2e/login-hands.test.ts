@@ -1,0 +1,73 @@
+// Hands over a real agent with a real Chromium: what the agent says is what the server believes.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import pino from 'pino'
+import { HandsLost } from '@berth/login/hands'
+import { LiveSession } from '@berth/server/browsers/live-session'
+import { AgentHands } from '@berth/server/logins/agent-hands'
+import { AgentClient } from '@berth/server/runtime/agent-client'
+import type { Instance } from '@berth/server/runtime/driver'
+import type { Collector } from '@berth/server/telemetry/collector'
+import { LoginUnderTest, named, saying } from '../../packages/agent/src/login/testing/login-under-test.ts'
+
+const signal = new AbortController().signal
+
+function sessionOf({ agent }: LoginUnderTest): LiveSession {
+  // SAFETY: what a session without standby and telemetry uses of them.
+  const instance = {
+    id: 'real',
+    connect: (purpose) => agent.connect(purpose),
+    isFrozen: false,
+    ended: new Promise<never>(() => {}),
+  } as Partial<Instance> as Instance
+  return new LiveSession({
+    id: 'session',
+    projectId: 'project',
+    instance,
+    agent: new AgentClient(instance),
+    telemetry: { publish: () => {} } as Partial<Collector> as Collector,
+    timeoutSeconds: 60,
+    standby: null,
+    uptimeMs: 0,
+    hasProfile: false,
+    log: pino({ level: 'silent' }),
+    onEnd: () => {},
+  })
+}
+
+test('a login is gone through by hands on the server, and a Chromium that ends in between is told', async (t) => {
+  const site = await LoginUnderTest.start(t, {
+    '/login': `<title>Sign in</title><form action="/in"><label>User <input name="user"></label><button>Go</button></form>
+      <iframe src="about:blank"></iframe>`,
+    '/in': '<title>In</title><h1>Welcome</h1>',
+  })
+  const session = sessionOf(site)
+  t.after(() => session.release())
+  using hands = new AgentHands(session)
+  const waits = { quiet_ms: 300, most_ms: 10_000 }
+  const page = await hands.visit({ url: site.url('/login'), aside: false, ...waits }, signal)
+  assert.equal(page.frames[0]!.title, 'Sign in')
+  assert.equal(named(page, 'user').label, 'User')
+  await hands.hide(['anna'])
+  const user = named(page, 'user').ref
+  const filled = await hands.act({ act: 'fill', refs: [user], value: 'anna', hosts: ['127.0.0.1'] }, signal)
+  assert.equal(filled.result, 'done')
+  await hands.act({ act: 'click', refs: [saying(page, 'Go').ref] }, signal)
+  const inside = await hands.look(waits, signal)
+  assert.equal(inside.url, site.url('/in?user=anna'))
+
+  const waiting = hands.look({ ...waits, until_changed: true, most_ms: 30_000 }, signal)
+  {
+    using cdp = await site.agent.openCdp()
+    await cdp.call('Browser.close')
+  }
+  await assert.rejects(waiting, (error) => error instanceof HandsLost && error.part === 'browser')
+  const next = await hands.look(waits, signal)
+  assert.ok(next.document > inside.document)
+  // An instance that is killed says nothing any more.
+  site.agent.process.kill('SIGKILL')
+  await assert.rejects(
+    hands.look(waits, signal),
+    (error) => error instanceof HandsLost && error.part === 'agent',
+  )
+})
