@@ -20,6 +20,7 @@ const tasks = {
   surface: { file: 'scripts/surface.ts' },
   fuzz: { file: 'tests/fuzz/main.ts' },
   soak: { file: 'tests/soak/main.ts' },
+  logins: { file: 'tests/logins/main.ts' },
   bench: { file: 'scripts/bench/main.ts', packages: ['wrk', 'xdotool'] },
 }
 

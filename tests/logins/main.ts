@@ -1,0 +1,93 @@
+// Login pages of real software, installed from the package registries: `npm run logins`, some minutes, needs the network.
+// `npm run logins -- --only jupyter,dokuwiki` for some of it. Each is installed into a directory that is removed afterwards,
+// started on loopback, and shown to do what its description says.
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { chromium, type Browser, type BrowserContext } from 'playwright-core'
+import { cleanUpAfter, type Owner } from '../fixtures/cleanup.ts'
+import { eventually } from '../fixtures/host.ts'
+import type { ValueName, Variant } from '../fixtures/login-zoo/kit/site.ts'
+import { BROWSER_ARGS } from '../fixtures/login-zoo/zoo.ts'
+import { software } from './all.ts'
+import type { Kept, RunningSoftware, Software } from './software.ts'
+
+const WITHIN_MS = 30_000
+
+const { values } = parseArgs({ options: { only: { type: 'string', default: '' } } })
+const names = values.only ? values.only.split(',') : software.map(({ name }) => name)
+
+for (const name of names) {
+  const one = software.find((each) => each.name === name)
+  if (!one)
+    throw new Error(`There is no software "${name}", only ${software.map((each) => each.name).join(', ')}`)
+  const cleanups: (() => void | Promise<void>)[] = []
+  const startedAt = performance.now()
+  try {
+    const done = await show({ after: (cleanup) => void cleanups.push(cleanup) }, one)
+    console.log(`${name}: ${done.join(', ')}; took ${Math.round((performance.now() - startedAt) / 1000)} s`)
+  } catch (error) {
+    process.exitCode = 1
+    console.error(`${name} failed:`, error)
+  } finally {
+    for (const cleanup of cleanups) await cleanup()
+  }
+}
+
+async function show(owner: Owner, one: Software): Promise<string[]> {
+  const directory = await mkdtemp(join(tmpdir(), `berth-logins-${one.name}-`))
+  cleanUpAfter(owner, () => rm(directory, { recursive: true, force: true }))
+  const running = await (await one.install(directory)).start(owner)
+  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: BROWSER_ARGS })
+  cleanUpAfter(owner, () => browser.close())
+  const done: string[] = []
+  for (const variant of one.variants) {
+    await signIn(browser, { one, running, variant })
+    done.push(variant.name)
+  }
+  return done
+}
+
+interface Attempt {
+  readonly one: Software
+  readonly running: RunningSoftware
+  readonly variant: Variant
+}
+
+async function signIn(browser: Browser, { one, running, variant }: Attempt): Promise<void> {
+  const context = await browser.newContext()
+  context.setDefaultTimeout(WITHIN_MS)
+  try {
+    const tab = await context.newPage()
+    const at = (path: string | undefined) => new URL(path ?? '/', running.url).href
+    await tab.goto(at(one.loginPath))
+    assert.equal(await running.isSignedIn(await keptBy(context)), false, 'a new browser is not signed in')
+    const user = one.users.find(({ key }) => key === variant.user)!
+    const value = (name: ValueName) => variant.gives?.[name] ?? String(user[name as 'password'])
+    await one.walk(tab, { variant, value })
+    if (!variant.isSignedIn) {
+      await tab.getByText(variant.says!).first().waitFor()
+      assert.equal(await running.isSignedIn(await keptBy(context)), false)
+      return
+    }
+    const isIn = async () => running.isSignedIn(await keptBy(context))
+    await eventually('the software says that the browser is signed in', isIn, WITHIN_MS)
+    if (!running.signOut) return
+    await running.signOut(await keptBy(context))
+    assert.equal(await isIn(), false, 'signed out from the side of the server')
+  } finally {
+    await context.close()
+  }
+}
+
+async function keptBy(context: BrowserContext): Promise<Kept> {
+  const { cookies, origins } = await context.storageState()
+  return {
+    cookies: cookies.map(({ name, value }) => `${name}=${value}`).join('; '),
+    local: Object.fromEntries(
+      origins.flatMap(({ localStorage }) => localStorage).map((item) => [item.name, item.value]),
+    ),
+  }
+}

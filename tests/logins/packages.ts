@@ -1,0 +1,51 @@
+// Packages into a directory of their own; the machine's are left alone.
+import { mkdir, readdir, readlink, rm, symlink, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { run } from './processes.ts'
+
+/** `overrides` as package.json has them. */
+export async function installFromNpm(
+  directory: string,
+  packages: readonly string[],
+  overrides: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  await writeFile(join(directory, 'package.json'), JSON.stringify({ private: true, overrides }))
+  const options = ['--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error']
+  await run({ command: 'npm', args: ['install', ...options, ...packages], cwd: directory })
+}
+
+/** Returns the Python that has them. */
+export async function installFromPypi(directory: string, packages: readonly string[]): Promise<string> {
+  await run({ command: 'python3', args: ['-m', 'venv', 'venv'], cwd: directory })
+  const python = join(directory, 'venv', 'bin', 'python')
+  // An index that cannot be reached is asked once for each package, not six times.
+  const options = ['--quiet', '--no-input', '--disable-pip-version-check', '--retries', '0']
+  await run({ command: python, args: ['-m', 'pip', 'install', ...options, ...packages], cwd: directory })
+  return python
+}
+
+/** Unpacks Debian packages without installing them. Returns the root of the tree, whose absolute links lead into itself. */
+export async function unpackFromDebian(directory: string, packages: readonly string[]): Promise<string> {
+  const root = join(directory, 'root')
+  await mkdir(root, { recursive: true })
+  await run({ command: 'apt-get', args: ['download', '-qq', ...packages], cwd: directory })
+  const files = await readdir(directory)
+  for (const file of files.filter((name) => name.endsWith('.deb'))) {
+    await run({ command: 'dpkg-deb', args: ['-x', file, root], cwd: directory })
+  }
+  await turnLinksInside(root, root)
+  return root
+}
+
+async function turnLinksInside(root: string, directory: string): Promise<void> {
+  for (const entry of await readdir(directory, { withFileTypes: true })) {
+    const path = join(directory, entry.name)
+    if (entry.isDirectory()) await turnLinksInside(root, path)
+    if (!entry.isSymbolicLink()) continue
+    const target = await readlink(path)
+    if (!target.startsWith('/') || !existsSync(join(root, target))) continue
+    await rm(path)
+    await symlink(join(root, target), path)
+  }
+}

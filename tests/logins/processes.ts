@@ -1,0 +1,87 @@
+// Programs that the scripts start: to their end, or until the owner is done with them.
+import { execFile, spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { cleanUpAfter, type Owner } from '../fixtures/cleanup.ts'
+
+const INSTALL_MS = 600_000
+const READY_MS = 60_000
+const END_MS = 5_000
+const MOST_OUTPUT = 4_000
+
+interface Command {
+  readonly command: string
+  readonly args: readonly string[]
+  readonly cwd: string
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** What it printed. The failure has what it complained of. */
+export async function run({ command, args, cwd, env }: Command): Promise<string> {
+  const { stdout } = await promisify(execFile)(command, args, {
+    cwd,
+    env: { ...process.env, ...env },
+    timeout: INSTALL_MS,
+    maxBuffer: 64 * 1024 * 1024,
+  })
+  return stdout
+}
+
+/** Nobody else is asked to leave it alone, so it may be taken by the time it is used; then the start fails and says so. */
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/** A server in a process group of its own, as soon as it answers. */
+export async function serve(owner: Owner, command: Command, url: string): Promise<void> {
+  const child = spawn(command.command, command.args, {
+    cwd: command.cwd,
+    env: { ...process.env, ...command.env },
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      output = (output + chunk.toString()).slice(-MOST_OUTPUT)
+    })
+  }
+  const failed = new Promise<never>((_, reject) => {
+    child.once('error', reject)
+    child.once('exit', (code) => reject(new Error(`${command.command} ended with ${code}:\n${output}`)))
+  })
+  // Whoever waits for it is told; after that it ends when it is ended.
+  failed.catch(() => {})
+  cleanUpAfter(owner, () => end(child))
+  await Promise.race([answers(url, () => output), failed])
+}
+
+async function answers(url: string, output: () => string): Promise<void> {
+  const deadline = performance.now() + READY_MS
+  for (;;) {
+    try {
+      await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(5_000) })
+      return
+    } catch {
+      if (performance.now() > deadline) throw new Error(`Nothing answers at ${url}:\n${output()}`)
+      await delay(100)
+    }
+  }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
+  const ended = once(child, 'exit')
+  process.kill(-child.pid, 'SIGTERM')
+  const timer = setTimeout(() => process.kill(-child.pid!, 'SIGKILL'), END_MS)
+  await ended
+  clearTimeout(timer)
+}
