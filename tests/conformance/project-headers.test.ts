@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { ErrorCode } from '@berth/contracts/errors'
-import { pathsOf } from '@berth/contracts/operation'
+import { isOpen, pathsOf } from '@berth/contracts/operation'
 import { operations } from '@berth/contracts/operations'
 import { startServer } from '../fixtures/server.ts'
 import { assertError } from './error-answer.ts'
@@ -112,7 +112,7 @@ test('a project key cannot tell another project from none by the header', async 
   assert.equal(new Set(refusals.map(({ text }) => text)).size, 1)
 })
 
-const guarded = operations.filter(({ auth }) => auth !== 'none')
+const guarded = operations.filter((operation) => !isOpen(operation))
 const references = {
   projects: mine.project.id,
   api_keys: mine.key.id,

@@ -76,6 +76,24 @@ export async function newApp(
   return { deployments, invocations: (invoked.json as { id: string }).id }
 }
 
+/** One whose only flow has failed, so that nothing changes by itself. */
+export async function newConnection(caller: HttpCaller, key: string): Promise<string> {
+  const body = {
+    domain: 'captcha.example',
+    profile_name: `of-connection-${Math.random().toString(36).slice(2)}`,
+  }
+  const id = await made(caller, key, '/auth/connections', body)
+  const begun = await caller.sendJson(key, 'POST', `/auth/connections/${id}/login`, {})
+  assert.equal(begun.status, 200, begun.text)
+  let status: string | undefined
+  while (status !== 'FAILED') {
+    const answer = await caller.sendJson(key, 'GET', `/auth/connections/${id}`)
+    ;({ flow_status: status } = answer.json as { flow_status: string })
+    assert.match(status, /^(IN_PROGRESS|FAILED)$/, answer.text)
+  }
+  return id
+}
+
 async function made(caller: HttpCaller, key: string, path: string, body: object): Promise<string> {
   const answer = await caller.sendJson(key, 'POST', path, body)
   assert.equal(answer.status, 201, answer.text)
@@ -89,6 +107,7 @@ const makers: Record<string, (caller: HttpCaller, key: string) => Promise<string
   extensions: (caller, key) => newExtension(caller, key),
   profiles: (caller, key) => newProfile(caller, key),
   credentials: (caller, key) => newCredential(caller, key),
+  connections: newConnection,
 }
 
 /** Their ids, by the word that stands before them in paths. */

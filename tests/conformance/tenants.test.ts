@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { ApiKey } from '@berth/contracts/api-keys'
-import { pathsOf } from '@berth/contracts/operation'
+import { pathsOf, type Auth } from '@berth/contracts/operation'
 import { operations } from '@berth/contracts/operations'
 import type { Project } from '@berth/contracts/projects'
 import { startServer } from '../fixtures/server.ts'
@@ -13,6 +13,7 @@ import { HttpCaller, type Answer } from './http-exchange.ts'
 import {
   newApp,
   newBrowser,
+  newConnection,
   newCredential,
   newCredentialProvider,
   newExtension,
@@ -97,6 +98,9 @@ const victims: Record<string, Victim[]> = {
     },
     { what: 'by name', reference: 'their-credential', absent: 'no-credential' },
   ],
+  connections: [
+    { what: 'by id', reference: await newConnection(caller, theirs.key.key), absent: 'a'.repeat(24) },
+  ],
   credential_providers: [{ what: 'by id', reference: provider, absent: `credprov_${'a'.repeat(24)}` }],
   deployments: [{ what: 'by id', reference: theirApp.deployments, absent: 'a'.repeat(24) }],
   invocations: [{ what: 'by id', reference: theirApp.invocations, absent: 'a'.repeat(24) }],
@@ -110,6 +114,12 @@ function comparable({ status, headers, text }: Answer, reference: string): objec
 
 /** Providers are of the organisation: projects refer to them, and so may know of them. */
 const ofAll = new Set(['getCredentialProvider'])
+
+const refusals: Partial<Record<Auth, 'forbidden' | 'gone'>> = {
+  'organization-key': 'forbidden',
+  // Who has no code learns nothing at all.
+  handoff: 'gone',
+}
 
 const withId = operations.flatMap((operation) =>
   pathsOf(operation)
@@ -127,7 +137,7 @@ for (const { operation, path } of withId) {
       const ask = (id: string) =>
         caller.sendAs(mine.key.key, sampleRequest(operation, path, { [resource]: id }))
       const answer = await ask(reference)
-      assertError(answer, operation.auth === 'organization-key' ? 'forbidden' : 'not_found', what)
+      assertError(answer, refusals[operation.auth] ?? 'not_found', what)
       assert.deepEqual(comparable(answer, reference), comparable(await ask(absent), absent), what)
     }
     assert.deepEqual(await database.state(), before)
