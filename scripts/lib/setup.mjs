@@ -52,8 +52,17 @@ function installNpmPackages(root) {
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return
   say('installing npm packages')
   // Not `npm ci`, which removes everything first, under a server that may be running. Versions and
-  // hashes are those of the lockfile all the same, and it is not written.
-  npm(root, ['install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'])
+  // hashes are those of the lockfile all the same, and it is not written. All of them, whatever NODE_ENV says: what was
+  // installed for `npm start` is taken for whole by `npm test`.
+  npm(root, [
+    'install',
+    '--no-save',
+    '--include=dev',
+    '--ignore-scripts',
+    '--no-audit',
+    '--no-fund',
+    '--loglevel=error',
+  ])
   writeFileSync(stamp, lock)
 }
 

@@ -3,9 +3,13 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { Client } from 'pg'
 import type { BrowserPool } from '@berth/contracts/browser-pools'
+import { newId } from '@berth/kit/ids'
+import { PoolPolicies } from '@berth/server/pools/policies'
 import { PoolService } from '@berth/server/pools/service'
 import { insertPool } from '@berth/server/pools/store'
 import { insertProject } from '@berth/server/projects/store'
+import { Keyring } from '@berth/server/secrets/keyring'
+import { SealedBox } from '@berth/server/secrets/sealed-box'
 import { CdpClient, Refused } from '../fixtures/cdp.ts'
 import { startDatabase } from '../fixtures/database.ts'
 import { eventually } from '../fixtures/host.ts'
@@ -497,10 +501,12 @@ function viewportOf(session: object): object {
 
 test('a saved profile makes waiting browsers of its pools anew, if they want that', async (t) => {
   const { db, pool } = await startDatabase(t)
+  const ring = await Keyring.open({ dataDir: '', fromSetting: [Buffer.alloc(32, 9)] })
   const service = new PoolService({
     db,
     pool,
     browsers: { plan: () => Promise.reject(new Error('not asked for')) },
+    policies: new PoolPolicies(new SealedBox(ring)),
     ceilings: { maxSessions: 10, maxPooledSessions: 10 },
     holdProxy: () => Promise.reject(new Error('not asked for')),
     defaultProject: () => Promise.reject(new Error('not asked for')),
@@ -508,17 +514,23 @@ test('a saved profile makes waiting browsers of its pools anew, if they want tha
   const [mine, theirs] = [await insertProject(db, 'Mine'), await insertProject(db, 'Theirs')]
   await db.insertInto('servers').values({ id: 's', address: null }).execute()
   const newPool = async (projectId: string, refreshes: boolean, profileId: string) => {
-    const { id } = await insertPool(db, projectId, {
-      name: null,
-      size: 2,
-      fillRatePerMinute: 25,
-      timeoutSeconds: 600,
-      refreshOnProfileUpdate: refreshes,
-      browser: { headless: true, profile: { id: profileId } },
-      telemetry: null,
-      profileId,
-      extensionIds: [],
-    })
+    const id = newId()
+    await insertPool(
+      db,
+      { id, projectId },
+      {
+        name: null,
+        size: 2,
+        fillRatePerMinute: 25,
+        timeoutSeconds: 600,
+        refreshOnProfileUpdate: refreshes,
+        browser: { headless: true, profile: { id: profileId } },
+        sealedPolicy: null,
+        telemetry: null,
+        profileId,
+        extensionIds: [],
+      },
+    )
     for (const isLeased of [true, false]) {
       await db
         .insertInto('browsers')

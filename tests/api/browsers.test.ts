@@ -79,7 +79,7 @@ test('what cannot be had is refused by its name, and what is empty is not asked 
     invocation_id: 'absent',
   })) {
     const { status, body } = await send(shared, 'POST', '/browsers', { [field]: value })
-    assert.equal(status, /profile|invocation/.test(field) ? 404 : 400, field)
+    assert.equal(status, 400, field)
     assert.ok(body.message.includes(field.replace(/_id$|s$/, '')), body.message)
   }
   for (const empty of [

@@ -94,7 +94,7 @@ test('an end is an end: whoever comes second changes nothing', async () => {
   const browser = await send(server, 'POST', '/browsers', { headless: true, invocation_id: id })
   assert.equal(browser.status, 400)
   assert.match(browser.body.message ?? '', /invocation_id: is of an invocation that is over/)
-  assert.equal((await send(server, 'POST', '/browsers', { invocation_id: 'nobody' })).status, 404)
+  assert.equal((await send(server, 'POST', '/browsers', { invocation_id: 'nobody' })).status, 400)
   const listed = await send<{ browsers: unknown[] }>(server, 'GET', `/invocations/${id}/browsers`)
   assert.deepEqual(listed.body.browsers, [])
   assert.equal((await send(server, 'DELETE', `/invocations/${id}/browsers`)).status, 204)

@@ -289,7 +289,7 @@ test('a session outlives its profile, and says that it was not saved', async () 
   const save = await whenSaved(server, session.session_id)
   assert.deepEqual(save, { state: 'failed', message: 'the profile was deleted' })
   const later = await send(server, 'POST', '/browsers', { headless: true, profile: { id: profile.id } })
-  assert.equal(later.status, 404)
+  assert.equal(later.status, 400)
 })
 
 test('a page that hangs when its tab is opened again keeps nobody out', async () => {

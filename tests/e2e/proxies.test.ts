@@ -45,6 +45,12 @@ writeFileSync(
       username: 'stealth-us',
       password: 'operator',
     },
+    isp: {
+      url: `http://127.0.0.1:${operators.port}`,
+      username: 'stealth-us',
+      password: 'operator',
+      where: { country: 'DE' },
+    },
   }),
 )
 /** Where nobody listens. */
@@ -224,6 +230,19 @@ test('a proxy that is dead or refuses its credentials is an error of navigation,
     [plain, secure].map(({ visits }) => visits.length),
     before,
   )
+  await browsers.deleteByID(id)
+})
+
+test('a stealthy session seems to be where its proxy is', async () => {
+  const proxy_id = (await proxies.create({ type: 'isp', config: { country: 'DE' } })).id!
+  const { id, page } = await openPage({ proxy_id, stealth: true })
+  await page.goto(`${plain.url}/`)
+  assert.equal(await page.title(), operators.exit)
+  const seen = await page.evaluate(
+    '[navigator.language, Intl.DateTimeFormat().resolvedOptions().timeZone, (1.5).toLocaleString()]',
+  )
+  assert.deepEqual(seen, ['de-DE', 'Europe/Berlin', '1,5'])
+  assert.match(plain.visits.findLast(({ path }) => path === '/')?.languages ?? '', /^de-DE,de;q=0\.9/)
   await browsers.deleteByID(id)
 })
 

@@ -52,6 +52,21 @@ test('a kill at any point of an invocation', async (t) => {
     if (reason) assert.match(invocation.status_reason ?? '', reason, at)
     assert.equal(counter.starts.get(last!.id) ?? 0, starts, at)
   }
+  await t.test('an instance that was not set up yet is not taken over', async () => {
+    await server.stop('SIGINT')
+    server = await start('app-instance-started')
+    const body = { app_name: 'counted', action_name: 'work', async: true }
+    await invoke(server, body).catch(() => undefined)
+    await eventually('a kill while an instance is set up', () => isKilled(server))
+    server = await start()
+    const [last] = await query<{ id: string }>(
+      server,
+      'SELECT id FROM invocations ORDER BY created_at DESC LIMIT 1',
+    )
+    const invocation = await ended(server, last!.id)
+    assert.equal(invocation.status, 'succeeded', invocation.status_reason)
+    assert.equal(counter.starts.get(last!.id), 1)
+  })
   await t.test('an invocation lives on while its server is upgraded', async () => {
     const body = { app_name: 'counted', action_name: 'work', async: true, payload: '{"ms":4000}' }
     const { id } = (await invoke(server, body)).body

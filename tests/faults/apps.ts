@@ -77,7 +77,7 @@ export async function allEnded(server: TestServer, withinMs: number): Promise<En
 export async function invokeThroughKills(
   owner: Owner,
   { invocations, perKill }: { invocations: number; perKill: number },
-): Promise<{ kills: number; succeeded: number; failed: number }> {
+): Promise<{ kills: number; succeeded: number; failed: Record<string, number> }> {
   const counter = await countStarts(owner)
   const dataDir = tempDir(owner)
   const start = () =>
@@ -97,8 +97,12 @@ export async function invokeThroughKills(
           payload,
           async: true,
         })
-        assert.equal(answer.status, 202, JSON.stringify(answer.body))
-        acknowledged.add(answer.body.id)
+        // As many as may be are under way: what was interrupted takes its time.
+        if (answer.status === 429) await delay(100)
+        else {
+          assert.equal(answer.status, 202, JSON.stringify(answer.body))
+          acknowledged.add(answer.body.id)
+        }
       }
     }
     await Promise.all(Array.from({ length: 4 }, () => send()))
@@ -115,13 +119,17 @@ export async function invokeThroughKills(
     const begun = counter.starts.get(id) ?? 0
     assert.ok(begun <= 1, `${id} began ${begun} times`)
     if (status === 'succeeded') assert.equal(begun, 1, `${id} succeeded without having begun`)
-    else assert.match(reason ?? '', /^worker_lost|^Cannot start the action/, `${id} failed`)
+    else assert.match(reason ?? '', /^worker_lost/, `${id} failed`)
   }
   const ends = await query<{ invocation_id: string; count: string }>(
     server,
     "SELECT invocation_id, count(*) FROM app_events WHERE kind = 'invocation_state' GROUP BY invocation_id HAVING count(*) > 3",
   )
   assert.deepEqual(ends, [], 'no state was told twice')
-  const failed = rows.filter(({ status }) => status === 'failed').length
-  return { kills, succeeded: rows.length - failed, failed }
+  const failed: Record<string, number> = {}
+  for (const { status, reason } of rows) {
+    const why = reason?.split(':', 1)[0] ?? ''
+    if (status === 'failed') failed[why] = (failed[why] ?? 0) + 1
+  }
+  return { kills, succeeded: rows.filter(({ status }) => status === 'succeeded').length, failed }
 }

@@ -176,10 +176,10 @@ test('a profile of another project is like none, also for sessions', async () =>
   const attempts = [{ id: theirs.body.id }, { name: 'theirs' }, { id: 'a'.repeat(24) }, { name: 'nobody' }]
   for (const profile of attempts) {
     const made = await send(server, 'POST', '/browsers', { headless: true, profile })
-    assert.equal(made.status, 404, JSON.stringify(profile))
+    assert.equal(made.status, 400, JSON.stringify(profile))
     const plain = await createSession(server)
     const attached = await send(server, 'PATCH', `/browsers/${plain.session_id}`, { profile })
-    assert.equal(attached.status, 404, JSON.stringify(profile))
+    assert.equal(attached.status, 400, JSON.stringify(profile))
     await endSession(server, plain.session_id)
   }
   for (const profile of [{}, { id: '', name: '' }, { id: mine.id, name: 'mine' }, { save_changes: true }]) {

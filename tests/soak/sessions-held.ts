@@ -26,7 +26,8 @@ export interface Held {
   readonly medianMs: number
   readonly p99Ms: number
   readonly slowestMs: number
-  readonly rssMb: { readonly begin: number; readonly end: number }
+  /** Of the server: at the beginning, and after every tenth. */
+  readonly rssMb: readonly number[]
 }
 
 export async function holdSessions(owner: Owner, seconds: number): Promise<Held> {
@@ -47,7 +48,9 @@ export async function holdSessions(owner: Owner, seconds: number): Promise<Held>
     }
   }
   await agrees(server)
-  const begin = footprintOf(server).rssMb
+  const rssMb = [Math.round(footprintOf(server).rssMb)]
+  const looking = setInterval(() => rssMb.push(Math.round(footprintOf(server).rssMb)), seconds * 100)
+  cleanUpAfter(owner, () => clearInterval(looking))
   const times: number[] = []
   const until = performance.now() + seconds * 1000
   await Promise.all(
@@ -63,6 +66,10 @@ export async function holdSessions(owner: Owner, seconds: number): Promise<Held>
       }
     }),
   )
+  clearInterval(looking)
+  // It takes what it needs for a while, and then no more.
+  const [half, last] = [rssMb[Math.floor(rssMb.length / 2)]!, rssMb.at(-1)!]
+  if (seconds >= 300) assert.ok(last <= half * 1.1, `it grew: ${rssMb.join(', ')} MB`)
   await agrees(server)
   for (const streams of readers) {
     await eventually('all streams of a session were told the same', () => {
@@ -86,7 +93,7 @@ export async function holdSessions(owner: Owner, seconds: number): Promise<Held>
     medianMs: at(0.5),
     p99Ms: at(0.99),
     slowestMs: at(1),
-    rssMb: { begin: Math.round(begin), end: Math.round(footprintOf(server).rssMb) },
+    rssMb,
   }
 }
 

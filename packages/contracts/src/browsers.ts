@@ -217,7 +217,7 @@ export const createBrowser = operation({
   effect: 'act',
   status: 200,
   response: Browser,
-  errors: ['bad_request', 'not_found', 'already_exists', 'too_many_sessions', 'capacity_exhausted'],
+  errors: ['bad_request', 'already_exists', 'too_many_sessions', 'capacity_exhausted'],
 })
 
 export const listBrowsers = operation({
@@ -292,7 +292,8 @@ export const deleteBrowser = operation({
 export const deletePersistentBrowser = operation({
   id: 'deletePersistentBrowser',
   tag,
-  summary: 'Of old clients: there are no persistent sessions, so there is nothing to delete',
+  summary: 'Delete a persistent session, for old clients',
+  description: 'There are no persistent sessions, so there is nothing to delete.',
   method: 'DELETE',
   path: '/browsers',
   kind: 'empty',

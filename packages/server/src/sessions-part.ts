@@ -291,6 +291,7 @@ export async function startSessions(options: {
   const pools = newPools({
     db,
     pool,
+    box,
     browsers,
     sessions,
     serverId,

@@ -23,7 +23,10 @@ export const invocationRow: ProcessRow = {
   async *measureProcesses({ servers, cores, cleanup }, measuring) {
     const { effort } = measuring
     const server = await servers.one({})
-    await deploy(server, { files: tinyApp('empty', { nothing: '(context) => 0' }), force: true })
+    const { id } = await deploy(server, {
+      files: tinyApp('empty', { nothing: '(context) => 0' }),
+      force: true,
+    })
     const bare = await BarePrograms.start(cleanup)
     pin([bare.pid], cores.server)
     await server.settled({ sessions: 1 })
@@ -52,6 +55,8 @@ export const invocationRow: ProcessRow = {
       },
       measuring,
     )
+    // Or the next row would wait until its instance ends by itself.
+    await server.fetch(`/deployments/${id}`, { method: 'DELETE' })
   },
 }
 

@@ -4,9 +4,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Browser } from '@berth/contracts/browsers'
 import { RfbClient, screenUrl } from '../../../tests/fixtures/rfb.ts'
 import { BareChromium } from '../arms/bare-chromium.ts'
+import { H264View } from '../arms/h264-view.ts'
 import { Page } from '../arms/page.ts'
 import type { SessionServer } from '../arms/session-server.ts'
 import { whyNoHeadfulSessions } from '../arms/session-servers.ts'
+import { whyNoProgram } from '../arms/spawned.ts'
 import { compare } from '../measure/compare.ts'
 import { atMost, type Goal, type Metric } from '../measure/metric.ts'
 import type { Block } from '../measure/pairs.ts'
@@ -41,7 +43,7 @@ const pages = {
 export const liveViewCostRow: ProcessRow = {
   number: 21,
   title: 'Live view: CPU and bytes of a viewer, against the screencast of CDP',
-  whySkipped: whyNoHeadfulSessions,
+  whySkipped: () => whyNoHeadfulSessions() ?? whyNoProgram('ffmpeg'),
   async *measureProcesses({ cleanup, cores, servers }, measuring) {
     const { effort } = measuring
     const server = await servers.one({})
@@ -52,15 +54,16 @@ export const liveViewCostRow: ProcessRow = {
       await Promise.all([show(ours, html), show(bare, html)])
       await Promise.all([server.settled({ sessions: 1 }), chromium.settled(effort)])
       const seconds = effort.watchSeconds
+      const watched = watchBlock({
+        page: ours,
+        cpuMs: () => server.cpuMs(),
+        seconds,
+        watch: () => view(browser),
+      })
       yield await compare(
         {
           arms: {
-            ours: watchBlock({
-              page: ours,
-              cpuMs: () => server.cpuMs(),
-              seconds,
-              watch: () => view(browser),
-            }),
+            ours: watched,
             baseline: watchBlock({
               page: bare,
               cpuMs: () => chromium.cpuMs(),
@@ -73,6 +76,29 @@ export const liveViewCostRow: ProcessRow = {
             line(`${name}: CPU of a frame`, 'cpuMs', 'ms', atMost(0.6, 0.3)),
             line(`${name}: bytes of a frame`, 'kilobytes', 'KB', atMost(0.5, 0.2)),
             line(`${name}: frames`, 'fps', 'fps'),
+          ],
+        },
+        measuring,
+      )
+      let encoder: H264View | undefined
+      const encoded = watchBlock({
+        page: bare,
+        cpuMs: () => chromium.cpuMs() + (encoder?.cpuMs() ?? 0),
+        seconds,
+        watch: async () => {
+          const { display } = chromium
+          encoder = new H264View({ display, cores: cores.server, framesPerSecond: FRAMES_A_SECOND })
+          await until(() => encoder!.frames > 0)
+          return encoder
+        },
+      })
+      yield await compare(
+        {
+          arms: { ours: watched, baseline: encoded },
+          pairs: Math.min(5, effort.watchPairs),
+          metrics: [
+            line(`${name}, beside H.264: CPU of a frame`, 'cpuMs', 'ms'),
+            line(`${name}, beside H.264: bytes of a frame`, 'kilobytes', 'KB'),
           ],
         },
         measuring,
@@ -95,6 +121,10 @@ async function show(page: Page, html: string): Promise<void> {
   await page.until('location.href + document.readyState', 'about:blankcomplete')
   await page.call('Page.navigate', { url: `data:text/html;charset=utf-8,${encodeURIComponent(html)}` })
   await page.until('document.title + document.readyState', 'Movingcomplete')
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await pause(10)
 }
 
 /** Somebody who watches: how much has come so far. */

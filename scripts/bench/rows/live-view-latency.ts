@@ -3,11 +3,14 @@ import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import { RfbClient, screenUrl, type Fill, type RfbOptions } from '../../../tests/fixtures/rfb.ts'
 import { BareChromium } from '../arms/bare-chromium.ts'
+import { H264View } from '../arms/h264-view.ts'
 import { Page } from '../arms/page.ts'
 import { whyNoHeadfulSessions } from '../arms/session-servers.ts'
+import { whyNoProgram } from '../arms/spawned.ts'
 import { compare } from '../measure/compare.ts'
 import { atMost, type Metric } from '../measure/metric.ts'
 import type { Block } from '../measure/pairs.ts'
+import type { CoreList } from '../measure/cores.ts'
 import { quantile } from '../measure/statistics.ts'
 import type { ProcessRow } from './row.ts'
 
@@ -15,11 +18,15 @@ const MOST_WAIT_MS = 5_000
 /** Between two changes; spread, so that they do not fall into step with anybody's frames. */
 const BETWEEN_MS = { least: 80, spread: 60 }
 const MIDDLE = { x: 960, y: 600 }
+/** As many as the screen is redrawn: with fewer it would wait for the next one. */
+const H264_FRAMES_A_SECOND = 60
+/** What 4:2:0 and the quantiser may do to a colour, in each of its parts. */
+const H264_TOLERANCE = 24
 
 export const liveViewLatencyRow: ProcessRow = {
   number: 20,
   title: 'Live view: a page changes its colour, until a viewer has it, against the X server directly',
-  whySkipped: whyNoHeadfulSessions,
+  whySkipped: () => whyNoHeadfulSessions() ?? whyNoProgram('ffmpeg'),
   async *measureProcesses({ cleanup, cores, servers }, measuring) {
     const { effort } = measuring
     const server = await servers.one({})
@@ -44,7 +51,17 @@ export const liveViewLatencyRow: ProcessRow = {
       },
       measuring,
     )
-    await Promise.all([ours.close(), bare.close(), oursPage.close(), barePage.close()])
+    await bare.close()
+    const encoded = Witness.ofH264({ display: chromium.display, cores: cores.server })
+    yield await compare(
+      {
+        arms: { ours: flipBlock(oursPage, ours, count), baseline: flipBlock(barePage, encoded, count) },
+        pairs: Math.min(5, effort.flipPairs),
+        metrics: [line('beside H.264, p50', 'p50Ms', {})],
+      },
+      measuring,
+    )
+    await Promise.all([ours.close(), encoded.close(), oursPage.close(), barePage.close()])
     await server.delete(browser)
     await chromium.end()
   },
@@ -76,14 +93,38 @@ function flipBlock(page: Page, witness: Witness, count: number): Block {
   }
 }
 
+function isNear(one: number, other: number, tolerance: number): boolean {
+  return [16, 8, 0].every(
+    (shift) => Math.abs(((one >> shift) & 0xff) - ((other >> shift) & 0xff)) <= tolerance,
+  )
+}
+
 /** Waits for a colour in the middle of the screen. */
 class Witness {
+  readonly #tolerance: number
   #wanted: { readonly colour: number; readonly resolve: (at: number) => void } | undefined
-  #viewer: RfbClient | undefined
+  #viewer: { close(): unknown } | undefined
+
+  private constructor(tolerance = 0) {
+    this.#tolerance = tolerance
+  }
 
   static async open(connect: (options: RfbOptions) => Promise<RfbClient>): Promise<Witness> {
     const witness = new Witness()
     witness.#viewer = await connect({ isContinuous: true, onFill: (fill) => witness.#take(fill) })
+    return witness
+  }
+
+  static ofH264({ display, cores }: { display: string; cores: CoreList }): Witness {
+    const witness = new Witness(H264_TOLERANCE)
+    const onColour = (colour: number) => witness.#takeColour(colour)
+    const view = new H264View({
+      display,
+      cores,
+      framesPerSecond: H264_FRAMES_A_SECOND,
+      pixel: { ...MIDDLE, onColour },
+    })
+    witness.#viewer = { close: () => view.end() }
     return witness
   }
 
@@ -101,7 +142,11 @@ class Witness {
 
   #take({ x, y, width, height, colour }: Fill): void {
     const isInMiddle = x <= MIDDLE.x && MIDDLE.x < x + width && y <= MIDDLE.y && MIDDLE.y < y + height
-    if (!isInMiddle || colour !== this.#wanted?.colour) return
+    if (isInMiddle) this.#takeColour(colour)
+  }
+
+  #takeColour(colour: number): void {
+    if (!this.#wanted || !isNear(colour, this.#wanted.colour, this.#tolerance)) return
     this.#wanted.resolve(performance.timeOrigin + performance.now())
     this.#wanted = undefined
   }

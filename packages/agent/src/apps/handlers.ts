@@ -94,7 +94,7 @@ class AppHost {
     if (request.method === 'POST') {
       const { searchParams: query } = url
       const payload = await readPayload(request)
-      if (!this.#workers) throw new Refused(409, 'Cannot run anything: no app is set up')
+      if (!this.#workers) throw new Refused(503, 'Cannot run anything: no app is set up')
       if (this.#runs.has(id)) throw new Refused(409, `Cannot run "${id}": it was begun before`)
       const worker = this.#workers.take()
       const hasPayload = query.get('payload') === 'true'

@@ -1,6 +1,7 @@
 // A process with the app imported, for one invocation and no more. What it says is the tenant's: bounded, and ended
 // when it is too much.
 import type { ChildProcess } from 'node:child_process'
+import { setPriority } from 'node:os'
 import type { Duplex } from 'node:stream'
 import { MOST_HELD_LOG_BYTES, MOST_RUN_LOG_BYTES } from '@berth/contracts/app-link'
 import { FrameSplitter, toFrame } from '@berth/kit/frames'
@@ -8,6 +9,8 @@ import { LineCutter } from '../control/logs/line-cutter.ts'
 import { killConfined, spawnConfined, type ConfinedOptions } from './confined.ts'
 import { CHANNEL, FRAME, MOST_FRAME_BYTES, type Invocation } from './conversation.ts'
 
+/** Behind the agent, which would otherwise be taken for dead when fifty of them begin at once. */
+const NICE = 5
 /** What is left to read when a process has ended; its namespace ends with it, so nobody holds the other end. */
 const LAST_WORDS_MS = 2_000
 const LAST_LINES = 20
@@ -51,6 +54,8 @@ export class Worker {
     this.#child.once('error', (error) => this.#finish(error.message))
     this.#child.once('exit', (code, signal) => this.#onExit(code, signal))
     this.#ready.promise.catch(() => {})
+    const { pid } = this.#child
+    if (pid !== undefined) setPriority(pid, NICE)
   }
 
   /** JSON of what the app has, once it is imported; rejects with the reason when it cannot be. */

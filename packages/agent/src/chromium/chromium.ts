@@ -7,6 +7,7 @@
 import type { AgentState, BrowserStart, Shape } from '@berth/contracts/link'
 import { pause } from '@berth/kit/pause'
 import { log } from '../log.ts'
+import { secrets } from '../secrets.ts'
 import type { Settings } from '../settings.ts'
 import type { StateBoard } from '../state.ts'
 import type { ServiceLogs } from '../control/logs/operations.ts'
@@ -328,7 +329,7 @@ export class Chromium {
 
   #fail(error: unknown): void {
     log('Chromium failed', error)
-    const failure = error instanceof Error ? error.message : String(error)
+    const failure = secrets.redact(error instanceof Error ? error.message : String(error))
     this.#state.update({ browser: 'failed', devtools_path: null, failure })
   }
 }

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { relay } from '@berth/contracts/link'
 import { BadInput } from '@berth/kit/bad-input'
+import { countPassed } from '@berth/kit/young-garbage'
 import { readJson } from '../body.ts'
 import { log } from '../log.ts'
 import { isControlError, type ControlAnswer, type ControlOperation, type Relayed } from './operation.ts'
@@ -44,6 +45,7 @@ async function answerControl(
     const found = find(routes, request.method, pathname)
     if (!found) return sendJson(response, 404, { message: `Cannot ${request.method} ${pathname}` })
     const { operation, params } = found
+    if (operation.takesStream) countPassed(request)
     const body = operation.takesStream ? undefined : await readJson(request)
     const call = { params, query: searchParams, body, request, signal: gone.signal }
     const result = await operation.handle(call)
@@ -84,6 +86,7 @@ async function send(response: ServerResponse, answer: ControlAnswer): Promise<vo
     response.writeHead(200)
     // Somebody waits for the head, and the body may take its time.
     response.flushHeaders()
+    countPassed(bytes)
     return pipeline(bytes, response)
   }
   if ('events' in answer) {

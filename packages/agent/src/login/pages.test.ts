@@ -147,6 +147,21 @@ suite('pages', () => {
     assert.equal((await login.look()).frames[0]!.title, 'Opener')
   })
 
+  test('a link into a new tab leads there, whether the tab may know of its page or not', async () => {
+    const login = shared()
+    login.pages['/tab'] = '<title>Tab</title><button onclick="window.close()">Close</button>'
+    for (const relation of ['opener', 'noopener', 'noreferrer']) {
+      login.pages['/links'] =
+        `<title>Links</title><a href="/tab" target="_blank" rel="${relation}">Sign in</a>`
+      const page = await login.visit('/links')
+      await login.click(saying(page, 'Sign in').ref)
+      const tab = await login.look()
+      assert.equal(tab.frames[0]!.title, 'Tab', relation)
+      assert.equal(tab.is_popup, true)
+    }
+    assert.equal((await login.visit('/links')).is_popup, false)
+  })
+
   test('another address is visited aside, and the page stays as it was', async () => {
     const login = shared()
     login.pages['/here'] = '<title>Here</title><input name="user">'

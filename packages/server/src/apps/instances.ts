@@ -3,6 +3,7 @@
 import type { Logger } from 'pino'
 import { openContent } from '../blobs/sealed-content.ts'
 import type { Blobs } from '../blobs/blobs.ts'
+import { crashPoint } from '../crash-point.ts'
 import type { Db } from '../db/schema.ts'
 import { ownEnvironment, secretsOf } from '../deployments/builder.ts'
 import type { DeploymentRecord } from '../deployments/types.ts'
@@ -96,13 +97,14 @@ export class AppInstances {
   /** Takes up what an earlier run of this server left; loans of what it still runs, by instance. */
   async resume(found: Map<string, ReadyInstance>): Promise<void> {
     const { db, serverId, openings } = this.#options
-    for (const { instanceId, deploymentId } of await store.listAppInstances(db, serverId)) {
-      const ready = found.get(instanceId)
-      found.delete(instanceId)
+    for (const { instanceId, deploymentId, isSetUp } of await store.listAppInstances(db, serverId)) {
+      // What is left in `found` is nobody's, and destroyed.
+      const ready = isSetUp ? found.get(instanceId) : undefined
       if (!ready) {
         await store.deleteAppInstance(db, instanceId)
         continue
       }
+      found.delete(instanceId)
       ready.instance.endureOom()
       ready.instance.setOpenings(openings)
       this.#own(deploymentId, ready)
@@ -185,6 +187,7 @@ export class AppInstances {
       instance.setOpenings(openings)
       const agent = new AppAgent(ready.agent)
       const over = overWith(ready)
+      crashPoint('app-instance-started')
       await agent.putFiles(this.#files(deployment, lock), over)
       const { env, apiKey } = secretsOf(deployment, lock)
       const { runtime, entrypoint } = deployment
@@ -198,6 +201,7 @@ export class AppInstances {
         },
         over,
       )
+      await store.markSetUp(db, instanceId)
       return this.#own(deployment.id, ready)
     } catch (error) {
       await ready?.instance.destroy()

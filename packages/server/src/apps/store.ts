@@ -144,6 +144,14 @@ export async function insertAppInstance(
     .execute()
 }
 
+export async function markSetUp(db: Db, instanceId: string): Promise<void> {
+  await db
+    .updateTable('app_instances')
+    .set({ is_set_up: true })
+    .where('instance_id', '=', instanceId)
+    .execute()
+}
+
 export async function deleteAppInstance(db: Db, instanceId: string): Promise<void> {
   await db.deleteFrom('app_instances').where('instance_id', '=', instanceId).execute()
 }
@@ -151,11 +159,10 @@ export async function deleteAppInstance(db: Db, instanceId: string): Promise<voi
 export async function listAppInstances(
   db: Db,
   serverId: string,
-): Promise<{ instanceId: string; deploymentId: string }[]> {
-  const rows = await db
+): Promise<{ instanceId: string; deploymentId: string; isSetUp: boolean }[]> {
+  return db
     .selectFrom('app_instances')
-    .select(['instance_id', 'deployment_id'])
+    .select(['instance_id as instanceId', 'deployment_id as deploymentId', 'is_set_up as isSetUp'])
     .where('server_id', '=', serverId)
     .execute()
-  return rows.map((row) => ({ instanceId: row.instance_id, deploymentId: row.deployment_id }))
 }

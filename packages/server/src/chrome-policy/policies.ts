@@ -8,8 +8,8 @@ import type { SealedBox } from '../secrets/sealed-box.ts'
 import { checkPolicy } from './check.ts'
 import * as store from './store.ts'
 
-/** In a list of sessions; a hundred whole ones could be half a gigabyte. */
-const MOST_LISTED_BYTES = 64 * 1024
+/** In a list of sessions or pools; a hundred whole ones could be half a gigabyte. */
+export const MOST_LISTED_BYTES = 64 * 1024
 
 export class Policies implements Carrier {
   readonly #db: Db

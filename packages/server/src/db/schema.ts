@@ -207,6 +207,7 @@ export interface BrowserPoolsTable {
   timeout_seconds: number
   refresh_on_profile_update: boolean
   browser: ColumnType<PooledBrowserRequest, string, string>
+  sealed_policy: Buffer | null
   telemetry: Category[] | null
   profile_id: string | null
   extension_ids: string[]
@@ -401,6 +402,7 @@ interface AppInstancesTable {
   instance_id: Fixed<string>
   deployment_id: Fixed<string>
   server_id: Fixed<string>
+  is_set_up: Generated<boolean>
   created_at: TimeOfMaking
 }
 

@@ -19,6 +19,7 @@ import type { InvocationRecord } from './types.ts'
 
 const AGAIN_MS = 500
 const FORGET_MS = 5_000
+const MOST_STARTS = 3
 
 export interface RunsOptions {
   readonly db: Db
@@ -154,12 +155,19 @@ export class Runs {
     const { id, deployment_id, app_name: app, action_name: action } = record
     const lock = await this.#options.lockOf(deployment_id)
     const payload = record.payload ? lock.open(record.payload, places.payload(id)) : null
-    try {
-      await agent.startRun({ id, app, action, payload }, signal)
-    } catch (error) {
-      if (signal.aborted) throw error
-      // Not again: it may have begun.
-      await this.#fail(record, `Cannot start the action: ${messageOf(error)}`)
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await agent.startRun({ id, app, action, payload }, signal)
+      } catch (error) {
+        if (signal.aborted) throw error
+        // An answer may be lost on its way. It is not begun twice: an instance knows what it has begun, and says so.
+        if (attempt > 1 && error instanceof AgentRefusal && error.status === 409) return
+        if (attempt === MOST_STARTS || error instanceof AgentRefusal) {
+          return this.#fail(record, `Cannot start the action: ${messageOf(error)}`)
+        }
+        this.#options.log.info({ err: error, invocationId: id, attempt }, 'starting an invocation once more')
+        await pause(AGAIN_MS, signal)
+      }
     }
   }
 

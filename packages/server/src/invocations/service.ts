@@ -247,7 +247,7 @@ export class InvocationService implements Carrier {
     const { invocation_id: id } = body
     if (id === undefined) return undefined
     const record = await store.findInvocation(this.#options.db, projectId, id)
-    if (!record) throw new AppError('not_found', `Cannot find invocation "${id}"`)
+    if (!record) throw invalidInput('invocation_id', `names "${id}", which is no invocation of the project`)
     if (record.finished_at) throw invalidInput('invocation_id', 'is of an invocation that is over')
     return {
       needsStart: false,

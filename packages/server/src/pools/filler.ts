@@ -10,6 +10,7 @@ import { crashPoint } from '../crash-point.ts'
 import type { Db } from '../db/schema.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { hasRoom, isCrowded, listShortPools } from './pooled-browsers.ts'
+import type { PoolPolicies } from './policies.ts'
 import { removeAbandonedPlaces } from './queue.ts'
 import * as store from './store.ts'
 import type { PoolRecord } from './types.ts'
@@ -27,6 +28,7 @@ export interface FillerOptions {
   readonly db: Db
   readonly pool: Pool
   readonly browsers: BrowserService
+  readonly policies: PoolPolicies
   readonly serverId: string
   /** False where no sessions can be had at all. */
   readonly isAble: () => boolean
@@ -167,7 +169,8 @@ export class Filler {
 
   async #plan(pool: PoolRecord): Promise<PlannedBrowser> {
     const { project_id: projectId, timeout_seconds } = pool
-    const request = { ...pool.browser, timeout_seconds }
+    const { browser } = await this.#options.policies.join(this.#options.db, pool)
+    const request = { ...browser, timeout_seconds }
     const planned = await this.#options.browsers.plan(request, { projectId, telemetryAge: 'opt-in' })
     return { ...planned, browser: { ...planned.browser, telemetry: pool.telemetry } }
   }

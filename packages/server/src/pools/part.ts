@@ -7,7 +7,9 @@ import type { Db } from '../db/schema.ts'
 import type { Route } from '../http/call.ts'
 import { Filler } from './filler.ts'
 import { Leases } from './leases.ts'
+import type { SealedBox } from '../secrets/sealed-box.ts'
 import type { Ceilings } from './places.ts'
+import { PoolPolicies } from './policies.ts'
 import { poolRoutes } from './routes.ts'
 import { PoolService } from './service.ts'
 import { Waiters } from './waiters.ts'
@@ -29,6 +31,7 @@ export function newPools(options: {
   pool: Pool
   browsers: BrowserService
   sessions: Sessions
+  box: SealedBox
   serverId: string
   mostWaitSeconds: number
   ceilings: Ceilings
@@ -39,8 +42,9 @@ export function newPools(options: {
   log: Logger
 }): PoolsPart {
   const { db, log } = options
-  const service = new PoolService(options)
-  const filler = new Filler(options)
+  const policies = new PoolPolicies(options.box)
+  const service = new PoolService({ ...options, policies })
+  const filler = new Filler({ ...options, policies })
   const waiters = new Waiters({ db, log })
   const leases = new Leases({ ...options, waiters, filler })
   return {

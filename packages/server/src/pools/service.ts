@@ -5,6 +5,7 @@ import type {
   UpdateBrowserPoolRequest,
 } from '@berth/contracts/browser-pools'
 import { projectOf, type BrowserService, type Caller, type PlannedBrowser } from '../browsers/service.ts'
+import { newId } from '@berth/kit/ids'
 import { announceChange } from '../db/changes.ts'
 import { violatedConstraint } from '../db/failures.ts'
 import type { Db } from '../db/schema.ts'
@@ -14,6 +15,7 @@ import type { OffsetPage } from '../http/call.ts'
 import { toPage } from '../http/paging.ts'
 import { takePlaces, type Ceilings } from './places.ts'
 import { countLeased, endExcess, endPooled } from './pooled-browsers.ts'
+import type { PoolPolicies } from './policies.ts'
 import { settingsAtCreation, settingsAtUpdate } from './settings.ts'
 import * as store from './store.ts'
 import type { CountedPool, PoolRecord, PoolSettings, References } from './types.ts'
@@ -24,6 +26,7 @@ export interface PoolServiceOptions {
   readonly pool: Pool
   readonly browsers: Pick<BrowserService, 'plan'>
   readonly ceilings: Ceilings
+  readonly policies: PoolPolicies
   /** It is not deleted until the transaction ends, and then this pool uses it. */
   readonly holdProxy: (tx: Db, projectId: string, proxyId: string) => Promise<void>
   readonly defaultProject: (db: Db) => Promise<{ id: string }>
@@ -42,11 +45,16 @@ export class PoolService {
     const settings = settingsAtCreation(body, caller.telemetryAge)
     const references = await this.#check(tx, projectId, settings)
     await takePlaces(tx, { projectId, poolId: null, size: settings.size }, ceilings)
+    const id = newId()
+    const stored = this.#options.policies.seal(id, settings)
     const pool = await withFreeName(settings.name, () =>
-      store.insertPool(tx, projectId, { ...settings, ...references }),
+      store.insertPool(tx, { id, projectId }, { ...stored, ...references }),
     )
     await announceChange(tx, `pool:${pool.id}`)
-    return toBrowserPool({ ...pool, available: 0, acquired: 0 }, caller.telemetryAge)
+    return toBrowserPool(
+      { ...pool, browser: settings.browser, available: 0, acquired: 0 },
+      caller.telemetryAge,
+    )
   }
 
   async list(
@@ -57,14 +65,16 @@ export class PoolService {
     const { limit = 20, offset = 0, ...filters } = query
     const projectId = projectOf(caller)
     const rows = await store.listPools(db, { ...filters, projectId, limit: limit + 1, offset })
+    const joined = await this.#options.policies.joinListed(db, rows)
     return toPage(
-      rows.map((row) => toBrowserPool(row, caller.telemetryAge)),
+      joined.map((row) => toBrowserPool(row, caller.telemetryAge)),
       limit,
     )
   }
 
   async get(db: Db, caller: Caller, idOrName: string): Promise<BrowserPool> {
-    return toBrowserPool(await this.find(db, caller, idOrName), caller.telemetryAge)
+    const pool = await this.find(db, caller, idOrName)
+    return toBrowserPool(await this.#options.policies.join(db, pool), caller.telemetryAge)
   }
 
   async update(
@@ -79,16 +89,18 @@ export class PoolService {
       const { id: poolId, project_id: projectId } = found
       await takePlaces(tx, { projectId, poolId, size: body.size }, this.#options.ceilings)
     }
-    const pool = await this.#lock(tx, found)
+    const { policies } = this.#options
+    const pool = await policies.join(tx, await this.#lock(tx, found))
     const settings = settingsAtUpdate(pool, body, caller.telemetryAge)
     const references = await this.#check(tx, pool.project_id, settings)
     const updated = await withFreeName(settings.name, () =>
-      store.updatePool(tx, pool.id, { ...settings, ...references }),
+      store.updatePool(tx, pool.id, { ...policies.seal(pool.id, settings), ...references }),
     )
     if (body.discard_all_idle) await endPooled(tx, pool.id, { reason: 'deleted' })
     else await endExcess(tx, updated)
     await announceChange(tx, `pool:${pool.id}`)
-    return toBrowserPool(await store.countPool(tx, pool.id), caller.telemetryAge)
+    const counted = await store.countPool(tx, pool.id)
+    return toBrowserPool({ ...counted, browser: settings.browser }, caller.telemetryAge)
   }
 
   async delete(tx: Db, caller: Caller, idOrName: string, { force }: { force: boolean }): Promise<void> {

@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
-import { newId } from '@berth/kit/ids'
 import { containing } from '../db/like.ts'
 import type { Db } from '../db/schema.ts'
-import type { CountedPool, PoolRecord, PoolSettings, References } from './types.ts'
+import type { CountedPool, PoolRecord, References, StoredSettings } from './types.ts'
 
 const ID = /^[a-z][a-z0-9]{23}$/
 
@@ -35,12 +34,12 @@ const counted = (db: Db) =>
 
 export async function insertPool(
   tx: Db,
-  projectId: string,
-  settings: PoolSettings & References,
+  { id, projectId }: { id: string; projectId: string },
+  settings: StoredSettings & References,
 ): Promise<PoolRecord> {
   return tx
     .insertInto('browser_pools')
-    .values({ id: newId(), project_id: projectId, ...toColumns(settings) })
+    .values({ id, project_id: projectId, ...toColumns(settings) })
     .returning(columns)
     .executeTakeFirstOrThrow()
 }
@@ -48,7 +47,7 @@ export async function insertPool(
 export async function updatePool(
   tx: Db,
   id: string,
-  settings: PoolSettings & References,
+  settings: StoredSettings & References,
 ): Promise<PoolRecord> {
   const pool = await tx
     .updateTable('browser_pools')
@@ -66,7 +65,7 @@ export async function updatePool(
   return pool
 }
 
-function toColumns(settings: PoolSettings & References) {
+function toColumns(settings: StoredSettings & References) {
   return {
     name: settings.name,
     size: settings.size,
@@ -74,6 +73,7 @@ function toColumns(settings: PoolSettings & References) {
     timeout_seconds: settings.timeoutSeconds,
     refresh_on_profile_update: settings.refreshOnProfileUpdate,
     browser: JSON.stringify(settings.browser),
+    sealed_policy: settings.sealedPolicy,
     telemetry: settings.telemetry && [...settings.telemetry],
     profile_id: settings.profileId,
     extension_ids: [...settings.extensionIds],
@@ -95,6 +95,25 @@ export async function findPool(
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .executeTakeFirst()
+}
+
+/** By the id of the pool; larger ones are left out. */
+export async function readPolicies(
+  db: Db,
+  ids: readonly string[],
+  mostBytes?: number,
+): Promise<ReadonlyMap<string, Buffer>> {
+  if (ids.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('browser_pools')
+    .select(['id', 'sealed_policy'])
+    .where('id', 'in', [...ids])
+    .where('sealed_policy', 'is not', null)
+    .$if(mostBytes !== undefined, (query) =>
+      query.where(sql<boolean>`octet_length(sealed_policy) <= ${mostBytes}`),
+    )
+    .execute()
+  return new Map(rows.map(({ id, sealed_policy }) => [id, sealed_policy!]))
 }
 
 /** Keeps it, and who leases of it, as they are until the transaction ends; undefined when it was deleted. */

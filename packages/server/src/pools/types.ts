@@ -2,7 +2,8 @@ import type { Selectable } from 'kysely'
 import type { BrowserPoolsTable, PooledBrowserRequest } from '../db/schema.ts'
 import type { Selection } from '../telemetry/selection.ts'
 
-export type PoolRecord = Selectable<BrowserPoolsTable>
+/** Its policies, which may be large, are read apart. */
+export type PoolRecord = Omit<Selectable<BrowserPoolsTable>, 'sealed_policy'>
 
 /** With how many of its browsers wait, and how many are leased. */
 export interface CountedPool extends PoolRecord {
@@ -19,6 +20,12 @@ export interface PoolSettings {
   readonly refreshOnProfileUpdate: boolean
   readonly browser: PooledBrowserRequest
   readonly telemetry: Selection
+}
+
+/** As it is written. */
+export interface StoredSettings extends PoolSettings {
+  readonly browser: Omit<PooledBrowserRequest, 'chrome_policy'>
+  readonly sealedPolicy: Buffer | null
 }
 
 /** What its browsers refer to, by id. */

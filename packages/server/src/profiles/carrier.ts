@@ -96,7 +96,7 @@ export class ProfileCarrier implements Carrier, SessionProfiles {
       await watch.whenSaved(profile.id)
       profile = await look()
     }
-    if (!profile) throw new AppError('not_found', `Cannot find profile "${id || name}"`)
+    if (!profile) throw absent(id || name)
     const { current_version: version } = profile
     const archive = version === null ? undefined : await store.findVersion(db, profile.id, version)
     return {
@@ -120,7 +120,7 @@ export class ProfileCarrier implements Carrier, SessionProfiles {
 
   async #give(tx: Db, browser: BrowserRecord, asked: Asked): Promise<BrowserRecord> {
     if (!(await store.markUsed(tx, browser.project_id, asked.profileId))) {
-      throw new AppError('not_found', `Cannot use profile "${asked.profileId}": it was deleted meanwhile`)
+      throw absent(asked.profileId)
     }
     if (!(await store.giveToBrowser(tx, browser.id, asked))) throw ended()
     return {
@@ -133,6 +133,8 @@ export class ProfileCarrier implements Carrier, SessionProfiles {
   }
 }
 
+const absent = (idOrName: string) =>
+  invalidInput('profile', `names "${idOrName}", which is no profile of the project`)
 const hasOne = () =>
   new AppError('conflict', 'Cannot attach a profile: the session has one already; create another session')
 const underWay = () => new AppError('conflict', 'Cannot attach a profile: another one is being attached')

@@ -24,6 +24,7 @@ import {
   RECORDS_WAIT_MS,
   type RecordingStart,
 } from '@berth/contracts/recording'
+import { countPassed } from '@berth/kit/young-garbage'
 import type { Instance } from './driver.ts'
 
 const MOST_ANSWER_BYTES = 256 * 1024
@@ -298,7 +299,10 @@ function send(
   }
   const sent = request(options)
   const answered = new Promise<IncomingMessage>((resolve, reject) => {
-    sent.once('response', resolve)
+    sent.once('response', (answer) => {
+      countPassed(answer)
+      resolve(answer)
+    })
     sent.on('error', (error) => {
       const { message } = signal.aborted ? (signal.reason as Error) : error
       reject(new AgentError(`Cannot ask the agent for ${path}: ${message}`, { cause: error }))
@@ -327,6 +331,7 @@ function passOn(body: Readable, sent: ClientRequest): void {
     body.pause()
     sent.once('drain', () => body.resume())
   }
+  countPassed(body)
   body.on('data', pass)
   body.once('end', () => sent.end())
   body.once('error', (error) => sent.destroy(error))

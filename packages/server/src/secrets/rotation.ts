@@ -22,6 +22,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   { table: 'proxies', column: 'credentials' },
   { table: 'extensions', column: 'sealed_key' },
   { table: 'browser_policies', column: 'sealed' },
+  { table: 'browser_pools', column: 'sealed_policy' },
   { table: 'profile_versions', column: 'sealed_key' },
   { table: 'deployments', column: 'sealed_key' },
   { table: 'credentials', column: 'sealed_values' },

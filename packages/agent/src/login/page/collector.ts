@@ -183,9 +183,9 @@ class Scene {
     )
     return kept
       .map((each, index) => ({ each, index, rank: rankOf(each) }))
-      .toSorted((one, other) => one.rank - other.rank || one.index - other.index)
+      .toSorted((left, right) => left.rank - right.rank || left.index - right.index)
       .slice(0, this.#tools.bounds.elements)
-      .toSorted((one, other) => one.index - other.index)
+      .toSorted((left, right) => left.index - right.index)
       .map(({ each }) => each)
   }
 

@@ -7,8 +7,9 @@ CREATE TABLE browser_pools (
   fill_rate_per_minute integer NOT NULL,
   timeout_seconds integer NOT NULL,
   refresh_on_profile_update boolean NOT NULL,
-  -- What each of its browsers is asked for, as a request to create one.
+  -- What each of its browsers is asked for, as a request to create one, but for its policies.
   browser jsonb NOT NULL,
+  sealed_policy bytea,
   telemetry text[],
   -- What that request refers to, by id.
   profile_id text,

@@ -101,6 +101,8 @@ CREATE TABLE app_instances (
   instance_id text PRIMARY KEY,
   deployment_id text NOT NULL REFERENCES deployments (id),
   server_id text NOT NULL REFERENCES servers (id),
+  -- False until it has the app: before, there is nothing in it worth taking over.
+  is_set_up boolean NOT NULL DEFAULT false,
   created_at timestamptz NOT NULL DEFAULT now()
 );
 

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { Readable } from 'node:stream'
+import { test } from 'node:test'
+import { countPassed } from './young-garbage.ts'
+
+const MB = 1024 * 1024
+const PIECE_BYTES = 64 * 1024
+
+/** What pieces hold at most while 200 MB pass, in MB. */
+async function mostHeld(prepare: (stream: Readable) => void): Promise<number> {
+  let left = (200 * MB) / PIECE_BYTES
+  const stream = new Readable({
+    read() {
+      this.push(left-- > 0 ? Buffer.allocUnsafeSlow(PIECE_BYTES) : null)
+    },
+  })
+  prepare(stream)
+  const before = process.memoryUsage().arrayBuffers
+  let most = 0
+  stream.on('data', () => {
+    most = Math.max(most, process.memoryUsage().arrayBuffers - before)
+  })
+  await once(stream, 'end')
+  return Math.round(most / MB)
+}
+
+test('what passes is collected long before V8 would look', async () => {
+  const [uncounted, counted] = [await mostHeld(() => {}), await mostHeld(countPassed)]
+  assert.ok(counted <= 16, `${counted} MB`)
+  assert.ok(uncounted > 2 * counted, `${uncounted} MB without it: is it still needed?`)
+})

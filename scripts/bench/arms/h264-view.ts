@@ -1,0 +1,79 @@
+// The other way to show a screen: grabbed, encoded as H.264 for the least delay, and decoded again by whoever watches.
+// It shows what the live view would cost if it were built like that.
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { findProgram } from '@berth/server/runtime/local/programs'
+import type { CoreList } from '../measure/cores.ts'
+import { cpuMsOf } from '../measure/processes.ts'
+
+const SIZE = '1920x1080'
+const PIXEL_BYTES = 3
+
+export interface H264Options {
+  readonly display: string
+  readonly cores: CoreList
+  readonly framesPerSecond: number
+  /** Where the viewer looks; with it the stream is decoded, and every picture's colour told. */
+  readonly pixel?: { readonly x: number; readonly y: number; readonly onColour: (colour: number) => void }
+}
+
+export class H264View {
+  readonly #grab: ChildProcess
+  readonly #decoder: ChildProcess | undefined
+  #bytes = 0
+  #frames = 0
+
+  constructor({ display, cores, framesPerSecond, pixel }: H264Options) {
+    const ffmpeg = findProgram('ffmpeg')!
+    const from = `-v error -f x11grab -framerate ${framesPerSecond} -video_size ${SIZE} -i ${display}`
+    const encode = '-c:v libx264 -preset ultrafast -tune zerolatency -pix_fmt yuv420p -g 600'
+    // Raw, so that its pictures can be counted; for a decoder with their times.
+    const to = `-flush_packets 1 -f ${pixel ? 'nut' : 'h264'} pipe:1`
+    this.#grab = spawn('taskset', ['--cpu-list', cores, ffmpeg, ...`${from} ${encode} ${to}`.split(' ')], {
+      stdio: ['pipe', 'pipe', 'ignore'],
+    })
+    this.#grab.stdout!.on('data', (chunk: Buffer) => this.#count(chunk))
+    if (pixel) {
+      const input = '-v error -threads 1 -flags low_delay -probesize 5000 -analyzeduration 0 -f nut -i pipe:0'
+      const look = `-vf crop=2:2:${pixel.x}:${pixel.y},scale=1:1,format=rgb24 -fps_mode passthrough -flush_packets 1 -f rawvideo pipe:1`
+      this.#decoder = spawn(ffmpeg, `${input} ${look}`.split(' '), { stdio: ['pipe', 'pipe', 'ignore'] })
+      this.#decoder.stdin!.on('error', () => {})
+      this.#grab.stdout!.pipe(this.#decoder.stdin!)
+      this.#decoder.stdout!.on('data', (chunk: Buffer) => {
+        for (let at = 0; at + PIXEL_BYTES <= chunk.length; at += PIXEL_BYTES) {
+          pixel.onColour(chunk.readUIntBE(at, PIXEL_BYTES))
+        }
+      })
+    }
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** Of a stream that is not decoded. */
+  get frames(): number {
+    return this.#frames
+  }
+
+  /** Of grabbing and encoding; what a viewer has to do is the viewer's. */
+  cpuMs(): number {
+    return cpuMsOf([this.#grab.pid!])
+  }
+
+  async end(): Promise<void> {
+    const ended = [this.#grab, this.#decoder].flatMap((child) => (child ? once(child, 'exit') : []))
+    this.#grab.stdin!.end('q')
+    await Promise.all(ended)
+  }
+
+  /** A picture begins with a slice whose first macroblock is the first: NAL types 1 and 5, and a set bit. */
+  #count(chunk: Buffer): void {
+    this.#bytes += chunk.length
+    for (let at = chunk.indexOf('\0\0\x01', 0, 'latin1'); at !== -1;) {
+      const [head, first] = [chunk[at + 3] ?? 0, chunk[at + 4] ?? 0]
+      if ([1, 5].includes(head & 0x1f) && first & 0x80) this.#frames++
+      at = chunk.indexOf('\0\0\x01', at + 3, 'latin1')
+    }
+  }
+}
