@@ -80,7 +80,7 @@ export class Confirmation {
     )
     const isSentAway = again.isLoaded && !again.isLogin && (again.url !== login.url || again.isSignedIn)
     // Cookies alone are also given to those who are half-way.
-    const hasMore = now.cells > login.cells && now.isRich
+    const hasMore = now.cells > login.cells && !now.asksFurther
     return isSentAway || hasMore ? checksFrom(address, now, login) : undefined
   }
 }

@@ -205,7 +205,7 @@ export class LoginRun {
   }
 
   #requireAllowed(sight: PageSight, frame: number): void {
-    const stranger = [sight.url, sight.frames[frame]?.origin ?? ''].find(
+    const stranger = [sight.url, sight.frames[frame]?.origin ?? sight.url].find(
       (origin) => !isOf(origin, this.#hosts),
     )
     if (stranger === undefined) return

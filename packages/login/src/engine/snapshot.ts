@@ -5,12 +5,13 @@ import type { Checks, Signs } from '../memory.ts'
 import { caption, isClickable } from '../rules/element-words.ts'
 import { readPage } from '../rules/read-page.ts'
 import type { Obstacle } from '../rules/reading.ts'
-import { accountWords, logOutWords, signInWords } from '../words/actions.ts'
+import { accountWords, agreeWords, logOutWords, nextWords, signInWords } from '../words/actions.ts'
 import { fold } from '../words/match.ts'
 
 const MOST_MARKERS = 5
 const LONGEST_MARKER = 40
 const LONGEST_HEADING = 60
+const MANY = 10
 
 export interface Snapshot {
   readonly requested: string
@@ -26,8 +27,8 @@ export interface Snapshot {
   readonly obstacle: Obstacle | undefined
   readonly isLoaded: boolean
   readonly cells: number
-  /** As much to do as behind a login, or what is only for those who are in. */
-  readonly isRich: boolean
+  /** It wants something before it goes on, as pages do on the way in. */
+  readonly asksFurther: boolean
 }
 
 export function snapshotOf(requested: string, sight: PageSight, secrets: readonly string[]): Snapshot {
@@ -44,16 +45,17 @@ export function snapshotOf(requested: string, sight: PageSight, secrets: readonl
     obstacle: reading.obstacle,
     isLoaded:
       sight.failure === null && (sight.status === null || sight.status < 500) && sight.frames.length > 0,
-    isRich: isRich(sight),
+    asksFurther: asksFurther(sight),
     cells: sight.storage.cookies + sight.storage.local + sight.storage.indexed,
   }
 }
 
-function isRich({ elements }: PageSight): boolean {
-  const says = elements
-    .filter((element) => element.is_visible && isClickable(element))
-    .map((element) => fold(caption(element)))
-  return says.length >= 10 || says.some((text) => text.length < LONGEST_MARKER && accountWords.in(text))
+function asksFurther({ elements }: PageSight): boolean {
+  const shown = elements.filter((element) => element.is_visible && isClickable(element))
+  const says = shown.map((element) => fold(caption(element)))
+  // As much to do as this, and what is for those who are in, is behind a login.
+  if (says.length >= MANY || says.some((text) => text.length < LONGEST_MARKER && accountWords.in(text))) return false
+  return shown.some((element, index) => element.tag !== 'a' && (agreeWords.in(says[index]!) || nextWords.in(says[index]!)))
 }
 
 /** Without query; of what is behind `#` only what single-page applications use as a path. */
