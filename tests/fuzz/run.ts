@@ -48,7 +48,17 @@ export async function fuzz(owner: Owner, { requests, seed, onProgress }: FuzzOpt
   const driverKeys = [server.key, (await newKey(caller, server.key, { name: 'spare' })).key]
   const world = new World()
   const provider = { provider_type: 'onepassword', token: connect.token, server_url: connect.url }
+  // What would only ever be refused: nobody has such a credential or proxy.
+  const connection = {
+    credential: undefined,
+    proxy: undefined,
+    login_url: undefined,
+    allowed_domains: ['sso.example'],
+  }
   const samples = {
+    createAuthConnection: { body: connection },
+    updateAuthConnection: { body: connection },
+    loginAuthConnection: { body: { proxy: undefined } },
     createCredentialProvider: { body: provider },
     createCredentialProviderAtOrgCredentialProviders: { body: provider },
     uploadExtension: { form: { file: marker() } },

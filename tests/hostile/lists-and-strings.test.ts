@@ -222,7 +222,7 @@ for (const operation of operations.filter(({ body, effect }) => body && effect !
             ? undefined
             : // Which has one spelling.
               isDomainOf(operation.id, field)
-              ? text.toLowerCase()
+              ? URL.parse(`http://${text}/`)?.host.replace(/\.$/, '')
               : text
         for (const seen of [record, read.json as Record<string, unknown>]) {
           assert.equal(configOf(seen)[shown], expected)

@@ -61,6 +61,10 @@ test('what is not one host is refused, and so is what only looks like one', () =
     'xn--pypal-4ve.com',
     'gith\u03c5b.com',
     '\u2460\u2461\u2466.0.0.1',
+    'exa\u200bmple.com',
+    'exam\u00adple.com',
+    '\uff45xample.com',
+    'example\u3002com',
   ]
   for (const written of refused) assert.equal(domainOf(readDomain(written)), undefined, written)
 })

@@ -9,6 +9,9 @@ export type DomainReading =
   | { readonly problem: string }
 
 const SHAPE = /^[^\s/\\@?#%*]+$/
+/** Names are read without them: with one, what is shown and what is meant are not the same. */
+const UNSEEN = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/u
+const ASCII = /^[\x21-\x7e]*$/
 const LONGEST_NAME = 253
 
 /** `example.com`, `intranet:8443`, `127.0.0.1:3000`, `[::1]:3000`. */
@@ -18,7 +21,8 @@ export function readDomain(text: string): DomainReading {
   }
   if (text.includes('@')) return { problem: 'must not have a user name: write only the host' }
   if (text.includes('*')) return { problem: 'must be one host, without a wildcard' }
-  if (!SHAPE.test(text)) return { problem: 'must be a host such as example.com, with a port at most' }
+  if (!SHAPE.test(text) || UNSEEN.test(text))
+    return { problem: 'must be a host such as example.com, with a port at most' }
   const url = URL.parse(`http://${text}/`)
   if (!url || url.pathname !== '/' || url.username !== '') {
     return { problem: 'must be a host such as example.com, with a port at most' }
@@ -26,6 +30,10 @@ export function readDomain(text: string): DomainReading {
   const hostname = url.hostname.replace(/\.$/, '')
   // Both are where a browser goes without being told.
   const port = url.port === '443' ? '' : url.port
+  // Letters that only look like ASCII, such as wide ones, become it.
+  if (!ASCII.test(text) && !hostname.includes('xn--')) {
+    return { problem: `must be written in plain letters: ${hostname}` }
+  }
   const wrong = problemOf(hostname, text)
   if (wrong !== undefined) return { problem: wrong }
   return { domain: port === '' ? hostname : `${hostname}:${port}` }
