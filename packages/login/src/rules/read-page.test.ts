@@ -6,6 +6,21 @@ import { readPage } from './read-page.ts'
 const kinds = (sight: Parameters<typeof readPage>[0]) =>
   readPage(sight).form?.fields.map(({ kind, ref }) => `${kind} ${ref}`)
 
+const source = (text: string) =>
+  readPage(
+    page({ text, elements: [field({ label: 'Code', name: 'code', max_length: 6 }), button('Verify')] }),
+  ).form?.fields[0]?.mfaType
+
+const complain = (text: string) =>
+  readPage(
+    page({
+      elements: [field({ label: 'Username' }), password(), button('Log in')],
+      messages: [{ text, kind: 'alert', group: 1 }],
+    }),
+  )
+
+const codes = (sight: Parameters<typeof page>[0]) => readPage(page(sight)).obstacle?.code
+
 test('labels in twenty languages make a login, and its button is found', () => {
   const languages: [string, string, string][] = [
     ['Username', 'Password', 'Log in'],
@@ -111,10 +126,6 @@ test('six boxes of one character are one code', () => {
 })
 
 test('where a code comes from is told by the words around it', () => {
-  const source = (text: string) =>
-    readPage(
-      page({ text, elements: [field({ label: 'Code', name: 'code', max_length: 6 }), button('Verify')] }),
-    ).form?.fields[0]?.mfaType
   assert.equal(source('Enter the code from your authenticator app.'), 'totp')
   assert.equal(source('We sent a text message with a code to +•• ••• ••92.'), 'sms')
   assert.equal(source('We emailed a code to a•••@example.com. Check your inbox.'), 'email')
@@ -181,13 +192,6 @@ test('buttons of providers are choices; links to their pages in the footer are n
 })
 
 test('a wrong password, a wrong name, a lock and a limit are told apart', () => {
-  const complain = (text: string) =>
-    readPage(
-      page({
-        elements: [field({ label: 'Username' }), password(), button('Log in')],
-        messages: [{ text, kind: 'alert', group: 1 }],
-      }),
-    )
   assert.equal(complain('The password is incorrect.').complaints[0]?.about, 'password')
   assert.equal(complain('We couldn’t find an account with that name.').complaints[0]?.about, 'identifier')
   assert.equal(complain('Wrong username or password').complaints[0]?.about, 'any')
@@ -198,7 +202,6 @@ test('a wrong password, a wrong name, a lock and a limit are told apart', () => 
 })
 
 test('what is wrong with the website is not what is wrong with the password', () => {
-  const codes = (sight: Parameters<typeof page>[0]) => readPage(page(sight)).obstacle?.code
   assert.equal(codes({ status: 503, text: 'Down for maintenance' }), 'website_error')
   assert.equal(codes({ status: 429, text: 'Slow down' }), 'rate_limited')
   assert.equal(codes({ status: 403, text: 'Access denied. You have been blocked.' }), 'bot_detected')

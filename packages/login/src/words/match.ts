@@ -44,11 +44,8 @@ const SHORT = 4
 export function words(...lists: readonly string[]): Words {
   const all = lists.flatMap((list) => list.split(/\s*[|\n]\s*/)).filter(Boolean)
   const read = all.map((word) => ({ isWhole: word.startsWith('='), text: fold(word.replace(/^=/, '')) }))
-  const sourceOf = (isWanted: (word: { isWhole: boolean; text: string }) => boolean) =>
+  const sourceOf = (isWanted: (word: Word) => boolean) =>
     [...new Set(read.filter(isWanted).map(({ text }) => escaped(text)))].join('|')
-  const isUnspaced = ({ text }: { text: string }) => UNSPACED.test(text)
-  const isShort = ({ isWhole, text }: { isWhole: boolean; text: string }) =>
-    isWhole || text.replaceAll(' ', '').length < SHORT
   const whole = sourceOf((word) => !isUnspaced(word) && isShort(word))
   const open = sourceOf((word) => !isUnspaced(word) && !isShort(word))
   const anywhere = sourceOf(isUnspaced)
@@ -59,6 +56,19 @@ export function words(...lists: readonly string[]): Words {
   return {
     in: (text) => pattern.test(text),
   }
+}
+
+interface Word {
+  readonly isWhole: boolean
+  readonly text: string
+}
+
+function isUnspaced({ text }: Word): boolean {
+  return UNSPACED.test(text)
+}
+
+function isShort({ isWhole, text }: Word): boolean {
+  return isWhole || text.replaceAll(' ', '').length < SHORT
 }
 
 function escaped(text: string): string {
