@@ -54,8 +54,11 @@ function asksFurther({ elements }: PageSight): boolean {
   const shown = elements.filter((element) => element.is_visible && isClickable(element))
   const says = shown.map((element) => fold(caption(element)))
   // As much to do as this, and what is for those who are in, is behind a login.
-  if (says.length >= MANY || says.some((text) => text.length < LONGEST_MARKER && accountWords.in(text))) return false
-  return shown.some((element, index) => element.tag !== 'a' && (agreeWords.in(says[index]!) || nextWords.in(says[index]!)))
+  if (says.length >= MANY || says.some((text) => text.length < LONGEST_MARKER && accountWords.in(text)))
+    return false
+  return shown.some(
+    (element, index) => element.tag !== 'a' && (agreeWords.in(says[index]!) || nextWords.in(says[index]!)),
+  )
 }
 
 /** Without query; of what is behind `#` only what single-page applications use as a path. */
