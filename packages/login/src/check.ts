@@ -91,7 +91,8 @@ export function voteOn(
     return isTelling && now.url === url ? 0.5 : 0
   }
   // The way out is gone: what else is as it was says little, and a way in says that it is needed again.
-  const isLeft = signedIn.markers.some((marker) => logOutWords.in(marker)) && !now.isSignedIn
+  const waysOut = signedIn.markers.filter((marker) => logOutWords.in(marker))
+  const isLeft = waysOut.length > 0 && !now.isSignedIn && !waysOut.some((marker) => now.features.has(marker))
   const seemsIn = inside + byAddress(signedIn.url, signedIn.markers, inside)
   const forIn = now.isSignedIn ? 1 + seemsIn : isLeft ? Math.min(seemsIn, 0.4) : seemsIn
   const forOut =

@@ -106,8 +106,6 @@ export class LoginRun {
 
   async #discover(): Promise<PageSight> {
     const { loginUrl } = this.#options
-    const isFound = (sight: PageSight) =>
-      isLogin(sight) || sight.failure !== null || readPage(sight).obstacle !== undefined
     if (loginUrl && this.#options.plan) {
       const sight = await this.#browser.visitBriefly(loginUrl)
       this.#confirmation.refer(loginUrl, sight)
@@ -478,6 +476,10 @@ export class LoginRun {
       ssoProvider: this.#ssoProvider,
     }
   }
+}
+
+function isFound(sight: PageSight): boolean {
+  return isLogin(sight) || sight.failure !== null || readPage(sight).obstacle !== undefined
 }
 
 /** A page that speaks of keys may have another way. */

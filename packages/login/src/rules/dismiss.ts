@@ -12,13 +12,16 @@ export function dismissOf(scenes: readonly Scene[]): ElementSight | undefined {
       if (!element.is_visible || !isClickable(element) || element.tag === 'a') return false
       return caption(element).length < 50 && isOfBanner(element)
     })
-    const says = (element: ElementSight) => fold(caption(element))
     const found =
       buttons.find((element) => rejectCookieWords.in(says(element))) ??
       buttons.find((element) => acceptCookieWords.in(says(element)))
     if (found) return found
   }
   return undefined
+}
+
+function says(element: ElementSight): string {
+  return fold(caption(element))
 }
 
 function isOfBanner(element: ElementSight): boolean {

@@ -13,7 +13,10 @@ export function identifierRef(element: ElementSight): string {
   // `Email or username` takes either.
   const isOther = word.usernameWords.in(seen.replaceAll(/\b(e-?mail )?(address|account)\b/g, ''))
   if (isEmail) return element.type === 'email' || !isOther ? 'email' : 'username'
-  if (!isOther && (element.type === 'tel' || /^tel/.test(autofillOf(element)) || word.phoneWords.in(seen)))
+  if (
+    !isOther &&
+    (element.type === 'tel' || autofillOf(element).startsWith('tel') || word.phoneWords.in(seen))
+  )
     return 'phone'
   if (!isOther && word.emailWords.in(names) && !word.usernameWords.in(names)) return 'email'
   return 'username'
@@ -74,6 +77,5 @@ function nearestSource(text: string): MfaType | undefined {
 }
 
 export function isSameRef(one: string, other: string): boolean {
-  const plain = (text: string) => slug(text).replaceAll('_', '')
-  return plain(one) === plain(other)
+  return slug(one).replaceAll('_', '') === slug(other).replaceAll('_', '')
 }

@@ -4,7 +4,7 @@ import { agreeWords, nextWords, signInWords, signUpWords } from '../words/action
 import * as word from '../words/fields.ts'
 import { fold, tokens } from '../words/match.ts'
 import { changePasswordWords, resetPageWords } from '../words/messages.ts'
-import { caption, isTextField, seenWords } from './element-words.ts'
+import { caption, isClickable, isTextField, seenWords } from './element-words.ts'
 import { codeSource, identifierRef, labelOf, textRef } from './field-refs.ts'
 import { boxesOf, isQuestion, roleOf, type Role } from './fields.ts'
 import type { FormKind, ReadField, ReadForm, Scene } from './reading.ts'
@@ -114,7 +114,7 @@ function judge(scene: Scene, group: number, members: readonly Member[], count: n
   if (signInWords.in(says)) score += 20
   else if (nextWords.in(says)) score += 5
   if (signInWords.in(about)) score += 8
-  if (isSignUp(sight, says, members)) score -= 90
+  if (isSignUp(scene, group, members)) score -= 90
   if (isForNewPassword) score -= 200
   if (passwords === 0 && resetPageWords.in(fold(`${sight?.heading ?? ''} ${says}`)) && !signInWords.in(says))
     score -= 80
@@ -180,17 +180,21 @@ function pathOf(address: string): string {
   return URL.parse(address)?.pathname ?? ''
 }
 
-function isSignUp(group: GroupSight | undefined, says: string, members: readonly Member[]): boolean {
-  if (signInWords.in(says) && !signUpWords.in(says)) return false
-  if (signUpWords.in(says)) return true
-  const about = group
-    ? `${tokens(group.attributes)} . ${fold(group.heading)} . ${tokens(pathOf(group.action))}`
+function isSignUp({ frame, elements }: Scene, group: number, members: readonly Member[]): boolean {
+  const sight = frame.groups[group]
+  const buttons = elements.filter(
+    (element) => element.group === group && element.is_visible && isClickable(element) && element.tag !== 'a',
+  )
+  const says = buttons.map((element) => fold(caption(element)))
+  if (says.some((text) => signInWords.in(text) && !signUpWords.in(text))) return false
+  if (says.some((text) => signUpWords.in(text))) return true
+  const about = sight
+    ? `${tokens(sight.attributes)} . ${fold(sight.heading)} . ${tokens(pathOf(sight.action))}`
     : ''
   const names = members.filter(
-    ({ role, elements }) => role === 'text' && word.identityWords.in(seenWords(elements[0]!)),
-  ).length
-  if (names > 0) return true
-  return signUpWords.in(about) && !signInWords.in(about)
+    ({ role, elements: [first] }) => role === 'text' && first && word.identityWords.in(seenWords(first)),
+  )
+  return names.length > 0 || (signUpWords.in(about) && !signInWords.in(about))
 }
 
 function formFrom({ scene, group, members }: Candidate): ReadForm {

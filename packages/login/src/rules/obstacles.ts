@@ -102,7 +102,7 @@ function captcha(sight: PageSight, { scenes, form }: Findings): Obstacle | undef
   const traces = sight.frames.flatMap(({ challenges }) => challenges)
   const widget = traces.some(
     (trace) =>
-      /^frame:/.test(trace) &&
+      trace.startsWith('frame:') &&
       /recaptcha.*(anchor|bframe|enterprise)|hcaptcha|arkose|funcaptcha|geetest|captcha/i.test(trace) &&
       !/size=invisible/.test(trace),
   )

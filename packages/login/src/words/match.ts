@@ -32,7 +32,6 @@ export function tokens(name: string): string {
 
 export interface Words {
   in(text: string): boolean
-  first(text: string): string | undefined
 }
 
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u
@@ -43,23 +42,35 @@ const SHORT = 4
  * for the end as well. In scripts without spaces, anywhere. Text is to be folded before.
  */
 export function words(...lists: readonly string[]): Words {
-  const sources = lists
-    .flatMap((list) => list.split(/\s*[|\n]\s*/))
-    .map((word) => word.trim())
-    .filter(Boolean)
-    .map((word) => {
-      const isWhole = word.startsWith('=')
-      const folded = fold(isWhole ? word.slice(1) : word)
-      const source = folded
-        .replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
-        .replaceAll(' ', String.raw`[\s-]*`)
-      if (UNSPACED.test(folded)) return source
-      const end = isWhole || folded.replaceAll(' ', '').length < SHORT ? String.raw`(?![\p{L}\p{N}])` : ''
-      return String.raw`(?<![\p{L}\p{N}])${source}${end}`
-    })
-  const pattern = new RegExp(sources.join('|'), 'u')
+  const all = lists.flatMap((list) => list.split(/\s*[|\n]\s*/)).filter(Boolean)
+  const read = all.map((word) => ({ isWhole: word.startsWith('='), text: fold(word.replace(/^=/, '')) }))
+  const sourceOf = (isWanted: (word: Word) => boolean) =>
+    [...new Set(read.filter(isWanted).map(({ text }) => escaped(text)))].join('|')
+  const whole = sourceOf((word) => !isUnspaced(word) && isShort(word))
+  const open = sourceOf((word) => !isUnspaced(word) && !isShort(word))
+  const anywhere = sourceOf(isUnspaced)
+  // The borders are written once: with each word, the pattern takes many times as long to compile.
+  const spaced = [whole && String.raw`(?:${whole})(?![\p{L}\p{N}])`, open].filter(Boolean).join('|')
+  const parts = [spaced && String.raw`(?<![\p{L}\p{N}])(?:${spaced})`, anywhere]
+  const pattern = new RegExp(parts.filter(Boolean).join('|'), 'u')
   return {
     in: (text) => pattern.test(text),
-    first: (text) => pattern.exec(text)?.[0],
   }
+}
+
+interface Word {
+  readonly isWhole: boolean
+  readonly text: string
+}
+
+function isUnspaced({ text }: Word): boolean {
+  return UNSPACED.test(text)
+}
+
+function isShort({ isWhole, text }: Word): boolean {
+  return isWhole || text.replaceAll(' ', '').length < SHORT
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`).replaceAll(' ', String.raw`[\s-]*`)
 }

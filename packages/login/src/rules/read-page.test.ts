@@ -1,0 +1,286 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { button, element, field, link, page, password } from '../testing/sights.ts'
+import { readPage } from './read-page.ts'
+
+const kinds = (sight: Parameters<typeof readPage>[0]) =>
+  readPage(sight).form?.fields.map(({ kind, ref }) => `${kind} ${ref}`)
+
+const source = (text: string) =>
+  readPage(
+    page({ text, elements: [field({ label: 'Code', name: 'code', max_length: 6 }), button('Verify')] }),
+  ).form?.fields[0]?.mfaType
+
+const complain = (text: string) =>
+  readPage(
+    page({
+      elements: [field({ label: 'Username' }), password(), button('Log in')],
+      messages: [{ text, kind: 'alert', group: 1 }],
+    }),
+  )
+
+const codes = (sight: Parameters<typeof page>[0]) => readPage(page(sight)).obstacle?.code
+
+test('labels in twenty languages make a login, and its button is found', () => {
+  const languages: [string, string, string][] = [
+    ['Username', 'Password', 'Log in'],
+    ['Benutzername', 'Kennwort', 'Anmelden'],
+    ['Identifiant', 'Mot de passe', 'Se connecter'],
+    ['Usuario', 'Contraseña', 'Iniciar sesión'],
+    ['Nome utente', 'Parola d’ordine', 'Accedi'],
+    ['Utilizador', 'Palavra-passe', 'Entrar'],
+    ['Gebruikersnaam', 'Wachtwoord', 'Inloggen'],
+    ['Användarnamn', 'Lösenord', 'Logga in'],
+    ['Brugernavn', 'Adgangskode', 'Log ind'],
+    ['Brukernavn', 'Passord', 'Logg inn'],
+    ['Käyttäjätunnus', 'Salasana', 'Kirjaudu sisään'],
+    ['Nazwa użytkownika', 'Hasło', 'Zaloguj się'],
+    ['Uživatelské jméno', 'Heslo', 'Přihlásit se'],
+    ['Имя пользователя', 'Пароль', 'Войти'],
+    ['Користувач', 'Пароль', 'Увійти'],
+    ['Kullanıcı adı', 'Şifre', 'Giriş yap'],
+    ['ユーザー名', 'パスワード', 'ログイン'],
+    ['用户名', '密码', '登　录'],
+    ['아이디', '비밀번호', '로그인'],
+  ]
+  for (const [user, secret, action] of languages) {
+    const submit = button(action)
+    const { form } = readPage(
+      page({
+        elements: [
+          field({ label: user, name: 'f1' }),
+          field({ label: secret, name: 'f2', type: 'password' }),
+          button('?', { type: 'button', label: 'Help' }),
+          submit,
+        ],
+      }),
+    )
+    assert.deepEqual(
+      form?.fields.map(({ kind }) => kind),
+      ['identifier', 'password'],
+      user,
+    )
+    assert.equal(form?.submit?.ref, submit.ref, action)
+  }
+})
+
+test('a sign-up form, a newsletter and a search are no logins', () => {
+  const signUp = page({
+    url: 'https://www.example.com/',
+    elements: [field({ label: 'Email' }), password(), button('Create account')],
+  })
+  assert.equal(readPage(signUp).form, undefined)
+  const newPassword = page({
+    elements: [password({ label: 'New password' }), password({ label: 'Repeat it' }), button('Save')],
+  })
+  assert.equal(readPage(newPassword).form, undefined)
+  const newsletter = page({
+    url: 'https://www.example.com/',
+    elements: [field({ label: 'Your email', name: 'newsletter' }), button('Subscribe')],
+    groups: [{ region: 'footer' }],
+  })
+  assert.equal(readPage(newsletter).form, undefined)
+  const search = page({ elements: [field({ name: 'q', region: 'search' }), button('Go')] })
+  assert.equal(readPage(search).form, undefined)
+})
+
+test('a form to get a new password is not the first step of a login', () => {
+  const reset = page({
+    url: 'https://www.example.com/forgot',
+    headings: ['Reset your password'],
+    elements: [field({ label: 'Email', type: 'email' }), button('Send reset link')],
+    groups: [{ heading: 'Reset your password' }],
+  })
+  assert.equal(readPage(reset).form, undefined)
+})
+
+test('of a login beside a sign-up, the login is taken', () => {
+  const sight = page({
+    elements: [
+      field({ label: 'Email', group: 1 }),
+      password({ group: 1 }),
+      button('Sign up', { group: 1 }),
+      field({ label: 'Email', group: 2, id: 'mine' }),
+      password({ group: 2 }),
+      button('Sign in', { group: 2 }),
+    ],
+    groups: [{ heading: 'Register' }, { heading: 'Sign in' }],
+  })
+  assert.equal(readPage(sight).form?.fields[0]?.elements[0]?.id, 'mine')
+})
+
+test('six boxes of one character are one code', () => {
+  const boxes = Array.from({ length: 6 }, (_, index) =>
+    field({
+      type: 'tel',
+      max_length: 1,
+      box: [100 + index * 50, 300, 40, 40],
+      near: 'Code from your authenticator app',
+    }),
+  )
+  const { form } = readPage(page({ elements: [...boxes, button('Verify')] }))
+  assert.equal(form?.kind, 'code')
+  assert.equal(form.fields.length, 1)
+  assert.equal(form.fields[0]?.elements.length, 6)
+  assert.equal(form.fields[0]?.mfaType, 'totp')
+})
+
+test('where a code comes from is told by the words around it', () => {
+  assert.equal(source('Enter the code from your authenticator app.'), 'totp')
+  assert.equal(source('We sent a text message with a code to +•• ••• ••92.'), 'sms')
+  assert.equal(source('We emailed a code to a•••@example.com. Check your inbox.'), 'email')
+  assert.equal(source('Geben Sie den Code aus Ihrer Authenticator-App ein.'), 'totp')
+})
+
+test('whatever stands on them, buttons that undo, deny or lead away are never the way on', () => {
+  for (const hostile of [
+    'Delete my account',
+    'Deny',
+    'Sign up',
+    'Forgot password?',
+    'Cancel',
+    'Log out',
+    'Löschen',
+    '削除',
+    'Удалить',
+  ]) {
+    const { form, confirm } = readPage(
+      page({ elements: [field({ label: 'Username' }), password(), button(hostile)] }),
+    )
+    assert.notEqual(form?.submit?.text, hostile)
+    assert.equal(confirm, undefined)
+    const consent = readPage(
+      page({
+        url: 'https://www.example.com/oauth/authorize',
+        text: `Harbour wants to access your account\n${hostile}`,
+        elements: [button(hostile, { class_name: 'primary', box: [0, 0, 600, 90] }), button('Deny')],
+      }),
+    )
+    assert.equal(consent.confirm, undefined, hostile)
+  }
+})
+
+test('a page of consent is answered with yes, not with the larger no', () => {
+  const { confirm } = readPage(
+    page({
+      url: 'https://id.example.com/oauth/authorize',
+      text: 'Harbour wants to access your account',
+      elements: [button('Deny', { box: [0, 0, 600, 90] }), button('Allow')],
+    }),
+  )
+  assert.equal(confirm?.button.text, 'Allow')
+})
+
+test('buttons of providers are choices; links to their pages in the footer are not', () => {
+  const sight = page({
+    elements: [
+      field({ label: 'Email', type: 'email' }),
+      password(),
+      button('Log in'),
+      button('Continue with Google', { type: 'button' }),
+      link('', 'https://www.example.com/oauth/github', { icon: 'github.svg' }),
+      link('Facebook', 'https://www.facebook.com/harbour', { region: 'footer', group: 0 }),
+      button('Sign up with Apple', { type: 'button' }),
+    ],
+  })
+  const { choices, form } = readPage(sight)
+  assert.deepEqual(
+    choices.map(({ kind, provider }) => `${kind} ${provider}`),
+    ['sso_provider google', 'sso_provider github'],
+  )
+  assert.equal(form?.submit?.text, 'Log in')
+})
+
+test('a wrong password, a wrong name, a lock and a limit are told apart', () => {
+  assert.equal(complain('The password is incorrect.').complaints[0]?.about, 'password')
+  assert.equal(complain('We couldn’t find an account with that name.').complaints[0]?.about, 'identifier')
+  assert.equal(complain('Wrong username or password').complaints[0]?.about, 'any')
+  assert.equal(complain('Your account has been locked.').obstacle?.code, 'account_locked')
+  assert.equal(complain('Too many attempts. Try again later.').obstacle?.code, 'rate_limited')
+  assert.equal(complain('Ihr Konto ist gesperrt.').obstacle?.code, 'account_locked')
+  assert.equal(complain('Welcome back!').complaints.length, 0)
+})
+
+test('what is wrong with the website is not what is wrong with the password', () => {
+  assert.equal(codes({ status: 503, text: 'Down for maintenance' }), 'website_error')
+  assert.equal(codes({ status: 429, text: 'Slow down' }), 'rate_limited')
+  assert.equal(codes({ status: 403, text: 'Access denied. You have been blocked.' }), 'bot_detected')
+  assert.equal(codes({ headers: { 'cf-mitigated': 'challenge' }, text: 'Just a moment...' }), 'bot_detected')
+  const captcha = [field({ label: 'Username' }), password(), field({ name: 'captcha' }), button('Log in')]
+  assert.equal(codes({ elements: captcha }), 'captcha_blocked')
+  assert.equal(
+    codes({ text: 'Use your passkey to sign in', elements: [button('Continue', { group: 0 })] }),
+    'unsupported_auth_method',
+  )
+})
+
+test('a badge of a captcha that asks nothing is no obstacle', () => {
+  const { obstacle } = readPage(
+    page({
+      elements: [field({ label: 'Username' }), password(), button('Log in')],
+      challenges: ['script:https://www.google.com/recaptcha/api.js', 'element:div grecaptcha-badge'],
+    }),
+  )
+  assert.equal(obstacle, undefined)
+})
+
+test('fields that nobody sees are not asked for', () => {
+  const hidden = password({ is_visible: false })
+  const sight = page({
+    elements: [
+      field({ label: 'Email', autocomplete: 'username' }),
+      hidden,
+      field({ name: 'website', is_visible: false }),
+      button('Next'),
+    ],
+  })
+  assert.deepEqual(kinds(sight), ['identifier email'])
+})
+
+test('those who are in are not asked for an e-mail address to log in', () => {
+  const sight = page({
+    text: 'Invite somebody',
+    elements: [
+      field({ label: 'Email' }),
+      button('Send'),
+      link('Log out', 'https://www.example.com/logout', { group: 0 }),
+    ],
+  })
+  const { form, signs } = readPage(sight)
+  assert.equal(form, undefined)
+  assert.equal(signs.isSignedIn, true)
+})
+
+test('a list of accounts is a choice of accounts', () => {
+  const items = ['Ada ada@example.com', 'Work ada@work.example'].map((text) =>
+    element({ tag: 'other', role: 'link', text, group: 0 }),
+  )
+  const { choices } = readPage(
+    page({ headings: ['Choose an account'], text: 'Choose an account', elements: items }),
+  )
+  assert.deepEqual(
+    choices.map(({ kind }) => kind),
+    ['account', 'account'],
+  )
+})
+
+test('second factors to choose from are named by their kind', () => {
+  const ways = [
+    'Text message to •••92',
+    'Authenticator app',
+    'Email a•••@example.com',
+    'Call me',
+    'Try another way',
+  ]
+  const { choices } = readPage(
+    page({
+      headings: ['Verify it’s you'],
+      text: 'Choose how to verify it’s you',
+      elements: ways.map((text) => button(text, { type: 'button', group: 0 })),
+    }),
+  )
+  assert.deepEqual(
+    choices.map(({ mfaType }) => mfaType),
+    ['sms', 'totp', 'email', 'call', 'switch'],
+  )
+})
