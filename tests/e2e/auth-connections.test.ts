@@ -87,8 +87,8 @@ async function logIn(site: RunningSite, variant: Variant, id: string): Promise<Z
   for await (const event of await connections.follow(id)) {
     if (event.event !== 'managed_auth_state' || !event.flow_step.startsWith('AWAITING')) continue
     const state = event as unknown as ManagedAuth
-    const answering = person.answer(questionOf(state), stop.signal).then(async (answer) => {
-      const { interactionId, values, choiceId } = answer
+    const answer = async () => {
+      const { interactionId, values, choiceId } = await person.answer(questionOf(state), stop.signal)
       await server.fetch(`/auth/connections/${id}/submit`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
@@ -98,8 +98,8 @@ async function logIn(site: RunningSite, variant: Variant, id: string): Promise<Z
           ...(choiceId !== undefined && { selected_choice_id: choiceId }),
         }),
       })
-    })
-    answering.catch(() => {})
+    }
+    answer().catch(() => {})
     if (person.refusal) break
   }
   stop.abort()

@@ -41,6 +41,9 @@ async function startFleet(t: TestContext) {
 const killed = ({ process }: TestServer, at: string) =>
   eventually(`a kill at ${at}`, () => process.signalCode === 'SIGKILL')
 
+const steps = (events: Record<string, unknown>[]) =>
+  events.filter(({ event }) => event === 'managed_auth_state').map(({ flow_step }) => flow_step)
+
 const typed = { field_values: { email: 'me@site.example', password: 'right' } }
 
 test('any server takes what is submitted and tells of a flow that another one runs', async (t) => {
@@ -56,8 +59,6 @@ test('any server takes what is submitted and tells of a flow that another one ru
   const [here, ...there] = await Promise.all(streams)
   for (const events of there) {
     assert.equal(events.at(-1)!['flow_status'], 'SUCCESS')
-    const steps = (list: Record<string, unknown>[]) =>
-      list.filter(({ event }) => event === 'managed_auth_state').map(({ flow_step }) => flow_step)
     assert.deepEqual(steps(events).slice(-5), steps(here!).slice(-5))
   }
   // A cancel reaches the flow wherever it is, and so does a new login.
@@ -77,14 +78,14 @@ test('a connection is checked by one of several servers, once', async (t) => {
   const servers = await Promise.all([start(), start(), start()])
   const [first] = servers
   const ids: string[] = []
-  for (let count = 0; count < 6; count++) ids.push((await loggedIn(first!, 'plain')).id)
-  await query(first!, 'UPDATE auth_connections SET next_check_at = now()')
-  await query(first!, "SELECT pg_notify('berth_changes', $1)", [`auth-connection:${ids[0]}:`])
-  const checks = async () => query<{ connection_id: string }>(first!, 'SELECT connection_id FROM auth_checks')
+  for (let count = 0; count < 6; count++) ids.push((await loggedIn(first, 'plain')).id)
+  await query(first, 'UPDATE auth_connections SET next_check_at = now()')
+  await query(first, "SELECT pg_notify('berth_changes', $1)", [`auth-connection:${ids[0]}:`])
+  const checks = async () => query<{ connection_id: string }>(first, 'SELECT connection_id FROM auth_checks')
   await eventually('all are checked', async () => (await checks()).length >= ids.length)
   // Another look of every server, which finds nothing to do.
   for (const id of ids)
-    await query(first!, "SELECT pg_notify('berth_changes', $1)", [`auth-connection:${id}:`])
+    await query(first, "SELECT pg_notify('berth_changes', $1)", [`auth-connection:${id}:`])
   await delay(500)
   assert.deepEqual((await checks()).map((row) => row.connection_id).toSorted(), ids.toSorted())
 })
