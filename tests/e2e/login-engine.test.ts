@@ -1,5 +1,6 @@
 // The login engine against sites of the zoo, with a real agent and Chromium and nothing else: attended by somebody who
-// answers as the site expects it, and alone with a credential.
+// answers as the site expects it, and alone with a credential. With ZOO=all every variant of every site, which takes most
+// of an hour.
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { runAtZoo, type Mode } from '../fixtures/login-at-zoo.ts'
@@ -28,7 +29,14 @@ const shown: readonly [site: string, variant: string, mode: Mode][] = [
   ['echo', 'wrong password', 'attended'],
 ]
 
-for (const [name, variantName, mode] of shown) {
+const all = sites.flatMap(({ name, variants }) =>
+  variants.flatMap((variant): (typeof shown)[number][] => [
+    ...(variant.lacks ? [] : [[name, variant.name, 'attended'] as const]),
+    [name, variant.name, 'alone'],
+  ]),
+)
+
+for (const [name, variantName, mode] of process.env['ZOO'] === 'all' ? all : shown) {
   test(`${name}: ${variantName}, ${mode}`, async (t) => {
     const description = sites.find((each) => each.name === name)!
     const variant = description.variants.find((each) => each.name === variantName)!
