@@ -7,7 +7,7 @@ import { runAtZoo, type Mode } from '../fixtures/login-at-zoo.ts'
 import { sites } from '../fixtures/login-zoo/sites.ts'
 
 /** One of every idea; the others differ in their looks. */
-const shown: readonly [site: string, variant: string, mode: Mode][] = [
+const shown: readonly (readonly [site: string, variant: string, mode: Mode])[] = [
   ['classic-form', 'right', 'attended'],
   ['classic-form', 'wrong password', 'attended'],
   ['classic-form', 'wrong password', 'alone'],
@@ -30,10 +30,10 @@ const shown: readonly [site: string, variant: string, mode: Mode][] = [
 ]
 
 const all = sites.flatMap(({ name, variants }) =>
-  variants.flatMap((variant): (typeof shown)[number][] => [
-    ...(variant.lacks ? [] : [[name, variant.name, 'attended'] as const]),
-    [name, variant.name, 'alone'],
-  ]),
+  variants.flatMap((variant) => {
+    const modes: readonly Mode[] = variant.lacks ? ['alone'] : ['attended', 'alone']
+    return modes.map((mode) => [name, variant.name, mode] as const)
+  }),
 )
 
 for (const [name, variantName, mode] of process.env['ZOO'] === 'all' ? all : shown) {
