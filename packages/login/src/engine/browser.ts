@@ -27,6 +27,11 @@ export class Browser {
     return this.#hands.look({ quiet_ms: QUIET_MS, most_ms: MOST_MS }, this.#signal)
   }
 
+  /** The first that changes; quiet may come only when it is gone again. */
+  glimpse(): Promise<PageSight> {
+    return this.#hands.look({ quiet_ms: 0, most_ms: 1_500, until_changed: true }, this.#signal)
+  }
+
   /** Enough where it is known what comes. */
   lookBriefly(): Promise<PageSight> {
     return this.#hands.look({ quiet_ms: 150, most_ms: 3_000 }, this.#signal)

@@ -62,7 +62,7 @@ export function isLogin(sight: PageSight): boolean {
   if (sight.http_auth) return true
   if (signs.isSignedIn) return false
   return (
-    form !== undefined ||
+    (form !== undefined && form.kind !== 'new password') ||
     choices.some(
       ({ kind }) =>
         kind === 'sso_provider' || kind === 'sign_in_method' || kind === 'auth_method' || kind === 'account',

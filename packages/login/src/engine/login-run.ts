@@ -263,6 +263,12 @@ export class LoginRun {
     if (became !== 'another') return this.#onRefusal(sight, reading, form, became)
     if (times >= MOST_SAME_FORMS)
       throw new LoginFailed('stuck_in_loop', 'The website asks for the same again and again')
+    if (form.kind === 'new password' && !this.#options.isAttended) {
+      throw new LoginFailed(
+        'customer_input_required',
+        'The website asks for a new password; change it there, then log in again',
+      )
+    }
     const own = this.#ownChoice(reading, fittingChoice(sight, reading, this.#options.plan))
     const missing = form.fields.filter((field) => field.isRequired && !this.#has(field))
     if (own && (missing.length > 0 || own.kind === 'sso_provider')) return this.#click(sight, own)
@@ -356,6 +362,7 @@ export class LoginRun {
     this.#sent = new Sent(sight, form)
     this.#timesSent.set(this.#sent.key, (this.#timesSent.get(this.#sent.key) ?? 0) + 1)
     this.#confirmations = 0
+    this.#sent.noteGlimpse(await this.#browser.glimpse())
     return this.#lookAfterAct()
   }
 

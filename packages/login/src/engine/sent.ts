@@ -14,6 +14,8 @@ export class Sent {
   /** Of the page before: others are news. */
   readonly lines: ReadonlySet<string>
   readonly #document: number
+  /** What was shown for a moment only. */
+  #passing: readonly string[] = []
   readonly #complaints: ReadonlySet<string>
 
   constructor(sight: PageSight, form: ReadForm) {
@@ -22,6 +24,12 @@ export class Sent {
     this.lines = new Set(sight.frames.flatMap(({ text }) => text.split('\n')))
     this.#document = sight.document
     this.#complaints = new Set(readPage(sight).complaints.map(({ text }) => text))
+  }
+
+  noteGlimpse(sight: PageSight): void {
+    const { complaints, news } = readPage(sight, { linesBefore: this.lines })
+    const fresh = complaints.filter(({ text }) => !this.#complaints.has(text))
+    this.#passing = [...fresh.map(({ text }) => text), ...news]
   }
 
   /** Of a form that was sent before and is shown again. */
@@ -41,7 +49,7 @@ export class Sent {
         (kind === 'password' || kind === 'code' || kind === 'totp_code') &&
         elements.every((element) => !element.has_value),
     )
-    const [text = ''] = news
+    const [text = ''] = [...news, ...this.#passing]
     if (!isReloaded && !isEmptied && text === '') return 'nothing yet'
     return { text: text || (complaints[0]?.text ?? ''), about: 'any', kind: 'wrong' }
   }

@@ -86,7 +86,9 @@ export class Values {
 
   noteTyped(field: ReadField, value: string): void {
     this.#seen.add(value)
-    if (!isCode(field)) this.#typed.set(this.#keyOf(field) ?? field.ref, value)
+    // From now on the new one is the password.
+    if (isNew(field)) this.#typed.set(this.#first(passwordRefs) ?? 'password', value)
+    else if (!isCode(field)) this.#typed.set(this.#keyOf(field) ?? field.ref, value)
   }
 
   for(field: ReadField): string | undefined {
@@ -108,6 +110,7 @@ export class Values {
     const named = this.#keyByName(field)
     switch (field.kind) {
       case 'password':
+        if (isNew(field)) return undefined
         return named ?? this.#first(passwordRefs)
       case 'identifier':
         return this.#identifierKey(field, named)
@@ -166,4 +169,8 @@ export class Values {
 
 export function isCode({ kind }: ReadField): boolean {
   return kind === 'code' || kind === 'totp_code'
+}
+
+function isNew({ ref }: ReadField): boolean {
+  return ref.startsWith('new_password')
 }

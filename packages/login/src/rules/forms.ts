@@ -31,14 +31,16 @@ export function formOf(scenes: readonly Scene[]): ReadForm | undefined {
   return best ? formFrom(best) : undefined
 }
 
-/** Whether the page wants a password to be made up, and no login. */
-export function asksForNewPassword(scenes: readonly Scene[]): boolean {
-  return candidatesOf(scenes).some(({ isForNewPassword, scene, group }) => {
-    const text = fold(
-      `${scene.frame.headings.join(' . ')} ${scene.frame.title} ${scene.frame.groups[group]?.text ?? ''}`,
+/** Of a page on the way in that wants a new password to be made up first. */
+export function newPasswordFormOf(scenes: readonly Scene[]): ReadForm | undefined {
+  const found = candidatesOf(scenes).find(({ isForNewPassword, scene, group }) => {
+    const { headings, title, groups } = scene.frame
+    return (
+      isForNewPassword &&
+      changePasswordWords.in(fold(`${headings.join(' . ')} ${title} ${groups[group]?.text ?? ''}`))
     )
-    return isForNewPassword && changePasswordWords.in(text)
   })
+  return found && formFrom(found)
 }
 
 function candidatesOf(scenes: readonly Scene[]): Candidate[] {
@@ -236,6 +238,7 @@ function formFrom({ scene, group, members }: Candidate): ReadForm {
 
 function kindOf(members: readonly Member[]): FormKind {
   const has = (role: Role) => members.some((member) => member.role === role)
+  if (has('new password')) return 'new password'
   if (has('password')) return has('identifier') || has('unclear') ? 'login' : 'password'
   if (has('code')) return 'code'
   return has('identifier') || has('unclear') ? 'identifier' : 'question'
@@ -254,6 +257,14 @@ function fieldOf(role: Role, elements: readonly ElementSight[], page: string): R
     mfaType: undefined,
     elements,
   }
+  if (role === 'new password')
+    return {
+      ...common,
+      kind: 'password',
+      ref: 'new_password',
+      inputType: 'password',
+      label: label || 'New password',
+    }
   if (role === 'password')
     return { ...common, kind: 'password', ref: 'password', inputType: 'password', label: label || 'Password' }
   if (role === 'code') {

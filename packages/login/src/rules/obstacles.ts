@@ -3,7 +3,6 @@ import type { PageSight } from '@berth/contracts/login-sight'
 import { passkeyWords } from '../words/actions.ts'
 import { fold } from '../words/match.ts'
 import { botWallWords, maintenanceWords } from '../words/messages.ts'
-import { asksForNewPassword } from './forms.ts'
 import { roleOf } from './fields.ts'
 import type { Complaint, Obstacle, ReadChoice, ReadForm, Scene } from './reading.ts'
 
@@ -123,12 +122,6 @@ function isTextual(tag: string): boolean {
 
 function passkeyOnly({ scenes, form, choices, isSignedIn }: Findings): Obstacle | undefined {
   if (form || choices.length > 0 || isSignedIn) return undefined
-  if (asksForNewPassword(scenes)) {
-    return obstacle(
-      'customer_input_required',
-      'The website asks for a new password; change it there, then log in again',
-    )
-  }
   const scene = scenes[0]
   if (!scene || scene.frame.text.length > LONGEST_NOTICE) return undefined
   const text = scene.frame.text.split('\n').find((line) => passkeyWords.in(fold(line)))

@@ -4,7 +4,7 @@ import { choicesOf } from './choices.ts'
 import { complaintsOf } from './complaints.ts'
 import { confirmOf } from './confirm.ts'
 import { dismissOf } from './dismiss.ts'
-import { formOf } from './forms.ts'
+import { formOf, newPasswordFormOf } from './forms.ts'
 import { hasLogOut, loginLinksOf } from './links.ts'
 import { newsOf } from './news.ts'
 import { obstacleOf } from './obstacles.ts'
@@ -26,7 +26,7 @@ export function readPage(
     found?.fields.some(({ kind }) => kind === 'password' || kind === 'code' || kind === 'totp_code') === true
   const isSignedIn = hasLogOut(scenes) && !hasSecret
   // Those who are in are asked for addresses of others.
-  const form = isSignedIn ? undefined : found
+  const form = isSignedIn ? undefined : (found ?? newPasswordFormOf(scenes))
   const choices = isSignedIn ? [] : choicesOf(scenes, form)
   const complaints = complaintsOf(sight, form, linesBefore)
   const waiting = waitingOf(sight, scenes, form, isSignedIn)

@@ -15,7 +15,7 @@ export interface ReadField {
   readonly elements: readonly ElementSight[]
 }
 
-export type FormKind = 'login' | 'identifier' | 'password' | 'code' | 'question'
+export type FormKind = 'login' | 'identifier' | 'password' | 'code' | 'question' | 'new password'
 
 export interface ReadForm {
   readonly kind: FormKind
