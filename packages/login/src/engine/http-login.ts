@@ -39,7 +39,7 @@ export class HttpLogin {
         `The website asks for HTTP authentication of the kind "${scheme}"`,
       )
     }
-    await this.#gather(isRejected && this.hasAnswered)
+    await this.#gather(isRejected && this.hasAnswered ? said(sight) : undefined)
     const { browser, values, hosts } = this.#parts
     const [user, password] = this.#fields.map((field) => values.for(field) ?? '')
     await browser.hide(values.all)
@@ -60,8 +60,9 @@ export class HttpLogin {
     return browser.visit(sight.url)
   }
 
-  async #gather(wasRefused: boolean): Promise<void> {
+  async #gather(refusal: string | undefined): Promise<void> {
     const { values, isAttended, conversation } = this.#parts
+    const wasRefused = refusal !== undefined
     if (wasRefused) {
       const message = 'The website refused the user name or the password (HTTP 401)'
       if (!isAttended) throw new LoginFailed('credentials_invalid', message)
@@ -75,11 +76,17 @@ export class HttpLogin {
         fields: missing,
         refused: new Set(wasRefused ? missing.map(({ ref }) => ref) : []),
         optional: new Set(wasRefused ? ['username'] : []),
-        websiteError: wasRefused ? 'Unauthorized' : undefined,
+        websiteError: refusal,
       },
       undefined,
     )
   }
+}
+
+/** The page behind the refusal, if it has one. */
+function said({ frames }: PageSight): string {
+  const line = frames[0]?.text.split('\n').find((each) => each.trim().length > 3)
+  return line?.slice(0, 300) ?? 'Unauthorized'
 }
 
 function fields(): readonly ReadField[] {

@@ -1,5 +1,6 @@
 // Pages that wait for the person to do something elsewhere.
 import type { PageSight } from '@berth/contracts/login-sight'
+import { codeWords, weakCodeWords } from '../words/fields.ts'
 import { fold } from '../words/match.ts'
 import { magicLinkWords, pushWords } from '../words/messages.ts'
 import type { ReadForm, Scene } from './reading.ts'
@@ -19,6 +20,8 @@ export function waitingOf(
     const lines = frame.text.split('\n').filter((line) => line.length <= LONGEST_MESSAGE * 2)
     const waits = lines.filter((line) => {
       const says = fold(line)
+      // What tells of a code to type is for the field beside it.
+      if (form && (codeWords.in(says) || weakCodeWords.in(says))) return false
       return pushWords.in(says) || magicLinkWords.in(says)
     })
     // A page with a field for a code speaks of phones and mails too; only one that asks again and again waits as well.
