@@ -5,7 +5,7 @@ import { WakingTime } from './waking-time.ts'
 
 test('it goes on while the process runs, and hardly while it stands still', async () => {
   using time = new WakingTime()
-  const [began, beganAt] = [time.now(), performance.now()]
+  const [beganAt, began] = [performance.now(), time.now()]
   await delay(1_500)
   const counted = time.now() - began
   // A tick that was late is worth less; none is worth more.
