@@ -80,10 +80,11 @@ suite('floods', () => {
       assert.ok(length <= MOST_CHARACTERS)
       assert.ok(ms <= 3_000 + MOST_MS)
       isSeen?.(sight)
-      // And the next page is as any other.
+      // And the next page is as any other, though one that reloads itself may get in between.
       login.pages['/after'] = '<title>After</title><input name="user">'
-      // Only once what it began is over: one renderer does it all.
-      const next = await login.visit('/after', { most_ms: 60_000 })
+      let next = await login.visit('/after')
+      for (let visits = 1; next.frames[0]!.title !== 'After' && visits < 6; visits++)
+        next = await login.visit('/after')
       assert.equal(next.frames[0]!.title, 'After')
       assert.equal((await login.fill(next.elements[0]!.ref, 'anna')).result, 'done')
     })

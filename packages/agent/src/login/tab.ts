@@ -9,6 +9,7 @@ import { SOURCE, World, WORLD } from './world.ts'
 const SET_UP_MS = 5_000
 const MOST_DIALOGS = 10
 const BLOCKED_MS = 1_000
+const MOST_NAVIGATIONS = 5
 /** Of one document: it asks in a loop, and nothing else runs in it any more. */
 const TOO_MANY_DIALOGS = 30
 const MOST_ANSWERS = 50
@@ -146,7 +147,7 @@ export class Tab {
 
   /** It takes the place of another page. */
   renumber(): void {
-    this.#document = { ...this.#document, number: this.#nextNumber() }
+    this.#document = { ...this.#document, number: this.#nextNumber(), since: performance.now() }
   }
 
   /** Resolves when we listen, or when it takes too long: it does what it does. */
@@ -177,25 +178,40 @@ export class Tab {
     return this.#sessions.has(sessionId)
   }
 
+  /** Why it could not; null: it is there, or will be. A page that goes elsewhere by itself meanwhile gets in between. */
   async navigate(url: string, answerMs: number): Promise<string | null> {
     return this.whileOnItsWay(async () => {
       await this.#endWhatBlocks()
-      const { errorText } = await this.cdp.call<{ errorText?: string }>(
-        'Page.navigate',
-        { url },
-        this.sessionId,
-        answerMs,
-      )
-      return errorText ?? null
+      for (let attempt = 1; ; attempt++) {
+        const { number } = this.#document
+        const { errorText = null } = await this.cdp.call<{ errorText?: string }>(
+          'Page.navigate',
+          { url },
+          this.sessionId,
+          answerMs,
+        )
+        const isDisplaced = errorText === 'net::ERR_ABORTED' && this.#document.number !== number
+        if (!isDisplaced || attempt >= MOST_NAVIGATIONS) return errorText
+      }
     })
   }
 
   /** The next document may have the same process, and would wait for a script without an end. */
   async #endWhatBlocks(): Promise<void> {
-    if (this.#isCrashed) return
-    await this.cdp.call('Runtime.evaluate', { expression: '1' }, this.sessionId, BLOCKED_MS).catch(() => {
-      this.cdp.dispatch('Runtime.terminateExecution', {}, this.sessionId)
-    })
+    for (const remedy of ['Runtime.terminateExecution', 'Page.crash']) {
+      if (await this.#isFree()) return
+      this.cdp.dispatch(remedy, {}, this.sessionId)
+    }
+    await this.#isFree()
+  }
+
+  async #isFree(): Promise<boolean> {
+    if (this.#isCrashed) return true
+    const asked = this.cdp.call('Runtime.evaluate', { expression: '1' }, this.sessionId, BLOCKED_MS)
+    return asked.then(
+      () => true,
+      () => this.#isCrashed,
+    )
   }
 
   async whileOnItsWay<T>(act: () => Promise<T>): Promise<T> {
