@@ -65,10 +65,17 @@ async function signIn(browser: Browser, { one, running, variant }: Attempt): Pro
     await tab.goto(at(one.loginPath))
     assert.equal(await running.isSignedIn(await keptBy(context)), false, 'a new browser is not signed in')
     const user = one.users.find(({ key }) => key === variant.user)!
-    const value = (name: ValueName) => variant.gives?.[name] ?? String(user[name as 'password'])
+    const value = (name: ValueName) => variant.gives?.[name] ?? user[name as 'password']
     await one.walk(tab, { variant, value })
     if (!variant.isSignedIn) {
-      await tab.getByText(variant.says!).first().waitFor()
+      await tab
+        .getByText(variant.says!)
+        .first()
+        .waitFor()
+        .catch(async (cause: unknown) => {
+          const text = (await tab.innerText('body')).slice(0, 1_000)
+          throw new Error(`It does not say "${variant.says}" but: ${text}`, { cause })
+        })
       assert.equal(await running.isSignedIn(await keptBy(context)), false)
       return
     }

@@ -35,28 +35,26 @@ export const dokuwiki: Software = {
   ],
   async install(directory) {
     const root = await unpackFromDebian(directory, PACKAGES)
-    const { stdout } = {
-      stdout: await run({
-        command: 'grep',
-        args: [
-          '-rlE',
-          '/(usr/share|etc/dokuwiki|var/lib/dokuwiki)',
-          '--include=*.php',
-          'usr/share/dokuwiki',
-          'etc/dokuwiki',
-        ],
-        cwd: root,
-      }),
-    }
-    for (const file of stdout.trim().split('\n')) {
+    const search = [
+      '-rlE',
+      '/(usr/share|etc/dokuwiki|var/lib/dokuwiki)',
+      '--include=*.php',
+      'usr/share/dokuwiki',
+      'etc/dokuwiki',
+    ]
+    const found = await run({ command: 'grep', args: search, cwd: root })
+    for (const file of found.trim().split('\n')) {
       const path = join(root, file)
       await writeFile(path, (await readFile(path, 'utf8')).replace(PLACES, `${root}/`))
     }
     const extensions = (await run({ command: 'ls', args: ['usr/lib/php'], cwd: root })).match(/^\d{8}$/m)![0]
     const wanted = ['xml', 'dom', 'simplexml', 'ctype', 'iconv', 'fileinfo', 'tokenizer']
+    const sessions = join(directory, 'sessions')
+    await mkdir(sessions)
     const ini = [
       `extension_dir=${root}/usr/lib/php/${extensions}`,
       ...wanted.map((name) => `extension=${name}`),
+      `session.save_path=${sessions}`,
       'error_reporting=0',
     ]
     await writeFile(join(directory, 'php.ini'), ini.join('\n'))
@@ -69,7 +67,6 @@ export const dokuwiki: Software = {
     const hash = await run(php(['-r', 'echo password_hash($argv[1], PASSWORD_BCRYPT);', '--', user.password]))
     const settings = join(root, 'etc/dokuwiki')
     for (const name of ['users.auth.php', 'acl.auth.php']) await rm(join(settings, name), { force: true })
-    await mkdir(settings, { recursive: true })
     await writeFile(
       join(settings, 'users.auth.php'),
       `${user.username}:${hash}:${user.name}:${user.email}:user\n`,
@@ -97,6 +94,12 @@ $conf['savedir'] = '${root}/var/lib/dokuwiki/data';
             const answer = await fetch(`${url}doku.php?do=profile`, { headers: { cookie: cookies } })
             // The form with the person's own name is for nobody else.
             return (await answer.text()).includes('name="fullname"')
+          },
+          async signOut() {
+            // Whoever has lost the session is known by a cookie that this salt seals.
+            await rm(join(root, 'var/lib/dokuwiki/data/meta/_htcookiesalt2'), { force: true })
+            await rm(sessions, { recursive: true })
+            await mkdir(sessions)
           },
         }
       },

@@ -1,4 +1,4 @@
-// https://jupyter-server.readthedocs.io, with a password.
+// https://jupyter.org, its notebook server with a password.
 import { newUser } from '../../fixtures/login-zoo/kit/site.ts'
 import { fill, right, wrongPassword } from '../../fixtures/login-zoo/kit/variants.ts'
 import { installFromPypi } from '../packages.ts'
@@ -12,10 +12,8 @@ export const jupyter: Software = {
   kind: 'A password and no user name; the session is a signed cookie',
   users: [user],
   variants: [right(fill('password')), wrongPassword('Invalid credentials', fill('password'))],
-  // The start address tells everybody the same; this one redirects.
-  checkPath: '/tree',
   async install(directory) {
-    const python = await installFromPypi(directory, ['jupyter-server==2.21.1'])
+    const python = await installFromPypi(directory, ['notebook==7.6.3'])
     const code = 'import sys; from jupyter_server.auth import passwd; print(passwd(sys.argv[1]))'
     const hash = (await run({ command: python, args: ['-c', code, user.password], cwd: directory })).trim()
     const env = {
@@ -38,7 +36,7 @@ export const jupyter: Software = {
         ]
         await serve(
           owner,
-          { command: python, args: ['-m', 'jupyter_server', ...options], cwd: directory, env },
+          { command: python, args: ['-m', 'notebook', ...options], cwd: directory, env },
           url,
         )
         return {

@@ -15,7 +15,7 @@ export const verdaccio: Software = {
   users: [user],
   variants: [
     right(fill('username', 'password')),
-    wrongPassword('bad username/password', fill('username', 'password')),
+    wrongPassword('Invalid username or password', fill('username', 'password')),
   ],
   async install(directory) {
     // It wants one by a tag that not every mirror of the registry has.
