@@ -130,10 +130,11 @@ function findNode(root) {
   return node
 }
 
-/** Programs of instances and the page of the live view ship as a few files each. */
+/** Programs of instances, and the pages that people see, ship as a few files each. */
 const bundles = [
   { of: 'packages/agent', sources: ['packages/agent', 'packages/contracts/src', 'packages/kit/src'] },
   { of: 'packages/live-view', sources: ['packages/live-view'] },
+  { of: 'packages/hosted-login', sources: ['packages/hosted-login'] },
 ]
 
 /** Made again when anything it is made from changed. */

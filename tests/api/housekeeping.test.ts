@@ -66,6 +66,7 @@ test('housekeeping removes what is past its time, in several steps, and nothing 
     replayRetentionDays: 7,
     telemetryRetentionDays: 30,
     appLogRetentionDays: 7,
+    loginRetentionDays: 90,
     invocationRetentionDays: 30,
   }
   const options = { db, pool, log, blobs, ...retention }

@@ -85,7 +85,8 @@ test('the master key is rotated while the server runs: old answers open, new one
   const [oldKid] = await kids()
   const { stdout } = await runAdmin({ BERTH_DATA_DIR: server.dataDir }, 'rotate-master-key')
   const newKid = /to master key (\w+)/.exec(stdout)?.[1]
-  assert.match(stdout, /Moved 2 records/)
+  const moved = Number(/Moved (\d+) records/.exec(stdout)?.[1])
+  assert.ok(moved >= 2, `${moved} records: the answer, and secrets of the server itself`)
   assert.notEqual(newKid, oldKid)
   assert.deepEqual(await kids(), [newKid])
   assert.deepEqual(await (await create('before')).json(), await before.json())

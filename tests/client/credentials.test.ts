@@ -193,6 +193,15 @@ describe('newer clients', () => {
   })
 })
 
+test('changes that come at once are all there afterwards', async () => {
+  const { credentials } = client84(server)
+  const { id } = await credentials.create({ name: 'busy', domain: 'a.example', values: {} })
+  const names = Array.from({ length: 20 }, (_, index) => `value${index}`)
+  await Promise.all(names.map((name) => credentials.update(id, { values: { [name]: 'x' } })))
+  assert.deepEqual((await credentials.retrieve(id)).value_keys?.toSorted(), names.toSorted())
+  await Promise.all(names.map(() => credentials.delete(id)))
+})
+
 test('a URI of an authenticator app is taken, and what it says wins over the fields beside it', async () => {
   const { credentials } = client84(server)
   const uri = `otpauth://totp/ACME:bob%40example.com?secret=${SEED}&issuer=ACME&algorithm=SHA256&digits=8`

@@ -1,7 +1,7 @@
 // Who gets in: every row of the contract, on every path it is served at, with every bad credential.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { pathsOf, type Operation } from '@berth/contracts/operation'
+import { isOpen, pathsOf, type Operation } from '@berth/contracts/operation'
 import { operations } from '@berth/contracts/operations'
 import { startServer } from '../fixtures/server.ts'
 import { badCredentials } from './bad-credentials.ts'
@@ -20,11 +20,11 @@ const tenant = await newTenant(caller, server.key, 'Guarded')
 const references = {
   projects: tenant.project.id,
   api_keys: tenant.key.id,
-  ...(await newResources(caller, tenant.key.key)),
+  ...(await newResources(caller, tenant.key.key, server.key)),
 }
 
 const mounted = operations.flatMap((operation) => pathsOf(operation).map((path) => ({ operation, path })))
-const guarded = mounted.filter(({ operation }) => operation.auth !== 'none')
+const guarded = mounted.filter(({ operation }) => !isOpen(operation))
 const open = mounted.filter(({ operation }) => operation.auth === 'none')
 
 async function bearersWithoutAccess() {

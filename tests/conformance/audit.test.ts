@@ -1,7 +1,7 @@
 // The audit log: one record of every request of a known caller, whatever became of it, and no way to change one.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { pathsOf } from '@berth/contracts/operation'
+import { isOpen, pathsOf } from '@berth/contracts/operation'
 import { operations } from '@berth/contracts/operations'
 import { startServer } from '../fixtures/server.ts'
 import { newKey, newTenant } from './fixture-keys.ts'
@@ -16,7 +16,7 @@ const caps = { BERTH_MAX_CONCURRENT_SESSIONS: '1000', BERTH_MAX_POOLED_SESSIONS:
 const server = await startServer(owner, { env: caps })
 const database = await ServerDatabase.open(owner, server)
 const caller = new HttpCaller(owner, server.url)
-const guarded = operations.filter(({ auth }) => auth !== 'none')
+const guarded = operations.filter((operation) => !isOpen(operation))
 
 /** Records of refusals and reads are written together, a moment later, or when somebody reads the log. */
 async function recordsOf(requestId: unknown): Promise<Record<string, unknown>[]> {
@@ -63,7 +63,7 @@ for (const operation of guarded) {
       const tenant = await newTenant(caller, server.key, `recorded by ${operation.id} at ${path}`)
       const organization = await newKey(caller, server.key, { name: 'recorded' })
       const spare = await newKey(caller, server.key, { name: 'worked on' })
-      const resources = await newResources(caller, tenant.key.key)
+      const resources = await newResources(caller, tenant.key.key, server.key)
       const references = { projects: tenant.project.id, api_keys: spare.id, ...resources }
       await assertRecorded(organization, sampleRequest(operation, path, references), path)
       await assertRecorded(tenant.key, sampleRequest(operation, path, references), path)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { errorCatalogue, type ErrorBody, type ErrorCode } from '@berth/contracts/errors'
 import type { Answer } from './http-exchange.ts'
 
-const KNOWN_FIELDS = new Set(['code', 'message', 'details', 'inner_error'])
+const KNOWN_FIELDS = new Set(['code', 'message', 'details', 'inner_error', 'existing_id'])
 
 /** Checks shape, code, status and headers; returns the body for what only one test knows. */
 export function assertError(answer: Answer, code: ErrorCode | readonly ErrorCode[], what = ''): ErrorBody {

@@ -4,7 +4,7 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { Type, type TSchema } from 'typebox'
 import { openApiDocument } from '@berth/contracts/openapi'
-import { operation, pathsOf } from '@berth/contracts/operation'
+import { isOpen, operation, pathsOf } from '@berth/contracts/operation'
 import { operations } from '@berth/contracts/operations'
 import { Nullable } from '@berth/contracts/schema'
 
@@ -87,7 +87,7 @@ test('open operations need no key, all others the one of the document', () => {
   for (const row of operations) {
     for (const path of pathsOf(row)) {
       const { security } = document.paths[path]![row.method.toLowerCase()]!
-      assert.deepEqual(security, row.auth === 'none' ? [] : undefined, `${row.method} ${path}`)
+      assert.deepEqual(security, isOpen(row) ? [] : undefined, `${row.method} ${path}`)
     }
   }
 })

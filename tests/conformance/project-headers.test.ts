@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { ErrorCode } from '@berth/contracts/errors'
-import { pathsOf } from '@berth/contracts/operation'
+import { isOpen, pathsOf } from '@berth/contracts/operation'
 import { operations } from '@berth/contracts/operations'
 import { startServer } from '../fixtures/server.ts'
 import { assertError } from './error-answer.ts'
@@ -18,7 +18,7 @@ const database = await ServerDatabase.open(owner, server)
 const caller = new HttpCaller(owner, server.url)
 const mine = await newTenant(caller, server.key, 'Mine')
 const theirs = await newTenant(caller, server.key, 'Theirs')
-const resources = await newResources(caller, mine.key.key)
+const resources = await newResources(caller, mine.key.key, server.key)
 const greek = await newProject(caller, server.key, 'Έργο \u{1f6a2}')
 const longest = await newProject(caller, server.key, '\u{1f6a2}'.repeat(255))
 const archived = await newTenant(caller, server.key, 'Archived')
@@ -112,7 +112,7 @@ test('a project key cannot tell another project from none by the header', async 
   assert.equal(new Set(refusals.map(({ text }) => text)).size, 1)
 })
 
-const guarded = operations.filter(({ auth }) => auth !== 'none')
+const guarded = operations.filter((operation) => !isOpen(operation))
 const references = {
   projects: mine.project.id,
   api_keys: mine.key.id,

@@ -34,6 +34,23 @@ export async function newProfile(caller: HttpCaller, key: string, name?: string)
   return made(caller, key, '/profiles', name === undefined ? {} : { name })
 }
 
+export async function newCredential(caller: HttpCaller, key: string, name = newName()): Promise<string> {
+  const body = { name, domain: 'sample.example', values: { password: 'sample' }, totp_secret: 'A'.repeat(16) }
+  return made(caller, key, '/credentials', body)
+}
+
+/** Of the organisation; one that cannot be asked anything here. */
+export async function newCredentialProvider(
+  caller: HttpCaller,
+  key: string,
+  name = newName(),
+): Promise<string> {
+  const body = { name, provider_type: 'onepassword', token: 'ops_sample' }
+  return made(caller, key, '/org/credential_providers', body)
+}
+
+const newName = () => `sample ${Math.random().toString(36).slice(2)}`
+
 /** A deployment that runs, and an invocation of it that is over. */
 export async function newApp(
   caller: HttpCaller,
@@ -59,6 +76,24 @@ export async function newApp(
   return { deployments, invocations: (invoked.json as { id: string }).id }
 }
 
+/** One whose only flow has failed, so that nothing changes by itself. */
+export async function newConnection(caller: HttpCaller, key: string): Promise<string> {
+  const body = {
+    domain: 'captcha.example',
+    profile_name: `of-connection-${Math.random().toString(36).slice(2)}`,
+  }
+  const id = await made(caller, key, '/auth/connections', body)
+  const begun = await caller.sendJson(key, 'POST', `/auth/connections/${id}/login`, {})
+  assert.equal(begun.status, 200, begun.text)
+  let status: string | undefined
+  while (status !== 'FAILED') {
+    const answer = await caller.sendJson(key, 'GET', `/auth/connections/${id}`)
+    ;({ flow_status: status } = answer.json as { flow_status: string })
+    assert.match(status, /^(IN_PROGRESS|FAILED)$/, answer.text)
+  }
+  return id
+}
+
 async function made(caller: HttpCaller, key: string, path: string, body: object): Promise<string> {
   const answer = await caller.sendJson(key, 'POST', path, body)
   assert.equal(answer.status, 201, answer.text)
@@ -71,15 +106,25 @@ const makers: Record<string, (caller: HttpCaller, key: string) => Promise<string
   browser_pools: newPool,
   extensions: (caller, key) => newExtension(caller, key),
   profiles: (caller, key) => newProfile(caller, key),
+  credentials: (caller, key) => newCredential(caller, key),
+  connections: newConnection,
 }
 
 /** Their ids, by the word that stands before them in paths. */
-export async function newResources(caller: HttpCaller, key: string): Promise<References> {
+export async function newResources(
+  caller: HttpCaller,
+  key: string,
+  organizationKey = key,
+): Promise<References> {
   const entries: [string, string][] = []
   for (const [resource, make] of Object.entries(makers)) entries.push([resource, await make(caller, key)])
+  entries.push(['credential_providers', await newCredentialProvider(caller, organizationKey)])
   return { ...Object.fromEntries(entries), ...(await newApp(caller, key)) }
 }
 
 export const absentResources: References = Object.fromEntries(
-  [...Object.keys(makers), 'deployments', 'invocations'].map((resource) => [resource, 'absent']),
+  [...Object.keys(makers), 'credential_providers', 'deployments', 'invocations'].map((resource) => [
+    resource,
+    'absent',
+  ]),
 )

@@ -27,8 +27,19 @@ const bodies: Record<string, object> = {
   createProxy: { type: 'custom', name: 'made by a stranger', config: { host: 'proxy.invalid', port: 8080 } },
   updateProxy: { name: 'renamed by a stranger' },
   pressKey: { keys: ['Return'] },
+  createAuthConnection: { domain: 'stranger.example', profile_name: 'made-by-a-stranger' },
+  updateAuthConnection: { health_checks: false },
+  submitAuthConnection: { field_values: { email: 'typed by a stranger' } },
   createProfile: { name: 'made-by-a-stranger' },
   updateProfile: { name: 'renamed-by-a-stranger' },
+  createCredential: { name: 'made by a stranger', domain: 'sample.example', values: { password: 'sample' } },
+  updateCredential: { name: 'renamed by a stranger', values: { password: 'of a stranger' } },
+  createCredentialProvider: {
+    name: 'made by a stranger',
+    provider_type: 'onepassword',
+    token: 'ops_of-a-stranger',
+  },
+  updateCredentialProvider: { name: 'renamed by a stranger', enabled: false },
 }
 
 /** Of those that take a form: what changes most, too. */
@@ -61,17 +72,22 @@ const parts: References = {
 }
 
 export function fillPath(path: string, references: References): string {
-  return path.replaceAll(/(\w+)\/\{\w+\}/g, (_match, resource: string) => {
+  return path.replaceAll(/([\w-]+)\/\{\w+\}/g, (_match, word: string) => {
+    const resource = resourceCalled(word)
     const reference = references[resource] ?? parts[resource]
     if (reference === undefined) throw new Error(`No sample id of ${resource} for ${path}; add one`)
-    return `${resource}/${encodeURIComponent(reference)}`
+    return `${word}/${encodeURIComponent(reference)}`
   })
 }
 
 /** The word before the first `{id}` of a path: what the operation works on, or in. */
 export function resourceOf(path: string): string | undefined {
-  return /(\w+)\/\{\w+\}/.exec(path)?.[1]
+  const word = /([\w-]+)\/\{\w+\}/.exec(path)?.[1]
+  return word === undefined ? undefined : resourceCalled(word)
 }
+
+/** Paths of another age have other signs in the same word. */
+const resourceCalled = (word: string) => word.replaceAll('-', '_')
 
 function sampleQuery(operation: Operation): string {
   const values = operation.query ? requiredValues(operation.query) : {}

@@ -3,14 +3,24 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { ApiKey } from '@berth/contracts/api-keys'
-import { pathsOf } from '@berth/contracts/operation'
+import { pathsOf, type Auth } from '@berth/contracts/operation'
 import { operations } from '@berth/contracts/operations'
 import type { Project } from '@berth/contracts/projects'
 import { startServer } from '../fixtures/server.ts'
 import { assertError } from './error-answer.ts'
 import { newKey, newTenant } from './fixture-keys.ts'
 import { HttpCaller, type Answer } from './http-exchange.ts'
-import { newApp, newBrowser, newExtension, newPool, newProfile, newProxy } from './resources.ts'
+import {
+  newApp,
+  newBrowser,
+  newConnection,
+  newCredential,
+  newCredentialProvider,
+  newExtension,
+  newPool,
+  newProfile,
+  newProxy,
+} from './resources.ts'
 import { resourceOf, sampleRequest } from './sample-request.ts'
 import { ServerDatabase } from './server-database.ts'
 
@@ -22,6 +32,7 @@ const mine = await newTenant(caller, server.key, 'Mine')
 const theirs = await newTenant(caller, server.key, 'Theirs')
 const organization = await newKey(caller, server.key, { name: 'organisation-wide' })
 
+const provider = await newCredentialProvider(caller, server.key, 'provider of all')
 const theirApp = await newApp(caller, theirs.key.key)
 
 interface Victim {
@@ -79,6 +90,18 @@ const victims: Record<string, Victim[]> = {
     },
     { what: 'by name', reference: 'their-profile', absent: 'no-profile' },
   ],
+  credentials: [
+    {
+      what: 'by id',
+      reference: await newCredential(caller, theirs.key.key, 'their-credential'),
+      absent: `cred_${'b'.repeat(24)}`,
+    },
+    { what: 'by name', reference: 'their-credential', absent: 'no-credential' },
+  ],
+  connections: [
+    { what: 'by id', reference: await newConnection(caller, theirs.key.key), absent: 'a'.repeat(24) },
+  ],
+  credential_providers: [{ what: 'by id', reference: provider, absent: `credprov_${'a'.repeat(24)}` }],
   deployments: [{ what: 'by id', reference: theirApp.deployments, absent: 'a'.repeat(24) }],
   invocations: [{ what: 'by id', reference: theirApp.invocations, absent: 'a'.repeat(24) }],
 }
@@ -89,9 +112,18 @@ function comparable({ status, headers, text }: Answer, reference: string): objec
   return { status, headers: rest, text: text.replaceAll(JSON.stringify(reference).slice(1, -1), '<id>') }
 }
 
+/** Providers are of the organisation: projects refer to them, and so may know of them. */
+const ofAll = new Set(['getCredentialProvider'])
+
+const refusals: Partial<Record<Auth, 'forbidden' | 'gone'>> = {
+  'organization-key': 'forbidden',
+  // Who has no code learns nothing at all.
+  handoff: 'gone',
+}
+
 const withId = operations.flatMap((operation) =>
   pathsOf(operation)
-    .filter((path) => resourceOf(path) !== undefined)
+    .filter((path) => resourceOf(path) !== undefined && !ofAll.has(operation.id))
     .map((path) => ({ operation, path })),
 )
 
@@ -105,7 +137,7 @@ for (const { operation, path } of withId) {
       const ask = (id: string) =>
         caller.sendAs(mine.key.key, sampleRequest(operation, path, { [resource]: id }))
       const answer = await ask(reference)
-      assertError(answer, operation.auth === 'organization-key' ? 'forbidden' : 'not_found', what)
+      assertError(answer, refusals[operation.auth] ?? 'not_found', what)
       assert.deepEqual(comparable(answer, reference), comparable(await ask(absent), absent), what)
     }
     assert.deepEqual(await database.state(), before)
@@ -209,6 +241,19 @@ test('extensions of another project are neither listed nor loaded', async () => 
       assert.match(assertError(answer, 'bad_request').message, /extensions\.0: names/)
     }
   }
+})
+
+test('credentials of another project are not listed', async () => {
+  const own = await newCredential(caller, mine.key.key, 'my-credential')
+  for (const query of ['', '?query=credential', '?domain=sample.example', '?limit=100']) {
+    const answer = await caller.sendJson(mine.key.key, 'GET', `/credentials${query}`)
+    const seen = (answer.json as { id: string }[]).map(({ id }) => id)
+    assert.deepEqual(seen, [own], query)
+  }
+  // The name is free in each project, and means that of the project that is asked in.
+  const same = await newCredential(caller, mine.key.key, 'their-credential')
+  const found = await caller.sendJson(mine.key.key, 'GET', '/credentials/their-credential')
+  assert.equal((found.json as { id: string }).id, same)
 })
 
 test('the audit log of a project key shows only what was done in its project', async () => {

@@ -1,5 +1,6 @@
 // The login engine against sites of the zoo, with a real agent and Chromium and nothing else: attended by somebody who
-// answers as the site expects it, and alone with a credential.
+// answers as the site expects it, and alone with a credential. With ZOO=all every variant of every site, which takes most
+// of an hour.
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { login } from '@berth/login/login'
@@ -11,7 +12,7 @@ import { sites } from '../fixtures/login-zoo/sites.ts'
 import { startZoo } from '../fixtures/login-zoo/zoo.ts'
 
 /** One of every idea; the others differ in their looks. */
-const shown: readonly [site: string, variant: string, mode: Mode][] = [
+const shown: readonly (readonly [site: string, variant: string, mode: Mode])[] = [
   ['classic-form', 'right', 'attended'],
   ['classic-form', 'wrong password', 'attended'],
   ['classic-form', 'wrong password', 'alone'],
@@ -33,7 +34,14 @@ const shown: readonly [site: string, variant: string, mode: Mode][] = [
   ['echo', 'wrong password', 'attended'],
 ]
 
-for (const [name, variantName, mode] of shown) {
+const all = sites.flatMap(({ name, variants }) =>
+  variants.flatMap((variant) => {
+    const modes: readonly Mode[] = variant.lacks ? ['alone'] : ['attended', 'alone']
+    return modes.map((mode) => [name, variant.name, mode] as const)
+  }),
+)
+
+for (const [name, variantName, mode] of process.env['ZOO'] === 'all' ? all : shown) {
   test(`${name}: ${variantName}, ${mode}`, async (t) => {
     const description = sites.find((each) => each.name === name)!
     const variant = description.variants.find((each) => each.name === variantName)!

@@ -15,6 +15,8 @@ const MUTATED_SHARE = 0.45
 export interface Sample {
   readonly form?: FormParts
   readonly query?: [name: string, value: string][]
+  /** Fields of a body. */
+  readonly body?: Readonly<Record<string, unknown>>
 }
 
 /** The least that is a user-data directory. */
@@ -108,7 +110,8 @@ export class Generator {
   }
 
   #addSample(request: FuzzRequest): void {
-    const { form, query } = this.#samples[request.operation.id] ?? {}
+    const { form, query, body: fields } = this.#samples[request.operation.id] ?? {}
+    if (fields) request.body = { ...(request.body as object), ...fields }
     if (query) request.query = query.map(([name, value]) => [name, value])
     if (!form) return
     const { headers, body } = formBody(form)
@@ -122,7 +125,7 @@ export class Generator {
     const known = this.#world.pick(resource, this.#random)
     if (!known) return 'unknown'
     // Only these are also found by name.
-    const hasNames = ['projects', 'browsers', 'browser_pools', 'profiles'].includes(resource)
+    const hasNames = ['projects', 'browsers', 'browser_pools', 'profiles', 'credentials'].includes(resource)
     return hasNames && known.name && this.#random.chance(0.3) ? known.name : known.id
   }
 

@@ -13,6 +13,10 @@ const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.(\d{3}|\d{9})Z$/
 
 const headerTypes: Record<string, RegExp> = { boolean: /^(true|false)$/, integer: /^\d+$/, string: /./ }
 
+/** A provider that a request has given a wrong token, or that is none. */
+const isFaultOfOthers = ({ status, json }: Answer) =>
+  status === 502 && (json as { code?: unknown } | undefined)?.code === 'provider_unreachable'
+
 export class Judge {
   readonly #document: ApiDocument
   readonly #ajv: Ajv2020
@@ -35,7 +39,7 @@ export class Judge {
   /** What is wrong with the answer; undefined when nothing is. */
   complaint(request: FuzzRequest, answer: Answer): string | undefined {
     const { status } = answer
-    if (status >= 500) return `is a fault of the server: ${status}`
+    if (status >= 500 && !isFaultOfOthers(answer)) return `is a fault of the server: ${status}`
     if (status >= 400 && request.method !== 'HEAD') {
       try {
         assertErrorShape(answer)

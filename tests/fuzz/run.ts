@@ -3,6 +3,7 @@ import { newKey } from '../conformance/fixture-keys.ts'
 import { HttpCaller } from '../conformance/http-exchange.ts'
 import { startStore } from '../fixtures/chrome-store.ts'
 import type { Owner } from '../fixtures/cleanup.ts'
+import { startConnect } from '../fixtures/connect-server.ts'
 import { marker } from '../fixtures/extensions.ts'
 import { startServer, type TestServer } from '../fixtures/server.ts'
 import { ApiDocument } from './document.ts'
@@ -30,7 +31,14 @@ export interface FuzzResult {
 
 export async function fuzz(owner: Owner, { requests, seed, onProgress }: FuzzOptions): Promise<FuzzResult> {
   const store = await startStore(owner)
-  const env = { ...store.env, BERTH_LOG_LEVEL: 'error', BERTH_ACQUIRE_WAIT_SECONDS: '1' }
+  const connect = await startConnect(owner, { vaults: [{ id: 'vault', name: 'Vault', items: [] }] })
+  const allowed = [store, connect].map(({ port }) => `host.berth.internal:${port}`)
+  const env = {
+    ...store.env,
+    BERTH_EGRESS_ALLOW: allowed.join(','),
+    BERTH_LOG_LEVEL: 'error',
+    BERTH_ACQUIRE_WAIT_SECONDS: '1',
+  }
   const server = await startServer(owner, { env })
   const caller = new HttpCaller(owner, server.url)
   const document = new ApiDocument(
@@ -39,7 +47,20 @@ export async function fuzz(owner: Owner, { requests, seed, onProgress }: FuzzOpt
   // Neither is ever told to the world, so no request can delete or end the keys that drive the run.
   const driverKeys = [server.key, (await newKey(caller, server.key, { name: 'spare' })).key]
   const world = new World()
+  const provider = { provider_type: 'onepassword', token: connect.token, server_url: connect.url }
+  // What would only ever be refused: nobody has such a credential or proxy.
+  const connection = {
+    credential: undefined,
+    proxy: undefined,
+    login_url: undefined,
+    allowed_domains: ['sso.example'],
+  }
   const samples = {
+    createAuthConnection: { body: connection },
+    updateAuthConnection: { body: connection },
+    loginAuthConnection: { body: { proxy: undefined } },
+    createCredentialProvider: { body: provider },
+    createCredentialProviderAtOrgCredentialProviders: { body: provider },
     uploadExtension: { form: { file: marker() } },
     downloadFromChromeStore: { query: [['url', store.id]] as [string, string][] },
     // The same app each time, in the place of the one before.

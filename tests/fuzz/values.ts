@@ -27,6 +27,10 @@ const RARE = new Set([
   'extensions',
   'timezone',
   'invocation_id',
+  'server_url',
+  'totp_algorithm',
+  'totp_digits',
+  'totp_period',
 ])
 
 export class Values {
@@ -97,6 +101,11 @@ export class Values {
     if ((name === 'app_name' || name === 'action_name') && random.chance(0.9)) return 'sample'
     if (name === 'version' && random.chance(0.8)) return 'latest'
     if (name === 'payload' || name === 'output') return random.pick(['{"a":[1]}', 'null', '"text"', '{'])
+    if (name === 'domain')
+      return random.pick(['a.example', 'https://B.example/login', 'c.example:8443', 'no host'])
+    if (name === 'totp_secret') return random.pick(['', 'JBSW Y3DP EHPK 3PXP', 'otpauth://totp/a', 'short'])
+    if (name === 'token' && schema.pattern !== undefined) return random.pick(['ops_fuzz', 'eyJ-fuzz'])
+    if (name === 'server_url') return random.pick(['https://secrets.invalid', 'http://10.0.0.1', 'nowhere'])
     if (name === 'since') return random.pick(['5m', '1h', new Date().toISOString(), 'soon'])
     if (name === 'page_token' || name === 'cursor') return this.#world.pickToken(random) ?? ''
     if (name === 'start_url') return random.pick(['https://example.com/', 'about:blank'])

@@ -117,10 +117,13 @@ function remember<T>(list: T[], item: T): void {
 
 /** `/org/projects/{id}/limits` is about projects, and so is `/projects`; limits have no id to know. */
 export function resourceOf(template: string): string | undefined {
-  const beforeId = /(\w+)\/\{\w+\}(\/rotate)?$/.exec(template)
-  if (beforeId) return beforeId[1]
-  return template.includes('{') ? undefined : template.split('/').at(-1)
+  const beforeId = /([\w-]+)\/\{\w+\}(\/rotate)?$/.exec(template)
+  if (beforeId) return resourceCalled(beforeId[1]!)
+  return template.includes('{') ? undefined : resourceCalled(template.split('/').at(-1)!)
 }
+
+/** Paths of another age have other signs in the same word. */
+const resourceCalled = (word: string) => word.replaceAll('-', '_')
 
 /** `/browsers/{id}/replays/{replay_id}` is about a part of a session, and a release about a lease. */
 export function partIn(template: string): string | undefined {
@@ -129,5 +132,6 @@ export function partIn(template: string): string | undefined {
 }
 
 export function referredIn(template: string): string | undefined {
-  return /(\w+)\/\{\w+\}/.exec(template)?.[1]
+  const word = /([\w-]+)\/\{\w+\}/.exec(template)?.[1]
+  return word === undefined ? undefined : resourceCalled(word)
 }

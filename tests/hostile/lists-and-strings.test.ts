@@ -1,6 +1,7 @@
 // Lists asked for in every wrong way, and text that is code elsewhere: refused, or taken literally.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import type { ErrorCode } from '@berth/contracts/errors'
 import { operations } from '@berth/contracts/operations'
 import type { FieldsSchema } from '../conformance/bad-values.ts'
 import { assertError } from '../conformance/error-answer.ts'
@@ -169,9 +170,23 @@ function names(answer: Answer): string[] {
 const tables = ['projects', 'api_keys', ...Object.keys(absentResources)]
 
 async function counts(): Promise<Record<string, number>> {
-  const entries = tables.map(async (table) => [table, await database.count(table)] as const)
+  const entries = tables.map(
+    async (table) =>
+      [table, await database.count(table === 'connections' ? 'auth_connections' : table)] as const,
+  )
   return Object.fromEntries(await Promise.all(entries))
 }
+
+/** What an operation refuses beside what is wrong: nothing is asked for, or there is no such code. */
+const others: Partial<Record<string, readonly ErrorCode[]>> = {
+  submitAuthConnection: ['conflict'],
+  exchangeAuthConnectionHandoff: ['gone'],
+}
+
+const isDomainOf = (id: string, field: string) => id === 'createAuthConnection' && field === 'domain'
+
+/** Kept, and never shown. */
+const writeOnly = new Set(['token', 'totp_secret'])
 
 // Controls store nothing: what they are told goes into an instance.
 for (const operation of operations.filter(({ body, effect }) => body && effect !== 'control')) {
@@ -190,7 +205,8 @@ for (const operation of operations.filter(({ body, effect }) => body && effect !
         if (answer.status !== operation.status) {
           // The pool has no browser to be leased by whatever name.
           if (operation.id === 'acquireBrowser' && answer.status === 204) continue
-          assertError(answer, ['bad_request', 'project_not_found', 'already_exists', 'not_found'], text)
+          const refusals = ['bad_request', 'project_not_found', 'already_exists', 'not_found'] as const
+          assertError(answer, [...refusals, ...(others[operation.id] ?? [])], text)
           continue
         }
         // What is over stays as it is.
@@ -201,7 +217,13 @@ for (const operation of operations.filter(({ body, effect }) => body && effect !
         // A project may be referred to by its name; what is found must be the one of that very name.
         const shown = field === 'project_id' ? 'project_name' : field
         // What is empty takes away what there was, of a session and of a pool.
-        const expected = operation.tag.startsWith('Browser') && text === '' ? undefined : text
+        const expected =
+          writeOnly.has(field) || (/^(Browser|Auth)/.test(operation.tag) && text === '')
+            ? undefined
+            : // Which has one spelling.
+              isDomainOf(operation.id, field)
+              ? URL.parse(`http://${text}/`)?.host.replace(/\.$/, '')
+              : text
         for (const seen of [record, read.json as Record<string, unknown>]) {
           assert.equal(configOf(seen)[shown], expected)
         }
@@ -211,7 +233,14 @@ for (const operation of operations.filter(({ body, effect }) => body && effect !
         }
       }
       const growing = tables.find((table) => operation.path.split('/').includes(table))!
-      assert.deepEqual(await counts(), { ...before, [growing]: before[growing]! + stored })
+      const now = await counts()
+      // The profile of a connection is made with it, where there is none of that name.
+      const isConnection = operation.id === 'createAuthConnection'
+      assert.deepEqual(now, {
+        ...before,
+        [growing]: before[growing]! + stored,
+        ...(isConnection && { profiles: now['profiles'] }),
+      })
     })
   }
 }
@@ -224,7 +253,11 @@ for (const operation of operations.filter(({ path }) => resourceOf(path))) {
     for (const text of strange) {
       const exchange = sampleRequest(operation, operation.path, { [resourceOf(operation.path)!]: text })
       const answer = await promptly(text, () => caller.sendAs(server.key, exchange))
-      assertError(answer, ['not_found', 'bad_request'], text)
+      assertError(
+        answer,
+        operation.auth === 'handoff' ? ['gone', 'bad_request'] : ['not_found', 'bad_request'],
+        text,
+      )
     }
     assert.deepEqual(await database.state(), before)
   })

@@ -48,6 +48,10 @@ const catalogue = {
     meaning: 'The Idempotency-Key was used with a different request',
     final: true,
   },
+  gone: {
+    status: 410,
+    meaning: 'The one-time code was used, or its login flow is over; begin another login',
+  },
   payload_too_large: { status: 413, meaning: 'The request body is larger than allowed' },
   unsupported_media_type: { status: 415, meaning: 'Send the body as application/json' },
   range_not_satisfiable: { status: 416, meaning: 'The Range header asks for bytes that are not there' },
@@ -123,6 +127,9 @@ export const ErrorBody = Type.Object(
     message: Type.String({ description: 'What went wrong and what to do about it' }),
     details: Type.Optional(Type.Array(ErrorDetail, { description: 'Further errors' })),
     inner_error: Type.Optional(ErrorDetail),
+    existing_id: Type.Optional(
+      Type.String({ description: 'Of `already_exists`, for connections: the one there is' }),
+    ),
     net_error: Type.Optional(Type.Integer({ description: "Of `request_failed`: Chromium's own number" })),
     net_error_name: Type.Optional(Type.String({ description: 'Such as `ERR_CONNECTION_REFUSED`' })),
   },

@@ -1,7 +1,7 @@
 // The OpenAPI 3.1 document, computed from the table of operations.
 import { Type, type TSchema } from 'typebox'
 import { ErrorBody, errorCatalogue, type ErrorCode } from './errors.ts'
-import { pathsOf, takesIdempotencyKey, type Operation } from './operation.ts'
+import { isOpen, pathsOf, takesIdempotencyKey, type Operation } from './operation.ts'
 
 type Json = Record<string, unknown>
 
@@ -45,15 +45,15 @@ const replayed = { 'Idempotent-Replayed': header('`true` when this answer was gi
 
 /** Which errors an operation can answer with, the common ones included. */
 export function errorsOf(operation: Operation): ErrorCode[] {
-  const isOpen = operation.auth === 'none'
+  const isGuarded = !isOpen(operation)
   // The headers that choose a project can be wrong, too.
-  const hasInput = operation.params || operation.query || operation.body || !isOpen
+  const hasInput = operation.params || operation.query || operation.body || isGuarded
   const input: ErrorCode[] = hasInput ? ['bad_request'] : []
   // A body is read, and may be refused, even where none is wanted.
   const body: ErrorCode[] = operation.method === 'GET' ? [] : ['payload_too_large', 'unsupported_media_type']
-  const project: ErrorCode[] = isOpen ? [] : ['forbidden', 'project_not_found']
+  const project: ErrorCode[] = isGuarded ? ['forbidden', 'project_not_found'] : []
   const idempotency: ErrorCode[] = takesIdempotencyKey(operation) ? ['idempotency_key_reused'] : []
-  const common = isOpen ? [] : AFTER_AUTH
+  const common = isGuarded ? AFTER_AUTH : []
   return [...new Set([...operation.errors, ...input, ...body, ...project, ...idempotency, ...common])]
 }
 
@@ -177,12 +177,11 @@ export function openApiDocument(operations: readonly Operation[]): Json {
   }
 
   function describe(operation: Operation, path: string): Json {
-    const isOpen = operation.auth === 'none'
     const requestBody = requestBodyOf(operation)
     const parameters = [
       ...parametersIn('path', operation.params),
       ...parametersIn('query', operation.query),
-      ...(isOpen ? [] : projectHeaders),
+      ...(isOpen(operation) ? [] : projectHeaders),
       ...(takesIdempotencyKey(operation) ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
     ]
     return {
@@ -190,7 +189,7 @@ export function openApiDocument(operations: readonly Operation[]): Json {
       tags: [operation.tag],
       summary: operation.summary,
       ...descriptionOf(operation),
-      ...(isOpen && { security: [] }),
+      ...(isOpen(operation) && { security: [] }),
       ...(parameters.length > 0 && { parameters }),
       ...(requestBody && { requestBody }),
       responses: responsesOf(operation),
@@ -261,6 +260,7 @@ function descriptionOf({ auth, description }: Operation): { description?: string
   const parts = [
     ...(description === undefined ? [] : [description]),
     ...(auth === 'organization-key' ? ['Needs an organisation-wide API key'] : []),
+    ...(auth === 'flow-token' ? ['Takes the token of the login flow, too, instead of an API key'] : []),
   ]
   return parts.length > 0 ? { description: parts.join('\n\n') } : {}
 }

@@ -4,8 +4,17 @@ import type { ErrorCode } from './errors.ts'
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 
-/** Who may call: anyone, the holder of any API key, or only the holder of an organisation-wide key. */
-export type Auth = 'none' | 'bearer' | 'organization-key'
+/**
+ * Who may call: anyone, the holder of any API key, or only the holder of an organisation-wide key. flow-token: the
+ * holder of any API key, or of the token of the login flow of the connection that the path names. handoff: who has the
+ * one-time code that the body carries.
+ */
+export type Auth = 'none' | 'bearer' | 'organization-key' | 'flow-token' | 'handoff'
+
+/** Whether it is called without a key and without a token. */
+export function isOpen({ auth }: Pick<Operation, 'auth'>): boolean {
+  return auth === 'none' || auth === 'handoff'
+}
 
 /**
  * events: server-sent events, each with one `response` as its data. relay: status, headers and body are those
@@ -103,8 +112,9 @@ export type Body<O> = In<O, 'body'>
 export type Response<O> = O extends { response: infer S extends TSchema } ? Static<S> : void
 
 /** The JSON POSTs of the control plane take an Idempotency-Key; of what is passed on nobody knows whether it is the same. */
-export function takesIdempotencyKey({ method, kind, auth, effect, bodyStream }: Operation): boolean {
-  return method === 'POST' && kind === 'json' && auth !== 'none' && effect !== 'control' && !bodyStream
+export function takesIdempotencyKey(row: Operation): boolean {
+  const { method, kind, effect, bodyStream } = row
+  return method === 'POST' && kind === 'json' && !isOpen(row) && effect !== 'control' && !bodyStream
 }
 
 export function pathsOf({ path, aliases }: Operation): string[] {

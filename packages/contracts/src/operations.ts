@@ -2,6 +2,7 @@
 import * as apiKeys from './api-keys.ts'
 import * as apps from './apps.ts'
 import * as auditLogs from './audit-logs.ts'
+import * as authConnections from './auth-connections.ts'
 import * as browserPools from './browser-pools.ts'
 import * as browsers from './browsers.ts'
 import * as computer from './computer.ts'
@@ -42,6 +43,7 @@ export const operations: readonly Operation[] = [
   credentials,
   credentialProviders,
   proxies,
+  authConnections,
   deployments,
   apps,
   invocations,

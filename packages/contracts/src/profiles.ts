@@ -167,14 +167,15 @@ export const deleteProfile = operation({
   id: 'deleteProfile',
   tag,
   summary: 'Delete a profile and all its versions',
-  description: 'Sessions that use it go on, and their changes are not saved.',
+  description:
+    'Sessions that use it go on, and their changes are not saved. An auth connection that keeps it logged in is to be deleted first.',
   method: 'DELETE',
   path: '/profiles/{id_or_name}',
   kind: 'empty',
   params,
   effect: 'act',
   status: 204,
-  errors: ['not_found'],
+  errors: ['not_found', 'resource_in_use'],
 })
 
 export const downloadProfile = operation({

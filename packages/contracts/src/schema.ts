@@ -14,9 +14,9 @@ export function Timestamp(description: string) {
 
 // `type: [T, "null"]` rather than a union: one branch in validators, serializers and readers alike.
 export function Nullable<T extends TSchema>(schema: T): TUnsafe<Static<T> | null> {
-  const { type, ...rest } = schema as T & { type?: string }
+  const { type, enum: values, ...rest } = schema as T & { type?: string; enum?: readonly unknown[] }
   if (type === undefined) return Type.Unsafe(Type.Union([schema, Type.Null()]))
-  return Type.Unsafe({ ...rest, type: [type, 'null'] })
+  return Type.Unsafe({ ...rest, type: [type, 'null'], ...(values && { enum: [...values, null] }) })
 }
 
 export function OneOf<const V extends readonly string[]>(

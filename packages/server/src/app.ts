@@ -10,6 +10,7 @@ import { apiKeyRoutes } from './api-keys/routes.ts'
 import { ApiKeyService } from './api-keys/service.ts'
 import { countLiveApiKeys } from './api-keys/store.ts'
 import { auditRoutes } from './audit/routes.ts'
+import { countConnections } from './auth-connections/store.ts'
 import { AuditService } from './audit/service.ts'
 import { AuditTrail } from './audit/trail.ts'
 import { Blobs } from './blobs/blobs.ts'
@@ -43,6 +44,7 @@ import { ProjectService } from './projects/service.ts'
 import { countLiveProxies } from './proxies/store.ts'
 import { Keyring } from './secrets/keyring.ts'
 import { SealedBox } from './secrets/sealed-box.ts'
+import { serviceSecret } from './secrets/service-secret.ts'
 import { openDriver, startSessions, type SessionsPart } from './sessions-part.ts'
 import { docsPage } from './docs/page.ts'
 import { Metrics } from './system/metrics.ts'
@@ -96,6 +98,7 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
     if (what === 'master-keys') ring.reload()
     else if (what === 'browser' && id) void part.sessions.changed(id)
     else if (what === 'pool' && id) part.pools.changed(id)
+    else if (what === 'auth-connection' && id) part.connections.changed(id, change.split(':')[2] || undefined)
     else if (what === 'replays' && id) void part.recordings.look(id)
     else if ((what === 'profile' || what === 'profile-unchanged') && id) part.saves.announced(id)
     else if (what !== undefined && part.apps.changed(what, id)) return
@@ -130,6 +133,7 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
     telemetryRetentionDays: config.BERTH_TELEMETRY_RETENTION_DAYS,
     appLogRetentionDays: config.BERTH_APP_LOG_RETENTION_DAYS,
     invocationRetentionDays: config.BERTH_INVOCATION_RETENTION_DAYS,
+    loginRetentionDays: config.BERTH_LOGIN_RETENTION_DAYS,
   })
   cleanup.defer(() => housekeeping.close())
   void housekeeping.run()
@@ -141,6 +145,7 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
       { what: 'browser pools', countIn: countLivePools },
       { what: 'browser sessions', countIn: countLiveBrowsers },
       { what: 'proxies', countIn: countLiveProxies },
+      { what: 'auth connections', countIn: countConnections },
       { what: 'credentials', countIn: countCredentials },
       { what: 'extensions', countIn: countExtensions },
       { what: 'profiles', countIn: countProfiles },
@@ -155,6 +160,7 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
     liveSessions: () => part.sessions.count,
     recordings: () => part.recordings.count,
     runningInvocations: () => part.apps.runningCount,
+    runningLogins: () => part.connections.runningCount,
     readyInstances: (kind) => part.instances.readyCount(kind),
   })
   const readiness = new Readiness(db)
@@ -169,6 +175,7 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
   const rate = new RateLimit(config.BERTH_RATE_LIMIT_PER_MINUTE)
   const access = new Access({
     authenticator,
+    flows: part.connections.tokens,
     projects,
     rate,
     room: () => audit.room(),
@@ -200,7 +207,7 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
     access,
     sessionGuard: part.accessTo(rate).guard,
     audit,
-    answers: new IdempotentAnswers(box),
+    answers: new IdempotentAnswers({ box, secret: await serviceSecret(db, box, 'idempotent-requests') }),
     originOf: (request) => originOf(config, request),
     heldActs: new Turnstile(Math.floor(config.BERTH_DATABASE_POOL / 2)),
     openStreams,

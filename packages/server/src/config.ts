@@ -423,6 +423,31 @@ const settings = {
     parse: integer(1, 36500),
     help: 'For apps: days that invocations are kept after they ended, with payload and output.',
   }),
+  BERTH_LOGIN_SECONDS: setting({
+    default: '1200',
+    parse: integer(1, 86_400),
+    help: 'For auth connections: how long a login flow may take in all.',
+  }),
+  BERTH_LOGIN_WAIT_SECONDS: setting({
+    default: '600',
+    parse: integer(1, 86_400),
+    help: 'For auth connections: how long a login flow waits for a person to fill in or to do something.',
+  }),
+  BERTH_LOGIN_CHECKS_AT_ONCE: setting({
+    default: '2',
+    parse: integer(1, 1000),
+    help: 'For auth connections: health checks of this server at once; each is a browser session.',
+  }),
+  BERTH_LOGIN_RETENTION_DAYS: setting({
+    default: '90',
+    parse: integer(1, 36500),
+    help: 'For auth connections: days that flows and health checks are kept in the timeline.',
+  }),
+  BERTH_HEALTH_CHECK_MIN_SECONDS: setting({
+    default: '300',
+    parse: integer(1, 86_400),
+    help: 'For auth connections: least interval of health checks that may be asked for.',
+  }),
   BERTH_LEASE_SECONDS: setting({
     default: '20',
     parse: integer(2, 3600),

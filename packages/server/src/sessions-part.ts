@@ -19,6 +19,10 @@ import { Viewers } from './live/viewers.ts'
 import { openLiveViews } from './live/watched.ts'
 import { SessionAccess } from './control/session-access.ts'
 import { AppsPart } from './apps/part.ts'
+import { agentLogins } from './logins/agent-logins.ts'
+import { attachHostedPage } from './auth-connections/hosted-page.ts'
+import { newConnections, type ConnectionsPart } from './auth-connections/part.ts'
+import * as connectionStore from './auth-connections/store.ts'
 import type { Blobs } from './blobs/blobs.ts'
 import type { Config } from './config.ts'
 import { CredentialResolver } from './credentials/resolver.ts'
@@ -70,6 +74,7 @@ import { attachPlayer, replayRoutes } from './replays/routes.ts'
 import { ReplayService } from './replays/service.ts'
 import type { Driver, InstanceLimits } from './runtime/driver.ts'
 import { FakeDriver } from './runtime/fake/fake-driver.ts'
+import { fakeLogins } from './runtime/fake/fake-logins.ts'
 import { Instances } from './runtime/instances.ts'
 import { LocalDriver } from './runtime/local/local-driver.ts'
 import type { SealedBox } from './secrets/sealed-box.ts'
@@ -93,7 +98,7 @@ export interface SessionsPart {
   readonly telemetry: Telemetry
   readonly pools: PoolsPart
   readonly apps: AppsPart
-  readonly credentials: CredentialResolver
+  readonly connections: ConnectionsPart
   readonly routes: readonly Route[]
   /** Lets in who has the token of a session. */
   accessTo(rate: RateLimit): SessionAccess
@@ -246,6 +251,7 @@ export async function startSessions(options: {
     versions,
     browsers,
     findSession,
+    uses: [{ what: 'auth connections', countUsing: connectionStore.countUsingProfile }],
     defaultProject: findDefaultProject,
   })
   browsers.attendants = {
@@ -266,6 +272,7 @@ export async function startSessions(options: {
     uses: [
       { what: 'browser pools', countUsing: countPoolsUsingProxy },
       { what: 'browser sessions', countUsing: countUsingProxy },
+      { what: 'auth connections', countUsing: connectionStore.countUsingProxy },
     ],
     defaultProject: findDefaultProject,
   })
@@ -277,7 +284,7 @@ export async function startSessions(options: {
   })
   const credentials = new CredentialService({
     secrets: credentialSecrets,
-    uses: [],
+    uses: [connectionStore.credentialUse],
     defaultProject: findDefaultProject,
   })
   const credentialProviders = new CredentialProviderService({ db, sources })
@@ -299,6 +306,21 @@ export async function startSessions(options: {
     endRecordings: (id) => replays.endRunning(id, 'stopped'),
     log,
   })
+  const connections = await newConnections({
+    config,
+    db,
+    pool,
+    box,
+    serverId,
+    browsers,
+    sessions,
+    instances,
+    saves,
+    sessionTokens: tokens,
+    credentials: new CredentialResolver({ db, secrets: credentialSecrets, sources }),
+    engine: hasFakeInstances() ? fakeLogins : agentLogins,
+    log,
+  })
   const controls = new Controls({
     find: (call, id) => browsers.session(callerOf(call), id),
     mostBodyBytes: config.BERTH_MAX_FILE_MB * MB,
@@ -318,7 +340,7 @@ export async function startSessions(options: {
     telemetry,
     pools,
     apps,
-    credentials: new CredentialResolver({ db, secrets: credentialSecrets, sources }),
+    connections,
     routes: [
       ...apps.routes,
       ...browserRoutes(browsers),
@@ -330,6 +352,7 @@ export async function startSessions(options: {
       ...profileRoutes(profiles),
       ...telemetryRoutes(browsers, telemetry),
       ...proxyRoutes(proxies),
+      ...connections.routes,
       ...credentialRoutes(credentials),
       ...credentialProviderRoutes(credentialProviders),
     ],
@@ -345,6 +368,7 @@ export async function startSessions(options: {
       await saver.resume()
       instances.fill()
       pools.start()
+      await connections.resume()
     },
     attach: (server) => {
       inside.attach(server)
@@ -363,6 +387,7 @@ export async function startSessions(options: {
         mostUploadBytes: config.BERTH_MAX_FILE_MB * MB,
       })
       attachPlayer(server, replays)
+      attachHostedPage(server)
       // Not operations of the contract: what clients of CDP and BiDi ask for by themselves.
       const paths = ['/browser/cdp', '/browser/webdriver/session'].flatMap((path) => [path, `${path}/*`])
       for (const url of [...paths, TERMINAL_ROUTE, SCREEN_PATH]) {
@@ -383,6 +408,7 @@ export async function startSessions(options: {
       await gateway.close('server stopping')
     },
     close: async ({ endAll }) => {
+      await connections.close({ endAll })
       await pools.close()
       // What is to go on is let go of first; what ends has its last pictures to give.
       if (!endAll) await recordings.close()
@@ -396,8 +422,7 @@ export async function startSessions(options: {
 }
 
 export async function openDriver(config: Config, log: Logger): Promise<Driver> {
-  // The variable is refused by loadConfig unless this is a test.
-  if (process.env['BERTH_FAKE_INSTANCES']) return new FakeDriver()
+  if (hasFakeInstances()) return new FakeDriver()
   return LocalDriver.open({
     dataDir: config.BERTH_DATA_DIR,
     agentFile,
@@ -408,6 +433,11 @@ export async function openDriver(config: Config, log: Logger): Promise<Driver> {
     egress: new EgressProxy({ policy: newEgressPolicy(config), log }),
     log,
   })
+}
+
+/** The variable is refused by loadConfig unless this is a test. */
+function hasFakeInstances(): boolean {
+  return Boolean(process.env['BERTH_FAKE_INSTANCES'])
 }
 
 function newEgressPolicy(config: Config): EgressPolicy {

@@ -17,8 +17,7 @@ import {
 import { VaultServer } from './sources/vault-server.ts'
 import type { ProviderRecord } from './types.ts'
 
-/** Of a whole list, which may take many requests. */
-const LIST_MS = 60_000
+const USUAL_LIST_MS = 60_000
 /** More providers than anybody has. */
 const MOST_LISTS = 100
 
@@ -28,6 +27,8 @@ export interface SourcesOptions {
   readonly upstream: Upstream
   /** Of the package that 1Password publishes, where it is installed. */
   readonly openOnePassword?: OpenOnePassword
+  /** For a whole list, which may take many requests. */
+  readonly listMs?: number
 }
 
 interface RememberedList {
@@ -106,7 +107,7 @@ export class Sources {
   /** Who asks meanwhile waits for the same answer, so no caller who leaves may end it. */
   #remember(provider: ProviderRecord): RememberedList {
     const { id, updated_at: revision, cache_ttl_seconds } = provider
-    const items = this.#open(provider).listItems(AbortSignal.timeout(LIST_MS))
+    const items = this.#list(this.#open(provider))
     const list = { revision, expiresAt: performance.now() + cache_ttl_seconds * 1000, items }
     if (this.#lists.size >= MOST_LISTS) this.#lists.clear()
     this.#lists.set(id, list)
@@ -114,6 +115,17 @@ export class Sources {
       if (this.#lists.get(id) === list) this.#lists.delete(id)
     })
     return list
+  }
+
+  async #list(source: SecretSource): Promise<readonly SourceItem[]> {
+    const { listMs = USUAL_LIST_MS } = this.#options
+    const late = AbortSignal.timeout(listMs)
+    try {
+      return await source.listItems(late)
+    } catch (error) {
+      if (!late.aborted) throw error
+      throw new SourceFailure(`it took longer than ${listMs / 1000} s to list its items`)
+    }
   }
 
   #open(provider: ProviderRecord): SecretSource {

@@ -15,11 +15,13 @@ import { oneTimeCode, readTotp, type TotpSeed } from './totp.ts'
 import type { CredentialRecord, LoginValues } from './types.ts'
 import { mergeValues } from './values.ts'
 
-/** What is known of a credential without opening it or asking a provider. */
+/** What is known of a credential without asking a provider. */
 export interface CredentialStanding {
   readonly isExternal: boolean
   /** Undefined: only the provider knows. */
   readonly hasTotp: boolean | undefined
+  /** Names of the values that are not empty. Undefined: only the provider knows, or they do not open. */
+  readonly valueKeys: readonly string[] | undefined
 }
 
 /** A login that succeeded. */
@@ -75,10 +77,11 @@ export class CredentialResolver {
     const read = readReference(reference)
     if (read.kind === 'stored') {
       const record = await store.findCredentialBy(db, projectId, 'name', read.name)
-      return record && { isExternal: false, hasTotp: record.sealed_totp !== null }
+      if (!record) return undefined
+      return { isExternal: false, hasTotp: record.sealed_totp !== null, valueKeys: this.#valueKeysOf(record) }
     }
     const providers = await this.#providersOf(db, read.provider)
-    return providers.length > 0 ? { isExternal: true, hasTotp: undefined } : undefined
+    return providers.length > 0 ? { isExternal: true, hasTotp: undefined, valueKeys: undefined } : undefined
   }
 
   /**
@@ -179,6 +182,15 @@ export class CredentialResolver {
     return undefined
   }
 
+  #valueKeysOf(record: CredentialRecord): string[] | undefined {
+    try {
+      return Object.keys(usable(this.#options.secrets.valuesOf(record)))
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'invalid_state') return undefined
+      throw error
+    }
+  }
+
   #toKnown(record: CredentialRecord): KnownValues {
     const { secrets } = this.#options
     return known(secrets.valuesOf(record), secrets.totpOf(record), record.sso_provider ?? undefined)
@@ -199,14 +211,18 @@ function tryTotp(totp_secret: string): TotpSeed | undefined {
   }
 }
 
+/** There is nothing to fill in of an empty one. */
+function usable(values: LoginValues): LoginValues {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''))
+}
+
 function known(
   values: LoginValues,
   seed: TotpSeed | undefined,
   ssoProvider: string | undefined,
 ): KnownValues {
   return {
-    // There is nothing to fill in of an empty one.
-    values: Object.fromEntries(Object.entries(values).filter(([, value]) => value !== '')),
+    values: usable(values),
     totp: seed && ((notBefore) => oneTimeCode(seed, { notBefore })),
     ssoProvider,
   }

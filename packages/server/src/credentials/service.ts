@@ -92,7 +92,9 @@ export class CredentialService {
     const { secrets } = this.#options
     if (body.name !== undefined) checkName(body.name)
     const seed = readTotp(body)
-    const record = await find(tx, caller, idOrName, { isLocked: true })
+    const seen = await find(tx, caller, idOrName)
+    const record = await lockAfter(tx, seen, (credential) => this.#rename(tx, credential, body.name))
+    if (!record) throw notFound(idOrName)
     const change: store.CredentialChange = {
       ...(body.name !== undefined && body.name !== record.name && { name: body.name }),
       ...(body.sso_provider !== undefined && { sso_provider: body.sso_provider || null }),
@@ -103,19 +105,25 @@ export class CredentialService {
     }
     if (Object.keys(change).length === 0) return this.#show(record)
     const updated = await withFreeName(body.name, () => store.updateCredential(tx, record, change))
-    if (change.name !== undefined) {
-      const names = { from: record.name, to: change.name }
-      for (const use of this.#options.uses) await use.renamed(tx, record.project_id, names)
-    }
     return this.#show(updated, seed)
   }
 
   async delete(tx: Db, caller: Caller, idOrName: string): Promise<void> {
+    const seen = await store.findCredential(tx, projectOf(caller), idOrName)
     // Deleting twice is success: a client that lost the first answer asks again.
-    if (await store.wasDeleted(tx, projectOf(caller), idOrName)) return
-    const record = await find(tx, caller, idOrName, { isLocked: true })
-    for (const use of this.#options.uses) await use.deleted(tx, record.project_id, record.name)
-    await store.markDeleted(tx, record)
+    if (!seen && (await store.wasDeleted(tx, projectOf(caller), idOrName))) return
+    if (!seen) throw notFound(idOrName)
+    const record = await lockAfter(tx, seen, (credential) => this.#unlink(tx, credential))
+    if (record) await store.markDeleted(tx, record)
+  }
+
+  async #rename(tx: Db, { project_id, name }: CredentialRecord, to: string | undefined): Promise<void> {
+    if (to === undefined || to === name) return
+    for (const use of this.#options.uses) await use.renamed(tx, project_id, { from: name, to })
+  }
+
+  async #unlink(tx: Db, { project_id, name }: CredentialRecord): Promise<void> {
+    for (const use of this.#options.uses) await use.deleted(tx, project_id, name)
   }
 
   async totpCode(db: Db, caller: Caller, idOrName: string): Promise<TotpCode> {
@@ -164,16 +172,30 @@ function changedValues(
   return after
 }
 
-/** A credential of another project is answered exactly like one that does not exist. */
-async function find(
-  db: Db,
-  caller: Caller,
-  idOrName: string,
-  options?: store.FindOptions,
-): Promise<CredentialRecord> {
-  const record = await store.findCredential(db, projectOf(caller), idOrName, options)
-  if (!record) throw new AppError('not_found', `Cannot find credential "${idOrName}"`)
+/**
+ * Logins lock what refers to a credential and then the credential, so those are told first; and once more for who began
+ * to refer to it before it was locked. Undefined: it was deleted meanwhile.
+ */
+async function lockAfter(
+  tx: Db,
+  seen: CredentialRecord,
+  tell: (credential: CredentialRecord) => Promise<void>,
+): Promise<CredentialRecord | undefined> {
+  await tell(seen)
+  const record = await store.findCredentialBy(tx, seen.project_id, 'id', seen.id, { isLocked: true })
+  if (record) await tell(record)
   return record
+}
+
+/** A credential of another project is answered exactly like one that does not exist. */
+async function find(db: Db, caller: Caller, idOrName: string): Promise<CredentialRecord> {
+  const record = await store.findCredential(db, projectOf(caller), idOrName)
+  if (!record) throw notFound(idOrName)
+  return record
+}
+
+function notFound(idOrName: string): AppError {
+  return new AppError('not_found', `Cannot find credential "${idOrName}"`)
 }
 
 function projectOf({ principal, projectId }: Caller): string | null {

@@ -50,20 +50,14 @@ const live = (db: Db, projectId: string | null) => {
   return projectId === null ? query : query.where('project_id', '=', projectId)
 }
 
-export interface FindOptions {
-  /** Keeps the row as it is until the transaction ends. */
-  readonly isLocked?: boolean
-}
-
 /** An id wins over a name that looks like one. */
 export async function findCredential(
   db: Db,
   projectId: string | null,
   idOrName: string,
-  options: FindOptions = {},
 ): Promise<CredentialRecord | undefined> {
-  const byId = ID.test(idOrName) ? await findCredentialBy(db, projectId, 'id', idOrName, options) : undefined
-  return byId ?? findCredentialBy(db, projectId, 'name', idOrName, options)
+  const byId = ID.test(idOrName) ? await findCredentialBy(db, projectId, 'id', idOrName) : undefined
+  return byId ?? findCredentialBy(db, projectId, 'name', idOrName)
 }
 
 export async function findCredentialBy(
@@ -71,7 +65,8 @@ export async function findCredentialBy(
   projectId: string | null,
   column: 'id' | 'name',
   value: string,
-  { isLocked = false }: FindOptions = {},
+  // Locked: it stays as it is until the transaction ends.
+  { isLocked = false }: { isLocked?: boolean } = {},
 ): Promise<CredentialRecord | undefined> {
   const query = live(db, projectId)
     .select(columns)

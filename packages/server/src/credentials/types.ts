@@ -12,7 +12,7 @@ export interface SealedPlace {
   readonly project_id: string
 }
 
-/** Something that refers to credentials by name, and goes on without one that is deleted. */
+/** Something that refers to credentials by name, and goes on without one that is deleted. May be told twice. */
 export interface CredentialUse {
   readonly renamed: (tx: Db, projectId: string, change: { from: string; to: string }) => Promise<void>
   readonly deleted: (tx: Db, projectId: string, name: string) => Promise<void>

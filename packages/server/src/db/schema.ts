@@ -1,15 +1,19 @@
 // The tables as Kysely sees them. The migrations beside this file are what really makes them.
 import type { ColumnType, Generated, GeneratedAlways, Kysely } from 'kysely'
 import type { AppAction } from '@berth/contracts/apps'
+import type { ConnectionStatus, FlowStatus, FlowStep, FlowType } from '@berth/contracts/auth-connections'
 import type { CreateBrowserRequest, EndReason } from '@berth/contracts/browsers'
 import type { ProviderType } from '@berth/contracts/credential-providers'
+import type { CredentialReference } from '@berth/contracts/credentials'
 import type { ConflictRule, SaveState, VersionSource } from '@berth/contracts/profiles'
 import type { ProxyConfig, ProxyProtocol, ProxyStatus, ProxyType } from '@berth/contracts/proxies'
 import type { DeploymentStatus } from '@berth/contracts/deployments'
 import type { InvocationStatus } from '@berth/contracts/invocations'
 import type { ProjectStatus } from '@berth/contracts/projects'
 import type { ReplayEnd } from '@berth/contracts/replays'
+import type { TelemetryRequest } from '@berth/contracts/telemetry'
 import type { Category } from '@berth/contracts/telemetry-events'
+import type { Question, Requirement } from '@berth/login/run'
 
 /** Read as the API writes it, see time.ts. */
 type Time = ColumnType<string, string | Date, string | Date>
@@ -431,6 +435,85 @@ export interface CredentialProvidersTable {
   deleted_at: Time | null
 }
 
+export interface AuthConnectionsTable {
+  id: Fixed<string>
+  project_id: Fixed<string>
+  domain: Fixed<string>
+  profile_id: Fixed<string>
+  status: Generated<ConnectionStatus>
+  allowed_domains: string[]
+  login_url: string | null
+  learned_login_url: string | null
+  post_login_url: string | null
+  credential: ColumnType<CredentialReference | null, string | null, string | null>
+  proxy_id: string | null
+  save_credentials: boolean
+  record_session: boolean
+  health_checks: boolean
+  health_check_interval: number
+  auto_reauth: boolean
+  telemetry: ColumnType<TelemetryRequest | null, string | null, string | null>
+  telemetry_age: 'opt-in' | 'opt-out'
+  /** Sealed. */
+  memory: Buffer | null
+  has_plan: Generated<boolean>
+  requirements: Requirement[] | null
+  sso_provider: string | null
+  last_success_at: Time | null
+  last_auth_check_at: Time | null
+  is_reauth_stopped: Generated<boolean>
+  next_check_at: Time | null
+  checked_by: string | null
+  checked_until: Time | null
+  flow_id: string | null
+  created_at: TimeOfMaking
+  deleted_at: Time | null
+}
+
+export interface AuthFlowsTable {
+  id: Fixed<string>
+  connection_id: Fixed<string>
+  type: Fixed<FlowType>
+  status: Generated<FlowStatus>
+  step: Generated<FlowStep>
+  version: Generated<number>
+  server_id: string
+  expires_at: Time
+  deadline_at: Time
+  proxy_id: Fixed<string | null>
+  is_recorded: Fixed<boolean>
+  telemetry: ColumnType<TelemetryRequest | null, string | null, never>
+  telemetry_age: Fixed<'opt-in' | 'opt-out'>
+  handoff_hash: Buffer | null
+  /** Sealed, as are the submission and the outcome. */
+  handoff_code: Buffer | null
+  question: ColumnType<Question | null, string | null, string | null>
+  submission: Buffer | null
+  outcome: Buffer | null
+  browser_id: string | null
+  replay_id: string | null
+  telemetry_captured: Generated<boolean>
+  website_error: string | null
+  error_code: string | null
+  error_message: string | null
+  sso_provider: string | null
+  created_at: TimeOfMaking
+  updated_at: TimeOfMaking
+  finished_at: Time | null
+}
+
+export interface AuthChecksTable {
+  id: Fixed<string>
+  connection_id: Fixed<string>
+  result: Fixed<'in' | 'out' | 'inconclusive'>
+  reason: Fixed<string>
+  previous_status: Fixed<ConnectionStatus>
+  browser_id: Fixed<string | null>
+  replay_id: Fixed<string | null>
+  telemetry_captured: Generated<boolean>
+  created_at: TimeOfMaking
+}
+
 interface ServiceSecretsTable {
   name: Fixed<string>
   sealed: Buffer
@@ -466,6 +549,9 @@ export interface Tables {
   invocations: InvocationsTable
   app_events: AppEventsTable
   app_instances: AppInstancesTable
+  auth_connections: AuthConnectionsTable
+  auth_flows: AuthFlowsTable
+  auth_checks: AuthChecksTable
 }
 
 /** The pool, or a transaction of it: stores do not care which. */

@@ -1,5 +1,5 @@
 // What to type and what comes back: a curl call made from the row, and the shape of its answer.
-import type { Operation } from '@berth/contracts/operation'
+import { isOpen, type Operation } from '@berth/contracts/operation'
 import { html, joined, type Html } from './html.ts'
 import { asSchema, typeOf, type Schema } from './schema.ts'
 
@@ -13,7 +13,7 @@ export function curlOf(operation: Operation): Html {
   const form = operation.form ? sampleRequired(asSchema(operation.form)) : {}
   const isImplied = operation.method === 'GET' || (operation.method === 'POST' && body)
   const options = [
-    ...(operation.auth === 'none' ? [] : ['-H "Authorization: Bearer $BERTH_API_KEY"']),
+    ...(isOpen(operation) ? [] : ['-H "Authorization: Bearer $BERTH_API_KEY"']),
     ...(query.length > 0 && !isStream ? ['--get'] : []),
     ...query.map(
       ([name, value]) =>

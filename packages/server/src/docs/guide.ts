@@ -93,6 +93,14 @@ const keys: GuideSection = {
           >.
         </p>
       </li>
+      <li>
+        <div class="field"><span class="mark">${authNames['flow-token']}</span></div>
+        <p>The page of a login has a token of its own, for one connection and half an hour.</p>
+      </li>
+      <li>
+        <div class="field"><span class="mark">${authNames.handoff}</span></div>
+        <p>The address of that page carries it, and it works once.</p>
+      </li>
     </ul>`,
   samples: [{ caption: 'Header', code: 'Authorization: Bearer $BERTH_API_KEY' }],
 }

@@ -11,6 +11,8 @@ export const authNames: Readonly<Record<Auth, string>> = {
   none: 'Open, no key needed',
   bearer: 'Any API key',
   'organization-key': 'Organisation-wide key only',
+  'flow-token': 'Any API key, or the token of the flow',
+  handoff: 'A one-time code, no key needed',
 }
 
 export function operationSection(operation: Operation): Html {

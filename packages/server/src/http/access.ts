@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Operation } from '@berth/contracts/operation'
 import { AppError } from '../errors.ts'
 import { bearerToken, unauthorized } from './bearer.ts'
-import type { Authenticator, Principal, ProjectResolver } from './principal.ts'
+import type { Authenticator, FlowAuthenticator, Principal, ProjectResolver } from './principal.ts'
 import type { RateLimit } from './rate-limit.ts'
 import type { RequestContext } from './request-context.ts'
 
@@ -14,18 +14,21 @@ export type Guard = (request: FastifyRequest, reply: FastifyReply, done: Done) =
 
 export class Access {
   readonly #authenticator: Authenticator
+  readonly #flows: FlowAuthenticator
   readonly #projects: ProjectResolver
   readonly #rate: RateLimit
   readonly #room: () => Promise<void> | undefined
 
   constructor(options: {
     authenticator: Authenticator
+    flows: FlowAuthenticator
     projects: ProjectResolver
     rate: RateLimit
     /** What a request has to wait for when the server has too much to write already. */
     room: () => Promise<void> | undefined
   }) {
     this.#authenticator = options.authenticator
+    this.#flows = options.flows
     this.#projects = options.projects
     this.#rate = options.rate
     this.#room = options.room
@@ -38,7 +41,8 @@ export class Access {
       // Looked at now: a connection that is gone has no address any more.
       const clientIp = (request.ip as string | undefined) ?? ''
       try {
-        const found = this.#authenticator.authenticate(bearerToken(request.raw))
+        const token = bearerToken(request.raw)
+        const found = this.#recognise(operation, token, request)
         pending =
           found instanceof Promise
             ? found.then((principal) => this.#admit(operation, { request, reply, clientIp, principal }))
@@ -51,11 +55,23 @@ export class Access {
     }
   }
 
+  #recognise(
+    { auth }: Operation,
+    token: string,
+    request: FastifyRequest,
+  ): Principal | undefined | Promise<Principal | undefined> {
+    const found = this.#authenticator.authenticate(token)
+    if (auth !== 'flow-token' || !(found instanceof Promise)) return found
+    // A key may look like anything, so it is asked for first.
+    const { id = '' } = request.params as { id?: string }
+    return found.then((principal) => principal ?? this.#flows.admit(token, id))
+  }
+
   #admit(operation: Operation, { request, reply, clientIp, principal }: Arrival): Promise<void> | undefined {
     if (!principal) throw unauthorized('the API key is unknown, expired or deleted')
     const context: RequestContext = {
       principal,
-      authStrategy: 'api_key',
+      authStrategy: principal.flowId === undefined ? 'api_key' : 'flow_token',
       projectId: null,
       receivedAt: new Date(),
       clientIp,
@@ -70,7 +86,8 @@ export class Access {
     if (operation.auth === 'organization-key' && principal.projectId !== null) {
       throw new AppError('forbidden', 'Cannot do this with a project key; use an organisation-wide key')
     }
-    const reference = projectReference(request.headers)
+    // A token is of one project, whatever else is said.
+    const reference = principal.flowId === undefined ? projectReference(request.headers) : undefined
     const room = this.#room()
     if (!reference) return room
     return this.#enterProject(reference, context, room)

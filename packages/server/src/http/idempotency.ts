@@ -1,7 +1,7 @@
 // The same Idempotency-Key and request have one effect and one answer. The key's row is written in
 // the transaction of the effect itself: a second request waits for the first on the unique index,
 // then finds its answer, and a crash leaves either both or neither.
-import { createHash } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Db } from '../db/schema.ts'
 import { AppError, invalidInput } from '../errors.ts'
@@ -17,29 +17,32 @@ export interface IdempotentRequest {
   readonly hash: Buffer
 }
 
-export function readIdempotencyKey(
-  value: string | string[] | undefined,
-  request: { principal: Principal; projectId: string | null; operationId: string; input: unknown },
-): IdempotentRequest | undefined {
-  if (value === undefined) return undefined
-  if (typeof value !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(value)) {
-    throw invalidInput('Idempotency-Key', 'must be 1 to 255 visible ASCII characters')
-  }
-  const { principal, projectId, operationId, input } = request
-  return {
-    scope: principal.projectId ?? 'organization',
-    key: value,
-    hash: createHash('sha256')
-      .update(JSON.stringify([operationId, projectId, input]))
-      .digest(),
-  }
-}
-
 export class IdempotentAnswers {
   readonly #box: SealedBox
+  readonly #secret: Uint8Array
 
-  constructor(box: SealedBox) {
+  /** Requests hold passwords: without the secret, who has the rows could try out which one a hash is of. */
+  constructor({ box, secret }: { box: SealedBox; secret: Uint8Array }) {
     this.#box = box
+    this.#secret = secret
+  }
+
+  read(
+    value: string | string[] | undefined,
+    request: { principal: Principal; projectId: string | null; operationId: string; input: unknown },
+  ): IdempotentRequest | undefined {
+    if (value === undefined) return undefined
+    if (typeof value !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(value)) {
+      throw invalidInput('Idempotency-Key', 'must be 1 to 255 visible ASCII characters')
+    }
+    const { principal, projectId, operationId, input } = request
+    return {
+      scope: principal.projectId ?? 'organization',
+      key: value,
+      hash: createHmac('sha256', this.#secret)
+        .update(JSON.stringify([operationId, projectId, input]))
+        .digest(),
+    }
   }
 
   /** Takes the key for this transaction, or returns the answer an earlier request left. */

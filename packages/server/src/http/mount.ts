@@ -7,7 +7,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from
 import { sql } from 'kysely'
 import type { Pool } from 'pg'
 import { SESSION_BASE } from '@berth/contracts/control'
-import { pathsOf, sessionPathsOf, takesIdempotencyKey, type Operation } from '@berth/contracts/operation'
+import {
+  isOpen,
+  pathsOf,
+  sessionPathsOf,
+  takesIdempotencyKey,
+  type Operation,
+} from '@berth/contracts/operation'
 import type { AuditTrail } from '../audit/trail.ts'
 import { crashPoint } from '../crash-point.ts'
 import { changesAnnouncedIn } from '../db/changes.ts'
@@ -16,7 +22,7 @@ import { inTransaction, type Transaction } from '../db/transaction.ts'
 import type { Access, Guard } from './access.ts'
 import { auditRecord } from './audit-hook.ts'
 import type { BodyStream, Call, Commit, OffsetPage, Outcome, RawAnswer, Route, TokenPage } from './call.ts'
-import { readIdempotencyKey, type IdempotentAnswers } from './idempotency.ts'
+import type { IdempotentAnswers } from './idempotency.ts'
 import type { OpenStreams } from './open-streams.ts'
 import { offsetHeaders, tokenHeaders } from './paging.ts'
 import type { Principal } from './principal.ts'
@@ -47,7 +53,7 @@ export interface MountOptions {
 export function mount(server: FastifyInstance, routes: readonly Route[], options: MountOptions): void {
   const place = (into: FastifyInstance, route: Route) => {
     const { operation } = route
-    const guard = operation.auth === 'none' ? undefined : options.access.guard(operation)
+    const guard = isOpen(operation) ? undefined : options.access.guard(operation)
     for (const path of pathsOf(operation)) into.route(toFastifyRoute(route, { path, guard }, options))
     for (const below of sessionPathsOf(operation)) {
       const path = SESSION_BASE + below
@@ -170,7 +176,7 @@ class RequestCall implements Call<unknown> {
 
   get headers(): IncomingHttpHeaders {
     const { authorization, ...headers } = this.#request.headers
-    const isKey = this.#request.context?.authStrategy === 'api_key'
+    const isKey = this.#request.context?.authStrategy !== 'session_token'
     return authorization === undefined || isKey ? headers : { ...headers, authorization }
   }
 
@@ -216,7 +222,7 @@ async function change(route: Route, options: Change): Promise<unknown> {
   const { operation } = route
   const { context, request, reply, db, answers, originOf } = options
   const idempotent = takesIdempotencyKey(operation)
-    ? readIdempotencyKey(request.headers['idempotency-key'], {
+    ? answers.read(request.headers['idempotency-key'], {
         principal: context.principal,
         projectId: context.projectId,
         operationId: operation.id,

@@ -6,6 +6,13 @@ export interface Principal {
   /** A key of an archived project is recognised, and can do nothing. */
   readonly isProjectArchived: boolean
   readonly creator: { readonly id: string; readonly name: string | null; readonly email: string }
+  /** The login flow whose token it is, and no API key. */
+  readonly flowId?: string
+}
+
+/** Recognises the token of a login flow for a connection; undefined for anything else. */
+export interface FlowAuthenticator {
+  admit(token: string, connectionId: string): Promise<Principal | undefined>
 }
 
 /** Recognises a key; undefined for anything it does not know. Never throws for bad input. */

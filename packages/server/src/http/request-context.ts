@@ -5,7 +5,7 @@ import type { Principal } from './principal.ts'
 export interface RequestContext {
   readonly principal: Principal
   /** How the caller was recognised. */
-  readonly authStrategy: 'api_key' | 'session_token'
+  readonly authStrategy: 'api_key' | 'session_token' | 'flow_token'
   projectId: string | null
   readonly receivedAt: Date
   /** Empty when the connection was gone before anyone could look. */

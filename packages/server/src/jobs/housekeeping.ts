@@ -4,6 +4,7 @@ import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { deleteEventsBefore } from '../apps/events.ts'
 import { deleteAuditRecordsBefore } from '../audit/store.ts'
+import { deleteTimelineBefore } from '../auth-connections/timeline-store.ts'
 import type { Blobs } from '../blobs/blobs.ts'
 import { deletePoliciesBefore } from '../chrome-policy/store.ts'
 import type { Db } from '../db/schema.ts'
@@ -22,6 +23,7 @@ const SEGMENT_BATCH = 500
 const POLICY_DAYS = 30
 const POLICY_BATCH = 100
 const APP_BATCH = 500
+const LOGIN_BATCH = 500
 const HOUSEKEEPING_LOCK = 7_236_814_007
 
 export interface HousekeepingOptions {
@@ -34,6 +36,7 @@ export interface HousekeepingOptions {
   readonly telemetryRetentionDays: number
   readonly appLogRetentionDays: number
   readonly invocationRetentionDays: number
+  readonly loginRetentionDays: number
 }
 
 export class Housekeeping {
@@ -58,7 +61,7 @@ export class Housekeeping {
   /** In small steps: no statement is long, and another replica may take over between two. */
   async #clean(): Promise<void> {
     const { auditRetentionDays, telemetryRetentionDays } = this.#options
-    const { appLogRetentionDays, invocationRetentionDays } = this.#options
+    const { appLogRetentionDays, invocationRetentionDays, loginRetentionDays } = this.#options
     const [auditEnd, telemetryEnd] = [daysAgo(auditRetentionDays), daysAgo(telemetryRetentionDays)]
     let isMore: boolean | undefined
     do {
@@ -70,9 +73,11 @@ export class Housekeeping {
         const policies = await deletePoliciesBefore(tx, daysAgo(POLICY_DAYS), POLICY_BATCH)
         const events = await deleteEventsBefore(tx, daysAgo(appLogRetentionDays), APP_BATCH)
         const invocations = await deleteEndedBefore(tx, daysAgo(invocationRetentionDays), APP_BATCH)
+        const logins = await deleteTimelineBefore(tx, daysAgo(loginRetentionDays), LOGIN_BATCH)
         const areMoreOfApps = events === APP_BATCH || invocations === APP_BATCH
         const areMoreOfSessions = segments === SEGMENT_BATCH || policies === POLICY_BATCH
-        return records === AUDIT_BATCH || areMoreOfSessions || areMoreOfApps
+        const areMore = records === AUDIT_BATCH || logins === LOGIN_BATCH
+        return areMore || areMoreOfSessions || areMoreOfApps
       })
     } while (isMore && !this.#isClosing)
     await this.#removeReplays()

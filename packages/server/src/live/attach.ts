@@ -8,9 +8,10 @@ import { AppError } from '../errors.ts'
 import { audiencesOf, LIVE_PATH } from '../gateway/target.ts'
 import { admitFor, type AdmissionOptions } from '../gateway/upgrade.ts'
 import { toAppError } from '../http/errors.ts'
+import { fileNames } from '../http/page-files.ts'
 import { clientGone } from '../http/request-context.ts'
 import { discardRest } from '../http/rest-of-body.ts'
-import { assetNames, livePage, pageHeaders, type AssetName } from './page.ts'
+import { liveHtml, livePage, pageHeaders } from './page.ts'
 import { upload } from './upload.ts'
 import { checkTime, isOnlyWatching, type Viewers } from './viewers.ts'
 
@@ -27,9 +28,9 @@ export function attachLive(server: FastifyInstance, options: LiveOptions): void 
   server.get(LIVE_PATH, { onRequest: named(LIVE_PATH) }, (request, reply) =>
     showPage(request, reply, options),
   )
-  for (const name of assetNames) {
+  for (const name of fileNames) {
     const url = `${LIVE_PATH}/${name}`
-    server.get(url, { onRequest: named(url) }, (request, reply) => sendAsset(name, request, reply))
+    server.get(url, { onRequest: named(url) }, (request, reply) => livePage.send(name, request, reply))
   }
   // In a scope of its own: everywhere else a body that is not JSON is refused.
   void server.register((scope, _options, done) => {
@@ -73,12 +74,11 @@ async function showPage(
     problem = toAppError(error)
     if (!problem || !isForPerson) throw error
   }
-  const page = await livePage()
   return reply
     .code(problem?.status ?? 200)
     .headers(pageHeaders(options.originOf(request)))
     .type('text/html; charset=utf-8')
-    .send(page.html({ mode, problem: problem?.code }))
+    .send(await liveHtml({ mode, problem: problem?.code }))
 }
 
 async function admitted(request: FastifyRequest, options: LiveOptions) {
@@ -89,25 +89,6 @@ async function admitted(request: FastifyRequest, options: LiveOptions) {
     throw new AppError('not_found', 'Cannot watch: the session has ended')
   }
   return { grant, session }
-}
-
-async function sendAsset(
-  name: AssetName,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
-  const { type, plain, brotli, hash } = (await livePage()).assets[name]
-  const isThisOne = (request.query as Record<string, unknown>)['v'] === hash
-  const takesBrotli = /\bbr\b/.test(request.headers['accept-encoding'] ?? '')
-  return reply
-    .headers({
-      'cache-control': isThisOne ? 'public, max-age=31536000, immutable' : 'no-cache',
-      'x-content-type-options': 'nosniff',
-      vary: 'accept-encoding',
-      ...(takesBrotli && { 'content-encoding': 'br' }),
-    })
-    .type(type)
-    .send(takesBrotli ? brotli : plain)
 }
 
 class Uploads {

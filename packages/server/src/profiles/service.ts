@@ -20,11 +20,18 @@ const MOST_SAVE_MS = 120_000
 const MOST_IMPORT_MS = 600_000
 const RETRY_AFTER_SECONDS = '1'
 
+/** What makes no sense without its profile. */
+export interface ProfileUse {
+  readonly what: string
+  readonly countUsing: (tx: Db, profileId: string) => Promise<number>
+}
+
 export interface ProfileServiceOptions {
   readonly db: Db
   readonly versions: VersionOptions
   readonly browsers: BrowserService
   readonly findSession: (id: string) => Session | undefined | Promise<Session | undefined>
+  readonly uses: readonly ProfileUse[]
   readonly defaultProject: (db: Db) => Promise<{ id: string }>
 }
 
@@ -62,13 +69,21 @@ export class ProfileService {
   }
 
   async delete(caller: Caller, idOrName: string, commit: Commit): Promise<void> {
-    const { db, versions } = this.#options
+    const { db, versions, uses } = this.#options
     const { vault } = versions
     // Deleting twice is success: a client that lost the first answer asks again.
     if (await store.wasDeleted(db, projectOf(caller), idOrName)) return commit(() => Promise.resolve())
     const { id, project_id } = await find(db, caller, idOrName)
     const blobs = await commit(async (tx) => {
       await store.lockProfile(tx, id)
+      for (const { what, countUsing } of uses) {
+        const count = await countUsing(tx, id)
+        if (count === 0) continue
+        throw new AppError(
+          'resource_in_use',
+          `Cannot delete profile "${idOrName}": ${count} ${what} keep it logged in; delete them first`,
+        )
+      }
       const removed = await store.deleteProfile(tx, project_id, id)
       await vault.blobs.forget(tx, removed)
       await announceChange(tx, profileChange(id))

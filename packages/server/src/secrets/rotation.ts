@@ -28,6 +28,10 @@ export const sealedColumns: readonly SealedColumn[] = [
   { table: 'credentials', column: 'sealed_values' },
   { table: 'credentials', column: 'sealed_totp' },
   { table: 'credential_providers', column: 'sealed_token' },
+  { table: 'auth_connections', column: 'memory' },
+  { table: 'auth_flows', column: 'handoff_code' },
+  { table: 'auth_flows', column: 'submission' },
+  { table: 'auth_flows', column: 'outcome' },
 ]
 
 const BATCH = 500

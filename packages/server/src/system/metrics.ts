@@ -12,6 +12,7 @@ export interface MetricSources {
   readonly liveSessions: () => number
   readonly recordings: () => number
   readonly runningInvocations: () => number
+  readonly runningLogins: () => number
   readonly readyInstances: (kind: Kind) => number
 }
 
@@ -56,6 +57,14 @@ export class Metrics {
       registers,
       collect() {
         this.set(sources.runningInvocations())
+      },
+    })
+    new Gauge({
+      name: 'berth_running_logins',
+      help: 'Login flows that this server runs',
+      registers,
+      collect() {
+        this.set(sources.runningLogins())
       },
     })
     new Gauge({

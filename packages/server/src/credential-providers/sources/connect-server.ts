@@ -1,8 +1,7 @@
 // 1Password Connect: a server of the customer's own that has some of their vaults, with a REST API.
 // https://developer.1password.com/docs/connect/api-reference
-import type { Upstream } from '../../egress/upstream.ts'
 import { toValues } from './fields.ts'
-import { SourceServer } from './http.ts'
+import { SourceServer, type ServerSourceOptions } from './http.ts'
 import { asList, asRecord, asText, type Loose } from './loose.ts'
 import {
   MOST_ITEMS,
@@ -22,8 +21,8 @@ const TYPED = new Set(['STRING', 'CONCEALED', 'EMAIL', 'PHONE', 'URL', 'MENU'])
 export class ConnectServer implements SecretSource {
   readonly #server: SourceServer
 
-  constructor({ address, token, upstream }: { address: URL; token: string; upstream: Upstream }) {
-    this.#server = new SourceServer({ address, headers: { authorization: `Bearer ${token}` }, upstream })
+  constructor({ token, ...server }: ServerSourceOptions) {
+    this.#server = new SourceServer({ ...server, headers: { authorization: `Bearer ${token}` } })
   }
 
   async listVaults(signal: AbortSignal): Promise<SourceVault[]> {
@@ -39,8 +38,7 @@ export class ConnectServer implements SecretSource {
       // Undefined: the vault was removed meanwhile.
       if (found === undefined) continue
       for (const item of asList(found, 'items')) {
-        const isUsable = LOGIN_CATEGORIES.has(asText(item['category'])) && item['state'] !== 'ARCHIVED'
-        if (isUsable) items.push({ ...toItem(item), vault })
+        if (isUsable(item)) items.push({ ...toItem(item), vault })
       }
       refuseMoreThan(MOST_ITEMS, 'items for logins', items.length)
     }
@@ -65,6 +63,11 @@ export class ConnectServer implements SecretSource {
       totpSecret: asText(fields.find((field) => field['type'] === 'OTP')?.['value']) || undefined,
     }
   }
+}
+
+function isUsable(item: Loose): boolean {
+  const isGone = item['state'] === 'ARCHIVED' || item['state'] === 'DELETED' || item['trashed'] === true
+  return LOGIN_CATEGORIES.has(asText(item['category'])) && !isGone
 }
 
 function toItem(item: Loose): Omit<SourceItem, 'vault'> {

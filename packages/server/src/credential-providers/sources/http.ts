@@ -9,7 +9,7 @@ import { readConnectTarget, type Target } from '../../egress/target.ts'
 import type { Upstream } from '../../egress/upstream.ts'
 import { SourceFailure } from './source.ts'
 
-const ONE_ANSWER_MS = 15_000
+const USUAL_ANSWER_MS = 15_000
 /** Thousands of items with their addresses. */
 const MOST_ANSWER_BYTES = 8 * 1024 * 1024
 
@@ -17,7 +17,12 @@ export interface SourceServerOptions {
   readonly address: URL
   readonly headers: Readonly<Record<string, string>>
   readonly upstream: Upstream
+  /** For one answer. */
+  readonly answerMs?: number
 }
+
+/** Of adapters, which know how the token is sent. */
+export type ServerSourceOptions = Omit<SourceServerOptions, 'headers'> & { readonly token: string }
 
 export interface SourceAnswer {
   readonly status: number
@@ -46,14 +51,15 @@ export class SourceServer {
   }
 
   async ask(path: string, caller: AbortSignal): Promise<SourceAnswer> {
-    const late = AbortSignal.timeout(ONE_ANSWER_MS)
+    const { answerMs = USUAL_ANSWER_MS } = this.#options
+    const late = AbortSignal.timeout(answerMs)
     const signal = AbortSignal.any([caller, late])
     try {
       return await this.#exchange(path, signal)
     } catch (error) {
       caller.throwIfAborted()
       if (error instanceof SourceFailure) throw error
-      if (late.aborted) throw new SourceFailure(`it took longer than ${ONE_ANSWER_MS / 1000} s to answer`)
+      if (late.aborted) throw new SourceFailure(`it took longer than ${answerMs / 1000} s to answer`)
       // The cause is not told to callers, and what the server sent is in none of them.
       throw new SourceFailure(
         error instanceof EgressRefusal ? error.message : `the connection failed${codeOf(error)}`,
@@ -95,10 +101,7 @@ export class SourceServer {
           connection: 'close',
           ...headers,
         },
-        createConnection: () =>
-          isSecure
-            ? connectTls({ socket: plain, host, ...(isIP(host) === 0 && { servername: host }) })
-            : plain,
+        createConnection: () => (isSecure ? overTls(plain, host) : plain),
         maxHeaderSize: 16 * 1024,
       })
       sent.once('response', resolve)
@@ -107,6 +110,13 @@ export class SourceServer {
       sent.end()
     })
   }
+}
+
+function overTls(socket: Duplex, host: string): Duplex {
+  const secured = connectTls({ socket, host, ...(isIP(host) === 0 && { servername: host }) })
+  // The request hears of it as well, while it lasts.
+  secured.on('error', () => {})
+  return secured
 }
 
 export function targetOf(address: URL): Target {

@@ -2,9 +2,8 @@
 // What a secret is for stands in its metadata, so that lists read no values: `url` or `urls` of custom_metadata, or its
 // own name where that is a host name.
 // https://developer.hashicorp.com/vault/api-docs/secret/kv/kv-v2
-import type { Upstream } from '../../egress/upstream.ts'
 import { toName, toValues } from './fields.ts'
-import { SourceServer } from './http.ts'
+import { SourceServer, type ServerSourceOptions } from './http.ts'
 import { asRecord, asText, type Loose } from './loose.ts'
 import {
   MOST_VAULTS,
@@ -28,12 +27,9 @@ const TOTP = new Set(['totp', 'otp', 'totp_secret', 'otp_secret', 'otpauth', 'to
 export class VaultServer implements SecretSource {
   readonly #server: SourceServer
 
-  constructor({ address, token, upstream }: { address: URL; token: string; upstream: Upstream }) {
-    this.#server = new SourceServer({
-      address,
-      headers: { 'x-vault-token': token, 'x-vault-request': 'true' },
-      upstream,
-    })
+  constructor({ token, ...server }: ServerSourceOptions) {
+    const headers = { 'x-vault-token': token, 'x-vault-request': 'true' }
+    this.#server = new SourceServer({ ...server, headers })
   }
 
   /** By the engines that the token may see, which needs no right to list all of them. */

@@ -9,6 +9,7 @@ import { proxies } from './008-proxies.ts'
 import { pools } from './009-pools.ts'
 import { apps } from './010-apps.ts'
 import { credentials } from './011-credentials.ts'
+import { authConnections } from './012-auth-connections.ts'
 
 export interface Migration {
   readonly version: number
@@ -29,4 +30,5 @@ export const migrations: readonly Migration[] = [
   { version: 9, name: 'pools', sql: pools },
   { version: 10, name: 'apps', sql: apps },
   { version: 11, name: 'credentials', sql: credentials },
+  { version: 12, name: 'auth-connections', sql: authConnections },
 ]

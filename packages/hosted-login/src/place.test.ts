@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { destination, readPlace } from './place.ts'
+
+const read = (end: string) => readPlace(new URL(`https://berth.example/auth/hosted/abc${end}`))
+
+test('parameters are found wherever a caller puts them', () => {
+  const expected = {
+    connectionId: 'abc',
+    code: 'secret',
+    successUrl: 'https://app.example/done',
+    errorUrl: undefined,
+  }
+  const done = encodeURIComponent('https://app.example/done')
+  assert.deepEqual(read(`?success_url=${done}#code=secret`), expected)
+  assert.deepEqual(read(`#code=secret&success_url=${done}`), expected)
+  assert.deepEqual(read(`#code=secret?success_url=${done}`), expected)
+  assert.deepEqual(read('#code=secret'), { ...expected, successUrl: undefined })
+  // One that everybody on the way has seen is none.
+  assert.equal(read('?code=secret').code, undefined)
+})
+
+test('the end is any address but one that runs or shows something here', () => {
+  const ours = { profile_name: 'me & you', domain: 'example.com', code: undefined }
+  assert.equal(
+    destination('https://app.example/done?state=1', ours),
+    'https://app.example/done?state=1&profile_name=me+%26+you&domain=example.com',
+  )
+  assert.equal(destination('my-app://done', ours), 'my-app://done?profile_name=me+%26+you&domain=example.com')
+  const refused = [
+    undefined,
+    '',
+    '/done',
+    'done',
+    'javascript:alert(1)',
+    'JavaScript:alert(1)',
+    ' javascript:alert(1)',
+    'java\nscript:alert(1)',
+    'data:text/html,x',
+    'file:///etc/passwd',
+    'vbscript:x',
+    'blob:https://a.example/1',
+  ]
+  for (const address of refused) assert.equal(destination(address, ours), undefined, address)
+})

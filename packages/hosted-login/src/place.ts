@@ -1,0 +1,45 @@
+// What the address of the page says, and the addresses it may go to in the end. Callers add parameters to `hosted_url` as
+// they are used to, and its end is the part that is not sent: so they are looked for there, too.
+
+export interface Place {
+  readonly connectionId: string
+  readonly code: string | undefined
+  readonly successUrl: string | undefined
+  readonly errorUrl: string | undefined
+}
+
+export function readPlace({ pathname, search, hash }: Pick<URL, 'pathname' | 'search' | 'hash'>): Place {
+  const hidden = new URLSearchParams(hash.replace(/^#/, '').replaceAll('?', '&'))
+  const open = new URLSearchParams(search)
+  const named = (name: string) => hidden.get(name) ?? open.get(name) ?? undefined
+  return {
+    connectionId: decodeURIComponent(pathname.split('/').at(-1) ?? ''),
+    code: hidden.get('code') ?? undefined,
+    successUrl: named('success_url'),
+    errorUrl: named('error_url'),
+  }
+}
+
+/** They would run or show something here, instead of going somewhere. */
+const REFUSED = new Set(['javascript:', 'data:', 'file:', 'vbscript:', 'blob:', 'about:', 'view-source:'])
+
+/** Undefined for an address that is none, or not one to go to. */
+export function destination(
+  address: string | undefined,
+  parameters: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  const url = address === undefined ? undefined : parsed(address)
+  if (!url || REFUSED.has(url.protocol)) return undefined
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== undefined) url.searchParams.set(name, value)
+  }
+  return url.href
+}
+
+function parsed(address: string): URL | undefined {
+  try {
+    return new URL(address)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,52 @@
+// Whether a connection can log in again without anybody, and why: from what its last login needed.
+import type { ReauthReason } from '@berth/contracts/auth-connections'
+import type { Requirement } from '@berth/login/run'
+import type { CredentialStanding } from '../credentials/resolver.ts'
+
+export interface ReauthFacts {
+  readonly hasSucceeded: boolean
+  /** Undefined: it has none, or none any more. */
+  readonly credential: CredentialStanding | undefined
+  /** Null: none were recorded. */
+  readonly requirements: readonly Requirement[] | null
+  readonly hasPlan: boolean
+}
+
+export interface Reauth {
+  readonly can: boolean
+  readonly reason: ReauthReason
+}
+
+export function reauthOf(facts: ReauthFacts): Reauth {
+  const { credential, hasPlan, requirements } = facts
+  if (!facts.hasSucceeded) return no('no_prior_successful_login')
+  if (!credential) return no('no_credential')
+  if (requirements?.includes('external_action')) {
+    return no(hasPlan ? 'viable_plans_require_external_action' : 'requires_external_action')
+  }
+  if (requirements?.includes('sms_code')) return no('requires_sms_code')
+  if (requirements?.includes('email_code')) return no('requires_email_code')
+  if (credential.isExternal) return yes('external_credential')
+  if (requirements === null) return yes('no_requirements_recorded')
+  const needsCode = requirements.includes('totp') || requirements.includes('code')
+  if (needsCode && credential.hasTotp === false) return no('requires_totp_without_secret')
+  // Nobody is there to choose, or to type what the credential does not have.
+  if (requirements.includes('choice') && !hasPlan) return no('no_viable_plans')
+  if (!hasEnough(credential, requirements)) return no('no_viable_plans')
+  if (hasPlan) return yes('viable_plans_found')
+  return yes(requirements.length === 0 ? 'has_credential' : 'requirements_satisfiable')
+}
+
+const yes = (reason: ReauthReason): Reauth => ({ can: true, reason })
+const no = (reason: ReauthReason): Reauth => ({ can: false, reason })
+
+const isPassword = (key: string) => /pass/i.test(key)
+
+/** Its keys are free: only a password is known by its name, and whatever else there is may be the identifier. */
+function hasEnough({ valueKeys }: CredentialStanding, requirements: readonly Requirement[]): boolean {
+  if (!valueKeys) return true
+  if (requirements.includes('password') && !valueKeys.some(isPassword)) return false
+  const others = valueKeys.filter((key) => !isPassword(key)).length
+  const wanted = requirements.filter((each) => each === 'identifier' || each === 'text').length
+  return others >= wanted
+}

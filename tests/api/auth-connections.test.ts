@@ -1,0 +1,538 @@
+// Connections by hand: what is refused, what a flow takes, who may see it, and when it ends. The sites are fake ones.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import type { LoginResponse, ManagedAuth } from '@berth/contracts/auth-connections'
+import {
+  begin,
+  connect,
+  follow,
+  loggedIn,
+  makeDue,
+  reaches,
+  read,
+  submit,
+  timeline,
+} from '../fixtures/auth-connections.ts'
+import { eventually } from '../fixtures/host.ts'
+import { startServer } from '../fixtures/server.ts'
+import { query, send } from '../fixtures/sessions.ts'
+
+const server = await startServer({ after }, { env: { BERTH_LOG_LEVEL: 'debug' } })
+const PATH = '/auth/connections'
+
+const post = (path: string, body?: object) => send<ManagedAuth>(server, 'POST', path, body)
+
+test('domains that are not one host are refused by the name of their field', async () => {
+  const refused = [
+    '*.com',
+    '*.example.com',
+    'evil.com@bank.com',
+    'https://bank.com',
+    'com',
+    'p\u0430ypal.com',
+    '0x7f.1',
+  ]
+  for (const domain of refused) {
+    const answer = await post(PATH, { domain, profile_name: 'p' })
+    assert.equal(answer.status, 400, domain)
+    assert.match(answer.body.message!, /domain: must/)
+    if (domain === '*.example.com') continue
+    const allowed = await post(PATH, {
+      domain: 'bank.com',
+      profile_name: 'p',
+      allowed_domains: ['a.example', domain],
+    })
+    assert.equal(allowed.status, 400, domain)
+    assert.match(allowed.body.message!, /allowed_domains\[1\]: must/)
+  }
+  // Nothing is left of a refused one, not even its profile.
+  assert.equal((await send(server, 'GET', '/profiles/p')).status, 404)
+})
+
+test('hosts with ports, addresses and names of this machine are domains', async () => {
+  for (const domain of [
+    '127.0.0.1:3000',
+    'localhost:8080',
+    '[::1]:3000',
+    'intranet',
+    'login.example.co.uk',
+  ]) {
+    assert.equal((await connect(server, domain, { domain })).domain, domain)
+  }
+})
+
+test('settings that cannot be are refused', async () => {
+  const cases: [object, RegExp][] = [
+    [{ login_url: 'javascript:alert(1)' }, /login_url: must be an http/],
+    [{ login_url: 'https://me:secret@bank.com/' }, /login_url: must not have a user name/],
+    [{ health_check_interval: 299 }, /health_check_interval/],
+    [{ health_check_interval: 86_401 }, /health_check_interval/],
+    [{ credential: { name: 'absent' } }, /credential\.name: names no credential/],
+    [
+      { credential: { provider: 'absent', auto: true } },
+      /credential\.provider: names no credential provider/,
+    ],
+    [{ credential: {} }, /credential: must be one of/],
+    [{ proxy: { id: 'absent' } }, /proxy: names no proxy/],
+    [{ proxy: { id: 'a', name: 'b' } }, /proxy: must have an id or a name/],
+    [{ profile_name: ' ' }, /profile_name: must not be blank/],
+    [{ browser_telemetry: { enabled: false, browser: {} } }, /telemetry/],
+    [{ unknown: true }, /unknown/],
+  ]
+  for (const [body, message] of cases) {
+    const answer = await post(PATH, { domain: 'bank.com', profile_name: 'refused', ...body })
+    assert.equal(answer.status, 400, JSON.stringify(body))
+    assert.match(answer.body.message!, message)
+  }
+})
+
+test('a change changes what it names, and nothing else', async () => {
+  const proxy = await post('/proxies', {
+    type: 'custom',
+    name: 'mine',
+    config: { host: 'p.invalid', port: 1 },
+  })
+  const made = await connect(server, 'change', {
+    login_url: 'https://change.example/login',
+    allowed_domains: ['a.example'],
+    proxy: { name: 'mine' },
+  })
+  assert.equal(made.proxy_id, proxy.body.id)
+  const patch = async (body: object) =>
+    (await send<ManagedAuth>(server, 'PATCH', `${PATH}/${made.id}`, body)).body
+  const first = await patch({ auto_reauth: false })
+  assert.deepEqual({ ...first, auto_reauth: true }, made)
+  assert.deepEqual((await patch({ allowed_domains: ['b.example'] })).allowed_domains, ['b.example'])
+  assert.equal((await patch({ login_url: '' })).login_url, undefined)
+  const inUse = await send(server, 'DELETE', `/proxies/${proxy.body.id}`)
+  assert.equal(inUse.status, 400)
+  assert.equal(inUse.body.code, 'resource_in_use')
+  assert.equal((await patch({ proxy: { id: '' } })).proxy_id, undefined)
+  assert.equal((await send(server, 'DELETE', `/proxies/${proxy.body.id}`)).status, 204)
+  const taken = await post('/proxies', {
+    type: 'custom',
+    name: 'twice',
+    config: { host: 'p.invalid', port: 1 },
+  })
+  await post('/proxies', { type: 'custom', name: 'twice', config: { host: 'q.invalid', port: 1 } })
+  const ambiguous = await send(server, 'PATCH', `${PATH}/${made.id}`, { proxy: { name: 'twice' } })
+  assert.match(ambiguous.body.message!, /proxy\.name: names several/)
+  assert.equal((await patch({ proxy: { id: taken.body.id } })).proxy_id, taken.body.id)
+})
+
+test('a profile is renamed with its connection, and not deleted before it', async () => {
+  const { id, profile_name } = await connect(server, 'profile')
+  const renamed = `${profile_name}-renamed`
+  assert.equal((await send(server, 'PATCH', `/profiles/${profile_name}`, { name: renamed })).status, 200)
+  assert.equal((await read(server, id)).profile_name, renamed)
+  const refused = await send(server, 'DELETE', `/profiles/${renamed}`)
+  assert.equal(refused.status, 400)
+  assert.equal(refused.body.code, 'resource_in_use')
+  assert.equal((await send(server, 'DELETE', `${PATH}/${id}`)).status, 204)
+  assert.equal((await send(server, 'DELETE', `/profiles/${renamed}`)).status, 204)
+})
+
+test('a credential is followed when it is renamed, and unlinked when it is deleted', async () => {
+  const credential = { name: 'followed', domain: 'cred.example', values: { email: 'a', password: 'right' } }
+  assert.equal((await post('/credentials', credential)).status, 201)
+  const { id } = await connect(server, 'cred', { credential: { name: 'followed' } })
+  await send(server, 'PATCH', '/credentials/followed', { name: 'renamed' })
+  assert.deepEqual((await read(server, id)).credential, { name: 'renamed' })
+  await begin(server, id)
+  const done = await reaches(server, id, 'SUCCESS')
+  assert.equal(done.can_reauth, true)
+  await send(server, 'DELETE', '/credentials/renamed')
+  const without = await read(server, id)
+  assert.equal(without.credential, undefined)
+  assert.equal(without.can_reauth_reason, 'no_credential')
+})
+
+test('one flow at a time, until it is canceled or its time is up', async () => {
+  const { id } = await connect(server, 'slow')
+  await begin(server, id)
+  const second = await post(`${PATH}/${id}/login`, {})
+  assert.equal(second.status, 409)
+  assert.equal(second.body.code, 'conflict')
+  await eventually('it has a browser', async () => Boolean((await read(server, id)).browser_session_id))
+  const { browser_session_id: session, live_view_url } = await read(server, id)
+  assert.match(live_view_url!, /\/browser\/live\?jwt=/)
+  const canceled = await post(`${PATH}/${id}/cancel`)
+  assert.equal(canceled.status, 200)
+  assert.equal(canceled.body.flow_status, 'CANCELED')
+  assert.equal(canceled.body.hosted_url, null)
+  assert.equal((await post(`${PATH}/${id}/cancel`)).status, 200)
+  await eventually('its session has ended', async () => {
+    return (await send(server, 'GET', `/browsers/${session}`)).status === 404
+  })
+  await begin(server, id)
+  await query(
+    server,
+    "UPDATE auth_flows SET expires_at = now() - interval '1 s', deadline_at = now() - interval '1 s' WHERE connection_id = $1 AND finished_at IS NULL",
+    [id],
+  )
+  await begin(server, id)
+  const [newest, stale] = await timeline(server, id)
+  assert.equal(newest!.status, 'IN_PROGRESS')
+  // Whoever noticed first.
+  assert.match(stale!.status, /^(CANCELED|EXPIRED)$/)
+  assert.equal((await send(server, 'DELETE', `${PATH}/${id}`)).status, 204)
+  assert.equal((await send(server, 'GET', `${PATH}/${id}`)).status, 404)
+  assert.equal((await post(`${PATH}/${id}/login`, {})).status, 404)
+  const left = await query(
+    server,
+    'SELECT id FROM auth_flows WHERE connection_id = $1 AND finished_at IS NULL',
+    [id],
+  )
+  assert.deepEqual(left, [])
+})
+
+test('each way to submit, and what is none', async () => {
+  const { id } = await connect(server, 'choice')
+  const refuse = async (body: object, status: number, message: RegExp) => {
+    const answer = await submit(server, id, body)
+    assert.equal(answer.status, status, JSON.stringify([body, answer.body]))
+    assert.match(answer.body.message!, message)
+  }
+  await refuse({ field_values: { email: 'x' } }, 409, /no login is in progress/)
+  const again = async () => {
+    await post(`${PATH}/${id}/cancel`)
+    await begin(server, id)
+    return reaches(server, id, 'AWAITING_INPUT')
+  }
+  const state = await again()
+  assert.equal(state.pending_sso_buttons![0]!.selector, '//*[@id="google"]')
+  assert.equal(state.mfa_options![0]!.type, 'sms')
+  assert.equal(state.mfa_options![0]!.target, '•••• 92')
+  assert.deepEqual(state.sign_in_options, [{ id: 'work', label: 'Work account' }])
+  await refuse({}, 400, /field_values: must have a value/)
+  await refuse({ fields: {} }, 400, /field_values: must have a value/)
+  await refuse({ field_values: { absent: 'x' } }, 400, /names a field that is not asked for/)
+  await refuse({ field_values: { email: '' } }, 400, /must have a value for "email"/)
+  await refuse({ selected_choice_id: 'absent' }, 400, /selected_choice_id: names none of the choices/)
+  await refuse({ mfa_option_id: 'push' }, 400, /mfa_option_id/)
+  await refuse({ sso_provider: 'google', sso_button_selector: '//x' }, 400, /cannot be given together/)
+  await refuse({ sso_provider: 'google', field_values: { email: 'x' } }, 400, /cannot be given together/)
+  await refuse({ selected_choice_id: 'work', interaction_id: 'earlier' }, 409, /interaction_id that is over/)
+  assert.equal((await read(server, id)).flow_step, 'AWAITING_INPUT')
+  const ways: object[] = [
+    { selected_choice_id: 'work', interaction_id: state.interaction_id },
+    { field_values: { email: 'me@site.example' } },
+    { field_values: {}, selected_choice_id: 'google' },
+    { fields: { email: 'me@site.example' } },
+    { fields: {}, mfa_option_id: 'sms' },
+    { fields: {}, mfa_option_id: 'text message' },
+    { sign_in_option_id: 'work' },
+    { sso_provider: 'Google' },
+    { sso_button_selector: '//*[@id="google"]' },
+  ]
+  for (const [index, way] of ways.entries()) {
+    const now = index === 0 ? state : await again()
+    const answer = await submit(server, id, way)
+    assert.equal(answer.status, 202, JSON.stringify([way, answer.body]))
+    assert.deepEqual(answer.body, { accepted: true })
+    // The next question is another one.
+    await eventually('the password is asked for', async () => {
+      const { interaction_id, fields } = await read(server, id)
+      return interaction_id !== now.interaction_id && fields?.length === 2
+    })
+  }
+  await post(`${PATH}/${id}/cancel`)
+})
+
+test('a wrong password is asked for again, with what the website says', async () => {
+  const { id } = await connect(server, 'plain')
+  await begin(server, id)
+  const { interaction_id } = await reaches(server, id, 'AWAITING_INPUT')
+  await submit(server, id, { field_values: { email: 'me', password: 'wrong' } })
+  await eventually('it asks again', async () => {
+    const now = await read(server, id)
+    return now.flow_step === 'AWAITING_INPUT' && now.interaction_id !== interaction_id
+  })
+  assert.equal((await read(server, id)).website_error, 'That is not right')
+  await submit(server, id, { field_values: { email: 'me', password: 'right' } })
+  assert.equal((await reaches(server, id, 'SUCCESS')).website_error, null)
+})
+
+test('a failure has its code, and leaves status and profile as they were', async () => {
+  const { id, profile_name } = await connect(server, 'captcha')
+  await begin(server, id)
+  const failed = await reaches(server, id, 'FAILED')
+  assert.equal(failed.error_code, 'captcha_blocked')
+  assert.equal(failed.status, 'NEEDS_AUTH')
+  assert.equal(failed.flow_step, 'DISCOVERING')
+  const profile = await send<{ version?: number }>(server, 'GET', `/profiles/${profile_name}`)
+  assert.equal(profile.body.version, undefined)
+  const done = await loggedIn(server, 'plain')
+  const saved = await send<{ version?: number }>(server, 'GET', `/profiles/${done.profile_name}`)
+  assert.equal(saved.body.version, 1)
+})
+
+test('events: the state as it is, each change once, and an end', async () => {
+  const { id } = await connect(server, 'code')
+  const early = follow(server, id)
+  await begin(server, id)
+  const answers: Record<string, object> = {
+    email: { field_values: { email: 'me', password: 'right' } },
+    code: { field_values: { code: '123456' } },
+  }
+  const events = await follow(server, id, ({ fields }) => {
+    const [first] = (fields ?? []) as { id: string }[]
+    if (first) void submit(server, id, answers[first.id]!)
+  })
+  const steps = events.map(({ flow_status, flow_step }) => `${String(flow_status)} ${String(flow_step)}`)
+  assert.deepEqual(
+    steps.filter((step, index) => step !== steps[index - 1]),
+    [
+      'IN_PROGRESS DISCOVERING',
+      'IN_PROGRESS AWAITING_INPUT',
+      'IN_PROGRESS SUBMITTING',
+      'IN_PROGRESS AWAITING_INPUT',
+      'IN_PROGRESS SUBMITTING',
+      'SUCCESS COMPLETED',
+    ],
+  )
+  const last = events.at(-1)!
+  assert.equal(last['post_login_url'], 'https://code.example/home')
+  assert.equal(last['hosted_url'], undefined)
+  // Who came before there was a flow sees the same, but for its very first moment perhaps.
+  assert.deepEqual((await early).at(-1), last)
+  // Who comes after it gets the end of it, and no more.
+  assert.deepEqual(await follow(server, id), [last])
+})
+
+test('the code works once, and the token opens this connection and nothing else', async () => {
+  const { id } = await connect(server, 'choice')
+  const other = await connect(server, 'choice')
+  const { hosted_url, handoff_code } = await begin(server, id)
+  assert.equal(hosted_url, `${server.url}${PATH.replace('connections', 'hosted')}/${id}#code=${handoff_code}`)
+  const exchange = (where: string, code: string) =>
+    server.fetch(`${PATH}/${where}/exchange`, {
+      method: 'POST',
+      key: null,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ code }),
+    })
+  assert.equal((await exchange(other.id, handoff_code!)).status, 410)
+  assert.equal((await exchange('absent', handoff_code!)).status, 410)
+  assert.equal((await exchange(id, 'guess')).status, 410)
+  assert.equal((await read(server, id)).hosted_url, hosted_url)
+  const [one, two] = await Promise.all([exchange(id, handoff_code!), exchange(id, handoff_code!)])
+  assert.deepEqual(
+    [one.status, two.status].toSorted((a, b) => a - b),
+    [200, 410],
+  )
+  const { jwt, invocation_id } = (await (one.status === 200 ? one : two).json()) as {
+    jwt: string
+    invocation_id: string
+  }
+  assert.equal((await exchange(id, handoff_code!)).status, 410)
+  assert.ok(invocation_id)
+  const withToken = { fetch: (path: string, init = {}) => server.fetch(path, { ...init, key: jwt }) }
+  const seen = await send<ManagedAuth>(withToken, 'GET', `${PATH}/${id}`)
+  assert.equal(seen.status, 200)
+  // Nobody who has the token is given the code again.
+  assert.equal(seen.body.hosted_url, `${server.url}/auth/hosted/${id}`)
+  assert.equal((await read(server, id)).hosted_url, `${server.url}/auth/hosted/${id}`)
+  const closed: [string, string, object?][] = [
+    ['GET', PATH],
+    ['GET', `${PATH}/${other.id}`],
+    ['GET', `${PATH}/${other.id}/events`],
+    ['POST', `${PATH}/${other.id}/submit`, { selected_choice_id: 'work' }],
+    ['GET', `${PATH}/${id}/timeline`],
+    ['PATCH', `${PATH}/${id}`, { health_checks: false }],
+    ['DELETE', `${PATH}/${id}`],
+    ['POST', `${PATH}/${id}/login`, {}],
+    ['POST', `${PATH}/${id}/cancel`],
+    ['POST', `${PATH}/${id}/check`],
+    ['GET', '/browsers'],
+    ['GET', `/browsers/${seen.body.browser_session_id}`],
+    ['GET', '/credentials'],
+    ['GET', '/org/limits'],
+  ]
+  for (const [method, path, body] of closed) {
+    assert.equal((await send(withToken, method, path, body)).status, 401, `${method} ${path}`)
+  }
+  // Neither is the token of a session one of a flow.
+  const session = new URL(seen.body.live_view_url!).searchParams.get('jwt')!
+  assert.equal((await server.fetch(`${PATH}/${id}`, { key: session })).status, 401)
+  await reaches(server, id, 'AWAITING_INPUT')
+  const following = follow(withToken, id)
+  assert.equal((await submit(withToken, id, { selected_choice_id: 'work' })).status, 202)
+  await eventually('the password is asked for', async () => (await read(server, id)).fields?.length === 2)
+  await submit(withToken, id, { field_values: { email: 'me', password: 'right' } })
+  assert.equal((await following).at(-1)!['flow_status'], 'SUCCESS')
+  assert.equal((await send<ManagedAuth>(withToken, 'GET', `${PATH}/${id}`)).body.flow_status, 'SUCCESS')
+  assert.equal((await submit(withToken, id, { selected_choice_id: 'work' })).status, 409)
+  // Another login, and it is over with the token.
+  await begin(server, id)
+  assert.equal((await send(withToken, 'GET', `${PATH}/${id}`)).status, 401)
+  assert.equal((await submit(withToken, id, { selected_choice_id: 'work' })).status, 401)
+})
+
+test('a code is dead with its flow, unless that ended by itself', async () => {
+  const exchange = async (id: string, { handoff_code }: LoginResponse) =>
+    (await send(server, 'POST', `${PATH}/${id}/exchange`, { code: handoff_code })).status
+  const { id } = await connect(server, 'slow')
+  const canceled = await begin(server, id)
+  await post(`${PATH}/${id}/cancel`)
+  assert.equal(await exchange(id, canceled), 410)
+  const first = await begin(server, id)
+  await query(
+    server,
+    "UPDATE auth_flows SET deadline_at = now() - interval '1 s' WHERE connection_id = $1 AND finished_at IS NULL",
+    [id],
+  )
+  assert.equal(await exchange(id, first), 410)
+  const second = await begin(server, id)
+  assert.equal(await exchange(id, first), 410)
+  assert.equal(await exchange(id, second), 200)
+  const failing = await connect(server, 'captcha')
+  const failed = await begin(server, failing.id)
+  await reaches(server, failing.id, 'FAILED')
+  assert.equal(await exchange(failing.id, failed), 200)
+  const again = await begin(server, failing.id)
+  assert.equal(await exchange(failing.id, failed), 410)
+  await reaches(server, failing.id, 'FAILED')
+  assert.equal((await send(server, 'DELETE', `${PATH}/${failing.id}`)).status, 204)
+  assert.equal(await exchange(failing.id, again), 410)
+})
+
+test('a session that is ended ends the flow', async () => {
+  const { id } = await connect(server, 'slow')
+  await begin(server, id)
+  await eventually('it has a browser', async () => Boolean((await read(server, id)).browser_session_id))
+  const { browser_session_id: session } = await read(server, id)
+  assert.equal((await send(server, 'DELETE', `/browsers/${session}`)).status, 204)
+  const failed = await reaches(server, id, 'FAILED')
+  assert.equal(failed.error_code, 'browser_error')
+  assert.match(failed.error_message!, /has ended: deleted/)
+})
+
+test('a check says what it sees, and what it cannot tell changes nothing', async () => {
+  const fresh = await connect(server, 'plain')
+  assert.equal((await post(`${PATH}/${fresh.id}/check`)).status, 409)
+  const inside = await loggedIn(server, 'plain', { health_checks: false })
+  const checked = await post(`${PATH}/${inside.id}/check`)
+  assert.equal(checked.status, 200, JSON.stringify(checked.body))
+  assert.equal(checked.body.status, 'AUTHENTICATED')
+  assert.ok(checked.body.last_auth_check_at)
+  assert.equal(checked.body.last_auth_at, checked.body.last_auth_check_at)
+  const [event] = await timeline(server, inside.id)
+  assert.equal(event!.type, 'health_check')
+  assert.equal(event!.status, 'AUTHENTICATED')
+  assert.equal(event!.previous_status, 'AUTHENTICATED')
+  assert.ok(event!.browser_session_id)
+  // What the visit renewed is saved.
+  await eventually('it is saved', async () => {
+    const profile = await send<{ version?: number }>(server, 'GET', `/profiles/${inside.profile_name}`)
+    return profile.body.version === 2
+  })
+  const unsure = await loggedIn(server, 'maybe')
+  const told = await post(`${PATH}/${unsure.id}/check`)
+  assert.equal(told.body.status, 'AUTHENTICATED')
+  assert.ok(told.body.last_auth_check_at)
+  assert.equal((await timeline(server, unsure.id))[0]!.error_code, 'inconclusive')
+  const outside = await loggedIn(server, 'out', { auto_reauth: false })
+  assert.equal((await post(`${PATH}/${outside.id}/check`)).body.status, 'NEEDS_AUTH')
+  assert.equal((await timeline(server, outside.id))[0]!.status, 'NEEDS_AUTH')
+  const kept = await send<{ version?: number }>(server, 'GET', `/profiles/${outside.profile_name}`)
+  assert.equal(kept.body.version, 1)
+})
+
+test('the schedule finds it logged out and logs in again, if it may and can', async () => {
+  const { id, credential } = await loggedIn(server, 'out')
+  await makeDue(server, id)
+  await eventually('it has logged in again', async () => (await timeline(server, id)).length === 3)
+  await reaches(server, id, 'SUCCESS')
+  const [reauth, check, login] = await timeline(server, id)
+  assert.deepEqual([reauth!.type, check!.type, login!.type], ['reauth', 'health_check', 'login'])
+  assert.equal(reauth!.status, 'SUCCESS')
+  const now = await read(server, id)
+  assert.equal(now.status, 'AUTHENTICATED')
+  assert.equal(now.flow_type, 'REAUTH')
+  // With a password that is not right any more nobody is asked, and it is not tried twice.
+  await send(server, 'PATCH', `/credentials/${credential!.name}`, { values: { password: 'wrong' } })
+  await makeDue(server, id)
+  await reaches(server, id, 'FAILED')
+  const failed = await read(server, id)
+  assert.equal(failed.status, 'NEEDS_AUTH')
+  assert.equal(failed.error_code, 'customer_input_required')
+  await makeDue(server, id)
+  await eventually(
+    'it was checked once more',
+    async () => (await timeline(server, id))[0]!.type === 'health_check',
+  )
+  assert.equal((await timeline(server, id)).filter(({ type }) => type === 'reauth').length, 2)
+  assert.equal((await read(server, id)).status, 'NEEDS_AUTH')
+})
+
+test('a text message cannot be had without anybody', async () => {
+  const { id } = await connect(server, 'code')
+  await begin(server, id)
+  await reaches(server, id, 'AWAITING_INPUT')
+  await submit(server, id, { field_values: { email: 'me', password: 'right' } })
+  await eventually('it asks for the code', async () => (await read(server, id)).fields?.[0]?.id === 'code')
+  await submit(server, id, { field_values: { code: '123456' } })
+  const done = await reaches(server, id, 'SUCCESS')
+  assert.equal(done.can_reauth, false)
+  assert.equal(done.can_reauth_reason, 'requires_sms_code')
+  // A one-time code is in no credential.
+  const credential = await send<{ value_keys: string[] }>(
+    server,
+    'GET',
+    `/credentials/${done.credential!.name}`,
+  )
+  assert.deepEqual(credential.body.value_keys.toSorted(), ['email', 'password'])
+})
+
+test('lists are paged and filtered, in their project only', async () => {
+  const { body: project } = await post('/org/projects', { name: 'of another' })
+  const { body: key } = await post('/org/api_keys', { name: 'other', project_id: project.id })
+  const { key: secret } = key as unknown as { key: string }
+  const there = { fetch: (path: string, init = {}) => server.fetch(path, { ...init, key: secret }) }
+  const mine = await connect(there, 'listed')
+  await connect(there, 'listed')
+  const found = await send<ManagedAuth[]>(there, 'GET', `${PATH}?domain=LISTED.example&limit=1`)
+  assert.equal(found.body.length, 1)
+  assert.equal(found.headers.get('x-has-more'), 'true')
+  const byQuery = await send<ManagedAuth[]>(there, 'GET', `${PATH}?query=${mine.id.slice(3, 20)}`)
+  assert.deepEqual(
+    byQuery.body.map(({ id }) => id),
+    [mine.id],
+  )
+  const foreign = await connect(server, 'listed')
+  for (const [method, path] of [
+    ['GET', ''],
+    ['PATCH', ''],
+    ['DELETE', ''],
+    ['POST', '/login'],
+    ['POST', '/cancel'],
+    ['POST', '/check'],
+    ['GET', '/events'],
+    ['GET', '/timeline'],
+  ] as const) {
+    const body = method === 'PATCH' || path === '/login' ? {} : undefined
+    assert.equal((await send(there, method, `${PATH}/${foreign.id}${path}`, body)).status, 404, method + path)
+  }
+  const full = await send(server, 'DELETE', `/org/projects/${project.id}`)
+  assert.equal(full.status, 409)
+})
+
+test('nothing that was typed, and no code, is in the log or in the database as it is', async () => {
+  const { id } = await connect(server, 'plain')
+  const { handoff_code } = await begin(server, id)
+  await reaches(server, id, 'AWAITING_INPUT')
+  const planted = 'planted-secret-7f3a'
+  await submit(server, id, { field_values: { email: 'planted-name-7f3a', password: planted } })
+  await submit(server, id, { fields: { [planted]: 'x' } })
+  await reaches(server, id, 'AWAITING_INPUT')
+  const log = server.output()
+  for (const secret of [planted, 'planted-name-7f3a', handoff_code!]) {
+    assert.ok(!log.includes(secret), `${secret} is in the log`)
+  }
+  const tables = ['auth_flows', 'auth_connections', 'auth_checks', 'idempotency_keys', 'audit_logs']
+  for (const table of tables) {
+    const rows = await query<{ text: string }>(server, `SELECT t::text AS text FROM ${table} AS t`)
+    assert.ok(!rows.some(({ text }) => text.includes('7f3a') || text.includes(handoff_code!)), table)
+  }
+})

@@ -1,0 +1,405 @@
+// What flows are given for the reference of a connection: from stored credentials, and from providers.
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { after, test, type TestContext } from 'node:test'
+import { sql } from 'kysely'
+import type { Credential, CredentialReference } from '@berth/contracts/credentials'
+import type { CreateCredentialProviderRequest } from '@berth/contracts/credential-providers'
+import { CredentialResolver } from '@berth/server/credentials/resolver'
+import { CredentialSecrets } from '@berth/server/credentials/secrets'
+import { CredentialService } from '@berth/server/credentials/service'
+import { CredentialProviderService } from '@berth/server/credential-providers/service'
+import { Sources } from '@berth/server/credential-providers/sources'
+import type { Db } from '@berth/server/db/schema'
+import { inTransaction } from '@berth/server/db/transaction'
+import { EgressPolicy } from '@berth/server/egress/policy'
+import { DirectUpstream } from '@berth/server/egress/upstream'
+import { insertProject } from '@berth/server/projects/store'
+import { Keyring } from '@berth/server/secrets/keyring'
+import { SealedBox } from '@berth/server/secrets/sealed-box'
+import { connectLogin, startConnect, type ConnectVault } from '../fixtures/connect-server.ts'
+import { startDatabase } from '../fixtures/database.ts'
+import { tempDir } from '../fixtures/server.ts'
+import { startVault } from '../fixtures/vault-server.ts'
+
+const owner = { after }
+const { db, pool } = await startDatabase(owner)
+const change = <T>(work: (tx: Db) => Promise<T>): Promise<T> => inTransaction(pool, ({ db: tx }) => work(tx))
+await db
+  .insertInto('organization')
+  .values({ id: 'org' })
+  .onConflict((conflict) => conflict.doNothing())
+  .execute()
+const { id: projectId } = await insertProject(db, 'Mine', true)
+const { id: otherProjectId } = await insertProject(db, 'Theirs')
+
+const team: ConnectVault = {
+  id: 'v1',
+  name: 'Team',
+  items: [
+    connectLogin({ id: 'i0', title: 'Lookalike', urls: ['https://evil-github.com'], username: 'evil' }),
+    connectLogin({
+      id: 'i1',
+      title: 'GitHub',
+      urls: ['https://github.com/login'],
+      username: 'first',
+      password: 'p1',
+    }),
+    connectLogin({ id: 'i2', title: 'GitHub', urls: ['https://github.com/login'], username: 'second' }),
+    connectLogin({
+      id: 'i3',
+      title: 'Wild',
+      urls: ['*.example.com'],
+      username: 'wild',
+      others: [{ type: 'OTP', label: 'code', value: 'JBSWY3DPEHPK3PXP' }],
+    }),
+    connectLogin({
+      id: 'i4',
+      title: 'Odd code',
+      urls: ['odd.example'],
+      username: 'odd',
+      others: [{ type: 'OTP', label: 'code', value: 'not a seed' }],
+    }),
+  ],
+}
+const connect = await startConnect(owner, { vaults: [team] })
+const vault = await startVault(owner, {
+  engines: { logins: { 'github.com': { data: { username: 'of-vault', password: 'p2' } } } },
+})
+const policy = new EgressPolicy({
+  allow: [connect, vault].map(({ port }) => `host.berth.internal:${port}`),
+})
+const box = new SealedBox(await Keyring.open({ dataDir: tempDir(owner), fromSetting: [] }))
+const secrets = new CredentialSecrets(box)
+const sources = new Sources({ box, policy, upstream: new DirectUpstream({ policy }) })
+const uses: string[] = []
+const credentials = new CredentialService({
+  secrets,
+  uses: [
+    {
+      renamed: (_tx, project, { from, to }) =>
+        Promise.resolve(void uses.push(`${project}: ${from} is ${to}`)),
+      deleted: (_tx, project, name) => Promise.resolve(void uses.push(`${project}: ${name} is gone`)),
+    },
+  ],
+  defaultProject: () => Promise.resolve({ id: projectId }),
+})
+const providers = new CredentialProviderService({ db, sources })
+const resolver = new CredentialResolver({ db, secrets, sources })
+
+const principal = {
+  keyId: 'key',
+  projectId: null,
+  isProjectArchived: false,
+  creator: { id: 'operator', name: null, email: 'o@example.com' },
+}
+const caller = { principal, projectId }
+const { signal } = new AbortController()
+const unique = () => randomBytes(4).toString('hex')
+
+async function newCredential(body: object = {}): Promise<Credential> {
+  return change((tx) =>
+    credentials.create(tx, caller, {
+      name: unique(),
+      domain: 'a.example',
+      values: { password: 'p' },
+      ...body,
+    }),
+  )
+}
+
+async function newProvider(t: TestContext, body: Partial<CreateCredentialProviderRequest> = {}) {
+  const { url: server_url, token } = connect
+  const request = { name: unique(), provider_type: 'onepassword' as const, server_url, token, ...body }
+  const { id, name } = await change((tx) => providers.create(tx, request))
+  t.after(() => providers.delete(db, id))
+  return { id, name }
+}
+
+const resolve = (reference: CredentialReference, domain = 'github.com', project = projectId) =>
+  resolver.resolve(project, reference, { domain, signal })
+
+test('a stored credential gives its values, fresh codes, and its provider', async () => {
+  const { name } = await newCredential({
+    values: { email: 'a@b.example', password: 'p', empty: '' },
+    totp_secret: 'JBSWY3DPEHPK3PXP',
+    sso_provider: 'google',
+  })
+  const known = await resolve({ name })
+  assert.deepEqual(known?.values, { email: 'a@b.example', password: 'p' })
+  assert.equal(known?.ssoProvider, 'google')
+  const now = known.totp!()
+  assert.match(now.code, /^\d{6}$/)
+  assert.ok(now.expiresAt.getTime() > Date.now())
+  const later = known.totp!(now.validFrom)
+  assert.deepEqual(later.validFrom, now.expiresAt)
+  assert.equal(await resolve({ name }, 'a.example', otherProjectId), undefined, 'of the other project')
+  assert.equal(await resolve({ name: 'absent' }), undefined)
+})
+
+test('an item of a provider is found by its path, and the first of two that have it', async (t) => {
+  const { name: provider } = await newProvider(t)
+  const known = await resolve({ provider, path: 'Team/GitHub' }, 'elsewhere.example')
+  assert.deepEqual(known, {
+    values: { username: 'first', password: 'p1' },
+    totp: undefined,
+    ssoProvider: undefined,
+  })
+  for (const path of ['Team/github', 'team/GitHub', 'Team/Absent', 'Absent/GitHub']) {
+    assert.equal(await resolve({ provider, path }), undefined, path)
+  }
+})
+
+test('an item is found by the domain of its addresses, and by nothing that looks alike', async (t) => {
+  const { name: provider } = await newProvider(t)
+  const found = async (domain: string) =>
+    (await resolve({ provider, auto: true }, domain))?.values['username']
+  assert.equal(await found('github.com'), 'first')
+  assert.equal(await found('app.example.com'), 'wild')
+  for (const domain of ['gist.github.com', 'notgithub.com', 'github.com.evil.example', 'example.com']) {
+    assert.equal(await found(domain), undefined, domain)
+  }
+})
+
+test('a seed of an item makes codes; what is no seed is left to the person', async (t) => {
+  const { name: provider } = await newProvider(t)
+  const wild = await resolve({ provider, path: 'Team/Wild' })
+  assert.match(wild!.totp!().code, /^\d{6}$/)
+  const odd = await resolve({ provider, path: 'Team/Odd code' })
+  assert.deepEqual([odd!.values, odd!.totp], [{ username: 'odd' }, undefined])
+})
+
+test('without a name, providers are asked by priority, and one that fails does not hide the others', async (t) => {
+  const first = await newProvider(t, { token: 'wrong-token' })
+  const second = await newProvider(t, {
+    provider_type: 'hashicorp_vault',
+    server_url: vault.url,
+    token: vault.token,
+  })
+  const third = await newProvider(t)
+  const prioritise = (id: string, priority: number) => providers.update(db, id, { priority })
+  const found = async () => (await resolve({ auto: true }))?.values['username']
+  await prioritise(second.id, 1_000_000)
+  await prioritise(third.id, 0)
+  await prioritise(first.id, 1)
+  assert.equal(await found(), 'first')
+  await prioritise(second.id, 0)
+  await prioritise(third.id, 1_000_000)
+  assert.equal(await found(), 'of-vault')
+  await providers.update(db, second.id, { enabled: false })
+  assert.equal(await found(), 'first', 'one that is not enabled is not asked')
+  assert.equal(await resolve({ provider: second.name, auto: true }), undefined)
+  await assert.rejects(resolve({ auto: true }, 'nobody.example'), { code: 'provider_unreachable' })
+  await providers.delete(db, first.id)
+  assert.equal(await resolve({ auto: true }, 'nobody.example'), undefined)
+})
+
+test('lists are remembered for as long as the provider says, and values are read anew each time', async (t) => {
+  const { id, name: provider } = await newProvider(t)
+  connect.requests.length = 0
+  const read = () => resolve({ provider, path: 'Team/GitHub' })
+  await Promise.all([read(), read(), read()])
+  const lists = () => connect.requests.filter((request) => request.endsWith('/items')).length
+  const values = () => connect.requests.filter((request) => request.endsWith('/items/i1')).length
+  assert.deepEqual([lists(), values()], [1, 3])
+  await read()
+  assert.deepEqual([lists(), values()], [1, 4])
+  await providers.test(id, signal)
+  await read()
+  assert.deepEqual([lists(), values()], [2, 5], 'a test makes it look again')
+  await providers.update(db, id, { cache_ttl_seconds: 0 })
+  await read()
+  await read()
+  assert.deepEqual([lists(), values()], [4, 7])
+})
+
+test('a failed list is not remembered', async (t) => {
+  const { name: provider } = await newProvider(t)
+  connect.misbehave = (_request, response) => void response.writeHead(500).end()
+  t.after(() => {
+    connect.misbehave = undefined
+  })
+  await assert.rejects(resolve({ provider, auto: true }), { code: 'provider_unreachable' })
+  connect.misbehave = undefined
+  assert.ok(await resolve({ provider, auto: true }))
+})
+
+test('a list that takes too long is given up', async (t) => {
+  const { id, name: provider } = await newProvider(t)
+  const record = await db
+    .selectFrom('credential_providers')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
+  connect.misbehave = () => {}
+  t.after(() => {
+    connect.misbehave = undefined
+  })
+  const hasty = new Sources({ box, policy, upstream: new DirectUpstream({ policy }), listMs: 100 })
+  await assert.rejects(hasty.items(record, signal), {
+    code: 'provider_unreachable',
+    message: `Cannot read from credential provider "${provider}": it took longer than 0.1 s to list its items`,
+  })
+})
+
+test('an item that is gone since it was listed is none', async (t) => {
+  const { name: provider } = await newProvider(t)
+  team.items.push(connectLogin({ id: 'brief', title: 'Brief', username: 'b' }))
+  assert.ok(await resolve({ provider, path: 'Team/Brief' }))
+  team.items.pop()
+  assert.equal(await resolve({ provider, path: 'Team/Brief' }), undefined)
+})
+
+const check = (reference: object, project = projectId) =>
+  change((tx) => resolver.check(tx, project, reference))
+
+test('what a connection is to refer to is checked, by the name of the field', async (t) => {
+  const { name } = await newCredential()
+  const { name: provider } = await newProvider(t)
+  for (const reference of [{ name }, { provider, path: 'A/B' }, { provider, auto: true }, { auto: true }]) {
+    await check(reference)
+  }
+  const wrong: [reference: object, field: RegExp][] = [
+    [{}, /credential: must be one of/],
+    [{ auto: false }, /credential: must be one of/],
+    [{ provider }, /credential: must be one of/],
+    [{ path: 'A/B' }, /credential: must be one of/],
+    [{ name, provider, auto: true }, /credential: must be one of/],
+    [{ provider, path: 'A/B', auto: true }, /credential: must be one of/],
+    [{ name: 'absent' }, /credential\.name: names no credential/],
+    [{ provider: 'absent', auto: true }, /credential\.provider: names no credential provider/],
+    ...['Item', '/Item', 'Vault/', '/'].map((path): [object, RegExp] => [
+      { provider, path },
+      /credential\.path: must be a vault and an item/,
+    ]),
+  ]
+  for (const [reference, field] of wrong) await assert.rejects(check(reference), field)
+  await assert.rejects(check({ name }, otherProjectId), /credential\.name: names no credential/)
+})
+
+async function isAnyoneWaiting(): Promise<boolean> {
+  const { rows } = await sql`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'`.execute(db)
+  return rows.length > 0
+}
+
+test('what is checked is not deleted before who refers to it is there', async () => {
+  const { id, name } = await newCredential()
+  const order: string[] = []
+  let deleting: Promise<unknown> | undefined
+  await change(async (tx) => {
+    await resolver.check(tx, projectId, { name })
+    deleting = change((other) => credentials.delete(other, caller, id)).then(() => order.push('deleted'))
+    while (order.length === 0 && !(await isAnyoneWaiting())) await resolver.standing(tx, projectId, { name })
+    order.push('referred to')
+  })
+  await deleting
+  assert.deepEqual(order, ['referred to', 'deleted'])
+})
+
+test('whether one can log in by itself is known without asking anybody', async (t) => {
+  const plain = await newCredential({ values: { email: 'a', password: 'p', pin: '' } })
+  const coded = await newCredential({ totp_secret: 'JBSWY3DPEHPK3PXP' })
+  const { id, name: provider } = await newProvider(t)
+  connect.requests.length = 0
+  const standing = (reference: CredentialReference) => resolver.standing(db, projectId, reference)
+  assert.deepEqual(await standing({ name: plain.name }), {
+    isExternal: false,
+    hasTotp: false,
+    valueKeys: ['email', 'password'],
+  })
+  assert.equal((await standing({ name: coded.name }))?.hasTotp, true)
+  await db
+    .updateTable('credentials')
+    .set({ sealed_values: Buffer.from('x') })
+    .where('id', '=', coded.id)
+    .execute()
+  assert.equal((await standing({ name: coded.name }))?.valueKeys, undefined, 'it does not open')
+  assert.equal(await standing({ name: 'absent' }), undefined)
+  assert.deepEqual(await standing({ provider, auto: true }), {
+    isExternal: true,
+    hasTotp: undefined,
+    valueKeys: undefined,
+  })
+  await providers.update(db, id, { enabled: false })
+  assert.equal(await standing({ provider, auto: true }), undefined)
+  assert.deepEqual(connect.requests, [])
+})
+
+test('a login is kept in the credential that it was done with', async () => {
+  const { name, updated_at } = await newCredential({
+    values: { email: 'a', password: 'old', company_id: '7' },
+  })
+  const keep = (values: Record<string, string>, ssoProvider?: string) =>
+    change((tx) =>
+      resolver.keep(tx, projectId, { reference: { name }, domain: 'a.example', values, ssoProvider }),
+    )
+  assert.deepEqual(await keep({ email: 'a' }), { name })
+  assert.equal((await credentials.get(db, caller, name)).updated_at, updated_at, 'nothing was new')
+  assert.deepEqual(await keep({ password: 'new', pin: '1' }, 'google'), { name })
+  const known = await resolve({ name })
+  assert.deepEqual(known?.values, { email: 'a', password: 'new', company_id: '7', pin: '1' })
+  assert.equal(known?.ssoProvider, 'google')
+  await keep({}, 'github')
+  assert.equal((await resolve({ name }))?.ssoProvider, 'google', 'what is there stays')
+})
+
+test('a login without a credential becomes a new one, which takes nobody else’s name', async () => {
+  const domain = `${unique()}.example`
+  await newCredential({ name: domain, values: { password: 'of somebody' } })
+  const keep = (values: Record<string, string>, reference?: CredentialReference) =>
+    change((tx) => resolver.keep(tx, projectId, { reference, domain, values, ssoProvider: undefined }))
+  assert.deepEqual(await keep({ password: 'mine' }), { name: `${domain} (2)` })
+  assert.deepEqual(await keep({ password: 'another' }), { name: `${domain} (3)` })
+  assert.deepEqual((await resolve({ name: domain }))?.values, { password: 'of somebody' })
+  assert.deepEqual((await resolve({ name: `${domain} (2)` }))?.values, { password: 'mine' })
+  assert.equal(await keep({}), undefined, 'nothing was typed')
+  assert.equal(await keep({ password: 'x' }, { name: 'deleted meanwhile' }), undefined)
+  const external = { provider: 'somewhere', auto: true }
+  assert.deepEqual(await keep({ password: 'x' }, external), external, 'a provider keeps its own')
+})
+
+test('who refers to a credential is told when it is renamed and when it is deleted', async () => {
+  const { id, name } = await newCredential()
+  uses.length = 0
+  await credentials.update(db, caller, id, { values: { a: 'b' }, name })
+  assert.deepEqual(uses, [])
+  await credentials.update(db, caller, id, { name: `${name}!` })
+  assert.deepEqual([...new Set(uses)], [`${projectId}: ${name} is ${name}!`])
+  uses.length = 0
+  await credentials.delete(db, caller, id)
+  assert.deepEqual([...new Set(uses)], [`${projectId}: ${name}! is gone`])
+  uses.length = 0
+  await credentials.delete(db, caller, id)
+  assert.deepEqual(uses, [])
+})
+
+test('a login that is kept while its credential is changed or deleted waits for nobody who waits for it', async () => {
+  // Stands for the row of a connection, which logins lock first.
+  const CONNECTION = 7_331
+  const lockConnection = (tx: Db) => sql`SELECT pg_advisory_xact_lock(${CONNECTION})`.execute(tx)
+  const service = new CredentialService({
+    secrets,
+    uses: [
+      {
+        renamed: async (tx) => void (await lockConnection(tx)),
+        deleted: async (tx) => void (await lockConnection(tx)),
+      },
+    ],
+    defaultProject: () => Promise.resolve({ id: projectId }),
+  })
+  for (const meanwhile of [
+    async (tx: Db, id: string) => void (await service.update(tx, caller, id, { name: unique() })),
+    (tx: Db, id: string) => service.delete(tx, caller, id),
+  ]) {
+    const { id, name } = await newCredential()
+    let changing: Promise<unknown> | undefined
+    await change(async (tx) => {
+      await lockConnection(tx)
+      changing = change((other) => meanwhile(other, id))
+      while (!(await isAnyoneWaiting())) await resolver.standing(db, projectId, { name })
+      const login = { reference: { name }, domain: 'a.example', values: { pin: '1' }, ssoProvider: undefined }
+      assert.deepEqual(await resolver.keep(tx, projectId, login), { name })
+    })
+    await changing
+  }
+})

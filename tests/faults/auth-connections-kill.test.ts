@@ -1,0 +1,91 @@
+// The server is killed in the middle of a login with a real browser, whose instance outlives it: the next server goes on
+// with what it can be sure of, and says of the rest that it failed. The profile is the old one or the new one.
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { begin, connect, reaches, read, submit } from '../fixtures/auth-connections.ts'
+import { eventually } from '../fixtures/host.ts'
+import { startZoo } from '../fixtures/login-zoo/zoo.ts'
+import { startServer, tempDir, type TestServer } from '../fixtures/server.ts'
+import { send } from '../fixtures/sessions.ts'
+
+const MOST_MS = 60_000
+
+async function started(t: TestContext) {
+  const zoo = await startZoo(t)
+  const dataDir = tempDir(t)
+  const start = (at?: string) =>
+    startServer(t, {
+      hasRealInstances: true,
+      dataDir,
+      env: { ...zoo.allow, BERTH_LEASE_SECONDS: '30', ...(at !== undefined && { BERTH_CRASH_AT: at }) },
+    })
+  return { site: zoo.site('classic-form'), start }
+}
+
+const killed = ({ process }: TestServer) =>
+  eventually('it is killed', () => process.signalCode === 'SIGKILL', MOST_MS)
+
+async function versionOf(server: TestServer, name: string): Promise<number | undefined> {
+  return (await send<{ version?: number }>(server, 'GET', `/profiles/${name}`)).body.version
+}
+
+test('one that waits for a person goes on in its session, and the person is asked anew', async (t) => {
+  const { site, start } = await started(t)
+  const first = await start()
+  const { id, profile_name } = await connect(first, site.domain)
+  await begin(first, id)
+  const before = await reaches(first, id, 'AWAITING_INPUT', MOST_MS)
+  await first.stop('SIGKILL')
+  const second = await start()
+  await eventually(
+    'it asks again',
+    async () => {
+      const { flow_step, interaction_id } = await read(second, id)
+      return flow_step === 'AWAITING_INPUT' && interaction_id !== before.interaction_id
+    },
+    MOST_MS,
+  )
+  const state = await read(second, id)
+  assert.equal(state.browser_session_id, before.browser_session_id)
+  const { value } = site.person(site.description.variants[0]!)
+  const values = state.fields!.map((field) => [
+    field.id,
+    value(field.type === 'password' ? 'password' : 'username'),
+  ])
+  await submit(second, id, { field_values: Object.fromEntries(values) as object })
+  await reaches(second, id, 'SUCCESS', MOST_MS)
+  assert.equal(await versionOf(second, profile_name), 1)
+})
+
+for (const [at, ends, version] of [
+  ['login-submission-taken', 'FAILED', undefined],
+  ['login-outcome-kept', 'SUCCESS', 1],
+  ['profile-stored', 'SUCCESS', 1],
+] as const) {
+  test(`a kill at ${at} ends as ${ends}`, async (t) => {
+    const { site, start } = await started(t)
+    const doomed = await start(at)
+    const { id, profile_name } = await connect(doomed, site.domain)
+    await begin(doomed, id)
+    const state = await reaches(doomed, id, 'AWAITING_INPUT', MOST_MS)
+    const { value } = site.person(site.description.variants[0]!)
+    const values = state.fields!.map((field) => [
+      field.id,
+      value(field.type === 'password' ? 'password' : 'username'),
+    ])
+    await submit(doomed, id, { field_values: Object.fromEntries(values) as object }).catch(() => {})
+    await killed(doomed)
+    const server = await start()
+    const over = await reaches(server, id, ends, MOST_MS)
+    if (ends === 'FAILED') assert.equal(over.error_code, 'internal_error')
+    assert.equal(over.status, ends === 'SUCCESS' ? 'AUTHENTICATED' : 'NEEDS_AUTH')
+    assert.equal(await versionOf(server, profile_name), version)
+    await eventually(
+      'its session is over',
+      async () => {
+        return (await send<object[]>(server, 'GET', '/browsers')).body.length === 0
+      },
+      MOST_MS,
+    )
+  })
+}
