@@ -3,8 +3,13 @@
 // of an hour.
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { login } from '@berth/login/login'
+import type { Checks, Plan } from '@berth/login/memory'
 import { runAtZoo, type Mode } from '../fixtures/login-at-zoo.ts'
+import { HandsUnderTest } from '../fixtures/login-hands.ts'
+import { credentialOf } from '../fixtures/login-person.ts'
 import { sites } from '../fixtures/login-zoo/sites.ts'
+import { startZoo } from '../fixtures/login-zoo/zoo.ts'
 
 /** One of every idea; the others differ in their looks. */
 const shown: readonly (readonly [site: string, variant: string, mode: Mode])[] = [
@@ -41,5 +46,44 @@ for (const [name, variantName, mode] of process.env['ZOO'] === 'all' ? all : sho
     const description = sites.find((each) => each.name === name)!
     const variant = description.variants.find((each) => each.name === variantName)!
     assert.equal(await runAtZoo(t, description, variant, mode), 'as described')
+  })
+}
+
+for (const name of ['classic-form', 'random-names', 'email-first']) {
+  test(`${name}: who is in is left alone, who is out gets in by the plan, as long as it fits`, async (t) => {
+    const description = sites.find((each) => each.name === name)!
+    const site = (await startZoo(t, [description])).site(name)
+    const hands = await HandsUnderTest.start(t)
+    const variant = description.variants[0]!
+    const again = async (memory?: { plan: Plan | undefined; checks: Checks; loginUrl: string }) => {
+      const { loginUrl } = site
+      const outcome = await login({
+        hands,
+        domain: site.domain,
+        allowedDomains: site.allowedDomains,
+        known: credentialOf(site, variant),
+        isAttended: false,
+        plan: memory?.plan,
+        checks: memory?.checks,
+        loginUrl: memory?.loginUrl ?? loginUrl,
+        onState: () => {},
+        submitted: () => Promise.reject(new Error('Nobody is there')),
+        signal: AbortSignal.timeout(90_000),
+      })
+      assert.ok(outcome.isSuccess, JSON.stringify(outcome))
+      return outcome
+    }
+    const first = await again()
+    const secrets = [...hands.hidden].filter((value) => value.length > 3)
+    const kept = JSON.stringify([first.plan, first.checks])
+    assert.ok(!secrets.some((secret) => kept.includes(JSON.stringify(secret).slice(1, -1))))
+
+    const acts = hands.acts.length
+    await again(first)
+    assert.equal(hands.acts.length, acts)
+
+    site.signOut()
+    await again(first)
+    assert.deepEqual(site.signedIn, [variant.user])
   })
 }

@@ -259,7 +259,7 @@ export class LoginRun {
     const key = keyOf(sight, form)
     const times = this.#timesSent.get(key) ?? 0
     const became = this.#sent && times > 0 ? this.#sent.becameOf(sight, reading, form) : 'another'
-    if (became === 'nothing yet') return this.#awaitAnswer()
+    if (became === 'nothing yet') return this.#awaitAnswer(sight, reading, form)
     if (became !== 'another') return this.#onRefusal(sight, reading, form, became)
     if (times >= MOST_SAME_FORMS)
       throw new LoginFailed('stuck_in_loop', 'The website asks for the same again and again')
@@ -278,11 +278,13 @@ export class LoginRun {
     return this.#ask(sight, reading, { fields, choices: reading.choices })
   }
 
-  /** It was sent, and nothing happened yet. A password is not sent twice to find out. */
-  async #awaitAnswer(): Promise<PageSight> {
-    const { form } = this.#sent!
+  /** It was sent, and nothing happened yet. What is secret is not sent twice to find out. */
+  async #awaitAnswer(sight: PageSight, reading: Reading, form: ReadForm): Promise<PageSight> {
     const last = form.fields.at(-1)?.elements.at(-1)
-    const isSecret = form.fields.some(({ kind }) => kind === 'password')
+    const isSecret = form.fields.some((field) => field.kind === 'password' || isCode(field))
+    // The same complaint as before may well be the answer.
+    const old = reading.complaints.find(({ kind }) => kind !== 'required')
+    if (this.#idleLooks >= 2 && old) return this.#onRefusal(sight, reading, form, old)
     if (this.#idleLooks++ === 2 && last && !isSecret) {
       await this.#browser.act({ act: 'enter', refs: [last.ref] })
       return this.#lookAfterAct()
@@ -331,7 +333,7 @@ export class LoginRun {
     this.#timesSent.clear()
     const fields = form.fields.filter((field) => refused.includes(field) || !this.#has(field))
     const isKept = (field: ReadField) =>
-      field.kind !== 'password' && !isCode(field) && complaint.about === 'any'
+      form.fields.length > 1 && field.kind !== 'password' && !isCode(field) && complaint.about === 'any'
     return this.#ask(sight, reading, {
       fields,
       refused: new Set(refused.map(({ ref }) => ref)),

@@ -2,7 +2,7 @@
 import type { PageSight } from '@berth/contracts/login-sight'
 import { holdsAny } from '../mask.ts'
 import type { Checks, Signs } from '../memory.ts'
-import { caption, isClickable } from '../rules/element-words.ts'
+import { caption, isClickable, isTextField } from '../rules/element-words.ts'
 import { readPage } from '../rules/read-page.ts'
 import type { Obstacle } from '../rules/reading.ts'
 import { accountWords, agreeWords, logOutWords, nextWords, signInWords } from '../words/actions.ts'
@@ -51,12 +51,19 @@ export function snapshotOf(requested: string, sight: PageSight, secrets: readonl
 }
 
 function asksFurther({ elements }: PageSight): boolean {
-  const shown = elements.filter((element) => element.is_visible && isClickable(element))
-  const says = shown.map((element) => fold(caption(element)))
+  const shown = elements.filter(
+    (element) => element.is_visible && !/^(header|nav|search|footer)$/.test(element.region),
+  )
+  const controls = elements.filter((element) => element.is_visible && isClickable(element))
+  const says = controls.map((element) => fold(caption(element)))
   // As much to do as this, and what is for those who are in, is behind a login.
   if (says.length >= MANY || says.some((text) => text.length < LONGEST_MARKER && accountWords.in(text)))
     return false
-  return shown.some(
+  if (
+    shown.some((element) => isTextField(element) || element.type === 'checkbox' || element.type === 'radio')
+  )
+    return true
+  return controls.some(
     (element, index) => element.tag !== 'a' && (agreeWords.in(says[index]!) || nextWords.in(says[index]!)),
   )
 }

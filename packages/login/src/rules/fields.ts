@@ -48,7 +48,13 @@ export function roleOf(element: ElementSight): Role {
     if (word.emailWords.in(around) || word.usernameWords.in(around)) return 'identifier'
     if (word.organisationWords.in(around)) return 'text'
   }
-  return 'unclear'
+  return isShortNumber(element) ? 'code' : 'unclear'
+}
+
+/** In whatever language: a few digits and no more. */
+function isShortNumber({ max_length: length, input_mode: mode, pattern, type }: ElementSight): boolean {
+  const isNumeric = mode === 'numeric' || type === 'tel' || /\\d|\[0-9\]/.test(pattern)
+  return isNumeric && length !== null && length >= 4 && length <= 8
 }
 
 function declaredRole(element: ElementSight): Role | undefined {

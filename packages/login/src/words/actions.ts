@@ -15,7 +15,7 @@ export const nextWords = words(
    avanti | continua | invia | conferma | verifica | prosegui | seguinte | próximo | prosseguir | avançar | volgende | doorgaan | verder | verzenden | bevestigen | verifiëren
    nästa | fortsätt | skicka | verifiera | bekräfta | næste | fortsæt | bekræft | neste | fortsett | bekreft | seuraava | jatka | lähetä | vahvista | dalej | kontynuuj | potwierdź | wyślij | zweryfikuj | další | pokračovat | potvrdit | odeslat | ověřit
    далее | продолжить | подтвердить | отправить | проверить | далі | продовжити | підтвердити | надіслати | ileri | devam | gönder | onayla | doğrula
-   次へ | 続行 | 続ける | 送信 | 確認 | 下一步 | 继续 | 繼續 | 提交 | 确认 | 確認 | 验证 | 다음 | 계속 | 제출 | 확인 | 인증`,
+   次へ | 続行 | 続ける | 送信 | 確認 | 下一步 | 继续 | 繼續 | 提交 | 确认 | 確認 | 验证 | 다음 | 계속 | 제출 | 확인 | 인증 | تحقق | متابعة | التالي | إرسال | تأكيد`,
 )
 
 export const signUpWords = words(
@@ -23,13 +23,13 @@ export const signUpWords = words(
    registrieren | konto erstellen | konto anlegen | konto eröffnen | neues konto | noch kein konto | registrierung | kostenlos testen | jetzt starten | s'inscrire | inscription | créer un compte | créer mon compte | pas encore de compte | crear cuenta | crear una cuenta | regístrate | registrarse | registro | darse de alta
    iscriviti | registrati | crea account | crea un account | registrazione | criar conta | cadastre | cadastr | inscreva | registe-se | registrar | registreer | account aanmaken | account maken | skapa konto | registrera | bli medlem | opret | tilmeld | opprett | registrer | luo tili | rekisteröidy
    zarejestruj | załóż konto | utwórz konto | rejestracja | zaregistr | vytvořit účet | registrace | založit účet | зарегистр | регистрац | создать аккаунт | создать учет | зареєстр | створити | kaydol | kayıt | üye ol | hesap oluştur
-   新規登録 | 会員登録 | アカウントを作成 | アカウント作成 | 登録する | 注册 | 註冊 | 创建账户 | 회원가입 | 가입 | 계정 만들기`,
+   新規登録 | 会員登録 | アカウントを作成 | アカウント作成 | 登録する | 注册 | 註冊 | 创建账户 | 회원가입 | 가입 | 계정 만들기 | إنشاء حساب | تسجيل جديد`,
 )
 
 export const forgotWords = words(
   `forgot | forgotten | lost your password | lost password | reset | recover | can't access | trouble | can't sign in | can't log in | problems signing | need help | help | change password | =unlock account
    vergessen | zurücksetzen | probleme bei | hilfe | oublié | réinitialiser | problème | olvid | restablecer | recuperar | problemas | dimenticat | reimposta | recupera | ayuda | aiuto | esquec | redefinir | ajuda | vergeten | herstellen | glömt | återställ | glemt | nulstil | tilbakestill | unohd | palauta | nie pamiętam | zapomnia | przypomnij | zapomenut | zapomněl | obnovit
-   забыли | забыл | восстанов | сброс | забули | відновити | unuttum | unuttunuz | sıfırla | 忘れ | リセット | 再設定 | 忘记 | 忘記 | 找回 | 重置 | 잊으 | 찾기 | 재설정`,
+   забыли | забыл | восстанов | сброс | забули | відновити | unuttum | unuttunuz | sıfırla | 忘れ | リセット | 再設定 | 忘记 | 忘記 | 找回 | 重置 | 잊으 | 찾기 | 재설정 | نسيت`,
 )
 
 export const logOutWords = words(

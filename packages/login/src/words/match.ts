@@ -5,7 +5,7 @@ export function fold(text: string): string {
   return (
     text
       .normalize('NFKD')
-      .replaceAll(/[\u0300-\u036f]/g, '')
+      .replaceAll(/[\u0300-\u036f\u064b-\u0652]/g, '')
       .normalize('NFC')
       .toLowerCase()
       .replaceAll(/[’`´]/g, "'")
@@ -34,7 +34,9 @@ export interface Words {
   in(text: string): boolean
 }
 
-const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u
+// Arabic and Hebrew write articles and prepositions onto the word.
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Thai}]/u
 const SHORT = 4
 
 /**

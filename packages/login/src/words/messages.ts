@@ -7,7 +7,7 @@ export const wrongWords = words(
    incorrect | inválid | no válid | errón | equivocad | no coincide | falló | fallido | no se encuentra | no existe | no encontr | desconocid | vuelve a intentar | inténtalo | error | caducad | errat | non corrett | sbagliat | non valid | non riuscit | fallit | non corrispond | non trovat | non esiste | sconosciut | riprova | errore | scadut | incorret | errad | não correspond | falhou | não encontr | não existe | tente novamente | erro | expirad
    onjuist | ongeldig | verkeerd | komt niet overeen | komen niet overeen | mislukt | niet gevonden | bestaat niet | onbekend | probeer het opnieuw | fout | verlopen | fel | ogiltig | felaktig | matchar inte | misslyck | hittades inte | finns inte | försök igen | forkert | ugyldig | matcher ikke | mislykk | ikke fundet | findes ikke | prøv igen | fejl | feil | stemmer ikke | finnes ikke | ikke funnet | prøv på nytt | prøv igjen | väär | virheelli | epäonnistu | ei täsmää | ei löyd | yritä uudelleen | virhe
    nieprawidłow | niepoprawn | błęd | błąd | nie znaleziono | nie istnieje | spróbuj ponownie | wygas | nesprávn | neplatn | chybn | chyba | nenalezen | neexistuje | zkuste znovu | zkuste to znovu | selhal | неверн | неправильн | некорректн | ошибк | не найден | не существует | попробуйте | истек | невірн | неправильн | помилк | не знайден | спробуйте | hatalı | yanlış | geçersiz | eşleşmiyor | bulunamadı | başarısız | tekrar deneyin | hata | süresi
-   正しくありません | 間違って | 誤り | 無効 | 一致しません | 見つかりません | 存在しません | 失敗 | エラー | もう一度 | 期限切れ | 不正确 | 錯誤 | 错误 | 无效 | 無效 | 不匹配 | 不存在 | 未找到 | 失败 | 失敗 | 重试 | 过期 | 올바르지 | 잘못 | 일치하지 | 틀렸 | 유효하지 | 찾을 수 없 | 존재하지 | 실패 | 오류 | 다시 시도 | 만료`,
+   正しくありません | 間違って | 誤り | 無効 | 一致しません | 見つかりません | 存在しません | 失敗 | エラー | もう一度 | 期限切れ | 不正确 | 錯誤 | 错误 | 无效 | 無效 | 不匹配 | 不存在 | 未找到 | 失败 | 失敗 | 重试 | 过期 | 올바르지 | 잘못 | 일치하지 | 틀렸 | 유효하지 | 찾을 수 없 | 존재하지 | 실패 | 오류 | 다시 시도 | 만료 | غير صحيح | خطأ | غير صالح`,
 )
 
 /** It speaks of who, not of the password. */
@@ -19,7 +19,7 @@ export const unknownUserWords = words(
 export const lockedWords = words(
   `account is locked | account has been locked | account locked | locked out | temporarily locked | been locked | is locked | suspended | deactivated | account is disabled | account has been disabled | account disabled | been disabled | been blocked | account is blocked | account blocked | deleted account | frozen | not activated | banned | has been closed
    gesperrt | konto deaktiviert | deaktiviert | blockiert | verrouillé | bloqué | suspendu | désactivé | bloquead | suspendid | desactivad | desabilitad | bloccat | sospes | disattivat | vergrendeld | geblokkeerd | opgeschort | spärrad | är låst | er låst | avstängd | spærret | sperret | suspendert | lukittu | lukittiin | zablokowan | zawieszon | zablokován | uzamčen | uzamknut | заблокирован | приостановлен | отключен | заблокован | kilitlen | askıya | engellen | devre dışı
-   ロックされ | 停止され | 凍結 | 无效账户 | 锁定 | 鎖定 | 冻结 | 凍結 | 停用 | 封禁 | 잠겼 | 잠금 | 정지 | 차단`,
+   ロックされ | 停止され | 凍結 | 无效账户 | 锁定 | 鎖定 | 冻结 | 凍結 | 停用 | 封禁 | 잠겼 | 잠금 | 정지 | 차단 | تم قفل | محظور`,
 )
 
 export const tooManyWords = words(
