@@ -3,7 +3,8 @@
 // of an hour.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { runAtZoo, type Mode } from '../fixtures/login-at-zoo.ts'
+import type { Mode } from '../fixtures/login-at-place.ts'
+import { runAtZoo } from '../fixtures/login-at-zoo.ts'
 import { sites } from '../fixtures/login-zoo/sites.ts'
 
 /** One of every idea; the others differ in their looks. */
