@@ -90,7 +90,8 @@ export const rabbitmq: Software = {
     // When it refuses a request of the page, the browser asks for a password as well, and the page waits for that.
     const browser = await tab.context().newCDPSession(tab)
     browser.on('Fetch.requestPaused', ({ requestId }) => {
-      void browser.send('Fetch.continueRequest', { requestId })
+      // The page may be closed meanwhile.
+      browser.send('Fetch.continueRequest', { requestId }).catch(() => {})
     })
     browser.on('Fetch.authRequired', ({ requestId }) => {
       const authChallengeResponse = { response: 'CancelAuth' } as const
