@@ -17,7 +17,7 @@ export interface EngineRow {
   /** `as described`, or what was otherwise. */
   readonly verdict: string
   readonly seconds: number
-  /** For whoever wants to know why: what was asked, what it came to, and what the page said at the end. */
+  /** For whoever wants to know why: what was asked and done, what it came to, and what the page said at the end. */
   readonly details: readonly string[]
 }
 
@@ -83,7 +83,8 @@ async function detailsOf(report: LoginReport, hands: HandsUnderTest): Promise<st
       : outcome
         ? [`came to: ${outcome.postLoginUrl}, checks ${JSON.stringify(outcome.checks)}`]
         : []
-  return [...asked, ...came, ...(verdict === 'as described' ? [] : await lastPage(hands))]
+  const did = `did: ${hands.acts.join(', ')}`
+  return [...asked, did, ...came, ...(verdict === 'as described' ? [] : await lastPage(hands))]
 }
 
 async function lastPage(hands: HandsUnderTest): Promise<string[]> {
