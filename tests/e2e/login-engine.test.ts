@@ -5,7 +5,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { login } from '@berth/login/login'
 import type { Checks, Plan } from '@berth/login/memory'
-import { runAtZoo, type Mode } from '../fixtures/login-at-zoo.ts'
+import type { Mode } from '../fixtures/login-at-place.ts'
+import { runAtZoo } from '../fixtures/login-at-zoo.ts'
 import { HandsUnderTest } from '../fixtures/login-hands.ts'
 import { credentialOf } from '../fixtures/login-person.ts'
 import { sites } from '../fixtures/login-zoo/sites.ts'
@@ -61,7 +62,7 @@ for (const name of ['classic-form', 'random-names', 'email-first']) {
         hands,
         domain: site.domain,
         allowedDomains: site.allowedDomains,
-        known: credentialOf(site, variant),
+        known: credentialOf(site.user(variant.user), variant, site.description.ssoProvider),
         isAttended: false,
         plan: memory?.plan,
         checks: memory?.checks,

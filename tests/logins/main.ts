@@ -1,6 +1,7 @@
 // Login pages of real software, installed from the package registries: `npm run logins`, some minutes, needs the network.
 // `npm run logins -- --only jupyter,dokuwiki` for some of it. Each is installed into a directory that is removed afterwards,
-// started on loopback, and shown to do what its description says.
+// started on loopback, and shown to do what its description says. With `--engine` the login engine then goes through it as
+// well, and a table at the end says how that went.
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -12,28 +13,34 @@ import { eventually } from '../fixtures/host.ts'
 import type { ValueName, Variant } from '../fixtures/login-zoo/kit/site.ts'
 import { BROWSER_ARGS } from '../fixtures/login-zoo/zoo.ts'
 import { software } from './all.ts'
+import { runEngine, type EngineRow } from './engine.ts'
+import { owning } from './owning.ts'
 import type { Kept, RunningSoftware, Software } from './software.ts'
 
 const WITHIN_MS = 30_000
 
-const { values } = parseArgs({ options: { only: { type: 'string', default: '' } } })
+const { values } = parseArgs({
+  options: { only: { type: 'string', default: '' }, engine: { type: 'boolean', default: false } },
+})
 const names = values.only ? values.only.split(',') : software.map(({ name }) => name)
+const rows: EngineRow[] = []
 
 for (const name of names) {
   const one = software.find((each) => each.name === name)
   if (!one)
     throw new Error(`There is no software "${name}", only ${software.map((each) => each.name).join(', ')}`)
-  const cleanups: (() => void | Promise<void>)[] = []
   const startedAt = performance.now()
   try {
-    const done = await show({ after: (cleanup) => void cleanups.push(cleanup) }, one)
+    const done = await owning((owner) => show(owner, one))
     console.log(`${name}: ${done.join(', ')}; took ${Math.round((performance.now() - startedAt) / 1000)} s`)
   } catch (error) {
     process.exitCode = 1
     console.error(`${name} failed:`, error)
-  } finally {
-    for (const cleanup of cleanups) await cleanup()
   }
+}
+if (values.engine) {
+  console.table(rows, ['software', 'attempt', 'verdict', 'seconds'])
+  if (rows.some(({ verdict }) => verdict !== 'as described')) process.exitCode = 1
 }
 
 async function show(owner: Owner, one: Software): Promise<string[]> {
@@ -46,6 +53,14 @@ async function show(owner: Owner, one: Software): Promise<string[]> {
   for (const variant of one.variants) {
     await signIn(browser, { one, running, variant })
     done.push(variant.name)
+  }
+  await browser.close()
+  if (!values.engine) return done
+  for await (const row of runEngine(one, running)) {
+    rows.push(row)
+    console.log(
+      [`${one.name}, ${row.attempt}: ${row.verdict}, ${row.seconds} s`, ...row.details].join('\n  '),
+    )
   }
   return done
 }

@@ -38,6 +38,11 @@ export async function unpackFromDebian(directory: string, packages: readonly str
   return root
 }
 
+/** Environment of programs of such a tree, which find their libraries in it. */
+export function librariesOf(root: string): { readonly LD_LIBRARY_PATH: string } {
+  return { LD_LIBRARY_PATH: `${root}/usr/lib/x86_64-linux-gnu:${root}/lib/x86_64-linux-gnu` }
+}
+
 async function turnLinksInside(root: string, directory: string): Promise<void> {
   for (const entry of await readdir(directory, { withFileTypes: true })) {
     const path = join(directory, entry.name)

@@ -1,0 +1,42 @@
+// What the browser of a login keeps of the software, and how it loses all of it.
+import type { CdpConnection } from '../../packages/agent/src/chromium/cdp-connection.ts'
+import type { HandsUnderTest } from '../fixtures/login-hands.ts'
+import type { Kept } from './software.ts'
+
+export async function keptBy(hands: HandsUnderTest, origin: string): Promise<Kept> {
+  using cdp = await hands.agent.openCdp()
+  const { cookies } = await cdp.call<{ cookies: { name: string; value: string }[] }>('Storage.getCookies')
+  return {
+    cookies: cookies.map(({ name, value }) => `${name}=${value}`).join('; '),
+    local: await evaluate(cdp, origin, '({ ...localStorage })'),
+  }
+}
+
+export async function forgetAll(hands: HandsUnderTest, origin: string): Promise<void> {
+  using cdp = await hands.agent.openCdp()
+  await evaluate(cdp, origin, 'localStorage.clear(), sessionStorage.clear()')
+  await cdp.call('Storage.clearDataForOrigin', { origin, storageTypes: 'all' }, await attach(cdp, origin))
+  await cdp.call('Storage.clearCookies')
+}
+
+async function evaluate<T>(cdp: CdpConnection, origin: string, expression: string): Promise<T> {
+  const { result } = await cdp.call<{ result: { value: T } }>(
+    'Runtime.evaluate',
+    { expression, returnByValue: true },
+    await attach(cdp, origin),
+  )
+  return result.value
+}
+
+async function attach(cdp: CdpConnection, origin: string): Promise<string> {
+  const { targetInfos } = await cdp.call<{
+    targetInfos: { targetId: string; type: string; url: string }[]
+  }>('Target.getTargets')
+  const page = targetInfos.find(({ type, url }) => type === 'page' && URL.parse(url)?.origin === origin)
+  if (!page) throw new Error(`No page of ${origin} is open`)
+  const { sessionId } = await cdp.call<{ sessionId: string }>('Target.attachToTarget', {
+    targetId: page.targetId,
+    flatten: true,
+  })
+  return sessionId
+}

@@ -1,0 +1,99 @@
+// The login engine at real software, with an agent and a Chromium of its own for every attempt: alone with a credential
+// and attended, with the right password and with another; and whether it knows afterwards who is in and who is out.
+import { logInAt, type LoginPlace, type LoginReport, type Mode } from '../fixtures/login-at-place.ts'
+import { HandsUnderTest } from '../fixtures/login-hands.ts'
+import { credentialOf, describe } from '../fixtures/login-person.ts'
+import type { ValueName, Variant } from '../fixtures/login-zoo/kit/site.ts'
+import { forgetAll, keptBy } from './browser-under-test.ts'
+import { owning } from './owning.ts'
+import type { RunningSoftware, Software } from './software.ts'
+
+const WITHIN_MS = 180_000
+const MOST_TEXT = 600
+
+export interface EngineRow {
+  readonly software: string
+  readonly attempt: string
+  /** `as described`, or what was otherwise. */
+  readonly verdict: string
+  readonly seconds: number
+  /** For whoever wants to know why: what was asked and done, what it came to, and what the page said at the end. */
+  readonly details: readonly string[]
+}
+
+export async function* runEngine(one: Software, running: RunningSoftware): AsyncGenerator<EngineRow> {
+  for (const mode of ['alone', 'attended'] as const) {
+    for (const variant of one.variants) {
+      const startedAt = performance.now()
+      const { verdict, details } = await owning((owner) => attempt({ owner, one, running, variant, mode }))
+      const seconds = Math.round((performance.now() - startedAt) / 1000)
+      yield { software: one.name, attempt: `${variant.name}, ${mode}`, verdict, seconds, details }
+    }
+  }
+}
+
+async function attempt(run: {
+  owner: Parameters<typeof HandsUnderTest.start>[0]
+  one: Software
+  running: RunningSoftware
+  variant: Variant
+  mode: Mode
+}): Promise<Pick<EngineRow, 'verdict' | 'details'>> {
+  const { owner, one, running, variant, mode } = run
+  const user = one.users.find(({ key }) => key === variant.user)!
+  const credential = mode === 'alone' ? credentialOf(user, variant) : undefined
+  const hands = await HandsUnderTest.start(owner)
+  try {
+    const place = placeOf(one, running)
+    const report = await logInAt({ hands, place, variant, credential, withinMs: WITHIN_MS })
+    return { verdict: report.verdict, details: await detailsOf(report, hands) }
+  } catch (error) {
+    return { verdict: String(error), details: await lastPage(hands) }
+  }
+}
+
+function placeOf(one: Software, running: RunningSoftware): LoginPlace {
+  const { host, origin } = new URL(running.url)
+  const value = (variant: Variant) => (name: ValueName) => {
+    const user = one.users.find(({ key }) => key === variant.user)!
+    return variant.gives?.[name] ?? user[name as 'password']
+  }
+  return {
+    domain: host,
+    loginUrl: one.loginPath && new URL(one.loginPath, running.url).href,
+    allowedDomains: [],
+    person: (variant) => ({ value: value(variant) }),
+    actElsewhere: () => Promise.reject(new Error(`Nothing is to be done elsewhere for "${one.name}"`)),
+    isSignedIn: async (hands) => running.isSignedIn(await keptBy(hands, origin)),
+    async signOut(hands) {
+      if (running.signOut) await running.signOut(await keptBy(hands, origin))
+      else await forgetAll(hands, origin)
+    },
+  }
+}
+
+async function detailsOf(report: LoginReport, hands: HandsUnderTest): Promise<string[]> {
+  const { outcome, questions, verdict } = report
+  const asked = questions.map(
+    (question) => `asked: ${describe(question)} said [${question.websiteError ?? ''}]`,
+  )
+  const came =
+    outcome?.isSuccess === false
+      ? [`came to: ${outcome.code}, ${outcome.message}, website said [${outcome.websiteError ?? ''}]`]
+      : outcome
+        ? [`came to: ${outcome.postLoginUrl}, checks ${JSON.stringify(outcome.checks)}`]
+        : []
+  const did = `did: ${hands.acts.join(', ')}`
+  return [...asked, did, ...came, ...(verdict === 'as described' ? [] : await lastPage(hands))]
+}
+
+async function lastPage(hands: HandsUnderTest): Promise<string[]> {
+  try {
+    const order = { quiet_ms: 0, most_ms: 1_000 }
+    const { url, status, frames } = await hands.look(order, AbortSignal.timeout(10_000))
+    const text = frames.map((frame) => frame.text).join(' | ')
+    return [`page: ${url} (${status}): ${text.replaceAll(/\s+/g, ' ').slice(0, MOST_TEXT)}`]
+  } catch (error) {
+    return [`page: cannot be seen, ${String(error)}`]
+  }
+}
