@@ -91,6 +91,26 @@ test('a request to loopback reaches the server there, in its own form and once f
   assert.equal(headers['connection'], 'close')
 })
 
+test('a server that keeps its connection gets one request of it all the same', async (t) => {
+  const { send } = await startProxy(t)
+  let got = ''
+  const keeping = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.on('data', (chunk) => {
+      got += chunk.toString()
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: keep-alive\r\n\r\nhi')
+    })
+  })
+  const port = await listen(keeping, t)
+  const answer = await send(
+    `GET http://localhost:${port}/own HTTP/1.1\r\nHost: x\r\nProxy-Connection: keep-alive\r\n\r\n` +
+      'GET http://example.test/of-another HTTP/1.1\r\nHost: example.test\r\nCookie: secret\r\n\r\n',
+  )
+  assert.match(answer, /^HTTP\/1\.1 200 OK\r\n[^]*Connection: close\r\n\r\nhi$/)
+  assert.match(got, /^GET \/own HTTP\/1\.1\r\n/)
+  assert.ok(!/proxy-connection|of-another|secret/i.test(got), got)
+})
+
 test('a tunnel to loopback is open both ways', async (t) => {
   const { send, ownPort } = await startProxy(t)
   const answer = await send(

@@ -2,7 +2,13 @@
 // instance, except for our own ports; everything else is the server's to judge, and is passed to it
 // as it came. Only the first request of a connection is looked at: later ones follow it to the
 // server, which looks at each, or find that a loopback connection is closed after one.
+import {
+  createServer as createHttpServer,
+  request as httpRequest,
+  type Server as HttpServer,
+} from 'node:http'
 import { connect, createServer, type NetConnectOpts, type Server, type Socket } from 'node:net'
+import { pipeline } from 'node:stream/promises'
 import { loopbackAddresses } from './loopback.ts'
 import { splice } from '@berth/kit/splice'
 
@@ -11,7 +17,7 @@ const HEAD_MS = 60_000
 const LINE_END = '\r\n'
 const HEAD_END = LINE_END + LINE_END
 /** Of the connection to the proxy, or about it. */
-const HOP_HEADER = /^(connection|keep-alive|proxy-connection)\s*:/i
+const HOP_HEADER = /^(connection|keep-alive|proxy-connection|transfer-encoding)$/i
 const PROXY_CREDENTIALS = /^proxy-authorization\s*:/im
 
 export interface ProxyOptions {
@@ -26,8 +32,8 @@ interface Target {
   readonly isTunnel: boolean
   readonly hostname: string
   readonly port: number
-  /** The request line as a server of its own expects it. */
-  readonly originLine: string
+  /** As a server of its own expects it. */
+  readonly originPath: string
 }
 
 class Refusal extends Error {
@@ -76,18 +82,66 @@ async function serveLoopback({ client, head, target, addresses }: LoopbackOption
     throw new Refusal('403 Forbidden', 'Cannot pass the request on: it has credentials for a proxy')
   }
   const server = await dial(addresses.map((host) => ({ host, port: target.port })))
-  if (target.isTunnel) client.write('HTTP/1.1 200 Connection established\r\n\r\n')
-  else server.write(toOriginForm(received.toString('latin1', 0, headEnd), target), 'latin1')
-  const body = received.subarray(headEnd)
-  if (body.length > 0) server.write(body)
-  splice(client, server)
+  if (target.isTunnel) {
+    client.write('HTTP/1.1 200 Connection established\r\n\r\n')
+    const rest = received.subarray(headEnd)
+    if (rest.length > 0) server.write(rest)
+    return splice(client, server)
+  }
+  ways.set(client, { server, originPath: target.originPath })
+  client.unshift(received)
+  insideRequests().emit('connection', client)
 }
 
-/** One request for one connection: the next may be for somebody else. */
-function toOriginForm(head: string, { originLine }: Target): string {
-  const [, ...headers] = head.slice(0, -HEAD_END.length).split(LINE_END)
-  const kept = headers.filter((line) => !HOP_HEADER.test(line))
-  return [originLine, ...kept, 'Connection: close'].join(LINE_END) + HEAD_END
+interface Way {
+  readonly server: Socket
+  readonly originPath: string
+}
+const ways = new WeakMap<Socket, Way>()
+let inside: HttpServer | undefined
+
+/**
+ * Requests to servers in the instance, read and written anew: one for each connection, as the next may be for somebody
+ * else. To ask a server to close it is not enough, some do not.
+ */
+function insideRequests(): HttpServer {
+  if (inside) return inside
+  inside = createHttpServer({ maxHeaderSize: MOST_HEAD_BYTES, requireHostHeader: false, requestTimeout: 0 })
+  inside.on('clientError', (_error, socket) => socket.destroy())
+  inside.on('request', (request, response) => {
+    const way = ways.get(request.socket)
+    // A second one came with the first.
+    if (!way) return void response.destroy()
+    ways.delete(request.socket)
+    response.sendDate = false
+    const asked = httpRequest({
+      method: request.method!,
+      path: way.originPath,
+      headers: [...endToEnd(request.rawHeaders), 'Connection', 'close'],
+      createConnection: () => way.server,
+      insecureHTTPParser: true,
+      maxHeaderSize: MOST_HEAD_BYTES,
+    })
+    response.once('close', () => way.server.destroy())
+    asked.on('error', () => response.destroy())
+    asked.once('response', (answer) => {
+      response.writeHead(answer.statusCode!, answer.statusMessage ?? '', [
+        ...endToEnd(answer.rawHeaders),
+        'Connection',
+        'close',
+      ])
+      pipeline(answer, response).catch(() => response.destroy())
+    })
+    pipeline(request, asked).catch(() => {})
+  })
+  return inside
+}
+
+/** Names and values in turn, without those that are about one connection; how long a body is, Node knows by itself. */
+function endToEnd(rawHeaders: readonly string[]): string[] {
+  return rawHeaders.flatMap((name, at) =>
+    at % 2 === 1 || HOP_HEADER.test(name) ? [] : [name, rawHeaders[at + 1]!],
+  )
 }
 
 function readTarget(line: string): Target {
@@ -104,8 +158,7 @@ function readTarget(line: string): Target {
   // The URL leaves out 80, its default.
   const port = url.port === '' ? 80 : Number(url.port)
   const path = target.replace(/^http:\/\/[^/?#\\]*/i, '')
-  const originLine = `${method} ${path.startsWith('/') ? path : `/${path}`} ${version}`
-  return { isTunnel, hostname: url.hostname, port, originLine }
+  return { isTunnel, hostname: url.hostname, port, originPath: path.startsWith('/') ? path : `/${path}` }
 }
 
 /** Resolves with all that came so far, once `mark` is in it. */

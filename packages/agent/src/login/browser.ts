@@ -104,6 +104,8 @@ export class LoginBrowser {
       })
       const tab = this.#newTab(conversation, { targetId, sessionId })
       await tab.begin({ isWaiting: false })
+      // What is asked is how things stand now: a page that only says "not modified" would be shown as it was before.
+      await cdp.call('Network.setCacheDisabled', { cacheDisabled: true }, sessionId)
       const { isQuiet, failure } = await this.#goTo(tab, () => tab, order, signal)
       const sight = tellOf(tab, { seen: await this.#see(() => tab), isQuiet, isPopup: false })
       return { ...sight, failure: failure ?? sight.failure }

@@ -158,7 +158,9 @@ export class LoginRun {
     const { domain, loginUrl } = this.#options
     if (loginUrl && isOf(loginUrl, this.#own)) return this.#browser.visit(new URL('/', loginUrl).href)
     const secure = await this.#browser.visit(`https://${domain}/`)
-    return secure.failure === null || /NAME_NOT_RESOLVED/.test(secure.failure)
+    // A server that speaks no TLS may refuse, or just say nothing.
+    const isAnswered = secure.failure === null && secure.status !== null
+    return isAnswered || /NAME_NOT_RESOLVED/.test(secure.failure ?? '')
       ? secure
       : this.#browser.visit(`http://${domain}/`)
   }
@@ -167,8 +169,9 @@ export class LoginRun {
     if (sight.failure !== null)
       return this.#retry('network_error', `The page could not be loaded: ${sight.failure}`)
     const reading = readPage(sight, { linesBefore: this.#sent?.lines })
-    if (sight.http_auth) return { sight: await this.#answerHttp(sight) }
     const { obstacle, form, choices, waiting, confirm, dismiss } = reading
+    // Beside a form it is a script that was refused, and the page says so itself: to answer would be to try once more.
+    if (sight.http_auth && !form) return { sight: await this.#answerHttp(sight) }
     if (obstacle && !isAvoidable(reading)) {
       const text = obstacle.text && mask(obstacle.text, this.#values.all)
       if (obstacle.code === 'website_error') return this.#retry('website_error', obstacle.message, text)

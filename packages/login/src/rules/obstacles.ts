@@ -111,7 +111,9 @@ function captcha(sight: PageSight, { scenes, form }: Findings): Obstacle | undef
       /captcha/i.test(trace) &&
       !/badge|cf-turnstile/i.test(trace),
   )
-  if (asked || widget || puzzle)
+  // A picture for others, beside a form that has all it needs, asks nothing of us.
+  const isWhole = form !== undefined && !asked && form.fields.some(({ kind }) => kind === 'password')
+  if (asked || widget || (puzzle && !isWhole))
     return obstacle('captcha_blocked', 'The website asks for a captcha to be solved')
   return undefined
 }
