@@ -104,8 +104,6 @@ export class LoginBrowser {
       })
       const tab = this.#newTab(conversation, { targetId, sessionId })
       await tab.begin({ isWaiting: false })
-      // What is asked is how things stand now: a page that only says "not modified" would be shown as it was before.
-      await cdp.call('Network.setCacheDisabled', { cacheDisabled: true }, sessionId)
       const { isQuiet, failure } = await this.#goTo(tab, () => tab, order, signal)
       const sight = tellOf(tab, { seen: await this.#see(() => tab), isQuiet, isPopup: false })
       return { ...sight, failure: failure ?? sight.failure }
@@ -117,11 +115,19 @@ export class LoginBrowser {
   async #goTo(tab: Tab, current: () => Tab, order: VisitOrder, signal: AbortSignal) {
     const { url, quiet_ms: quietMs, most_ms: mostMs } = order
     const deadline = performance.now() + mostMs
+    // What is asked is how things stand now: a document that is only "not modified" would be shown as it was before.
+    const bypass = (cacheDisabled: boolean) =>
+      tab.cdp.dispatch('Network.setCacheDisabled', { cacheDisabled }, tab.sessionId)
+    bypass(true)
     // It answers when the new document is there, which may be never.
     const asked = tab.navigate(url, mostMs + 1_000).catch(() => null)
-    const isQuiet = await whenQuiet(current, { quietMs, deadline, signal })
-    const failure = isQuiet ? await asked : null
-    return { isQuiet, failure }
+    try {
+      const isQuiet = await whenQuiet(current, { quietMs, deadline, signal })
+      const failure = isQuiet ? await asked : null
+      return { isQuiet, failure }
+    } finally {
+      bypass(false)
+    }
   }
 
   async #whenChanged(current: () => Tab, deadline: number, signal: AbortSignal): Promise<void> {

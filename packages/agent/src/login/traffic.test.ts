@@ -134,6 +134,24 @@ suite('traffic', () => {
     assert.deepEqual(part.http_auth, { origin, scheme: 'digest', realm: 'Part', is_rejected: true })
   })
 
+  test('a visit shows how things stand now, whatever is in the cache', async () => {
+    const login = shared()
+    let isIn = true
+    login.pages['/kept'] = (request, response) => {
+      const headers = {
+        'last-modified': 'Mon, 01 Jan 2024 00:00:00 GMT',
+        'cache-control': 'private, max-age=0',
+      }
+      if (request.headers['if-modified-since']) return void response.writeHead(304, headers).end()
+      response.writeHead(200, { ...headers, 'content-type': 'text/html' })
+      response.end(`<title>${isIn ? 'In' : 'Out'}</title>`)
+    }
+    assert.equal((await login.visit('/kept')).frames[0]!.title, 'In')
+    isIn = false
+    assert.equal((await login.visit('/kept', { aside: true })).frames[0]!.title, 'Out')
+    assert.equal((await login.visit('/kept')).frames[0]!.title, 'Out')
+  })
+
   test('a look waits until the page shows something else', async () => {
     const login = shared()
     login.pages['/push'] =
