@@ -67,8 +67,9 @@ for (const [size, viewport] of Object.entries(sizes)) {
       context = await browser.newContext({ viewport, hasTouch: size === 'phone' })
       page = await context.newPage()
       page.on('console', (message) => {
-        // Of a code that is refused on purpose; and the live view is not made for plain HTTP.
-        const isExpected = /410|noVNC requires a secure context/.test(message.text())
+        // Of a code that is refused on purpose; the live view is not made for plain HTTP, and its session may be
+        // over before it is connected.
+        const isExpected = /410|noVNC requires a secure context|reason: session deleted/.test(message.text())
         if (message.type() === 'error' && !isExpected) strange.push(message.text())
       })
       page.on('pageerror', (error) => strange.push(String(error)))

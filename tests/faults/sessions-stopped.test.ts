@@ -102,7 +102,7 @@ describe('a stopped', { concurrency: 2 }, () => {
     const cdp = await CdpClient.open(session.cdp_ws_url)
     // Long enough for a renewal to be under way, which is then answered to a server that does not listen.
     const agent = await stop(session, 'agent', stopped)
-    await delay((LEASE_SECONDS * 1000 * 3) / 5)
+    await delay((LEASE_SECONDS * 1000) / 2)
     stopped.process.kill('SIGSTOP')
     process.kill(agent, 'SIGCONT')
     await delay((LEASE_SECONDS * 1000 * 3) / 4)

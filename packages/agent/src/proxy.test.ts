@@ -111,6 +111,48 @@ test('a server that keeps its connection gets one request of it all the same', a
   assert.ok(!/proxy-connection|of-another|secret/i.test(got), got)
 })
 
+test('answers that no server should give are no harm to the proxy', async (t) => {
+  const { send } = await startProxy(t)
+  let answer = ''
+  const odd = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', () => socket.end(answer, 'latin1'))
+  })
+  const port = await listen(odd, t)
+  const ask = () => send(`GET http://localhost:${port}/ HTTP/1.1\r\nHost: x\r\n\r\n`)
+  for (answer of [
+    'HTTP/1.1 000 Nothing\r\nContent-Length: 0\r\n\r\n',
+    'HTTP/1.1 200 O\x01K\r\nContent-Length: 0\r\n\r\n',
+    'HTTP/1.1 200 OK\r\nX: a\x01b\r\nContent-Length: 0\r\n\r\n',
+    'HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n',
+    'nonsense',
+    '',
+  ]) {
+    assert.match(await ask(), /^$|^HTTP\/1\.1 502 /, JSON.stringify(answer))
+  }
+  answer = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi'
+  assert.match(await ask(), /hi$/)
+})
+
+test('a body keeps its frame, whatever the method', async (t) => {
+  const { send } = await startProxy(t)
+  let got = ''
+  const server = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.on('data', (chunk) => {
+      got += chunk.toString()
+      if (got.endsWith('0\r\n\r\n')) socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+    })
+  })
+  const port = await listen(server, t)
+  const body = '16\r\nGET /hidden HTTP/1.1\r\n\r\n0\r\n\r\n'
+  await send(
+    `DELETE http://localhost:${port}/x HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${body}`,
+  )
+  assert.match(got, /transfer-encoding: chunked/i)
+  assert.ok(got.includes('\r\n\r\n16\r\nGET /hidden'), got)
+})
+
 test('a tunnel to loopback is open both ways', async (t) => {
   const { send, ownPort } = await startProxy(t)
   const answer = await send(

@@ -17,7 +17,7 @@ const HEAD_MS = 60_000
 const LINE_END = '\r\n'
 const HEAD_END = LINE_END + LINE_END
 /** Of the connection to the proxy, or about it. */
-const HOP_HEADER = /^(connection|keep-alive|proxy-connection|transfer-encoding)$/i
+const HOP_HEADER = /^(connection|keep-alive|proxy-connection)$/i
 const PROXY_CREDENTIALS = /^proxy-authorization\s*:/im
 
 export interface ProxyOptions {
@@ -89,6 +89,8 @@ async function serveLoopback({ client, head, target, addresses }: LoopbackOption
     return splice(client, server)
   }
   ways.set(client, { server, originPath: target.originPath })
+  // Also of one that leaves, or turns out to be no request, before anybody looks at it.
+  client.once('close', () => server.destroy())
   client.unshift(received)
   insideRequests().emit('connection', client)
 }
@@ -122,14 +124,18 @@ function insideRequests(): HttpServer {
       insecureHTTPParser: true,
       maxHeaderSize: MOST_HEAD_BYTES,
     })
-    response.once('close', () => way.server.destroy())
     asked.on('error', () => response.destroy())
+    // Without a listener Node would keep its socket for whoever switches protocols, and nobody does.
+    asked.once('upgrade', () => response.destroy())
     asked.once('response', (answer) => {
-      response.writeHead(answer.statusCode!, answer.statusMessage ?? '', [
-        ...endToEnd(answer.rawHeaders),
-        'Connection',
-        'close',
-      ])
+      try {
+        const headers = [...endToEnd(answer.rawHeaders), 'Connection', 'close']
+        response.writeHead(answer.statusCode!, answer.statusMessage ?? '', headers)
+      } catch {
+        // A status or a header that cannot be: whoever sent it, the agent goes on.
+        response.destroy()
+        return
+      }
       pipeline(answer, response).catch(() => response.destroy())
     })
     pipeline(request, asked).catch(() => {})
@@ -137,7 +143,7 @@ function insideRequests(): HttpServer {
   return inside
 }
 
-/** Names and values in turn, without those that are about one connection; how long a body is, Node knows by itself. */
+/** Names and values in turn, without those that are about one connection. How a body is framed stays as it is. */
 function endToEnd(rawHeaders: readonly string[]): string[] {
   return rawHeaders.flatMap((name, at) =>
     at % 2 === 1 || HOP_HEADER.test(name) ? [] : [name, rawHeaders[at + 1]!],

@@ -52,7 +52,23 @@ const MOST_DOMAINS = 50
 /** The longest host name, with a wildcard or a port. */
 const LONGEST_DOMAIN = 262
 
+const fieldKinds = ['identifier', 'password', 'code', 'totp_code', 'totp_secret', 'text'] as const
+export type FieldKind = (typeof fieldKinds)[number]
+
+const choiceKinds = [
+  'mfa_method',
+  'sso_provider',
+  'sign_in_method',
+  'auth_method',
+  'identifier_method',
+  'account',
+  'other',
+] as const
+export type ChoiceKind = (typeof choiceKinds)[number]
+
 const mfaTypes = ['sms', 'call', 'email', 'totp', 'push', 'password', 'switch'] as const
+export type MfaType = (typeof mfaTypes)[number]
+
 const maybe = (description: string) => Type.Optional(Nullable(Type.String({ description })))
 
 const ProxyReference = Strict(
@@ -87,7 +103,7 @@ const DiscoveredField = Type.Object({
 const FlowField = Type.Object({
   id: Type.String({ description: 'Names it in `field_values` of a submission' }),
   ref: Type.String({ description: 'Under which its value is kept in a credential' }),
-  type: OneOf(['identifier', 'password', 'code', 'totp_code', 'totp_secret', 'text'] as const, {
+  type: OneOf(fieldKinds, {
     description: 'What it is for',
   }),
   label: Type.Optional(Type.String({ description: 'As the page calls it' })),
@@ -100,18 +116,7 @@ const FlowField = Type.Object({
 
 const FlowChoice = Type.Object({
   id: Type.String({ description: 'For `selected_choice_id` of a submission' }),
-  type: OneOf(
-    [
-      'mfa_method',
-      'sso_provider',
-      'sign_in_method',
-      'auth_method',
-      'identifier_method',
-      'account',
-      'other',
-    ] as const,
-    { description: 'What is chosen' },
-  ),
+  type: OneOf(choiceKinds, { description: 'What is chosen' }),
   label: Type.String({ description: 'As the page calls it' }),
   description: Type.Optional(Nullable(Type.String({ description: 'What the page says beside it' }))),
   observed_selector: Type.Optional(Nullable(Type.String({ description: 'CSS selector on the page' }))),

@@ -2,7 +2,7 @@
 // meanwhile: what it would call somebody's silence was its own. So time is counted in ticks, and a late one is
 // worth little.
 const TICK_MS = 250
-const MOST_TICK_MS = 1_000
+const MOST_TICK_MS = 500
 
 export class WakingTime implements Disposable {
   #ms = 0

@@ -1,23 +1,9 @@
 // What a login is given, what it says while it goes on, and what it comes to. Nothing here knows of rows or servers.
+import type { ChoiceKind, FieldKind, MfaType } from '@berth/contracts/auth-connections'
 import type { Hands } from './hands.ts'
 import type { Checks, Plan } from './memory.ts'
 
-export const fieldKinds = ['identifier', 'password', 'code', 'totp_code', 'totp_secret', 'text'] as const
-export type FieldKind = (typeof fieldKinds)[number]
-
-export const mfaTypes = ['sms', 'call', 'email', 'totp', 'push', 'password', 'switch'] as const
-export type MfaType = (typeof mfaTypes)[number]
-
-export const choiceKinds = [
-  'mfa_method',
-  'sso_provider',
-  'sign_in_method',
-  'auth_method',
-  'identifier_method',
-  'account',
-  'other',
-] as const
-export type ChoiceKind = (typeof choiceKinds)[number]
+export type { ChoiceKind, FieldKind, MfaType }
 
 /** Something that the person is to fill in. */
 export interface AskedField {

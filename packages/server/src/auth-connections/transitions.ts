@@ -21,45 +21,19 @@ export const flowEvents = [
 ] as const
 export type FlowEvent = (typeof flowEvents)[number]
 
-type Row = Partial<Record<FlowEvent, FlowStep | FlowStatus>>
-
-/** Where an end is reached, the step stays what it was, but for a success. */
-const ends = { fails: 'FAILED', expires: 'EXPIRED', is_canceled: 'CANCELED' } as const
-
-const rows: Readonly<Record<Exclude<FlowStep, 'COMPLETED'>, Row>> = {
-  DISCOVERING: {
-    discovers: 'DISCOVERING',
-    submits: 'SUBMITTING',
-    asks: 'AWAITING_INPUT',
-    awaits_action: 'AWAITING_EXTERNAL_ACTION',
-    succeeds: 'SUCCESS',
-    ...ends,
-  },
-  SUBMITTING: {
-    discovers: 'DISCOVERING',
-    submits: 'SUBMITTING',
-    asks: 'AWAITING_INPUT',
-    awaits_action: 'AWAITING_EXTERNAL_ACTION',
-    succeeds: 'SUCCESS',
-    ...ends,
-  },
-  // The page may move on while it waits: somebody uses the live view, or a code arrives by itself.
-  AWAITING_INPUT: {
-    discovers: 'DISCOVERING',
-    submits: 'SUBMITTING',
-    asks: 'AWAITING_INPUT',
-    awaits_action: 'AWAITING_EXTERNAL_ACTION',
-    succeeds: 'SUCCESS',
-    ...ends,
-  },
-  AWAITING_EXTERNAL_ACTION: {
-    discovers: 'DISCOVERING',
-    submits: 'SUBMITTING',
-    asks: 'AWAITING_INPUT',
-    awaits_action: 'AWAITING_EXTERNAL_ACTION',
-    succeeds: 'SUCCESS',
-    ...ends,
-  },
+/**
+ * The same from every step, as the page may move on while somebody is asked: by the live view, or by a code that
+ * arrives by itself. Where an end is reached, the step stays what it was, but for a success.
+ */
+const ways: Readonly<Record<FlowEvent, FlowStep | FlowStatus>> = {
+  discovers: 'DISCOVERING',
+  submits: 'SUBMITTING',
+  asks: 'AWAITING_INPUT',
+  awaits_action: 'AWAITING_EXTERNAL_ACTION',
+  succeeds: 'SUCCESS',
+  fails: 'FAILED',
+  expires: 'EXPIRED',
+  is_canceled: 'CANCELED',
 }
 
 const steps: readonly string[] = ['DISCOVERING', 'AWAITING_INPUT', 'AWAITING_EXTERNAL_ACTION', 'SUBMITTING']
@@ -68,8 +42,7 @@ const isStep = (text: FlowStep | FlowStatus): text is FlowStep => steps.includes
 /** Undefined: there is no such way. */
 export function after({ status, step }: FlowState, event: FlowEvent): FlowState | undefined {
   if (status !== 'IN_PROGRESS' || step === 'COMPLETED') return undefined
-  const next = rows[step][event]
-  if (next === undefined) return undefined
+  const next = ways[event]
   if (isStep(next)) return { status, step: next }
   return { status: next, step: next === 'SUCCESS' ? 'COMPLETED' : step }
 }

@@ -300,6 +300,7 @@ export class Instances {
     let isHeard = !isNew
     let failingSince: number | undefined
     while (!over.signal.aborted && !this.#closing.signal.aborted) {
+      const turnAt = performance.now()
       // A frozen one does not count its lease, and cannot answer.
       if (instance.isFrozen) failingSince = undefined
       else {
@@ -324,7 +325,8 @@ export class Instances {
           }
         }
       }
-      await pause(everyMs, overOrClosing)
+      // Not longer: an answer that was waited for in vain has used up what the lease had to spare.
+      await pause(Math.max(0, turnAt + everyMs - performance.now()), overOrClosing)
     }
     if (!over.signal.aborted) return
     await ended

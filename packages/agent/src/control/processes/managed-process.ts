@@ -38,6 +38,8 @@ export class ManagedProcess {
   readonly #stdin: Writable
   /** Those who write take turns, so that what they write does not mix. */
   #writing: Promise<unknown> = Promise.resolve()
+  /** What is written after a new size is read by a program that has it. */
+  #resizing: Promise<unknown> = Promise.resolve()
   #exitCode: number | null = null
   #endedAt: number | undefined
   #isTimedOut = false
@@ -97,17 +99,15 @@ export class ManagedProcess {
     signalGroup(this.pid, signal)
   }
 
-  async resize(size: TerminalSize): Promise<void> {
-    if (!this.#terminal) {
-      throw new ControlError('bad_request', `Cannot resize process "${this.id}": it has no terminal`)
-    }
-    this.#refuseEnded('resize')
-    await this.#terminal.resize(size)
+  resize(size: TerminalSize): Promise<void> {
+    const done = this.#resizing.then(() => this.#resize(size))
+    this.#resizing = done.catch(() => {})
+    return done
   }
 
   /** Resolves when it, or its pipe, or a bounded queue has taken all of it. */
   write(data: Buffer, { andClose = false } = {}): Promise<void> {
-    const done = this.#writing.then(() => this.#write(data, andClose))
+    const done = Promise.all([this.#writing, this.#resizing]).then(() => this.#write(data, andClose))
     this.#writing = done.catch(() => {})
     return done
   }
@@ -115,6 +115,14 @@ export class ManagedProcess {
   /** Forgets its output. */
   forget(): void {
     this.#spool.close()
+  }
+
+  async #resize(size: TerminalSize): Promise<void> {
+    if (!this.#terminal) {
+      throw new ControlError('bad_request', `Cannot resize process "${this.id}": it has no terminal`)
+    }
+    this.#refuseEnded('resize')
+    await this.#terminal.resize(size)
   }
 
   async #write(data: Buffer, andClose: boolean): Promise<void> {
