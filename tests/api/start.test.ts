@@ -49,7 +49,7 @@ test('a port that is taken and a database that cannot be reached are clear error
 
 test('the first start prints a key that works and keeps it in a private file; a second mints none', async (t) => {
   const dataDir = tempDir(t)
-  const first = await startServer(t, { dataDir })
+  const first = await startServer(t, { dataDir, makesCluster: true })
   assert.match(first.output(), new RegExp(`Your API key +${first.key}`))
   assert.equal(statSync(join(dataDir, 'api-key')).mode & 0o777, 0o600)
   const curl = /^ {2}curl (.*)$/m.exec(first.output())?.[1]
@@ -79,12 +79,12 @@ test('BERTH_API_KEY is the first key, at the first start only', async (t) => {
 test('a data directory below one that the database account may not enter works', async (t) => {
   const closed = tempDir(t)
   chmodSync(closed, 0o700)
-  const server = await startServer(t, { dataDir: join(closed, 'data') })
+  const server = await startServer(t, { makesCluster: true, dataDir: join(closed, 'data') })
   assert.equal((await server.fetch('/org/projects')).status, 200)
 })
 
 test('a data directory with a path too long for a socket works', async (t) => {
-  const server = await startServer(t, { dataDir: join(tempDir(t), 'd'.repeat(120)) })
+  const server = await startServer(t, { makesCluster: true, dataDir: join(tempDir(t), 'd'.repeat(120)) })
   assert.equal((await server.fetch('/org/projects')).status, 200)
 })
 

@@ -21,7 +21,10 @@ for (const { at, during } of crashPoints) {
     const dataDir = tempDir(t)
     const env = { BERTH_CRASH_AT: at }
     if (during === 'start') {
-      await assert.rejects(startServer(t, { dataDir, env }), /ended with code null before it was ready/)
+      await assert.rejects(
+        startServer(t, { dataDir, env, makesCluster: true }),
+        /ended with code null before it was ready/,
+      )
     } else {
       const doomed = await startServer(t, { dataDir, env })
       await assert.rejects(create(doomed))

@@ -186,7 +186,6 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
     maxPooledSessions: config.BERTH_MAX_POOLED_SESSIONS,
   })
   part.attach(server)
-  const document = openApiDocument(operations)
   const routes = [
     ...part.routes,
     ...projectRoutes(projects),
@@ -197,8 +196,8 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
       version: VERSION,
       readiness,
       metrics,
-      openApi: JSON.stringify(document),
-      docs: docsPage(operations),
+      openApi: () => JSON.stringify(openApiDocument(operations)),
+      docs: () => docsPage(operations),
     }),
   ]
   mount(server, routes, {

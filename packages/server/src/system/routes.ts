@@ -7,18 +7,25 @@ export interface SystemOptions {
   readonly version: string
   readonly readiness: Readiness
   readonly metrics: Metrics
-  readonly openApi: string
-  readonly docs: string
+  /** Both are made when somebody first asks: a start has better things to do. */
+  readonly openApi: () => string
+  readonly docs: () => string
 }
 
 export function systemRoutes({ version, readiness, metrics, openApi, docs }: SystemOptions): Route[] {
+  const [document, page] = [once(openApi), once(docs)]
   return [
     route(contract.getHealth, () => ({ status: 'ok' as const, version })),
     route(contract.getReadiness, () => readiness.check()),
     route(contract.getMetrics, async () => ({ body: await metrics.render() })),
-    route(contract.getOpenApi, () => ({ body: openApi })),
-    route(contract.getDocs, () => ({ body: docs, headers: DOCS_HEADERS })),
+    route(contract.getOpenApi, () => ({ body: document() })),
+    route(contract.getDocs, () => ({ body: page(), headers: DOCS_HEADERS })),
   ]
+}
+
+function once(make: () => string): () => string {
+  let made: string | undefined
+  return () => (made ??= make())
 }
 
 /** The page is plain HTML with its style inside; nothing else may load or run. */
