@@ -24,8 +24,9 @@ function testStep() {
   const files = globSync(['packages/*/src/**/*.test.ts', 'scripts/**/*.test.ts', 'tests/**/*.test.ts'], {
     cwd: root,
   }).toSorted()
-  // Two files at a time: every file may start a server and a database of its own. A test that hangs fails.
-  const options = ['--test-concurrency=2', `--test-timeout=${LONGEST_TEST_MS}`]
+  // Three files at a time: every file may start a server and a database of its own, and then mostly waits for it. A
+  // test that hangs fails.
+  const options = ['--test-concurrency=3', `--test-timeout=${LONGEST_TEST_MS}`]
   return { name: 'tests', command: [node, '--test', ...options, ...files] }
 }
 

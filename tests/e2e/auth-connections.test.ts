@@ -186,3 +186,17 @@ test(
     assert.equal((profile as { version?: number }).version, undefined)
   },
 )
+
+test(
+  'a name that is nobody’s is a fault of the network, not of a website',
+  { timeout: 120_000 },
+  async () => {
+    const made = await client.auth.connections.create({ domain: 'nobody.invalid', profile_name: 'nobody' })
+    await connections.login(made.id)
+    const { error_code, error_message } = await reaches(server, made.id, 'FAILED', MOST_MS)
+    assert.deepEqual(
+      [error_code, error_message],
+      ['network_error', 'The page could not be loaded: destination_unavailable'],
+    )
+  },
+)

@@ -227,6 +227,7 @@ test('a terminal is on the websocket and on the output stream, for several at on
   one.socket.send(Buffer.from('sh -c "stty size; exec sleep 100"\r'))
   await eventually('its new size', () => one.text().includes('10 20\r\n'))
   one.socket.send(Buffer.from([3]))
+  await eventually('the prompt again', () => /10 20\r\n[^]*> $/.test(one.text()))
   one.socket.send(Buffer.from('echo code $?\r'))
   await eventually('Ctrl-C', () => one.text().includes('code 130\r\n'))
   const other = await attach(processId)

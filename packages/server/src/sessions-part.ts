@@ -8,7 +8,7 @@ import type { Logger } from 'pino'
 import { browserRoutes, callerOf } from './browsers/routes.ts'
 import { BrowserService } from './browsers/service.ts'
 import { Sessions } from './browsers/sessions.ts'
-import { countUsingProxy } from './browsers/store.ts'
+import { countUsingProxy, isUnsavedAfter } from './browsers/store.ts'
 import { BrowserView } from './browsers/view.ts'
 import { Policies } from './chrome-policy/policies.ts'
 import { Controls } from './control/controls.ts'
@@ -171,7 +171,7 @@ export async function startSessions(options: {
     routeOf: (record) => sessionProxies.routeOf(record),
     beforeDestroy: async ({ id, instance, reason, hasProfile }) => {
       await recordings.endAll(id, 'session_ended')
-      if (hasProfile && reason !== 'start_failed') await saver.saveAtEnd(id, instance)
+      if (hasProfile && !isUnsavedAfter(reason)) await saver.saveAtEnd(id, instance)
     },
     log,
   })

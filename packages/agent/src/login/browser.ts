@@ -85,18 +85,16 @@ export class LoginBrowser {
     const [main, ...popups] = conversation.stack
     for (const { targetId } of popups) conversation.cdp.dispatch('Target.closeTarget', { targetId })
     conversation.stack = [main!]
+    if (main!.isStuck) await this.#replace(conversation, main!)
     const current = () => currentOf(conversation)
-    const { isQuiet, failure } = await this.#goTo(main!, current, order, signal)
+    const { isQuiet, failure } = await this.#goTo(current(), current, order, signal)
     const sight = await this.#tell(current, isQuiet, conversation)
     return { ...sight, failure: failure ?? sight.failure }
   }
 
   async #visitAside(conversation: Conversation, order: VisitOrder, signal: AbortSignal): Promise<PageSight> {
     const { cdp } = conversation
-    const { targetId } = await cdp.call<{ targetId: string }>('Target.createTarget', {
-      url: 'about:blank',
-      background: true,
-    })
+    const targetId = await newPage(cdp, { background: true })
     try {
       const { sessionId } = await cdp.call<{ sessionId: string }>('Target.attachToTarget', {
         targetId,
@@ -231,13 +229,23 @@ export class LoginBrowser {
     if (this.#conversation === conversation) this.#conversation = undefined
   }
 
+  async #replace(conversation: Conversation, { targetId }: Tab): Promise<void> {
+    // The new one first: without a page Chromium ends.
+    const fresh = await newPage(conversation.cdp)
+    conversation.cdp.dispatch('Target.closeTarget', { targetId })
+    conversation.stack = []
+    await this.#takePage(conversation, fresh)
+  }
+
   async #takeFirstPage(conversation: Conversation): Promise<void> {
     const { cdp } = conversation
     const { targetInfos } = await cdp.call<{ targetInfos: TargetInfo[] }>('Target.getTargets')
     const first = targetInfos.find(({ type }) => type === 'page')
-    const targetId =
-      first?.targetId ??
-      (await cdp.call<{ targetId: string }>('Target.createTarget', { url: 'about:blank' })).targetId
+    await this.#takePage(conversation, first?.targetId ?? (await newPage(cdp)))
+  }
+
+  async #takePage(conversation: Conversation, targetId: string): Promise<void> {
+    const { cdp } = conversation
     const attached = { targetId, flatten: true }
     const { sessionId } = await cdp.call<{ sessionId: string }>(
       'Target.attachToTarget',
@@ -305,6 +313,11 @@ function currentOf({ stack }: Pick<Conversation, 'stack'>): Tab {
   const tab = stack.at(-1)
   if (!tab) throw new BrowserGone('The page was closed')
   return tab
+}
+
+async function newPage(cdp: CdpConnection, options: { background?: boolean } = {}): Promise<string> {
+  const page = { url: 'about:blank', ...options }
+  return (await cdp.call<{ targetId: string }>('Target.createTarget', page)).targetId
 }
 
 function tellOf(tab: Tab, told: { seen: Seen; isQuiet: boolean; isPopup: boolean }): PageSight {

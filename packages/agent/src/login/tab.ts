@@ -14,7 +14,7 @@ const MOST_NAVIGATIONS = 5
 const TOO_MANY_DIALOGS = 30
 const MOST_ANSWERS = 50
 const MOST_SESSIONS = 60
-const TOLD_HEADERS = new Set(['www-authenticate', 'retry-after', 'server', 'cf-mitigated'])
+const TOLD_HEADERS = new Set(['www-authenticate', 'retry-after', 'server', 'cf-mitigated', 'proxy-status'])
 const SHORT = 300
 /** What is to happen later than that does not happen while somebody waits for the page to be quiet. */
 const SOON_SECONDS = 10
@@ -91,6 +91,7 @@ export class Tab {
   #comingAuth: AskedAuth | null = null
   #askedAuth: AskedAuth | null = null
   #isCrashed = false
+  #isStuck = false
   #isClosed = false
   #usedAt = -Infinity
   /** One that was ordered and is not there yet. */
@@ -196,13 +197,18 @@ export class Tab {
     })
   }
 
+  /** Nothing helped: another page has to take its place. */
+  get isStuck(): boolean {
+    return this.#isStuck
+  }
+
   /** The next document may have the same process, and would wait for a script without an end. */
   async #endWhatBlocks(): Promise<void> {
     for (const remedy of ['Runtime.terminateExecution', 'Page.crash']) {
       if (await this.#isFree()) return
       this.cdp.dispatch(remedy, {}, this.sessionId)
     }
-    await this.#isFree()
+    this.#isStuck = !(await this.#isFree())
   }
 
   async #isFree(): Promise<boolean> {
@@ -355,9 +361,12 @@ export class Tab {
     this.#isCrashed = false
     this.#dialogCount = 0
     this.traffic.keepOnly(frame.loaderId)
+    const answer = this.#answers.get(frame.loaderId)
     const failure =
-      frame.unreachableUrl === undefined ? null : (this.#failures.get(frame.loaderId) ?? 'net::ERR_FAILED')
-    const { status = null, headers = {} } = failure === null ? (this.#answers.get(frame.loaderId) ?? {}) : {}
+      frame.unreachableUrl === undefined
+        ? refusalOf(answer)
+        : (this.#failures.get(frame.loaderId) ?? 'net::ERR_FAILED')
+    const { status = null, headers = {} } = failure === null ? (answer ?? {}) : {}
     this.#answers.clear()
     this.#failures.clear()
     this.#askedAuth = this.#comingAuth
@@ -419,6 +428,12 @@ function answeredBy({ status, headers }: { status: number; headers: Record<strin
     .map(([name, value]) => [name.toLowerCase(), value.slice(0, SHORT)] as const)
     .filter(([name]) => TOLD_HEADERS.has(name))
   return { status, headers: Object.fromEntries(told) }
+}
+
+/** Why the way out did not reach the website, if it says so: over plain HTTP its refusal looks like a page. */
+function refusalOf(answer: Answered | undefined): string | null {
+  const [proxy, reason] = answer?.headers['proxy-status']?.split('; error=') ?? []
+  return proxy === 'berth' && reason ? reason : null
 }
 
 function keep<T>(map: Map<string, T>, key: string, value: T): void {

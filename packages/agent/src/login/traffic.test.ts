@@ -81,6 +81,11 @@ suite('traffic', () => {
     assert.equal(empty.failure, 'net::ERR_ABORTED')
     const again = await login.visit('/limited')
     assert.equal(again.failure, null)
+    // As the way out answers for a website that it cannot reach.
+    login.pages['/unreached'] = (_request, response) =>
+      void response.writeHead(502, { 'proxy-status': 'berth; error=destination_unavailable' }).end('{}')
+    const unreached = await login.visit('/unreached')
+    assert.deepEqual([unreached.status, unreached.failure], [null, 'destination_unavailable'])
     await assert.rejects(login.visit('file:///etc/passwd'), /400/)
     await assert.rejects(login.visit('javascript:alert(1)'), /400/)
   })

@@ -60,6 +60,7 @@ export const browserColumns = [
 
 /** Ends after which there is nothing left to save, or nothing worth it. */
 const UNSAVED_ENDS: readonly EndReason[] = ['start_failed', 'crashed', 'out_of_memory', 'lost']
+export const isUnsavedAfter = (reason: EndReason) => UNSAVED_ENDS.includes(reason)
 
 export interface Occupancy {
   readonly ofOrganization: number
@@ -179,7 +180,7 @@ export async function markEnded(
 /** What ends a session also says whether it is being saved from then on. */
 export function savingAfter(reason: EndReason) {
   const isWanted = sql`profile_id IS NOT NULL AND profile_save_changes AND NOT is_starting`
-  const isUnsaved = UNSAVED_ENDS.includes(reason)
+  const isUnsaved = isUnsavedAfter(reason)
   const state: SaveState = isUnsaved ? 'failed' : 'saving'
   const message = isUnsaved ? `the session ended as ${reason}` : null
   // The save may be quicker than this: what it says of itself stays.

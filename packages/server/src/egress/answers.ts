@@ -15,10 +15,11 @@ export function refuseConnect(socket: Socket, refusal: EgressRefusal): void {
   socket.destroySoon()
 }
 
-function headersOf({ body }: EgressRefusal): Record<string, string> {
+function headersOf({ body, proxyStatus }: EgressRefusal): Record<string, string> {
   return {
     'Content-Type': 'application/json',
     'Content-Length': String(Buffer.byteLength(body)),
+    'Proxy-Status': proxyStatus,
     Connection: 'close',
   }
 }

@@ -95,6 +95,10 @@ test('what cannot be resolved or connected to is 502, what takes too long 504', 
   ] as const) {
     const answer = await ask(path, `http://${host}/`)
     assert.deepEqual([answer.status, codeOf(answer.body)], [status, code], host)
+    assert.match(
+      String(answer.headers['proxy-status']),
+      /^berth; error=(destination_unavail|connection_timeout)/,
+    )
     const tunnel = await openTunnel(t, path, host.includes(':') ? host : `${host}:443`)
     assert.deepEqual([tunnel.status, codeOf(tunnel.body)], [status, code], host)
   }

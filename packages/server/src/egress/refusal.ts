@@ -1,15 +1,15 @@
 import type { Target } from './target.ts'
 
-/** Every way a request out of an instance can fail, and the status it is answered with. */
-const statuses = {
-  bad_request: 400,
-  egress_denied: 403,
-  egress_failed: 502,
-  egress_busy: 503,
-  egress_timeout: 504,
+/** Every way a request out of an instance can fail, and what it is answered with. */
+const kinds = {
+  bad_request: { status: 400, error: 'http_request_error' },
+  egress_denied: { status: 403, error: 'http_request_denied' },
+  egress_failed: { status: 502, error: 'destination_unavailable' },
+  egress_busy: { status: 503, error: 'connection_limit_reached' },
+  egress_timeout: { status: 504, error: 'connection_timeout' },
 } as const
 
-export type RefusalCode = keyof typeof statuses
+export type RefusalCode = keyof typeof kinds
 
 /** The one error that becomes an answer of the proxy. Its message goes to the instance: it says nothing of the host. */
 export class EgressRefusal extends Error {
@@ -22,7 +22,12 @@ export class EgressRefusal extends Error {
   }
 
   get status(): number {
-    return statuses[this.code]
+    return kinds[this.code].status
+  }
+
+  /** Of RFC 9209: by its header a page of ours is told from one of the website. */
+  get proxyStatus(): string {
+    return `berth; error=${kinds[this.code].error}`
   }
 
   get body(): string {
