@@ -24,9 +24,9 @@ function testStep() {
   const files = globSync(['packages/*/src/**/*.test.ts', 'scripts/**/*.test.ts', 'tests/**/*.test.ts'], {
     cwd: root,
   }).toSorted()
-  // Three files at a time: every file may start a server and a database of its own, and then mostly waits for it. A
+  // Two files at a time: every file may start a server, a database and browsers of its own, which is work enough. A
   // test that hangs fails.
-  const options = ['--test-concurrency=3', `--test-timeout=${LONGEST_TEST_MS}`]
+  const options = ['--test-concurrency=2', `--test-timeout=${LONGEST_TEST_MS}`]
   return { name: 'tests', command: [node, '--test', ...options, ...files] }
 }
 

@@ -26,7 +26,7 @@ import {
 } from '../fixtures/pools.ts'
 import { startPostgres } from '../fixtures/postgres.ts'
 import { startServer, type TestServer } from '../fixtures/server.ts'
-import { endsAs, query, readSession, send } from '../fixtures/sessions.ts'
+import { createSession, endsAs, query, readSession, send } from '../fixtures/sessions.ts'
 
 const owner = { after }
 const masterKey = Buffer.alloc(32, 9).toString('base64')
@@ -562,4 +562,25 @@ test('a saved profile makes waiting browsers of its pools anew, if they want tha
   await service.profileUpdated(mine.id, 'saved')
   const ended = await db.selectFrom('browsers').select('id').where('deleted_at', 'is not', null).execute()
   assert.deepEqual(ended, [{ id: `${refreshed}-idle` }])
+})
+
+test('pools over a profile that is being saved wait for it without keeping anybody else waiting', async () => {
+  const profile = (await send<{ id: string }>(one, 'POST', '/profiles', { name: 'being-saved' })).body
+  const session = await createSession(one, { profile: { id: profile.id, save_changes: true } })
+  await query(one, "UPDATE browsers SET profile_save = 'saving' WHERE id = $1", [session.session_id])
+  const made = Array.from({ length: 12 }, () =>
+    send<BrowserPool>(one, 'POST', '/browser_pools', {
+      size: 1,
+      headless: true,
+      profile: { id: profile.id },
+    }),
+  )
+  const others = Array.from({ length: 12 }, () => send(one, 'GET', '/projects'))
+  for (const { status, body } of await Promise.all(others)) assert.equal(status, 200, body.message)
+  for (const { status, body } of await Promise.all(made)) {
+    assert.equal(status, 201, JSON.stringify(body))
+    await remove(one, body)
+  }
+  await query(one, 'UPDATE browsers SET profile_save = NULL WHERE id = $1', [session.session_id])
+  await send(one, 'DELETE', `/browsers/${session.session_id}`)
 })

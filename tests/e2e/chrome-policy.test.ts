@@ -23,7 +23,8 @@ async function textAt(cdp: CdpClient, path: string): Promise<string> {
   let text = ''
   await eventually(
     'the page is there',
-    async () => (text = await cdp.evaluate<string>('document.title + document.body?.innerText')) !== '',
+    async () =>
+      (text = await cdp.evaluate<string>("document.title + (document.body?.innerText ?? '')")) !== '',
     10_000,
   )
   return text

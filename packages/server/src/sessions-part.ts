@@ -258,8 +258,8 @@ export async function startSessions(options: {
     resizeGuards: [openLiveViews, replays],
     recorder: replays,
     carriers: [sessionProxies, policies, carriedExtensions, carrier, apps.carrier],
-    countryOf: async ({ proxy_id: id }, projectId) =>
-      id ? (await findProxy(db, projectId, id))?.config.country : undefined,
+    countryOf: async (looked, { proxy_id: id }, projectId) =>
+      id ? (await findProxy(looked, projectId, id))?.config.country : undefined,
     proxies: sessionProxies,
     profiles: carrier,
   }

@@ -5,9 +5,8 @@ import type { ManagedAuthEvent } from '@berth/contracts/auth-connections'
 import { pause } from '@berth/kit/pause'
 import type { Db } from '../db/schema.ts'
 import { AppError } from '../errors.ts'
-import { findFlow } from './flow-store.ts'
+import { findWithFlow } from './flow-store.ts'
 import type { LinkMaker } from './links.ts'
-import { findConnection } from './store.ts'
 import { isOver } from './transitions.ts'
 import { toStateEvent } from './view.ts'
 
@@ -62,9 +61,9 @@ export class FlowEvents {
     while (!signal.aborted) {
       const change = this.#change(connectionId, signal)
       try {
-        const connection = await findConnection(this.#db, null, connectionId)
-        if (!connection) return
-        const flow = connection.flow_id === null ? undefined : await findFlow(this.#db, connection.flow_id)
+        const found = await findWithFlow(this.#db, null, connectionId)
+        if (!found) return
+        const { connection, flow } = found
         const now = flow ? `${flow.id} ${flow.version}` : ''
         if (flow && now !== told) {
           told = now

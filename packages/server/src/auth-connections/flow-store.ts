@@ -5,8 +5,9 @@ import { isDeepStrictEqual } from 'node:util'
 import { sql, type Insertable, type Updateable } from 'kysely'
 import { announceChange } from '../db/changes.ts'
 import type { AuthFlowsTable, Db } from '../db/schema.ts'
+import { findConnection } from './store.ts'
 import { after, isOver, isWaiting, type FlowEvent } from './transitions.ts'
-import { connectionChange, type FlowLimits, type FlowRecord } from './types.ts'
+import { connectionChange, type ConnectionRecord, type FlowLimits, type FlowRecord } from './types.ts'
 
 export const hashOfCode = (code: string): Buffer => createHash('sha256').update(code).digest()
 
@@ -32,6 +33,25 @@ export async function insertFlow(
 
 export async function findFlow(db: Db, id: string): Promise<FlowRecord | undefined> {
   return db.selectFrom('auth_flows').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+/**
+ * How a flow ended and what that means for its connection is one change of two rows. The connection is read after the
+ * flow, so that no end is shown with what was before it.
+ */
+export async function findWithFlow(
+  db: Db,
+  projectId: string | null,
+  connectionId: string,
+): Promise<{ connection: ConnectionRecord; flow: FlowRecord | undefined } | undefined> {
+  let connection = await findConnection(db, projectId, connectionId)
+  while (connection && connection.flow_id !== null) {
+    const flow = await findFlow(db, connection.flow_id)
+    const now = await findConnection(db, projectId, connectionId)
+    if (now && now.flow_id === connection.flow_id) return { connection: now, flow }
+    connection = now
+  }
+  return connection && { connection, flow: undefined }
 }
 
 export async function findFlows(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, FlowRecord>> {

@@ -115,7 +115,9 @@ export class ConnectionService {
   }
 
   async get(db: Db, caller: Caller, id: string): Promise<ManagedAuth> {
-    return this.#showOne(db, caller, await this.find(db, caller, id))
+    const found = await flows.findWithFlow(db, projectOf(caller), id)
+    if (!found || found.connection.deleted_at !== null) throw notFound(id)
+    return this.#toShown(db, caller, found)
   }
 
   /** One of another project is answered exactly like one that does not exist. */
@@ -298,7 +300,6 @@ export class ConnectionService {
   }
 
   async #show(db: Db, caller: Caller, records: readonly ConnectionRecord[]): Promise<ManagedAuth[]> {
-    const { links, credentials } = this.#options
     const found = await flows.findFlows(
       db,
       records.flatMap(({ flow_id }) => flow_id ?? []),
@@ -306,11 +307,20 @@ export class ConnectionService {
     const shown: ManagedAuth[] = []
     for (const record of records) {
       const flow = record.flow_id === null ? undefined : found.get(record.flow_id)
-      const { credential: reference, project_id: projectId } = record
-      const credential = reference ? await credentials.standing(db, projectId, reference) : undefined
-      shown.push(toManagedAuth(record, { flow, credential }, links.of(flow, placeOf(caller))))
+      shown.push(await this.#toShown(db, caller, { connection: record, flow }))
     }
     return shown
+  }
+
+  async #toShown(
+    db: Db,
+    caller: Caller,
+    { connection, flow }: { connection: ConnectionRecord; flow: FlowRecord | undefined },
+  ): Promise<ManagedAuth> {
+    const { links, credentials } = this.#options
+    const { credential: reference, project_id: projectId } = connection
+    const credential = reference ? await credentials.standing(db, projectId, reference) : undefined
+    return toManagedAuth(connection, { flow, credential }, links.of(flow, placeOf(caller)))
   }
 
   async #toProxy(tx: Db, projectId: string, { id, name }: ProxyReference): Promise<string | null> {

@@ -16,20 +16,29 @@ export interface Carried extends Preparation {
   keep?(tx: Db, browser: BrowserRecord): Promise<BrowserRecord | void>
 }
 
+/** How things are looked for. */
+export interface Looking {
+  /** Of the transaction, for who is in one: another connection might not be had while all are held. */
+  readonly db: Db
+  /** For a profile that is just being saved, so that it begins with what was saved. */
+  readonly waits: boolean
+}
+
 export interface Carrier {
   /** Undefined: not asked for. Throws for what cannot be had, by the name of its field. */
-  carry(body: CreateBrowserRequest, browser: NewBrowser): Promise<Carried | undefined>
+  carry(body: CreateBrowserRequest, browser: NewBrowser, looking: Looking): Promise<Carried | undefined>
 }
 
 export async function carriedBy(
   carriers: readonly Carrier[],
   body: CreateBrowserRequest,
   browser: NewBrowser,
+  looking: Looking,
 ): Promise<Carried[]> {
   const found: Carried[] = []
   // One after another: the first that cannot be had is named.
   for (const carrier of carriers) {
-    const carried = await carrier.carry(body, browser)
+    const carried = await carrier.carry(body, browser, looking)
     if (carried) found.push(carried)
   }
   return found

@@ -20,7 +20,7 @@ import { AgentError } from '../runtime/agent-client.ts'
 import { NoCapacity, type Instances } from '../runtime/instances.ts'
 import { isTimeZone, localeOf, speaks } from '../stealth/locale-of.ts'
 import { selectAtCreation, selectAtUpdate, type Age } from '../telemetry/selection.ts'
-import { carriedBy, type Carried, type Carrier } from './carried.ts'
+import { carriedBy, type Carried, type Carrier, type Looking } from './carried.ts'
 import type { Profile, ProfileRequest } from '@berth/contracts/profiles'
 import { resizeAmong, type ResizeGuard } from './resize.ts'
 import { SessionEnded, type Session } from './session.ts'
@@ -77,7 +77,7 @@ export interface Attendants {
   readonly recorder: SessionRecorder
   readonly carriers: readonly Carrier[]
   /** Where the addresses are that a session comes from, as a code of two letters; undefined: not known. */
-  readonly countryOf?: (body: CreateBrowserRequest, projectId: string) => Promise<string | undefined>
+  readonly countryOf?: (db: Db, body: CreateBrowserRequest, projectId: string) => Promise<string | undefined>
   readonly proxies: ProxyChanges
   readonly profiles: SessionProfiles
 }
@@ -137,9 +137,10 @@ export class BrowserService {
   async plan(
     body: CreateBrowserRequest,
     place: { projectId: string; telemetryAge: Age },
+    looking: Looking = { db: this.#options.db, waits: true },
   ): Promise<PlannedBrowser> {
-    const browser = await this.#toNewBrowser(place, body)
-    return { browser, carried: await carriedBy(this.#attendants?.carriers ?? [], body, browser) }
+    const browser = await this.#toNewBrowser(place, body, looking.db)
+    return { browser, carried: await carriedBy(this.#attendants?.carriers ?? [], body, browser, looking) }
   }
 
   /** From the plan to a session: reserved by its row, started, and said to be there by `finish`. */
@@ -191,6 +192,7 @@ export class BrowserService {
   async #toNewBrowser(
     { projectId, telemetryAge: age }: { projectId: string; telemetryAge: Age },
     body: CreateBrowserRequest,
+    db: Db,
   ): Promise<NewBrowser> {
     const { instances } = this.#options
     const { headless = false, gpu = false } = body
@@ -217,7 +219,7 @@ export class BrowserService {
       viewport: toViewport(body.viewport, { gpu }),
       startUrl: toStartUrl(body.start_url),
       proxyId: body.proxy_id || null,
-      ...(await this.#surroundings(body, projectId)),
+      ...(await this.#surroundings(body, projectId, db)),
       hasChromePolicy: hasPolicy(body),
       telemetry: selectAtCreation({ request: body.telemetry, age }),
     }
@@ -227,6 +229,7 @@ export class BrowserService {
   async #surroundings(
     body: CreateBrowserRequest,
     projectId: string,
+    db: Db,
   ): Promise<Pick<NewBrowser, 'locale' | 'timezone'>> {
     const { locale = null, timezone = null, stealth = false } = body
     const { locales } = this.#options.instances.capabilities
@@ -240,7 +243,7 @@ export class BrowserService {
       )
     }
     if (!stealth || locale !== null || timezone !== null) return { locale, timezone }
-    const country = await this.#attendants?.countryOf?.(body, projectId)
+    const country = await this.#attendants?.countryOf?.(db, body, projectId)
     const there = country === undefined ? undefined : localeOf(country)
     if (!there) return { locale, timezone }
     return { locale: speaks(locales, there.locale) ? there.locale : null, timezone: there.timezone }

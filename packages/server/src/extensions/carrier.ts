@@ -5,7 +5,7 @@ import { MOST_EXTENSIONS } from '@berth/contracts/extension-limits'
 import { loadExtensions, type ExtensionReference } from '@berth/contracts/extensions'
 import type { CreateBrowserRequest } from '@berth/contracts/browsers'
 import { randomText } from '@berth/kit/ids'
-import type { Carried, Carrier } from '../browsers/carried.ts'
+import type { Carried, Carrier, Looking } from '../browsers/carried.ts'
 import type { NewBrowser } from '../browsers/types.ts'
 import { refusalOf } from '../control/controls.ts'
 import type { Db } from '../db/schema.ts'
@@ -32,9 +32,10 @@ export class ExtensionCarrier implements Carrier {
   async carry(
     { extensions = [] }: Pick<CreateBrowserRequest, 'extensions'>,
     { projectId }: Pick<NewBrowser, 'projectId'>,
+    { db }: Pick<Looking, 'db'>,
   ): Promise<Carried | undefined> {
     if (extensions.length === 0) return undefined
-    const found = await this.find(projectId, extensions)
+    const found = await this.find(projectId, extensions, db)
     return {
       needsStart: false,
       refersTo: { extensionIds: found.map(({ id }) => id) },
@@ -50,7 +51,11 @@ export class ExtensionCarrier implements Carrier {
   }
 
   /** Throws for the first that is not there. */
-  async find(projectId: string, references: readonly ExtensionReference[]): Promise<ExtensionRecord[]> {
+  async find(
+    projectId: string,
+    references: readonly ExtensionReference[],
+    db = this.#options.db,
+  ): Promise<ExtensionRecord[]> {
     if (references.length > MOST_EXTENSIONS) {
       throw invalidInput('extensions', `must have at most ${MOST_EXTENSIONS} items`)
     }
@@ -61,7 +66,7 @@ export class ExtensionCarrier implements Carrier {
         throw invalidInput(field, 'must have exactly one of id and name')
       }
       const reference = id === undefined ? { name: name! } : { id }
-      const record = await store.findExtensionBy(this.#options.db, projectId, reference)
+      const record = await store.findExtensionBy(db, projectId, reference)
       if (!record) throw invalidInput(field, `names "${id ?? name}", which is no extension of the project`)
       if (found.has(record.id)) throw invalidInput(field, 'is there twice')
       found.set(record.id, record)

@@ -15,7 +15,7 @@ import { appendEvents } from '../apps/events.ts'
 import { places, type LockOf } from '../apps/lock.ts'
 import type { JobQueue } from '../apps/queue.ts'
 import { findAppVersion, type AppVersionRecord } from '../apps/store.ts'
-import type { Carried, Carrier } from '../browsers/carried.ts'
+import type { Carried, Carrier, Looking } from '../browsers/carried.ts'
 import type { BrowserRecord, EndedBrowser } from '../browsers/types.ts'
 import { crashPoint } from '../crash-point.ts'
 import type { Db } from '../db/schema.ts'
@@ -243,10 +243,11 @@ export class InvocationService implements Carrier {
   async carry(
     body: { invocation_id?: string },
     { projectId }: { projectId: string },
+    { db }: Pick<Looking, 'db'>,
   ): Promise<Carried | undefined> {
     const { invocation_id: id } = body
     if (id === undefined) return undefined
-    const record = await store.findInvocation(this.#options.db, projectId, id)
+    const record = await store.findInvocation(db, projectId, id)
     if (!record) throw invalidInput('invocation_id', `names "${id}", which is no invocation of the project`)
     if (record.finished_at) throw invalidInput('invocation_id', 'is of an invocation that is over')
     return {

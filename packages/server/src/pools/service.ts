@@ -154,7 +154,9 @@ export class PoolService {
   /** Whether its browsers can be had, as if one were created now. */
   async #check(tx: Db, projectId: string, { browser }: PoolSettings): Promise<References> {
     if (browser.proxy_id) await this.#options.holdProxy(tx, projectId, browser.proxy_id)
-    const planned = await this.#options.browsers.plan(browser, { projectId, telemetryAge: 'opt-in' })
+    // Who makes its browsers waits for a profile that is being saved; here everybody would wait for the pool.
+    const place = { projectId, telemetryAge: 'opt-in' } as const
+    const planned = await this.#options.browsers.plan(browser, place, { db: tx, waits: false })
     return referencesOf(planned)
   }
 }

@@ -2,7 +2,7 @@
 import type { CreateBrowserRequest } from '@berth/contracts/browsers'
 import type { Profile, ProfileRequest } from '@berth/contracts/profiles'
 import { Turnstile } from '@berth/kit/turnstile'
-import type { Carried, Carrier } from '../browsers/carried.ts'
+import type { Carried, Carrier, Looking } from '../browsers/carried.ts'
 import type { SessionProfiles } from '../browsers/service.ts'
 import { awake, type Session } from '../browsers/session.ts'
 import type { BrowserRecord, NewBrowser } from '../browsers/types.ts'
@@ -42,9 +42,10 @@ export class ProfileCarrier implements Carrier, SessionProfiles {
   async carry(
     { profile }: Pick<CreateBrowserRequest, 'profile'>,
     { projectId, startUrl }: Pick<NewBrowser, 'projectId' | 'startUrl'>,
+    looking: Looking,
   ): Promise<Carried | undefined> {
     if (!profile) return undefined
-    const asked = await this.#find(projectId, profile)
+    const asked = await this.#find(projectId, profile, looking)
     // A page that is asked for takes the place of those that were open.
     const tabs = startUrl === null ? 'keep' : 'drop'
     return {
@@ -63,7 +64,8 @@ export class ProfileCarrier implements Carrier, SessionProfiles {
   /** For a session that has none; the transaction is the one that says so, and is held meanwhile. */
   async attach(browser: BrowserRecord, profile: ProfileRequest): Promise<(tx: Db) => Promise<void>> {
     if (browser.profile_id !== null) throw hasOne()
-    const asked = await this.#find(browser.project_id, profile)
+    const { db } = this.#options
+    const asked = await this.#find(browser.project_id, profile, { db, waits: true })
     const session = await this.#options.findSession(browser.id)
     if (!session) throw ended()
     return async (tx) => {
@@ -82,8 +84,7 @@ export class ProfileCarrier implements Carrier, SessionProfiles {
     return this.#attaching.enter()
   }
 
-  async #find(projectId: string, request: ProfileRequest): Promise<Asked> {
-    const { db, watch } = this.#options
+  async #find(projectId: string, request: ProfileRequest, { db, waits }: Looking): Promise<Asked> {
     const { id = '', name = '', save_changes = false, on_conflict = 'replace' } = request
     if ((id === '') === (name === ''))
       throw invalidInput('profile', 'must have an id or a name, and not both')
@@ -92,8 +93,8 @@ export class ProfileCarrier implements Carrier, SessionProfiles {
         ? store.findProfileBy(db, projectId, 'name', name)
         : store.findProfileBy(db, projectId, 'id', id)
     let profile = await look()
-    if (profile?.is_saving) {
-      await watch.whenSaved(profile.id)
+    if (waits && profile?.is_saving) {
+      await this.#options.watch.whenSaved(profile.id)
       profile = await look()
     }
     if (!profile) throw absent(id || name)

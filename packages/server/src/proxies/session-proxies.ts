@@ -1,6 +1,6 @@
 // The proxies of sessions: which way their traffic is to leave, at their creation and after a change.
 import type { CreateBrowserRequest, UpdateBrowserRequest } from '@berth/contracts/browsers'
-import type { Carried, Carrier } from '../browsers/carried.ts'
+import type { Carried, Carrier, Looking } from '../browsers/carried.ts'
 import type { ProxyChanges } from '../browsers/service.ts'
 import type { BrowserRecord, NewBrowser, ProxyChange } from '../browsers/types.ts'
 import type { Db } from '../db/schema.ts'
@@ -26,10 +26,14 @@ export class SessionProxies implements Carrier, ProxyChanges {
     this.#upstreams = upstreams
   }
 
-  async carry(_body: CreateBrowserRequest, browser: NewBrowser): Promise<Carried | undefined> {
+  async carry(
+    _body: CreateBrowserRequest,
+    browser: NewBrowser,
+    { db }: Pick<Looking, 'db'>,
+  ): Promise<Carried | undefined> {
     const { projectId, proxyId, stealth } = browser
     if (proxyId === null && !stealth) return undefined
-    const route = await this.#find({ projectId, proxyId, stealth, isDefaultProxyDisabled: false })
+    const route = await this.#find({ projectId, proxyId, stealth, isDefaultProxyDisabled: false }, db)
     if (route.kind === 'direct') return undefined
     return {
       needsStart: false,
@@ -78,9 +82,12 @@ export class SessionProxies implements Carrier, ProxyChanges {
     if (proxyId && !(await holdProxy(tx, projectId, proxyId))) throw noSuchProxy()
   }
 
-  async #find({ projectId, proxyId, stealth, isDefaultProxyDisabled }: Routed): Promise<EgressRoute> {
+  async #find(
+    { projectId, proxyId, stealth, isDefaultProxyDisabled }: Routed,
+    db = this.#db,
+  ): Promise<EgressRoute> {
     if (proxyId !== null) {
-      const record = await findProxy(this.#db, projectId, proxyId)
+      const record = await findProxy(db, projectId, proxyId)
       if (!record || record.deleted_at) throw noSuchProxy()
       return { kind: 'proxy', proxy: this.#upstreams.of(record), bypassHosts: record.bypass_hosts }
     }

@@ -19,7 +19,7 @@ const RENEWALS_PER_LEASE = 4
 /** Starting is work for the processors: more at once would all be late, and none be ready in time. */
 const STARTS_AT_ONCE = Math.max(2, 2 * availableParallelism())
 /** A caller who waits longer has most likely given up. */
-const MOST_QUEUE_MS = 20_000
+const MOST_QUEUE_MS = 15_000
 
 export interface ReadyInstance {
   readonly instance: Instance
