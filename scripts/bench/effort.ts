@@ -136,6 +136,29 @@ export const fullEffort: Effort = {
   repeats: 3,
 }
 
+/** For a look: a third of the pairs, once. What it says is judged, but a verdict to quote wants the whole. */
+export const quickEffort: Effort = {
+  ...fullEffort,
+  warmUps: 1,
+  throughputPairs: 4,
+  latencyPairs: 12,
+  startPairs: 7,
+  createPairs: 7,
+  roundTripPairs: 12,
+  connectionRounds: 3,
+  inputPairs: 8,
+  screenshotPairs: 7,
+  flipPairs: 7,
+  watchPairs: 7,
+  recordingPairs: 4,
+  loopPairs: 7,
+  soakCycles: 100,
+  memoryPairs: 2,
+  wakePairs: 8,
+  filePairs: 6,
+  repeats: 0,
+}
+
 /** Long enough for a profile, in which our arm is slower than it is. */
 export const profileEffort: Effort = {
   ...fullEffort,

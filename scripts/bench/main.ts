@@ -1,4 +1,4 @@
-// npm run bench [-- --smoke] [--rows 27,29] [--profile] [--long]
+// npm run bench [-- --smoke] [--quick] [--rows 27,29] [--profile] [--long]
 //
 // Measures our server against baselines in the same run and prints a table; README.md says how.
 import { mkdirSync, readdirSync } from 'node:fs'
@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util'
 import { SessionServers } from './arms/session-servers.ts'
 import { setStage } from './arms/stage.ts'
 import { Cleanup } from './cleanup.ts'
-import { fullEffort, profileEffort, smokeEffort, type Effort } from './effort.ts'
+import { fullEffort, profileEffort, quickEffort, smokeEffort, type Effort } from './effort.ts'
 import { Canary } from './measure/canary.ts'
 import type { Compared, Measuring } from './measure/compare.ts'
 import { chooseCores, pin, type Cores } from './measure/cores.ts'
@@ -91,6 +91,7 @@ const allRows: readonly Row[] = [
 const { values: options } = parseArgs({
   options: {
     smoke: { type: 'boolean', default: false },
+    quick: { type: 'boolean', default: false },
     rows: { type: 'string' },
     profile: { type: 'boolean', default: false },
     long: { type: 'boolean', default: false },
@@ -166,7 +167,8 @@ async function main(cleanup: Cleanup, signal: AbortSignal): Promise<boolean> {
 
 /** Standby of minutes is worth a look, but not in every run. */
 function wholeEffort(): Effort {
-  return { ...fullEffort, longWakePairs: options.long ? LONG_WAKE_PAIRS : 0 }
+  const effort = options.quick ? quickEffort : fullEffort
+  return { ...effort, longWakePairs: options.long ? LONG_WAKE_PAIRS : 0 }
 }
 
 interface StageOptions {
