@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { setTimeout as pause } from 'node:timers/promises'
 import { deploy, tinyApp } from '../../../tests/fixtures/apps.ts'
 import { HttpClient } from '../arms/http-client.ts'
 import { BarePrograms } from '../arms/programs.ts'
@@ -12,6 +13,8 @@ import { quantile } from '../measure/statistics.ts'
 import type { ProcessRow } from './row.ts'
 
 const AT_ONCE = 50
+/** For the next process to be there and wait: that is what a call comes upon, unless they come one upon the other. */
+const REFILL_MS = 300
 const EMPTY = { app_name: 'empty', action_name: 'nothing' }
 const BARE = [process.execPath, '-e', 'process.stdout.write("0")'] as const
 
@@ -74,7 +77,10 @@ async function call(server: SessionServer, http: HttpClient): Promise<number> {
 function oneByOne(server: SessionServer, http: HttpClient, calls: number): Block {
   return async () => {
     const callsMs: number[] = []
-    for (let index = 0; index < calls; index++) callsMs.push(await call(server, http))
+    for (let index = 0; index < calls; index++) {
+      await pause(REFILL_MS)
+      callsMs.push(await call(server, http))
+    }
     return { elapsedMs: quantile(callsMs, 0.5) }
   }
 }
