@@ -19,6 +19,7 @@ const IDLE_MS = 30 * 60_000
 const AGAIN_MS = 50
 const PAGES_ONLY = [{ type: 'page' }, { exclude: true }]
 const ATTACH_MS = 5_000
+const ENDING_MS = 5_000
 const METHOD_START = '{"method":"'
 
 interface Conversation {
@@ -57,8 +58,10 @@ export class LoginBrowser {
         return await look(conversation)
       } catch (error) {
         if (!(error instanceof BrowserGone) || this.#conversation !== conversation) throw error
-        // Somebody closed the page meanwhile; another one takes its place.
-        return look(await this.#converse())
+        // Somebody closed the page meanwhile; another one takes its place, but none of another Chromium.
+        const now = await this.#converse()
+        if (now !== conversation) throw error
+        return look(now)
       }
     })
   }
@@ -186,10 +189,15 @@ export class LoginBrowser {
   async #converse(): Promise<Conversation> {
     const conversation = this.#conversation ?? (await this.#connect())
     if (conversation.stack.length > 0) return conversation
-    await this.#takeFirstPage(conversation).catch((error: unknown) => {
-      throw new BrowserGone('Chromium gives no page: it may be ending', { cause: error })
-    })
-    return conversation
+    try {
+      await this.#takeFirstPage(conversation)
+      return conversation
+    } catch (error) {
+      // It is ending, most likely, and the next one has a page.
+      const isOver = await Promise.race([conversation.cdp.closed.then(() => true), pause(ENDING_MS)])
+      if (isOver !== true) throw new BrowserGone('Chromium gives no page', { cause: error })
+      return this.#connect()
+    }
   }
 
   async #connect(): Promise<Conversation> {
