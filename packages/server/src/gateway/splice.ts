@@ -6,8 +6,8 @@ import type { Duplex } from 'node:stream'
 import type { Socket } from 'node:net'
 import { closeFrame, FrameReader, opcodes, pingFrame, pongTo } from './frames.ts'
 
-/** How long the reason may come after the connection to a browser that ended. */
-const LAST_WORDS_MS = 250
+/** How long the reason may come after the connection to a browser that ended: some are looked for every 250 ms. */
+const LAST_WORDS_MS = 750
 const KEEP_ALIVE_MS = 30_000
 
 export interface CarrierOptions {
