@@ -9,6 +9,8 @@ import {
   copyFileSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
+  readdirSync,
   rmSync,
   statSync,
 } from 'node:fs'
@@ -227,9 +229,23 @@ export class AgentUnderTest {
       this.process.kill('SIGTERM')
       await once(this.process, 'exit')
     }
+    // In an instance its namespace would take all of it along.
+    if (this.process.signalCode === 'SIGKILL') endAllOf(this.directory)
     this.hangUp()
     if (t.passed === false) process.stderr.write(this.output)
     rmSync(this.directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
+  }
+}
+
+/** Whatever was started with files in there. */
+function endAllOf(directory: string): void {
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      const isOfIt = readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(`${directory}/`)
+      if (isOfIt) process.kill(Number(pid), 'SIGKILL')
+    } catch {
+      // Gone already.
+    }
   }
 }
 
