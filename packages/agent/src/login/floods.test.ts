@@ -7,9 +7,7 @@ import { sharedLogin } from './testing/shared.ts'
 
 const MOST_CHARACTERS = 4_000_000
 /** Beyond what it was asked to wait. */
-const MOST_MS = 25_000
-/** For Chromium to get over it, on a machine that has more to do. */
-const RECOVERS_MS = 90_000
+const MOST_MS = 9_000
 const check = new Ajv({ strict: true, allowUnionTypes: true }).compile<PageSight>(PageSight)
 
 suite('floods', () => {
@@ -84,9 +82,8 @@ suite('floods', () => {
       isSeen?.(sight)
       // And the next page is as any other, though one that reloads itself may get in between.
       login.pages['/after'] = '<title>After</title><input name="user">'
-      const until = performance.now() + RECOVERS_MS
       let next = await login.visit('/after')
-      while (next.frames[0]!.title !== 'After' && performance.now() < until)
+      for (let visits = 1; next.frames[0]!.title !== 'After' && visits < 6; visits++)
         next = await login.visit('/after')
       assert.equal(next.frames[0]!.title, 'After')
       assert.equal((await login.fill(next.elements[0]!.ref, 'anna')).result, 'done')

@@ -359,6 +359,8 @@ export class Tab {
     this.#scheduled.delete(frame.id)
     if (sessionId !== this.sessionId || frame.parentId !== undefined) return
     this.#isCrashed = false
+    // It got there after all, and what it keeps is worth keeping.
+    this.#isStuck = false
     this.#dialogCount = 0
     this.traffic.keepOnly(frame.loaderId)
     const answer = this.#answers.get(frame.loaderId)
@@ -432,8 +434,8 @@ function answeredBy({ status, headers }: { status: number; headers: Record<strin
 
 /** Why the way out did not reach the website, if it says so: over plain HTTP its refusal looks like a page. */
 function refusalOf(answer: Answered | undefined): string | null {
-  const [proxy, reason] = answer?.headers['proxy-status']?.split('; error=') ?? []
-  return proxy === 'berth' && reason ? reason : null
+  // A website might say so, too: but in no words of its own.
+  return /^berth; error=([a-z_]{1,60})$/.exec(answer?.headers['proxy-status'] ?? '')?.[1] ?? null
 }
 
 function keep<T>(map: Map<string, T>, key: string, value: T): void {

@@ -261,12 +261,9 @@ for (const [name, browser] of Object.entries({ headful: HEADFUL, headless: HEADL
     test('a delay is between characters, and smooth typing takes its time and back its mistakes', async () => {
       await page.focus('input')
       await page.forget()
-      const began = performance.now()
       await act('type', { text: 'abc', delay: 60 })
-      // By our own clock: a page that is late sees several at once.
-      assert.ok(performance.now() - began > 115)
-      const seen = await page.seen(['keydown'], 3)
-      assert.equal(seen.map(({ key }) => key).join(''), 'abc')
+      const [a, b, c] = await page.seen(['keydown'], 3)
+      assert.ok(b!.at - a!.at > 50 && c!.at - b!.at > 50)
       await page.focus('input')
       await act('type', { text: 'Two words.', smooth: true, typo_chance: 0.1 })
       assert.equal(await page.textOf('input', 10), 'Two words.')

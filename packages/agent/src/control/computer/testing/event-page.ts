@@ -29,7 +29,7 @@ const PAGE = `<!doctype html><meta charset="utf-8"><title>Events</title>
     const { isTrusted, clientX, clientY, screenX, screenY, button, buttons, detail, key, code, deltaX, deltaY } = event
     const modifiers = ['ctrl', 'shift', 'alt', 'meta'].filter((name) => event[name + 'Key']).join('+')
     seen.push({ kind, isTrusted, clientX, clientY, screenX, screenY, button, buttons, detail, key, code, deltaX, deltaY,
-      modifiers, at: performance.now() })
+      modifiers, at: event.timeStamp })
   }
 </script>`
 
@@ -48,6 +48,7 @@ export interface Seen {
   readonly deltaX: number
   readonly deltaY: number
   readonly modifiers: string
+  /** When it was made, not when the page came to see it. */
   readonly at: number
 }
 
