@@ -8,6 +8,7 @@ import {
   invoke,
   postDeployment,
   readInvocation,
+  settled,
   type Deployment,
   type Invocation,
 } from '../fixtures/apps.ts'
@@ -232,4 +233,24 @@ test('caps are exact under load', async () => {
   )
   assert.ok(rows[0]!.most <= 3, `at most 3 at any moment, and there were ${rows[0]!.most}`)
   assert.ok(accepted.length >= 3)
+})
+
+test('deployments that replace each other while they are deleted fail neither a build nor a request', async () => {
+  const ids: string[] = []
+  const replaceAndDelete = async () => {
+    for (let round = 0; round < 20; round++) {
+      const { status, body } = await postDeployment(server, { files, version: 'contested', force: true })
+      assert.equal(status, 201)
+      // Two back: it runs by now, or is just being replaced.
+      const earlier = ids.at(-2)
+      ids.push(body.id)
+      if (earlier) assert.equal((await send(server, 'DELETE', `/deployments/${earlier}`)).status, 204)
+    }
+  }
+  await Promise.all(Array.from({ length: 8 }, replaceAndDelete))
+  const reasons = await Promise.all(ids.map(async (id) => (await settled(server, id)).status_reason ?? ''))
+  assert.deepEqual(
+    reasons.filter((reason) => reason && !/was deleted|Superseded/.test(reason)),
+    [],
+  )
 })

@@ -104,21 +104,42 @@ export async function endAppVersions(tx: Db, deploymentId: string): Promise<void
     .execute()
 }
 
-/** Those of other deployments that have one of these names under this label; the ids of those deployments. */
-export async function endRivals(
-  tx: Db,
-  rivals: { projectId: string; version: string; appNames: readonly string[] },
-): Promise<string[]> {
+export interface TakenNames {
+  readonly projectId: string
+  readonly version: string
+  readonly appNames: readonly string[]
+}
+
+const NAME_LOCKS = 7_236_816
+/** Until the end of the transaction nobody else gives a version of the project its name. */
+export async function lockNames(tx: Db, projectId: string): Promise<void> {
+  await sql`SELECT pg_advisory_xact_lock(${NAME_LOCKS}, hashtext(${projectId}))`.execute(tx)
+}
+
+/** The deployments that have one of these names under this label. */
+export async function listRivals(tx: Db, { projectId, version, appNames }: TakenNames): Promise<string[]> {
   const rows = await tx
+    .selectFrom('app_versions')
+    .select('deployment_id')
+    .distinct()
+    .where('project_id', '=', projectId)
+    .where('version', '=', version)
+    .where('app_name', 'in', [...appNames])
+    .where('ended_at', 'is', null)
+    .execute()
+  return rows.map((row) => row.deployment_id)
+}
+
+/** Whoever has one of these names under this label gives it up. Its deployment is held before. */
+export async function endRivals(tx: Db, { projectId, version, appNames }: TakenNames): Promise<void> {
+  await tx
     .updateTable('app_versions')
     .set({ ended_at: sql`now()` })
-    .where('project_id', '=', rivals.projectId)
-    .where('version', '=', rivals.version)
-    .where('app_name', 'in', [...rivals.appNames])
+    .where('project_id', '=', projectId)
+    .where('version', '=', version)
+    .where('app_name', 'in', [...appNames])
     .where('ended_at', 'is', null)
-    .returning('deployment_id')
     .execute()
-  return [...new Set(rows.map((row) => row.deployment_id))]
 }
 
 export async function hasAppVersions(db: Db, deploymentId: string): Promise<boolean> {

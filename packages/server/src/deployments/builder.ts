@@ -246,14 +246,21 @@ export class Builder {
     }
   }
 
-  /** The names of its apps under its label: free, or given up by those that had them if it may take them. */
+  /**
+   * The names of its apps under its label: free, or given up by those that had them if it may take them.
+   * Deployments are locked before their versions, as by who stops one.
+   */
   async #takeNames(
     tx: Db,
     { id, project_id: projectId, version, is_forced }: DeploymentRecord,
     { apps: found }: AppRegistry,
   ): Promise<{ superseded: string[]; versionIds: string[] }> {
     const appNames = [...new Set(found.map(({ name }) => name))]
-    const superseded = is_forced ? await apps.endRivals(tx, { projectId, version, appNames }) : []
+    const names = { projectId, version, appNames }
+    await apps.lockNames(tx, projectId)
+    const superseded = is_forced ? await apps.listRivals(tx, names) : []
+    await store.hold(tx, [id, ...superseded])
+    if (is_forced) await apps.endRivals(tx, names)
     const versionIds: string[] = []
     for (const appName of appNames) {
       const actions = found.filter(({ name }) => name === appName).flatMap((app) => app.actions)

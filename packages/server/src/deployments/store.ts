@@ -208,6 +208,15 @@ export async function holdRunning(tx: Db, id: string): Promise<boolean> {
   return row !== undefined
 }
 
+/** Until the transaction ends nobody else changes them. In one order, so that two who do it wait and do not collide. */
+export async function hold(tx: Db, ids: readonly string[]): Promise<void> {
+  const rows = tx
+    .selectFrom('deployments')
+    .select('id')
+    .where('id', 'in', [...ids])
+  await rows.orderBy('id').forNoKeyUpdate().execute()
+}
+
 /** Whether it still has anything to do. */
 export async function isBusy(tx: Db, id: string): Promise<boolean> {
   const row = await tx
