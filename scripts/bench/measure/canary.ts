@@ -1,27 +1,35 @@
 // A fixed piece of work on each core we use, before and after each block. When it takes longer
-// than it can, somebody else was on that core, and the block beside it says nothing.
+// than it can, somebody else was on that core, and the block beside it says nothing. Where an arm itself
+// keeps the core busy, as a page that scrolls on does, its own CPU time is looked at: that grows when the
+// core is slower than it was, and not when it is shared.
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Cleanup } from '../cleanup.ts'
 import { pin, type Cores } from './cores.ts'
+import type { Sung } from './spin.ts'
 
 const SPIN_MS = 50
 const FIRST_GUESS_ROUNDS = 10_000_000
 const MOST_SLOWDOWN = 1.3
 const LOOK_AGAIN_MS = 500
 
-/** One number for each core, in milliseconds. */
+type Clock = keyof Sung
+
+/** How many times longer than its best each core took. */
 export type Chirp = readonly number[]
 
 export class Canary {
   readonly #birds: readonly ChildProcess[]
-  #rounds = FIRST_GUESS_ROUNDS
-  #best: number[]
+  readonly #clock: Clock
+  readonly #rounds: number
+  #best: readonly number[]
 
-  private constructor(birds: readonly ChildProcess[]) {
+  private constructor(birds: readonly ChildProcess[], options: { clock: Clock; rounds: number }) {
     this.#birds = birds
+    this.#clock = options.clock
+    this.#rounds = options.rounds
     this.#best = birds.map(() => Infinity)
   }
 
@@ -32,11 +40,18 @@ export class Canary {
       pin([bird.pid!], core)
       return bird
     })
-    const canary = new Canary(birds)
+    const first = new Canary(birds, { clock: 'wallMs', rounds: FIRST_GUESS_ROUNDS })
     // The first spins are compiled on the way and are not counted.
-    for (let round = 0; round < 3; round++) await canary.chirp()
-    canary.#rounds = Math.round((FIRST_GUESS_ROUNDS * SPIN_MS) / Math.min(...canary.#best))
-    canary.#best = birds.map(() => Infinity)
+    for (let round = 0; round < 3; round++) await first.chirp()
+    const rounds = Math.round((FIRST_GUESS_ROUNDS * SPIN_MS) / Math.min(...first.#best))
+    const canary = new Canary(birds, { clock: 'wallMs', rounds })
+    for (let round = 0; round < 5; round++) await canary.chirp()
+    return canary
+  }
+
+  /** For arms that are busy between their blocks, too. */
+  async byOwnTime(): Promise<Canary> {
+    const canary = new Canary(this.#birds, { clock: 'cpuMs', rounds: this.#rounds })
     for (let round = 0; round < 5; round++) await canary.chirp()
     return canary
   }
@@ -45,12 +60,12 @@ export class Canary {
     const tookMs = await Promise.all(
       this.#birds.map(async (bird) => {
         bird.send(this.#rounds)
-        const [elapsedMs] = (await once(bird, 'message')) as [number]
-        return elapsedMs
+        const [sung] = (await once(bird, 'message')) as [Sung]
+        return sung[this.#clock]
       }),
     )
     this.#best = this.#best.map((best, index) => Math.min(best, tookMs[index]!))
-    return tookMs
+    return tookMs.map((each, index) => each / this.#best[index]!)
   }
 
   /** Waits while somebody else is busy: a block that begins in peace is more often one that counts. */
@@ -64,12 +79,7 @@ export class Canary {
     return chirp
   }
 
-  /** How many times longer than its best the slowest core took. */
-  slowdown(chirp: Chirp): number {
-    return Math.max(...chirp.map((tookMs, index) => tookMs / this.#best[index]!))
-  }
-
   isAlarmed(chirp: Chirp): boolean {
-    return this.slowdown(chirp) > MOST_SLOWDOWN
+    return Math.max(...chirp) > MOST_SLOWDOWN
   }
 }

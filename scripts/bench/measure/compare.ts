@@ -4,14 +4,14 @@ import { judge, type Result } from './judge.ts'
 import type { Metric, Pair } from './metric.ts'
 import { collectPairs, type Arms, type CheckedPair } from './pairs.ts'
 
-const MOST_WAIT_MS = 20_000
-
 export interface Comparison {
   readonly arms: Arms
   /** Run before anything counts; the arms themselves, unless they need longer to warm up. */
   readonly warmUp?: Arms
   readonly metrics: readonly Metric[]
   readonly pairs: number
+  /** Whether an arm keeps its core busy between blocks, as a page that scrolls on does. */
+  readonly isRestless?: boolean
 }
 
 export interface Compared {
@@ -29,18 +29,19 @@ export interface Measuring {
 
 /** Measures, and goes on measuring while the interval of a metric spans its goal. */
 export async function compare(comparison: Comparison, measuring: Measuring): Promise<Compared> {
-  const { effort, canary, signal } = measuring
-  const { arms, warmUp = arms, metrics, pairs: wanted } = comparison
+  const { effort, signal } = measuring
+  const { arms, warmUp = arms, metrics, pairs: wanted, isRestless = false } = comparison
   for (let round = 0; round < effort.warmUps; round++) {
     await warmUp.ours()
     await warmUp.baseline()
     signal.throwIfAborted()
   }
+  const canary = isRestless ? await measuring.canary.byOwnTime() : measuring.canary
   const samples: CheckedPair[] = []
   const collecting = {
     wanted,
     most: effort.isJudged ? wanted * 2 : wanted,
-    mostWaitMs: effort.isJudged ? MOST_WAIT_MS : 0,
+    mostWaitMs: effort.mostCalmWaitMs,
     canary,
     signal,
   }

@@ -70,7 +70,7 @@ async function runChecked(block: Block, chirpBefore: Chirp, canary: Canary): Pro
   const chirp = await canary.chirp()
   return {
     readings,
-    slowdown: Math.max(canary.slowdown(chirpBefore), canary.slowdown(chirp)),
+    slowdown: Math.max(...chirpBefore, ...chirp),
     stolenShare: stolen,
     isClean: !canary.isAlarmed(chirpBefore) && !canary.isAlarmed(chirp) && stolen <= MOST_STOLEN_SHARE,
   }

@@ -42,6 +42,8 @@ export const invocationRow: ProcessRow = {
         arms: one(calls),
         warmUp: one(calls),
         pairs: effort.createPairs,
+        // The process for the next one is made ready on the same core.
+        isRestless: true,
         metrics: [
           { ...line('empty action, sync: p50', 'ratio'), goal: atMost(2, 1) },
           line('empty action, sync: p50, added', 'difference'),
@@ -54,6 +56,7 @@ export const invocationRow: ProcessRow = {
       {
         arms: { ours: atOnce(server, http, count), baseline: bareAtOnce(bare, count) },
         pairs: Math.ceil(effort.createPairs / 4),
+        isRestless: true,
         metrics: [{ ...line(`${count} invocations at once: all done`, 'ratio'), goal: atMost(4, 2) }],
       },
       measuring,

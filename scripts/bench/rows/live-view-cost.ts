@@ -72,6 +72,7 @@ export const liveViewCostRow: ProcessRow = {
             }),
           },
           pairs: effort.watchPairs,
+          isRestless: true,
           metrics: [
             line(`${name}: CPU of a frame`, 'cpuMs', 'ms', atMost(0.6, 0.3)),
             line(`${name}: bytes of a frame`, 'kilobytes', 'KB', atMost(0.5, 0.2)),
@@ -96,6 +97,7 @@ export const liveViewCostRow: ProcessRow = {
         {
           arms: { ours: watched, baseline: encoded },
           pairs: Math.min(5, effort.watchPairs),
+          isRestless: true,
           metrics: [
             line(`${name}, beside H.264: CPU of a frame`, 'cpuMs', 'ms'),
             line(`${name}, beside H.264: bytes of a frame`, 'kilobytes', 'KB'),
