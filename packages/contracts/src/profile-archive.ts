@@ -4,8 +4,9 @@
 //   GET  /profile?then=reopen   200 application/x-tar. Chromium is ended so that all it knows is on the disk, and
 //                               started again, with its tabs, when the stream is over or broken off
 //   GET  /profile?then=stay     the same, and Chromium stays away: the session is over
-//   PUT  /profile?tabs=keep     204. What it holds takes the place of the directory once all of it is there; a
-//                               Chromium that runs is started again on it. tabs=drop: its tabs are not opened again
+//   PUT  /profile?tabs=keep     204. Compressed by zstd. What it holds takes the place of the directory once all of
+//                               it is there; a Chromium that runs is started again on it. tabs=drop: its tabs are
+//                               not opened again
 //   POST /profile/keep          204. Nothing is brought, but tabs and session cookies outlive a restart from now on
 
 /** Nothing that a page or a user would miss, and most of the bytes. */

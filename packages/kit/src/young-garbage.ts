@@ -1,11 +1,12 @@
 // The pieces that a socket is read in are garbage soon after, but to V8 each is a small object that happens to hold
 // 64 KiB elsewhere: it lets up to 64 MB of them gather before it looks. Where a gigabyte passes, we say when to look,
-// which takes a fraction of a millisecond as next to nothing of it is still in use.
+// which takes a millisecond or two as next to nothing of it is still in use.
 import type { Readable } from 'node:stream'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-const EVERY_BYTES = 8 * 1024 * 1024
+/** By 4 MB and more a server with its heap is not quick enough: V8 begins to mark all of it, 80 ms each time. */
+const EVERY_BYTES = 2 * 1024 * 1024
 
 type Collect = (options: { type: 'minor' }) => void
 

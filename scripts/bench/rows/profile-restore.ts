@@ -48,6 +48,8 @@ export const profileRestoreRow: ProcessRow = {
           },
         },
         pairs,
+        // Empty instances are made again on the same core.
+        isRestless: true,
         metrics: [
           {
             row: 35,

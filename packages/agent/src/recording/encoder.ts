@@ -8,7 +8,7 @@ import { FlvReader } from './flv.ts'
 
 export const ENCODER = '/usr/bin/ffmpeg'
 /** The session comes first where there is not enough for both. */
-const NICE = 5
+const NICE = 12
 const KEY_FRAME_EVERY_SECONDS = 10
 /** How long it may take to write what it still has. */
 const END_MS = 5_000

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { request, type IncomingMessage } from 'node:http'
@@ -6,17 +7,21 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
+import { zstdCompressSync } from 'node:zlib'
 import { readTar } from '@berth/kit/tar/reader'
 import { TAR_END, tarHead, tarPadding } from '@berth/kit/tar/writer'
 import { AgentUnderTest, HEADLESS } from '../testing/agent-under-test.ts'
 
 const NOTE = Buffer.from('brought in')
-const ARCHIVE = Buffer.concat([
-  tarHead({ path: 'Default/note', kind: 'file', size: NOTE.length, mtimeSeconds: 0 }),
-  NOTE,
-  tarPadding(NOTE.length),
-  TAR_END,
-])
+const NOISE = randomBytes(64 * 1024)
+const fileOf = (path: string, content: Buffer) => [
+  tarHead({ path, kind: 'file', size: content.length, mtimeSeconds: 0 }),
+  content,
+  tarPadding(content.length),
+]
+const ARCHIVE = zstdCompressSync(
+  Buffer.concat([...fileOf('Default/note', NOTE), ...fileOf('Default/noise', NOISE), TAR_END]),
+)
 
 async function ask(agent: AgentUnderTest, method: string, path: string) {
   const socket = await agent.connect('api')
@@ -53,10 +58,10 @@ test('a user-data directory goes out and comes in whole, or nothing changes', as
 
   // Cut off in the middle, as by a server that was killed.
   const half = await ask(agent, 'PUT', '/profile?tabs=keep')
-  half.sent.write(ARCHIVE.subarray(0, 600))
+  half.sent.write(ARCHIVE.subarray(0, 6_000))
   await new Promise((resolve) => setTimeout(resolve, 200))
   half.cut()
-  assert.equal(await write(agent, ARCHIVE.subarray(0, 600)), 500)
+  assert.equal(await write(agent, ARCHIVE.subarray(0, 6_000)), 500)
   assert.equal((await agent.state()).devtools_path, first.devtools_path, 'the browser did not notice')
   assert.ok(!existsSync(note))
 
@@ -65,6 +70,7 @@ test('a user-data directory goes out and comes in whole, or nothing changes', as
   assert.equal(second.browser, 'ready')
   assert.notEqual(second.devtools_path, first.devtools_path)
   assert.equal(readFileSync(note, 'utf8'), 'brought in')
+  assert.ok(readFileSync(join(home, 'user-data', 'Default', 'noise')).equals(NOISE))
   assert.deepEqual(
     readdirSync(home).filter((name) => name.includes('arriving')),
     [],

@@ -23,7 +23,9 @@ export function sealPiece(plain: Buffer, { key, context }: ContentLock, number: 
   const iv = randomBytes(IV_BYTES)
   const cipher = createCipheriv('aes-256-gcm', key, iv)
   cipher.setAAD(Buffer.from(`${context}/${number}`))
-  const text = Buffer.concat([cipher.update(plain), cipher.final()])
+  const text = cipher.update(plain)
+  // Nothing more comes of it, but only then there is a tag.
+  cipher.final()
   return Buffer.concat([iv, cipher.getAuthTag(), text])
 }
 
@@ -35,7 +37,10 @@ export function openPiece(sealed: Buffer, { key, context }: ContentLock, number:
   })
   decipher.setAAD(Buffer.from(`${context}/${number}`))
   decipher.setAuthTag(sealed.subarray(IV_BYTES, OVERHEAD))
-  return Buffer.concat([decipher.update(sealed.subarray(OVERHEAD)), decipher.final()])
+  const plain = decipher.update(sealed.subarray(OVERHEAD))
+  // Nothing more comes of it, but it throws for a wrong tag.
+  decipher.final()
+  return plain
 }
 
 /** Cuts what passes into pieces and seals them. */
@@ -101,25 +106,33 @@ async function* piecesOf(
   const sealedSize = sizeBytes + Math.ceil(sizeBytes / PIECE_BYTES) * OVERHEAD
   const stride = PIECE_BYTES + OVERHEAD
   const source = await read({ start: first * stride, end: Math.min(sealedSize, (last + 1) * stride) - 1 })
-  let held: Buffer[] = []
-  let heldBytes = 0
   let number = first
+  /** Of a piece whose end has not come yet. */
+  let rest: Buffer = Buffer.alloc(0)
   const lengthOf = (piece: number) => Math.min(stride, sealedSize - piece * stride)
+  const opened = (sealed: Buffer): Buffer => {
+    const plain = openPiece(sealed, lock, number)
+    const at = number++ * PIECE_BYTES
+    return plain.subarray(Math.max(0, start - at), Math.min(plain.length, end + 1 - at))
+  }
   try {
-    for await (const chunk of source as AsyncIterable<Buffer>) {
-      held.push(chunk)
-      heldBytes += chunk.length
-      if (heldBytes < lengthOf(number)) continue
-      let bytes = Buffer.concat(held)
-      while (number <= last && bytes.length >= lengthOf(number)) {
-        const plain = openPiece(bytes.subarray(0, lengthOf(number)), lock, number)
-        bytes = bytes.subarray(lengthOf(number))
-        const at = number * PIECE_BYTES
-        yield plain.subarray(Math.max(0, start - at), Math.min(plain.length, end + 1 - at))
-        number++
+    for await (let chunk of source as AsyncIterable<Buffer>) {
+      if (number > last) break
+      // Only what is cut in two by chunks is copied together.
+      if (rest.length > 0) {
+        const missing = lengthOf(number) - rest.length
+        rest = Buffer.concat([rest, chunk.subarray(0, missing)])
+        chunk = chunk.subarray(missing)
+        if (rest.length < lengthOf(number)) continue
+        yield opened(rest)
+        rest = Buffer.alloc(0)
       }
-      held = [bytes]
-      heldBytes = bytes.length
+      while (number <= last && chunk.length >= lengthOf(number)) {
+        const length = lengthOf(number)
+        yield opened(chunk.subarray(0, length))
+        chunk = chunk.subarray(length)
+      }
+      rest = chunk
     }
   } catch (error) {
     throw new AppError('invalid_state', 'Cannot read a stored blob: it was changed or cut', { cause: error })

@@ -111,9 +111,10 @@ export class ProfileCarrier implements Carrier, SessionProfiles {
 
   async #bring(agent: AgentClient, { archive }: Asked, tabs: 'keep' | 'drop'): Promise<void> {
     if (!archive) return agent.keepTabs()
-    const content = this.#options.vault.open(archive)
+    const content = this.#options.vault.openPacked(archive)
     try {
-      await agent.writeProfile(content, { tabs, signal: AbortSignal.timeout(MOST_BRING_MS) })
+      const bytes = Number(archive.packed_bytes)
+      await agent.writeProfile(content, { bytes, tabs, signal: AbortSignal.timeout(MOST_BRING_MS) })
     } finally {
       content.destroy()
     }

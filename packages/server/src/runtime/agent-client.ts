@@ -171,10 +171,10 @@ export class AgentClient {
     throw new AgentError(`The agent answered ${answer.statusCode} to ${path}`)
   }
 
-  /** Puts a tar in the place of it. A Chromium that runs is started again on it, and ready when this resolves. */
+  /** Puts a tar, compressed by zstd, in the place of it. A Chromium that runs is started again on it, and ready when this resolves. */
   async writeProfile(
     content: Readable,
-    { tabs, signal }: { tabs: 'keep' | 'drop'; signal: AbortSignal },
+    { bytes, tabs, signal }: { bytes: number; tabs: 'keep' | 'drop'; signal: AbortSignal },
   ): Promise<void> {
     const path = `/profile?tabs=${tabs}`
     // What cannot be read must not look like the end of it.
@@ -183,7 +183,7 @@ export class AgentClient {
     const answer = await send(this.#passedOn, {
       method: 'PUT',
       path,
-      headers: { 'content-type': 'application/x-tar' },
+      headers: { 'content-type': 'application/zstd', 'content-length': bytes },
       body: content,
       signal: AbortSignal.any([signal, broken.signal]),
     })

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { createServer, type RequestListener } from 'node:http'
 import { duplexPair, type Duplex } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
+import { zstdDecompressSync } from 'node:zlib'
 import { PROFILE_DIRECTORY } from '@berth/contracts/profile-archive'
 import { TAR_END, tarHead } from '@berth/kit/tar/writer'
 import { relay, type AgentState, type LinkPurpose } from '@berth/contracts/link'
@@ -103,7 +104,7 @@ class FakeInstance implements Instance {
     }
     const take = async () => {
       const bytes = await buffer(request)
-      if (request.method === 'PUT') this.#userData = bytes
+      if (request.method === 'PUT') this.#userData = zstdDecompressSync(bytes)
       response.writeHead(204).end()
     }
     take().catch(() => response.destroy())
