@@ -1,5 +1,6 @@
 // Apps from their source to their answers, with real instances, npm, pip's Python and git.
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
 import { after, test } from 'node:test'
 import {
   deploy,
@@ -81,6 +82,7 @@ const voyage = {
   'src/index.ts': `import Kernel, { type KernelContext } from '@onkernel/sdk'
 import { chromium } from 'playwright-core'
 import { made } from 'anchor'
+import { getCACertificates } from 'node:tls'
 import { shout } from '@lib/title'
 import { shout as again } from './lib/title'
 
@@ -107,7 +109,8 @@ app.action('env', async () => { throw new Error('never') } as never)
 other.action('variables', async (context: KernelContext) => {
   const { COLOUR, ENTRYPOINT_RELPATH, KERNEL_BASE_URL, KERNEL_API_KEY } = process.env
   const own = await kernel.invocations.retrieve(context.invocation_id)
-  return { COLOUR, ENTRYPOINT_RELPATH, KERNEL_BASE_URL, hasKey: /^sk_/.test(KERNEL_API_KEY ?? ''), own: own.status }
+  const trustsMachine = getCACertificates('extra').length > 0
+  return { COLOUR, ENTRYPOINT_RELPATH, KERNEL_BASE_URL, hasKey: /^sk_/.test(KERNEL_API_KEY ?? ''), own: own.status, trustsMachine }
 })
 `.replace("app.action('env', async () => { throw new Error('never') } as never)\n", ''),
 }
@@ -178,6 +181,7 @@ test("an app reaches the API with its own key, and the rest by the server's poli
     KERNEL_BASE_URL: 'http://127.0.0.1:8080',
     hasKey: true,
     own: 'running',
+    trustsMachine: existsSync('/etc/ssl/certs/ca-certificates.crt'),
   })
   const fetched = async (url: string) => {
     const answer = await invoke(server, {
@@ -307,7 +311,10 @@ test('an app comes from a repository, or says why not', async () => {
   assert.equal(lost.status, 'failed')
   assert.match(lost.status_reason ?? '', /Cannot fetch the repository.*no-such-branch/s)
   const closed = await create({ url: 'http://10.0.0.1/app.git' })
-  assert.match(closed.status_reason ?? '', /Cannot fetch the repository/)
+  assert.match(
+    closed.status_reason ?? '',
+    /Cannot fetch the repository.*The way out said last: Cannot reach "/s,
+  )
 })
 
 const broken: [what: string, files: Record<string, string>, reason: RegExp][] = [

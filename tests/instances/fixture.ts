@@ -34,6 +34,7 @@ export const silentEgress: Egress = {
     })
     return {
       traffic: { sent: 3, received: 4 },
+      lastRefusal: undefined,
       setRoute: () => {},
       open: () => {},
       close: () => new Promise<void>((resolve) => server.close(() => resolve())),

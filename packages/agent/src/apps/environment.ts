@@ -1,8 +1,12 @@
+import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { API_PORT, instancePaths } from '@berth/contracts/link'
 import { programEnvironment } from '../control/processes/environment.ts'
 import type { Settings } from '../settings.ts'
 import type { Places } from './places.ts'
+
+/** Whom this machine trusts, with what its operator added: a registry may have a certificate of the house. */
+const TRUSTED = '/etc/ssl/certs/ca-certificates.crt'
 
 /** What any program of an app has; Node's own fetch takes the way out only when told to. */
 export function baseEnvironment(settings: Settings): Record<string, string> {
@@ -12,6 +16,8 @@ export function baseEnvironment(settings: Settings): Record<string, string> {
     PATH: `${dirname(instancePaths.node)}:${environment['PATH'] ?? '/usr/bin:/bin'}`,
     TMPDIR: settings.temporary,
     NODE_USE_ENV_PROXY: '1',
+    // Others look there by themselves.
+    ...(existsSync(TRUSTED) && { NODE_EXTRA_CA_CERTS: TRUSTED }),
   }
 }
 

@@ -17,7 +17,7 @@ import { announceChange } from '../db/changes.ts'
 import { violatedConstraint } from '../db/failures.ts'
 import type { Db } from '../db/schema.ts'
 import { inTransaction } from '../db/transaction.ts'
-import type { InstanceLimits, Openings } from '../runtime/driver.ts'
+import type { Instance, InstanceLimits, Openings } from '../runtime/driver.ts'
 import type { Instances } from '../runtime/instances.ts'
 import type { SealedBox } from '../secrets/sealed-box.ts'
 import { forgetKey } from './service.ts'
@@ -139,10 +139,8 @@ export class Builder {
         logs.add('Unpacking the source')
         await agent.putSource(this.#source(record, lock), over)
       }
-      const { runtime, registry } = await this.#follow(agent, this.#order(record, lock, npmRegistry), {
-        logs,
-        signal: over,
-      })
+      const order = this.#order(record, lock, npmRegistry)
+      const { runtime, registry } = await this.#follow(agent, order, { logs, signal: over, instance })
       logs.add('Keeping the files')
       const { files, bytes } = await this.#keep(agent, record, { lock, signal: over })
       return { runtime, registry, files, bytes }
@@ -182,12 +180,16 @@ export class Builder {
   async #follow(
     agent: AppAgent,
     order: BuildOrder,
-    { logs, signal }: { logs: BuildLogs; signal: AbortSignal },
+    { logs, signal, instance }: { logs: BuildLogs; signal: AbortSignal; instance: Instance },
   ): Promise<NonNullable<BuildLine['built']>> {
     for await (const line of agent.build(order, signal)) {
       if (line.log !== undefined) logs.add(line.log)
       else if (line.built) return line.built
-      else throw new BuildFailure(line.failed ?? 'The build ended without a word')
+      else {
+        const reason = line.failed ?? 'The build ended without a word'
+        const { lastRefusal } = instance
+        throw new BuildFailure(lastRefusal ? `${reason}\nThe way out said last: ${lastRefusal}` : reason)
+      }
     }
     throw new BuildFailure('The build was cut off')
   }

@@ -72,6 +72,7 @@ export class EgressListener implements AsyncDisposable {
   #direct: Upstream
   #way: Way
   #ended: Traffic = { sent: 0, received: 0 }
+  #lastRefusal: string | undefined
   #closed: Promise<void> | undefined
 
   constructor({ policy, directFor, route, limits, log }: EgressListenerOptions) {
@@ -96,6 +97,10 @@ export class EgressListener implements AsyncDisposable {
     this.#server.on('request', (request, response) => void this.#forward(request, response))
     this.#server.on('connect', (request, _stream, head) => void this.#tunnel(request, head))
     this.#server.on('error', (error) => log.debug({ err: error }, 'egress listener failed'))
+  }
+
+  get lastRefusal(): string | undefined {
+    return this.#lastRefusal
   }
 
   /** Live, over all connections there have been. */
@@ -219,6 +224,7 @@ export class EgressListener implements AsyncDisposable {
       return connection
     } catch (error) {
       const refusal = toRefusal(error, host)
+      this.#lastRefusal = refusal.message
       this.#log.debug({ host, port, code: refusal.code, reason: refusal.message }, 'egress refused')
       throw refusal
     }

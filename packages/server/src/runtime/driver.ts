@@ -88,4 +88,6 @@ export interface Instance {
   readonly lastOomKill?: OomKill | undefined
   /** Bytes sent and received by it so far. */
   readonly traffic: { readonly sent: number; readonly received: number }
+  /** What its way out refused it last, and why: programs in it often repeat no more than a status. */
+  readonly lastRefusal?: string | undefined
 }

@@ -9,6 +9,8 @@ export interface Egress {
 export interface EgressListener {
   /** Bytes sent and received by the instance so far. */
   readonly traffic: { readonly sent: number; readonly received: number }
+  /** What it refused the instance last, and why. */
+  readonly lastRefusal: string | undefined
   /** At once, for what is connected as well. */
   setRoute(route: EgressRoute): void
   open(openings: Openings): void

@@ -71,6 +71,10 @@ export class LocalInstance implements Instance {
     return this.#egress?.traffic ?? { sent: 0, received: 0 }
   }
 
+  get lastRefusal(): string | undefined {
+    return this.#egress?.lastRefusal
+  }
+
   /** Before the instance starts, or again for one that runs and waits to dial a new server. */
   async listen({ route }: { route: EgressRoute }): Promise<void> {
     const { directory, uid, egress } = this.#options
