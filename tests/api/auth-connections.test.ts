@@ -280,17 +280,16 @@ test('events: the state as it is, each change once, and an end', async () => {
     if (first) void submit(server, id, answers[first.id]!)
   })
   const steps = events.map(({ flow_status, flow_step }) => `${String(flow_status)} ${String(flow_step)}`)
-  assert.deepEqual(
-    steps.filter((step, index) => step !== steps[index - 1]),
-    [
-      'IN_PROGRESS DISCOVERING',
-      'IN_PROGRESS AWAITING_INPUT',
-      'IN_PROGRESS SUBMITTING',
-      'IN_PROGRESS AWAITING_INPUT',
-      'IN_PROGRESS SUBMITTING',
-      'SUCCESS COMPLETED',
-    ],
-  )
+  const changes = steps.filter((step, index) => step !== steps[index - 1])
+  // What it is when we come: being looked for, or found already.
+  if (changes[0] === 'IN_PROGRESS DISCOVERING') changes.shift()
+  assert.deepEqual(changes, [
+    'IN_PROGRESS AWAITING_INPUT',
+    'IN_PROGRESS SUBMITTING',
+    'IN_PROGRESS AWAITING_INPUT',
+    'IN_PROGRESS SUBMITTING',
+    'SUCCESS COMPLETED',
+  ])
   const last = events.at(-1)!
   assert.equal(last['post_login_url'], 'https://code.example/home')
   assert.equal(last['hosted_url'], undefined)
