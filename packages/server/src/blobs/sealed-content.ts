@@ -110,9 +110,9 @@ async function* piecesOf(
   /** Of a piece whose end has not come yet. */
   let rest: Buffer = Buffer.alloc(0)
   const lengthOf = (piece: number) => Math.min(stride, sealedSize - piece * stride)
-  const opened = (sealed: Buffer): Buffer => {
-    const plain = openPiece(sealed, lock, number)
-    const at = number++ * PIECE_BYTES
+  const opened = (sealed: Buffer, piece: number): Buffer => {
+    const plain = openPiece(sealed, lock, piece)
+    const at = piece * PIECE_BYTES
     return plain.subarray(Math.max(0, start - at), Math.min(plain.length, end + 1 - at))
   }
   try {
@@ -124,12 +124,12 @@ async function* piecesOf(
         rest = Buffer.concat([rest, chunk.subarray(0, missing)])
         chunk = chunk.subarray(missing)
         if (rest.length < lengthOf(number)) continue
-        yield opened(rest)
+        yield opened(rest, number++)
         rest = Buffer.alloc(0)
       }
-      while (number <= last && chunk.length >= lengthOf(number)) {
+      for (; number <= last && chunk.length >= lengthOf(number); number++) {
         const length = lengthOf(number)
-        yield opened(chunk.subarray(0, length))
+        yield opened(chunk.subarray(0, length), number)
         chunk = chunk.subarray(length)
       }
       rest = chunk
