@@ -42,10 +42,9 @@ export async function cycles(server: TestServer, { count, from, to }: Cycles): P
   }
   await agrees(server)
   const length = to - from
-  const late = seen.slice(-Math.max(length, Math.floor(count / 3)))
   return {
-    before: { ...middleOf(seen.slice(from, to)), rssMb: lowest(seen.slice(from, to)) },
-    after: { ...middleOf(seen.slice(-length)), rssMb: lowest(late) },
+    before: middleOf(seen.slice(from, to)),
+    after: middleOf(seen.slice(-length)),
     createBefore: middle(creates.slice(from, to)),
     createAfter: middle(creates.slice(-length)),
   }
@@ -68,14 +67,6 @@ export function assertNoGrowth({ before, after }: Growth): void {
     const most = before[what] * MOST_GROWTH
     assert.ok(value <= most, `${what} grew from ${before[what]} to ${value}`)
   }
-}
-
-/**
- * Memory goes up until V8 collects all of it, about every hundred sessions, and then down by a quarter: its lowest says
- * what is in use, the middle where in that it was looked at.
- */
-function lowest(footprints: readonly Footprint[]): number {
-  return Math.min(...footprints.map(({ rssMb }) => rssMb))
 }
 
 function middleOf(footprints: readonly Footprint[]): Footprint {
