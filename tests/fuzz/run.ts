@@ -36,7 +36,7 @@ export async function fuzz(owner: Owner, { requests, seed, onProgress }: FuzzOpt
   const env = {
     ...store.env,
     BERTH_EGRESS_ALLOW: allowed.join(','),
-    BERTH_LOG_LEVEL: 'error',
+    BERTH_LOG_LEVEL: 'warn',
     BERTH_ACQUIRE_WAIT_SECONDS: '1',
   }
   const server = await startServer(owner, { env })
@@ -106,7 +106,7 @@ async function aftermath(server: TestServer): Promise<string[]> {
   const faults = server
     .output()
     .split('\n')
-    .filter((line) => line.includes('"level":"error"'))
+    .filter((line) => line.includes('"level":"error"') || line.includes('deadlock detected'))
   if (faults.length > 0) problems.push(`The server logged ${faults.length} faults, the first: ${faults[0]}`)
   return problems
 }

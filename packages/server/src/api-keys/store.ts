@@ -70,7 +70,7 @@ export async function findApiKey(
   let query = selectKeys(db).where('api_keys.id', '=', id)
   if (projectId !== null) query = query.where('api_keys.project_id', '=', projectId)
   // Only the key's own row: the one of its project is on the side of the join that may be missing.
-  if (isLocked) query = query.forUpdate('api_keys')
+  if (isLocked) query = query.forNoKeyUpdate('api_keys')
   return query.executeTakeFirst()
 }
 

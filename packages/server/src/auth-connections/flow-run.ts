@@ -157,11 +157,9 @@ export class FlowRun {
     const session = await browsers.create(
       { projectId, profileId, proxyId, isRecorded: is_recorded, telemetry, telemetryAge: telemetry_age },
       async (tx, { id: browserId, telemetryCaptured }) => {
-        const isThere = await flows.giveBrowser(tx, this.id, { browserId, telemetryCaptured })
+        const replayId = is_recorded ? await flows.replayOf(tx, browserId) : undefined
+        const isThere = await flows.giveBrowser(tx, this.id, { browserId, telemetryCaptured, replayId })
         if (!isThere) throw new FlowOver()
-        if (!is_recorded) return
-        const replayId = await flows.replayOf(tx, browserId)
-        if (replayId !== undefined) await flows.setOfFlow(tx, this.id, { replay_id: replayId })
       },
     )
     crashPoint('login-browser-created')

@@ -65,7 +65,7 @@ export async function findFlows(db: Db, ids: readonly string[]): Promise<Readonl
 }
 
 export async function lockFlow(tx: Db, id: string): Promise<FlowRecord | undefined> {
-  return tx.selectFrom('auth_flows').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+  return tx.selectFrom('auth_flows').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
 }
 
 export type FlowChange = Omit<Updateable<AuthFlowsTable>, 'status' | 'step' | 'version'>
@@ -132,13 +132,14 @@ export async function setOfFlow(tx: Db, id: string, change: FlowChange): Promise
 export async function giveBrowser(
   tx: Db,
   id: string,
-  given: { browserId: string; telemetryCaptured: boolean },
+  given: { browserId: string; telemetryCaptured: boolean; replayId: string | undefined },
 ): Promise<boolean> {
   const row = await tx
     .updateTable('auth_flows')
     .set({
       browser_id: given.browserId,
       telemetry_captured: given.telemetryCaptured,
+      replay_id: given.replayId ?? null,
       version: sql<number>`version + 1`,
       updated_at: sql<string>`now()`,
     })
@@ -155,7 +156,7 @@ export async function takeSubmission(db: Db, id: string): Promise<Buffer | undef
   const { rows } = await sql<{ submission: Buffer }>`
     WITH taken AS (
       SELECT id, submission FROM auth_flows
-      WHERE id = ${id} AND finished_at IS NULL AND submission IS NOT NULL FOR UPDATE)
+      WHERE id = ${id} AND finished_at IS NULL AND submission IS NOT NULL FOR NO KEY UPDATE)
     UPDATE auth_flows SET submission = NULL FROM taken WHERE auth_flows.id = taken.id
     RETURNING taken.submission`.execute(db)
   return rows[0]?.submission
@@ -220,7 +221,7 @@ export async function lockExpired(tx: Db, id: string): Promise<FlowRecord | unde
     .where('finished_at', 'is', null)
     .where('outcome', 'is', null)
     .where('deadline_at', '<=', sql<string>`clock_timestamp()`)
-    .forUpdate()
+    .forNoKeyUpdate()
     .executeTakeFirst()
 }
 

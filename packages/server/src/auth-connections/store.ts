@@ -79,7 +79,7 @@ export async function lockConnection(tx: Db, id: string): Promise<ConnectionReco
   return all(tx)
     .where('auth_connections.id', '=', id)
     .where('auth_connections.deleted_at', 'is', null)
-    .forUpdate('auth_connections')
+    .forNoKeyUpdate('auth_connections')
     .executeTakeFirst()
 }
 
@@ -220,7 +220,7 @@ export async function claimDue(db: Db, { serverId, seconds }: CheckClaim): Promi
       SELECT id FROM auth_connections
       WHERE deleted_at IS NULL AND health_checks AND memory IS NOT NULL AND next_check_at <= now()
         AND (checked_until IS NULL OR checked_until < now())
-      ORDER BY next_check_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+      ORDER BY next_check_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
     RETURNING id`.execute(db)
   return rows[0]?.id
 }

@@ -74,7 +74,7 @@ export const pooledPlaces = sql<number>`coalesce(sum(greatest(pool.size, (
   SELECT count(*) FROM browsers AS pooled WHERE pooled.pool_id = pool.id AND pooled.deleted_at IS NULL
 ))), 0)::int`
 
-const lockOrganization = prepared((tx) => tx.selectFrom('organization').select('id').forUpdate())
+const lockOrganization = prepared((tx) => tx.selectFrom('organization').select('id').forNoKeyUpdate())
 
 /**
  * Creates count one after another, so that no two take the last place. A pool has the places of its whole size,

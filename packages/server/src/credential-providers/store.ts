@@ -44,7 +44,7 @@ export async function findProvider(
   { isLocked = false }: { isLocked?: boolean } = {},
 ): Promise<ProviderRecord | undefined> {
   const query = db.selectFrom('credential_providers').select(columns).where('id', '=', id)
-  return (isLocked ? query.forUpdate() : query).executeTakeFirst()
+  return (isLocked ? query.forNoKeyUpdate() : query).executeTakeFirst()
 }
 
 export async function findProviderByName(db: Db, name: string): Promise<ProviderRecord | undefined> {

@@ -74,7 +74,7 @@ export async function findCredentialBy(
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .limit(1)
-  return (isLocked ? query.forUpdate() : query).executeTakeFirst()
+  return (isLocked ? query.forNoKeyUpdate() : query).executeTakeFirst()
 }
 
 /** Keeps it from being deleted or renamed until the transaction ends; false when there is none. */

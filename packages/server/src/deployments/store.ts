@@ -265,7 +265,7 @@ export async function releaseBlobs(tx: Db, id: string): Promise<string[]> {
     .selectFrom('deployments')
     .select(['source_blob_id', 'built_blob_id'])
     .where('id', '=', id)
-    .forUpdate()
+    .forNoKeyUpdate()
     .executeTakeFirst()
   await tx
     .updateTable('deployments')

@@ -109,7 +109,7 @@ export async function markDeleted(tx: Db, { id, blob_id }: ExtensionRecord): Pro
 export async function markUsed(tx: Db, ids: readonly string[]): Promise<number> {
   const { rows } = await sql<{ id: string }>`
     UPDATE extensions SET last_used_at = now()
-    FROM (SELECT id FROM extensions WHERE id = ANY(${[...ids]}) AND deleted_at IS NULL ORDER BY id FOR UPDATE) AS used
+    FROM (SELECT id FROM extensions WHERE id = ANY(${[...ids]}) AND deleted_at IS NULL ORDER BY id FOR NO KEY UPDATE) AS used
     WHERE extensions.id = used.id RETURNING extensions.id`.execute(tx)
   return rows.length
 }

@@ -37,7 +37,7 @@ export interface Occupancy {
 
 /** Invocations are counted one after another, so that no two take the last place. */
 export async function lockOccupancy(tx: Db, projectId: string): Promise<Occupancy> {
-  await tx.selectFrom('organization').select('id').forUpdate().execute()
+  await tx.selectFrom('organization').select('id').forNoKeyUpdate().execute()
   const { rows } = await sql<Occupancy>`
     SELECT
       (SELECT count(*)::int FROM invocations WHERE finished_at IS NULL) AS "ofOrganization",

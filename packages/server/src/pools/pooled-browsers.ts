@@ -90,7 +90,7 @@ export async function findIdle(
     .orderBy('browsers.id')
     .limit(1)
     .offset(ahead)
-    .forUpdate('browsers')
+    .forNoKeyUpdate('browsers')
     .skipLocked()
     .executeTakeFirst()
 }

@@ -123,7 +123,7 @@ export async function lockPool(tx: Db, id: string): Promise<PoolRecord | undefin
     .select(columns)
     .where('id', '=', id)
     .where('deleted_at', 'is', null)
-    .forUpdate()
+    .forNoKeyUpdate()
     .executeTakeFirst()
 }
 
@@ -180,7 +180,7 @@ export async function listRefreshedBy(tx: Db, projectId: string, profileId: stri
     .where('refresh_on_profile_update', '=', true)
     .where('deleted_at', 'is', null)
     .orderBy('id')
-    .forUpdate()
+    .forNoKeyUpdate()
     .execute()
   return rows.map(({ id }) => id)
 }

@@ -117,7 +117,7 @@ export async function listProfiles(
 
 /** Whoever else would save, restore or delete it waits for the end of the transaction. */
 export async function lockProfile(tx: Db, id: string): Promise<ProfileRecord | undefined> {
-  return live(tx, null).select(columns).where('profiles.id', '=', id).forUpdate().executeTakeFirst()
+  return live(tx, null).select(columns).where('profiles.id', '=', id).forNoKeyUpdate().executeTakeFirst()
 }
 
 /** The name it has already changes nothing. */
@@ -339,7 +339,7 @@ export async function lockBaseOf(tx: Db, browserId: string): Promise<number | nu
     .selectFrom('browsers')
     .select('profile_version')
     .where('id', '=', browserId)
-    .forUpdate()
+    .forNoKeyUpdate()
     .executeTakeFirst()
   return row?.profile_version ?? null
 }

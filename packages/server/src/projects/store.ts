@@ -17,7 +17,7 @@ const ID = /^proj_[a-z0-9]{24}$/
 
 /** Serialises the changes that must see all projects at once: deleting, archiving, default. */
 export async function lockProjects(tx: Db): Promise<void> {
-  await tx.selectFrom('organization').select('id').forUpdate().execute()
+  await tx.selectFrom('organization').select('id').forNoKeyUpdate().execute()
 }
 
 export async function insertProject(tx: Db, name: string, isDefault = false): Promise<ProjectRecord> {
@@ -64,7 +64,7 @@ const findersBy = (column: 'id' | 'name') => {
     plain: lookUp<ProjectRecord>(
       async (db, values) => new Map((await findMany(db, values)).map((row) => [row[column], row])),
     ),
-    locked: prepared((db, value: string) => live(db).where(column, '=', value).forUpdate()),
+    locked: prepared((db, value: string) => live(db).where(column, '=', value).forNoKeyUpdate()),
   }
 }
 const finders = { id: findersBy('id'), name: findersBy('name') }

@@ -56,7 +56,7 @@ export async function findProxy(
 ): Promise<ProxyRecord | undefined> {
   let query = db.selectFrom('proxies').select(columns).where('id', '=', id)
   if (projectId !== null) query = query.where('project_id', '=', projectId)
-  if (isLocked) query = query.forUpdate()
+  if (isLocked) query = query.forNoKeyUpdate()
   return query.executeTakeFirst()
 }
 

@@ -48,7 +48,7 @@ export async function rewrapAll(
       batch = await inTransaction(pool, async ({ db: tx }) => {
         const { rows } = await sql<{ ctid: string; sealed: Buffer }>`
           SELECT ctid::text, ${sql.ref(column)} AS sealed FROM ${sql.table(table)}
-          WHERE ${isUnderOtherKey(column, ring.current.kid)} LIMIT ${BATCH} FOR UPDATE`.execute(tx)
+          WHERE ${isUnderOtherKey(column, ring.current.kid)} LIMIT ${BATCH} FOR NO KEY UPDATE`.execute(tx)
         for (const row of rows) {
           await sql`UPDATE ${sql.table(table)} SET ${sql.ref(column)} = ${box.rewrap(row.sealed)}
             WHERE ctid = ${row.ctid}::tid`.execute(tx)
