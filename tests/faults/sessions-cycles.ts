@@ -4,12 +4,15 @@ import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
 import { agrees } from '../fixtures/agreement.ts'
 import { withCdp } from '../fixtures/cdp.ts'
+import { COLLECTABLE, openCollector } from '../fixtures/collector.ts'
 import { footprintOf, type Footprint } from '../fixtures/footprint.ts'
 import { eventually } from '../fixtures/host.ts'
 import type { TestServer } from '../fixtures/server.ts'
 import { createSession, metric, send } from '../fixtures/sessions.ts'
 
-export const WARM = 1
+const WARM = 1
+/** For a server to be put through cycles: it holds one headless instance ready. */
+export const CYCLES_ENV = { ...COLLECTABLE, BERTH_WARM_HEADLESS: String(WARM) }
 
 export interface Cycles {
   readonly count: number
@@ -26,8 +29,8 @@ export interface Growth {
   readonly createAfter: number
 }
 
-/** For a server that holds one headless instance ready. */
 export async function cycles(server: TestServer, { count, from, to }: Cycles): Promise<Growth> {
+  using collector = await openCollector(server)
   const seen: Footprint[] = []
   const creates: number[] = []
   for (let index = 0; index < count; index++) {
@@ -38,6 +41,7 @@ export async function cycles(server: TestServer, { count, from, to }: Cycles): P
     assert.equal(await result, index)
     assert.equal((await send(server, 'DELETE', `/browsers/${session_id}`)).status, 204)
     await atRest(server)
+    await collector.collect()
     seen.push(footprintOf(server))
   }
   await agrees(server)

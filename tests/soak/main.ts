@@ -7,7 +7,7 @@ import { invokeThroughKills } from '../faults/apps.ts'
 import { killRounds } from '../faults/kill.ts'
 import { profileKillRounds } from '../faults/profile-kills.ts'
 import { burst } from '../faults/sessions-burst.ts'
-import { assertNoGrowth, cycles, WARM } from '../faults/sessions-cycles.ts'
+import { assertNoGrowth, cycles, CYCLES_ENV } from '../faults/sessions-cycles.ts'
 import { holdSessions } from './sessions-held.ts'
 import { sessionKillRounds } from './sessions-kill.ts'
 
@@ -56,8 +56,7 @@ const parts: Record<string, (owner: Owner) => Promise<string>> = {
   },
   async cycles(owner) {
     const count = amount(values.cycles, 300, 60)
-    const env = { BERTH_WARM_HEADLESS: String(WARM) }
-    const server = await startServer(owner, { hasRealInstances: true, env })
+    const server = await startServer(owner, { hasRealInstances: true, env: CYCLES_ENV })
     const growth = await cycles(server, { count, from: 20, to: Math.min(50, count / 2) })
     assertNoGrowth(growth)
     return `${count} sessions, one after another: ${JSON.stringify(growth)}`
