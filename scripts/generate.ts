@@ -1,15 +1,22 @@
-// Writes what is computed from the contract and checked in, so that a change of it shows in review.
+// Writes what is computed from other files and checked in, so that a change of it shows in review.
 // `npm run generate -- --check` writes nothing and fails when a file is not up to date.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { openApiDocument } from '@berth/contracts/openapi'
 import { operations } from '@berth/contracts/operations'
+import { assembled } from './lib/assembly.ts'
 
 const root = join(import.meta.dirname, '..')
 
-const files: Record<string, () => string> = {
+const { values: options } = parseArgs({ options: { check: { type: 'boolean', default: false } } })
+const png = 'packages/agent/src/control/computer/png'
+
+/** What each is to be, given what it is; undefined: something else, which is not made for a check. */
+const files: Record<string, (current: string | undefined) => string | undefined> = {
   'openapi.json': () => `${JSON.stringify(openApiDocument(operations), null, 2)}\n`,
+  [`${png}/rows-wasm.ts`]: (current) =>
+    assembled(join(root, png, 'rows.as'), { name: 'ROWS_WASM', current, isCheck: options.check }),
 }
 
 function contentOf(path: string): string | undefined {
@@ -21,13 +28,13 @@ function contentOf(path: string): string | undefined {
   }
 }
 
-const { values: options } = parseArgs({ options: { check: { type: 'boolean' } } })
 for (const [name, generate] of Object.entries(files)) {
   const path = join(root, name)
-  const wanted = generate()
-  if (contentOf(path) === wanted) continue
-  if (options.check) {
-    console.error(`${name} is not what the contract says; run npm run generate and commit the result`)
+  const current = contentOf(path)
+  const wanted = generate(current)
+  if (wanted === current) continue
+  if (options.check || wanted === undefined) {
+    console.error(`${name} is not up to date; run npm run generate and commit the result`)
     process.exitCode = 1
   } else {
     writeFileSync(path, wanted)

@@ -1,8 +1,8 @@
 // The login engine against sites of the zoo, with a real agent and Chromium and nothing else: attended by somebody who
-// answers as the site expects it, and alone with a credential. With ZOO=all every variant of every site, which takes most
-// of an hour.
+// answers as the site expects it, and alone with a credential. With ZOO=all every variant of every site, ZOO_AT_ONCE of
+// them at a time (3), which takes most of an hour.
 import assert from 'node:assert/strict'
-import test from 'node:test'
+import test, { suite } from 'node:test'
 import { login } from '@berth/login/login'
 import type { Checks, Plan } from '@berth/login/memory'
 import type { Mode } from '../fixtures/login-at-place.ts'
@@ -42,13 +42,18 @@ const all = sites.flatMap(({ name, variants }) =>
   }),
 )
 
-for (const [name, variantName, mode] of process.env['ZOO'] === 'all' ? all : shown) {
-  test(`${name}: ${variantName}, ${mode}`, async (t) => {
-    const description = sites.find((each) => each.name === name)!
-    const variant = description.variants.find((each) => each.name === variantName)!
-    assert.equal(await runAtZoo(t, description, variant, mode), 'as described')
-  })
-}
+const { ZOO, ZOO_AT_ONCE = '3' } = process.env
+const isAll = ZOO === 'all'
+
+suite('the zoo', { concurrency: isAll ? Number(ZOO_AT_ONCE) : 1 }, () => {
+  for (const [name, variantName, mode] of isAll ? all : shown) {
+    test(`${name}: ${variantName}, ${mode}`, async (t) => {
+      const description = sites.find((each) => each.name === name)!
+      const variant = description.variants.find((each) => each.name === variantName)!
+      assert.equal(await runAtZoo(t, description, variant, mode), 'as described')
+    })
+  }
+})
 
 for (const name of ['classic-form', 'random-names', 'email-first']) {
   test(`${name}: who is in is left alone, who is out gets in by the plan, as long as it fits`, async (t) => {

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodePng } from '../testing/decode-png.ts'
-import { encodePng, type Picture } from './encoder.ts'
+import { PngEncoder } from './encoder.ts'
+
+interface Picture {
+  readonly width: number
+  readonly height: number
+  readonly pixels: Uint32Array
+}
 
 /** A sequence of numbers below 2^32 that is the same in every run. */
 function numbers(seed: number): () => number {
@@ -20,8 +26,10 @@ function picture(width: number, height: number, colour: (x: number, y: number) =
   return { width, height, pixels }
 }
 
-async function assertSame(name: string, original: Picture): Promise<number> {
-  const png = await encodePng(original)
+async function assertSame(name: string, original: Picture, kept?: PngEncoder): Promise<number> {
+  const encoder = kept ?? (await PngEncoder.open(original))
+  encoder.room(original).set(new Uint8Array(original.pixels.buffer))
+  const png = await encoder.encode(original)
   const decoded = decodePng(png)
   assert.equal(decoded.width, original.width, name)
   assert.equal(decoded.height, original.height, name)
@@ -117,6 +125,26 @@ test('any mixture of runs, repetitions and new pixels comes out as it went in', 
     }
     await assertSame(`seed ${seed}`, { width, height, pixels })
   }
+})
+
+test('an encoder keeps nothing of the picture before, be it larger or smaller', async () => {
+  const random = numbers(7)
+  const large = picture(1280, 720, (x, y) => (x * y) >> 4)
+  const encoder = await PngEncoder.open(large)
+  const small = picture(333, 200, () => random())
+  assert.ok(encoder.hasRoomFor(small))
+  assert.ok(!encoder.hasRoomFor({ width: 1920, height: 1080 }))
+  const size = await assertSame('large', large, encoder)
+  await assertSame('small', small, encoder)
+  assert.equal(await assertSame('large again', large, encoder), size)
+})
+
+test('noise of the widest screen, where every row is full of new pixels', async () => {
+  const random = numbers(3)
+  await assertSame(
+    'noise',
+    picture(7680, 40, () => random()),
+  )
 })
 
 test('an empty page is small', async () => {

@@ -1,114 +1,110 @@
-// Pictures of screens as PNG. Most pixels of a screen are what is above them: said as differences they are zeros,
-// which the deflate of Node makes nothing of in no time, on a thread of its own. https://www.w3.org/TR/png-3/
+// Pictures of screens as PNG. Most pixels of a screen are what is above them, and most of the others were told a moment
+// before: seen sixteen bytes at a time that takes a third of what Node's deflate needs. https://www.w3.org/TR/png-3/
+import { setImmediate as otherWork } from 'node:timers/promises'
+import { putBlock, setLengthCodes } from './deflate-block.ts'
+import { layout, type Rows } from './layout.ts'
+import { ROWS_WASM } from './rows-wasm.ts'
 
 export interface Picture {
   readonly width: number
   readonly height: number
-  /** Blue, green, red and one byte that means nothing, for each pixel of each row. */
-  readonly pixels: Uint32Array
 }
 
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
+const ZLIB_HEAD = Buffer.from([0x78, 0x01])
 const TRUECOLOUR = 2
-const SUB_FILTER = 1
-const UP_FILTER = 2
-/** As fast as the lowest on screens, and smaller. */
-const DEFLATE = { level: 2, memLevel: 9, chunkSize: 256 * 1024 }
-/** Filtered at once, while the ones before are deflated: a millisecond or so. */
-const PIXELS_OF_A_PIECE = 256 * 1024
-/** Rows in which more is new are photographs: what is to the left says them better. */
-const PHOTO_SHARE = 0.4
+const PAGE_BYTES = 64 * 1024
+/** Sixteen bytes are loaded where only the last of them is a pixel. */
+const SLACK_BYTES = 64
+/** How long others may have to wait for the thread, and after how many pixels that is looked at. */
+const LONGEST_STRETCH_MS = 4
+const PIXELS_BETWEEN_LOOKS = 128 * 1024
 
-export async function encodePng(picture: Picture): Promise<Buffer> {
-  // Not imported: a session that takes no screenshot does without.
-  const { crc32 } = await import('node:zlib')
-  const data = await deflated(picture)
-  const head = Buffer.alloc(13)
-  head.writeUInt32BE(picture.width, 0)
-  head.writeUInt32BE(picture.height, 4)
-  head[8] = 8
-  head[9] = TRUECOLOUR
-  const chunk = (type: string, ...parts: Buffer[]) => {
-    const body = [Buffer.from(type), ...parts]
-    const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)]
-    length.writeUInt32BE(parts.reduce((total, part) => total + part.length, 0))
-    sum.writeUInt32BE(body.reduce((crc, part) => crc32(part, crc), 0))
-    return [length, ...body, sum]
-  }
-  return Buffer.concat([SIGNATURE, ...chunk('IHDR', head), ...chunk('IDAT', ...data), ...chunk('IEND')])
+/** As far as it is used here: the types of Node have only its types. */
+interface Assembly {
+  readonly Memory: new (options: { initial: number }) => { readonly buffer: ArrayBuffer }
+  compile(program: Uint8Array): Promise<object>
+  instantiate(module: object, imports: object): Promise<{ readonly exports: unknown }>
 }
+const { WebAssembly: assembly } = globalThis as unknown as { WebAssembly: Assembly }
 
-async function deflated(picture: Picture): Promise<Buffer[]> {
-  const { createDeflate } = await import('node:zlib')
-  const deflate = createDeflate(DEFLATE)
-  const chunks: Buffer[] = []
-  deflate.on('data', (chunk: Buffer) => chunks.push(chunk))
-  const { promise: ended, resolve, reject } = Promise.withResolvers<void>()
-  deflate.once('end', resolve).once('error', reject)
-  const rowsOfAPiece = Math.ceil(PIXELS_OF_A_PIECE / picture.width)
-  let before: Promise<unknown> = Promise.resolve()
-  for (let row = 0; row < picture.height; row += rowsOfAPiece) {
-    const piece = filtered(picture, row, Math.min(picture.height, row + rowsOfAPiece))
-    await before
-    before = new Promise((taken) => deflate.write(piece, taken))
+let compiled: Promise<object> | undefined
+
+/** Has room for one picture, which is put there and encoded in place. */
+export class PngEncoder {
+  readonly #memory: ArrayBuffer
+  readonly #rows: Rows
+
+  private constructor(memory: ArrayBuffer, rows: Rows) {
+    this.#memory = memory
+    this.#rows = rows
+    setLengthCodes(memory)
   }
-  await before
-  deflate.end()
-  await ended
-  return chunks
-}
 
-/** Rows as PNG has them, each with the filter before it. */
-function filtered({ pixels, width }: Picture, from: number, until: number): Buffer {
-  const bytes = Buffer.from(pixels.buffer, pixels.byteOffset, pixels.byteLength)
-  // Of zeros, so that what is the same need not be written.
-  const out = Buffer.alloc((until - from) * (1 + width * 3))
-  let at = 0
-  for (let row = from; row < until; row++, at += 1 + width * 3) {
-    const start = row * width
-    const [above, here, end] = [(start - width) * 4, start * 4, (start + width) * 4]
-    const isSame = row > 0 && bytes.compare(bytes, above, here, here, end) === 0
-    if (isSame) out[at] = UP_FILTER
-    else if (row === 0 || !writeDifferences(out, at, { pixels, width, start })) {
-      writePhoto(out, at, { pixels, width, start })
+  static async open({ width, height }: Picture): Promise<PngEncoder> {
+    compiled ??= assembly.compile(Buffer.from(ROWS_WASM, 'base64'))
+    const bytes = layout.pixels + width * height * 4 + SLACK_BYTES
+    const memory = new assembly.Memory({ initial: Math.ceil(bytes / PAGE_BYTES) })
+    const { exports } = await assembly.instantiate(await compiled, { env: { memory } })
+    // SAFETY: it is what rows.as exports.
+    return new PngEncoder(memory.buffer, exports as Rows)
+  }
+
+  hasRoomFor({ width, height }: Picture): boolean {
+    return layout.pixels + width * height * 4 + SLACK_BYTES <= this.#memory.byteLength
+  }
+
+  /**
+   * For blue, green, red and one byte that means nothing, for each pixel of each row; and for so many bytes before
+   * them.
+   */
+  room(picture: Picture, { before = 0 }: { before?: number } = {}): Buffer {
+    return Buffer.from(this.#memory, layout.pixels - before, before + picture.width * picture.height * 4)
+  }
+
+  /** What is in the room. */
+  async encode(picture: Picture): Promise<Buffer> {
+    // Not imported: a session that takes no screenshot does without.
+    const { crc32 } = await import('node:zlib')
+    const data = await this.#deflate(picture)
+    const head = Buffer.alloc(13)
+    head.writeUInt32BE(picture.width, 0)
+    head.writeUInt32BE(picture.height, 4)
+    head[8] = 8
+    head[9] = TRUECOLOUR
+    const chunk = (type: string, ...parts: Buffer[]) => {
+      const body = [Buffer.from(type), ...parts]
+      const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)]
+      length.writeUInt32BE(parts.reduce((total, part) => total + part.length, 0))
+      sum.writeUInt32BE(body.reduce((crc, part) => crc32(part, crc), 0))
+      return [length, ...body, sum]
     }
+    return Buffer.concat([SIGNATURE, ...chunk('IHDR', head), ...chunk('IDAT', ...data), ...chunk('IEND')])
   }
-  return out
-}
 
-interface Row {
-  readonly pixels: Uint32Array
-  readonly width: number
-  readonly start: number
-}
-
-/** To the row above. False: there is too much of it. */
-function writeDifferences(out: Buffer, offset: number, { pixels, width, start }: Row): boolean {
-  out[offset] = UP_FILTER
-  const most = width * PHOTO_SHARE
-  let count = 0
-  for (let column = 0, at = offset + 1; column < width; column++, at += 3) {
-    const value = pixels[start + column]!
-    const above = pixels[start + column - width]!
-    if (value === above) continue
-    if (++count > most) return false
-    // A byte keeps only what fits, which is what the filter asks for.
-    out[at] = (value >> 16) - (above >> 16)
-    out[at + 1] = (value >> 8) - (above >> 8)
-    out[at + 2] = value - above
+  async #deflate({ width, height }: Picture): Promise<Buffer[]> {
+    const rows = this.#rows
+    const rowsBetweenLooks = Math.ceil(PIXELS_BETWEEN_LOOKS / width)
+    const parts: Buffer[] = [ZLIB_HEAD]
+    rows.begin(width, layout.pixels)
+    let began = performance.now()
+    for (let row = 0; row < height;) {
+      const until = Math.min(height, row + rowsBetweenLooks)
+      row = rows.takeRows(row, until)
+      // Short of that: there is no room for more tokens.
+      if (row < until || row === height) parts.push(this.#endBlock({ isLast: row === height }))
+      if (performance.now() - began < LONGEST_STRETCH_MS) continue
+      await otherWork()
+      began = performance.now()
+    }
+    const sum = Buffer.alloc(4)
+    sum.writeUInt32BE(rows.checksum() >>> 0)
+    return [...parts, sum]
   }
-  return true
-}
 
-/** Each pixel by its difference to the one before it. */
-function writePhoto(out: Buffer, offset: number, { pixels, width, start }: Row): void {
-  out[offset] = SUB_FILTER
-  let left = 0
-  for (let column = 0, at = offset + 1; column < width; column++, at += 3) {
-    const value = pixels[start + column]!
-    out[at] = (value >> 16) - (left >> 16)
-    out[at + 1] = (value >> 8) - (left >> 8)
-    out[at + 2] = value - left
-    left = value
+  #endBlock({ isLast }: { isLast: boolean }): Buffer {
+    putBlock(this.#rows, this.#memory, { isLast })
+    const length = this.#rows.takeBytes(isLast)
+    return Buffer.from(Buffer.from(this.#memory, layout.out, length))
   }
 }

@@ -4,7 +4,7 @@ import type { Size } from '../../../chromium/headless-size.ts'
 import type { XConnection } from '../../../display/x-connection.ts'
 import { halves, xRequest } from '../../../display/x-request.ts'
 import type { Button, Device, Point, TypeOptions } from '../device.ts'
-import { encodePng } from '../png/encoder.ts'
+import { PngEncoders } from '../png/encoders.ts'
 import { XClipboard } from './clipboard.ts'
 import { XKeyboard } from './keyboard.ts'
 import { XTest } from './xtest.ts'
@@ -27,6 +27,7 @@ export class XDevice implements Device {
   readonly #x: XConnection
   readonly #xtest: XTest
   readonly #keyboard: XKeyboard
+  readonly #encoders = new PngEncoders()
   #clipboard: XClipboard | undefined
   #isCursorHidden = false
 
@@ -96,9 +97,14 @@ export class XDevice implements Device {
 
   async capture({ x, y, width, height }: Region): Promise<Buffer> {
     const place = [halves(x, y), halves(width, height)]
-    const image = await this.#x.ask(xRequest(GET_IMAGE, Z_PIXMAP, this.#x.root, ...place, ALL_PLANES))
-    const pixels = new Uint32Array(image.buffer, image.byteOffset + REPLY_HEAD_BYTES, width * height)
-    return encodePng({ width, height, pixels })
+    return this.#encoders.use({ width, height }, async (encoder) => {
+      const room = encoder.room({ width, height }, { before: REPLY_HEAD_BYTES })
+      const request = xRequest(GET_IMAGE, Z_PIXMAP, this.#x.root, ...place, ALL_PLANES)
+      const image = await this.#x.ask(request, room)
+      // A short one comes in a buffer of its own.
+      if (image.buffer !== room.buffer) image.copy(room)
+      return encoder.encode({ width, height })
+    })
   }
 
   async setCursorHidden(isHidden: boolean): Promise<void> {
