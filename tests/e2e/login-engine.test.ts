@@ -8,7 +8,7 @@ import type { Checks, Plan } from '@berth/login/memory'
 import type { Mode } from '../fixtures/login-at-place.ts'
 import { runAtZoo } from '../fixtures/login-at-zoo.ts'
 import { HandsUnderTest } from '../fixtures/login-hands.ts'
-import { credentialOf } from '../fixtures/login-person.ts'
+import { knownValuesOf } from '../fixtures/login-person.ts'
 import { sites } from '../fixtures/login-zoo/sites.ts'
 import { startZoo } from '../fixtures/login-zoo/zoo.ts'
 
@@ -67,7 +67,7 @@ for (const name of ['classic-form', 'random-names', 'email-first']) {
         hands,
         domain: site.domain,
         allowedDomains: site.allowedDomains,
-        known: credentialOf(site.user(variant.user), variant, site.description.ssoProvider),
+        known: knownValuesOf(site.user(variant.user), variant, site.description.ssoProvider),
         isAttended: false,
         plan: memory?.plan,
         checks: memory?.checks,

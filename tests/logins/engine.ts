@@ -2,7 +2,7 @@
 // and attended, with the right password and with another; and whether it knows afterwards who is in and who is out.
 import { logInAt, type LoginPlace, type LoginReport, type Mode } from '../fixtures/login-at-place.ts'
 import { HandsUnderTest } from '../fixtures/login-hands.ts'
-import { credentialOf, describe } from '../fixtures/login-person.ts'
+import { knownValuesOf, describe } from '../fixtures/login-person.ts'
 import type { ValueName, Variant } from '../fixtures/login-zoo/kit/site.ts'
 import { forgetAll, keptBy } from './browser-under-test.ts'
 import { owning } from './owning.ts'
@@ -41,7 +41,7 @@ async function attempt(run: {
 }): Promise<Pick<EngineRow, 'verdict' | 'details'>> {
   const { owner, one, running, variant, mode } = run
   const user = one.users.find(({ key }) => key === variant.user)!
-  const credential = mode === 'alone' ? credentialOf(user, variant) : undefined
+  const credential = mode === 'alone' ? knownValuesOf(user, variant) : undefined
   const hands = await HandsUnderTest.start(owner)
   try {
     const place = placeOf(one, running)
