@@ -35,8 +35,10 @@ export interface Words {
 }
 
 // Arabic and Hebrew write articles and prepositions onto the word.
-const UNSPACED =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Thai}]/u
+const UNSPACED_SCRIPTS = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Thai}]`
+const UNSPACED = new RegExp(UNSPACED_SCRIPTS, 'v')
+/** What a word goes on with. In texts without spaces a foreign word ends where its script does: SMSで. */
+const SAME_WORD = String.raw`[[\p{L}\p{N}]--${UNSPACED_SCRIPTS}]`
 const SHORT = 4
 
 /**
@@ -52,9 +54,9 @@ export function words(...lists: readonly string[]): Words {
   const open = sourceOf((word) => !isUnspaced(word) && !isShort(word))
   const anywhere = sourceOf(isUnspaced)
   // The borders are written once: with each word, the pattern takes many times as long to compile.
-  const spaced = [whole && String.raw`(?:${whole})(?![\p{L}\p{N}])`, open].filter(Boolean).join('|')
-  const parts = [spaced && String.raw`(?<![\p{L}\p{N}])(?:${spaced})`, anywhere]
-  const pattern = new RegExp(parts.filter(Boolean).join('|'), 'u')
+  const spaced = [whole && `(?:${whole})(?!${SAME_WORD})`, open].filter(Boolean).join('|')
+  const parts = [spaced && `(?<!${SAME_WORD})(?:${spaced})`, anywhere]
+  const pattern = new RegExp(parts.filter(Boolean).join('|'), 'v')
   return {
     in: (text) => pattern.test(text),
   }
@@ -74,5 +76,5 @@ function isShort({ isWhole, text }: Word): boolean {
 }
 
 function escaped(text: string): string {
-  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`).replaceAll(' ', String.raw`[\s-]*`)
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`).replaceAll(' ', String.raw`[\s\-]*`)
 }
