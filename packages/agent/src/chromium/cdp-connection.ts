@@ -12,6 +12,13 @@ interface Waiting {
 /** Whatever the method is documented to give. */
 type Result = Record<string, unknown>
 
+export interface ListeningOptions {
+  /** What it is not true of is not even parsed. */
+  readonly isWanted?: (text: string) => boolean
+  /** How long what comes upon something else may wait, so that a busy Chromium is not interrupted for each. */
+  readonly gatherMs?: number
+}
+
 export class CdpConnection {
   #socket: SmallWebSocket | undefined
   #onEvent: ((event: CdpEvent) => void) | undefined
@@ -24,17 +31,17 @@ export class CdpConnection {
   /** Resolves when either side closed it. */
   readonly closed = this.#closing.promise
 
-  /** What `isWanted` is not true of is not even parsed. */
   static async open(
     port: number,
     path: string,
     onEvent?: (event: CdpEvent) => void,
-    isWanted?: (text: string) => boolean,
+    { isWanted, gatherMs }: ListeningOptions = {},
   ): Promise<CdpConnection> {
     const connection = new CdpConnection()
     connection.#onEvent = onEvent
     connection.#isWanted = isWanted
     connection.#socket = await SmallWebSocket.open(port, path, {
+      gatherMs,
       onMessage: (text) => connection.#take(text),
       onClose: () => {
         connection.#isOver = true

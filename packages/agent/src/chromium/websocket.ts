@@ -16,6 +16,8 @@ const KEY = 'AAAAAAAAAAAAAAAAAAAAAA=='
 const OPEN_MS = 10_000
 
 export interface WebSocketEvents {
+  /** How long it does not read after it has read something. What comes meanwhile is read at once after that. */
+  readonly gatherMs?: number | undefined
   readonly onMessage: (text: string) => void
   readonly onClose: () => void
 }
@@ -29,12 +31,19 @@ export class SmallWebSocket {
   #needed = 2
   #message: Buffer[] = []
   #messageBytes = 0
+  #gathering: NodeJS.Timeout | undefined
 
   private constructor(socket: Socket, events: WebSocketEvents) {
     this.#socket = socket
     this.#events = events
-    socket.on('data', (chunk: Buffer) => this.#take(chunk))
-    socket.once('close', () => events.onClose())
+    socket.on('data', (chunk: Buffer) => {
+      this.#take(chunk)
+      if (events.gatherMs !== undefined) this.#gather(events.gatherMs)
+    })
+    socket.once('close', () => {
+      clearTimeout(this.#gathering)
+      events.onClose()
+    })
   }
 
   static async open(port: number, path: string, events: WebSocketEvents): Promise<SmallWebSocket> {
@@ -58,6 +67,11 @@ export class SmallWebSocket {
   close(): void {
     this.#write(CLOSE, Buffer.from([0x03, 0xe8]))
     this.#socket.destroySoon()
+  }
+
+  #gather(ms: number): void {
+    this.#socket.pause()
+    this.#gathering = setTimeout(() => this.#socket.resume(), ms)
   }
 
   // Masks protect proxies from pages that choose their bytes; here there is neither, so the mask is 0.

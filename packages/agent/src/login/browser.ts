@@ -205,7 +205,7 @@ export class LoginBrowser {
     if (path === null) throw new BrowserGone(`Chromium is ${browser}, not ready`)
     const early: CdpEvent[] = []
     let take = (event: CdpEvent): void => void early.push(event)
-    const cdp = await CdpConnection.open(this.#chromium.port, path, (event) => take(event), isWanted)
+    const cdp = await CdpConnection.open(this.#chromium.port, path, (event) => take(event), { isWanted })
     const conversation: Conversation = {
       cdp,
       auth: new HttpAuth(),

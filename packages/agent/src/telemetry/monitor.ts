@@ -23,6 +23,8 @@ const MOST_ATTEMPTS = 10
 /** How long an order waits for a Chromium that does not answer. */
 const SET_UP_MS = 5_000
 const FILTER = [{ type: 'browser', exclude: true }, { type: 'tab', exclude: true }, {}]
+/** A page that loads tells hundreds of things one by one; so long each of them may wait for the next. */
+const GATHER_MS = 8
 /** Of all kinds together; pages that do more are told of in part. */
 const EVENTS = { most: 8_000, perSecond: 2_000 }
 
@@ -190,12 +192,10 @@ class Run {
 
   static async open(port: number, path: string, scene: RunScene): Promise<Run> {
     const run = new Run(scene)
-    run.#cdp = await CdpConnection.open(
-      port,
-      path,
-      (event) => run.#take(event),
-      (text) => run.#isWanted(text),
-    )
+    run.#cdp = await CdpConnection.open(port, path, (event) => run.#take(event), {
+      isWanted: (text) => run.#isWanted(text),
+      gatherMs: GATHER_MS,
+    })
     return run
   }
 
