@@ -1,7 +1,6 @@
 // Programs that the scripts start: to their end, or until the owner is done with them.
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { cleanUpAfter, type Owner } from '../fixtures/cleanup.ts'
@@ -27,17 +26,6 @@ export async function run({ command, args, cwd, env }: Command): Promise<string>
     maxBuffer: 64 * 1024 * 1024,
   })
   return stdout
-}
-
-/** Nobody else is asked to leave it alone, so it may be taken by the time it is used; then the start fails and says so. */
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 /** A server in a process group of its own, as soon as it answers. */

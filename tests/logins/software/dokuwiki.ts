@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { newUser } from '../../fixtures/login-zoo/kit/site.ts'
 import { fill, right, wrongPassword } from '../../fixtures/login-zoo/kit/variants.ts'
 import { unpackFromDebian } from '../packages.ts'
-import { freePort, run, serve } from '../processes.ts'
+import { freePort } from '../../../packages/agent/src/testing/agent-under-test.ts'
+import { run, serve } from '../processes.ts'
 import type { Software } from '../software.ts'
 
 const user = newUser('dokuwiki')

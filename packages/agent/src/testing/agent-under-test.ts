@@ -1,6 +1,7 @@
 // Runs the bundled agent as an instance would, but outside of one: as an ordinary user, with sockets
 // and ports of the test's own.
 import { spawn, type ChildProcess } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import {
   chmodSync,
@@ -266,10 +267,20 @@ function ownTmp(kept: readonly string[]): string[] {
   ]
 }
 
+const FIRST_PORT = 10_000
+/** From there on the kernel gives ports to whoever asks for any, and one that is free now would not be for long. */
+const FIRST_PORT_OF_ANYBODY = 32_768
+
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  return port
+  for (;;) {
+    const port = randomInt(FIRST_PORT, FIRST_PORT_OF_ANYBODY)
+    const server = createServer()
+    const isFree = new Promise<boolean>((resolve) => {
+      server.once('listening', () => resolve(true)).once('error', () => resolve(false))
+    })
+    server.listen(port, '127.0.0.1')
+    if (!(await isFree)) continue
+    server.close()
+    return port
+  }
 }
