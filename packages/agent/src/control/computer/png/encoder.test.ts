@@ -147,6 +147,24 @@ test('noise of the widest screen, where every row is full of new pixels', async 
   )
 })
 
+test('a picture larger than any screen has to be is refused, also by an encoder that is there', async () => {
+  const encoder = await PngEncoder.open({ width: 7680, height: 4320 })
+  for (const large of [
+    { width: 20_001, height: 1 },
+    { width: 7681, height: 4320 },
+    { width: 65_535, height: 65_535 },
+  ]) {
+    await assert.rejects(PngEncoder.open(large), /too large; ask for a region/)
+    assert.throws(() => encoder.hasRoomFor(large), /too large/)
+  }
+  const random = numbers(5)
+  await assertSame(
+    'the widest row',
+    picture(20_000, 3, () => random()),
+    encoder,
+  )
+})
+
 test('an empty page is small', async () => {
   const size = await assertSame(
     'empty',

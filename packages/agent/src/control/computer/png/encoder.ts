@@ -1,6 +1,7 @@
 // Pictures of screens as PNG. Most pixels of a screen are what is above them, and most of the others were told a moment
 // before: seen sixteen bytes at a time that takes a third of what Node's deflate needs. https://www.w3.org/TR/png-3/
 import { setImmediate as otherWork } from 'node:timers/promises'
+import { ControlError } from '../../operation.ts'
 import { putBlock, setLengthCodes } from './deflate-block.ts'
 import { layout, type Rows } from './layout.ts'
 import { ROWS_WASM } from './rows-wasm.ts'
@@ -16,6 +17,10 @@ const TRUECOLOUR = 2
 const PAGE_BYTES = 64 * 1024
 /** Sixteen bytes are loaded where only the last of them is a pixel. */
 const SLACK_BYTES = 64
+/** A row of new pixels has to fit into the tokens of a block. */
+const WIDEST = 20_000
+/** The largest screen that a session may have; but programs in the instance can give the display another size. */
+const MOST_PIXELS = 7680 * 4320
 /** How long others may have to wait for the thread, and after how many pixels that is looked at. */
 const LONGEST_STRETCH_MS = 4
 const PIXELS_BETWEEN_LOOKS = 128 * 1024
@@ -41,17 +46,18 @@ export class PngEncoder {
     setLengthCodes(memory)
   }
 
-  static async open({ width, height }: Picture): Promise<PngEncoder> {
+  /** Refuses pictures that are larger than any screen has to be. */
+  static async open(picture: Picture): Promise<PngEncoder> {
+    const bytes = bytesFor(picture)
     compiled ??= assembly.compile(Buffer.from(ROWS_WASM, 'base64'))
-    const bytes = layout.pixels + width * height * 4 + SLACK_BYTES
     const memory = new assembly.Memory({ initial: Math.ceil(bytes / PAGE_BYTES) })
     const { exports } = await assembly.instantiate(await compiled, { env: { memory } })
     // SAFETY: it is what rows.as exports.
     return new PngEncoder(memory.buffer, exports as Rows)
   }
 
-  hasRoomFor({ width, height }: Picture): boolean {
-    return layout.pixels + width * height * 4 + SLACK_BYTES <= this.#memory.byteLength
+  hasRoomFor(picture: Picture): boolean {
+    return bytesFor(picture) <= this.#memory.byteLength
   }
 
   /**
@@ -107,4 +113,14 @@ export class PngEncoder {
     const length = this.#rows.takeBytes(isLast)
     return Buffer.from(Buffer.from(this.#memory, layout.out, length))
   }
+}
+
+function bytesFor({ width, height }: Picture): number {
+  if (width > WIDEST || width * height > MOST_PIXELS) {
+    throw new ControlError(
+      'bad_request',
+      `Cannot take a picture of ${width}x${height} pixels: it is too large; ask for a region of it`,
+    )
+  }
+  return layout.pixels + width * height * 4 + SLACK_BYTES
 }
