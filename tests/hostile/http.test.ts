@@ -46,6 +46,26 @@ for (const { what, bytes, expected, isLast } of malformedRequests({
   })
 }
 
+test('who goes on sending after a refusal can read it, and is cut off in the end', async (t) => {
+  const connection = await RawConnection.open(server.url)
+  t.after(() => connection.destroy())
+  const { socket } = connection
+  const resets: Error[] = []
+  socket.on('error', (error) => resets.push(error))
+  socket.allowHalfOpen = true
+  const piece = Buffer.alloc(1024 * 1024, 'x')
+  const send = () => new Promise<void>((resolve) => socket.write(piece, () => resolve()))
+  connection.write('GET /?')
+  // More than the two ends of a connection hold by themselves, so that some of it was read for certain.
+  for (let sent = 0; sent < 12; sent++) await send()
+  assert.deepEqual(resets, [])
+  assertError((await connection.answer())!, 'headers_too_large')
+  for (let sent = 0; sent < 64 && resets.length === 0; sent++) await send()
+  await connection.closed()
+  assert.equal(resets.length, 1)
+  await assertServes()
+})
+
 test('a tunnel is refused by closing the connection', async (t) => {
   const connection = await RawConnection.open(server.url)
   t.after(() => connection.destroy())

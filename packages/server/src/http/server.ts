@@ -1,9 +1,7 @@
-// The HTTP server itself: limits, hooks that every request passes, and errors of the protocol.
+// The HTTP server itself: limits, and hooks that every request passes.
 import type { IncomingMessage } from 'node:http'
-import type { Socket } from 'node:net'
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
-import { errorCatalogue, type ErrorCode } from '@berth/contracts/errors'
 import { randomText } from '@berth/kit/ids'
 import type { AuditTrail } from '../audit/trail.ts'
 import type { Config } from '../config.ts'
@@ -14,6 +12,7 @@ import { auditRecord } from './audit-hook.ts'
 import { answerError } from './errors.ts'
 import { newHostCheck } from './host-check.ts'
 import { isNestedDeeper } from './nesting.ts'
+import { answerProtocolError, TIMED_OUT } from './protocol-errors.ts'
 import { statusSeen } from './request-context.ts'
 import { SlowBodies } from './slow-bodies.ts'
 import { compileValidator, refusalOf } from './validation.ts'
@@ -191,25 +190,4 @@ function listenerOptions(config: Config, shouldUpgradeCallback: ServerOptions['s
   const listener = { ...LISTENER, shouldUpgradeCallback }
   if (!cert || !key) return { http: listener }
   return { https: { ...listener, cert, key, minVersion: 'TLSv1.2' } }
-}
-
-const TIMED_OUT = 'ERR_HTTP_REQUEST_TIMEOUT'
-const protocolErrors: Record<string, ErrorCode> = {
-  HPE_HEADER_OVERFLOW: 'headers_too_large',
-  [TIMED_OUT]: 'request_timeout',
-}
-
-/** Requests that never became one: malformed, too large or too slow. The connection ends with them. */
-function answerProtocolError(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy()
-    return
-  }
-  const code = protocolErrors[error.code ?? ''] ?? 'bad_request'
-  const { status, meaning } = errorCatalogue[code]
-  const body = JSON.stringify({ code, message: meaning })
-  socket.end(
-    `HTTP/1.1 ${status} Error\r\nContent-Type: application/json; charset=utf-8\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  )
 }
