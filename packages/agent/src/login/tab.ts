@@ -151,10 +151,17 @@ export class Tab {
     this.#document = { ...this.#document, number: this.#nextNumber(), since: performance.now() }
   }
 
-  /** Resolves when we listen, or when it takes too long: it does what it does. */
+  /** Resolves when we listen, or when it takes too long: it does what it does, until the next visit. */
   async begin({ isWaiting }: { isWaiting: boolean }): Promise<void> {
     const set = this.#listenTo(this.sessionId, { isWaiting })
-    await Promise.race([Promise.allSettled(set), afterMs(SET_UP_MS)])
+    this.#isStuck = await this.#learnAddress().then(
+      () => false,
+      () => true,
+    )
+    await Promise.allSettled(set)
+  }
+
+  async #learnAddress(): Promise<void> {
     const { frameTree } = await this.cdp.call<{ frameTree: { frame: Frame } }>(
       'Page.getFrameTree',
       {},
@@ -441,8 +448,4 @@ function refusalOf(answer: Answered | undefined): string | null {
 function keep<T>(map: Map<string, T>, key: string, value: T): void {
   if (map.size >= MOST_ANSWERS) map.clear()
   map.set(key, value)
-}
-
-function afterMs(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref())
 }

@@ -198,6 +198,14 @@ suite('traffic', () => {
   })
 })
 
+test('a page that answers nobody when a login begins is no obstacle', async (t) => {
+  const login = await LoginUnderTest.start(t, { '/page': '<title>Page</title>' })
+  using cdp = await login.agent.openCdp()
+  const { sessionId } = await attachToFirstPage(cdp)
+  cdp.dispatch('Runtime.evaluate', { expression: 'for (;;);' }, sessionId)
+  assert.equal((await login.visit('/page')).frames[0]!.title, 'Page')
+})
+
 test('a page that crashes is told, and another one can be visited', async (t) => {
   const login = await LoginUnderTest.start(t, { '/page': '<title>Page</title><input name="user">' })
   const page = await login.visit('/page')
