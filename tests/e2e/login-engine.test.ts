@@ -55,7 +55,7 @@ suite('the zoo', { concurrency: isAll ? Number(ZOO_AT_ONCE) : 1 }, () => {
   }
 })
 
-for (const name of ['classic-form', 'random-names', 'email-first']) {
+for (const name of ['classic-form', 'random-names', 'email-first', 'unlinked-login']) {
   test(`${name}: who is in is left alone, who is out gets in by the plan, as long as it fits`, async (t) => {
     const description = sites.find((each) => each.name === name)!
     const site = (await startZoo(t, [description])).site(name)

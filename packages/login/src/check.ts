@@ -1,4 +1,5 @@
 // Whether somebody is still signed in, by how the address looks that told it the last time.
+import type { PageSight } from '@berth/contracts/login-sight'
 import { allowedHosts, isOf } from './hosts.ts'
 import type { Hands } from './hands.ts'
 import type { Checks } from './memory.ts'
@@ -20,13 +21,18 @@ export interface CheckOptions {
   readonly signal: AbortSignal
 }
 
-export async function checkSession({
+export async function checkSession(options: CheckOptions): Promise<CheckOutcome> {
+  return (await examine(options)).outcome
+}
+
+/** With the page by which it is told. */
+export async function examine({
   hands,
   checks,
   domain,
   allowedDomains,
   signal,
-}: CheckOptions): Promise<CheckOutcome> {
+}: CheckOptions): Promise<{ outcome: CheckOutcome; sight: PageSight }> {
   // What differs only behind `#` would not be loaded again.
   if (checks.url.includes('#')) {
     await hands.visit({ url: 'about:blank', aside: false, quiet_ms: 0, most_ms: MOST_MS }, signal)
@@ -45,7 +51,7 @@ export async function checkSession({
     sight = await hands.look({ quiet_ms: QUIET_MS, most_ms: 3_000, until_changed: true }, signal)
     outcome = voteOn(snapshotOf(checks.url, sight, []), checks, hosts)
   }
-  return outcome
+  return { outcome, sight }
 }
 
 /** What contradicts itself decides nothing: to take somebody for signed out costs a login, perhaps a locked account. */

@@ -1,6 +1,6 @@
 // One login, step by step. Each turn looks at the page, decides what it is, and does one thing.
 import type { PageSight } from '@berth/contracts/login-sight'
-import { checkSession } from '../check.ts'
+import { examine } from '../check.ts'
 import { allowedHosts, isOf, ownHosts } from '../hosts.ts'
 import { mask } from '../mask.ts'
 import type { Checks, PlanStep } from '../memory.ts'
@@ -98,10 +98,13 @@ export class LoginRun {
   async #stillSignedIn(): Promise<LoginOutcome | undefined> {
     const { checks, hands, domain, allowedDomains, signal, loginUrl, plan } = this.#options
     if (!checks) return undefined
-    const { result, url } = await checkSession({ hands, checks, domain, allowedDomains, signal })
-    return result === 'in'
-      ? this.#success(url, checks, { loginUrl: loginUrl ?? checks.signedOut.url, plan })
-      : undefined
+    const { outcome, sight } = await examine({ hands, checks, domain, allowedDomains, signal })
+    const { result, url } = outcome
+    if (result === 'in')
+      return this.#success(url, checks, { loginUrl: loginUrl ?? checks.signedOut.url, plan })
+    // What a profile still has of the last time, cookies say, says nothing new afterwards; this page does.
+    if (result === 'out') this.#confirmation.refer(checks.url, sight)
+    return undefined
   }
 
   async #discover(): Promise<PageSight> {
