@@ -53,8 +53,11 @@ export interface Traffic {
 
 /** Connections beyond the limit that are kept open to be told so; further ones are dropped at once. */
 const ROOM_FOR_REFUSALS = 128
-/** How late a slow sender may be found. */
-const CHECK_MS = 1_000
+/**
+ * How late a slow sender may be found, as a multiple of its time. It takes a connection from its own instance only; but
+ * each look wakes the server, for every session there is, those on standby among them.
+ */
+const LATENESS = 3
 
 export class EgressListener implements AsyncDisposable {
   /** That of all instances; `#policy` may have more open. */
@@ -90,7 +93,7 @@ export class EgressListener implements AsyncDisposable {
       // An upload may take as long as it likes.
       requestTimeout: 0,
       keepAliveTimeout: limits.keepAliveMs,
-      connectionsCheckingInterval: Math.min(CHECK_MS, limits.headerMs),
+      connectionsCheckingInterval: limits.headerMs * LATENESS,
     })
     this.#server.maxConnections = limits.connections + ROOM_FOR_REFUSALS
     this.#server.on('connection', (socket) => this.#watch(socket))
