@@ -1,6 +1,7 @@
 // Requests that never became one: malformed, too large or too slow. The connection ends with them.
 import type { Socket } from 'node:net'
 import { errorCatalogue, type ErrorCode } from '@berth/contracts/errors'
+import { LINGER_MS } from './rest-of-body.ts'
 
 export const TIMED_OUT = 'ERR_HTTP_REQUEST_TIMEOUT'
 const codes: Record<string, ErrorCode> = {
@@ -8,9 +9,7 @@ const codes: Record<string, ErrorCode> = {
   [TIMED_OUT]: 'request_timeout',
 }
 
-// A client that is still sending when it is answered gets the time to notice: closing at once would reset
-// the connection, and the answer could be lost on its way.
-const LINGER_MS = 5_000
+/** Who goes on sending after its answer gets the time to read it, but not for any amount. */
 const MOST_READ_AFTER = 16 * 1024 * 1024
 
 /** How much had been read of each connection when it was answered. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 
 /** Long enough for a client to read its answer and stop sending. */
-const LINGER_MS = 5_000
+export const LINGER_MS = 5_000
 
 /**
  * Of a request that was answered before all of it came. It is read and thrown away: closing at once would
