@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before as beforeAll, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { chromium, type Browser, type Page } from 'playwright-core'
+import { freePort } from '../../packages/agent/src/testing/agent-under-test.ts'
 import { eventually } from '../fixtures/host.ts'
 import { RfbClient, screenUrl } from '../fixtures/rfb.ts'
 import { startServer, tempDir, type TestServer } from '../fixtures/server.ts'
@@ -60,15 +61,6 @@ beforeAll(async () => {
   const { cdp_ws_url } = await createSession(viewers, { headless: true })
   viewerBrowser = await chromium.connectOverCDP(cdp_ws_url)
 })
-
-async function freePort(): Promise<number> {
-  const { createServer } = await import('node:net')
-  const listener = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => listener.once('listening', resolve))
-  const { port: free } = listener.address() as { port: number }
-  await new Promise((resolve) => listener.close(resolve))
-  return free
-}
 
 /** From a session, which knows this machine by another name. */
 const fromSession = (url: string) => url.replace('127.0.0.1', 'host.berth.internal')

@@ -9,7 +9,6 @@ import { FlvReader } from './flv.ts'
 export const ENCODER = '/usr/bin/ffmpeg'
 /** The session comes first where there is not enough for both. */
 const NICE = 12
-const KEY_FRAME_EVERY_SECONDS = 10
 /** How long it may take to write what it still has. */
 const END_MS = 5_000
 const MOST_OUTPUT_CHARACTERS = 1_000
@@ -17,6 +16,7 @@ const MOST_OUTPUT_CHARACTERS = 1_000
 export interface EncoderOptions {
   readonly size: Size
   readonly framerate: number
+  readonly keyFrameEverySeconds: number
   /** How ffmpeg is to read the pictures. */
   readonly input: readonly string[]
   /** What is done to them before they are encoded. */
@@ -97,11 +97,11 @@ export class Encoder {
   }
 }
 
-function argumentsOf({ framerate, input, filter }: EncoderOptions): string[] {
+function argumentsOf({ framerate, keyFrameEverySeconds, input, filter }: EncoderOptions): string[] {
   const colours = '-color_range tv -colorspace bt709 -color_primaries bt709 -color_trc bt709'
   // Pictures are taken when something changed, so many may pass between two: a key frame by their number is
   // one by time where there is movement, which is where one seeks.
-  const video = `-c:v libx264 -preset ultrafast -tune zerolatency -threads 1 -crf 23 -g ${framerate * KEY_FRAME_EVERY_SECONDS}`
+  const video = `-c:v libx264 -preset ultrafast -tune zerolatency -threads 1 -crf 23 -g ${framerate * keyFrameEverySeconds}`
   return [
     ...'-v error -nostdin -probesize 32 -fpsprobesize 0 -analyzeduration 0'.split(' '),
     ...input,

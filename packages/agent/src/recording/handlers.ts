@@ -10,12 +10,15 @@ import { ENCODER } from './encoder.ts'
 import { Recording } from './recording.ts'
 import { Screens } from './screen/screens.ts'
 
+// Whoever watches a screen is shown it as video by the same encoder, and loaded with it.
+export { watchDisplay } from '../screen/display-viewer.ts'
+
 /** Those that ended and are not taken yet among them. */
 const MOST_KEPT = 2 * MOST_RECORDINGS
 
 export function recordingHandlers(chromium: Chromium): AnswerControl {
   const recordings = new Map<string, Recording>()
-  const screens = new Screens(chromium.display)
+  const screens = Screens.of(chromium.display)
 
   async function start(body: unknown): Promise<Answer> {
     // SAFETY: the server wrote it.

@@ -9,9 +9,9 @@ export interface PictureSource extends Disposable {
   readonly filter?: string
   /**
    * Hands over the picture as it is now, unless it is the one that was handed over last, and waits for the work
-   * with it. False: there was nothing new.
+   * with it. Resolves with how much of it was looked at anew: 0 if there was nothing new, 1 for all of it.
    */
-  take(work: (picture: Buffer) => Promise<void>): Promise<boolean>
+  take(work: (picture: Buffer) => Promise<void>): Promise<number>
 }
 
 export interface SourceEvents {

@@ -17,6 +17,7 @@ const CLOCK_MS = 2_000
 const MOST_RESTARTS = 5
 const RESTART_MS = 500
 const FIRST_PICTURE_MS = 10_000
+const KEY_FRAME_EVERY_SECONDS = 10
 const BYTE = Buffer.from([1])
 
 export interface RecordingOptions extends RecordingStart {
@@ -115,12 +116,15 @@ export class Recording {
   async #open(): Promise<void> {
     const { chromium, screens, framerate } = this.#options
     const events = { onChange: () => this.#want(), onLost: () => this.#restart('its pictures') }
-    const source = chromium.looks!.headless ? await openPage(chromium, events) : await screens.open(events)
+    const source = chromium.looks!.headless
+      ? await openPage(chromium, events)
+      : await screens.open(events, { hasPointer: true })
     if (this.#isOver) return source[Symbol.dispose]()
     this.#source = source
     const encoder = new Encoder({
       ...source,
       framerate,
+      keyFrameEverySeconds: KEY_FRAME_EVERY_SECONDS,
       onSetup: (record) => this.#onSetup(record, source.size),
       onPicture: ({ timeMs, unit, isKey }) => {
         this.#add('sample', timeMs, isKey ? BYTE : Buffer.alloc(1), unit)
@@ -190,7 +194,7 @@ export class Recording {
       const now = performance.now()
       const beat = this.#lastPictureAt + this.#intervalMs
       this.#lastPictureAt = now - beat < this.#intervalMs ? beat : now
-      const isNew = await source.take(async (picture) => {
+      const newShare = await source.take(async (picture) => {
         if (this.#hasPicture) return encoder.write(this.#now(), picture)
         // It begins when the encoder has taken the first, which is a while after its start.
         await encoder.write(0, picture)
@@ -198,7 +202,7 @@ export class Recording {
         this.#hasPicture = true
         this.#firstPicture.resolve()
       })
-      if (!isNew) this.#lastPictureAt = -Infinity
+      if (newShare === 0) this.#lastPictureAt = -Infinity
     } finally {
       this.#isTaking = false
       if (this.#wantsPicture) this.#want()

@@ -2,7 +2,6 @@
 // this agent does. Both speak RFB, so that nobody beyond has to know which it is.
 import { connect, type Socket } from 'node:net'
 import { pause } from '@berth/kit/pause'
-import { splice } from '@berth/kit/splice'
 import type { Chromium } from '../chromium/chromium.ts'
 import { log } from '../log.ts'
 import { unpack } from '../packed.ts'
@@ -52,7 +51,10 @@ export class Screen {
         return watchHeadless(link, chromium)
       }
       const display = await dial(chromium.display.rfbSocket)
-      if (display) return splice(link, display)
+      if (display) {
+        const { watchDisplay } = await unpack('recording')
+        return watchDisplay(link, display, chromium.display)
+      }
       // It has ended, and we are about to hear of it.
       await pause(RETRY_MS)
     }

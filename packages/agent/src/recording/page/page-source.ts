@@ -81,21 +81,21 @@ class PageSource {
     this.#events.onChange()
   }
 
-  async #hand(work: (picture: Buffer) => Promise<void>): Promise<boolean> {
+  async #hand(work: (picture: Buffer) => Promise<void>): Promise<number> {
     const jpeg = this.#picture
-    if (!jpeg) return false
+    if (!jpeg) return 0
     this.#picture = undefined
     const answered = this.#unanswered
     this.#unanswered = []
     const head = `--${BOUNDARY}\r\nContent-type: image/jpeg\r\nContent-length: ${jpeg.length}\r\n\r\n`
     await work(Buffer.concat([Buffer.from(head), jpeg, Buffer.from('\r\n')]))
-    if (this.#isClosed) return true
+    if (this.#isClosed) return 1
     for (const { frame, sessionId } of answered) {
       this.#cdp.dispatch('Page.screencastFrameAck', { sessionId: frame }, sessionId)
     }
     // It makes no more than that without an answer, and what it left out may have been the last.
     if (answered.length >= FRAMES_IN_FLIGHT) this.#takeStillSoon()
-    return true
+    return 1
   }
 
   /** Another page may be in front now. */

@@ -1,5 +1,5 @@
 // The pointer, which is on the screen for who looks at it and not in the picture that a display gives: it is
-// painted over it. The display tells when it moves (XInput 2) and when it looks another way (XFIXES).
+// painted over it (paint-pointer.ts). The display tells when it moves (XInput 2) and when it looks another way (XFIXES).
 import type { XConnection } from '../../display/x-connection.ts'
 import { halves, xRequest } from '../../display/x-request.ts'
 import type { Part } from '../yuv/converter.ts'
@@ -53,25 +53,6 @@ export class Pointer {
       width,
       height,
       pixels: reply.subarray(REPLY_HEAD_BYTES, REPLY_HEAD_BYTES + width * height * 4),
-    }
-  }
-}
-
-/** Paints as much of it as is in the part, whose pixels are in the room. */
-export function paintPointer(room: Buffer, offset: number, part: Part, pointer: PointerPicture): void {
-  const left = Math.max(part.x, pointer.x)
-  const right = Math.min(part.x + part.width, pointer.x + pointer.width)
-  const top = Math.max(part.y, pointer.y)
-  const bottom = Math.min(part.y + part.height, pointer.y + pointer.height)
-  for (let y = top; y < bottom; y++) {
-    for (let x = left; x < right; x++) {
-      const from = ((y - pointer.y) * pointer.width + x - pointer.x) * 4
-      const through = 255 - pointer.pixels[from + 3]!
-      if (through === 255) continue
-      const to = offset + ((y - part.y) * part.width + x - part.x) * 4
-      for (let channel = 0; channel < 3; channel++) {
-        room[to + channel] = pointer.pixels[from + channel]! + (room[to + channel]! * through) / 255
-      }
     }
   }
 }

@@ -1,5 +1,5 @@
-// The picture on the screen of a headful session, kept up to date for all recordings of it: only what changed
-// is fetched and converted, when one of them wants a picture.
+// The picture on the screen of a headful session, kept up to date for all who use it: only what changed is
+// fetched and converted, when one of them wants a picture.
 import { XConnection } from '../../display/x-connection.ts'
 import { halves, xRequest } from '../../display/x-request.ts'
 import type { Size } from '../../chromium/headless-size.ts'
@@ -7,7 +7,8 @@ import { Converter, type Part } from '../yuv/converter.ts'
 import { evenSize } from '../picture-source.ts'
 import { Damage } from './damage.ts'
 import { bands, toFetch } from './parts.ts'
-import { paintPointer, Pointer, type PointerPicture } from './pointer.ts'
+import { paintPointer } from './paint-pointer.ts'
+import { Pointer, type PointerPicture } from './pointer.ts'
 
 const GET_IMAGE = 73
 const Z_PIXMAP = 2
@@ -18,6 +19,14 @@ const BAND_BYTES = 256 * 1024
 /** One is converted while the next is on its way. */
 const BANDS_UNDER_WAY = 2
 
+export interface Use {
+  /** The picture that was used last. */
+  readonly known: number
+  /** Whether the pointer is to be painted over it, where it is. */
+  readonly hasPointer: boolean
+  readonly work: (picture: Buffer) => Promise<void>
+}
+
 export class Screen {
   readonly size: Size
   readonly #x: XConnection
@@ -25,12 +34,15 @@ export class Screen {
   readonly #listeners = new Set<() => void>()
   #damage: Damage | undefined
   #pointer: Pointer | undefined
-  #painted: PointerPicture | undefined
+  #pointed: PointerPicture | undefined
   /** All of it, at first. */
   #hasChanged = true
   #hasMoved = true
   #isNew = true
   #version = 0
+  #pointerVersion = 0
+  /** How much of the picture was fetched for this version: 1 is all of it. */
+  #share = 0
   /** Updates and uses of the picture take turns. */
   #turn: Promise<unknown> = Promise.resolve()
 
@@ -65,12 +77,18 @@ export class Screen {
     return { [Symbol.dispose]: () => this.#listeners.delete(listener) }
   }
 
-  /** Hands over the picture as it is now, if it is a newer one; resolves with which it is. */
-  async use(known: number, work: (picture: Buffer) => Promise<void>): Promise<number> {
+  /** Hands over the picture as it is now, if it is a newer one; resolves with which it is, and how much is new. */
+  async use({ known, hasPointer, work }: Use): Promise<{ version: number; share: number }> {
     return this.#inTurn(async () => {
       await this.#update()
-      if (this.#version !== known) await work(this.#converter.planes)
-      return this.#version
+      if (hasPointer) await this.#point()
+      const version = this.#version + (hasPointer ? this.#pointerVersion : 0)
+      if (version !== known) {
+        const { planes } = this.#converter
+        const undo = hasPointer ? paintPointer(planes, this.size, this.#pointed!) : () => {}
+        await work(planes).finally(undo)
+      }
+      return { version, share: this.#share }
     })
   }
 
@@ -84,17 +102,20 @@ export class Screen {
       this.#hasChanged = false
       changed.push(...(await this.#damage!.take()))
     }
-    if (this.#hasMoved) {
-      this.#hasMoved = false
-      const before = this.#painted
-      this.#painted = await this.#pointer!.look()
-      if (before && !isSame(before, this.#painted)) changed.push(before, this.#painted)
-    }
     const parts = toFetch(changed, this.#visible()).flatMap((part) => bands(part, BAND_BYTES))
     if (parts.length === 0) return
     await this.#fetch(parts)
     this.#isNew = false
     this.#version++
+    this.#share = areaOf(parts) / (this.size.width * this.size.height)
+  }
+
+  async #point(): Promise<void> {
+    if (!this.#hasMoved) return
+    this.#hasMoved = false
+    const before = this.#pointed
+    this.#pointed = await this.#pointer!.look()
+    if (!before || !isSame(before, this.#pointed)) this.#pointerVersion++
   }
 
   /** Who is inside may have made the screen smaller than it was. */
@@ -110,7 +131,6 @@ export class Screen {
       const image = await reply
       // A short one comes in a buffer of its own.
       if (image.buffer !== room.buffer) image.copy(room)
-      if (this.#painted) paintPointer(room, REPLY_HEAD_BYTES, part, this.#painted)
       this.#converter.convert(room, REPLY_HEAD_BYTES, part)
     }
     for (const [index, part] of parts.entries()) {
@@ -138,6 +158,8 @@ export class Screen {
     return done
   }
 }
+
+const areaOf = (parts: readonly Part[]) => parts.reduce((sum, { width, height }) => sum + width * height, 0)
 
 const isSame = (one: PointerPicture, other: PointerPicture) =>
   one.x === other.x && one.y === other.y && one.pixels.equals(other.pixels)

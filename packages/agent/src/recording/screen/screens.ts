@@ -1,4 +1,4 @@
-// The one Screen that all recordings of a session share, for as long as there are any.
+// The one Screen that all who need its picture share, for as long as there are any: recordings and viewers.
 import type { Display } from '../../display/display.ts'
 import type { PictureSource, SourceEvents } from '../picture-source.ts'
 import { Screen } from './screen.ts'
@@ -9,15 +9,26 @@ interface Shared {
   users: number
 }
 
+const known = new WeakMap<Display, Screens>()
+
 export class Screens {
   readonly #display: Display
   #shared: Shared | undefined
 
-  constructor(display: Display) {
+  private constructor(display: Display) {
     this.#display = display
   }
 
-  async open({ onChange, onLost }: SourceEvents): Promise<PictureSource> {
+  static of(display: Display): Screens {
+    const screens = known.get(display) ?? new Screens(display)
+    known.set(display, screens)
+    return screens
+  }
+
+  async open(
+    { onChange, onLost }: SourceEvents,
+    { hasPointer }: { hasPointer: boolean },
+  ): Promise<PictureSource> {
     const shared = (this.#shared ??= this.#share())
     shared.users++
     using acquired = new DisposableStack()
@@ -33,9 +44,10 @@ export class Screens {
       size: screen.size,
       input: ['-f', 'rawvideo', '-pix_fmt', 'yuv420p', '-video_size', `${width}x${height}`],
       take: async (work) => {
-        const before = version
-        version = await screen.use(version, work)
-        return version !== before
+        const used = await screen.use({ known: version, hasPointer, work })
+        const isNew = used.version !== version
+        version = used.version
+        return isNew ? used.share : 0
       },
       [Symbol.dispose]: () => held.dispose(),
     }

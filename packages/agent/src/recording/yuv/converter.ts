@@ -1,16 +1,11 @@
-// From the pixels of a display to the planes that an encoder takes: BT.709 in its narrow range, one colour
-// for four pixels (yuv420p). Two rows at a time, sixteen pixels wide, by vector instructions.
+// From the pixels of a display to the planes that an encoder takes: one colour for four pixels (yuv420p). Two rows at a time, sixteen pixels wide, by vector instructions.
 import type { Size } from '../../chromium/headless-size.ts'
+import { BLACK, BLUE, GREY, LUMA, RED } from './colours.ts'
 import * as w from './wasm.ts'
 
 /** Of what is converted at once, in pixels; parts that begin in between are done twice. */
 export const STRIDE = 16
 const PAGE_BYTES = 65_536
-
-/** In 256ths; the order of bytes is blue, green, red and one that is not used. */
-const LUMA = [16, 157, 47, 0]
-const BLUE = [112, -86, -26, 0]
-const RED = [-10, -102, 112, 0]
 
 // Node has it; its types have it only for browsers.
 interface Wasm {
@@ -124,7 +119,7 @@ function rowPair(): Uint8Array {
     emit(w.addI16(evens, odds), w.set(SUMS + step))
   }
   const lumaOf = (first: number) => {
-    const [a, b, c, d] = [0, 1, 2, 3].map((step) => scaled(vector(first + step), { bits: 8, zero: 16 }))
+    const [a, b, c, d] = [0, 1, 2, 3].map((step) => scaled(vector(first + step), { bits: 8, zero: BLACK }))
     return w.narrowToU8(w.narrowToI16(a!, b!), w.narrowToI16(c!, d!))
   }
   emit(w.store(w.add(luma0!, x!), lumaOf(LUMA0)))
@@ -134,7 +129,7 @@ function rowPair(): Uint8Array {
     [red!, RED],
   ] as const) {
     const halves = [0, 2].map((step) =>
-      scaled(weighed(vector(SUMS + step), vector(SUMS + step + 1), weights), { bits: 10, zero: 128 }),
+      scaled(weighed(vector(SUMS + step), vector(SUMS + step + 1), weights), { bits: 10, zero: GREY }),
     )
     const bytes = w.narrowToI16(halves[0]!, halves[1]!)
     emit(w.storeHalf(w.add(plane, w.shiftRight(x!, 1)), w.narrowToU8(bytes, bytes)))

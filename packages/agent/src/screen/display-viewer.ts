@@ -1,0 +1,259 @@
+// Who watches the screen of a display: RFB between the viewer and the X server. Where much moves, and the viewer
+// can, pictures come as H.264 instead: the X server is then asked for one pixel only, so that it still tells of
+// cursor, clipboard and size, and pictures are put between its messages. When it is over the X server sends all
+// of the screen as it is.
+import { existsSync } from 'node:fs'
+import type { Socket } from 'node:net'
+import { RfbClientMessages, rfbMessages } from '@berth/kit/rfb'
+import { canFollow, rfbEncodings, RfbScreenMessages } from '@berth/kit/rfb-screen'
+import type { Display } from '../display/display.ts'
+import { log } from '../log.ts'
+import { ENCODER } from '../recording/encoder.ts'
+import { Motion, type Audience } from './motion/motion.ts'
+import type { MotionPicture } from './motion/stream.ts'
+import { Movement } from './movement.ts'
+import { fence, isAnswer, updateOf, updatesOf, wholeOf, type Region } from './rfb-messages.ts'
+
+/** With so many pictures on their way that the viewer has not answered for, no more are made for it. */
+const MANY_UNDER_WAY = 8
+/**
+ * Others may be quicker. Who has so many, or has answered for none in so long, is better served by the X server,
+ * which sends what there is room for.
+ */
+const MOST_UNDER_WAY = 12
+const LONGEST_SILENCE_MS = 2_000
+const LOOK_MS = 200
+/** How long it stays like that. */
+const REST_MS = { still: 1_000, failed: 10_000 }
+const ONE_PIXEL: Region = { x: 0, y: 0, width: 1, height: 1 }
+const TRUE_COLOUR = { bits: 32, depth: 24 }
+
+const motions = new WeakMap<Display, Motion>()
+
+export function watchDisplay(link: Socket, screen: Socket, display: Display): void {
+  const motion = motions.get(display) ?? new Motion(display)
+  motions.set(display, motion)
+  new DisplayViewer(link, screen, motion).start()
+}
+
+class DisplayViewer implements Audience {
+  readonly #link: Socket
+  readonly #screen: Socket
+  readonly #motion: Motion
+  readonly #movement = new Movement()
+  readonly #fromViewer = new RfbClientMessages()
+  /** Until it says something that cannot be followed. */
+  #fromScreen: RfbScreenMessages | undefined
+  #opened = 0
+  #hasTrueColour = false
+  #takesVideo = false
+  /** What it wants to be told of without asking. */
+  #region: Region | undefined
+  #isMember = false
+  #isVideo = false
+  #waiting: MotionPicture[] = []
+  #underWay = 0
+  #answeredAt = 0
+  #restUntil = 0
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(link: Socket, screen: Socket, motion: Motion) {
+    this.#link = link
+    this.#screen = screen
+    this.#motion = motion
+    this.#fromScreen = new RfbScreenMessages({
+      onUpdate: (pixels) => this.#onUpdate(pixels),
+      onResize: () => this.#onResize(),
+    })
+  }
+
+  start(): void {
+    const [link, screen] = [this.#link, this.#screen]
+    if (link.destroyed || screen.destroyed) return void [link, screen].map((end) => end.destroy())
+    link.on('data', (chunk: Buffer) => this.#fromLink(chunk))
+    screen.on('data', (chunk: Buffer) => this.#toLink(chunk))
+    link.on('drain', () => screen.resume())
+    screen.on('drain', () => link.resume())
+    for (const [one, other] of [
+      [link, screen],
+      [screen, link],
+    ] as const) {
+      one.on('error', () => other.destroy())
+      one.once('end', () => other.end())
+      // What is already written still arrives.
+      one.once('close', () => {
+        this.#leave()
+        other.end(() => other.destroy())
+      })
+    }
+    link.resume()
+    screen.resume()
+  }
+
+  get isBehind(): boolean {
+    return this.#underWay + this.#waiting.length >= MANY_UNDER_WAY
+  }
+
+  show(picture: MotionPicture): void {
+    // A recording goes on in the size that it began with, and has the screen in that.
+    if (!this.#region || !isOf(picture, this.#region)) return this.#rest('failed')
+    if (!this.#isVideo) {
+      if (!picture.isKey) return
+      this.#begin()
+    } else if (this.#underWay + this.#waiting.length >= MOST_UNDER_WAY) return this.#rest('failed')
+    this.#waiting.push(picture)
+    this.#send()
+  }
+
+  moved(share: number): void {
+    if (this.#isVideo) this.#movement.add(share)
+  }
+
+  over(why: 'still' | 'failed'): void {
+    this.#isMember = false
+    this.#rest(why)
+  }
+
+  #fromLink(chunk: Buffer): void {
+    let messages: Buffer[]
+    try {
+      messages = this.#fromViewer.split(chunk)
+    } catch (error) {
+      log('A viewer said what it should not', error)
+      return void this.#link.destroy()
+    }
+    const passed = messages.flatMap((message) => this.#hear(message) ?? [])
+    if (passed.length > 0 && !this.#screen.write(Buffer.concat(passed))) this.#link.pause()
+  }
+
+  /** Returns what the X server is to hear of it. */
+  #hear(message: Buffer): Buffer | undefined {
+    if (this.#opened < 3) {
+      this.#opened++
+      return message
+    }
+    switch (message[0]) {
+      case rfbMessages.setPixelFormat:
+        this.#hasTrueColour = message[4] === TRUE_COLOUR.bits && message[5] === TRUE_COLOUR.depth
+        return message
+      case rfbMessages.setEncodings:
+        return this.#choose(message)
+      case rfbMessages.continuousUpdates:
+        this.#leave()
+        this.#region = message[1] === 1 ? regionOf(message) : undefined
+        return message
+      case rfbMessages.fence:
+        if (!isAnswer(message)) return message
+        this.#underWay = Math.max(0, this.#underWay - 1)
+        this.#answeredAt = performance.now()
+        this.#motion.wanted()
+        return undefined
+      default:
+        return message
+    }
+  }
+
+  #choose(message: Buffer): Buffer {
+    const encodings: number[] = []
+    for (let at = 4; at < message.length; at += 4) encodings.push(message.readInt32BE(at))
+    const { h264, tight, fence: fences, continuousUpdates } = rfbEncodings
+    const needed = [h264, tight, fences, continuousUpdates]
+    this.#takesVideo = needed.every((each) => encodings.includes(each)) && existsSync(ENCODER)
+    if (!this.#takesVideo) {
+      this.#leave()
+      return message
+    }
+    const kept = encodings.filter(canFollow)
+    const chosen = Buffer.alloc(4 + kept.length * 4)
+    chosen[0] = rfbMessages.setEncodings
+    chosen.writeUInt16BE(kept.length, 2)
+    for (const [index, encoding] of kept.entries()) chosen.writeInt32BE(encoding, 4 + index * 4)
+    return chosen
+  }
+
+  #toLink(chunk: Buffer): void {
+    if (!this.#link.write(chunk)) this.#screen.pause()
+    try {
+      this.#fromScreen?.take(chunk)
+    } catch (error) {
+      log('The screen says what cannot be followed', error)
+      this.#leave()
+      this.#fromScreen = undefined
+    }
+    this.#send()
+  }
+
+  #onUpdate(pixels: number): void {
+    if (this.#isVideo || !this.#region || !this.#takesVideo || !this.#hasTrueColour) return
+    this.#movement.add(pixels / (this.#region.width * this.#region.height))
+    if (this.#isMember || !this.#movement.isMuch || performance.now() < this.#restUntil) return
+    this.#isMember = true
+    this.#answeredAt = performance.now()
+    this.#timer ??= setInterval(() => this.#look(), LOOK_MS)
+    this.#motion.join(this)
+  }
+
+  #onResize(): void {
+    // Pictures of the size before are of no use to anybody.
+    if (this.#isMember) this.#motion.end('still')
+  }
+
+  #begin(): void {
+    this.#isVideo = true
+    this.#screen.write(updatesOf(ONE_PIXEL))
+  }
+
+  /** Pictures go between the messages of the X server. */
+  #send(): void {
+    while (this.#waiting.length > 0 && this.#fromScreen?.isBetween) {
+      const picture = this.#waiting.shift()!
+      this.#underWay++
+      this.#link.cork()
+      this.#link.write(updateOf(picture))
+      this.#link.write(picture.bytes)
+      this.#link.write(fence())
+      this.#link.uncork()
+    }
+  }
+
+  #look(): void {
+    if (!this.#isVideo) {
+      if (this.#movement.isLittle) this.#rest('still')
+      return
+    }
+    const isSilent = this.#underWay > 0 && performance.now() - this.#answeredAt > LONGEST_SILENCE_MS
+    if (isSilent) this.#rest('failed')
+    else if (this.#movement.isLittle) this.#rest('still')
+  }
+
+  #rest(why: 'still' | 'failed'): void {
+    this.#restUntil = performance.now() + REST_MS[why]
+    this.#leave()
+  }
+
+  #leave(): void {
+    clearInterval(this.#timer)
+    this.#timer = undefined
+    if (this.#isMember) this.#motion.leave(this)
+    this.#isMember = false
+    this.#waiting = []
+    this.#movement.clear()
+    if (!this.#isVideo) return
+    this.#isVideo = false
+    if (this.#region && !this.#screen.destroyed)
+      this.#screen.write(Buffer.concat([updatesOf(this.#region), wholeOf(this.#region)]))
+  }
+}
+
+const isOf = ({ size }: MotionPicture, { width, height }: Region) =>
+  size.width === (width & ~1) && size.height === (height & ~1)
+
+function regionOf(message: Buffer): Region {
+  const [x, y, width, height] = [2, 4, 6, 8].map((at) => message.readUInt16BE(at)) as [
+    number,
+    number,
+    number,
+    number,
+  ]
+  return { x, y, width, height }
+}

@@ -1,0 +1,128 @@
+// One run of the encoder over pictures of the screen, as they change and while somebody wants them. It begins when
+// the display itself says that much moves: an X server also sends what has not changed, to make it sharp.
+import type { Size } from '../../chromium/headless-size.ts'
+import { Encoder } from '../../recording/encoder.ts'
+import type { PictureSource } from '../../recording/picture-source.ts'
+import type { Screens } from '../../recording/screen/screens.ts'
+import { markUnits, setupUnits } from './annex-b.ts'
+
+const FRAMERATE = 30
+/** Whoever joins waits for one. */
+const KEY_FRAME_EVERY_SECONDS = 4
+/** So much has to change, so often and so soon. */
+const PROOF = { share: 0.05, changes: 4, withinMs: 600 }
+
+export interface MotionPicture {
+  readonly size: Size
+  readonly bytes: Buffer
+  readonly isKey: boolean
+}
+
+export interface MotionEvents {
+  readonly isWanted: () => boolean
+  readonly onPicture: (picture: MotionPicture) => void
+  readonly onMoved: (share: number) => void
+  readonly onStill: () => void
+  readonly onFailed: (why: unknown) => void
+}
+
+export class MotionStream {
+  readonly #events: MotionEvents
+  readonly #opened: Promise<void>
+  #source: PictureSource | undefined
+  #proofTimer: NodeJS.Timeout | undefined
+  #changes = 0
+  #encoder: Encoder | undefined
+  #setup: Buffer = Buffer.alloc(0)
+  #lastTakenAt = -Infinity
+  #isTaking = false
+  #mayHaveChanged = true
+  #isOver = false
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(screens: Screens, events: MotionEvents) {
+    this.#events = events
+    this.#opened = this.#open(screens)
+    this.#opened.catch((error: unknown) => this.#fail(error))
+  }
+
+  /** Takes a picture if there is another one and somebody to take it for, when its time has come. */
+  want(): void {
+    if (!this.#mayHaveChanged || this.#isTaking || this.#timer || this.#isOver) return
+    if (!this.#events.isWanted()) return
+    const wait = Math.max(0, this.#lastTakenAt + 1000 / FRAMERATE - performance.now())
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      this.#take().catch((error: unknown) => this.#fail(error))
+    }, wait)
+  }
+
+  close(): void {
+    this.#isOver = true
+    clearTimeout(this.#timer)
+    clearTimeout(this.#proofTimer)
+    this.#source?.[Symbol.dispose]()
+    this.#encoder?.kill()
+  }
+
+  async #open(screens: Screens): Promise<void> {
+    const source = await screens.open(
+      {
+        onChange: () => {
+          this.#mayHaveChanged = true
+          this.want()
+        },
+        onLost: () => this.#fail('the display is gone'),
+      },
+      // Who watches sees a pointer of their own.
+      { hasPointer: false },
+    )
+    if (this.#isOver) return source[Symbol.dispose]()
+    this.#source = source
+    this.#proofTimer = setTimeout(() => this.#isOver || this.#events.onStill(), PROOF.withinMs)
+  }
+
+  #encode({ size, input }: PictureSource): Encoder {
+    const encoder = new Encoder({
+      size,
+      framerate: FRAMERATE,
+      keyFrameEverySeconds: KEY_FRAME_EVERY_SECONDS,
+      input,
+      onSetup: (record) => (this.#setup = setupUnits(record)),
+      onPicture: ({ unit, isKey }) => {
+        const bytes = isKey ? Buffer.concat([this.#setup, markUnits(unit)]) : markUnits(unit)
+        if (!this.#isOver) this.#events.onPicture({ size, bytes, isKey })
+      },
+    })
+    void encoder.ended.then(() => this.#fail(encoder.recentOutput))
+    return encoder
+  }
+
+  async #take(): Promise<void> {
+    this.#isTaking = true
+    try {
+      await this.#opened
+      if (this.#isOver) return
+      this.#lastTakenAt = performance.now()
+      this.#mayHaveChanged = false
+      const share = await this.#source!.take(async (picture) => this.#encoder?.write(0, picture))
+      if (share > 0) this.#onChange(share)
+    } finally {
+      this.#isTaking = false
+    }
+    this.want()
+  }
+
+  #onChange(share: number): void {
+    if (this.#isOver) return
+    this.#events.onMoved(share)
+    // The first is all of the screen, whether it changed or not.
+    if (this.#encoder || share < PROOF.share || this.#changes++ < PROOF.changes) return
+    clearTimeout(this.#proofTimer)
+    this.#encoder = this.#encode(this.#source!)
+  }
+
+  #fail(why: unknown): void {
+    if (!this.#isOver) this.#events.onFailed(why)
+  }
+}

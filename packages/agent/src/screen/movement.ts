@@ -1,0 +1,44 @@
+// How much has moved on a screen lately.
+
+const WINDOW_MS = 500
+/** Smaller changes are many and cheap: a spinner, a cursor that blinks. */
+const LEAST_SHARE = 0.02
+/** So many changes, and together so many screens, are what a video codec is for. */
+const MANY = 4
+const MUCH = 1
+/** Below that it is over. */
+const LITTLE = 0.3
+
+export class Movement {
+  #changes: { readonly at: number; readonly share: number }[] = []
+
+  /** A part of the screen has changed: 1 is all of it. */
+  add(share: number): void {
+    if (share >= LEAST_SHARE) this.#changes.push({ at: performance.now(), share })
+    this.#forget()
+  }
+
+  get isMuch(): boolean {
+    this.#forget()
+    return this.#changes.length >= MANY && this.#sum() >= MUCH
+  }
+
+  get isLittle(): boolean {
+    this.#forget()
+    return this.#sum() < LITTLE
+  }
+
+  clear(): void {
+    this.#changes = []
+  }
+
+  #sum(): number {
+    return this.#changes.reduce((sum, { share }) => sum + share, 0)
+  }
+
+  #forget(): void {
+    const since = performance.now() - WINDOW_MS
+    const first = this.#changes.findIndex(({ at }) => at >= since)
+    if (first !== 0) this.#changes.splice(0, first === -1 ? this.#changes.length : first)
+  }
+}

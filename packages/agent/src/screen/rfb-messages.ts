@@ -1,0 +1,53 @@
+// The few messages of RFB that are ours, and not passed on between a viewer and the X server.
+import { rfbMessages } from '@berth/kit/rfb'
+import { rfbEncodings } from '@berth/kit/rfb-screen'
+import type { MotionPicture } from './motion/stream.ts'
+
+export interface Region {
+  readonly x: number
+  readonly y: number
+  readonly width: number
+  readonly height: number
+}
+
+/** To the X server: tell of this region without being asked. */
+export const updatesOf = (region: Region): Buffer => withRegion([rfbMessages.continuousUpdates, 1], region)
+
+/** To the X server: send all of it, whatever was sent before. */
+export const wholeOf = (region: Region): Buffer => withRegion([rfbMessages.updateRequest, 0], region)
+
+/** To the viewer: the head of an update that is one picture, whose bytes follow. */
+export function updateOf({ size, bytes }: MotionPicture): Buffer {
+  const head = Buffer.alloc(24)
+  head.writeUInt16BE(1, 2)
+  head.writeUInt16BE(size.width, 8)
+  head.writeUInt16BE(size.height, 10)
+  head.writeInt32BE(rfbEncodings.h264, 12)
+  head.writeUInt32BE(bytes.length, 16)
+  return head
+}
+
+/** Tells ours from those of the X server, which have one byte at most. */
+const PAYLOAD = Buffer.from('video')
+const BLOCK_BEFORE = 1
+const REQUEST = 2 ** 31
+const FENCE_HEAD_BYTES = 9
+
+/** To the viewer: answer when you have got here. */
+export function fence(): Buffer {
+  const head = Buffer.alloc(FENCE_HEAD_BYTES)
+  head[0] = rfbMessages.fence
+  head.writeUInt32BE(REQUEST + BLOCK_BEFORE, 4)
+  head[8] = PAYLOAD.length
+  return Buffer.concat([head, PAYLOAD])
+}
+
+/** From the viewer: whether it is the answer to one of ours. */
+export const isAnswer = (message: Buffer): boolean => message.subarray(FENCE_HEAD_BYTES).equals(PAYLOAD)
+
+function withRegion(head: readonly [number, number], { x, y, width, height }: Region): Buffer {
+  const message = Buffer.alloc(10)
+  message.set(head)
+  for (const [index, value] of [x, y, width, height].entries()) message.writeUInt16BE(value, 2 + index * 2)
+  return message
+}
