@@ -45,7 +45,6 @@ async function answerControl(
     const found = find(routes, request.method, pathname)
     if (!found) return sendJson(response, 404, { message: `Cannot ${request.method} ${pathname}` })
     const { operation, params } = found
-    if (operation.takesStream) countPassed(request)
     const body = operation.takesStream ? undefined : await readJson(request)
     const call = { params, query: searchParams, body, request, signal: gone.signal }
     const result = await operation.handle(call)

@@ -2,12 +2,13 @@
 // untrusted: bounded in size and time, and checked against the contract.
 import {
   Agent,
+  IncomingMessage,
   request,
   type ClientRequest,
-  type IncomingMessage,
   type OutgoingHttpHeaders,
   type RequestOptions,
 } from 'node:http'
+import { Socket } from 'node:net'
 import { Readable, type Duplex } from 'node:stream'
 import { Ajv, type ValidateFunction } from 'ajv'
 import type { ChromePolicy } from '@berth/contracts/chrome-policy'
@@ -24,6 +25,7 @@ import {
   RECORDS_WAIT_MS,
   type RecordingStart,
 } from '@berth/contracts/recording'
+import { release } from '@berth/kit/spent-pieces'
 import { countPassed } from '@berth/kit/young-garbage'
 import type { Instance } from './driver.ts'
 
@@ -325,17 +327,26 @@ function framingOf(body: Forwarded['body'], headers: OutgoingHttpHeaders): Outgo
  * not a pipe, which stops and starts the caller for every piece: that takes a third more time.
  */
 function passOn(body: Readable, sent: ClientRequest): void {
+  // Node made each for its listeners alone; what others read from may be theirs still.
+  const isOfCaller = body instanceof IncomingMessage
   const pass = (piece: Buffer) => {
-    sent.write(piece)
+    sent.write(piece, (error) => {
+      // What a socket has written is in the kernel; any other stream may just have handed it on.
+      if (!error && isOfCaller && sent.socket instanceof Socket) release(piece)
+    })
     if (sent.writableLength < MOST_HELD_BYTES) return
     body.pause()
     sent.once('drain', () => body.resume())
   }
-  countPassed(body)
+  if (!isOfCaller) countPassed(body)
   body.on('data', pass)
   body.once('end', () => sent.end())
   body.once('error', (error) => sent.destroy(error))
-  sent.once('close', () => body.off('data', pass))
+  sent.once('close', () => {
+    body.off('data', pass)
+    // The rest of what was refused is read and thrown away.
+    if (isOfCaller) countPassed(body)
+  })
   sent.once('response', (answer) => {
     // A refusal need not wait for the rest of what is refused.
     answer.once('end', () => {

@@ -1,4 +1,6 @@
 import type { IncomingMessage } from 'node:http'
+import { release } from '@berth/kit/spent-pieces'
+import { countPassed } from '@berth/kit/young-garbage'
 import { checkRoom, placeFor, StagedFile } from './staged-file.ts'
 
 export async function writeWhole(
@@ -15,15 +17,16 @@ export async function writeWhole(
 /** As bodyOf() does, and by events, which for a large file is a sixth of the time less. */
 function eachPiece(request: IncomingMessage, use: (piece: Buffer) => void): Promise<void> {
   return new Promise((resolve, reject) => {
-    const onData = (piece: Buffer) => {
+    let isRefused = false
+    request.on('data', (piece: Buffer) => {
       try {
-        use(piece)
+        if (!isRefused) use(piece)
       } catch (error) {
-        request.off('data', onData)
+        isRefused = true
         reject(error)
       }
-    }
-    request.on('data', onData)
+      release(piece)
+    })
     request.once('end', resolve)
     request.once('error', reject)
     request.once('close', () => reject(new Error('The body was cut off')))
@@ -32,5 +35,6 @@ function eachPiece(request: IncomingMessage, use: (piece: Buffer) => void): Prom
 
 /** Left alive when its reader stops, or the connection would end before the refusal is sent. */
 export function bodyOf(request: IncomingMessage): AsyncIterable<Buffer> {
+  countPassed(request)
   return request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>
 }

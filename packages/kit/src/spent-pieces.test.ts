@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { release } from './spent-pieces.ts'
+
+const MB = 1024 * 1024
+
+test('the memory of a piece is given back at once', () => {
+  const before = process.memoryUsage().arrayBuffers
+  let most = 0
+  for (let count = 0; count < 200; count++) {
+    const piece = Buffer.allocUnsafeSlow(MB)
+    release(piece)
+    assert.equal(piece.length, 0)
+    most = Math.max(most, process.memoryUsage().arrayBuffers - before)
+  }
+  assert.ok(most <= 2 * MB, `${most} bytes`)
+})
+
+test('memory that is shared stays', () => {
+  const whole = Buffer.from(new ArrayBuffer(10)).fill('whole')
+  release(whole.subarray(0, 5))
+  release(whole.subarray(5))
+  const pooled = Buffer.from('of a pool')
+  release(pooled)
+  assert.equal(whole.toString(), 'wholewhole')
+  assert.equal(pooled.toString(), 'of a pool')
+})
