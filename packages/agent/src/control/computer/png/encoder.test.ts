@@ -163,6 +163,11 @@ test('a picture larger than any screen has to be is refused, also by an encoder 
     picture(20_000, 3, () => random()),
     encoder,
   )
+  await assertSame(
+    'the widest row, with the largest differences',
+    picture(20_000, 3, (x) => (255 - (x % 256)) * 0x10101),
+    encoder,
+  )
 })
 
 test('an empty page is small', async () => {

@@ -7,9 +7,9 @@ export const layout = {
   literalBits: 0x800,
   lengthBits: 0xc00,
   distanceBits: 0x1000,
-  out: 0x91000,
+  out: 0xd1000,
   /** What comes before them in an answer of the display has its place right before them. */
-  pixels: 0x100000,
+  pixels: 0x1a0000,
 } as const
 
 /** What the other half does, on the memory that it is given. */

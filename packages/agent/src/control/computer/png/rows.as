@@ -16,11 +16,12 @@ const DISTANCE_BITS: usize = 0x1000
 const SEEN: usize = 0x2000
 const SEEN_BITS: u32 = 13
 const TOKENS: usize = 0x10000
-const MOST_TOKENS: i32 = 0x10000
+/** So many that the codes of a block, which are made by JavaScript, are made twice for a screen full of text. */
+const TOKENS_BYTES: usize = 0x80000
 /** The last rows as they are told, for matches; and room for the end of a store of sixteen bytes. */
-const WINDOW: usize = 0x50000
+const WINDOW: usize = 0x90000
 const WINDOW_BYTES: usize = 0x40000
-const OUT: usize = 0x91000
+const OUT: usize = 0xd1000
 
 const REACH: usize = 32768
 /** 86 pixels. */
@@ -35,6 +36,8 @@ const IS_BYTE: u32 = 0x40000000
 const SUB_FILTER: u8 = 1
 const UP_FILTER: u8 = 2
 const ADLER_BASE: u64 = 65521
+/** Times 48 bytes, so that no sum of theirs is too large. */
+const MOST_SUMMED: usize = 512
 
 let width: i32 = 0
 let stride: usize = 0
@@ -44,7 +47,7 @@ let pixels: usize = 0
 let windowEnd: usize = 0
 /** Bytes that have left the window. */
 let gone: i32 = 0
-let tokenCount: i32 = 0
+let tokenEnd: usize = TOKENS
 let adlerLow: u64 = 1
 let adlerHigh: u64 = 0
 
@@ -59,7 +62,7 @@ export function begin(pictureWidth: i32, pixelsAt: usize): void {
   pixels = pixelsAt
   windowEnd = WINDOW
   gone = 0
-  tokenCount = 0
+  tokenEnd = TOKENS
   adlerLow = 1
   adlerHigh = 0
   bits = 0
@@ -72,9 +75,9 @@ export function begin(pictureWidth: i32, pixelsAt: usize): void {
 
 /** Up to which row there was room for tokens. */
 export function takeRows(from: i32, until: i32): i32 {
-  const most = MOST_TOKENS - <i32>rowBytes
+  const most = TOKENS + TOKENS_BYTES - (rowBytes << 2)
   let row = from
-  while (row < until && tokenCount <= most) takeRow(row++)
+  while (row < until && tokenEnd <= most) takeRow(row++)
   return row
 }
 
@@ -83,17 +86,14 @@ function takeRow(row: i32): void {
   const source = pixels + <usize>row * stride
   const changed = row == 0 ? width : writeUp(at, source)
   if (changed == 0) {
-    memory.fill(at + 1, 0, rowBytes - 1)
-    addByte(UP_FILTER)
-    addRun(<i32>rowBytes - 1)
+    tokenEnd = addRun(addByte(tokenEnd, UP_FILTER), <i32>rowBytes - 1)
     adlerLow += UP_FILTER
     adlerHigh = (adlerHigh + <u64>rowBytes * adlerLow) % ADLER_BASE
     adlerLow %= ADLER_BASE
     return
   }
-  // What is new in most of its pixels is a photograph: what is to the left says it better.
-  if (changed * 5 > width * 2) writeSub(at, source)
-  addToChecksum(at)
+  if (isPhotograph(changed)) writeSub(at, source)
+  addToChecksum(at, at + rowBytes)
   addRow(at, at + rowBytes)
 }
 
@@ -110,17 +110,42 @@ function roomForRow(): usize {
   return at
 }
 
-/** How many pixels are not as the ones above them. */
+/** A row that is new in most of its pixels: what is to the left says it better. */
+@inline
+function isPhotograph(changed: i32): bool {
+  return changed * 5 > width * 2
+}
+
+/** How many pixels are not as the ones above them, or so many that it is enough. */
 function writeUp(at: usize, source: usize): i32 {
   store<u8>(at, UP_FILTER)
+  const none = i32x4.splat(0)
   let out = at + 1
   let changed = 0
   let column = 0
-  for (; column + 4 <= width; column += 4, source += 16, out += 12) {
-    const here = v128.load(source)
-    const above = v128.load(source - stride)
-    changed += i32.popcnt(i32x4.bitmask(i32x4.ne(here, above)))
-    v128.store(out, inOrder(i8x16.sub(here, above)))
+  // Sixteen pixels at a time, of which most are as those above.
+  for (; column + 16 <= width; column += 16, source += 64, out += 48) {
+    const above = source - stride
+    const first = i8x16.sub(v128.load(source), v128.load(above))
+    const second = i8x16.sub(v128.load(source, 16), v128.load(above, 16))
+    const third = i8x16.sub(v128.load(source, 32), v128.load(above, 32))
+    const fourth = i8x16.sub(v128.load(source, 48), v128.load(above, 48))
+    if (!v128.any_true(v128.or(v128.or(first, second), v128.or(third, fourth)))) {
+      v128.store(out, none)
+      v128.store(out, none, 16)
+      v128.store(out, none, 32)
+      continue
+    }
+    // A lane is -1 for each of its pixels.
+    const left = i32x4.add(i32x4.ne(first, none), i32x4.ne(second, none))
+    const ones = i32x4.add(left, i32x4.add(i32x4.ne(third, none), i32x4.ne(fourth, none)))
+    changed -= i32x4.extract_lane(ones, 0) + i32x4.extract_lane(ones, 1)
+    changed -= i32x4.extract_lane(ones, 2) + i32x4.extract_lane(ones, 3)
+    if (isPhotograph(changed)) return changed
+    v128.store(out, inOrder(first))
+    v128.store(out, inOrder(second), 12)
+    v128.store(out, inOrder(third), 24)
+    v128.store(out, inOrder(fourth), 36)
   }
   for (; column < width; column++, source += 4, out += 3) {
     if (load<u32>(source) != load<u32>(source - stride)) changed++
@@ -156,29 +181,47 @@ function writeDifference(out: usize, source: usize, other: usize): void {
   store<u8>(out, load<u8>(source) - load<u8>(other), 2)
 }
 
-/** Adler-32, of sixteen bytes at a time. */
-function addToChecksum(at: usize): void {
-  const weights = i8x16(16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1)
-  const end = at + rowBytes
-  const whole = (rowBytes / 16) * 16
-  let sums = i32x4.splat(0)
-  let before = i32x4.splat(0)
-  let weighted = i32x4.splat(0)
-  for (const stop = at + whole; at < stop; at += 16) {
-    const bytes = v128.load(at)
-    before = i32x4.add(before, sums)
-    sums = i32x4.add(sums, i32x4.extadd_pairwise_i16x8_u(i16x8.extadd_pairwise_i8x16_u(bytes)))
-    weighted = i32x4.add(weighted, i32x4.extadd_pairwise_i16x8_u(i16x8.extmul_low_i8x16_u(bytes, weights)))
-    weighted = i32x4.add(weighted, i32x4.extadd_pairwise_i16x8_u(i16x8.extmul_high_i8x16_u(bytes, weights)))
+/** Adler-32. */
+function addToChecksum(at: usize, end: usize): void {
+  while (end - at >= 48) {
+    const length = min<usize>((end - at) / 48, MOST_SUMMED) * 48
+    addStretch(at, length)
+    at += length
   }
-  adlerHigh += <u64>whole * adlerLow + 16 * total(before) + total(weighted)
-  adlerLow += total(sums)
   for (; at < end; at++) {
     adlerLow += load<u8>(at)
     adlerHigh += adlerLow
   }
   adlerLow %= ADLER_BASE
   adlerHigh %= ADLER_BASE
+}
+
+/** Sixteen bytes at a time; three times sixteen, where all of them are zero. */
+function addStretch(from: usize, length: usize): void {
+  const ones = i16x8.splat(1)
+  const weights = i16x8(16, 15, 14, 13, 12, 11, 10, 9)
+  const lastWeights = i16x8(8, 7, 6, 5, 4, 3, 2, 1)
+  let sums = i32x4.splat(0)
+  let before = i32x4.splat(0)
+  let weighted = i32x4.splat(0)
+  const end = from + length
+  for (let at = from; at < end; at += 48) {
+    if (!v128.any_true(v128.or(v128.or(v128.load(at), v128.load(at, 16)), v128.load(at, 32)))) {
+      before = i32x4.add(before, i32x4.add(i32x4.add(sums, sums), sums))
+      continue
+    }
+    for (let part = at; part < at + 48; part += 16) {
+      const bytes = v128.load(part)
+      const head = i16x8.extend_low_i8x16_u(bytes)
+      const tail = i16x8.extend_high_i8x16_u(bytes)
+      before = i32x4.add(before, sums)
+      sums = i32x4.add(sums, i32x4.dot_i16x8_s(i16x8.add(head, tail), ones))
+      weighted = i32x4.add(weighted, i32x4.dot_i16x8_s(head, weights))
+      weighted = i32x4.add(weighted, i32x4.dot_i16x8_s(tail, lastWeights))
+    }
+  }
+  adlerHigh += <u64>length * adlerLow + 16 * total(before) + total(weighted)
+  adlerLow += total(sums)
 }
 
 function total(sums: v128): u64 {
@@ -191,21 +234,28 @@ function total(sums: v128): u64 {
 }
 
 function addRow(at: usize, end: usize): void {
-  addByte(load<u8>(at++))
+  let to = addByte(tokenEnd, load<u8>(at++))
   while (at < end) {
     const both = load<u64>(at) & TWO_PIXELS
     if (both == 0) {
       const run = zeros(at, end)
       if (run >= SHORTEST_REPEAT) {
-        addRun(run)
+        to = addRun(to, run)
         at += run
         continue
       }
     }
-    const length = repeatAt(at, end, both)
-    if (length == 0) addPixel(<u32>both & 0xffffff)
-    at += length == 0 ? 3 : length
+    const distance = distanceOf(both, at)
+    const length = distance == 0 ? 0 : repeated(at, distance, end)
+    if (length == 0) {
+      to = addPixel(to, <u32>both & 0xffffff)
+      at += 3
+    } else {
+      to = addMatch(to, length, distance)
+      at += length
+    }
   }
+  tokenEnd = to
 }
 
 /** How many bytes, of whole pixels. */
@@ -217,16 +267,21 @@ function zeros(from: usize, end: usize): i32 {
   return length - (length % 3)
 }
 
-/** The length of what was told before and comes again here; 0: nothing worth telling. */
+/** How far back two pixels were last told; 0: they were not, or too far. */
 @inline
-function repeatAt(at: usize, end: usize, both: u64): i32 {
+function distanceOf(both: u64, at: usize): i32 {
   const slot = SEEN + (<usize>((both * 0x9e3779b97f4a7c15) >> (64 - SEEN_BITS)) << 2)
   const here = gone + <i32>(at - WINDOW)
   const seen = load<i32>(slot)
   store<i32>(slot, here)
   const distance = here - seen
   if (<u32>distance > <u32>REACH) return 0
-  if ((load<u64>(at - distance) & TWO_PIXELS) != both) return 0
+  return (load<u64>(at - distance) & TWO_PIXELS) == both ? distance : 0
+}
+
+/** How many bytes, of whole pixels, are as those at that distance; 0: too few to be worth telling. */
+@inline
+function repeated(at: usize, distance: i32, end: usize): i32 {
   const most = min<i32>(LONGEST_MATCH, <i32>(end - at))
   if (most < SHORTEST_REPEAT) return 0
   let length = SHORTEST_REPEAT
@@ -239,48 +294,46 @@ function repeatAt(at: usize, end: usize, both: u64): i32 {
     length += 8
   }
   length = min<i32>(length, most)
-  length -= length % 3
-  addMatch(length, distance)
-  return length
+  return length - (length % 3)
 }
 
+// Each of these puts tokens, and returns where the next one goes.
+
 /** Of zeros. */
-function addRun(length: i32): void {
-  addByte(0)
+function addRun(to: usize, length: i32): usize {
+  to = addByte(to, 0)
   for (let left = length - 1; left > 0; ) {
     let part = min<i32>(left, LONGEST_MATCH)
     if (left > part && left - part < SHORTEST_MATCH) part -= SHORTEST_MATCH
-    addMatch(part, 1)
+    to = addMatch(to, part, 1)
     left -= part
   }
+  return to
 }
 
 @inline
-function addByte(byte: u8): void {
+function addByte(to: usize, byte: u8): usize {
   count(SYMBOL_COUNTS, byte)
-  addToken(IS_BYTE | byte)
+  store<u32>(to, IS_BYTE | byte)
+  return to + 4
 }
 
 @inline
-function addPixel(pixel: u32): void {
+function addPixel(to: usize, pixel: u32): usize {
   count(SYMBOL_COUNTS, pixel & 0xff)
   count(SYMBOL_COUNTS, (pixel >> 8) & 0xff)
   count(SYMBOL_COUNTS, pixel >> 16)
-  addToken(pixel)
+  store<u32>(to, pixel)
+  return to + 4
 }
 
 @inline
-function addMatch(length: i32, distance: i32): void {
+function addMatch(to: usize, length: i32, distance: i32): usize {
   const part: u32 = length - SHORTEST_MATCH
   count(SYMBOL_COUNTS, FIRST_LENGTH + load<u8>(LENGTH_CODES + part))
   count(DISTANCE_COUNTS, distanceCode(distance - 1))
-  addToken(IS_MATCH | (part << 16) | (<u32>distance - 1))
-}
-
-@inline
-function addToken(token: u32): void {
-  store<u32>(TOKENS + ((<usize>tokenCount) << 2), token)
-  tokenCount++
+  store<u32>(to, IS_MATCH | (part << 16) | (<u32>distance - 1))
+  return to + 4
 }
 
 @inline
@@ -298,14 +351,9 @@ function distanceCode(distance: u32): u32 {
 
 /** At most 24 bits. */
 export function putBits(value: u32, length: u32): void {
-  put(value, length)
-  flush()
-}
-
-@inline
-function put(value: u64, length: u64): void {
-  bits |= value << bitCount
+  bits |= (<u64>value) << bitCount
   bitCount += length
+  flush()
 }
 
 @inline
@@ -316,36 +364,59 @@ function flush(): void {
   bitCount &= 7
 }
 
-/** The tokens so far, with the codes of their block. */
+/** The tokens so far, with the codes of their block. Counts in variables of its own: others would be in memory. */
 export function putTokens(): void {
-  const end = TOKENS + ((<usize>tokenCount) << 2)
-  for (let at = TOKENS; at < end; at += 4) {
+  let held = bits
+  let count = bitCount
+  let out = outEnd
+  for (let at = TOKENS; at < tokenEnd; at += 4) {
     const token = load<u32>(at)
     if (token < IS_BYTE) {
-      putSymbol(LITERAL_BITS, token & 0xff)
-      putSymbol(LITERAL_BITS, (token >> 8) & 0xff)
-      putSymbol(LITERAL_BITS, token >> 16)
-    } else if (token < IS_MATCH) putSymbol(LITERAL_BITS, token & 0xff)
-    else {
-      putSymbol(LENGTH_BITS, (token >> 16) & 0xff)
+      const red = load<u32>(LITERAL_BITS + ((token & 0xff) << 2))
+      const green = load<u32>(LITERAL_BITS + (((token >> 8) & 0xff) << 2))
+      const blue = load<u32>(LITERAL_BITS + ((token >> 16) << 2))
+      const two = lengthOf(red) + lengthOf(green)
+      held |= (bitsOf(red) | (bitsOf(green) << lengthOf(red)) | (bitsOf(blue) << two)) << count
+      count += two + lengthOf(blue)
+    } else if (token < IS_MATCH) {
+      const byte = load<u32>(LITERAL_BITS + ((token & 0xff) << 2))
+      held |= bitsOf(byte) << count
+      count += lengthOf(byte)
+    } else {
+      const length = load<u32>(LENGTH_BITS + (((token >> 16) & 0xff) << 2))
+      held |= bitsOf(length) << count
+      count += lengthOf(length)
       const distance = token & 0xffff
       const code = distanceCode(distance)
-      putSymbol(DISTANCE_BITS, code)
+      const place = load<u32>(DISTANCE_BITS + (code << 2))
+      held |= bitsOf(place) << count
+      count += lengthOf(place)
       if (code > 3) {
         const extra = (code >> 1) - 1
-        put(distance & ((1 << extra) - 1), extra)
+        held |= <u64>(distance & ((1 << extra) - 1)) << count
+        count += extra
       }
     }
-    flush()
+    store<u64>(out, held)
+    out += <usize>(count >> 3)
+    held >>= count & 56
+    count &= 7
   }
-  tokenCount = 0
+  bits = held
+  bitCount = count
+  outEnd = out
+  tokenEnd = TOKENS
   memory.fill(SYMBOL_COUNTS, 0, COUNTS_BYTES)
 }
 
 @inline
-function putSymbol(table: usize, symbol: usize): void {
-  const entry = load<u32>(table + (symbol << 2))
-  put(entry & 0xffffff, entry >> 24)
+function bitsOf(entry: u32): u64 {
+  return entry & 0xffffff
+}
+
+@inline
+function lengthOf(entry: u32): u64 {
+  return entry >> 24
 }
 
 /** How many bytes there are in all. The room for them is free again. */
