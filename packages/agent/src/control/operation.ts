@@ -23,7 +23,8 @@ export interface EventLines {
 }
 
 export interface Bytes {
-  readonly bytes: Readable
+  /** A buffer is given away: its memory is used again when it is sent. */
+  readonly bytes: Readable | Buffer
   readonly length?: number
   readonly contentType?: string
 }

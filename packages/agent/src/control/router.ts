@@ -1,8 +1,10 @@
 // Requests below /control, as the server passes them on.
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
 import { pipeline } from 'node:stream/promises'
 import { relay } from '@berth/contracts/link'
 import { BadInput } from '@berth/kit/bad-input'
+import { release } from '@berth/kit/spent-pieces'
 import { countPassed } from '@berth/kit/young-garbage'
 import { readJson } from '../body.ts'
 import { log } from '../log.ts'
@@ -83,6 +85,7 @@ async function send(response: ServerResponse, answer: ControlAnswer): Promise<vo
     if (contentType !== undefined) response.setHeader('content-type', contentType)
     if ('status' in answer) setRelayed(response, answer)
     response.writeHead(200)
+    if (Buffer.isBuffer(bytes)) return sendWhole(response, bytes)
     // Somebody waits for the head, and the body may take its time.
     response.flushHeaders()
     countPassed(bytes)
@@ -94,6 +97,14 @@ async function send(response: ServerResponse, answer: ControlAnswer): Promise<vo
     return pipeline(lines(answer.events), response)
   }
   sendJson(response, 200, answer)
+}
+
+function sendWhole(response: ServerResponse, bytes: Buffer): void {
+  const { socket } = response
+  response.end(bytes, () => {
+    // What a socket has written is in the kernel; any other stream may just have handed it on.
+    if (socket instanceof Socket) release(bytes)
+  })
 }
 
 function setRelayed(response: ServerResponse, { status, headers }: Relayed): void {

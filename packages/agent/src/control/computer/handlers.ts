@@ -1,5 +1,4 @@
 // What each operation does, once its turn has come.
-import { Readable } from 'node:stream'
 import type * as contract from '@berth/contracts/computer'
 import type { Chromium } from '../../chromium/chromium.ts'
 import type { ControlAnswer, ControlCall } from '../operation.ts'
@@ -37,7 +36,7 @@ export function computerHandlers(chromium: Chromium): ComputerHandlers {
     batch: inTurn<contract.Batch>((device, { actions }, signal) => doBatch(device, actions, signal)),
     screenshot: inTurn<contract.Screenshot>(async (device, { region }) => {
       const png = await device.capture(regionOn(device, region))
-      return { bytes: Readable.from([png]), length: png.length }
+      return { bytes: png, length: png.length }
     }),
     cursor: inTurn<contract.SetCursor>(async (device, { hidden }) => {
       await device.setCursorHidden(hidden)

@@ -1,6 +1,7 @@
 // Pictures of screens as PNG. Most pixels of a screen are what is above them, and most of the others were told a moment
 // before: seen sixteen bytes at a time that takes a third of what Node's deflate needs. https://www.w3.org/TR/png-3/
 import { setImmediate as otherWork } from 'node:timers/promises'
+import { release } from '@berth/kit/spent-pieces'
 import { ControlError } from '../../operation.ts'
 import { putBlock, setLengthCodes } from './deflate-block.ts'
 import { layout, type Rows } from './layout.ts'
@@ -72,7 +73,9 @@ export class PngEncoder {
   async encode(picture: Picture): Promise<Buffer> {
     // Not imported: a session that takes no screenshot does without.
     const { crc32 } = await import('node:zlib')
-    const data = await this.#deflate(picture)
+    const blocks = await this.#deflate(picture)
+    const adler = Buffer.alloc(4)
+    adler.writeUInt32BE(this.#rows.checksum() >>> 0)
     const head = Buffer.alloc(13)
     head.writeUInt32BE(picture.width, 0)
     head.writeUInt32BE(picture.height, 4)
@@ -85,33 +88,36 @@ export class PngEncoder {
       sum.writeUInt32BE(body.reduce((crc, part) => crc32(part, crc), 0))
       return [length, ...body, sum]
     }
-    return Buffer.concat([SIGNATURE, ...chunk('IHDR', head), ...chunk('IDAT', ...data), ...chunk('IEND')])
+    const data = chunk('IDAT', ZLIB_HEAD, ...blocks, adler)
+    const png = Buffer.concat([SIGNATURE, ...chunk('IHDR', head), ...data, ...chunk('IEND')])
+    blocks.forEach(release)
+    return png
   }
 
   async #deflate({ width, height }: Picture): Promise<Buffer[]> {
     const rows = this.#rows
     const rowsBetweenLooks = Math.ceil(PIXELS_BETWEEN_LOOKS / width)
-    const parts: Buffer[] = [ZLIB_HEAD]
+    const blocks: Buffer[] = []
     rows.begin(width, layout.pixels)
     let began = performance.now()
     for (let row = 0; row < height;) {
       const until = Math.min(height, row + rowsBetweenLooks)
       row = rows.takeRows(row, until)
       // Short of that: there is no room for more tokens.
-      if (row < until || row === height) parts.push(this.#endBlock({ isLast: row === height }))
+      if (row < until || row === height) blocks.push(this.#endBlock({ isLast: row === height }))
       if (performance.now() - began < LONGEST_STRETCH_MS) continue
       await otherWork()
       began = performance.now()
     }
-    const sum = Buffer.alloc(4)
-    sum.writeUInt32BE(rows.checksum() >>> 0)
-    return [...parts, sum]
+    return blocks
   }
 
   #endBlock({ isLast }: { isLast: boolean }): Buffer {
     putBlock(this.#rows, this.#memory, { isLast })
     const length = this.#rows.takeBytes(isLast)
-    return Buffer.from(Buffer.from(this.#memory, layout.out, length))
+    const block = Buffer.allocUnsafeSlow(length)
+    block.set(new Uint8Array(this.#memory, layout.out, length))
+    return block
   }
 }
 
