@@ -32,6 +32,21 @@ const fixedBytes: Readonly<Record<number, number>> = {
   [rfbMessages.power]: 4,
 }
 
+/** What a message of that type asks for. */
+export function readEncodings(message: Buffer): number[] {
+  const encodings: number[] = []
+  for (let at = 4; at < message.length; at += 4) encodings.push(message.readInt32BE(at))
+  return encodings
+}
+
+export function setEncodings(encodings: readonly number[]): Buffer {
+  const message = Buffer.alloc(4 + encodings.length * 4)
+  message[0] = rfbMessages.setEncodings
+  message.writeUInt16BE(encodings.length, 2)
+  for (const [index, encoding] of encodings.entries()) message.writeInt32BE(encoding, 4 + index * 4)
+  return message
+}
+
 /** Not RFB, or more of it than anybody needs. */
 export class RfbError extends Error {}
 

@@ -19,8 +19,6 @@ const QUALITY = 70
 const LEAST_FPS = 12
 const FRAMES_A_SECOND = 20
 const SETTLE_MS = 300
-/** What it takes to begin, and to turn to video after a second, is not what a frame takes. */
-const START_MS = 2_000
 
 /** Both move at the pace of a timer, so that nobody draws more frames than the other. */
 const moving = (what: string) => `<!doctype html><meta charset="utf-8"><title>Moving</title>
@@ -61,7 +59,6 @@ export const liveViewCostRow: ProcessRow = {
         cpuMs: () => server.cpuMs(),
         seconds,
         watch: () => view(browser),
-        leastFps: LEAST_FPS,
       })
       yield await compare(
         {
@@ -193,19 +190,17 @@ interface WatchOptions {
   readonly cpuMs: () => number
   readonly seconds: number
   readonly watch: () => Promise<Watching>
-  /** Asked of ours: a baseline that gives fewer on a slow machine is still measured by the frame. */
-  readonly leastFps?: number
 }
 
 /** Without anybody, then with somebody: the difference is what watching costs. */
-function watchBlock({ page, cpuMs, seconds, watch, leastFps = 0 }: WatchOptions): Block {
+function watchBlock({ page, cpuMs, seconds, watch }: WatchOptions): Block {
   return async () => {
     await page.evaluate('start()')
     try {
       await pause(SETTLE_MS)
       const alone = await rateOf(cpuMs, seconds)
       const watching = await watch()
-      await pause(seconds < 1 ? SETTLE_MS : START_MS)
+      await pause(SETTLE_MS)
       const [frames, bytes] = [watching.frames, watching.bytes]
       const startedAt = performance.now()
       const together = await rateOf(cpuMs, seconds)
@@ -214,7 +209,7 @@ function watchBlock({ page, cpuMs, seconds, watch, leastFps = 0 }: WatchOptions)
       const fps = Math.min(FRAMES_A_SECOND, (watching.frames - frames) / elapsed)
       const kilobytes = (watching.bytes - bytes) / 1024 / elapsed / fps
       await watching.end()
-      assert.ok(fps >= leastFps || seconds < 1, `only ${fps.toFixed(1)} frames a second`)
+      assert.ok(fps >= LEAST_FPS || seconds < 1, `only ${fps.toFixed(1)} frames a second`)
       return { cpuMs: Math.max(1, together - alone) / fps, kilobytes, fps }
     } finally {
       await page.evaluate('stop()')

@@ -4,7 +4,7 @@
 // of the screen as it is.
 import { existsSync } from 'node:fs'
 import type { Socket } from 'node:net'
-import { RfbClientMessages, rfbMessages } from '@berth/kit/rfb'
+import { readEncodings, RfbClientMessages, rfbMessages, setEncodings } from '@berth/kit/rfb'
 import { canFollow, rfbEncodings, RfbScreenMessages } from '@berth/kit/rfb-screen'
 import type { Display } from '../display/display.ts'
 import { log } from '../log.ts'
@@ -21,6 +21,8 @@ const MANY_UNDER_WAY = 8
  * which sends what there is room for.
  */
 const MOST_UNDER_WAY = 12
+/** Whatever a viewer answers: what it does not read is kept for it up to here. */
+const MOST_HELD_BYTES = 1024 * 1024
 const LONGEST_SILENCE_MS = 2_000
 const LOOK_MS = 200
 /** How long it stays like that. */
@@ -72,7 +74,10 @@ class DisplayViewer implements Audience {
     if (link.destroyed || screen.destroyed) return void [link, screen].map((end) => end.destroy())
     link.on('data', (chunk: Buffer) => this.#fromLink(chunk))
     screen.on('data', (chunk: Buffer) => this.#toLink(chunk))
-    link.on('drain', () => screen.resume())
+    link.on('drain', () => {
+      screen.resume()
+      this.#motion.wanted()
+    })
     screen.on('drain', () => link.resume())
     for (const [one, other] of [
       [link, screen],
@@ -91,7 +96,13 @@ class DisplayViewer implements Audience {
   }
 
   get isBehind(): boolean {
-    return this.#underWay + this.#waiting.length >= MANY_UNDER_WAY
+    return this.#underWay + this.#waiting.length >= MANY_UNDER_WAY || this.#link.writableNeedDrain
+  }
+
+  get #hasTooMany(): boolean {
+    return (
+      this.#underWay + this.#waiting.length >= MOST_UNDER_WAY || this.#link.writableLength > MOST_HELD_BYTES
+    )
   }
 
   show(picture: MotionPicture): void {
@@ -100,7 +111,7 @@ class DisplayViewer implements Audience {
     if (!this.#isVideo) {
       if (!picture.isKey) return
       this.#begin()
-    } else if (this.#underWay + this.#waiting.length >= MOST_UNDER_WAY) return this.#rest('failed')
+    } else if (this.#hasTooMany) return this.#rest('failed')
     this.#waiting.push(picture)
     this.#send()
   }
@@ -154,8 +165,7 @@ class DisplayViewer implements Audience {
   }
 
   #choose(message: Buffer): Buffer {
-    const encodings: number[] = []
-    for (let at = 4; at < message.length; at += 4) encodings.push(message.readInt32BE(at))
+    const encodings = readEncodings(message)
     const { h264, tight, fence: fences, continuousUpdates } = rfbEncodings
     const needed = [h264, tight, fences, continuousUpdates]
     this.#takesVideo = needed.every((each) => encodings.includes(each)) && existsSync(ENCODER)
@@ -163,12 +173,7 @@ class DisplayViewer implements Audience {
       this.#leave()
       return message
     }
-    const kept = encodings.filter(canFollow)
-    const chosen = Buffer.alloc(4 + kept.length * 4)
-    chosen[0] = rfbMessages.setEncodings
-    chosen.writeUInt16BE(kept.length, 2)
-    for (const [index, encoding] of kept.entries()) chosen.writeInt32BE(encoding, 4 + index * 4)
-    return chosen
+    return setEncodings(encodings.filter(canFollow))
   }
 
   #toLink(chunk: Buffer): void {
@@ -240,7 +245,7 @@ class DisplayViewer implements Audience {
     this.#movement.clear()
     if (!this.#isVideo) return
     this.#isVideo = false
-    if (this.#region && !this.#screen.destroyed)
+    if (this.#region && this.#screen.writable)
       this.#screen.write(Buffer.concat([updatesOf(this.#region), wholeOf(this.#region)]))
   }
 }

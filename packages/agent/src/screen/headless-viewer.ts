@@ -1,7 +1,7 @@
 // Who watches a headless Chromium: an RFB server of one client, whose screen is the page that is in front. Each
 // picture is one JPEG, sent when the client asks for more.
 import type { Socket } from 'node:net'
-import { RFB_VERSION, RfbClientMessages, rfbMessages } from '@berth/kit/rfb'
+import { readEncodings, RFB_VERSION, RfbClientMessages, rfbMessages } from '@berth/kit/rfb'
 import type { Chromium } from '../chromium/chromium.ts'
 import { computerOf } from '../control/computer/computer.ts'
 import { log } from '../log.ts'
@@ -87,7 +87,7 @@ class HeadlessViewer implements Audience {
     if (this.#opened < 3) return this.#open()
     switch (message[0]) {
       case rfbMessages.setEncodings:
-        for (let at = 4; at < message.length; at += 4) this.#takesTight ||= message.readInt32BE(at) === TIGHT
+        this.#takesTight ||= readEncodings(message).includes(TIGHT)
         break
       case rfbMessages.updateRequest: {
         const isIncremental = message[1] === 1

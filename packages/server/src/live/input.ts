@@ -1,6 +1,13 @@
 // What a viewer may say to the screen. Bytes from the screen are passed on as they are; these are looked at,
 // message by message: who only watches changes nothing, and a flood becomes a trickle.
-import { RFB_VERSION, RfbClientMessages, RfbError, rfbMessages } from '@berth/kit/rfb'
+import {
+  readEncodings,
+  RFB_VERSION,
+  RfbClientMessages,
+  RfbError,
+  rfbMessages,
+  setEncodings,
+} from '@berth/kit/rfb'
 
 const NO_SECURITY = 1
 const SHARED = 1
@@ -164,15 +171,10 @@ export class Input {
   }
 
   #encodings(message: Buffer): Buffer {
-    const asked: number[] = []
-    for (let at = 4; at < message.length; at += 4) asked.push(message.readInt32BE(at))
-    const kept = asked.filter(isKnown)
+    const kept = readEncodings(message).filter(isKnown)
     // The screen sends what is copied there to everybody, unless somebody says that it should not.
     if (this.#isReadOnly && !kept.includes(EXTENDED_CLIPBOARD)) kept.push(EXTENDED_CLIPBOARD)
-    const bytes = Buffer.alloc(4 + kept.length * 4)
-    bytes[0] = rfbMessages.setEncodings
-    bytes.writeUInt16BE(kept.length, 2)
-    for (const [index, encoding] of kept.entries()) bytes.writeInt32BE(encoding, 4 + index * 4)
+    const bytes = setEncodings(kept)
     return this.#isReadOnly ? Buffer.concat([bytes, NO_CLIPBOARD]) : bytes
   }
 
