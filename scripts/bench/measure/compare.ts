@@ -4,6 +4,9 @@ import { judge, type Result } from './judge.ts'
 import type { Metric, Pair } from './metric.ts'
 import { collectPairs, type Arms, type CheckedPair } from './pairs.ts'
 
+/** A page paints and a garbage collection takes some tens of milliseconds. */
+const REST_MS = 250
+
 export interface Comparison {
   readonly arms: Arms
   /** Run before anything counts; the arms themselves, unless they need longer to warm up. */
@@ -42,6 +45,7 @@ export async function compare(comparison: Comparison, measuring: Measuring): Pro
     wanted,
     most: effort.isJudged ? wanted * 2 : wanted,
     mostWaitMs: effort.mostCalmWaitMs,
+    restMs: effort.isJudged ? REST_MS : 0,
     canary,
     signal,
   }

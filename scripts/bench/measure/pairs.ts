@@ -1,4 +1,5 @@
 // Blocks of the two arms in turn, A B B A A B B A, so that a drift of the machine hits both alike.
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Canary, Chirp } from './canary.ts'
 import type { Pair, Readings } from './metric.ts'
 import { cpuTicks, stolenShare } from './steal.ts'
@@ -33,18 +34,24 @@ export interface Collecting {
   readonly most: number
   /** How long to wait for a quiet moment before each block. */
   readonly mostWaitMs: number
+  /**
+   * How long after each block the canary is silent: what the block itself set going, a page that still paints
+   * or garbage that is collected, is nobody else on the core.
+   */
+  readonly restMs: number
   readonly canary: Canary
   readonly signal: AbortSignal
 }
 
 export async function collectPairs(
   arms: Arms,
-  { wanted, most, mostWaitMs, canary, signal }: Collecting,
+  { wanted, most, mostWaitMs, restMs, canary, signal }: Collecting,
 ): Promise<CheckedPair[]> {
   const pairs: CheckedPair[] = []
   const run = async (block: Block): Promise<CheckedReadings> => {
     signal.throwIfAborted()
-    return runChecked(block, await canary.calm({ mostMs: mostWaitMs, signal }), canary)
+    const chirpBefore = await canary.calm({ mostMs: mostWaitMs, signal })
+    return runChecked(block, { chirpBefore, restMs, canary })
   }
   // Dropped pairs are made up for, but on a machine that is never quiet this has to end.
   for (let attempt = 0; attempt < most && countClean(pairs) < wanted; attempt++) {
@@ -63,10 +70,14 @@ export async function collectPairs(
   return pairs
 }
 
-async function runChecked(block: Block, chirpBefore: Chirp, canary: Canary): Promise<CheckedReadings> {
+async function runChecked(
+  block: Block,
+  { chirpBefore, restMs, canary }: { chirpBefore: Chirp; restMs: number; canary: Canary },
+): Promise<CheckedReadings> {
   const before = cpuTicks()
   const readings = await block()
   const stolen = stolenShare(before, cpuTicks())
+  await pause(restMs)
   const chirp = await canary.chirp()
   return {
     readings,
