@@ -25,6 +25,8 @@ export interface EventLines {
 export interface Bytes {
   /** A buffer is given away: its memory is used again when it is sent. */
   readonly bytes: Readable | Buffer
+  /** Whether nobody else has the pieces of `bytes`. */
+  readonly areSpent?: boolean
   readonly length?: number
   readonly contentType?: string
 }

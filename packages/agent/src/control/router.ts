@@ -8,6 +8,7 @@ import { release } from '@berth/kit/spent-pieces'
 import { countPassed } from '@berth/kit/young-garbage'
 import { readJson } from '../body.ts'
 import { log } from '../log.ts'
+import { GivingBack } from './giving-back.ts'
 import { isControlError, type ControlAnswer, type ControlOperation, type Relayed } from './operation.ts'
 
 /** Errors are told by their code, which the server makes a status of. */
@@ -80,7 +81,7 @@ function find(routes: readonly Route[], method: string | undefined, pathname: st
 async function send(response: ServerResponse, answer: ControlAnswer): Promise<void> {
   if (!answer) return void response.writeHead(204).end()
   if ('bytes' in answer) {
-    const { bytes, length, contentType } = answer
+    const { bytes, areSpent = false, length, contentType } = answer
     if (length !== undefined) response.setHeader('content-length', length)
     if (contentType !== undefined) response.setHeader('content-type', contentType)
     if ('status' in answer) setRelayed(response, answer)
@@ -88,6 +89,7 @@ async function send(response: ServerResponse, answer: ControlAnswer): Promise<vo
     if (Buffer.isBuffer(bytes)) return sendWhole(response, bytes)
     // Somebody waits for the head, and the body may take its time.
     response.flushHeaders()
+    if (areSpent) return pipeline(bytes, new GivingBack(response))
     countPassed(bytes)
     return pipeline(bytes, response)
   }

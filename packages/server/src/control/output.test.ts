@@ -33,9 +33,38 @@ test('frames become events in their order, small ones that follow each other one
     { event: 'cut', dropped_bytes: 7 },
     { event: 'exit', exit_code: 0 },
   ])
-  const slow = framing()
-  const bytes = [...all].flatMap((_byte, index) => slow.take(all.subarray(index, index + 1)))
-  assert.equal(read(bytes).length, 6)
+})
+
+test('parts of a frame do not wait for the rest of it, and nothing is lost between them', () => {
+  const last = { event: 'exit', exit_code: 0 }
+  const all = Buffer.concat([
+    toFrame(1, Buffer.from('first')),
+    toFrame(1, Buffer.alloc(0)),
+    toFrame(2, Buffer.from('\0\n"')),
+    toFrame(3, Buffer.from(JSON.stringify(last))),
+  ])
+  for (const size of [1, 2, 3, 7, all.length]) {
+    const one = framing()
+    const events: object[] = []
+    for (let at = 0; at < all.length; at += size) events.push(...read(one.take(all.subarray(at, at + size))))
+    const written = (name: string) =>
+      (events as { stream?: string; data_b64: string }[])
+        .filter(({ stream }) => stream === name)
+        .map(({ data_b64 }) => Buffer.from(data_b64, 'base64').toString('latin1'))
+        .join('')
+    assert.equal(written('stdout'), 'first', `by ${size}`)
+    assert.equal(written('stderr'), '\0\n"', `by ${size}`)
+    assert.deepEqual(events.at(-1), last, `by ${size}`)
+  }
+})
+
+test('what was read is given back at once', () => {
+  const frame = toFrame(1, Buffer.alloc(50_000, 'x'))
+  const own = Buffer.from(frame.buffer.slice(frame.byteOffset, frame.byteOffset + frame.length))
+  const one = framing()
+  const events = one.take(own)
+  assert.equal(own.length, 0)
+  assert.deepEqual(read(events), [data('stdout', 'x'.repeat(50_000))])
 })
 
 test('an event is no larger than a frame may be', () => {

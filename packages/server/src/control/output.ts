@@ -1,51 +1,96 @@
 // The output of a process comes from the agent as frames of bytes, and becomes events here: quicker than
 // text that has to be checked, and what is in such an event cannot be anything but base 64.
 import { MOST_OUTPUT_FRAME_BYTES, outputFrames } from '@berth/contracts/link'
-import { FrameSplitter, type Frame } from '@berth/kit/frames'
+import { FRAME_HEAD_BYTES } from '@berth/kit/frames'
+import { release } from '@berth/kit/spent-pieces'
 import type { Framing, ToEvent } from './events.ts'
 
+/** Parts that are larger are not worth a copy to make one event of two. */
+const SMALL_BYTES = 4 * 1024
 const beginnings = new Map([
   [outputFrames.stdout, Buffer.from('data: {"stream":"stdout","data_b64":"')],
   [outputFrames.stderr, Buffer.from('data: {"stream":"stderr","data_b64":"')],
 ] as readonly (readonly [number, Buffer])[])
 const ENDING = '"}\n\n'
 
+/** Of what was written only as much waits as an event needs: parts of a frame are events, too. */
 export class OutputFraming implements Framing {
   readonly #toEvent: ToEvent
-  readonly #splitter = new FrameSplitter({ mostBytes: MOST_OUTPUT_FRAME_BYTES })
+  readonly #head = Buffer.alloc(FRAME_HEAD_BYTES)
+  #headLength = 0
+  /** Of the frame under way. */
+  #left = 0
+  #json: Buffer[] = []
 
   constructor(toEvent: ToEvent) {
     this.#toEvent = toEvent
   }
 
+  /** The chunk is given back: nobody may use it afterwards. */
   take(chunk: Buffer): Buffer[] {
-    return inRuns(this.#splitter.split(chunk)).map(({ kind, payloads }) => {
-      if (kind === outputFrames.event) return this.#toEvent(payloads[0]!)
+    const runs: Run[] = []
+    for (let at = 0; at < chunk.length;) {
+      if (this.#headLength < FRAME_HEAD_BYTES) {
+        at += this.#readHead(chunk, at)
+        continue
+      }
+      const part = chunk.subarray(at, at + this.#left)
+      at += part.length
+      this.#left -= part.length
+      if (this.#left === 0) this.#headLength = 0
+      this.#add(runs, part)
+    }
+    const events = runs.map(({ kind, parts }) => {
+      const bytes = parts.length === 1 ? parts[0]! : Buffer.concat(parts)
       const beginning = beginnings.get(kind)
-      if (!beginning) throw new Error(`The agent sent a frame of kind ${kind}`)
-      return dataEvent(beginning, payloads.length === 1 ? payloads[0]! : Buffer.concat(payloads))
+      return beginning ? dataEvent(beginning, bytes) : this.#toEvent(bytes)
     })
+    release(chunk)
+    return events
+  }
+
+  get #kind(): number {
+    return this.#head[0]!
+  }
+
+  #readHead(chunk: Buffer, at: number): number {
+    const read = chunk.copy(this.#head, this.#headLength, at, at + FRAME_HEAD_BYTES - this.#headLength)
+    this.#headLength += read
+    if (this.#headLength < FRAME_HEAD_BYTES) return read
+    if (this.#kind !== outputFrames.event && !beginnings.has(this.#kind)) {
+      throw new Error(`The agent sent a frame of kind ${this.#kind}`)
+    }
+    this.#left = this.#head.readUInt32BE(1)
+    if (this.#left > MOST_OUTPUT_FRAME_BYTES) throw new Error(`A frame of ${this.#left} bytes is too long`)
+    if (this.#left === 0) this.#headLength = 0
+    return read
+  }
+
+  #add(runs: Run[], part: Buffer): void {
+    const kind = this.#kind
+    if (kind !== outputFrames.event) return join(runs, kind, part)
+    if (this.#left === 0) {
+      runs.push({ kind, parts: [...this.#json, part], length: part.length })
+      this.#json = []
+    } else this.#json.push(Buffer.from(part))
   }
 }
 
+/** What becomes one event. */
 interface Run {
   readonly kind: number
-  readonly payloads: Buffer[]
+  readonly parts: Buffer[]
   length: number
 }
 
 /** A program that writes a few bytes at a time is not made an event of each. */
-function inRuns(frames: readonly Frame[]): Run[] {
-  const runs: Run[] = []
-  for (const { kind, payload } of frames) {
-    const last = runs.at(-1)
-    const joins = last?.kind === kind && kind !== outputFrames.event
-    if (joins && last.length + payload.length <= MOST_OUTPUT_FRAME_BYTES) {
-      last.payloads.push(payload)
-      last.length += payload.length
-    } else runs.push({ kind, payloads: [payload], length: payload.length })
-  }
-  return runs
+function join(runs: Run[], kind: number, part: Buffer): void {
+  const last = runs.at(-1)
+  const isWorthIt = last && Math.min(last.length, part.length) <= SMALL_BYTES
+  if (isWorthIt && last.kind === kind && last.length + part.length <= MOST_OUTPUT_FRAME_BYTES) {
+    last.parts.push(part)
+    last.length += part.length
+  } else runs.push({ kind, parts: [part], length: part.length })
 }
 
 function dataEvent(beginning: Buffer, payload: Buffer): Buffer {

@@ -1,6 +1,7 @@
 // One program in the background, from its start until nobody asks for it any more.
 import type { Readable, Writable } from 'node:stream'
 import { outputFrames } from '@berth/contracts/link'
+import { release } from '@berth/kit/spent-pieces'
 import { ControlError } from '../operation.ts'
 import { outputEnd } from './output-end.ts'
 import { SpoolReader } from './spool-reader.ts'
@@ -159,6 +160,7 @@ export class ManagedProcess {
     stream.on('data', (chunk: Buffer) => {
       // After its end, what its children write is thrown away: a full pipe would stop them.
       if (!this.#spool.isEnded) this.#spool.write(kind, chunk)
+      release(chunk)
     })
     stream.on('error', () => {})
   }

@@ -87,7 +87,11 @@ export function processOperations({
     {
       method: 'GET',
       path: '/process/{process_id}/stdout/stream',
-      handle: ({ params }) => ({ bytes: find(params).output(), contentType: OUTPUT_FRAMES_TYPE }),
+      handle: ({ params }) => ({
+        bytes: find(params).output(),
+        areSpent: true,
+        contentType: OUTPUT_FRAMES_TYPE,
+      }),
     },
   ]
 }

@@ -202,7 +202,7 @@ export class Spool {
 
 /** As many whole frames as a block holds. */
 function read(segment: Segment, position: Position): Buffer {
-  const block = Buffer.allocUnsafe(Math.min(BLOCK_BYTES, segment.size - position.offset))
+  const block = Buffer.allocUnsafeSlow(Math.min(BLOCK_BYTES, segment.size - position.offset))
   readSync(segment.descriptor, block, 0, block.length, position.offset)
   let end = 0
   while (end + FRAME_HEAD_BYTES <= block.length) {
@@ -212,5 +212,6 @@ function read(segment: Segment, position: Position): Buffer {
     position.passed += length
   }
   position.offset += end
-  return block.subarray(0, end)
+  // All of its memory, so that it can be given back.
+  return end === block.length ? block : Buffer.from(block.buffer.transfer(end))
 }
