@@ -77,6 +77,7 @@ test('what an agent should not send is refused', () => {
     toFrame(0, Buffer.from('x')),
     toFrame(4, Buffer.from('x')),
     toFrame(1, Buffer.alloc(65_537)),
+    toFrame(3, Buffer.alloc(0)),
     toFrame(3, Buffer.from('no JSON')),
     toFrame(3, Buffer.from('{"event":"other"}')),
     toFrame(3, Buffer.from('{"event":"exit","exit_code":"0\\n\\ndata: {}"}')),

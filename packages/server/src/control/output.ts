@@ -62,6 +62,8 @@ export class OutputFraming implements Framing {
     }
     this.#left = this.#head.readUInt32BE(1)
     if (this.#left > MOST_OUTPUT_FRAME_BYTES) throw new Error(`A frame of ${this.#left} bytes is too long`)
+    if (this.#left === 0 && this.#kind === outputFrames.event)
+      throw new Error('The agent sent an empty event')
     if (this.#left === 0) this.#headLength = 0
     return read
   }
