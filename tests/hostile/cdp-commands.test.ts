@@ -284,8 +284,7 @@ test('the canaries of the host were neither seen nor touched, and no token was w
   assert.equal(canaries.touches(), 0)
   const said = transcript.join('\n')
   assert.ok(said.length > 10_000)
-  const withoutOwnWords = said.replaceAll(canaries.file, '')
-  assert.ok(!withoutOwnWords.includes(canaries.secret), 'a canary was seen')
+  assert.ok(!said.includes(canaries.secret), 'a canary was seen')
   for (const secret of [server.key, 'DATABASE_URL', 'BERTH_']) assert.ok(!said.includes(secret), secret)
 
   const database = await ServerDatabase.open(owner, server)

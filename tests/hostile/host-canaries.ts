@@ -9,11 +9,11 @@ import { newId } from '@berth/kit/ids'
 import { cleanUpAfter, type Owner } from '../fixtures/cleanup.ts'
 
 export interface HostCanaries {
-  /** Part of each of them; whoever sees it has seen one. */
+  /** What each of them says; whoever sees it has seen one. */
   readonly secret: string
   /** For the environment of the server. */
   readonly environment: Record<string, string>
-  /** A file that everybody on the host may read. */
+  /** A file that everybody on the host may read, with the secret in it. */
   readonly file: string
   /** Of TCP and UDP on every address of the host. */
   readonly port: number
@@ -24,7 +24,8 @@ export interface HostCanaries {
 export async function startCanaries(owner: Owner): Promise<HostCanaries> {
   const secret = newId('canary')
   const directory = mkdtempSync(join(tmpdir(), 'canary-'))
-  const file = join(directory, `${secret}.txt`)
+  // Its name is no secret: who asks for it says it, and Chromium repeats it as the title of the page.
+  const file = join(directory, 'canary.txt')
   writeFileSync(file, secret, { mode: 0o644 })
   cleanUpAfter(owner, () => rmSync(directory, { recursive: true, force: true }))
 
