@@ -97,6 +97,12 @@ export class Encoder {
   }
 }
 
+/**
+ * x264 tells the processor what it will need next, which on ARM takes it a quarter of its time; without, the same
+ * bytes come out. The extension that is named is the one that has all the rest.
+ */
+const PROCESSOR = process.arch === 'arm64' ? ['-x264-params', 'asm=NEON'] : []
+
 function argumentsOf({ framerate, keyFrameEverySeconds, input, filter }: EncoderOptions): string[] {
   const colours = '-color_range tv -colorspace bt709 -color_primaries bt709 -color_trc bt709'
   // Pictures are taken when something changed, so many may pass between two: a key frame by their number is
@@ -113,6 +119,7 @@ function argumentsOf({ framerate, keyFrameEverySeconds, input, filter }: Encoder
     'yuv420p',
     ...colours.split(' '),
     ...video.split(' '),
+    ...PROCESSOR,
     ...'-f flv -flvflags no_duration_filesize+no_metadata+no_sequence_end -flush_packets 1 pipe:1'.split(' '),
   ]
 }

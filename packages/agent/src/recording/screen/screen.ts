@@ -1,5 +1,5 @@
 // The picture on the screen of a headful session, kept up to date for all who use it: only what changed is
-// fetched and converted, when one of them wants a picture.
+// fetched and converted, and only when one of them wants a picture.
 import { XConnection } from '../../display/x-connection.ts'
 import { halves, xRequest } from '../../display/x-request.ts'
 import type { Size } from '../../chromium/headless-size.ts'
@@ -14,10 +14,8 @@ const GET_IMAGE = 73
 const Z_PIXMAP = 2
 const ALL_PLANES = 0xffffffff
 const REPLY_HEAD_BYTES = 32
-/** Asked for at once. More would only lie about in the display's own buffers, and not in the processor's cache. */
-const BAND_BYTES = 256 * 1024
-/** One is converted while the next is on its way. */
-const BANDS_UNDER_WAY = 2
+/** Asked for at once: each question wakes the display and us, and what is too much lies about in its buffers. */
+const BAND_BYTES = 1024 * 1024
 
 export interface Use {
   /** The picture that was used last. */
@@ -35,13 +33,13 @@ export class Screen {
   #damage: Damage | undefined
   #pointer: Pointer | undefined
   #pointed: PointerPicture | undefined
-  /** All of it, at first. */
   #hasChanged = true
   #hasMoved = true
-  #isNew = true
+  /** What has changed and was not fetched since. */
+  #stale: Part[] = []
   #version = 0
   #pointerVersion = 0
-  /** How much of the picture was fetched for this version: 1 is all of it. */
+  /** How much of the screen is new in this version: 1 is all of it. */
   #share = 0
   /** Updates and uses of the picture take turns. */
   #turn: Promise<unknown> = Promise.resolve()
@@ -51,7 +49,6 @@ export class Screen {
     this.size = evenSize(x.size)
     const widest = this.size.width * 4 * 2
     this.#converter = new Converter(this.size, {
-      rooms: BANDS_UNDER_WAY,
       roomBytes: Math.max(BAND_BYTES, widest) + REPLY_HEAD_BYTES,
     })
   }
@@ -77,10 +74,19 @@ export class Screen {
     return { [Symbol.dispose]: () => this.#listeners.delete(listener) }
   }
 
+  /** Which picture it is now, and how much of it is new: nothing is fetched. */
+  async look(): Promise<{ version: number; share: number }> {
+    return this.#inTurn(async () => {
+      await this.#see()
+      return { version: this.#version, share: this.#share }
+    })
+  }
+
   /** Hands over the picture as it is now, if it is a newer one; resolves with which it is, and how much is new. */
   async use({ known, hasPointer, work }: Use): Promise<{ version: number; share: number }> {
     return this.#inTurn(async () => {
-      await this.#update()
+      await this.#see()
+      await this.#fetchStale()
       if (hasPointer) await this.#point()
       const version = this.#version + (hasPointer ? this.#pointerVersion : 0)
       if (version !== known) {
@@ -96,18 +102,24 @@ export class Screen {
     this.#x.destroy()
   }
 
-  async #update(): Promise<void> {
-    const changed: Part[] = this.#isNew ? [{ x: 0, y: 0, ...this.size }] : []
+  async #see(): Promise<void> {
+    // All of it, at first.
+    const changed: Part[] = this.#version === 0 ? [{ x: 0, y: 0, ...this.size }] : []
     if (this.#hasChanged) {
       this.#hasChanged = false
       changed.push(...(await this.#damage!.take()))
     }
-    const parts = toFetch(changed, this.#visible()).flatMap((part) => bands(part, BAND_BYTES))
+    const parts = toFetch(changed, this.#visible())
     if (parts.length === 0) return
-    await this.#fetch(parts)
-    this.#isNew = false
+    this.#stale = toFetch([...this.#stale, ...parts], this.#visible())
     this.#version++
     this.#share = areaOf(parts) / (this.size.width * this.size.height)
+  }
+
+  async #fetchStale(): Promise<void> {
+    const parts = toFetch(this.#stale, this.#visible())
+    for (const band of parts.flatMap((part) => bands(part, BAND_BYTES))) await this.#fetch(band)
+    this.#stale = []
   }
 
   async #point(): Promise<void> {
@@ -124,32 +136,20 @@ export class Screen {
     return { width: Math.min(now.width, this.size.width), height: Math.min(now.height, this.size.height) }
   }
 
-  async #fetch(parts: readonly Part[]): Promise<void> {
-    const asked: { part: Part; room: Buffer; reply: Promise<Buffer> }[] = []
-    const take = async () => {
-      const { part, room, reply } = asked.shift()!
-      const image = await reply
-      // A short one comes in a buffer of its own.
-      if (image.buffer !== room.buffer) image.copy(room)
-      this.#converter.convert(room, REPLY_HEAD_BYTES, part)
-    }
-    for (const [index, part] of parts.entries()) {
-      const room = this.#converter.rooms[index % BANDS_UNDER_WAY]!
-      if (asked.length === BANDS_UNDER_WAY) await take()
-      const { x, y, width, height } = part
-      const request = xRequest(
-        GET_IMAGE,
-        Z_PIXMAP,
-        this.#x.root,
-        halves(x, y),
-        halves(width, height),
-        ALL_PLANES,
-      )
-      const reply = this.#x.ask(request, room)
-      reply.catch(() => {})
-      asked.push({ part, room, reply })
-    }
-    while (asked.length > 0) await take()
+  async #fetch({ x, y, width, height }: Part): Promise<void> {
+    const { room } = this.#converter
+    const request = xRequest(
+      GET_IMAGE,
+      Z_PIXMAP,
+      this.#x.root,
+      halves(x, y),
+      halves(width, height),
+      ALL_PLANES,
+    )
+    const image = await this.#x.ask(request, room)
+    // A short one comes in a buffer of its own.
+    if (image.buffer !== room.buffer) image.copy(room)
+    this.#converter.convert(REPLY_HEAD_BYTES, { x, y, width, height })
   }
 
   async #inTurn<T>(act: () => Promise<T>): Promise<T> {

@@ -3,6 +3,11 @@ import type { Display } from '../../display/display.ts'
 import type { PictureSource, SourceEvents } from '../picture-source.ts'
 import { Screen } from './screen.ts'
 
+export interface ScreenSource extends PictureSource {
+  /** How much has changed since it was last looked at: 1 is all of it. Takes no picture, and costs next to nothing. */
+  look(): Promise<number>
+}
+
 interface Shared {
   readonly screen: Promise<Screen>
   readonly onLost: Set<() => void>
@@ -28,7 +33,7 @@ export class Screens {
   async open(
     { onChange, onLost }: SourceEvents,
     { hasPointer }: { hasPointer: boolean },
-  ): Promise<PictureSource> {
+  ): Promise<ScreenSource> {
     const shared = (this.#shared ??= this.#share())
     shared.users++
     using acquired = new DisposableStack()
@@ -38,11 +43,17 @@ export class Screens {
     const screen = await shared.screen
     acquired.use(screen.onChange(onChange))
     const held = acquired.move()
-    let version = 0
+    let [version, lookedAt] = [0, 0]
     const { width, height } = screen.size
     return {
       size: screen.size,
       input: ['-f', 'rawvideo', '-pix_fmt', 'yuv420p', '-video_size', `${width}x${height}`],
+      look: async () => {
+        const seen = await screen.look()
+        const isNew = seen.version !== lookedAt
+        lookedAt = seen.version
+        return isNew ? seen.share : 0
+      },
       take: async (work) => {
         const used = await screen.use({ known: version, hasPointer, work })
         const isNew = used.version !== version

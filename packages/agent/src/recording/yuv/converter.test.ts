@@ -49,21 +49,20 @@ function fill(room: Buffer, { x, y, width, height }: Part): void {
 test('every pixel is what the formula says, at any width', () => {
   for (const width of [16, 18, 30, 32, 34, 322]) {
     const size = { width, height: 6 }
-    const converter = new Converter(size, { rooms: 2, roomBytes: 20_000 })
-    const room = converter.rooms[1]!
+    const converter = new Converter(size, { roomBytes: 20_000 })
     const whole = { x: 0, y: 0, ...size }
-    fill(room, whole)
-    converter.convert(room, HEAD, whole)
+    fill(converter.room, whole)
+    converter.convert(HEAD, whole)
     assert.deepEqual(converter.planes, expected(colour, size), `width ${width}`)
   }
 })
 
 test('a part changes its own pixels and no others', () => {
   const size = { width: 64, height: 12 }
-  const converter = new Converter(size, { rooms: 1, roomBytes: 20_000 })
+  const converter = new Converter(size, { roomBytes: 20_000 })
   const part = { x: 18, y: 4, width: 22, height: 6 }
-  fill(converter.rooms[0]!, part)
-  converter.convert(converter.rooms[0]!, HEAD, part)
+  fill(converter.room, part)
+  converter.convert(HEAD, part)
   const wanted = expected(colour, size)
   for (let y = 0; y < size.height; y++) {
     for (let x = 0; x < size.width; x++) {
@@ -82,9 +81,9 @@ test('the colours that matter come out as BT.709 has them', () => {
     ['blue', 0x0000ff, [32, 240, 118]],
   ] as const) {
     const planes = expected(() => rgb, size)
-    const converter = new Converter(size, { rooms: 1, roomBytes: 4096 })
-    for (let pixel = 0; pixel < 32; pixel++) converter.rooms[0]!.writeUInt32LE(rgb, HEAD + pixel * 4)
-    converter.convert(converter.rooms[0]!, HEAD, { x: 0, y: 0, ...size })
+    const converter = new Converter(size, { roomBytes: 4096 })
+    for (let pixel = 0; pixel < 32; pixel++) converter.room.writeUInt32LE(rgb, HEAD + pixel * 4)
+    converter.convert(HEAD, { x: 0, y: 0, ...size })
     assert.deepEqual(converter.planes, planes)
     const seen = [planes[0]!, planes[32]!, planes[40]!]
     seen.forEach((value, index) => assert.ok(Math.abs(value - yuv[index]!) <= 1, `${name}: ${seen.join()}`))

@@ -26,35 +26,31 @@ export class Converter {
   readonly #size: Size
   readonly #run: (...parameters: number[]) => void
   readonly #planesAt: { readonly y: number; readonly u: number; readonly v: number }
-  readonly #roomAt: number
   /** The whole picture, plane after plane. */
   readonly planes: Buffer
   /** For pixels on their way in. */
-  readonly rooms: readonly Buffer[]
+  readonly room: Buffer
 
   /** Width and height are even, and the width is not below 16. */
-  constructor(size: Size, { rooms, roomBytes }: { rooms: number; roomBytes: number }) {
+  constructor(size: Size, { roomBytes }: { roomBytes: number }) {
     const { width, height } = size
     const pixels = width * height
     this.#size = size
     this.#planesAt = { y: 0, u: pixels, v: pixels + pixels / 4 }
     const planeBytes = pixels + pixels / 2
-    this.#roomAt = aligned(planeBytes)
-    const bytes = this.#roomAt + rooms * aligned(roomBytes)
-    const memory = new Memory({ initial: Math.ceil(bytes / PAGE_BYTES) })
+    const roomAt = aligned(planeBytes)
+    const memory = new Memory({ initial: Math.ceil((roomAt + roomBytes) / PAGE_BYTES) })
     this.planes = Buffer.from(memory.buffer, 0, planeBytes)
-    this.rooms = Array.from({ length: rooms }, (_each, index) =>
-      Buffer.from(memory.buffer, this.#roomAt + index * aligned(roomBytes), roomBytes),
-    )
+    this.room = Buffer.from(memory.buffer, roomAt, roomBytes)
     const instance = new Instance(rowPairModule(), { env: { memory } })
     this.#run = instance.exports['run'] as (...parameters: number[]) => void
   }
 
-  /** Of a part whose numbers are even, and which is at least 16 wide; its pixels are in one of the rooms. */
-  convert(room: Buffer, offset: number, { x, y, width, height }: Part): void {
+  /** Of a part whose numbers are even, and which is at least 16 wide; its pixels are in the room, from there on. */
+  convert(offset: number, { x, y, width, height }: Part): void {
     const { width: across } = this.#size
     const rowBytes = width * 4
-    const from = room.byteOffset + offset
+    const from = this.room.byteOffset + offset
     for (let row = 0; row < height; row += 2) {
       const source = from + row * rowBytes
       const luma = this.#planesAt.y + (y + row) * across + x
@@ -77,83 +73,76 @@ const aligned = (bytes: number) => Math.ceil(bytes / 64) * 64
 let compiled: object | undefined
 const rowPairModule = () => (compiled ??= new Module(rowPair()))
 
-/** Two rows of pixels at SOURCE to two of luma, and one each of the colours. */
+/**
+ * Two rows of pixels to two of luma, and one each of the colours. First each channel by itself, for which taking
+ * every other byte is one instruction, and then sixteen pixels of it at once.
+ */
 function rowPair(): Uint8Array {
   const [upper, lower, luma0, luma1, blue, red, last, x] = [0, 1, 2, 3, 4, 5, 6, 7].map((local) =>
     w.get(local),
   )
   const X = 7
   const FIRST_VECTOR = 8
-  const local = (index: number) => FIRST_VECTOR + index
-  // Four steps of four pixels: luma of both rows, and the sums of two by two pixels.
-  const [LUMA0, LUMA1, SUMS, LOW0, HIGH0, LOW1, HIGH1, RAW] = [0, 4, 8, 12, 13, 14, 15, 16].map(local) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
+  const [RAW, BLUES, GREENS, REDS, FOUR_BLUES, FOUR_GREENS, FOUR_REDS] = [0, 4, 5, 6, 7, 8, 9].map(
+    (index) => FIRST_VECTOR + index,
+  ) as [number, number, number, number, number, number, number]
+  const channels = [
+    { all: BLUES, four: FOUR_BLUES },
+    { all: GREENS, four: FOUR_GREENS },
+    { all: REDS, four: FOUR_REDS },
   ]
   const vector = w.get
+  const constants = new w.Constants(FIRST_VECTOR + 10)
   const code: number[] = []
   const emit = (...parts: w.Code[]) => parts.forEach((part) => code.push(...part))
 
-  const pixels = (row: w.Code) => w.add(row, w.shiftLeft(x!, 2))
-  for (let step = 0; step < 4; step++) {
-    for (const [row, low, high, target] of [
-      [upper!, LOW0, HIGH0, LUMA0],
-      [lower!, LOW1, HIGH1, LUMA1],
-    ] as const) {
-      emit(w.load(pixels(row), step * 16), w.set(RAW))
-      emit(w.lowToI16(vector(RAW)), w.set(low))
-      emit(w.highToI16(vector(RAW)), w.set(high))
-      emit(weighed(vector(low), vector(high), LUMA), w.set(target + step))
+  for (const [row, luma] of [
+    [upper!, luma0!],
+    [lower!, luma1!],
+  ] as const) {
+    const pixels = w.add(row, w.shiftLeft(x!, 2))
+    for (let step = 0; step < 4; step++) emit(w.load(pixels, step * 16), w.set(RAW + step))
+    const [a, b, c, d] = [0, 1, 2, 3].map((step) => vector(RAW + step)) as [w.Code, w.Code, w.Code, w.Code]
+    emit(w.evenBytes(w.oddBytes(a, b), w.oddBytes(c, d)), w.set(GREENS))
+    emit(w.evenBytes(a, b), w.set(RAW), w.evenBytes(c, d), w.set(RAW + 2))
+    emit(w.evenBytes(a, c), w.set(BLUES), w.oddBytes(a, c), w.set(REDS))
+    emit(w.store(w.add(luma, x!), w.oddBytes(lumaOf(w.lowProduct), lumaOf(w.highProduct))))
+    for (const { all, four } of channels) {
+      const pairs = w.pairSums(vector(all))
+      emit(row === upper ? pairs : w.addI16(vector(four), pairs), w.set(four))
     }
-    // Rows one upon the other, then neighbours one upon the other.
-    emit(w.addI16(vector(LOW0), vector(LOW1)), w.set(LOW0))
-    emit(w.addI16(vector(HIGH0), vector(HIGH1)), w.set(HIGH0))
-    const evens = w.shuffle(vector(LOW0), vector(HIGH0), pixelLanes(0))
-    const odds = w.shuffle(vector(LOW0), vector(HIGH0), pixelLanes(1))
-    emit(w.addI16(evens, odds), w.set(SUMS + step))
   }
-  const lumaOf = (first: number) => {
-    const [a, b, c, d] = [0, 1, 2, 3].map((step) => scaled(vector(first + step), { bits: 8, zero: BLACK }))
-    return w.narrowToU8(w.narrowToI16(a!, b!), w.narrowToI16(c!, d!))
+
+  /** Of eight pixels, in 256ths: what is wanted is the upper byte. */
+  function lumaOf(product: (a: w.Code, b: w.Code) => w.Code): w.Code {
+    const parts = channels.map(({ all }, index) => product(vector(all), constants.bytes(LUMA[index]!)))
+    return parts.reduce((sum, part) => w.addI16(sum, part), constants.i16s((BLACK << 8) + (1 << 7)))
   }
-  emit(w.store(w.add(luma0!, x!), lumaOf(LUMA0)))
-  emit(w.store(w.add(luma1!, x!), lumaOf(LUMA1)))
-  for (const [plane, weights] of [
+
+  // What a colour weighs adds up to nothing, so two differences from green are all that counts.
+  emit(w.subI16(vector(FOUR_BLUES), vector(FOUR_GREENS)), w.set(FOUR_BLUES))
+  emit(w.subI16(vector(FOUR_REDS), vector(FOUR_GREENS)), w.set(FOUR_REDS))
+  for (const [plane, [ofBlue, , ofRed]] of [
     [blue!, BLUE],
     [red!, RED],
   ] as const) {
-    const halves = [0, 2].map((step) =>
-      scaled(weighed(vector(SUMS + step), vector(SUMS + step + 1), weights), { bits: 10, zero: GREY }),
-    )
-    const bytes = w.narrowToI16(halves[0]!, halves[1]!)
-    emit(w.storeHalf(w.add(plane, w.shiftRight(x!, 1)), w.narrowToU8(bytes, bytes)))
+    const [low, high] = [w.lowWideProduct, w.highWideProduct].map((product) => {
+      const blues = product(vector(FOUR_BLUES), constants.i16s(ofBlue))
+      const sum = w.addI32(blues, product(vector(FOUR_REDS), constants.i16s(ofRed)))
+      // In 256ths, of four pixels.
+      return w.shiftRightI32(w.addI32(sum, constants.i32s((GREY << 10) + (1 << 9))), 10)
+    }) as [w.Code, w.Code]
+    const colours = w.narrowToI16(low, high)
+    emit(w.storeHalf(w.add(plane, w.shiftRight(x!, 1)), w.narrowToU8(colours, colours)))
   }
   emit(w.breakIf(1, w.isEqual(x!, last!)))
   const next = w.add(x!, w.i32(STRIDE))
   // The last step ends where the row does, and overlaps the one before.
   emit(w.choose(last!, next, w.isGreater(next, last!)), w.set(X), w.repeat(0))
-  return w.moduleOf({ parameters: 7, i32s: 1, v128s: 17, body: w.block(w.loop(code)) })
+  return w.moduleOf({
+    parameters: 7,
+    i32s: 1,
+    v128s: 10 + constants.count,
+    body: [...constants.code, ...w.block(w.loop(code))],
+  })
 }
-
-/** Of four pixels, each of four channels in 16 bits: the sums of channels by their weights. */
-function weighed(low: w.Code, high: w.Code, weights: readonly number[]): w.Code {
-  const by = w.i16Lanes([...weights, ...weights])
-  const [a, b] = [w.dot(low, by), w.dot(high, by)]
-  return w.addI32(w.shuffle(a, b, sumLanes(0)), w.shuffle(a, b, sumLanes(1)))
-}
-
-function scaled(sum: w.Code, { bits, zero }: { bits: number; zero: number }): w.Code {
-  const rounding = 1 << (bits - 1)
-  return w.shiftRightI32(w.addI32(sum, w.i32Lanes((zero << bits) + rounding)), bits)
-}
-
-/** Every other word of 32 bits, of two vectors; and of 64 bits. */
-const sumLanes = (odd: number) => [0, 2, 4, 6].flatMap((word) => lanes((word + odd) * 4, 4))
-const pixelLanes = (odd: number) => [0, 2].flatMap((word) => lanes((word + odd) * 8, 8))
-const lanes = (first: number, count: number) => Array.from({ length: count }, (_each, index) => first + index)

@@ -1,9 +1,9 @@
 // One run of the encoder over pictures of the screen, as they change and while somebody wants them. It begins when
-// the display itself says that much moves: an X server also sends what has not changed, to make it sharp.
+// the display itself says that much moves: an X server also sends what has not changed, to make it sharp. Until
+// then no picture is taken: viewers still have it from the X server, and both at once is what would cost most.
 import type { Size } from '../../chromium/headless-size.ts'
 import { Encoder } from '../../recording/encoder.ts'
-import type { PictureSource } from '../../recording/picture-source.ts'
-import type { Screens } from '../../recording/screen/screens.ts'
+import type { ScreenSource, Screens } from '../../recording/screen/screens.ts'
 import { markUnits, setupUnits } from './annex-b.ts'
 
 const FRAMERATE = 30
@@ -29,7 +29,7 @@ export interface MotionEvents {
 export class MotionStream {
   readonly #events: MotionEvents
   readonly #opened: Promise<void>
-  #source: PictureSource | undefined
+  #source: ScreenSource | undefined
   #proofTimer: NodeJS.Timeout | undefined
   #changes = 0
   #encoder: Encoder | undefined
@@ -82,7 +82,7 @@ export class MotionStream {
     this.#proofTimer = setTimeout(() => this.#isOver || this.#events.onStill(), PROOF.withinMs)
   }
 
-  #encode({ size, input }: PictureSource): Encoder {
+  #encode({ size, input }: ScreenSource): Encoder {
     const encoder = new Encoder({
       size,
       framerate: FRAMERATE,
@@ -105,21 +105,24 @@ export class MotionStream {
       if (this.#isOver) return
       this.#lastTakenAt = performance.now()
       this.#mayHaveChanged = false
-      const share = await this.#source!.take(async (picture) => this.#encoder?.write(0, picture))
-      if (share > 0) this.#onChange(share)
+      const [source, encoder] = [this.#source!, this.#encoder]
+      if (!encoder) this.#prove(await source.look())
+      else {
+        const share = await source.take((picture) => encoder.write(0, picture))
+        if (share > 0 && !this.#isOver) this.#events.onMoved(share)
+      }
     } finally {
       this.#isTaking = false
     }
     this.want()
   }
 
-  #onChange(share: number): void {
-    if (this.#isOver) return
-    this.#events.onMoved(share)
+  #prove(share: number): void {
     // The first is all of the screen, whether it changed or not.
-    if (this.#encoder || share < PROOF.share || this.#changes++ < PROOF.changes) return
+    if (this.#isOver || share < PROOF.share || this.#changes++ < PROOF.changes) return
     clearTimeout(this.#proofTimer)
     this.#encoder = this.#encode(this.#source!)
+    this.#mayHaveChanged = true
   }
 
   #fail(why: unknown): void {
