@@ -69,7 +69,12 @@ test('messages end where they end, however the stream is cut', () => {
   const all = Buffer.concat([opening, ...messages.map(([message]) => message)])
   const ends = new Set<number>([opening.length])
   let end = opening.length
-  for (const [message] of messages) ends.add((end += message.length))
+  /** Of updates: where their first byte is, and where they end. */
+  const updates: (readonly [number, number])[] = []
+  for (const [message, pixels] of messages) {
+    if (pixels !== undefined) updates.push([end, end + message.length])
+    ends.add((end += message.length))
+  }
   for (const size of [1, 2, 7, 64, all.length]) {
     const painted: number[] = []
     let resizes = 0
@@ -81,6 +86,8 @@ test('messages end where they end, however the stream is cut', () => {
       follower.take(all.subarray(at, at + size))
       const isEnd = ends.has(Math.min(at + size, all.length))
       assert.equal(follower.isBetween, isEnd, `after ${at + size} bytes, in pieces of ${size}`)
+      const isInUpdate = updates.some(([from, to]) => from < at + size && at + size < to)
+      assert.equal(follower.isInUpdate, isInUpdate, `after ${at + size} bytes, in pieces of ${size}`)
     }
     assert.deepEqual(
       painted,

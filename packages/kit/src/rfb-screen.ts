@@ -47,6 +47,7 @@ export class RfbScreenMessages {
   readonly #events: RfbScreenEvents
   readonly #steps: Generator<number, never, Buffer>
   #isBetween = false
+  #isInUpdate = false
   /** How many bytes it wants to see, or below zero, to pass over. */
   #wanted: number
   #rest: Buffer = NOTHING
@@ -60,6 +61,11 @@ export class RfbScreenMessages {
   /** The opening is over, and no message has begun that is not complete. */
   get isBetween(): boolean {
     return this.#isBetween
+  }
+
+  /** An update has begun that is not complete: nobody can show it yet. */
+  get isInUpdate(): boolean {
+    return this.#isInUpdate
   }
 
   /** Throws an RfbError for what it does not know; what comes then cannot be followed any more. */
@@ -114,6 +120,7 @@ export class RfbScreenMessages {
   }
 
   *#update(): Generator<number, void, Buffer> {
+    this.#isInUpdate = true
     const count = (yield 3).readUInt16BE(1)
     let pixels = 0
     for (let index = 0; index < count; index++) {
@@ -124,6 +131,7 @@ export class RfbScreenMessages {
       const isPicture = yield* this.#rectangle(encoding, { width, height })
       if (isPicture) pixels += width * height
     }
+    this.#isInUpdate = false
     this.#events.onUpdate(pixels)
   }
 

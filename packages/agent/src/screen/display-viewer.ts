@@ -23,6 +23,11 @@ const MANY_UNDER_WAY = 8
 const MOST_UNDER_WAY = 12
 /** Whatever a viewer answers: what it does not read is kept for it up to here. */
 const MOST_HELD_BYTES = 1024 * 1024
+/**
+ * An X server says an update by little pieces, some forty to a picture. Nobody can show a part of it, so they wait
+ * for each other: everybody on the way would be woken for each of them. So many go on all the same.
+ */
+const MOST_GATHERED_BYTES = 32 * 1024
 const LONGEST_SILENCE_MS = 2_000
 const LOOK_MS = 200
 /** How long it stays like that. */
@@ -53,6 +58,9 @@ class DisplayViewer implements Audience {
   #region: Region | undefined
   #isMember = false
   #isVideo = false
+  /** Of an update that is not complete. */
+  #gathered: Buffer[] = []
+  #gatheredBytes = 0
   #waiting: MotionPicture[] = []
   #underWay = 0
   #answeredAt = 0
@@ -79,6 +87,7 @@ class DisplayViewer implements Audience {
       this.#motion.wanted()
     })
     screen.on('drain', () => link.resume())
+    screen.once('end', () => this.#passOn())
     for (const [one, other] of [
       [link, screen],
       [screen, link],
@@ -146,6 +155,7 @@ class DisplayViewer implements Audience {
     switch (message[0]) {
       case rfbMessages.setPixelFormat:
         this.#hasTrueColour = message[4] === TRUE_COLOUR.bits && message[5] === TRUE_COLOUR.depth
+        this.#passOn()
         return message
       case rfbMessages.setEncodings:
         return this.#choose(message)
@@ -177,7 +187,8 @@ class DisplayViewer implements Audience {
   }
 
   #toLink(chunk: Buffer): void {
-    if (!this.#link.write(chunk)) this.#screen.pause()
+    this.#gathered.push(chunk)
+    this.#gatheredBytes += chunk.length
     try {
       this.#fromScreen?.take(chunk)
     } catch (error) {
@@ -185,7 +196,20 @@ class DisplayViewer implements Audience {
       this.#leave()
       this.#fromScreen = undefined
     }
+    // Other pixels have other lengths, and where an update ends is not known then.
+    const mayWait = this.#hasTrueColour && this.#fromScreen?.isInUpdate
+    if (!mayWait || this.#gatheredBytes >= MOST_GATHERED_BYTES) this.#passOn()
     this.#send()
+  }
+
+  #passOn(): void {
+    if (this.#gatheredBytes === 0) return
+    this.#link.cork()
+    const hasRoom = this.#gathered.map((piece) => this.#link.write(piece)).every(Boolean)
+    this.#link.uncork()
+    this.#gathered = []
+    this.#gatheredBytes = 0
+    if (!hasRoom) this.#screen.pause()
   }
 
   #onUpdate(pixels: number): void {
