@@ -9,8 +9,11 @@ import { markUnits, setupUnits } from './annex-b.ts'
 const FRAMERATE = 30
 /** Whoever joins waits for one. */
 const KEY_FRAME_EVERY_SECONDS = 4
-/** So much has to change, so often and so soon. */
-const PROOF = { share: 0.05, changes: 4, withinMs: 600 }
+/**
+ * So much has to change, so often and so soon: ten times a second. For what changes less often RFB is as cheap, and
+ * sooner there.
+ */
+const PROOF = { share: 0.05, changes: 6, withinMs: 600 }
 
 export interface MotionPicture {
   readonly size: Size
