@@ -204,3 +204,27 @@ test('another size of the screen, and a recording beside it', async () => {
   await isStill(viewer)
   await viewer.close()
 })
+
+test('what changes seldom is no movement, however much of the screen it is', async () => {
+  // Large enough that a change comes in several parts.
+  const large = await createSession(server, {
+    headless: false,
+    viewport: { width: 1920, height: 1080 },
+  })
+  const browser = await chromium.connectOverCDP(large.cdp_ws_url)
+  const page = browser.contexts()[0]!.pages()[0]!
+  const viewer = await RfbClient.overWebSocket(screenUrl(large.browser_live_view_url!), {
+    isContinuous: true,
+  })
+  await isStill(viewer)
+  for (let step = 0; step < 30; step++) {
+    const [shown, changedAt] = [viewer.updates, performance.now()]
+    await page.evaluate(`document.documentElement.style.background = 'hsl(${step * 50} 80% 40%)'`)
+    await eventually('it is shown', () => viewer.updates > shown)
+    await pause(Math.max(0, changedAt + 125 - performance.now()))
+  }
+  assert.equal(pictures(viewer), 0)
+  await viewer.close()
+  await browser.close()
+  await send(server, 'DELETE', `/browsers/${large.session_id}`)
+})

@@ -53,7 +53,9 @@ export class MotionStream {
   want(): void {
     if (!this.#mayHaveChanged || this.#isTaking || this.#timer || this.#isOver) return
     if (!this.#events.isWanted()) return
-    const wait = Math.max(0, this.#lastTakenAt + 1000 / FRAMERATE - performance.now())
+    // One change comes in several parts: who looks at once counts it twice.
+    const from = this.#encoder ? this.#lastTakenAt : performance.now()
+    const wait = Math.max(0, from + 1000 / FRAMERATE - performance.now())
     this.#timer = setTimeout(() => {
       this.#timer = undefined
       this.#take().catch((error: unknown) => this.#fail(error))
