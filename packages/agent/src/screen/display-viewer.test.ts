@@ -96,6 +96,13 @@ test('a long update does not wait for its end, and what comes after one does not
   assert.deepEqual(Buffer.concat([...early, ...late]), sent)
 })
 
+test('an update that is whole does not wait for the next one that has begun', async (t) => {
+  const { screen, has } = await watching(t, { bits: 32, depth: 24 })
+  const [whole, [head]] = [Buffer.concat(update(2)), update(2)]
+  screen.write(Buffer.concat([whole, head!]))
+  assert.deepEqual(Buffer.concat(await has(whole.length)).subarray(0, whole.length), whole)
+})
+
 test('an X server that ends within an update has said what it said', async (t) => {
   const { screen, viewer, has } = await watching(t, { bits: 32, depth: 24 })
   const [head, one] = update(PIECES)

@@ -58,9 +58,10 @@ class DisplayViewer implements Audience {
   #region: Region | undefined
   #isMember = false
   #isVideo = false
-  /** Of an update that is not complete. */
+  /** Of an update that is not complete, unless there is a whole one before it. */
   #gathered: Buffer[] = []
   #gatheredBytes = 0
+  #hasWhole = false
   #waiting: MotionPicture[] = []
   #underWay = 0
   #answeredAt = 0
@@ -197,7 +198,7 @@ class DisplayViewer implements Audience {
       this.#fromScreen = undefined
     }
     // Other pixels have other lengths, and where an update ends is not known then.
-    const mayWait = this.#hasTrueColour && this.#fromScreen?.isInUpdate
+    const mayWait = this.#hasTrueColour && this.#fromScreen?.isInUpdate && !this.#hasWhole
     if (!mayWait || this.#gatheredBytes >= MOST_GATHERED_BYTES) this.#passOn()
     this.#send()
   }
@@ -209,10 +210,12 @@ class DisplayViewer implements Audience {
     this.#link.uncork()
     this.#gathered = []
     this.#gatheredBytes = 0
+    this.#hasWhole = false
     if (!hasRoom) this.#screen.pause()
   }
 
   #onUpdate(pixels: number): void {
+    this.#hasWhole = true
     if (this.#isVideo || !this.#region || !this.#takesVideo || !this.#hasTrueColour) return
     this.#movement.add(pixels / (this.#region.width * this.#region.height))
     if (this.#isMember || !this.#movement.isMuch || performance.now() < this.#restUntil) return
