@@ -10,7 +10,7 @@ import { assembled } from './lib/assembly.ts'
 const root = join(import.meta.dirname, '..')
 
 const { values: options } = parseArgs({ options: { check: { type: 'boolean', default: false } } })
-const png = 'packages/agent/src/control/computer/png'
+const png = 'packages/codecs/src/png'
 
 /** What each is to be, given what it is; undefined: something else, which is not made for a check. */
 const files: Record<string, (current: string | undefined) => string | undefined> = {

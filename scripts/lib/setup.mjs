@@ -132,7 +132,10 @@ function findNode(root) {
 
 /** Programs of instances, and the pages that people see, ship as a few files each. */
 const bundles = [
-  { of: 'packages/agent', sources: ['packages/agent', 'packages/contracts/src', 'packages/kit/src'] },
+  {
+    of: 'packages/agent',
+    sources: ['packages/agent', 'packages/codecs/src', 'packages/contracts/src', 'packages/kit/src'],
+  },
   { of: 'packages/live-view', sources: ['packages/live-view'] },
   { of: 'packages/hosted-login', sources: ['packages/hosted-login'] },
 ]

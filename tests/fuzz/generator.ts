@@ -1,6 +1,6 @@
 // Valid requests, from the document and from what is known to exist.
 import { formBody, type FormParts } from '../conformance/form-body.ts'
-import { TAR_END, tarHead } from '@berth/kit/tar/writer'
+import { TAR_END, tarHead } from '@berth/codecs/tar/writer'
 import type { ApiDocument, DescribedOperation } from './document.ts'
 import type { FieldsSchema } from '../conformance/bad-values.ts'
 import { mutate } from './mutations.ts'

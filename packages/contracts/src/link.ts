@@ -140,7 +140,7 @@ export interface TelemetryOrder {
 export const LONGEST_EVENT = 1_250_000
 
 /**
- * The output of a process travels as frames, see kit/frames.ts. Each is of one of these kinds; an event is
+ * The output of a process travels as frames, see codecs/frames.ts. Each is of one of these kinds; an event is
  * the JSON of a ProcessOutputEvent that is no data.
  */
 export const outputFrames = { stdout: 1, stderr: 2, event: 3 } as const

@@ -8,7 +8,7 @@
 //   POST /recordings/{id}/stop       204; the last record is then an end
 //   DELETE /recordings/{id}          204; forgets it
 //
-// A record is a frame (kit/frames.ts) whose payload begins with its number, from 1 on, and its time in
+// A record is a frame (codecs/frames.ts) whose payload begins with its number, from 1 on, and its time in
 // milliseconds from the beginning, 32 bits each. After them:
 //
 //   config   width and height, 16 bits each, and an AVCDecoderConfigurationRecord (ISO 14496-15)

@@ -1,6 +1,6 @@
 // A client of the display: its one screen, windows, atoms and extensions. What is done with them is
 // elsewhere.
-import { xRequest, xRequestWith, halves } from './x-request.ts'
+import { xRequest, xRequestWith, halves } from '@berth/codecs/x11/request'
 import { XWire } from './x-wire.ts'
 
 const CHANGE_WINDOW_ATTRIBUTES = 2

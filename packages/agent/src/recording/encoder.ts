@@ -4,7 +4,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { setPriority } from 'node:os'
 import type { Socket } from 'node:net'
 import type { Size } from '../chromium/headless-size.ts'
-import { FlvReader } from './flv.ts'
+import { FlvReader } from '@berth/codecs/video/flv'
 
 export const ENCODER = '/usr/bin/ffmpeg'
 /** The session comes first where there is not enough for both. */

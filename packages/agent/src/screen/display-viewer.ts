@@ -4,15 +4,20 @@
 // of the screen as it is.
 import { existsSync } from 'node:fs'
 import type { Socket } from 'node:net'
-import { readEncodings, RfbClientMessages, rfbMessages, setEncodings } from '@berth/kit/rfb'
-import { canFollow, rfbEncodings, RfbScreenMessages } from '@berth/kit/rfb-screen'
+import {
+  readEncodings,
+  RfbClientMessages,
+  rfbMessages,
+  setEncodings,
+} from '@berth/codecs/rfb/client-messages'
+import { canFollow, rfbEncodings, RfbScreenMessages } from '@berth/codecs/rfb/screen-messages'
 import type { Display } from '../display/display.ts'
 import { log } from '../log.ts'
 import { ENCODER } from '../recording/encoder.ts'
 import { Motion, type Audience } from './motion/motion.ts'
 import type { MotionPicture } from './motion/stream.ts'
 import { Movement } from './movement.ts'
-import { fence, isAnswer, updateOf, updatesOf, wholeOf, type Region } from './rfb-messages.ts'
+import { fence, isAnswer, updateOf, updatesOf, wholeOf, type Region } from '@berth/codecs/rfb/viewer-messages'
 
 /** With so many pictures on their way that the viewer has not answered for, no more are made for it. */
 const MANY_UNDER_WAY = 8

@@ -1,7 +1,7 @@
 // Who watches a headless Chromium: an RFB server of one client, whose screen is the page that is in front. Each
 // picture is one JPEG, sent when the client asks for more.
 import type { Socket } from 'node:net'
-import { readEncodings, RFB_VERSION, RfbClientMessages, rfbMessages } from '@berth/kit/rfb'
+import { readEncodings, RFB_VERSION, RfbClientMessages, rfbMessages } from '@berth/codecs/rfb/client-messages'
 import type { Chromium } from '../chromium/chromium.ts'
 import { computerOf } from '../control/computer/computer.ts'
 import { log } from '../log.ts'

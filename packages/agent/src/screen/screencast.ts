@@ -4,7 +4,7 @@ import type { CdpConnection, CdpEvent } from '../chromium/cdp-connection.ts'
 import type { Chromium } from '../chromium/chromium.ts'
 import { ActivePage } from '../control/computer/cdp/active-page.ts'
 import { log } from '../log.ts'
-import { jpegSize } from './jpeg-size.ts'
+import { jpegSize } from '@berth/codecs/video/jpeg-size'
 
 const QUALITY = 70
 /** More than this a rectangle of the encoding that carries it may not have. */

@@ -2,7 +2,7 @@
 // tenant does to it meanwhile cannot make the stream wrong.
 import { closeSync, constants, fstatSync, openSync, readdirSync, readSync } from 'node:fs'
 import { isKept } from '@berth/contracts/profile-archive'
-import { TAR_END, tarHead, tarPadding } from '@berth/kit/tar/writer'
+import { TAR_END, tarHead, tarPadding } from '@berth/codecs/tar/writer'
 
 const PIECE_BYTES = 256 * 1024
 

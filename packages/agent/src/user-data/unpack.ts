@@ -1,7 +1,7 @@
 // Unpacks what the server sends, which has looked at it: files and directories below the given one.
 import { closeSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { readTar, type TarEntry } from '@berth/kit/tar/reader'
+import { readTar, type TarEntry } from '@berth/codecs/tar/reader'
 
 /** Written in one go, up to this. */
 const SMALL_BYTES = 1024 * 1024

@@ -8,8 +8,8 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { zstdCompressSync } from 'node:zlib'
-import { readTar } from '@berth/kit/tar/reader'
-import { TAR_END, tarHead, tarPadding } from '@berth/kit/tar/writer'
+import { readTar } from '@berth/codecs/tar/reader'
+import { TAR_END, tarHead, tarPadding } from '@berth/codecs/tar/writer'
 import { AgentUnderTest, HEADLESS } from '../testing/agent-under-test.ts'
 
 const NOTE = Buffer.from('brought in')

@@ -1,7 +1,7 @@
 // The output of a process comes from the agent as frames of bytes, and becomes events here: quicker than
 // text that has to be checked, and what is in such an event cannot be anything but base 64.
 import { MOST_OUTPUT_FRAME_BYTES, outputFrames } from '@berth/contracts/link'
-import { FRAME_HEAD_BYTES } from '@berth/kit/frames'
+import { FRAME_HEAD_BYTES } from '@berth/codecs/frames'
 import { release } from '@berth/kit/spent-pieces'
 import type { Framing, ToEvent } from './events.ts'
 

@@ -11,10 +11,10 @@ import {
   type Manifest,
 } from '@berth/contracts/extension-manifest'
 import { BadInput } from '@berth/kit/bad-input'
-import { contentsOf } from '@berth/kit/zip/contents'
-import { copyArchive } from '@berth/kit/zip/copy'
-import { readDirectory, type ArchiveFile, type ZipDirectory } from '@berth/kit/zip/directory'
-import { readCrx } from './crx.ts'
+import { contentsOf } from '@berth/codecs/zip/contents'
+import { copyArchive } from '@berth/codecs/zip/copy'
+import { readDirectory, type ArchiveFile, type ZipDirectory } from '@berth/codecs/zip/directory'
+import { readCrx } from '@berth/codecs/crx/read'
 
 const MOST_ENTRIES = 20_000
 

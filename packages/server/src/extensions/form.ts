@@ -1,7 +1,7 @@
 // The form by which an extension is uploaded: a file, and maybe a name.
 import { EXTENSION_NAME, MOST_EXTENSION_BYTES } from '@berth/contracts/extension-limits'
 import { RESERVED_NAME } from '@berth/contracts/extensions'
-import { malformed, partsOf, readText } from '@berth/kit/form'
+import { malformed, partsOf, readText } from '@berth/codecs/form'
 import type { Readable } from 'node:stream'
 import { AppError, invalidInput } from '../errors.ts'
 import type { BodyStream } from '../http/call.ts'

@@ -4,7 +4,7 @@
 // busy or frozen browser would not, and its client would take it for dead.
 import type { Duplex } from 'node:stream'
 import type { Socket } from 'node:net'
-import { closeFrame, FrameReader, opcodes, pingFrame, pongTo } from './frames.ts'
+import { closeFrame, FrameReader, opcodes, pingFrame, pongTo } from '@berth/codecs/websocket/frames'
 
 /** How long the reason may come after the connection to a browser that ended: some are looked for every 250 ms. */
 const LAST_WORDS_MS = 750

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { RFB_VERSION, RfbError } from '@berth/kit/rfb'
+import { RFB_VERSION, RfbError } from '@berth/codecs/rfb/client-messages'
 import { Input } from './input.ts'
 
 const opening = Buffer.from(`${RFB_VERSION}\x01\x00`, 'latin1')

@@ -7,7 +7,7 @@ import {
   RfbError,
   rfbMessages,
   setEncodings,
-} from '@berth/kit/rfb'
+} from '@berth/codecs/rfb/client-messages'
 
 const NO_SECURITY = 1
 const SHARED = 1

@@ -2,10 +2,10 @@
 // through as they come, at the pace of the viewer; what the viewer says passes input.ts first.
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { RfbError } from '@berth/kit/rfb'
-import { closeFrame, opcodes, pingFrame, pongFrame } from '../gateway/frames.ts'
+import { RfbError } from '@berth/codecs/rfb/client-messages'
+import { closeFrame, opcodes, pingFrame, pongFrame } from '@berth/codecs/websocket/frames'
 import { endSoon, type Carrier, type CarrierOptions } from '../gateway/splice.ts'
-import { binaryHead, ClientFrames, FrameError, type Piece } from './client-frames.ts'
+import { binaryHead, ClientFrames, FrameError, type Piece } from '@berth/codecs/websocket/client-frames'
 import { Input } from './input.ts'
 
 /** How long the reason may come after the connection to a screen that ended. */

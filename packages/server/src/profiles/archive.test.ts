@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
-import { BLOCK, writeHeader } from '@berth/kit/tar/header'
-import { readTar } from '@berth/kit/tar/reader'
-import { TAR_END, tarPadding } from '@berth/kit/tar/writer'
+import { BLOCK, writeHeader } from '@berth/codecs/tar/header'
+import { readTar } from '@berth/codecs/tar/reader'
+import { TAR_END, tarPadding } from '@berth/codecs/tar/writer'
 import { ArchiveTooLarge, cleanArchive, WrongArchive } from './archive.ts'
 
 interface Raw {

@@ -2,9 +2,9 @@
 // read entry by entry and written anew: what comes out has files and directories below its top and nothing else,
 // is bounded, and is the same however it was packed before.
 import { isKept, PROFILE_DIRECTORY } from '@berth/contracts/profile-archive'
-import { WrongTar } from '@berth/kit/tar/header'
-import { readTar, type TarEntry } from '@berth/kit/tar/reader'
-import { TAR_END, tarHead, tarPadding } from '@berth/kit/tar/writer'
+import { WrongTar } from '@berth/codecs/tar/header'
+import { readTar, type TarEntry } from '@berth/codecs/tar/reader'
+import { TAR_END, tarHead, tarPadding } from '@berth/codecs/tar/writer'
 
 const MOST_ENTRIES = 100_000
 const MOST_PATH_BYTES = 1_024

@@ -3,7 +3,7 @@
 import type { Logger } from 'pino'
 import type { ReplayEnd } from '@berth/contracts/replays'
 import { pause } from '@berth/kit/pause'
-import { toFrame } from '@berth/kit/frames'
+import { toFrame } from '@berth/codecs/frames'
 import type { LiveSession } from '../browsers/live-session.ts'
 import { AgentClient, AgentError, AgentRefusal } from '../runtime/agent-client.ts'
 import type { Journal } from './journal.ts'

@@ -10,7 +10,7 @@ import {
   type RecordingEnd,
   type RecordingMarker,
 } from '@berth/contracts/recording'
-import { FrameSplitter, type Frame } from '@berth/kit/frames'
+import { FrameSplitter, type Frame } from '@berth/codecs/frames'
 
 const MOST_SETUP_BYTES = 1024
 /** ISO 14496-15: version 1, and lengths of NAL units that have four bytes. */

@@ -4,7 +4,7 @@ import { createRequire, registerHooks } from 'node:module'
 import { Socket } from 'node:net'
 import { basename, dirname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { FrameSplitter, toFrame } from '@berth/kit/frames'
+import { FrameSplitter, toFrame } from '@berth/codecs/frames'
 import { CHANNEL, FRAME, MOST_FRAME_BYTES, type Invocation } from '../conversation.ts'
 
 type Handler = (context: object, payload: unknown) => unknown

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { AgentUnderTest, HEADFUL, HEADLESS } from '../../testing/agent-under-test.ts'
-import { decodePng, type Decoded } from './testing/decode-png.ts'
+import { decodePng, type Decoded } from '@berth/codecs/testing/decode-png'
 import { EventPage } from './testing/event-page.ts'
 
 const TEXTS = {

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { test } from 'node:test'
 import { XConnection, type XWindow } from '../../display/x-connection.ts'
 import { AgentUnderTest, HEADFUL } from '../../testing/agent-under-test.ts'
-import { decodePng } from './testing/decode-png.ts'
+import { decodePng } from '@berth/codecs/testing/decode-png'
 import { EventPage } from './testing/event-page.ts'
 
 const WAIT_MS = 15_000

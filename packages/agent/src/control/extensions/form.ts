@@ -1,7 +1,7 @@
 // Several extensions in one form. The published client names them extensions[0][name] and extensions[0][zip_file],
 // older ones extensions[][name] and extensions[][zip_file] in pairs; parts come in any order.
 import { EXTENSION_NAME, MOST_EXTENSION_BYTES, MOST_EXTENSIONS } from '@berth/contracts/extension-limits'
-import { malformed, partsOf, readText } from '@berth/kit/form'
+import { malformed, partsOf, readText } from '@berth/codecs/form'
 import { ControlError, type ControlCall } from '../operation.ts'
 import { spoolDirectory } from '../files/paths.ts'
 import { StagedFile } from '../files/staged-file.ts'

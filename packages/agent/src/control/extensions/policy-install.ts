@@ -9,7 +9,7 @@ import { pause } from '@berth/kit/pause'
 import type { CdpConnection } from '../../chromium/cdp-connection.ts'
 import type { Policies } from '../../chromium/policies.ts'
 import { pack } from '../files/zip/pack.ts'
-import { crxOf } from './crx.ts'
+import { crxOf } from '@berth/codecs/crx/write'
 
 const INSTALL_MS = 20_000
 const LOOK_AGAIN_MS = 50

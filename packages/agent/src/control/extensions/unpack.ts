@@ -11,7 +11,7 @@ import {
   rootOf,
 } from '@berth/contracts/extension-manifest'
 import { BadInput } from '@berth/kit/bad-input'
-import { readAt, readDirectory } from '@berth/kit/zip/directory'
+import { readAt, readDirectory } from '@berth/codecs/zip/directory'
 import { ControlError } from '../operation.ts'
 import { refusalOf } from '../files/refusal.ts'
 import { openRegular } from '../files/regular-file.ts'

@@ -15,7 +15,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { crc32, deflateRawSync } from 'node:zlib'
 import { everythingIn, startControl, type ControlAnswer } from '../../testing/control-under-test.ts'
-import { archiveOf, type EntryOptions } from '@berth/kit/testing/zip'
+import { archiveOf, type EntryOptions } from '@berth/codecs/testing/zip'
 
 const { directory, send } = await startControl()
 // The archive itself is put there before it is known where it goes.

@@ -1,7 +1,7 @@
 // An archive is unpacked beside its directory first, and moved into it when all of it was good.
 import { lstat, mkdir, realpath, rename, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { malformed, partsOf, readText } from '@berth/kit/form'
+import { malformed, partsOf, readText } from '@berth/codecs/form'
 import { ControlError, type ControlCall } from '../operation.ts'
 import { bytesOf, toBytePath, toText } from './byte-paths.ts'
 import { cleanPath, nearestDirectory, spoolDirectory, temporaryName } from './paths.ts'

@@ -1,6 +1,6 @@
 // Several files in one form. The published client names them files[0][file] and files[0][dest_path], older
 // ones files[][file] and files[][dest_path] in pairs, others still otherwise; parts come in any order.
-import { malformed, partsOf, readText } from '@berth/kit/form'
+import { malformed, partsOf, readText } from '@berth/codecs/form'
 import type { ControlCall } from '../operation.ts'
 import { cleanPath, spoolDirectory } from './paths.ts'
 import { placeFor, StagedFile, type Place } from './staged-file.ts'

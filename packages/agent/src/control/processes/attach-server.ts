@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer, type RawData, type WebSocket } from 'ws'
 import { MOST_OUTPUT_FRAME_BYTES, outputFrames } from '@berth/contracts/link'
-import { FrameSplitter } from '@berth/kit/frames'
+import { FrameSplitter } from '@berth/codecs/frames'
 import type { ManagedProcess } from './managed-process.ts'
 
 const MOST_MESSAGE_BYTES = 1024 * 1024

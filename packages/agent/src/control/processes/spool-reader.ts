@@ -1,7 +1,7 @@
 // One reader of a process's output, from the start of what is kept to the end.
 import { Readable } from 'node:stream'
 import { outputFrames } from '@berth/contracts/link'
-import { toFrame } from '@berth/kit/frames'
+import { toFrame } from '@berth/codecs/frames'
 import type { Position, Spool } from './spool.ts'
 
 export interface SpoolReaderOptions {

@@ -7,7 +7,7 @@
 import { closeSync, constants, openSync, readSync, unlinkSync, writevSync } from 'node:fs'
 import { join } from 'node:path'
 import { MOST_OUTPUT_FRAME_BYTES } from '@berth/contracts/link'
-import { FRAME_HEAD_BYTES, frameHead } from '@berth/kit/frames'
+import { FRAME_HEAD_BYTES, frameHead } from '@berth/codecs/frames'
 
 export interface SpoolLimits {
   readonly mostBytes: number

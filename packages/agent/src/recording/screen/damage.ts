@@ -2,8 +2,8 @@
 // looked at to learn that nothing changed.
 // https://www.x.org/releases/current/doc/damageproto/damageproto.txt, …/fixesproto/fixesproto.txt
 import type { XConnection } from '../../display/x-connection.ts'
-import { xRequest } from '../../display/x-request.ts'
-import type { Part } from '../yuv/converter.ts'
+import { xRequest } from '@berth/codecs/x11/request'
+import type { Part } from '@berth/codecs/yuv/converter'
 
 const QUERY_VERSION = 0
 const DAMAGE_CREATE = 1

@@ -1,7 +1,7 @@
 // Paints the pointer over a picture that is in planes already, and takes it away again: others use the same
 // picture without it.
 import type { Size } from '../../chromium/headless-size.ts'
-import { BLACK, BLUE, GREY, LUMA, RED } from '../yuv/colours.ts'
+import { BLACK, BLUE, GREY, LUMA, RED } from '@berth/codecs/yuv/colours'
 import type { PointerPicture } from './pointer.ts'
 
 interface Plane {

@@ -1,8 +1,8 @@
 // The pointer, which is on the screen for who looks at it and not in the picture that a display gives: it is
 // painted over it (paint-pointer.ts). The display tells when it moves (XInput 2) and when it looks another way (XFIXES).
 import type { XConnection } from '../../display/x-connection.ts'
-import { halves, xRequest } from '../../display/x-request.ts'
-import type { Part } from '../yuv/converter.ts'
+import { halves, xRequest } from '@berth/codecs/x11/request'
+import type { Part } from '@berth/codecs/yuv/converter'
 
 const FIXES_SELECT_CURSOR_INPUT = 3
 const FIXES_GET_CURSOR_IMAGE = 4

@@ -1,9 +1,9 @@
 // The picture on the screen of a headful session, kept up to date for all who use it: only what changed is
 // fetched and converted, and only when one of them wants a picture.
 import { XConnection } from '../../display/x-connection.ts'
-import { halves, xRequest } from '../../display/x-request.ts'
+import { halves, xRequest } from '@berth/codecs/x11/request'
 import type { Size } from '../../chromium/headless-size.ts'
-import { Converter, type Part } from '../yuv/converter.ts'
+import { Converter, type Part } from '@berth/codecs/yuv/converter'
 import { evenSize } from '../picture-source.ts'
 import { Damage } from './damage.ts'
 import { bands, toFetch } from './parts.ts'

@@ -4,7 +4,7 @@
 import type { Size } from '../../chromium/headless-size.ts'
 import { Encoder } from '../../recording/encoder.ts'
 import type { ScreenSource, Screens } from '../../recording/screen/screens.ts'
-import { markUnits, setupUnits } from './annex-b.ts'
+import { markUnits, setupUnits } from '@berth/codecs/video/annex-b'
 
 const FRAMERATE = 30
 /** Whoever joins waits for one. */

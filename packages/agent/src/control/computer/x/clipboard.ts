@@ -2,7 +2,7 @@
 // https://x.org/releases/X11R7.6/doc/xorg-docs/specs/ICCCM/icccm.html#peer_to_peer_communication_by_means_of_selections
 import { ControlError } from '../../operation.ts'
 import type { XConnection } from '../../../display/x-connection.ts'
-import { halves, xRequest, xRequestWith } from '../../../display/x-request.ts'
+import { halves, xRequest, xRequestWith } from '@berth/codecs/x11/request'
 
 const CREATE_WINDOW = 1
 const CHANGE_PROPERTY = 18

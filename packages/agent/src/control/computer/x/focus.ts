@@ -1,6 +1,6 @@
 // The program that has the keyboard: what it is told, and whether it has taken all that was sent so far.
 import type { XConnection } from '../../../display/x-connection.ts'
-import { xRequest, xRequestWith } from '../../../display/x-request.ts'
+import { xRequest, xRequestWith } from '@berth/codecs/x11/request'
 
 const QUERY_TREE = 15
 const GET_PROPERTY = 20

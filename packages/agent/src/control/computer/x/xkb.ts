@@ -2,7 +2,7 @@
 // Not by the core protocol, whose one request for this takes adjacent keys only and makes up the rest:
 // https://www.x.org/releases/current/doc/kbproto/xkbproto.html
 import type { XConnection } from '../../../display/x-connection.ts'
-import { halves, xRequest, xRequestWith } from '../../../display/x-request.ts'
+import { halves, xRequest, xRequestWith } from '@berth/codecs/x11/request'
 
 const USE_EXTENSION = 0
 const GET_STATE = 4

@@ -1,6 +1,6 @@
 // Input as from a mouse and a keyboard: https://www.x.org/releases/current/doc/xextproto/xtest.html
 import type { XConnection } from '../../../display/x-connection.ts'
-import { halves, xRequest } from '../../../display/x-request.ts'
+import { halves, xRequest } from '@berth/codecs/x11/request'
 
 const FAKE_INPUT = 2
 const KEY_PRESS = 2

@@ -15,7 +15,7 @@ import {
   signatures,
   ZIP64_EXTRA,
   zlib,
-} from '@berth/kit/zip/format'
+} from '@berth/codecs/zip/format'
 
 /** Read and packed in one go, up to this. */
 const SMALL_BYTES = 256 * 1024

@@ -2,10 +2,10 @@
 import { constants } from 'node:fs'
 import { chmod, mkdir, open, symlink, type FileHandle } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { beginningOf, contentsOf } from '@berth/kit/zip/contents'
-import { readDirectory, type ZipEntry } from '@berth/kit/zip/directory'
-import { checkLink, shown } from '@berth/kit/zip/names'
-import { refused } from '@berth/kit/zip/refused'
+import { beginningOf, contentsOf } from '@berth/codecs/zip/contents'
+import { readDirectory, type ZipEntry } from '@berth/codecs/zip/directory'
+import { checkLink, shown } from '@berth/codecs/zip/names'
+import { refused } from '@berth/codecs/zip/refused'
 
 const LONGEST_LINK = 4096
 

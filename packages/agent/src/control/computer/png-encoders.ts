@@ -1,4 +1,4 @@
-import { PngEncoder, type Picture } from './encoder.ts'
+import { PngEncoder, type Picture } from '@berth/codecs/png/encoder'
 
 /** Who looks at a screen looks again soon; who does not is not to keep the room. Less than sessions take to fall asleep. */
 const KEPT_MS = 3_000

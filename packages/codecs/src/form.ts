@@ -1,5 +1,5 @@
 // Multipart forms (RFC 7578), read as they come: nothing of a file is held but the piece that is passed on.
-import { BadInput } from './bad-input.ts'
+import { BadInput } from '@berth/kit/bad-input'
 
 const LONGEST_BOUNDARY = 200
 const MOST_HEAD_BYTES = 16 * 1024

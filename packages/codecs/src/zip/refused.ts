@@ -1,4 +1,4 @@
-import { BadInput } from '../bad-input.ts'
+import { BadInput } from '@berth/kit/bad-input'
 
 export function refused(reason: string): BadInput {
   return new BadInput(`Cannot unpack the archive: ${reason}`)

@@ -7,7 +7,7 @@
 import { createHash, createPublicKey, createVerify } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { BadInput } from '@berth/kit/bad-input'
-import { readAt } from '@berth/kit/zip/directory'
+import { readAt } from '../zip/directory.ts'
 
 const MAGIC = 'Cr24'
 const FIXED_BYTES = 12

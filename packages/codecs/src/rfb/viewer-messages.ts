@@ -1,7 +1,6 @@
 // The few messages of RFB that are ours, and not passed on between a viewer and the X server.
-import { rfbMessages } from '@berth/kit/rfb'
-import { rfbEncodings } from '@berth/kit/rfb-screen'
-import type { MotionPicture } from './motion/stream.ts'
+import { rfbMessages } from './client-messages.ts'
+import { rfbEncodings } from './screen-messages.ts'
 
 export interface Region {
   readonly x: number
@@ -16,8 +15,13 @@ export const updatesOf = (region: Region): Buffer => withRegion([rfbMessages.con
 /** To the X server: send all of it, whatever was sent before. */
 export const wholeOf = (region: Region): Buffer => withRegion([rfbMessages.updateRequest, 0], region)
 
+export interface VideoPicture {
+  readonly size: { readonly width: number; readonly height: number }
+  readonly bytes: Buffer
+}
+
 /** To the viewer: the head of an update that is one picture, whose bytes follow. */
-export function updateOf({ size, bytes }: MotionPicture): Buffer {
+export function updateOf({ size, bytes }: VideoPicture): Buffer {
   const head = Buffer.alloc(24)
   head.writeUInt16BE(1, 2)
   head.writeUInt16BE(size.width, 8)

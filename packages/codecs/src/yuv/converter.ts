@@ -1,5 +1,4 @@
 // From the pixels of a display to the planes that an encoder takes: one colour for four pixels (yuv420p). Two rows at a time, sixteen pixels wide, by vector instructions.
-import type { Size } from '../../chromium/headless-size.ts'
 import { BLACK, BLUE, GREY, LUMA, RED } from './colours.ts'
 import * as w from './wasm.ts'
 
@@ -14,6 +13,11 @@ interface Wasm {
   readonly Instance: new (module: object, imports: object) => { readonly exports: Record<string, unknown> }
 }
 const { Memory, Module, Instance } = (globalThis as unknown as { WebAssembly: Wasm }).WebAssembly
+
+export interface Size {
+  readonly width: number
+  readonly height: number
+}
 
 export interface Part {
   readonly x: number

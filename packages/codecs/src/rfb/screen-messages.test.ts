@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { RFB_VERSION, RfbError } from './rfb.ts'
-import { canFollow, rfbEncodings, RfbScreenMessages } from './rfb-screen.ts'
+import { RFB_VERSION, RfbError } from './client-messages.ts'
+import { canFollow, rfbEncodings, RfbScreenMessages } from './screen-messages.ts'
 
 const serverInit = Buffer.concat([Buffer.alloc(20), Buffer.from([0, 0, 0, 5]), Buffer.from('Berth')])
 const opening = Buffer.concat([

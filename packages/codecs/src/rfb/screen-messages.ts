@@ -1,6 +1,6 @@
 // What a screen says in the remote framebuffer protocol, followed as far as it takes to know where a message ends
 // and how much of the screen an update paints. Nothing of it is kept.
-import { RfbError } from './rfb.ts'
+import { RfbError } from './client-messages.ts'
 
 export const rfbEncodings = {
   raw: 0,

@@ -2,7 +2,7 @@
 // before: seen sixteen bytes at a time that takes a third of what Node's deflate needs. https://www.w3.org/TR/png-3/
 import { setImmediate as otherWork } from 'node:timers/promises'
 import { release } from '@berth/kit/spent-pieces'
-import { ControlError } from '../../operation.ts'
+import { BadInput } from '@berth/kit/bad-input'
 import { putBlock, setLengthCodes } from './deflate-block.ts'
 import { layout, type Rows } from './layout.ts'
 import { ROWS_WASM } from './rows-wasm.ts'
@@ -123,8 +123,7 @@ export class PngEncoder {
 
 function bytesFor({ width, height }: Picture): number {
   if (width > WIDEST || width * height > MOST_PIXELS) {
-    throw new ControlError(
-      'bad_request',
+    throw new BadInput(
       `Cannot take a picture of ${width}x${height} pixels: it is too large; ask for a region of it`,
     )
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { MOST_CUT_TEXT_BYTES, RFB_VERSION, RfbClientMessages, RfbError } from './rfb.ts'
+import { MOST_CUT_TEXT_BYTES, RFB_VERSION, RfbClientMessages, RfbError } from './client-messages.ts'
 
 const opening = Buffer.from(`${RFB_VERSION}\x01\x01`, 'latin1')
 const messages = [

@@ -1,6 +1,6 @@
 // The websocket frames of a client (RFC 6455, section 5), unmasked. Data is given out as it comes, whatever
 // frames it is in: to us it is one stream of bytes. Control frames are given out whole.
-import { opcodes } from '../gateway/frames.ts'
+import { opcodes } from './frames.ts'
 
 const CONTINUATION = 0
 const TEXT = 1
