@@ -1,5 +1,5 @@
 // Asks the Chromium of this machine which policies it knows, and of what type each is, and writes that down for the
-// server (packages/server/src/chrome-policy/known.json). To be run when another version is shipped; what came and went
+// server (packages/server/src/sessions/policies/known.json). To be run when another version is shipped; what came and went
 // shows in the difference.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -33,7 +33,7 @@ const NAMES = `import('chrome://resources/js/cr.js').then(({ addWebUiListener })
   chrome.send('listenPoliciesUpdates')
 }))`
 
-const target = join(import.meta.dirname, '../packages/server/src/chrome-policy/known.json')
+const target = join(import.meta.dirname, '../packages/server/src/sessions/policies/known.json')
 
 const browser = await launch({
   executablePath: '/usr/lib/chromium/chromium',

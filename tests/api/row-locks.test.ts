@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from 'kysely'
-import { insertConnection, lockConnection } from '@berth/server/auth-connections/store'
-import type { Db } from '@berth/server/db/schema'
-import { inTransaction } from '@berth/server/db/transaction'
-import { lockProfile } from '@berth/server/profiles/store'
-import { findProjectBy, insertProject } from '@berth/server/projects/store'
-import { findProxy } from '@berth/server/proxies/store'
+import { insertConnection, lockConnection } from '@berth/server/logins/connections/store'
+import type { Db } from '@berth/server/platform/database/schema'
+import { inTransaction } from '@berth/server/platform/database/transaction'
+import { lockProfile } from '@berth/server/sessions/profiles/store'
+import { findProjectBy, insertProject } from '@berth/server/tenancy/projects/store'
+import { findProxy } from '@berth/server/sessions/proxies/store'
 import { startDatabase } from '../fixtures/database.ts'
 
 const { db, pool } = await startDatabase({ after })

@@ -1,6 +1,6 @@
 // A look into the server's own database, past its API: to age a key, and to see that nothing changed.
 import { Client } from 'pg'
-import { EmbeddedPostgres } from '@berth/server/db/embedded/postgres'
+import { EmbeddedPostgres } from '@berth/server/platform/database/embedded/postgres'
 import { cleanUpAfter, type Owner } from '../fixtures/cleanup.ts'
 import type { TestServer } from '../fixtures/server.ts'
 

@@ -1,8 +1,8 @@
 // Session URLs as the server makes them, and as somebody else would.
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
-import { Keyring } from '@berth/server/secrets/keyring'
-import { SealedBox } from '@berth/server/secrets/sealed-box'
+import { Keyring } from '@berth/server/platform/secrets/keyring'
+import { SealedBox } from '@berth/server/platform/secrets/sealed-box'
 import type { Answer } from '../conformance/http-exchange.ts'
 import { eventually } from '../fixtures/host.ts'
 import type { TestServer } from '../fixtures/server.ts'

@@ -1,7 +1,7 @@
 // A server reduced to its driver, as a process of its own that a test can kill. Starts an instance for
 // every id it is given, freezes those that end with "-frozen", says so, and then waits.
 import { pino } from 'pino'
-import { LocalDriver } from '@berth/server/runtime/local/local-driver'
+import { LocalDriver } from '@berth/server/instances/local/local-driver'
 import { agentFile, instanceOptions, runInside, silentEgress } from './fixture.ts'
 
 const [dataDir, lease, ...ids] = process.argv.slice(2)

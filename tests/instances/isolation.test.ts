@@ -5,9 +5,9 @@ import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { before, describe, test } from 'node:test'
 import { newId } from '@berth/kit/ids'
-import type { Instance } from '@berth/server/runtime/driver'
-import type { LocalDriver } from '@berth/server/runtime/local/local-driver'
-import { forbidden, type Architecture } from '@berth/server/runtime/local/syscalls'
+import type { Instance } from '@berth/server/instances/driver'
+import type { LocalDriver } from '@berth/server/instances/local/local-driver'
+import { forbidden, type Architecture } from '@berth/server/instances/local/syscalls'
 import {
   instanceOptions,
   makeDataDir,

@@ -1,9 +1,9 @@
 // The process: arguments, signals, exit codes. Everything else is in app.ts.
 import { closeInheritedDescriptors } from '@berth/kit/inherited-descriptors'
 import { startApp, type App } from './app.ts'
-import { ConfigError, helpText, loadConfig, type Config } from './config.ts'
-import { openLog, type ServerLog } from './logging.ts'
-import { goAhead } from './priority.ts'
+import { ConfigError, helpText, loadConfig, type Config } from './config/config.ts'
+import { openLog, type ServerLog } from './platform/log/logging.ts'
+import { goAhead } from './platform/priority.ts'
 import { welcome } from './welcome.ts'
 
 async function main(args: readonly string[]): Promise<void> {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { App } from './app.ts'
-import type { Config } from './config.ts'
+import type { Config } from './config/config.ts'
 
 /** What a person sees when the server is up; the key itself is shown only when it was just made. */
 export function welcome(app: App, config: Config): string {

@@ -2,7 +2,7 @@
 // It shows what the live view would cost if it were built like that.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { findProgram } from '@berth/server/runtime/local/programs'
+import { findProgram } from '@berth/server/instances/local/programs'
 import type { CoreList } from '../measure/cores.ts'
 import { cpuMsOf } from '../measure/processes.ts'
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { buffer } from 'node:stream/consumers'
-import { findProgram } from '@berth/server/runtime/local/programs'
+import { findProgram } from '@berth/server/instances/local/programs'
 import type { CoreList } from '../measure/cores.ts'
 
 export interface Place {

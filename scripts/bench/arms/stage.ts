@@ -79,7 +79,7 @@ function discardOutput({ stdout, stderr }: Awaited<ReturnType<typeof startServer
   for (const stream of [stdout, stderr]) stream?.removeAllListeners('data').resume()
 }
 
-/** Where the embedded database listens: packages/server/src/db/embedded/postgres.ts. */
+/** Where the embedded database listens: packages/server/src/platform/database/embedded/postgres.ts. */
 function socketDirOf(dataDir: string): string {
   const root = join(dataDir, 'postgres')
   const beside = join(root, 'run')

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { summaryColumns } from '@berth/server/projects/types'
+import { summaryColumns } from '@berth/server/tenancy/projects/types'
 import { PROJECT_COUNT } from '../arms/projects.ts'
 import type { Stage } from '../arms/stage.ts'
 import { compare } from '../measure/compare.ts'

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import type { NewAuditRecord } from '../audit/types.ts'
-import { redact } from '../logging.ts'
+import type { NewAuditRecord } from '../tenancy/audit/types.ts'
+import { redact } from '../platform/log/logging.ts'
 import type { RequestContext } from './request-context.ts'
 
 const LONGEST_TEXT = 512

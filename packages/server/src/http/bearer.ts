@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { AppError } from '../errors.ts'
+import { AppError } from '../platform/errors.ts'
 
 const MAX_KEY_LENGTH = 512
 

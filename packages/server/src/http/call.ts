@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { Operation, Body, Params, Query, Response } from '@berth/contracts/operation'
-import type { Db } from '../db/schema.ts'
+import type { Db } from '../platform/database/schema.ts'
 import type { Principal } from './principal.ts'
 
 /** Its result is the answer of the operation, also when the request is repeated. */

@@ -2,8 +2,8 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { errorCatalogue, type ErrorBody, type ErrorCode } from '@berth/contracts/errors'
 import { BadInput } from '@berth/kit/bad-input'
-import { databaseFailure } from '../db/failures.ts'
-import { AppError } from '../errors.ts'
+import { databaseFailure } from '../platform/database/failures.ts'
+import { AppError } from '../platform/errors.ts'
 
 const RETRY_AFTER_SECONDS = '1'
 /** Messages of the framework may repeat what they complain of. */

@@ -1,8 +1,8 @@
 // Which Host headers are answered. A page that rebinds its own name to this machine would
 // otherwise talk to the API with the browser's blessing.
 import { isIP } from 'node:net'
-import type { Config } from '../config.ts'
-import { AppError } from '../errors.ts'
+import type { Config } from '../config/config.ts'
+import { AppError } from '../platform/errors.ts'
 
 type HostSettings = Pick<Config, 'BERTH_HOST' | 'BERTH_PUBLIC_URL' | 'BERTH_ALLOWED_HOSTS'>
 

@@ -3,9 +3,9 @@
 // then finds its answer, and a crash leaves either both or neither.
 import { createHmac } from 'node:crypto'
 import { sql } from 'kysely'
-import type { Db } from '../db/schema.ts'
-import { AppError, invalidInput } from '../errors.ts'
-import type { SealedBox } from '../secrets/sealed-box.ts'
+import type { Db } from '../platform/database/schema.ts'
+import { AppError, invalidInput } from '../platform/errors.ts'
+import type { SealedBox } from '../platform/secrets/sealed-box.ts'
 import type { Principal } from './principal.ts'
 
 const KEPT_HOURS = 24

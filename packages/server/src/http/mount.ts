@@ -14,11 +14,11 @@ import {
   takesIdempotencyKey,
   type Operation,
 } from '@berth/contracts/operation'
-import type { AuditTrail } from '../audit/trail.ts'
-import { crashPoint } from '../crash-point.ts'
-import { changesAnnouncedIn } from '../db/changes.ts'
-import type { Db } from '../db/schema.ts'
-import { inTransaction, type Transaction } from '../db/transaction.ts'
+import type { AuditTrail } from '../tenancy/audit/trail.ts'
+import { crashPoint } from '../platform/crash-point.ts'
+import { changesAnnouncedIn } from '../platform/database/changes.ts'
+import type { Db } from '../platform/database/schema.ts'
+import { inTransaction, type Transaction } from '../platform/database/transaction.ts'
 import type { Access, Guard } from './access.ts'
 import { auditRecord } from './audit-hook.ts'
 import type { BodyStream, Call, Commit, OffsetPage, Outcome, RawAnswer, Route, TokenPage } from './call.ts'

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { isInside } from './inside.ts'
 
 /** What URLs begin with that we hand out: the public address, or the one this caller used. */

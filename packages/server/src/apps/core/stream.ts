@@ -1,0 +1,212 @@
+// A stream of what happens to a deployment or an invocation, as server-sent events: what is kept first, then what comes,
+// until it is over. Every frame is one line of JSON that we wrote, so nothing in it can pass for another.
+import { Readable } from 'node:stream'
+import type { DeploymentEvent } from '@berth/contracts/deployments'
+import type { InvocationEvent } from '@berth/contracts/invocations'
+import { pause } from '@berth/kit/pause'
+import type { Db } from '../../platform/database/schema.ts'
+import { findDeployment } from '../deployments/store.ts'
+import type { DeploymentRecord } from '../deployments/types.ts'
+import { toDeployment } from '../deployments/view.ts'
+import { AppError } from '../../platform/errors.ts'
+import { findInvocation } from '../invocations/store.ts'
+import type { InvocationRecord } from '../invocations/types.ts'
+import { toInvocation } from '../invocations/view.ts'
+import { readMoment } from '../../sessions/telemetry/moment.ts'
+import { readEvents, type LogLine, type StateChange, type StoredEvent } from './events.ts'
+import { places, type DeploymentLock } from './lock.ts'
+import { toAppVersion } from './service.ts'
+import { findAppVersionById } from './store.ts'
+
+const HEARTBEAT_MS = 15_000
+/** Announcements may be missed while the connection for them is down. */
+const LOOK_EVERY_MS = 2_000
+const RETRY_MS = 1_000
+const MOST_STREAMS = 1_000
+
+type Event = DeploymentEvent | InvocationEvent
+
+/** What is followed. */
+interface Subject {
+  readonly deploymentId: string
+  readonly invocationId: string | null
+  readonly lock: DeploymentLock
+  /** Whether nothing comes any more, and what to say last if no state was told. */
+  readonly state: () => Promise<{ isOver: boolean; event: Event }>
+  /** Of one event that was kept. */
+  readonly toEvents: (event: StoredEvent) => Promise<Event[]>
+}
+
+export class AppStreams {
+  readonly #db: Db
+  readonly #heartbeatMs: number
+  readonly #waiting = new Map<string, Set<() => void>>()
+  #count = 0
+
+  constructor(db: Db, { heartbeatMs = HEARTBEAT_MS }: { heartbeatMs?: number } = {}) {
+    this.#db = db
+    this.#heartbeatMs = heartbeatMs
+  }
+
+  /** There is something new of this deployment. */
+  changed(deploymentId: string): void {
+    for (const wake of this.#waiting.get(deploymentId) ?? []) wake()
+  }
+
+  ofDeployment(record: DeploymentRecord, lock: DeploymentLock, since: string | undefined): Readable {
+    const { id } = record
+    return this.#open(since, {
+      deploymentId: id,
+      invocationId: null,
+      lock,
+      state: async () => {
+        const now = (await findDeployment(this.#db, null, id)) ?? record
+        return {
+          isOver: now.status === 'failed' || now.status === 'stopped',
+          event: stateEvent(now, new Date().toISOString()),
+        }
+      },
+      toEvents: async (event) => {
+        const content = contentOf(event, id, lock)
+        if (event.kind === 'deployment_state') {
+          const { status, reason } = content as StateChange
+          const then = {
+            ...record,
+            status,
+            status_reason: reason,
+            updated_at: event.createdAt,
+          } as DeploymentRecord
+          return [stateEvent(then, event.createdAt)]
+        }
+        if (event.kind !== 'app_version_summary') return logEvents(content)
+        const version = await findAppVersionById(this.#db, content as string)
+        if (!version) return []
+        const { deployment: _deployment, ...shown } = toAppVersion(version)
+        return [{ event: 'app_version_summary', timestamp: event.createdAt, ...shown }]
+      },
+    })
+  }
+
+  ofInvocation(record: InvocationRecord, lock: DeploymentLock, since: string | undefined): Readable {
+    const { id, deployment_id: deploymentId } = record
+    const current = async () => (await findInvocation(this.#db, null, id)) ?? record
+    return this.#open(since, {
+      deploymentId,
+      invocationId: id,
+      lock,
+      state: async () => {
+        const now = await current()
+        const invocation = toInvocation(now, lock)
+        return {
+          isOver: now.finished_at !== null,
+          event: { event: 'invocation_state', timestamp: new Date().toISOString(), invocation },
+        }
+      },
+      toEvents: async (event) => {
+        const content = contentOf(event, deploymentId, lock)
+        if (event.kind !== 'invocation_state') return logEvents(content)
+        const { status, reason } = content as StateChange
+        const now = await current()
+        const isEnd = status === 'succeeded' || status === 'failed'
+        const then = {
+          ...now,
+          status,
+          status_reason: reason,
+          ...(!isEnd && { finished_at: null, output: null }),
+        } as InvocationRecord
+        return [
+          { event: 'invocation_state', timestamp: event.createdAt, invocation: toInvocation(then, lock) },
+        ]
+      },
+    })
+  }
+
+  #open(since: string | undefined, subject: Subject): Readable {
+    const from = since === undefined ? null : new Date(readMoment('since', since, Date.now() * 1000) / 1000)
+    if (this.#count >= MOST_STREAMS) {
+      throw new AppError('too_many_requests', 'Cannot follow it: too many are followed on this server', {
+        headers: { 'retry-after': '5' },
+      })
+    }
+    this.#count++
+    const closing = new AbortController()
+    const stream = Readable.from(this.#frames(subject, from, closing.signal), { objectMode: false })
+    stream.once('close', () => {
+      this.#count--
+      closing.abort()
+    })
+    return stream
+  }
+
+  async *#frames(subject: Subject, since: Date | null, signal: AbortSignal): AsyncGenerator<string> {
+    const { deploymentId, invocationId } = subject
+    // The head of the answer goes with its first bytes.
+    yield ': following\n\n'
+    let after = 0
+    let isStateTold = false
+    let quietSince = performance.now()
+    while (!signal.aborted) {
+      const change = this.#change(deploymentId, signal)
+      try {
+        // Before the events: those of its end are among them, then.
+        const { isOver, event: last } = await subject.state()
+        const events = await readEvents(this.#db, { deploymentId, invocationId, after, since })
+        for (const event of events) {
+          after = event.seq
+          isStateTold ||= event.kind.endsWith('_state')
+          for (const each of await subject.toEvents(event)) yield frame(each)
+        }
+        if (events.length > 0) {
+          quietSince = performance.now()
+          continue
+        }
+        if (isOver) {
+          if (!isStateTold) yield frame(last)
+          return
+        }
+      } catch {
+        // The database is away; what there is comes when it is back.
+        await pause(RETRY_MS, signal)
+      }
+      if (performance.now() - quietSince >= this.#heartbeatMs) {
+        quietSince = performance.now()
+        yield frame({ event: 'sse_heartbeat', timestamp: new Date().toISOString() })
+      }
+      await change
+    }
+  }
+
+  /** Begun before the database is asked, so that nothing in between is missed. */
+  #change(deploymentId: string, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const waiting = this.#waiting.get(deploymentId) ?? new Set<() => void>()
+      this.#waiting.set(deploymentId, waiting)
+      const done = () => {
+        clearTimeout(timer)
+        waiting.delete(done)
+        if (waiting.size === 0) this.#waiting.delete(deploymentId)
+        signal.removeEventListener('abort', done)
+        resolve()
+      }
+      const timer = setTimeout(() => done(), Math.min(LOOK_EVERY_MS, this.#heartbeatMs))
+      waiting.add(done)
+      signal.addEventListener('abort', done)
+    })
+  }
+}
+
+function stateEvent(record: DeploymentRecord, timestamp: string): Event {
+  return { event: 'deployment_state', timestamp, deployment: toDeployment(record) }
+}
+
+function contentOf({ payload, seq }: StoredEvent, deploymentId: string, lock: DeploymentLock): unknown {
+  return JSON.parse(lock.open(payload, places.event(deploymentId, String(seq)))) as unknown
+}
+
+function logEvents(content: unknown): Event[] {
+  return (content as LogLine[]).map(({ at, line }) => ({ event: 'log', timestamp: at, message: line }))
+}
+
+function frame(event: Event): string {
+  return `data: ${JSON.stringify(event)}\n\n`
+}

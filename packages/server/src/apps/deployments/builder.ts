@@ -1,0 +1,370 @@
+// Builds a deployment: in an instance of its own, which ends with the build. What it says is kept as logs; what comes
+// out of it is kept as files, and instances that run the app are made of those.
+import type { Readable } from 'node:stream'
+import type { Pool } from 'pg'
+import type { Logger } from 'pino'
+import type { AppRegistry, BuildLine, BuildOrder, Runtime } from '@berth/contracts/app-link'
+import { LONGEST_LOG_LINE } from '@berth/contracts/logs'
+import { AppAgent } from '../core/agent.ts'
+import { appendEvents, type LogLine, type NewEvent } from '../core/events.ts'
+import { DeploymentLock, places } from '../core/lock.ts'
+import type { Npm } from '../core/npm.ts'
+import * as apps from '../core/store.ts'
+import type { Blob, Blobs } from '../../platform/blobs/blobs.ts'
+import { ContentSealer, openContent } from '../../platform/blobs/sealed-content.ts'
+import { crashPoint } from '../../platform/crash-point.ts'
+import { announceChange } from '../../platform/database/changes.ts'
+import { violatedConstraint } from '../../platform/database/failures.ts'
+import type { Db } from '../../platform/database/schema.ts'
+import { inTransaction } from '../../platform/database/transaction.ts'
+import type { Instance, InstanceLimits, Openings } from '../../instances/driver.ts'
+import type { Instances } from '../../instances/instances.ts'
+import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
+import { forgetKey } from './service.ts'
+import * as store from './store.ts'
+import type { DeploymentRecord, DeploymentSecrets } from './types.ts'
+
+const BUILD_MS = 15 * 60_000
+const MOST_ATTEMPTS = 3
+/** Of all lines of a build; the rest is left out. */
+const MOST_LOG_BYTES = 16 * 1024 * 1024
+const FLUSH_MS = 200
+const LONGEST_STATUS_REASON = 4_000
+
+export interface BuilderOptions {
+  readonly db: Db
+  readonly pool: Pool
+  readonly box: SealedBox
+  readonly blobs: Blobs
+  readonly instances: Instances
+  readonly serverId: string
+  readonly limits: InstanceLimits
+  readonly memoryMb: number
+  readonly npm: Npm
+  readonly pythonIndex: URL
+  /** Of all app instances; those of a build have the registries besides. */
+  readonly openings: Openings
+  readonly mostBuiltBytes: number
+  readonly log: Logger
+  /** The deployment runs: it may be invoked any moment. */
+  readonly onRunning: (record: DeploymentRecord) => void
+}
+
+/** Why a build failed, for people. */
+class BuildFailure extends Error {}
+
+interface Built {
+  readonly runtime: Runtime
+  readonly registry: AppRegistry
+  readonly files: Blob
+  readonly bytes: number
+}
+
+export class Builder {
+  readonly #options: BuilderOptions
+  readonly #building = new Map<string, AbortController>()
+  readonly #closing = new AbortController()
+
+  constructor(options: BuilderOptions) {
+    this.#options = options
+  }
+
+  async build(id: string, taken: () => void): Promise<void> {
+    const record = await this.#begin(id)
+    taken()
+    if (!record) return
+    crashPoint('deployment-building')
+    const stop = new AbortController()
+    this.#building.set(id, stop)
+    const signal = AbortSignal.any([stop.signal, this.#closing.signal, AbortSignal.timeout(BUILD_MS)])
+    const lock = DeploymentLock.open(this.#options.box, record)
+    const logs = new BuildLogs({ pool: this.#options.pool, record, lock })
+    try {
+      if (record.attempts > MOST_ATTEMPTS) throw new BuildFailure('Its builder was lost again and again')
+      const built = await this.#run(record, { lock, logs, signal })
+      await logs.flush()
+      await this.#succeed(record, lock, built)
+    } catch (error) {
+      // Left as it is: the next server begins anew.
+      if (this.#closing.signal.aborted) return
+      await logs.flush().catch(() => {})
+      await this.#fail(record, lock, reasonOf(error, signal))
+      if (!(error instanceof BuildFailure))
+        this.#options.log.warn({ err: error, deploymentId: id }, 'build failed')
+    } finally {
+      this.#building.delete(id)
+    }
+  }
+
+  /** It was stopped: nobody wants the result. */
+  stop(id: string): void {
+    this.#building.get(id)?.abort(new BuildFailure('It was deleted'))
+  }
+
+  /** Of one that nobody can build. */
+  async giveUp(record: DeploymentRecord, reason: string): Promise<void> {
+    await this.#fail(record, DeploymentLock.open(this.#options.box, record), reason)
+  }
+
+  close(): void {
+    this.#closing.abort()
+  }
+
+  async #begin(id: string): Promise<DeploymentRecord | undefined> {
+    const { pool, box, serverId } = this.#options
+    return inTransaction(pool, async ({ db: tx }) => {
+      const record = await store.beginBuild(tx, id, serverId)
+      if (!record) return undefined
+      const lock = DeploymentLock.open(box, record)
+      const change = { status: 'in_progress', reason: null }
+      await appendEvents(tx, { deploymentId: id, lock }, [{ kind: 'deployment_state', change }])
+      return record
+    })
+  }
+
+  async #run(
+    record: DeploymentRecord,
+    { lock, logs, signal }: { lock: DeploymentLock; logs: BuildLogs; signal: AbortSignal },
+  ): Promise<Built> {
+    const { instances, limits, openings, npm, pythonIndex } = this.#options
+    const npmRegistry = await npm.registry()
+    const { instance, agent: client } = await instances.claimWithoutBrowser(limits).open()
+    const over = AbortSignal.any([signal, endOf(instance.ended)])
+    try {
+      instance.endureOom()
+      const allow = [...openings.allow, ...[npmRegistry ?? [], pythonIndex].flat().map(toEntry)]
+      instance.setOpenings({ ...openings, allow })
+      const agent = new AppAgent(client)
+      if (record.source_blob_id !== null) {
+        logs.add('Unpacking the source')
+        await agent.putSource(this.#source(record, lock), over)
+      }
+      const order = this.#order(record, lock, npmRegistry)
+      const { runtime, registry } = await this.#follow(agent, order, { logs, signal: over, instance })
+      logs.add('Keeping the files')
+      const { files, bytes } = await this.#keep(agent, record, { lock, signal: over })
+      return { runtime, registry, files, bytes }
+    } finally {
+      await instance.destroy()
+    }
+  }
+
+  #source({ id, source_blob_id, source_bytes }: DeploymentRecord, lock: DeploymentLock): Readable {
+    const sizeBytes = Number(source_bytes)
+    const read = (range: { start: number; end: number }) => this.#options.blobs.read(source_blob_id!, range)
+    return openContent(read, lock.for(places.source(id)), { sizeBytes, start: 0, end: sizeBytes - 1 })
+  }
+
+  #order(record: DeploymentRecord, lock: DeploymentLock, npmRegistry: URL | undefined): BuildOrder {
+    const { npm, pythonIndex, memoryMb } = this.#options
+    const { env, apiKey, gitToken } = secretsOf(record, lock)
+    return {
+      entrypoint: record.entrypoint,
+      ...(record.source_url !== null && {
+        git: {
+          url: record.source_url,
+          ref: record.source_ref!,
+          ...(record.source_path !== null && { path: record.source_path }),
+          ...(gitToken !== undefined && { token: gitToken }),
+        },
+      }),
+      ...(npm.program !== undefined && { npm: npm.program }),
+      ...(npmRegistry && { npmRegistry: npmRegistry.href }),
+      pythonIndex: pythonIndex.href,
+      env,
+      ownEnv: ownEnvironment({ apiKey, entrypoint: record.entrypoint }),
+      memoryMb,
+    }
+  }
+
+  async #follow(
+    agent: AppAgent,
+    order: BuildOrder,
+    { logs, signal, instance }: { logs: BuildLogs; signal: AbortSignal; instance: Instance },
+  ): Promise<NonNullable<BuildLine['built']>> {
+    for await (const line of agent.build(order, signal)) {
+      if (line.log !== undefined) logs.add(line.log)
+      else if (line.built) return line.built
+      else {
+        const reason = line.failed ?? 'The build ended without a word'
+        const { lastRefusal } = instance
+        throw new BuildFailure(lastRefusal ? `${reason}\nThe way out said last: ${lastRefusal}` : reason)
+      }
+    }
+    throw new BuildFailure('The build was cut off')
+  }
+
+  async #keep(
+    agent: AppAgent,
+    { id }: DeploymentRecord,
+    { lock, signal }: { lock: DeploymentLock; signal: AbortSignal },
+  ): Promise<{ files: Blob; bytes: number }> {
+    const { blobs, mostBuiltBytes } = this.#options
+    const files = await agent.files(signal)
+    const sealer = new ContentSealer(lock.for(places.built(id)))
+    let bytes = 0
+    files.on('data', (chunk: Buffer) => (bytes += chunk.length))
+    files.once('error', (error) => sealer.destroy(error))
+    // An answer that was cut off has no error of its own.
+    files.once('close', () => {
+      if (!(files as Readable & { complete?: boolean }).complete)
+        sealer.destroy(new Error('The files were cut off'))
+    })
+    const blob = await blobs.put(files.pipe(sealer), { maxBytes: mostBuiltBytes, signal })
+    return { files: blob, bytes }
+  }
+
+  async #succeed(record: DeploymentRecord, lock: DeploymentLock, built: Built): Promise<void> {
+    const { pool, db, blobs, onRunning } = this.#options
+    const { files, bytes, runtime } = built
+    let isKept = false
+    try {
+      const running = await inTransaction(pool, async ({ db: tx }) => {
+        await blobs.record(tx, 'app-files', files)
+        const rivals = await this.#takeNames(tx, record, built.registry)
+        const ended = await store.markBuilt(tx, record, {
+          blobId: files.id,
+          bytes,
+          runtime,
+          secrets: withoutToken(record, lock),
+        })
+        if (!ended) throw new BuildFailure('It was deleted')
+        await store.markSuperseded(tx, rivals.superseded, record.id)
+        await appendEvents(tx, { deploymentId: record.id, lock }, [
+          ...rivals.versionIds.map((appVersionId): NewEvent => ({
+            kind: 'app_version_summary',
+            appVersionId,
+          })),
+          { kind: 'deployment_state', change: { status: 'running', reason: null } },
+        ])
+        await announceChange(tx, `deployment:${record.id}`)
+        return ended
+      })
+      isKept = true
+      crashPoint('deployment-running')
+      onRunning(running)
+    } finally {
+      if (!isKept) await blobs.remove(db, files.id).catch(() => {})
+    }
+  }
+
+  /**
+   * The names of its apps under its label: free, or given up by those that had them if it may take them.
+   * Deployments are locked before their versions, as by who stops one.
+   */
+  async #takeNames(
+    tx: Db,
+    { id, project_id: projectId, version, is_forced }: DeploymentRecord,
+    { apps: found }: AppRegistry,
+  ): Promise<{ superseded: string[]; versionIds: string[] }> {
+    const appNames = [...new Set(found.map(({ name }) => name))]
+    const names = { projectId, version, appNames }
+    await apps.lockNames(tx, projectId)
+    const superseded = is_forced ? await apps.listRivals(tx, names) : []
+    await store.hold(tx, [id, ...superseded])
+    if (is_forced) await apps.endRivals(tx, names)
+    const versionIds: string[] = []
+    for (const appName of appNames) {
+      const actions = found.filter(({ name }) => name === appName).flatMap((app) => app.actions)
+      try {
+        versionIds.push(
+          await apps.insertAppVersion(tx, {
+            projectId,
+            deploymentId: id,
+            appName,
+            version,
+            actions: actions.map(({ name }) => ({ name })),
+          }),
+        )
+      } catch (error) {
+        if (violatedConstraint(error) !== 'app_versions_name') throw error
+        throw new BuildFailure(
+          `App "${appName}" has a version "${version}" already: deploy with force to replace it, or with another version`,
+        )
+      }
+    }
+    return { superseded, versionIds }
+  }
+
+  async #fail(record: DeploymentRecord, lock: DeploymentLock, reason: string): Promise<void> {
+    await inTransaction(this.#options.pool, async ({ db: tx }) => {
+      if (!(await store.markFailed(tx, record, reason))) return
+      await forgetKey(tx, record)
+      const change = { status: 'failed', reason }
+      await appendEvents(tx, { deploymentId: record.id, lock }, [{ kind: 'deployment_state', change }])
+      await announceChange(tx, `deployment:${record.id}`)
+    })
+  }
+}
+
+export function secretsOf(record: DeploymentRecord, lock: DeploymentLock): DeploymentSecrets {
+  // SAFETY: we sealed it.
+  return JSON.parse(lock.open(record.secrets, places.secrets(record.id))) as DeploymentSecrets
+}
+
+function withoutToken(record: DeploymentRecord, lock: DeploymentLock): Buffer {
+  const { env, apiKey } = secretsOf(record, lock)
+  return lock.seal(JSON.stringify({ env, apiKey } satisfies DeploymentSecrets), places.secrets(record.id))
+}
+
+/** What an app sees besides its own variables, and whatever those say. */
+export function ownEnvironment({ apiKey, entrypoint }: { apiKey: string; entrypoint: string }) {
+  return { KERNEL_API_KEY: apiKey, ENTRYPOINT_RELPATH: entrypoint }
+}
+
+/** As BERTH_EGRESS_ALLOW has it. */
+function toEntry({ protocol, hostname, port }: URL): string {
+  return `${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`
+}
+
+function endOf(ended: Promise<unknown>): AbortSignal {
+  const over = new AbortController()
+  void ended.then(() => over.abort(new BuildFailure('Its instance ended, most likely for want of memory')))
+  return over.signal
+}
+
+function reasonOf(error: unknown, signal: AbortSignal): string {
+  const cause = signal.aborted ? (signal.reason as unknown) : error
+  if (cause instanceof Error && cause.name === 'TimeoutError') {
+    return `It took longer than ${BUILD_MS / 60_000} minutes to build`
+  }
+  const { message } = cause instanceof Error ? cause : new Error(String(cause))
+  return message.slice(0, LONGEST_STATUS_REASON)
+}
+
+/** Lines of a build, kept together every now and then. */
+class BuildLogs {
+  readonly #options: { pool: Pool; record: DeploymentRecord; lock: DeploymentLock }
+  #held: LogLine[] = []
+  #bytes = 0
+  #timer: NodeJS.Timeout | undefined
+  #writing: Promise<void> = Promise.resolve()
+
+  constructor(options: { pool: Pool; record: DeploymentRecord; lock: DeploymentLock }) {
+    this.#options = options
+  }
+
+  add(line: string): void {
+    this.#bytes += line.length
+    if (this.#bytes > MOST_LOG_BYTES) return
+    // Once more: the agent has cut it, if it was ours.
+    this.#held.push({ at: new Date().toISOString(), line: line.slice(0, LONGEST_LOG_LINE + 200) })
+    this.#timer ??= setTimeout(() => void this.flush().catch(() => {}), FLUSH_MS)
+  }
+
+  async flush(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    const lines = this.#held
+    this.#held = []
+    if (lines.length > 0) this.#writing = this.#writing.catch(() => {}).then(() => this.#write(lines))
+    await this.#writing
+  }
+
+  async #write(lines: readonly LogLine[]): Promise<void> {
+    const { pool, record, lock } = this.#options
+    await inTransaction(pool, ({ db: tx }) =>
+      appendEvents(tx, { deploymentId: record.id, lock }, [{ kind: 'log', invocationId: null, lines }]),
+    )
+  }
+}

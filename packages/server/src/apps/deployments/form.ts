@@ -1,0 +1,180 @@
+// The form of a deployment, as published clients send it: text fields, names in brackets for what is nested, and the
+// archive, which goes where it is kept as it comes.
+import type { GitSource } from '@berth/contracts/app-link'
+import { REGION } from '@berth/contracts/apps'
+import { MOST_ENV_VARS } from '@berth/contracts/deployments'
+import { BadInput } from '@berth/kit/bad-input'
+import { malformed, partsOf, readText } from '@berth/codecs/form'
+import { AppError, invalidInput } from '../../platform/errors.ts'
+import type { BodyStream } from '../../http/call.ts'
+import type { NewDeployment } from './types.ts'
+
+const VERSION = /^[A-Za-z0-9._+-]{1,255}$/
+const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,254}$/
+const PATH = /^[^\p{Cc}\\]{1,1024}$/u
+const REF = /^(?!-)[^\p{Cc}\s~^:?*[\\]{1,255}$/u
+
+export interface ReadForm<Kept> {
+  readonly deployment: NewDeployment
+  /** Of the archive, if there is one. */
+  readonly kept: Kept | undefined
+}
+
+/** `keep` stores the archive; it is called at most once, and its result is the caller's to undo. */
+export async function readDeploymentForm<Kept>(
+  stream: BodyStream | undefined,
+  keep: (content: AsyncIterable<Buffer>) => Promise<Kept>,
+): Promise<ReadForm<Kept>> {
+  const fields = new Map<string, string>()
+  let kept: Kept | undefined
+  try {
+    if (!stream) throw malformed('there is none')
+    // Left alive when reading stops, or the connection would end before the refusal is sent.
+    const body = stream.body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>
+    for await (const part of partsOf(body, stream.headers['content-type'])) {
+      if (part.name === 'file') {
+        if (kept !== undefined) throw malformed('it has two files')
+        kept = await keep(part.content)
+      } else if (fields.has(part.name)) throw malformed(`"${part.name.slice(0, 100)}" is in it twice`)
+      else fields.set(part.name, await readText(part))
+    }
+  } catch (error) {
+    if (error instanceof BadInput) throw new AppError('bad_request', error.message, { cause: error })
+    throw error
+  }
+  return { deployment: toDeployment(fields, kept !== undefined), kept }
+}
+
+function toDeployment(fields: Map<string, string>, hasFile: boolean): NewDeployment {
+  const take = (name: string) => {
+    const value = fields.get(name)
+    fields.delete(name)
+    return value
+  }
+  const version = take('version') ?? 'latest'
+  if (!VERSION.test(version)) {
+    throw invalidInput('version', 'must be letters, digits, dot, dash, plus or underscore, at most 255')
+  }
+  const region = take('region')
+  if (region !== undefined && region !== REGION) throw invalidInput('region', `must be "${REGION}"`)
+  const force = take('force') ?? 'false'
+  if (force !== 'true' && force !== 'false') throw invalidInput('force', 'must be true or false')
+  const entrypoint = take('entrypoint_rel_path')
+  const source = readSource(take)
+  const env = readEnv(fields)
+  const [unknown] = fields.keys()
+  if (unknown !== undefined) throw invalidInput(unknown.slice(0, 100), 'is not a field of a deployment')
+  if (hasFile === (source !== undefined)) {
+    throw invalidInput('file', 'must be given, or else source, and not both')
+  }
+  return {
+    version,
+    isForced: force === 'true',
+    entrypoint: readPath('entrypoint_rel_path', source?.entrypoint ?? entrypoint),
+    env,
+    git: source?.git,
+  }
+}
+
+function readEnv(fields: Map<string, string>): Record<string, string> {
+  const env: Record<string, string> = {}
+  for (const [field, value] of fields) {
+    const name = /^env_vars\[(.*)\]$/s.exec(field)?.[1]
+    if (name === undefined) continue
+    fields.delete(field)
+    if (!ENV_NAME.test(name)) {
+      throw invalidInput('env_vars', `"${name.slice(0, 100)}" is no name of an environment variable`)
+    }
+    if (value.includes('\0')) throw invalidInput('env_vars', `"${name}" must not have a null character`)
+    env[name] = value
+  }
+  if (Object.keys(env).length > MOST_ENV_VARS) {
+    throw invalidInput('env_vars', `must be at most ${MOST_ENV_VARS}`)
+  }
+  return env
+}
+
+interface Source {
+  readonly entrypoint: string | undefined
+  readonly git: GitSource
+}
+
+const sourceFields = ['type', 'url', 'ref', 'entrypoint', 'path', 'auth[method]', 'auth[token]'] as const
+
+/** `source` as JSON, or each of its fields in brackets. */
+function readSource(take: (name: string) => string | undefined): Source | undefined {
+  const given: Partial<Record<(typeof sourceFields)[number], string>> = {}
+  const json = take('source')
+  if (json !== undefined) Object.assign(given, flattened(json))
+  for (const name of sourceFields) {
+    const [outer, inner] = name.split('[')
+    const value = take(inner === undefined ? `source[${outer}]` : `source[${outer}][${inner}`)
+    if (value !== undefined) given[name] = value
+  }
+  if (Object.keys(given).length === 0) return undefined
+  if (given.type !== 'github') throw invalidInput('source.type', 'must be "github"')
+  if (given['auth[token]'] !== undefined && given['auth[method]'] !== 'github_token') {
+    throw invalidInput('source.auth.method', 'must be "github_token"')
+  }
+  const token = given['auth[token]']
+  if (token !== undefined && !/^[\x21-\x7e]{1,1024}$/.test(token)) {
+    throw invalidInput('source.auth.token', 'must be visible ASCII characters')
+  }
+  return {
+    entrypoint: given.entrypoint,
+    git: {
+      url: readUrl(given.url),
+      ref: REF.test(given.ref ?? '')
+        ? given.ref!
+        : refuse('source.ref', 'must be a branch, a tag or a commit'),
+      ...(given.path && { path: readPath('source.path', given.path) }),
+      ...(token !== undefined && { token }),
+    },
+  }
+}
+
+function flattened(json: string): Record<string, string> {
+  let value: unknown
+  try {
+    value = JSON.parse(json)
+  } catch {
+    throw invalidInput('source', 'must be JSON')
+  }
+  if (typeof value !== 'object' || value === null) throw invalidInput('source', 'must be an object')
+  const { auth, ...rest } = value as Record<string, unknown>
+  const nested = Object.entries(auth ?? {}).map(([name, each]) => [`auth[${name}]`, each] as const)
+  const flat: Record<string, string> = {}
+  for (const [name, each] of [...Object.entries(rest), ...nested]) {
+    if (!(sourceFields as readonly string[]).includes(name)) {
+      throw invalidInput('source', `has no field "${name.slice(0, 100)}"`)
+    }
+    if (typeof each !== 'string') throw invalidInput(`source.${name}`, 'must be text')
+    flat[name] = each
+  }
+  return flat
+}
+
+/** The user name or password of a URL would be shown with it. */
+function readUrl(text = ''): string {
+  const url = text.length <= 2048 ? URL.parse(text) : null
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.hash || url.search) {
+    throw invalidInput(
+      'source.url',
+      'must be an http or https URL without user name; use source.auth for a token',
+    )
+  }
+  return url.href
+}
+
+function readPath(field: string, path: string | undefined): string {
+  const parts = (path ?? '').replace(/^(\.\/)+/, '').split('/')
+  const isPlain = parts.every((part) => part !== '' && part !== '.' && part !== '..')
+  if (path === undefined || !isPlain || !PATH.test(path)) {
+    throw invalidInput(field, 'must be a path inside the source, such as src/app.ts')
+  }
+  return parts.join('/')
+}
+
+function refuse(field: string, message: string): never {
+  throw invalidInput(field, message)
+}

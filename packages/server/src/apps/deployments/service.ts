@@ -1,0 +1,231 @@
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import type { Pool } from 'pg'
+import type { Deployment } from '@berth/contracts/deployments'
+import { newId } from '@berth/kit/ids'
+import { newKey } from '../../tenancy/api-keys/key.ts'
+import { deleteDeploymentKey, insertDeploymentKey } from '../../tenancy/api-keys/store.ts'
+import { appendEvents } from '../core/events.ts'
+import { DeploymentLock, places } from '../core/lock.ts'
+import type { JobQueue } from '../core/queue.ts'
+import { endAppVersions } from '../core/store.ts'
+import type { Blob, Blobs } from '../../platform/blobs/blobs.ts'
+import { ContentSealer } from '../../platform/blobs/sealed-content.ts'
+import { crashPoint } from '../../platform/crash-point.ts'
+import { announceChange } from '../../platform/database/changes.ts'
+import type { Db } from '../../platform/database/schema.ts'
+import { inTransaction } from '../../platform/database/transaction.ts'
+import { AppError, invalidInput } from '../../platform/errors.ts'
+import type { BodyStream, Commit, OffsetPage } from '../../http/call.ts'
+import { toPage } from '../../http/paging.ts'
+import type { Principal } from '../../http/principal.ts'
+import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
+import { readDeploymentForm } from './form.ts'
+import * as store from './store.ts'
+import type { DeploymentRecord, DeploymentSecrets } from './types.ts'
+import { toDeployment } from './view.ts'
+
+export interface DeploymentServiceOptions {
+  readonly db: Db
+  readonly pool: Pool
+  readonly box: SealedBox
+  readonly blobs: Blobs
+  readonly queue: () => JobQueue
+  readonly serverId: string
+  readonly defaultProject: (db: Db) => Promise<{ id: string }>
+  /** Of an archive. */
+  readonly mostSourceBytes: number
+  readonly shortcomings: readonly string[]
+  /** Ends what a deployment that is stopped still has to do. */
+  readonly endInvocations: (deploymentId: string, reason: string) => Promise<void>
+}
+
+export interface DeploymentCaller {
+  readonly principal: Principal
+  readonly projectId: string | null
+}
+
+interface KeptSource {
+  readonly blob: Blob
+  readonly bytes: number
+  readonly checksum: string
+}
+
+export class DeploymentService {
+  readonly #options: DeploymentServiceOptions
+
+  constructor(options: DeploymentServiceOptions) {
+    this.#options = options
+  }
+
+  async create(
+    { principal, projectId: asked }: DeploymentCaller,
+    { stream, signal, commit }: { stream: BodyStream | undefined; signal: AbortSignal; commit: Commit },
+  ): Promise<Deployment> {
+    const { db, box, blobs, queue, serverId, defaultProject, shortcomings } = this.#options
+    if (shortcomings.length > 0) {
+      throw new AppError('sessions_unavailable', `Cannot deploy an app: ${shortcomings.join('; ')}`)
+    }
+    const projectId = principal.projectId ?? asked ?? (await defaultProject(db)).id
+    const id = newId()
+    const { lock, sealedKey } = DeploymentLock.make(box, id)
+    let stored: Blob | undefined
+    try {
+      const { deployment, kept } = await readDeploymentForm(stream, async (content) => {
+        const source = await this.#keep(content, { id, lock, signal })
+        stored = source.blob
+        return source
+      })
+      await queue().start()
+      const material = newKey()
+      const secrets: DeploymentSecrets = {
+        env: deployment.env,
+        apiKey: material.key,
+        ...(deployment.git?.token !== undefined && { gitToken: deployment.git.token }),
+      }
+      const answer = await commit(async (tx) => {
+        if (kept) await blobs.record(tx, 'app-source', kept.blob)
+        const apiKeyId = await insertDeploymentKey(tx, {
+          material,
+          name: `deployment ${id}`,
+          projectId,
+          creator: principal.creator,
+        })
+        const record = await store.insertDeployment(tx, {
+          id,
+          projectId,
+          ...deployment,
+          checksum: kept?.checksum ?? null,
+          sealedKey,
+          envNames: Object.keys(deployment.env),
+          secrets: lock.seal(JSON.stringify(secrets), places.secrets(id)),
+          apiKeyId,
+          serverId,
+          source: kept && { blobId: kept.blob.id, bytes: kept.bytes },
+        })
+        const change = { status: 'queued', reason: null }
+        await appendEvents(tx, { deploymentId: id, lock }, [{ kind: 'deployment_state', change }])
+        await queue().send(tx, 'deployment', { id, serverId })
+        return toDeployment(record)
+      })
+      stored = undefined
+      crashPoint('deployment-queued')
+      queue().look()
+      return answer
+    } finally {
+      // Nobody knows of it; what stays is swept.
+      if (stored) await blobs.remove(db, stored.id).catch(() => {})
+    }
+  }
+
+  async #keep(
+    content: AsyncIterable<Buffer>,
+    { id, lock, signal }: { id: string; lock: DeploymentLock; signal: AbortSignal },
+  ): Promise<KeptSource> {
+    const { blobs, mostSourceBytes } = this.#options
+    const hash = createHash('sha256')
+    let bytes = 0
+    async function* counted() {
+      for await (const chunk of content) {
+        bytes += chunk.length
+        if (bytes > mostSourceBytes) {
+          const most = Math.floor(mostSourceBytes / 1024 / 1024)
+          throw new AppError('payload_too_large', `Cannot take an archive of more than ${most} MB`)
+        }
+        hash.update(chunk)
+        yield chunk
+      }
+    }
+    const sealer = new ContentSealer(lock.for(places.source(id)))
+    const source = Readable.from(counted(), { objectMode: false })
+    source.once('error', (error) => sealer.destroy(error))
+    // Sealed content is a little longer.
+    const blob = await blobs.put(source.pipe(sealer), { maxBytes: mostSourceBytes * 2 + 65_536, signal })
+    if (bytes === 0) throw invalidInput('file', 'is empty')
+    return { blob, bytes, checksum: hash.digest('hex') }
+  }
+
+  async list(
+    caller: DeploymentCaller,
+    query: { limit?: number; offset?: number; app_name?: string; app_version?: string; query?: string },
+  ): Promise<OffsetPage<Deployment[]>> {
+    const { limit = 20, offset = 0, app_name: appName, app_version: appVersion, query: part } = query
+    if (appVersion !== undefined && appName === undefined) throw invalidInput('app_version', 'needs app_name')
+    const rows = await store.listDeployments(this.#options.db, projectOf(caller), {
+      ...(appName !== undefined && { appName }),
+      ...(appVersion !== undefined && { appVersion }),
+      ...(part && { query: part }),
+      limit: limit + 1,
+      offset,
+    })
+    return toPage(rows.map(toDeployment), limit)
+  }
+
+  async get(caller: DeploymentCaller, id: string): Promise<Deployment> {
+    return toDeployment(await this.find(caller, id))
+  }
+
+  async find(caller: DeploymentCaller, id: string): Promise<DeploymentRecord> {
+    const record = await store.findDeployment(this.#options.db, projectOf(caller), id)
+    if (!record) throw new AppError('not_found', `Cannot find deployment "${id}"`)
+    return record
+  }
+
+  /** Its invocations are ended after the answer is certain; what a crash leaves of them, a server finds. */
+  async delete(caller: DeploymentCaller, id: string, commit: Commit): Promise<void> {
+    const record = await this.find(caller, id)
+    const reason = 'It was deleted'
+    const isStopped = await commit((tx) => this.#stop(tx, record, reason))
+    if (isStopped) await this.#afterStop(record, 'Its deployment was deleted')
+  }
+
+  /** Of one that nobody needs any more. */
+  async retire(record: DeploymentRecord): Promise<void> {
+    const reason = `Superseded by deployment ${record.superseded_by}`
+    const isStopped = await inTransaction(this.#options.pool, async ({ db: tx }) => {
+      // Under its lock, as an invocation may have come meanwhile.
+      if (!(await store.holdRunning(tx, record.id)) || (await store.isBusy(tx, record.id))) return false
+      return this.#stop(tx, record, reason)
+    })
+    if (isStopped) await this.#afterStop(record, reason)
+  }
+
+  async #stop(tx: Db, record: DeploymentRecord, reason: string): Promise<boolean> {
+    if (!(await store.markStopped(tx, record.id, reason))) return false
+    await endAppVersions(tx, record.id)
+    await forgetKey(tx, record)
+    const lock = DeploymentLock.open(this.#options.box, record)
+    const change = { status: 'stopped', reason }
+    await appendEvents(tx, { deploymentId: record.id, lock }, [{ kind: 'deployment_state', change }])
+    await announceChange(tx, `deployment:${record.id}`)
+    return true
+  }
+
+  async #afterStop(record: DeploymentRecord, reason: string): Promise<void> {
+    crashPoint('deployment-stopped')
+    await this.#options.endInvocations(record.id, reason)
+    // Elsewhere they are, its home removes them.
+    if (record.server_id === this.#options.serverId) await this.removeFiles(record.id)
+  }
+
+  /** Row first: bytes without a row are swept, a row without bytes would be a lie. */
+  async removeFiles(id: string): Promise<void> {
+    const { db, pool, blobs } = this.#options
+    const ids = await inTransaction(pool, async ({ db: tx }) => {
+      const released = await store.releaseBlobs(tx, id)
+      await blobs.forget(tx, released)
+      return released
+    })
+    for (const blob of ids) await blobs.remove(db, blob)
+  }
+}
+
+/** Whoever remembers it forgets it. */
+export async function forgetKey(tx: Db, { api_key_id }: DeploymentRecord): Promise<void> {
+  const publicId = await deleteDeploymentKey(tx, api_key_id)
+  if (publicId !== undefined) await announceChange(tx, `key:${publicId}`)
+}
+
+export function projectOf({ principal, projectId }: DeploymentCaller): string | null {
+  return principal.projectId ?? projectId
+}

@@ -1,0 +1,339 @@
+import { sql } from 'kysely'
+import type { DeploymentStatus } from '@berth/contracts/deployments'
+import { containing } from '../../platform/database/like.ts'
+import type { Db } from '../../platform/database/schema.ts'
+import type { DeploymentRecord } from './types.ts'
+
+const columns = [
+  'id',
+  'project_id',
+  'status',
+  'status_reason',
+  'version',
+  'is_forced',
+  'entrypoint',
+  'source_type',
+  'source_url',
+  'source_ref',
+  'source_path',
+  'source_checksum',
+  'sealed_key',
+  'env_names',
+  'secrets',
+  'api_key_id',
+  'source_blob_id',
+  'source_bytes',
+  'built_blob_id',
+  'built_bytes',
+  'runtime',
+  'server_id',
+  'attempts',
+  'superseded_by',
+  'last_event',
+  'queued_at',
+  'created_at',
+  'updated_at',
+] as const
+
+export interface DeploymentRow {
+  readonly id: string
+  readonly projectId: string
+  readonly version: string
+  readonly isForced: boolean
+  readonly entrypoint: string
+  readonly git: { readonly url: string; readonly ref: string; readonly path?: string } | undefined
+  readonly checksum: string | null
+  readonly sealedKey: Buffer
+  readonly envNames: readonly string[]
+  readonly secrets: Buffer
+  readonly apiKeyId: string
+  readonly serverId: string
+  readonly source: { readonly blobId: string; readonly bytes: number } | undefined
+}
+
+export async function insertDeployment(tx: Db, row: DeploymentRow): Promise<DeploymentRecord> {
+  return tx
+    .insertInto('deployments')
+    .values({
+      id: row.id,
+      project_id: row.projectId,
+      version: row.version,
+      is_forced: row.isForced,
+      entrypoint: row.entrypoint,
+      source_type: row.git ? 'github' : 'file',
+      source_url: row.git?.url ?? null,
+      source_ref: row.git?.ref ?? null,
+      source_path: row.git?.path ?? null,
+      source_checksum: row.checksum,
+      sealed_key: row.sealedKey,
+      env_names: [...row.envNames],
+      secrets: row.secrets,
+      api_key_id: row.apiKeyId,
+      server_id: row.serverId,
+      source_blob_id: row.source?.blobId ?? null,
+      source_bytes: row.source?.bytes ?? null,
+    })
+    .returning(columns)
+    .executeTakeFirstOrThrow()
+}
+
+/** Null as the project: in all of them. */
+export async function findDeployment(
+  db: Db,
+  projectId: string | null,
+  id: string,
+): Promise<DeploymentRecord | undefined> {
+  let query = db.selectFrom('deployments').select(columns).where('id', '=', id)
+  if (projectId !== null) query = query.where('project_id', '=', projectId)
+  return query.executeTakeFirst()
+}
+
+export async function listDeployments(
+  db: Db,
+  projectId: string | null,
+  options: { appName?: string; appVersion?: string; query?: string; limit: number; offset: number },
+): Promise<DeploymentRecord[]> {
+  const { appName, appVersion, limit, offset } = options
+  let query = db.selectFrom('deployments').select(columns)
+  if (projectId !== null) query = query.where('project_id', '=', projectId)
+  if (appName !== undefined) {
+    query = query.where('id', 'in', (where) => {
+      const apps = where.selectFrom('app_versions').select('deployment_id').where('app_name', '=', appName)
+      return appVersion === undefined ? apps : apps.where('app_versions.version', '=', appVersion)
+    })
+  }
+  if (options.query) {
+    const part = containing(options.query)
+    query = query.where((where) =>
+      where.or([
+        where('id', 'ilike', part),
+        where(
+          'id',
+          'in',
+          where.selectFrom('app_versions').select('deployment_id').where('app_name', 'ilike', part),
+        ),
+      ]),
+    )
+  }
+  return query.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(limit).offset(offset).execute()
+}
+
+/** At its home, which alone has its source. */
+export async function beginBuild(
+  tx: Db,
+  id: string,
+  serverId: string,
+): Promise<DeploymentRecord | undefined> {
+  return tx
+    .updateTable('deployments')
+    .set({
+      status: 'in_progress',
+      attempts: sql<number>`attempts + 1`,
+      updated_at: sql<string>`now()`,
+    })
+    .where('id', '=', id)
+    .where('server_id', '=', serverId)
+    .where('status', '=', 'queued')
+    .returning(columns)
+    .executeTakeFirst()
+}
+
+export interface Built {
+  readonly blobId: string
+  readonly bytes: number
+  readonly runtime: 'node' | 'python'
+  /** Without what only the build needed. */
+  readonly secrets: Buffer
+}
+
+/** Undefined when it is built anew meanwhile, or was stopped. */
+export async function markBuilt(
+  tx: Db,
+  { id, attempts }: DeploymentRecord,
+  built: Built,
+): Promise<DeploymentRecord | undefined> {
+  return tx
+    .updateTable('deployments')
+    .set({
+      status: 'running',
+      updated_at: sql<string>`now()`,
+      built_blob_id: built.blobId,
+      built_bytes: built.bytes,
+      runtime: built.runtime,
+      secrets: built.secrets,
+    })
+    .where('id', '=', id)
+    .where('status', '=', 'in_progress')
+    .where('attempts', '=', attempts)
+    .returning(columns)
+    .executeTakeFirst()
+}
+
+/** False when it is built anew meanwhile, or was stopped. */
+export async function markFailed(
+  tx: Db,
+  { id, attempts }: DeploymentRecord,
+  reason: string,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('deployments')
+    .set({ status: 'failed', status_reason: reason, updated_at: sql<string>`now()` })
+    .where('id', '=', id)
+    .where('attempts', '=', attempts)
+    .where('status', 'in', ['queued', 'in_progress'] satisfies DeploymentStatus[])
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/** False when it was final before. */
+export async function markStopped(tx: Db, id: string, reason: string | null): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('deployments')
+    .set({ status: 'stopped', status_reason: reason, updated_at: sql<string>`now()` })
+    .where('id', '=', id)
+    .where('status', 'in', ['queued', 'in_progress', 'running'] satisfies DeploymentStatus[])
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/** Until the transaction ends it neither stops nor is stopped; false when it does not run. */
+export async function holdRunning(tx: Db, id: string): Promise<boolean> {
+  const row = await tx
+    .selectFrom('deployments')
+    .select('id')
+    .where('id', '=', id)
+    .where('status', '=', 'running')
+    .forNoKeyUpdate()
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Until the transaction ends nobody else changes them. In one order, so that two who do it wait and do not collide. */
+export async function hold(tx: Db, ids: readonly string[]): Promise<void> {
+  const rows = tx
+    .selectFrom('deployments')
+    .select('id')
+    .where('id', 'in', [...ids])
+  await rows.orderBy('id').forNoKeyUpdate().execute()
+}
+
+/** Whether it still has anything to do. */
+export async function isBusy(tx: Db, id: string): Promise<boolean> {
+  const row = await tx
+    .selectFrom('invocations')
+    .select('id')
+    .where('deployment_id', '=', id)
+    .where('finished_at', 'is', null)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+export async function markSuperseded(tx: Db, ids: readonly string[], by: string): Promise<void> {
+  if (ids.length === 0) return
+  await tx
+    .updateTable('deployments')
+    .set({ superseded_by: by })
+    .where('id', 'in', [...ids])
+    .where('superseded_by', 'is', null)
+    .execute()
+}
+
+/** Superseded ones without anything left to do. */
+export async function listSpent(db: Db): Promise<DeploymentRecord[]> {
+  const busy = db
+    .selectFrom('invocations')
+    .select('invocations.deployment_id')
+    .where('finished_at', 'is', null)
+  const named = db
+    .selectFrom('app_versions')
+    .select('app_versions.deployment_id')
+    .where('ended_at', 'is', null)
+  return db
+    .selectFrom('deployments')
+    .select(columns)
+    .where('status', '=', 'running')
+    .where('superseded_by', 'is not', null)
+    .where('id', 'not in', busy)
+    .where('id', 'not in', named)
+    .execute()
+}
+
+/** The blobs that a deployment no longer needs. */
+export async function releaseBlobs(tx: Db, id: string): Promise<string[]> {
+  const row = await tx
+    .selectFrom('deployments')
+    .select(['source_blob_id', 'built_blob_id'])
+    .where('id', '=', id)
+    .forNoKeyUpdate()
+    .executeTakeFirst()
+  await tx
+    .updateTable('deployments')
+    .set({ source_blob_id: null, built_blob_id: null })
+    .where('id', '=', id)
+    .execute()
+  return [row?.source_blob_id, row?.built_blob_id].filter((blob) => typeof blob === 'string')
+}
+
+/** Final ones at home here that still have blobs, as after a crash. */
+export async function listEndedWithBlobs(db: Db, serverId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('deployments')
+    .select('id')
+    .where('server_id', '=', serverId)
+    .where('status', 'in', ['failed', 'stopped'] satisfies DeploymentStatus[])
+    .where((where) =>
+      where.or([where('source_blob_id', 'is not', null), where('built_blob_id', 'is not', null)]),
+    )
+    .limit(100)
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+/** Of this server, back in the queue: what it was building when it ended, and what waits for a job that was lost. */
+export async function requeue(
+  tx: Db,
+  serverId: string,
+  { isRestarted, waitedSeconds }: { isRestarted: boolean; waitedSeconds: number },
+): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    UPDATE deployments SET status = 'queued', queued_at = now()
+    WHERE server_id = ${serverId} AND (
+      (${isRestarted} AND status IN ('queued', 'in_progress'))
+      OR (status = 'queued' AND queued_at < now() - make_interval(secs => ${waitedSeconds})))
+    RETURNING id`.execute(tx)
+  return rows.map(({ id }) => id)
+}
+
+/** Not built yet, although their home is gone, and their source with it. */
+export async function listOrphans(db: Db, silentSeconds: number): Promise<DeploymentRecord[]> {
+  return db
+    .selectFrom('deployments')
+    .select(columns)
+    .where('status', 'in', ['queued', 'in_progress'] satisfies DeploymentStatus[])
+    .where('server_id', 'in', (where) =>
+      where
+        .selectFrom('servers')
+        .select('servers.id')
+        .where(sql<boolean>`seen_at < now() - make_interval(secs => ${silentSeconds})`),
+    )
+    .execute()
+}
+
+export async function countLiveDeployments(db: Db, projectId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('deployments')
+    .select(sql<number>`count(*)::int`.as('count'))
+    .where('project_id', '=', projectId)
+    .where('status', 'in', ['queued', 'in_progress', 'running'] satisfies DeploymentStatus[])
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** Whether any server has anything to do for apps. */
+export async function hasWork(db: Db): Promise<boolean> {
+  const { rows } = await sql<{ has: boolean }>`
+    SELECT EXISTS (SELECT FROM deployments WHERE status IN ('queued', 'in_progress', 'running'))
+      OR EXISTS (SELECT FROM invocations WHERE finished_at IS NULL) AS has`.execute(db)
+  return rows[0]!.has
+}

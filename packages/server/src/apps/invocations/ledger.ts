@@ -1,0 +1,103 @@
+// Where invocations change: each change is one transaction with the event that tells of it, and the end of one takes
+// its browser sessions with it. Whoever comes second to an end finds it done.
+import type { Pool } from 'pg'
+import { nowNs } from '../core/clock.ts'
+import { appendEvents, type LogLine, type NewEvent } from '../core/events.ts'
+import { places, type LockOf } from '../core/lock.ts'
+import { announceChange } from '../../platform/database/changes.ts'
+import type { EndedBrowser } from '../../sessions/browsers/types.ts'
+import type { Db } from '../../platform/database/schema.ts'
+import { inTransaction } from '../../platform/database/transaction.ts'
+import * as store from './store.ts'
+import type { InvocationRecord } from './types.ts'
+
+const LONGEST_REASON = 4_000
+
+export interface Ending {
+  readonly status: 'succeeded' | 'failed'
+  readonly reason: string | null
+  /** JSON. */
+  readonly output: string | null
+  readonly byInstance?: string
+  /** The last it said. */
+  readonly lines?: readonly LogLine[]
+}
+
+export class Ledger {
+  readonly #pool: Pool
+  readonly #lockOf: LockOf
+  readonly #onChange: (invocationId: string, browsers: readonly EndedBrowser[]) => void
+
+  constructor(options: {
+    pool: Pool
+    lockOf: LockOf
+    /** Before anybody else hears of it. */
+    onChange: (invocationId: string, browsers: readonly EndedBrowser[]) => void
+  }) {
+    this.#pool = options.pool
+    this.#lockOf = options.lockOf
+    this.#onChange = options.onChange
+  }
+
+  /** Undefined: somebody else runs it, or it is over. */
+  async begin(
+    { id, deployment_id: deploymentId }: InvocationRecord,
+    worker: { serverId: string; instanceId: string },
+  ): Promise<InvocationRecord | undefined> {
+    const lock = await this.#lockOf(deploymentId)
+    return inTransaction(this.#pool, async ({ db: tx }) => {
+      const record = await store.markRunning(tx, id, { ...worker, startedNs: nowNs() })
+      if (!record) return undefined
+      await appendEvents(tx, { deploymentId, lock }, [stateOf(record)])
+      await announceChange(tx, `invocation:${id}`)
+      return record
+    })
+  }
+
+  /** False: it is not this worker's any more. */
+  async addLines(
+    record: InvocationRecord,
+    { lines, lastRecord }: { lines: readonly LogLine[]; lastRecord: number },
+  ): Promise<boolean> {
+    const lock = await this.#lockOf(record.deployment_id)
+    return inTransaction(this.#pool, async ({ db: tx }) => {
+      if (!(await store.keepPosition(tx, record, lastRecord))) return false
+      await appendEvents(tx, { deploymentId: record.deployment_id, lock }, [
+        { kind: 'log', invocationId: record.id, lines },
+      ])
+      return true
+    })
+  }
+
+  /** In a transaction of its own. */
+  async end(record: Pick<InvocationRecord, 'id' | 'deployment_id'>, ending: Ending): Promise<boolean> {
+    const ended = await inTransaction(this.#pool, ({ db: tx }) => this.endIn(tx, record, ending))
+    ended?.tell()
+    return ended !== undefined
+  }
+
+  /** Undefined: it was over before, or is not this worker's. `tell` when it is committed. */
+  async endIn(
+    tx: Db,
+    { id, deployment_id: deploymentId }: Pick<InvocationRecord, 'id' | 'deployment_id'>,
+    { status, reason, output, byInstance, lines = [] }: Ending,
+  ): Promise<{ record: InvocationRecord; tell: () => void } | undefined> {
+    const lock = await this.#lockOf(deploymentId, tx)
+    const record = await store.markEnded(tx, id, {
+      status,
+      reason: reason?.slice(0, LONGEST_REASON) ?? null,
+      output: output === null ? null : lock.seal(output, places.output(id)),
+      ...(byInstance !== undefined && { byInstance }),
+    })
+    if (!record) return undefined
+    const browsers = await store.endBrowsers(tx, id)
+    const logs: NewEvent[] = lines.length > 0 ? [{ kind: 'log', invocationId: id, lines }] : []
+    await appendEvents(tx, { deploymentId, lock }, [...logs, stateOf(record)])
+    await announceChange(tx, `invocation:${id}`)
+    return { record, tell: () => this.#onChange(id, browsers) }
+  }
+}
+
+export function stateOf({ id, status, status_reason }: InvocationRecord): NewEvent {
+  return { kind: 'invocation_state', invocationId: id, change: { status, reason: status_reason } }
+}

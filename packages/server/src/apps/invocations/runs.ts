@@ -1,0 +1,261 @@
+// Runs invocations on this server: takes one up, has it run in an instance of its deployment, keeps what it says and
+// how it ends. The instance is the worker: it goes on while a server restarts, and the next one listens to it again.
+import type { Logger } from 'pino'
+import { LONGEST_LOG_LINE } from '@berth/contracts/logs'
+import { LARGEST_PAYLOAD } from '@berth/contracts/invocations'
+import type { RunRecord } from '@berth/contracts/app-link'
+import { pause } from '@berth/kit/pause'
+import type { LogLine } from '../core/events.ts'
+import type { AppInstanceLoan, AppInstances } from '../core/instances.ts'
+import { places, type LockOf } from '../core/lock.ts'
+import { crashPoint } from '../../platform/crash-point.ts'
+import type { Db } from '../../platform/database/schema.ts'
+import { findDeployment } from '../deployments/store.ts'
+import { AgentRefusal } from '../../instances/agent-client.ts'
+import { NoCapacity } from '../../instances/instances.ts'
+import type { Ledger } from './ledger.ts'
+import * as store from './store.ts'
+import type { InvocationRecord } from './types.ts'
+
+const AGAIN_MS = 500
+const FORGET_MS = 5_000
+const MOST_STARTS = 3
+
+export interface RunsOptions {
+  readonly db: Db
+  readonly ledger: Ledger
+  readonly instances: AppInstances
+  readonly lockOf: LockOf
+  readonly serverId: string
+  readonly log: Logger
+  /** After the last of a deployment that was superseded, there is nothing left to do for it. */
+  readonly onEnded: (deploymentId: string) => void
+}
+
+export class Runs {
+  readonly #options: RunsOptions
+  readonly #running = new Map<string, AbortController>()
+  readonly #work = new Set<Promise<void>>()
+  #isClosed = false
+
+  constructor(options: RunsOptions) {
+    this.#options = options
+  }
+
+  get count(): number {
+    return this.#running.size
+  }
+
+  /** The work of a job; nobody else need look at it from `taken` on. */
+  async run(id: string, taken: () => void): Promise<void> {
+    const { db, instances, serverId, ledger } = this.#options
+    const record = await store.assign(db, id, serverId)
+    crashPoint('invocation-assigned')
+    if (!record) return
+    const deployment = await findDeployment(db, null, record.deployment_id)
+    if (deployment?.status !== 'running') {
+      await this.#fail(record, 'Its deployment is not running any more')
+      return
+    }
+    let loan: AppInstanceLoan
+    try {
+      loan = await instances.borrow(deployment)
+    } catch (error) {
+      const why = error instanceof NoCapacity ? `there is no room for it: ${error.message}` : messageOf(error)
+      // A server that stops leaves it to the next one.
+      if (!this.#isClosed) await this.#fail(record, `Cannot start the app: ${why}`)
+      return
+    }
+    using held = loan
+    if (this.#isClosed) return
+    const running = await ledger.begin(record, { serverId, instanceId: held.instanceId })
+    taken()
+    if (!running) return
+    crashPoint('invocation-claimed')
+    await this.#follow(running, held, { isNew: true })
+  }
+
+  /** Those that an earlier run of this server left: their instances went on, or they are lost. */
+  async resume(): Promise<void> {
+    const { db, instances, serverId } = this.#options
+    for (const record of await store.listRunningOf(db, serverId)) {
+      const loan = record.instance_id === null ? undefined : instances.borrowAgain(record.instance_id)
+      if (!loan) {
+        await this.#fail(record, 'worker_lost: the server that ran it stopped, and it is not run again')
+        continue
+      }
+      const work = this.#follow(record, loan, { isNew: false }).finally(() => {
+        loan[Symbol.dispose]()
+        this.#work.delete(work)
+      })
+      this.#work.add(work)
+    }
+  }
+
+  /** Its row was changed, by this server or by another. */
+  async changed(id: string): Promise<void> {
+    const running = this.#running.get(id)
+    if (!running) return
+    const record = await store.findInvocation(this.#options.db, null, id).catch(() => undefined)
+    if (record?.finished_at) running.abort()
+  }
+
+  /** What was missed: of all that run here. */
+  async look(): Promise<void> {
+    await Promise.all([...this.#running.keys()].map((id) => this.changed(id)))
+  }
+
+  /** Lets go of them; their instances go on by their lease, or are ended by whoever closes those. */
+  async close({ endAll }: { endAll: boolean }): Promise<void> {
+    this.#isClosed = true
+    const { db } = this.#options
+    if (endAll) {
+      for (const id of this.#running.keys()) {
+        const record = await store.findInvocation(db, null, id).catch(() => undefined)
+        if (record) await this.#fail(record, 'The server was stopped')
+      }
+    }
+    for (const running of this.#running.values()) running.abort()
+    await Promise.allSettled(this.#work)
+  }
+
+  async #follow(
+    record: InvocationRecord,
+    loan: AppInstanceLoan,
+    { isNew }: { isNew: boolean },
+  ): Promise<void> {
+    const { id } = record
+    const stop = new AbortController()
+    this.#running.set(id, stop)
+    const late = new AbortController()
+    const timer = setTimeout(() => late.abort(), leftMs(record))
+    const signal = AbortSignal.any([stop.signal, loan.over, late.signal])
+    try {
+      if (isNew) await this.#start(record, loan, signal)
+      crashPoint('invocation-started')
+      await this.#listen(record, loan, signal)
+    } catch (error) {
+      if (!signal.aborted) throw error
+    } finally {
+      clearTimeout(timer)
+      this.#running.delete(id)
+    }
+    if (late.signal.aborted) {
+      await this.#fail(record, `It took longer than ${record.timeout_seconds} s and was ended`)
+    } else if (loan.over.aborted && !stop.signal.aborted) {
+      await this.#fail(record, `worker_lost: ${messageOf(loan.over.reason)}`)
+    }
+    // A server that only stops leaves it running.
+    if (this.#isClosed) return
+    await loan.agent.forgetRun(id, AbortSignal.timeout(FORGET_MS)).catch(() => {})
+    this.#options.onEnded(record.deployment_id)
+  }
+
+  async #start(record: InvocationRecord, { agent }: AppInstanceLoan, signal: AbortSignal): Promise<void> {
+    const { id, deployment_id, app_name: app, action_name: action } = record
+    const lock = await this.#options.lockOf(deployment_id)
+    const payload = record.payload ? lock.open(record.payload, places.payload(id)) : null
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await agent.startRun({ id, app, action, payload }, signal)
+      } catch (error) {
+        if (signal.aborted) throw error
+        // An answer may be lost on its way. It is not begun twice: an instance knows what it has begun, and says so.
+        if (attempt > 1 && error instanceof AgentRefusal && error.status === 409) return
+        if (attempt === MOST_STARTS || error instanceof AgentRefusal) {
+          return this.#fail(record, `Cannot start the action: ${messageOf(error)}`)
+        }
+        this.#options.log.info({ err: error, invocationId: id, attempt }, 'starting an invocation once more')
+        await pause(AGAIN_MS, signal)
+      }
+    }
+  }
+
+  async #listen(record: InvocationRecord, loan: AppInstanceLoan, signal: AbortSignal): Promise<void> {
+    let after = Number(record.last_record)
+    while (!signal.aborted) {
+      let records: readonly RunRecord[]
+      try {
+        records = await loan.agent.records(record.id, after, signal)
+      } catch (error) {
+        if (signal.aborted) return
+        if (error instanceof AgentRefusal && error.status === 404) {
+          return this.#fail(record, 'worker_lost: its instance knows nothing of it')
+        }
+        this.#options.log.debug({ err: error, invocationId: record.id }, 'cannot hear of an invocation yet')
+        await pause(AGAIN_MS, signal)
+        continue
+      }
+      if (records.length === 0) continue
+      if (!areNext(records, after)) {
+        return this.#fail(record, 'worker_lost: its instance does not keep to the order')
+      }
+      const isMine = await this.#keep(record, loan, records)
+      if (!isMine || records.at(-1)!.end) return
+      after = records.at(-1)!.n
+    }
+  }
+
+  /** False: it is over, or somebody else's. A database that is away is waited for. */
+  async #keep(
+    record: InvocationRecord,
+    loan: AppInstanceLoan,
+    records: readonly RunRecord[],
+  ): Promise<boolean> {
+    const { ledger, log } = this.#options
+    const at = new Date().toISOString()
+    const lines: LogLine[] = records.flatMap(({ log: line }) =>
+      line === undefined ? [] : [{ at, line: line.slice(0, LONGEST_LOG_LINE + 200) }],
+    )
+    const { n: lastRecord, end } = records.at(-1)!
+    for (;;) {
+      try {
+        if (!end) return await ledger.addLines(record, { lines, lastRecord })
+        crashPoint('invocation-finished')
+        await ledger.end(record, { ...endingOf(end), byInstance: loan.instanceId, lines })
+        return true
+      } catch (error) {
+        if (this.#isClosed || loan.over.aborted) throw error
+        log.warn({ err: error, invocationId: record.id }, 'cannot keep what an invocation said yet')
+        await pause(AGAIN_MS, loan.over)
+      }
+    }
+  }
+
+  async #fail(record: InvocationRecord, reason: string): Promise<void> {
+    await this.#options.ledger.end(record, { status: 'failed', reason, output: null })
+  }
+}
+
+const failed = (reason: string) => ({
+  status: 'failed' as const,
+  reason,
+  output: JSON.stringify({ error: reason }),
+})
+
+/** What an instance says of itself: bounded and checked. */
+function endingOf({ output, reason }: NonNullable<RunRecord['end']>) {
+  if (output === undefined) return failed(reason ?? 'It ended without a word')
+  if (Buffer.byteLength(output) > LARGEST_PAYLOAD) {
+    return failed(`Its output has more than ${LARGEST_PAYLOAD} bytes`)
+  }
+  try {
+    JSON.parse(output)
+  } catch {
+    return failed('Its output is not JSON')
+  }
+  return { status: 'succeeded' as const, reason: null, output }
+}
+
+function areNext(records: readonly RunRecord[], after: number): boolean {
+  return records.every(
+    ({ n, end }, index) => n === after + 1 + index && (!end || index === records.length - 1),
+  )
+}
+
+function leftMs({ started_ns, timeout_seconds }: InvocationRecord): number {
+  const startedMs = Number(BigInt(started_ns) / 1_000_000n)
+  return Math.max(0, startedMs + timeout_seconds * 1000 - Date.now())
+}
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))

@@ -1,0 +1,317 @@
+import { sql } from 'kysely'
+import { LONGEST_LISTED, type InvocationStatus } from '@berth/contracts/invocations'
+import { containing } from '../../platform/database/like.ts'
+import { savingAfter } from '../../sessions/browsers/store.ts'
+import type { EndedBrowser } from '../../sessions/browsers/types.ts'
+import { announceChange } from '../../platform/database/changes.ts'
+import type { Db } from '../../platform/database/schema.ts'
+import type { InvocationRecord } from './types.ts'
+
+const columns = [
+  'id',
+  'project_id',
+  'deployment_id',
+  'app_name',
+  'version',
+  'action_name',
+  'status',
+  'status_reason',
+  'timeout_seconds',
+  'payload',
+  'output',
+  'server_id',
+  'instance_id',
+  'last_record',
+  'started_ns',
+  'queued_at',
+  'created_at',
+  'finished_at',
+] as const
+
+export interface Occupancy {
+  readonly ofOrganization: number
+  readonly ofProject: number
+  /** Null: none of its own. */
+  readonly projectCap: number | null
+}
+
+/** Invocations are counted one after another, so that no two take the last place. */
+export async function lockOccupancy(tx: Db, projectId: string): Promise<Occupancy> {
+  await tx.selectFrom('organization').select('id').forNoKeyUpdate().execute()
+  const { rows } = await sql<Occupancy>`
+    SELECT
+      (SELECT count(*)::int FROM invocations WHERE finished_at IS NULL) AS "ofOrganization",
+      (SELECT count(*)::int FROM invocations WHERE finished_at IS NULL AND project_id = ${projectId}) AS "ofProject",
+      (SELECT max_concurrent_invocations FROM projects WHERE id = ${projectId}) AS "projectCap"`.execute(tx)
+  return rows[0]!
+}
+
+export interface InvocationRow {
+  readonly id: string
+  readonly projectId: string
+  readonly deploymentId: string
+  readonly appName: string
+  readonly version: string
+  readonly actionName: string
+  readonly timeoutSeconds: number
+  readonly payload: Buffer | null
+  readonly startedNs: bigint
+}
+
+export async function insertInvocation(tx: Db, row: InvocationRow): Promise<InvocationRecord> {
+  return tx
+    .insertInto('invocations')
+    .values({
+      id: row.id,
+      project_id: row.projectId,
+      deployment_id: row.deploymentId,
+      app_name: row.appName,
+      version: row.version,
+      action_name: row.actionName,
+      timeout_seconds: row.timeoutSeconds,
+      payload: row.payload,
+      started_ns: String(row.startedNs),
+      // Not when the transaction began, which waited for its turn: the order is that of the turns.
+      created_at: sql<string>`clock_timestamp()`,
+    })
+    .returning(columns)
+    .executeTakeFirstOrThrow()
+}
+
+/** Null as the project: in all of them. */
+export async function findInvocation(
+  db: Db,
+  projectId: string | null,
+  id: string,
+): Promise<InvocationRecord | undefined> {
+  let query = db.selectFrom('invocations').select(columns).where('id', '=', id)
+  if (projectId !== null) query = query.where('project_id', '=', projectId)
+  return query.executeTakeFirst()
+}
+
+/** Locked against its end, for what belongs to it; undefined when it is over. */
+export async function holdLive(tx: Db, projectId: string, id: string): Promise<boolean> {
+  const row = await tx
+    .selectFrom('invocations')
+    .select('id')
+    .where('id', '=', id)
+    .where('project_id', '=', projectId)
+    .where('finished_at', 'is', null)
+    .forShare()
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+export interface InvocationFilters {
+  readonly appName?: string
+  readonly version?: string
+  readonly actionName?: string
+  readonly deploymentId?: string
+  readonly status?: InvocationStatus
+  readonly sinceNs?: bigint
+  readonly query?: string
+  readonly limit: number
+  readonly offset: number
+}
+
+export async function listInvocations(
+  db: Db,
+  projectId: string | null,
+  filters: InvocationFilters,
+): Promise<InvocationRecord[]> {
+  let query = db
+    .selectFrom('invocations')
+    .select(columns.filter((column) => column !== 'payload' && column !== 'output'))
+    .select([shortOnly('payload').as('payload'), shortOnly('output').as('output')])
+  if (projectId !== null) query = query.where('project_id', '=', projectId)
+  if (filters.appName !== undefined) query = query.where('app_name', '=', filters.appName)
+  if (filters.version !== undefined) query = query.where('version', '=', filters.version)
+  if (filters.actionName !== undefined) query = query.where('action_name', '=', filters.actionName)
+  if (filters.deploymentId !== undefined) query = query.where('deployment_id', '=', filters.deploymentId)
+  if (filters.status !== undefined) query = query.where('status', '=', filters.status)
+  if (filters.sinceNs !== undefined) query = query.where('started_ns', '>=', String(filters.sinceNs))
+  if (filters.query) {
+    const part = containing(filters.query)
+    query = query.where((where) =>
+      where.or([
+        where('id', 'ilike', part),
+        where('app_name', 'ilike', part),
+        where('action_name', 'ilike', part),
+      ]),
+    )
+  }
+  return query
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(filters.limit)
+    .offset(filters.offset)
+    .execute()
+}
+
+/** A page of long ones would be half a gigabyte. */
+function shortOnly(column: 'payload' | 'output') {
+  return sql<Buffer | null>`CASE WHEN octet_length(${sql.ref(column)}) <= ${LONGEST_LISTED} THEN ${sql.ref(column)} END`
+}
+
+/** This server has its job; it is still queued, and found by this if the server is lost. */
+export async function assign(db: Db, id: string, serverId: string): Promise<InvocationRecord | undefined> {
+  return db
+    .updateTable('invocations')
+    .set({ server_id: serverId })
+    .where('id', '=', id)
+    .where('status', '=', 'queued')
+    .returning(columns)
+    .executeTakeFirst()
+}
+
+/** The one moment that makes it somebody's to run, once. */
+export async function markRunning(
+  tx: Db,
+  id: string,
+  worker: { serverId: string; instanceId: string; startedNs: bigint },
+): Promise<InvocationRecord | undefined> {
+  return tx
+    .updateTable('invocations')
+    .set({
+      status: 'running',
+      server_id: worker.serverId,
+      instance_id: worker.instanceId,
+      started_ns: String(worker.startedNs),
+    })
+    .where('id', '=', id)
+    .where('status', '=', 'queued')
+    .returning(columns)
+    .executeTakeFirst()
+}
+
+/** False when it is no longer this worker's. */
+export async function keepPosition(
+  tx: Db,
+  { id, instance_id }: InvocationRecord,
+  lastRecord: number,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('invocations')
+    .set({ last_record: lastRecord })
+    .where('id', '=', id)
+    .where('status', '=', 'running')
+    .where('instance_id', '=', instance_id)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+export interface InvocationEnd {
+  readonly status: 'succeeded' | 'failed'
+  readonly reason: string | null
+  readonly output: Buffer | null
+  /** Only as long as this instance has it: a worker that was given up on has no say any more. */
+  readonly byInstance?: string
+}
+
+/** Undefined when it was over before: the first end stays. */
+export async function markEnded(
+  tx: Db,
+  id: string,
+  end: InvocationEnd,
+): Promise<InvocationRecord | undefined> {
+  let query = tx
+    .updateTable('invocations')
+    .set({
+      status: end.status,
+      status_reason: end.reason,
+      output: end.output,
+      finished_at: sql<string>`now()`,
+    })
+    .where('id', '=', id)
+    .where('finished_at', 'is', null)
+  if (end.byInstance !== undefined) {
+    query = query.where('status', '=', 'running').where('instance_id', '=', end.byInstance)
+  }
+  return query.returning(columns).executeTakeFirst()
+}
+
+/** Its browser sessions end with it. */
+export async function endBrowsers(tx: Db, invocationId: string): Promise<EndedBrowser[]> {
+  const rows = await tx
+    .updateTable('browsers')
+    .set({
+      deleted_at: sql<string>`now()`,
+      end_reason: 'deleted',
+      is_starting: false,
+      ...savingAfter('deleted'),
+    })
+    .where('invocation_id', '=', invocationId)
+    .where('deleted_at', 'is', null)
+    .returning(['id', 'profile_id'])
+    .execute()
+  // Whichever servers have them end them.
+  for (const { id } of rows) await announceChange(tx, `browser:${id}`)
+  return rows
+}
+
+export async function tieBrowser(tx: Db, browserId: string, invocationId: string): Promise<void> {
+  await tx.updateTable('browsers').set({ invocation_id: invocationId }).where('id', '=', browserId).execute()
+}
+
+/** Running ones that this server has. */
+export async function listRunningOf(db: Db, serverId: string): Promise<InvocationRecord[]> {
+  return db
+    .selectFrom('invocations')
+    .select(columns)
+    .where('server_id', '=', serverId)
+    .where('status', '=', 'running')
+    .execute()
+}
+
+export async function listLiveOf(db: Db, deploymentId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('invocations')
+    .select('id')
+    .where('deployment_id', '=', deploymentId)
+    .where('finished_at', 'is', null)
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+/** Not over, although nobody can run them: the home of their deployment is lost, or their deployment has ended. */
+export async function listLost(
+  db: Db,
+  silentSeconds: number,
+): Promise<{ id: string; isHomeLost: boolean }[]> {
+  const { rows } = await sql<{ id: string; isHomeLost: boolean }>`
+    SELECT * FROM (
+      SELECT invocations.id, servers.seen_at < now() - make_interval(secs => ${silentSeconds}) AS "isHomeLost",
+        deployments.status IN ('failed', 'stopped') AS "isStopped"
+      FROM invocations
+      JOIN deployments ON deployments.id = invocations.deployment_id
+      JOIN servers ON servers.id = deployments.server_id
+      WHERE finished_at IS NULL) AS live
+    WHERE "isHomeLost" OR "isStopped"`.execute(db)
+  return rows
+}
+
+/** Of deployments at home here, back in the queue: whose jobs this server had when it ended, or that were lost. */
+export async function requeue(
+  tx: Db,
+  serverId: string,
+  { isRestarted, waitedSeconds }: { isRestarted: boolean; waitedSeconds: number },
+): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    UPDATE invocations SET server_id = NULL, queued_at = now()
+    FROM deployments
+    WHERE deployments.id = invocations.deployment_id AND deployments.server_id = ${serverId}
+      AND invocations.status = 'queued' AND (
+        ${isRestarted} OR (invocations.server_id IS NULL
+          AND invocations.queued_at < now() - make_interval(secs => ${waitedSeconds})))
+    RETURNING invocations.id`.execute(tx)
+  return rows.map(({ id }) => id)
+}
+
+/** For the hourly clean-up. */
+export async function deleteEndedBefore(tx: Db, end: Date, limit: number): Promise<number> {
+  const { rows } = await sql<{ id: string }>`
+    DELETE FROM invocations WHERE id IN (
+      SELECT id FROM invocations WHERE finished_at < ${end.toISOString()} LIMIT ${limit})
+    RETURNING id`.execute(tx)
+  return rows.length
+}

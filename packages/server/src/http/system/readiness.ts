@@ -1,0 +1,27 @@
+import { sql } from 'kysely'
+import type { Db } from '../../platform/database/schema.ts'
+import { AppError } from '../../platform/errors.ts'
+
+/** Whether the server takes work: it has started, is not draining, and its database answers. */
+export class Readiness {
+  readonly #db: Db
+  #isDraining = false
+
+  constructor(db: Db) {
+    this.#db = db
+  }
+
+  get isDraining(): boolean {
+    return this.#isDraining
+  }
+
+  drain(): void {
+    this.#isDraining = true
+  }
+
+  async check(): Promise<{ status: 'ready' }> {
+    if (this.#isDraining) throw new AppError('unavailable', 'The server is draining')
+    await sql`SELECT 1`.execute(this.#db)
+    return { status: 'ready' }
+  }
+}

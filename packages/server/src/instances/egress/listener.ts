@@ -1,0 +1,259 @@
+// The proxy of one instance: an HTTP proxy on a unix socket. It is spoken to by whatever runs in the
+// instance, so nothing it is sent may do more than end in a refusal.
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { Logger } from 'pino'
+import { API_HOST } from '@berth/contracts/link'
+import type { Openings } from '../driver.ts'
+import { refuseConnect, refuseRequest } from './answers.ts'
+import { Exchanges } from './exchanges.ts'
+import { checkForwardable, forward } from './forward.ts'
+import { refuseCredentials } from './headers.ts'
+import type { EgressPolicy } from './policy.ts'
+import { deniedBecause, toRefusal } from './refusal.ts'
+import { readConnectTarget, readHttpTarget, type Target } from './target.ts'
+import { joinStreams } from './tunnel.ts'
+import { DIRECT, upstreamFor, type EgressRoute } from './route.ts'
+import type { RequestConnection, Upstream } from './upstream.ts'
+
+export interface EgressLimits {
+  /** Tunnels and requests under way at once. */
+  readonly connections: number
+  readonly headerBytes: number
+  readonly headerMs: number
+  readonly keepAliveMs: number
+  /** How long the other side of a plain request may think. */
+  readonly answerMs: number
+  /** How long a tunnel may be silent that one side has ended. */
+  readonly halfOpenMs: number
+}
+
+export interface EgressListenerOptions {
+  readonly policy: EgressPolicy
+  /** Straight from this host, under a policy. */
+  readonly directFor: (policy: EgressPolicy) => Upstream
+  readonly route: EgressRoute
+  readonly limits: EgressLimits
+  readonly log: Logger
+}
+
+/** How connections are made, until it is replaced by another. */
+interface Way {
+  readonly upstream: Upstream
+  readonly replaced: AbortController
+}
+
+/** Bytes that the instance sent to the proxy, and received from it. */
+export interface Traffic {
+  readonly sent: number
+  readonly received: number
+}
+
+/** Connections beyond the limit that are kept open to be told so; further ones are dropped at once. */
+const ROOM_FOR_REFUSALS = 128
+/**
+ * How late a slow sender may be found, as a multiple of its time. It takes a connection from its own instance only; but
+ * each look wakes the server, for every session there is, those on standby among them.
+ */
+const LATENESS = 3
+
+export class EgressListener implements AsyncDisposable {
+  /** That of all instances; `#policy` may have more open. */
+  readonly #commonPolicy: EgressPolicy
+  readonly #directFor: EgressListenerOptions['directFor']
+  #policy: EgressPolicy
+  #toApi: Openings['toApi']
+  readonly #limits: EgressLimits
+  readonly #log: Logger
+  readonly #server: Server
+  readonly #sockets = new Set<Socket>()
+  /** Connections to the other sides: one may outlive the instance's while its last bytes are taken. */
+  readonly #outside = new Set<Duplex>()
+  readonly #exchanges: Exchanges
+  #direct: Upstream
+  #way: Way
+  #ended: Traffic = { sent: 0, received: 0 }
+  #lastRefusal: string | undefined
+  #closed: Promise<void> | undefined
+
+  constructor({ policy, directFor, route, limits, log }: EgressListenerOptions) {
+    this.#commonPolicy = policy
+    this.#policy = policy
+    this.#directFor = directFor
+    this.#direct = directFor(policy)
+    this.#way = { upstream: upstreamFor(route, this.#direct), replaced: new AbortController() }
+    this.#limits = limits
+    this.#log = log
+    this.#exchanges = new Exchanges(limits.connections)
+    this.#server = createServer({
+      maxHeaderSize: limits.headerBytes,
+      headersTimeout: limits.headerMs,
+      // An upload may take as long as it likes.
+      requestTimeout: 0,
+      keepAliveTimeout: limits.keepAliveMs,
+      connectionsCheckingInterval: limits.headerMs * LATENESS,
+    })
+    this.#server.maxConnections = limits.connections + ROOM_FOR_REFUSALS
+    this.#server.on('connection', (socket) => this.#watch(socket))
+    this.#server.on('request', (request, response) => void this.#forward(request, response))
+    this.#server.on('connect', (request, _stream, head) => void this.#tunnel(request, head))
+    this.#server.on('error', (error) => log.debug({ err: error }, 'egress listener failed'))
+  }
+
+  get lastRefusal(): string | undefined {
+    return this.#lastRefusal
+  }
+
+  /** Live, over all connections there have been. */
+  get traffic(): Traffic {
+    let { sent, received } = this.#ended
+    for (const socket of this.#sockets) {
+      sent += socket.bytesRead
+      received += socket.bytesWritten
+    }
+    return { sent, received }
+  }
+
+  /** From now on, for all there is: what was connected by another way is cut off, and nothing uses that again. */
+  setRoute(route: EgressRoute): void {
+    this.setUpstream(upstreamFor(route, this.#direct))
+  }
+
+  setUpstream(upstream: Upstream): void {
+    const { replaced } = this.#way
+    this.#way = { upstream, replaced: new AbortController() }
+    replaced.abort(new Error('Another way out is used now'))
+    for (const stream of this.#outside) stream.destroy()
+  }
+
+  /** More than is open to all instances, straight from this host; what was connected is cut off. */
+  open({ allow, toApi }: Openings): void {
+    this.#policy = this.#commonPolicy.with(allow)
+    this.#direct = this.#directFor(this.#policy)
+    this.#toApi = toApi
+    this.setRoute(DIRECT)
+  }
+
+  async listen(socketPath: string): Promise<void> {
+    // A burst that does not fit here would fail to connect rather than be refused.
+    this.#server.listen({ path: socketPath, backlog: this.#server.maxConnections })
+    await once(this.#server, 'listening')
+  }
+
+  /** Ends every connection; resolves when none is left and the socket file is gone. */
+  close(): Promise<void> {
+    this.#closed ??= new Promise((resolve) => {
+      this.#server.close(() => resolve())
+      for (const stream of [...this.#sockets, ...this.#outside]) stream.destroy()
+    })
+    return this.#closed
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  #watch(socket: Socket): void {
+    this.#sockets.add(socket)
+    // Node takes its own handler away when a connection becomes a tunnel.
+    socket.on('error', () => undefined)
+    // A client that does not wait for answers has one for each request of its connection.
+    socket.setMaxListeners(0)
+    socket.once('close', () => {
+      const { sent, received } = this.#ended
+      this.#ended = { sent: sent + socket.bytesRead, received: received + socket.bytesWritten }
+      this.#sockets.delete(socket)
+    })
+    if (this.#closed) socket.destroy()
+  }
+
+  async #tunnel(request: IncomingMessage, head: Buffer): Promise<void> {
+    const { socket } = request
+    try {
+      // Over when the socket is.
+      const { signal } = this.#exchanges.begin(socket)
+      const target = readConnectTarget(request.url ?? '')
+      refuseCredentials(request)
+      if (target.host === API_HOST && this.#toApi) {
+        socket.write('HTTP/1.1 200 Connection Established\r\n\r\n')
+        if (head.length > 0) socket.unshift(head)
+        return this.#toApi(socket)
+      }
+      const { stream: outside } = await this.#connect(target, signal, async (upstream, given) => ({
+        stream: await upstream.connect(target, given),
+      }))
+      socket.write('HTTP/1.1 200 Connection Established\r\n\r\n')
+      if (head.length > 0) outside.write(head)
+      joinStreams(socket, outside, this.#limits)
+    } catch (error) {
+      refuseConnect(socket, toRefusal(error, 'the target'))
+    }
+  }
+
+  async #forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    request.on('error', () => undefined)
+    response.on('error', () => undefined)
+    response.once('finish', () => {
+      // Answered before the whole body was there: nobody will take the rest.
+      if (!request.complete) request.socket.destroySoon()
+    })
+    try {
+      const exchange = this.#exchanges.begin(request.socket)
+      try {
+        const target = readHttpTarget(request.url ?? '')
+        refuseCredentials(request)
+        checkForwardable(request)
+        const connection = await this.#connect(target, exchange.signal, (upstream, given) =>
+          upstream.connectForRequest(target, given),
+        )
+        await forward({ request, response, target, connection, answerMs: this.#limits.answerMs })
+      } finally {
+        exchange.end()
+      }
+    } catch (error) {
+      refuseRequest(response, toRefusal(error, 'the target'))
+    }
+  }
+
+  async #connect(target: Target, signal: AbortSignal, open: Open): Promise<RequestConnection> {
+    const { host, port } = target
+    try {
+      const verdict = this.#policy.judgeTarget(target)
+      if (!verdict.allowed) throw deniedBecause(target, verdict.reason)
+      const connection = await this.#open(signal, open)
+      this.#log.debug({ host, port }, 'egress connected')
+      return connection
+    } catch (error) {
+      const refusal = toRefusal(error, host)
+      this.#lastRefusal = refusal.message
+      this.#log.debug({ host, port, code: refusal.code, reason: refusal.message }, 'egress refused')
+      throw refusal
+    }
+  }
+
+  /** A way that is replaced while it is being gone is left, and the new one tried: nothing was sent yet. */
+  async #open(signal: AbortSignal, open: Open): Promise<RequestConnection> {
+    for (;;) {
+      const way = this.#way
+      try {
+        const connection = await open(way.upstream, AbortSignal.any([signal, way.replaced.signal]))
+        const { stream } = connection
+        stream.on('error', () => undefined)
+        if (signal.aborted || way !== this.#way) stream.destroy()
+        else {
+          // Before anything else can happen, so that the next change of the way finds it.
+          this.#outside.add(stream)
+          stream.once('close', () => this.#outside.delete(stream))
+          return connection
+        }
+      } catch (error) {
+        if (way === this.#way) throw error
+      }
+      signal.throwIfAborted()
+    }
+  }
+}
+
+type Open = (upstream: Upstream, signal: AbortSignal) => Promise<RequestConnection>

@@ -1,0 +1,190 @@
+// The command that starts an instance. In order: nice, as the server goes ahead of it; a shell that puts itself into the instance's control
+// groups; where the instance's uid could not reach our files, a mount namespace in which it can;
+// setpriv, which becomes that uid; bubblewrap, which makes the namespaces; the agent.
+//
+// Whatever bubblewrap is started with, the tenant can read in /proc/1: so there is no environment,
+// no descriptor of the server's, and no secret among the arguments.
+import { spawn, type ChildProcess } from 'node:child_process'
+import { closeSync, lstatSync, openSync, readlinkSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { instancePaths } from '@berth/contracts/link'
+import { stepsToOrdinary } from '../../platform/priority.ts'
+import type { Programs } from './programs.ts'
+import { INSIDE_HOSTNAME, INSIDE_UID, INSIDE_USER, type SharedFiles } from './shared-files.ts'
+
+export interface Host {
+  readonly programs: Programs
+  readonly instancesDir: string
+  readonly shared: SharedFiles
+  readonly node: string
+  readonly agentFile: string
+  /** Of instances that run code; see playwrightRunner of LocalDriverOptions. */
+  readonly playwrightRunner: string | undefined
+  /** Of instances that build apps; without it they take no TypeScript. */
+  readonly esbuild: string | undefined
+  /** Whether an instance's uid cannot reach these files, as below /root. */
+  readonly isOutOfReach: boolean
+}
+
+export interface Launch {
+  readonly id: string
+  readonly uid: number | undefined
+  readonly entrances: readonly string[]
+  readonly homeBytes: number
+  readonly command: readonly string[]
+  /** Where errors go: a descriptor that needs no reader and has a bound. */
+  readonly stderr: number
+}
+
+const MiB = 1024 * 1024
+const sizes = { shm: 512 * MiB, tmp: 256 * MiB, var: 16 * MiB, run: 1 * MiB, agent: 4096, policies: 32 * MiB }
+
+const SECCOMP_DESCRIPTOR = 3
+
+// In dash PWD is exported by itself. When the host runs out of memory, instances go before servers.
+const ENTER_SCRIPT = `ulimit -c 0
+echo 100 > /proc/self/oom_score_adj
+while [ "$1" != -- ]; do echo 0 > "$1" || exit 125; shift; done
+shift
+unset PWD
+exec "$@"`
+
+const STAGE = '/mnt'
+const STAGE_SCRIPT = `set -e
+m=$1
+"$m" -t tmpfs -o mode=0755,size=64k tmpfs ${STAGE}
+mkdir ${STAGE}/instances
+: > ${STAGE}/node
+: > ${STAGE}/agent.mjs
+: > ${STAGE}/playwright.cjs
+: > ${STAGE}/esbuild
+"$m" --bind "$2" ${STAGE}/instances
+"$m" --bind "$3" ${STAGE}/node
+"$m" --bind "$4" ${STAGE}/agent.mjs
+[ -z "$5" ] || "$m" --bind "$5" ${STAGE}/playwright.cjs
+[ -z "$6" ] || "$m" --bind "$6" ${STAGE}/esbuild
+shift 6
+unset PWD
+exec "$@"`
+
+export function spawnInstance(host: Host, launch: Launch): ChildProcess {
+  const [command, ...args] = launchCommand(host, launch) as [string, ...string[]]
+  const seccomp = openSync(host.shared.seccomp, 'r')
+  try {
+    const child = spawn(command, args, {
+      env: {},
+      cwd: '/',
+      detached: true,
+      stdio: ['ignore', 'ignore', launch.stderr, seccomp],
+    })
+    // An instance does not keep the server from ending.
+    child.unref()
+    return child
+  } finally {
+    closeSync(seccomp)
+  }
+}
+
+export function launchCommand(host: Host, launch: Launch): string[] {
+  const { programs } = host
+  const step = stepsToOrdinary()
+  const enter = [
+    ...(step > 0 ? [programs.nice, '-n', String(step)] : []),
+    programs.sh,
+    '-c',
+    ENTER_SCRIPT,
+    'sh',
+    ...launch.entrances,
+    '--',
+  ]
+  const stage = [
+    programs.unshare,
+    '--mount',
+    '--propagation',
+    'private',
+    programs.sh,
+    '-c',
+    STAGE_SCRIPT,
+    'sh',
+  ]
+  const seen = host.isOutOfReach
+    ? { instances: join(STAGE, 'instances'), node: join(STAGE, 'node'), agent: join(STAGE, 'agent.mjs') }
+    : { instances: host.instancesDir, node: host.node, agent: host.agentFile }
+  const runner =
+    host.playwrightRunner && (host.isOutOfReach ? join(STAGE, 'playwright.cjs') : host.playwrightRunner)
+  const esbuild = host.esbuild && (host.isOutOfReach ? join(STAGE, 'esbuild') : host.esbuild)
+  const { instancesDir, node, agentFile, playwrightRunner = '', esbuild: bundler = '' } = host
+  const staged = [instancesDir, node, agentFile, playwrightRunner, bundler]
+  return [
+    enter,
+    host.isOutOfReach ? [...stage, programs.mount, ...staged] : [],
+    [programs.setpriv, ...privileges(launch.uid)],
+    [programs.bwrap, ...namespaces, ...system(), ...etc(join(seen.instances, '.shared'), host.shared.etc)],
+    ['--proc', '/proc', '--dev', '/dev'],
+    tmpfs('/dev/shm', sizes.shm, '1777'),
+    tmpfs('/tmp', sizes.tmp, '1777'),
+    tmpfs('/var', sizes.var, '0755'),
+    // Without the cache of fonts that is there already, Chromium takes twice as long to start.
+    ['--ro-bind-try', '/var/cache/fontconfig', '/var/cache/fontconfig'],
+    tmpfs('/run', sizes.run, '0755'),
+    tmpfs(instancePaths.home, launch.homeBytes, '0700'),
+    // The agent writes them, and so may the tenant: they open nothing that is not open to programs as well.
+    tmpfs(instancePaths.policies, sizes.policies, '0755'),
+    ['--ro-bind', join(seen.instances, launch.id, 'pub'), dirname(instancePaths.link)],
+    // A mount of its own, so that it cannot be renamed and another put in its place.
+    tmpfs(dirname(instancePaths.agent), sizes.agent, '0755'),
+    ['--ro-bind', seen.node, instancePaths.node],
+    ['--ro-bind', seen.agent, instancePaths.agent],
+    runner ? ['--ro-bind', runner, instancePaths.playwrightRunner] : [],
+    esbuild ? ['--ro-bind', esbuild, instancePaths.esbuild] : [],
+    ['--remount-ro', dirname(instancePaths.agent)],
+    // Devices stay writable; only files can no longer be made beside them.
+    ['--remount-ro', '/dev', '--remount-ro', '/'],
+    environment,
+    ['--chdir', instancePaths.home, '--', ...launch.command],
+  ].flat()
+}
+
+function privileges(uid: number | undefined): string[] {
+  const none = ['--no-new-privs', '--inh-caps=-all']
+  if (uid === undefined) return none
+  return [`--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', ...none, '--bounding-set=-all']
+}
+
+// Not --disable-userns: Chromium makes user namespaces for its own sandbox. Not --die-with-parent: an
+// instance outlives a restart of the server.
+const namespaces = [
+  ['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-net'],
+  ['--unshare-cgroup-try', '--new-session', '--seccomp', String(SECCOMP_DESCRIPTOR)],
+  ['--uid', String(INSIDE_UID), '--gid', String(INSIDE_UID), '--hostname', INSIDE_HOSTNAME],
+].flat()
+
+const variables = { HOME: instancePaths.home, USER: INSIDE_USER, PATH: '/usr/bin:/bin', LANG: 'C.UTF-8' }
+const environment = [
+  '--clearenv',
+  ...Object.entries(variables).flatMap(([name, value]) => ['--setenv', name, value]),
+]
+
+function tmpfs(path: string, bytes: number, mode: string): string[] {
+  return ['--perms', mode, '--size', String(bytes), '--tmpfs', path]
+}
+
+/** /usr, and what beside it the distribution keeps as links into it or as directories. */
+function system(): string[] {
+  const besides = ['bin', 'sbin', 'lib', 'lib32', 'lib64'].flatMap((name) => {
+    const path = `/${name}`
+    const stat = lstatSync(path, { throwIfNoEntry: false })
+    if (stat?.isSymbolicLink()) return ['--symlink', readlinkSync(path), path]
+    return stat?.isDirectory() ? ['--ro-bind', path, path] : []
+  })
+  return ['--ro-bind', '/usr', '/usr', ...besides]
+}
+
+function etc(shared: string, names: readonly string[]): string[] {
+  return [
+    ...['fonts', 'ssl/certs', 'alternatives', 'ld.so.cache'].flatMap((name) => {
+      return ['--ro-bind-try', `/etc/${name}`, `/etc/${name}`]
+    }),
+    ...names.flatMap((name) => ['--ro-bind', join(shared, name), `/etc/${name}`]),
+  ]
+}

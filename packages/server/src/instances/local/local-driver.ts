@@ -1,0 +1,258 @@
+// Instances on this host, in bubblewrap: a uid, namespaces, a system call filter and control groups for
+// each. They outlive the server; the next one takes them over, or the warden ends them.
+import { mkdirSync, realpathSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import { instancePaths } from '@berth/contracts/link'
+import { crashPoint } from '../../platform/crash-point.ts'
+import { DIRECT } from '../egress/route.ts'
+import type { Capabilities, Driver, Instance, InstanceOptions } from '../driver.ts'
+import { findCgroups } from './cgroups.ts'
+import type { Cgroups } from './cgroup.ts'
+import type { Egress } from './egress.ts'
+import { capabilitiesOf, missingFiles, isOutOfReach, isRoot, tryLaunch, weaknesses } from './examination.ts'
+import { InstanceDirectory, isInstanceId, makePassable } from './instance-directory.ts'
+import { InstancesLock } from './instances-lock.ts'
+import { spawnInstance, type Host } from './launch.ts'
+import { LocalInstance } from './local-instance.ts'
+import { NamespaceSockets } from './namespace-sockets.ts'
+import { findPrograms } from './programs.ts'
+import { isSupported } from './seccomp.ts'
+import { SharedFiles } from './shared-files.ts'
+import { Uids } from './uids.ts'
+import { Warden } from './warden.ts'
+
+const LOOK_EVERY_MS = 250
+
+export interface LocalDriverOptions {
+  readonly dataDir: string
+  /** The agent as one file, which runs inside every instance. */
+  readonly agentFile: string
+  /** What runs Playwright code, as one file; without it instances run none. */
+  readonly playwrightRunner?: string
+  /** What bundles the TypeScript of apps; without it apps have none. */
+  readonly esbuild?: string
+  readonly leaseSeconds: number
+  /** Run instances even without uids of their own or limits. */
+  readonly allowWeakIsolation: boolean
+  readonly egress: Egress
+  readonly log: Logger
+}
+
+interface Parts {
+  readonly host: Host
+  readonly cgroups: Cgroups
+  readonly uids: Uids
+  readonly lock: InstancesLock
+  readonly warden: Warden
+}
+
+export class LocalDriver implements Driver {
+  readonly capabilities: Capabilities
+  readonly shortcomings: readonly string[]
+  readonly #options: LocalDriverOptions
+  /** Undefined where the programs for it are missing: then nothing is ever started. */
+  readonly #parts: Parts | undefined
+  readonly #instances = new Map<string, LocalInstance>()
+  readonly #looking: NodeJS.Timeout
+  #sockets: NamespaceSockets | undefined
+  #areSocketsOpen = false
+  #isClosed = false
+
+  private constructor(options: {
+    given: LocalDriverOptions
+    parts: Parts | undefined
+    capabilities: Capabilities
+    shortcomings: readonly string[]
+  }) {
+    this.#options = options.given
+    this.#parts = options.parts
+    this.capabilities = options.capabilities
+    this.shortcomings = options.shortcomings
+    this.#looking = setInterval(() => this.#look(), LOOK_EVERY_MS)
+    this.#looking.unref()
+  }
+
+  static async open(options: LocalDriverOptions): Promise<LocalDriver> {
+    const { programs, missing } = findPrograms()
+    if (!isSupported(process.arch)) {
+      missing.push(`Instances run on x64 and arm64 only, and this is ${process.arch}`)
+    }
+    if (missing.length > 0) {
+      const capabilities = { headful: false, gpu: false, freeze: false, locales: new Set<string>() }
+      return new LocalDriver({ given: options, parts: undefined, capabilities, shortcomings: missing })
+    }
+    await using acquired = new AsyncDisposableStack()
+    const dataDir = realpathSync(options.dataDir)
+    const instancesDir = join(dataDir, 'instances')
+    mkdirSync(instancesDir, { recursive: true })
+    makePassable(instancesDir)
+    const lockPath = join(instancesDir, '.lock')
+    const lock = await InstancesLock.take({ flock: programs.flock, path: lockPath })
+    acquired.defer(() => lock.release())
+    const cgroups = findCgroups(dataDir)
+    const { leaseSeconds, log } = options
+    const warden = new Warden({ programs, lockPath, leaseSeconds, parents: cgroups.parents, log })
+    acquired.defer(() => warden.close({ isNothingLeft: false }))
+    const uids = new Uids({ taken: recordedUids(instancesDir), seed: seedOf(dataDir) })
+    const shared = SharedFiles.write(instancesDir)
+    const shortcomings = missingFiles(options)
+    const uid = isRoot() ? uids.take() : undefined
+    const { agentFile, playwrightRunner, esbuild } = options
+    const node = process.execPath
+    const files = [agentFile, playwrightRunner ?? agentFile, esbuild ?? agentFile]
+    const isFar = isOutOfReach(programs, uid, [instancesDir, node, ...files])
+    const host: Host = {
+      programs,
+      instancesDir,
+      shared,
+      node,
+      agentFile,
+      playwrightRunner,
+      esbuild,
+      isOutOfReach: isFar,
+    }
+    if (shortcomings.length === 0) shortcomings.push(...(await tryLaunch({ host, cgroups, uid })))
+    if (uid !== undefined) uids.giveBack(uid)
+    for (const weakness of weaknesses(cgroups)) {
+      if (options.allowWeakIsolation) log.warn({ weakness }, 'weak isolation')
+      else shortcomings.push(`${weakness}, or set BERTH_ALLOW_WEAK_ISOLATION`)
+    }
+    acquired.move()
+    return new LocalDriver({
+      given: options,
+      parts: { host, cgroups, uids, lock, warden },
+      capabilities: capabilitiesOf(cgroups),
+      shortcomings,
+    })
+  }
+
+  async start({ id, limits, agent, isBackground }: InstanceOptions): Promise<Instance> {
+    const { host, cgroups, uids } = this.#usable(`start instance "${id}"`)
+    if (!isInstanceId(id)) throw new Error(`Cannot start instance "${id}": this is no id of an instance`)
+    if (this.#instances.has(id)) throw new Error(`Cannot start instance "${id}": it is there already`)
+    const uid = isRoot() ? uids.take() : undefined
+    const instance = this.#own(id, uid)
+    const directory = new InstanceDirectory(host.instancesDir, id)
+    try {
+      // The intent first: whatever is made from here on is found by adopt() and by the warden.
+      directory.make({ id, uid })
+      crashPoint('instance-recorded')
+      const cgroup = await cgroups.create(id, limits)
+      cgroup.setBackground(isBackground)
+      crashPoint('instance-limited')
+      // Nobody's yet: what is in it has nothing to tell.
+      await instance.listen({ route: DIRECT })
+      this.#usable(`start instance "${id}"`)
+      await instance.start({
+        mkfifo: host.programs.mkfifo,
+        spawn: (stderr) =>
+          spawnInstance(host, {
+            id,
+            uid,
+            stderr,
+            entrances: cgroup.entrances,
+            homeBytes: limits.homeBytes,
+            command: [instancePaths.node, instancePaths.agent, JSON.stringify(agent)],
+          }),
+      })
+      crashPoint('instance-spawned')
+      return instance
+    } catch (error) {
+      await instance.destroy()
+      throw new Error(`Cannot start instance "${id}"`, { cause: error })
+    }
+  }
+
+  async adopt(): Promise<Instance[]> {
+    if (!this.#parts) return []
+    const { host, cgroups } = this.#parts
+    const ids = new Set([...InstanceDirectory.list(host.instancesDir), ...cgroups.list()])
+    const adopted: Instance[] = []
+    for (const id of ids) {
+      if (this.#instances.has(id)) continue
+      const record = new InstanceDirectory(host.instancesDir, id).readRecord()
+      const instance = this.#own(id, record?.uid)
+      if (record && !cgroups.find(id).isEmpty() && (await this.#takeOver(instance))) adopted.push(instance)
+      else await instance.destroy()
+    }
+    return adopted
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    clearInterval(this.#looking)
+    await Promise.all([...this.#instances.values()].map((instance) => instance.release()))
+    if (!this.#parts) return
+    const { host, cgroups, lock, warden } = this.#parts
+    this.#sockets?.close()
+    const isNothingLeft =
+      InstanceDirectory.list(host.instancesDir).length === 0 && cgroups.list().length === 0
+    if (isNothingLeft) cgroups.release()
+    await warden.close({ isNothingLeft })
+    lock.release()
+  }
+
+  async #takeOver(instance: LocalInstance): Promise<boolean> {
+    try {
+      await instance.takeOver()
+      return true
+    } catch (error) {
+      this.#options.log.error(
+        { err: error, instance: instance.id },
+        'cannot take over an instance; ending it',
+      )
+      return false
+    }
+  }
+
+  #own(id: string, uid: number | undefined): LocalInstance {
+    const { host, cgroups, uids } = this.#parts!
+    const instance = new LocalInstance({
+      id,
+      uid,
+      egress: this.#options.egress,
+      log: this.#options.log,
+      directory: new InstanceDirectory(host.instancesDir, id),
+      cgroup: cgroups.find(id),
+      sockets: this.#namespaceSockets(),
+      onGone: () => {
+        this.#instances.delete(id)
+        if (uid !== undefined) uids.giveBack(uid)
+      },
+    })
+    this.#instances.set(id, instance)
+    return instance
+  }
+
+  /** With the first instance, not before: a server that only starts has no use for it. */
+  #namespaceSockets(): NamespaceSockets | undefined {
+    if (!this.#areSocketsOpen) this.#sockets = NamespaceSockets.open()
+    this.#areSocketsOpen = true
+    return this.#sockets
+  }
+
+  #usable(action: string): Parts {
+    if (this.#isClosed) throw new Error(`Cannot ${action}: the server is closing`)
+    if (!this.#parts || this.shortcomings.length > 0) {
+      throw new Error(`Cannot ${action}: ${this.shortcomings.join('; ')}`)
+    }
+    return this.#parts
+  }
+
+  #look(): void {
+    for (const instance of this.#instances.values()) instance.look()
+  }
+}
+
+function recordedUids(instancesDir: string): number[] {
+  return InstanceDirectory.list(instancesDir).flatMap((id) => {
+    return new InstanceDirectory(instancesDir, id).readRecord()?.uid ?? []
+  })
+}
+
+function seedOf(dataDir: string): number {
+  return createHash('sha256').update(dataDir).digest().readUInt16LE()
+}

@@ -1,0 +1,253 @@
+// One instance on this host, started by this server or taken over from an earlier one.
+import type { ChildProcess } from 'node:child_process'
+import { closeSync } from 'node:fs'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { Logger } from 'pino'
+import { agentExitCodes, instancePorts, type LinkPurpose } from '@berth/contracts/link'
+import { crashPoint } from '../../platform/crash-point.ts'
+import { CLOSED, type EgressRoute } from '../egress/route.ts'
+import type { Instance, InstanceEnd, InstanceLimits, OomKill, Openings } from '../driver.ts'
+import type { Cgroup } from './cgroup.ts'
+import type { Egress, EgressListener } from './egress.ts'
+import type { InstanceDirectory } from './instance-directory.ts'
+import { Link } from './link.ts'
+import type { NamespaceSockets } from './namespace-sockets.ts'
+import { readOomKill } from './oom-report.ts'
+import { StderrFifo } from './stderr-fifo.ts'
+
+export interface LocalInstanceOptions {
+  readonly id: string
+  readonly uid: number | undefined
+  readonly directory: InstanceDirectory
+  readonly cgroup: Cgroup
+  readonly egress: Egress
+  /** Undefined where the server may not make sockets for instances. */
+  readonly sockets: NamespaceSockets | undefined
+  readonly log: Logger
+  /** Called once, when nothing is left. */
+  readonly onGone: () => void
+}
+
+export class LocalInstance implements Instance {
+  readonly id: string
+  readonly ended: Promise<InstanceEnd>
+  readonly #options: LocalInstanceOptions
+  readonly #log: Logger
+  readonly #ending = new AbortController()
+  #link: Link | undefined
+  #egress: EgressListener | undefined
+  #stderr: StderrFifo | undefined
+  #child: ChildProcess | undefined
+  /** A descriptor of its network namespace, once it was needed. */
+  #namespace: number | undefined
+  #end: Promise<void> | undefined
+  #lastFreezing: Promise<void> = Promise.resolve()
+  #isFrozen = false
+  #isReleased = false
+  #isTakenOver = false
+  #enduresOom = false
+  #lastOomKill: OomKill | undefined
+  readonly #resolveEnded: (end: InstanceEnd) => void
+
+  constructor(options: LocalInstanceOptions) {
+    this.id = options.id
+    this.#options = options
+    this.#log = options.log.child({ instance: options.id })
+    const { promise, resolve } = Promise.withResolvers<InstanceEnd>()
+    this.ended = promise
+    this.#resolveEnded = resolve
+  }
+
+  get lastOomKill(): OomKill | undefined {
+    return this.#lastOomKill
+  }
+
+  get isFrozen(): boolean {
+    return this.#isFrozen
+  }
+
+  get traffic(): { readonly sent: number; readonly received: number } {
+    return this.#egress?.traffic ?? { sent: 0, received: 0 }
+  }
+
+  get lastRefusal(): string | undefined {
+    return this.#egress?.lastRefusal
+  }
+
+  /** Before the instance starts, or again for one that runs and waits to dial a new server. */
+  async listen({ route }: { route: EgressRoute }): Promise<void> {
+    const { directory, uid, egress } = this.#options
+    this.#link = await Link.listen({ id: this.id, path: directory.socketPath('link.sock') })
+    directory.admit('link.sock', uid)
+    this.#egress = await egress.listen(directory.socketPath('egress.sock'), route)
+    directory.admit('egress.sock', uid)
+  }
+
+  /** Runs it by `spawn`, whose process is the first sign of its end. */
+  async start({ mkfifo, spawn }: { mkfifo: string; spawn: (stderr: number) => ChildProcess }): Promise<void> {
+    this.#stderr = await StderrFifo.make({ mkfifo, path: this.#options.directory.stderr })
+    const child = this.#stderr.lend(spawn)
+    this.#child = child
+    const onEnd = () => {
+      const isLapsed = child.exitCode === agentExitCodes.leaseLapsed
+      if (!this.#isReleased) void this.#finish(isLapsed ? 'lease-lapsed' : 'ended-by-itself')
+    }
+    child.once('exit', onEnd)
+    // It could not be started at all.
+    child.once('error', onEnd)
+  }
+
+  /** Goes on with what an earlier server started. */
+  async takeOver(): Promise<void> {
+    // Nothing leaves it until it is known which way it should.
+    await this.listen({ route: CLOSED })
+    this.#stderr = StderrFifo.open(this.#options.directory.stderr)
+    await this.thaw()
+    this.#isTakenOver = true
+  }
+
+  /** Called every now and then: for an end, or a reason to end, that no event tells of. */
+  look(): void {
+    if (this.#end || this.#isReleased) return
+    // Nothing in it runs, says or does anything.
+    if (this.#isFrozen && !this.#isTakenOver) return
+    const { cgroup } = this.#options
+    this.#stderr?.drain()
+    // The kernel may have ended any process of it; what is left could be anything but whole.
+    if (!this.#isFrozen && !this.#enduresOom && cgroup.oomKills() > 0) void this.#finish('out-of-memory')
+    else if (this.#isTakenOver && cgroup.isEmpty()) void this.#finish('ended-by-itself')
+  }
+
+  async connect(purpose: LinkPurpose, signal: AbortSignal): Promise<Duplex> {
+    if (!this.#link) throw new Error(`Cannot connect to instance "${this.id}": it is not started`)
+    if (purpose === 'cdp') {
+      const direct = this.#connectDirectly()
+      if (direct) return direct
+    }
+    return this.#link.connect(purpose, signal)
+  }
+
+  #connectDirectly(): Socket | undefined {
+    const { sockets, cgroup } = this.#options
+    if (!sockets || this.#end) return undefined
+    this.#namespace ??= sockets.find(() => cgroup.processes())
+    return this.#namespace === undefined
+      ? undefined
+      : sockets.connect(this.#namespace, instancePorts.devtools)
+  }
+
+  freeze(): Promise<void> {
+    return this.#oneByOne(async () => {
+      if (this.#isFrozen) return
+      await this.#options.cgroup.freeze(this.#ending.signal)
+      this.#isFrozen = true
+    })
+  }
+
+  thaw(): Promise<void> {
+    return this.#oneByOne(async () => {
+      this.#options.cgroup.thaw()
+      this.#isFrozen = false
+    })
+  }
+
+  setRoute(route: EgressRoute): void {
+    this.#egress?.setRoute(route)
+  }
+
+  async setLimits(limits: InstanceLimits): Promise<void> {
+    if (!this.#end) this.#options.cgroup.setLimits(limits)
+  }
+
+  async setBackground(isBackground: boolean): Promise<void> {
+    if (!this.#end) this.#options.cgroup.setBackground(isBackground)
+  }
+
+  setOpenings(openings: Openings): void {
+    this.#egress?.open(openings)
+  }
+
+  endureOom(): void {
+    this.#enduresOom = true
+  }
+
+  async destroy(): Promise<void> {
+    await this.#finish('destroyed')
+  }
+
+  /** Lets go of it and leaves it running. */
+  async release(): Promise<void> {
+    if (this.#end) {
+      await this.#end
+      return
+    }
+    this.#isReleased = true
+    await this.#closeListeners()
+    this.#options.directory.close()
+  }
+
+  #oneByOne(act: () => Promise<void>): Promise<void> {
+    const turn = this.#lastFreezing.then(() => {
+      if (this.#end) throw new Error(`Cannot freeze or thaw instance "${this.id}": it has ended`)
+      return act()
+    })
+    this.#lastFreezing = turn.catch(() => {})
+    return turn
+  }
+
+  #finish(reason: InstanceEnd): Promise<void> {
+    this.#end ??= this.#remove(reason)
+    return this.#end
+  }
+
+  /** Each step is tried even if one before failed: what stays is found by the next adopt(). */
+  async #remove(reason: InstanceEnd): Promise<void> {
+    const { cgroup, directory, onGone } = this.#options
+    this.#ending.abort(new Error(`Cannot freeze or thaw instance "${this.id}": it is being ended`))
+    let end = reason
+    // Until it is in the group it is the only process; from then on all that it starts are too.
+    this.#child?.kill('SIGKILL')
+    await this.#try('end its processes', () => cgroup.kill())
+    crashPoint('instance-killed')
+    await this.#try('wait for its process', () => this.#childExit())
+    await this.#try('look why it ended', () => {
+      if (reason !== 'destroyed' && cgroup.oomKills() > 0) end = 'out-of-memory'
+      if (end === 'out-of-memory') this.#lastOomKill = readOomKill(this.#options.uid)
+      const said = this.#stderr?.drain()
+      if (reason !== 'destroyed') {
+        const { exitCode, signalCode } = this.#child ?? {}
+        this.#log.info({ end, exitCode, signalCode, said }, 'instance ended by itself')
+      }
+    })
+    await this.#try('close its sockets', () => this.#closeListeners())
+    await this.#try('remove its control group', () => cgroup.remove())
+    crashPoint('instance-ungrouped')
+    await this.#try('remove its directory', () => directory.remove())
+    crashPoint('instance-removed')
+    onGone()
+    this.#isFrozen = false
+    this.#resolveEnded(end)
+  }
+
+  async #try(step: string, act: () => void | Promise<void>): Promise<void> {
+    try {
+      await act()
+    } catch (error) {
+      this.#log.error({ err: error }, `cannot ${step}`)
+    }
+  }
+
+  async #childExit(): Promise<void> {
+    const child = this.#child
+    if (!child || child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
+    await new Promise((resolve) => child.once('exit', resolve))
+  }
+
+  async #closeListeners(): Promise<void> {
+    this.#stderr?.close()
+    if (this.#namespace !== undefined) closeSync(this.#namespace)
+    this.#namespace = undefined
+    await Promise.all([this.#link?.close(), this.#egress?.close()])
+  }
+}

@@ -1,0 +1,112 @@
+// The browser sessions of logins and health checks: made as anybody's are, with the connection's profile, and seen by
+// its owner among the others.
+import type { Pool } from 'pg'
+import type { CreateBrowserRequest } from '@berth/contracts/browsers'
+import type { TelemetryRequest } from '@berth/contracts/telemetry'
+import { findBrowserById } from '../../sessions/browsers/store.ts'
+import type { BrowserService } from '../../sessions/browsers/service.ts'
+import { SessionEnded, type Session } from '../../sessions/browsers/session.ts'
+import type { Sessions } from '../../sessions/browsers/sessions.ts'
+import type { Db } from '../../platform/database/schema.ts'
+import { inTransaction } from '../../platform/database/transaction.ts'
+import type { Age } from '../../sessions/telemetry/selection.ts'
+import * as flows from './flow-store.ts'
+
+/** Without anybody who holds it, as after a kill; whoever works with it does. */
+const TIMEOUT_SECONDS = 120
+
+export interface WantedBrowser {
+  readonly projectId: string
+  readonly profileId: string
+  readonly proxyId: string | null
+  readonly isRecorded: boolean
+  readonly telemetry: TelemetryRequest | null
+  readonly telemetryAge: Age
+}
+
+export interface MadeBrowser {
+  readonly id: string
+  readonly telemetryCaptured: boolean
+}
+
+export interface LoginBrowsersOptions {
+  readonly db: Db
+  readonly pool: Pool
+  readonly browsers: Pick<BrowserService, 'create' | 'end'>
+  readonly sessions: Pick<Sessions, 'find'>
+  /** False where the host has no X server: such a session is not stealthy, either. */
+  readonly hasScreens: () => boolean
+}
+
+export class LoginBrowsers {
+  readonly #options: LoginBrowsersOptions
+
+  constructor(options: LoginBrowsersOptions) {
+    this.#options = options
+  }
+
+  /** `keep` is done in the transaction that says the session is there; what it throws ends the session. */
+  async create(wanted: WantedBrowser, keep: (tx: Db, made: MadeBrowser) => Promise<void>): Promise<Session> {
+    const { browsers, pool, sessions, hasScreens } = this.#options
+    const isSeen = hasScreens()
+    const body: CreateBrowserRequest = {
+      profile: { id: wanted.profileId },
+      headless: !isSeen,
+      stealth: isSeen,
+      timeout_seconds: TIMEOUT_SECONDS,
+      // In the place of the pages that the profile had open.
+      start_url: 'about:blank',
+      ...(wanted.proxyId !== null && { proxy_id: wanted.proxyId }),
+      ...(wanted.isRecorded && { record: {} }),
+      ...(wanted.telemetry && { telemetry: wanted.telemetry }),
+    }
+    const caller = {
+      principal: {
+        keyId: '',
+        projectId: wanted.projectId,
+        isProjectArchived: false,
+        creator: { id: '', name: null, email: '' },
+      },
+      projectId: null,
+      origin: '',
+      telemetryAge: wanted.telemetryAge,
+    }
+    const { session_id: id } = await browsers.create(caller, body, (work) =>
+      inTransaction(pool, async ({ db: tx }) => {
+        const shown = await work(tx)
+        // SAFETY: of the one operation that this is the commit of.
+        const { session_id, telemetry } = shown as { session_id: string; telemetry?: unknown }
+        await keep(tx, { id: session_id, telemetryCaptured: telemetry !== undefined })
+        return shown
+      }),
+    )
+    const session = await sessions.find(id)
+    if (!session) throw new SessionEnded('crashed')
+    return session
+  }
+
+  /** A session that was there before; undefined when it has ended. */
+  async find(id: string): Promise<Session | undefined> {
+    const session = await this.#options.sessions.find(id)
+    return session?.ending.aborted ? undefined : session
+  }
+
+  /** `first` is done in the transaction that ends it. Resolves when its row says so. */
+  async end(id: string, first?: (tx: Db) => Promise<void>): Promise<void> {
+    const { db, pool, browsers } = this.#options
+    const record = await findBrowserById(db, id)
+    if (!record) return
+    await browsers.end(record, 'deleted', (work) => inTransaction(pool, ({ db: tx }) => work(tx)), first)
+  }
+
+  /** Ends it, and saves its profile: in one transaction, so that either both happen or none does. */
+  async endSaved(
+    id: string,
+    { onConflict, first }: { onConflict: 'replace' | 'keep'; first?: (tx: Db) => Promise<void> },
+  ): Promise<void> {
+    await this.end(id, async (tx) => {
+      await first?.(tx)
+      if (!(await flows.saveAtEnd(tx, id, { onConflict }))) throw new SessionEnded('deleted')
+    })
+  }
+}

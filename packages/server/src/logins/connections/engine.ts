@@ -1,0 +1,21 @@
+// The seam between flows and what goes through pages: the rules, and the browser they see through.
+import type { Hands } from '@berth/login/hands'
+import type { Checks } from '@berth/login/memory'
+import type { CheckOutcome, LoginOptions, LoginOutcome } from '@berth/login/run'
+import type { Session } from '../../sessions/browsers/session.ts'
+
+export interface CheckOptions {
+  readonly hands: Hands
+  readonly domain: string
+  readonly allowedDomains: readonly string[]
+  readonly checks: Checks
+  readonly loginUrl: string | undefined
+  readonly signal: AbortSignal
+}
+
+export interface LoginEngine {
+  handsOf(session: Session): Hands & Disposable
+  /** Reject only when the signal fires or the browser does not do as it should. */
+  runLogin(options: LoginOptions): Promise<LoginOutcome>
+  runCheck(options: CheckOptions): Promise<CheckOutcome>
+}

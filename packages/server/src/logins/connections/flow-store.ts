@@ -1,0 +1,295 @@
+// Rows of login flows. Every change of a state goes through `moveFlow`, which holds the row and asks the table of
+// transitions, so that of two changes at once the second sees the first.
+import { createHash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import { sql, type Insertable, type Updateable } from 'kysely'
+import { announceChange } from '../../platform/database/changes.ts'
+import type { AuthFlowsTable, Db } from '../../platform/database/schema.ts'
+import { findConnection } from './store.ts'
+import { after, isOver, isWaiting, type FlowEvent } from './transitions.ts'
+import { connectionChange, type ConnectionRecord, type FlowLimits, type FlowRecord } from './types.ts'
+
+export const hashOfCode = (code: string): Buffer => createHash('sha256').update(code).digest()
+
+export async function insertFlow(
+  tx: Db,
+  flow: Omit<Insertable<AuthFlowsTable>, 'expires_at' | 'deadline_at'>,
+  { totalSeconds }: Pick<FlowLimits, 'totalSeconds'>,
+): Promise<FlowRecord> {
+  const end = sql<string>`now() + make_interval(secs => ${totalSeconds})`
+  const record = await tx
+    .insertInto('auth_flows')
+    .values({ ...flow, expires_at: end, deadline_at: end })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  await tx
+    .updateTable('auth_connections')
+    .set({ flow_id: record.id })
+    .where('id', '=', record.connection_id)
+    .execute()
+  await announceChange(tx, connectionChange(record.connection_id, record.server_id))
+  return record
+}
+
+export async function findFlow(db: Db, id: string): Promise<FlowRecord | undefined> {
+  return db.selectFrom('auth_flows').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+/**
+ * How a flow ended and what that means for its connection is one change of two rows. The connection is read after the
+ * flow, so that no end is shown with what was before it.
+ */
+export async function findWithFlow(
+  db: Db,
+  projectId: string | null,
+  connectionId: string,
+): Promise<{ connection: ConnectionRecord; flow: FlowRecord | undefined } | undefined> {
+  let connection = await findConnection(db, projectId, connectionId)
+  while (connection && connection.flow_id !== null) {
+    const flow = await findFlow(db, connection.flow_id)
+    const now = await findConnection(db, projectId, connectionId)
+    if (now && now.flow_id === connection.flow_id) return { connection: now, flow }
+    connection = now
+  }
+  return connection && { connection, flow: undefined }
+}
+
+export async function findFlows(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, FlowRecord>> {
+  if (ids.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('auth_flows')
+    .selectAll()
+    .where('id', 'in', [...ids])
+    .execute()
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+export async function lockFlow(tx: Db, id: string): Promise<FlowRecord | undefined> {
+  return tx.selectFrom('auth_flows').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
+}
+
+export type FlowChange = Omit<Updateable<AuthFlowsTable>, 'status' | 'step' | 'version'>
+
+/** Undefined: there is no such way from where it is, or the flow is no more. */
+export async function moveFlow(
+  tx: Db,
+  id: string,
+  event: FlowEvent,
+  change: FlowChange = {},
+  { waitSeconds }: Partial<Pick<FlowLimits, 'waitSeconds'>> = {},
+): Promise<FlowRecord | undefined> {
+  const record = await lockFlow(tx, id)
+  const next = record && after(record, event)
+  if (!next) return undefined
+  const question = change.question ?? null
+  // Told once, however often it is said.
+  const isSame =
+    next.status === record.status &&
+    next.step === record.step &&
+    isDeepStrictEqual(question === null ? null : JSON.parse(question), record.question)
+  if (isSame) return record
+  const moved = await tx
+    .updateTable('auth_flows')
+    .set({
+      ...change,
+      question,
+      status: next.status,
+      step: next.step,
+      version: sql<number>`version + 1`,
+      updated_at: sql<string>`now()`,
+      deadline_at:
+        isWaiting(next) && waitSeconds !== undefined
+          ? sql<string>`least(expires_at, now() + make_interval(secs => ${waitSeconds}))`
+          : sql<string>`expires_at`,
+      ...(isOver(next) && {
+        finished_at: sql<string>`now()`,
+        submission: null,
+        outcome: null,
+        handoff_code: null,
+        // Who opens the page a moment too late is to be told how it ended.
+        ...(next.status !== 'SUCCESS' && next.status !== 'FAILED' && { handoff_hash: null }),
+      }),
+    })
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  await announceChange(tx, connectionChange(moved.connection_id, moved.server_id))
+  return moved
+}
+
+/** What goes with a flow and is no change of its state. */
+export async function setOfFlow(tx: Db, id: string, change: FlowChange): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('auth_flows')
+    .set(change)
+    .where('id', '=', id)
+    .where('finished_at', 'is', null)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/** Its browser is there: whoever follows the flow may see its screen from now on. */
+export async function giveBrowser(
+  tx: Db,
+  id: string,
+  given: { browserId: string; telemetryCaptured: boolean; replayId: string | undefined },
+): Promise<boolean> {
+  const row = await tx
+    .updateTable('auth_flows')
+    .set({
+      browser_id: given.browserId,
+      telemetry_captured: given.telemetryCaptured,
+      replay_id: given.replayId ?? null,
+      version: sql<number>`version + 1`,
+      updated_at: sql<string>`now()`,
+    })
+    .where('id', '=', id)
+    .where('finished_at', 'is', null)
+    .returning(['connection_id', 'server_id'])
+    .executeTakeFirst()
+  if (row) await announceChange(tx, connectionChange(row.connection_id, row.server_id))
+  return row !== undefined
+}
+
+/** Takes what was submitted out of the row: it is in the memory of this server only, from now on. */
+export async function takeSubmission(db: Db, id: string): Promise<Buffer | undefined> {
+  const { rows } = await sql<{ submission: Buffer }>`
+    WITH taken AS (
+      SELECT id, submission FROM auth_flows
+      WHERE id = ${id} AND finished_at IS NULL AND submission IS NOT NULL FOR NO KEY UPDATE)
+    UPDATE auth_flows SET submission = NULL FROM taken WHERE auth_flows.id = taken.id
+    RETURNING taken.submission`.execute(db)
+  return rows[0]?.submission
+}
+
+/** The code is used up by this, whoever else has it. The flow, if it was good. */
+export async function useHandoff(
+  db: Db,
+  { connectionId, code }: { connectionId: string; code: string },
+): Promise<string | undefined> {
+  const row = await db
+    .updateTable('auth_flows')
+    .set({ handoff_hash: null, handoff_code: null })
+    .where('connection_id', '=', connectionId)
+    .where('handoff_hash', '=', hashOfCode(code))
+    .where((where) =>
+      where.or([where('finished_at', 'is not', null), where('deadline_at', '>', sql<string>`now()`)]),
+    )
+    .where('expires_at', '>', sql<string>`now()`)
+    // Nothing of one that another login came after, or whose connection is deleted.
+    .where('id', 'in', (where) =>
+      where
+        .selectFrom('auth_connections')
+        .select('flow_id')
+        .$narrowType<{ flow_id: string }>()
+        .where('auth_connections.id', '=', connectionId)
+        .where('auth_connections.deleted_at', 'is', null),
+    )
+    .returning('id')
+    .executeTakeFirst()
+  return row?.id
+}
+
+/** Running ones that this server has. */
+export async function listFlowsOf(db: Db, serverId: string): Promise<FlowRecord[]> {
+  return db
+    .selectFrom('auth_flows')
+    .selectAll()
+    .where('server_id', '=', serverId)
+    .where('finished_at', 'is', null)
+    .execute()
+}
+
+/** Whose time is up. One whose profile is being saved is as good as over. */
+export async function listExpired(db: Db): Promise<string[]> {
+  const rows = await db
+    .selectFrom('auth_flows')
+    .select('id')
+    .where('finished_at', 'is', null)
+    .where('outcome', 'is', null)
+    .where('deadline_at', '<=', sql<string>`now()`)
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+/** Undefined: it has time yet, or is over. */
+export async function lockExpired(tx: Db, id: string): Promise<FlowRecord | undefined> {
+  return tx
+    .selectFrom('auth_flows')
+    .selectAll()
+    .where('id', '=', id)
+    .where('finished_at', 'is', null)
+    .where('outcome', 'is', null)
+    .where('deadline_at', '<=', sql<string>`clock_timestamp()`)
+    .forNoKeyUpdate()
+    .executeTakeFirst()
+}
+
+/** Of servers that nobody has heard of for so long that they have no sessions any more. */
+export async function listOfLostServers(db: Db, silentSeconds: number): Promise<FlowRecord[]> {
+  return db
+    .selectFrom('auth_flows')
+    .selectAll()
+    .where('finished_at', 'is', null)
+    .where('server_id', 'in', (where) =>
+      where
+        .selectFrom('servers')
+        .select('id')
+        .where(sql<boolean>`seen_at < now() - make_interval(secs => ${silentSeconds})`),
+    )
+    .execute()
+}
+
+/** Whose login is done, and whose profile is saved by now or never will be. */
+export async function listSettled(db: Db): Promise<string[]> {
+  const rows = await db
+    .selectFrom('auth_flows')
+    .innerJoin('browsers', 'browsers.id', 'auth_flows.browser_id')
+    .select('auth_flows.id')
+    .where('auth_flows.finished_at', 'is', null)
+    .where('auth_flows.outcome', 'is not', null)
+    .where('browsers.profile_save', 'in', ['saved', 'conflict', 'failed'])
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+export interface BrowserSaveState {
+  readonly profile_save: 'saving' | 'saved' | 'conflict' | 'failed' | null
+  readonly profile_save_message: string | null
+}
+
+export async function saveStateOf(db: Db, browserId: string): Promise<BrowserSaveState | undefined> {
+  return db
+    .selectFrom('browsers')
+    .select(['profile_save', 'profile_save_message'])
+    .where('id', '=', browserId)
+    .executeTakeFirst()
+}
+
+/**
+ * In the transaction that ends the session: it is saved then, although it was not asked to be at first. False when it
+ * has ended before.
+ */
+export async function saveAtEnd(
+  tx: Db,
+  browserId: string,
+  { onConflict }: { onConflict: 'replace' | 'keep' },
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('browsers')
+    .set({ profile_save_changes: true, profile_on_conflict: onConflict })
+    .where('id', '=', browserId)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+export async function replayOf(db: Db, browserId: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('replays')
+    .select('id')
+    .where('browser_id', '=', browserId)
+    .orderBy('created_at')
+    .executeTakeFirst()
+  return row?.id
+}

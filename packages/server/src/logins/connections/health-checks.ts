@@ -1,0 +1,277 @@
+// Looks at connections whether they are still logged in: on their interval, by one server at a time, whichever it is; and
+// when somebody asks. What cannot be said for certain changes nothing.
+import type { Pool } from 'pg'
+import type { Logger } from 'pino'
+import { newId } from '@berth/kit/ids'
+import { pause } from '@berth/kit/pause'
+import type { CheckOutcome } from '@berth/login/run'
+import { crashPoint } from '../../platform/crash-point.ts'
+import type { CredentialResolver } from '../credentials/resolver.ts'
+import type { Db } from '../../platform/database/schema.ts'
+import { inTransaction } from '../../platform/database/transaction.ts'
+import { AppError } from '../../platform/errors.ts'
+import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
+import type { LoginBrowsers, MadeBrowser } from './browsers.ts'
+import type { LoginEngine } from './engine.ts'
+import * as flows from './flow-store.ts'
+import { nextCheck } from './schedule.ts'
+import { readMemory } from './settling.ts'
+import * as store from './store.ts'
+import { insertCheck } from './timeline-store.ts'
+import { isOver } from './transitions.ts'
+import type { ConnectionRecord, FlowLimits } from './types.ts'
+import { reauthFor } from './view.ts'
+
+/** All of one, its browser included. */
+const MOST_CHECK_MS = 120_000
+/** After which another server may take it over. */
+const CLAIM_SECONDS = 180
+const MOST_IDLE_MS = 10_000
+const LEAST_IDLE_MS = 50
+const RETRY_MS = 2_000
+
+export interface HealthChecksOptions {
+  readonly db: Db
+  readonly pool: Pool
+  readonly box: SealedBox
+  readonly serverId: string
+  readonly browsers: LoginBrowsers
+  readonly engine: LoginEngine
+  readonly credentials: Pick<CredentialResolver, 'standing'>
+  readonly limits: FlowLimits
+  readonly mostAtOnce: number
+  readonly isAble: () => boolean
+  readonly log: Logger
+}
+
+interface Look {
+  readonly startedAt: Date
+  readonly outcome: CheckOutcome
+  readonly browser: MadeBrowser | undefined
+  readonly replayId: string | undefined
+}
+
+export class HealthChecks {
+  readonly #options: HealthChecksOptions
+  readonly #closing = new AbortController()
+  readonly #running = new Set<Promise<void>>()
+  #loop: Promise<void> | undefined
+  #wake: (() => void) | undefined
+
+  constructor(options: HealthChecksOptions) {
+    this.#options = options
+  }
+
+  get count(): number {
+    return this.#running.size
+  }
+
+  async start(): Promise<void> {
+    const { db, serverId, isAble } = this.#options
+    await store.dropClaimsOf(db, serverId)
+    if (isAble()) this.#loop ??= this.#run()
+  }
+
+  /** A schedule may have changed. */
+  wake(): void {
+    this.#wake?.()
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    this.#wake?.()
+    await this.#loop
+    await Promise.allSettled(this.#running)
+  }
+
+  /** Now, whatever the schedule says. Resolves when it is done. */
+  async checkNow(connection: ConnectionRecord): Promise<void> {
+    const { db, serverId } = this.#options
+    if (connection.memory === null) {
+      throw new AppError(
+        'conflict',
+        `Cannot check connection "${connection.id}": it has never logged in; begin a login first`,
+      )
+    }
+    if (!(await store.claimCheck(db, connection.id, { serverId, seconds: CLAIM_SECONDS }))) {
+      throw new AppError(
+        'conflict',
+        `Cannot check connection "${connection.id}": it is being checked already`,
+      )
+    }
+    await this.#tracked(this.#check(connection.id))
+  }
+
+  async #run(): Promise<void> {
+    const { db, serverId, mostAtOnce, log } = this.#options
+    while (!this.#closing.signal.aborted) {
+      let waitMs = MOST_IDLE_MS
+      try {
+        if (this.#running.size < mostAtOnce) {
+          const id = await store.claimDue(db, { serverId, seconds: CLAIM_SECONDS })
+          if (id !== undefined) {
+            void this.#tracked(this.#check(id)).finally(() => this.wake())
+            continue
+          }
+          const due = await store.nextDueInSeconds(db)
+          waitMs = due === null ? MOST_IDLE_MS : Math.min(MOST_IDLE_MS, Math.max(LEAST_IDLE_MS, due * 1000))
+        }
+      } catch (error) {
+        log.warn({ err: error }, 'cannot look which connections are to be checked')
+        waitMs = RETRY_MS
+      }
+      await this.#sleep(waitMs)
+    }
+  }
+
+  async #sleep(ms: number): Promise<void> {
+    const woken = new AbortController()
+    this.#wake = () => woken.abort()
+    if (this.#closing.signal.aborted) return
+    await pause(ms, woken.signal)
+    this.#wake = undefined
+  }
+
+  #tracked(work: Promise<void>): Promise<void> {
+    this.#running.add(work)
+    const done = () => void this.#running.delete(work)
+    work.then(done, done)
+    return work
+  }
+
+  async #check(id: string): Promise<void> {
+    const { db, serverId, log } = this.#options
+    try {
+      crashPoint('login-check-claimed')
+      const connection = await store.findConnection(db, null, id)
+      if (!connection || connection.deleted_at !== null) return
+      const look = await this.#look(connection)
+      crashPoint('login-check-done')
+      // Broken off: whoever comes next looks again.
+      if (this.#closing.signal.aborted) return await store.dropClaimsOf(db, serverId)
+      await this.#record(connection, look)
+    } catch (error) {
+      log.warn({ err: error, connectionId: id }, 'cannot check a connection')
+    }
+  }
+
+  async #look(connection: ConnectionRecord): Promise<Look> {
+    const { db, browsers, engine, box, log } = this.#options
+    const { id, project_id: projectId, profile_id: profileId, proxy_id: proxyId, domain } = connection
+    const startedAt = new Date()
+    let browser: MadeBrowser | undefined
+    const late = new AbortController()
+    const timer = setTimeout(() => late.abort(new Error('It took too long')), MOST_CHECK_MS)
+    try {
+      const { checks } = readMemory(box, id, connection.memory)
+      if (!checks) throw new Error('Nothing is known of how being logged in looks')
+      const session = await browsers.create(
+        {
+          projectId,
+          profileId,
+          proxyId,
+          isRecorded: connection.record_session,
+          telemetry: connection.telemetry,
+          telemetryAge: connection.telemetry_age,
+        },
+        (_tx, made) => {
+          browser = made
+          return Promise.resolve()
+        },
+      )
+      const replayId = connection.record_session ? await flows.replayOf(db, session.id) : undefined
+      const signal = AbortSignal.any([late.signal, session.ending, this.#closing.signal])
+      let outcome: CheckOutcome
+      {
+        using hands = engine.handsOf(session)
+        outcome = await engine.runCheck({
+          hands,
+          domain,
+          allowedDomains: connection.allowed_domains,
+          checks,
+          loginUrl: connection.login_url ?? connection.learned_login_url ?? undefined,
+          signal,
+        })
+      }
+      await this.#end(session.id, outcome)
+      return { startedAt, outcome, browser, replayId }
+    } catch (error) {
+      if (browser) await browsers.end(browser.id).catch(() => {})
+      log.info({ err: error, connectionId: id }, 'a connection could not be checked')
+      const reason = error instanceof AppError ? error.message : 'The check did not come to an end'
+      const outcome: CheckOutcome = { result: 'inconclusive', reason, url: '' }
+      return { startedAt, outcome, browser, replayId: undefined }
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  /**
+   * What the look itself renewed must be kept: a site that gives another token with every visit has forgotten the one
+   * in the profile by now. A login that was saved meanwhile is the better one, and stays.
+   */
+  async #end(sessionId: string, { result }: CheckOutcome): Promise<void> {
+    const { browsers } = this.#options
+    if (result === 'in') await browsers.endSaved(sessionId, { onConflict: 'keep' })
+    else await browsers.end(sessionId)
+  }
+
+  async #record(before: ConnectionRecord, { startedAt, outcome, browser, replayId }: Look): Promise<void> {
+    const { pool } = this.#options
+    await inTransaction(pool, async ({ db: tx }) => {
+      const connection = await store.lockConnection(tx, before.id)
+      if (!connection) return
+      // It looked at a profile that is not the current one any more.
+      const isOutdated = connection.last_success_at !== before.last_success_at
+      const seen: CheckOutcome = isOutdated
+        ? { ...outcome, result: 'inconclusive', reason: 'A login succeeded meanwhile' }
+        : outcome
+      await insertCheck(tx, {
+        connectionId: connection.id,
+        startedAt,
+        result: seen.result,
+        reason: seen.reason,
+        previousStatus: connection.status,
+        browserId: browser?.id ?? null,
+        replayId: replayId ?? null,
+        telemetryCaptured: browser?.telemetryCaptured ?? false,
+      })
+      const now = new Date().toISOString()
+      const isBegun = seen.result === 'out' && (await this.#reauthenticate(tx, connection))
+      await store.updateConnection(tx, connection.id, {
+        last_auth_check_at: now,
+        checked_by: null,
+        checked_until: null,
+        next_check_at: nextCheck({ ...connection, last_auth_check_at: now }),
+        ...(seen.result === 'in' && { status: 'AUTHENTICATED' as const }),
+        ...(seen.result === 'out' && !isBegun && { status: 'NEEDS_AUTH' as const }),
+      })
+    })
+  }
+
+  /** Whether a flow is at it now, which decides what becomes of the connection. */
+  async #reauthenticate(tx: Db, connection: ConnectionRecord): Promise<boolean> {
+    const { credentials, serverId, limits } = this.#options
+    const { id, project_id: projectId, credential, flow_id: flowId } = connection
+    const flow = flowId === null ? undefined : await flows.findFlow(tx, flowId)
+    if (flow && !isOver(flow)) return true
+    if (!connection.health_checks || !connection.auto_reauth || connection.is_reauth_stopped) return false
+    const standing = credential ? await credentials.standing(tx, projectId, credential) : undefined
+    if (!reauthFor(connection, standing).can) return false
+    await flows.insertFlow(
+      tx,
+      {
+        id: newId(),
+        connection_id: id,
+        type: 'REAUTH',
+        server_id: serverId,
+        proxy_id: connection.proxy_id,
+        is_recorded: connection.record_session,
+        telemetry: connection.telemetry && JSON.stringify(connection.telemetry),
+        telemetry_age: connection.telemetry_age,
+      },
+      limits,
+    )
+    return true
+  }
+}

@@ -1,0 +1,50 @@
+// The page for the person who logs in. It is the same for every flow: which one it is for it learns from its own address,
+// of which the secret part never comes here.
+import { join } from 'node:path'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { fileNames, PageFiles } from '../../http/page-files.ts'
+import { HOSTED_PATH } from './links.ts'
+
+const hostedPage = new PageFiles({
+  directory: join(import.meta.dirname, '../../../../hosted-login/dist'),
+  path: HOSTED_PATH,
+  what: 'sign-in page',
+})
+
+/** Nothing but its own files and its own server, where the live view is, too; and nobody puts it into a page of theirs. */
+const headers = {
+  'content-security-policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "connect-src 'self'",
+    "frame-src 'self'",
+    'img-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'x-robots-tag': 'noindex',
+}
+
+export function attachHostedPage(server: FastifyInstance): void {
+  const page = `${HOSTED_PATH}/:id`
+  server.get(page, { onRequest: named(page) }, async (_request, reply) => {
+    const { html } = await hostedPage.page()
+    return reply.headers(headers).type('text/html; charset=utf-8').send(html)
+  })
+  for (const name of fileNames) {
+    const url = `${HOSTED_PATH}/${name}`
+    server.get(url, { onRequest: named(url) }, (request, reply) => hostedPage.send(name, request, reply))
+  }
+}
+
+/** For log and metrics, which know requests by their route and never by their address. */
+const named = (url: string) => (request: FastifyRequest, _reply: FastifyReply, done: () => void) => {
+  request.route = url
+  done()
+}

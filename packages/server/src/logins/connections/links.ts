@@ -1,0 +1,50 @@
+// Addresses of a flow: the page for the person, and the screen of its browser.
+import { newLink } from '../../sessions/live-view/links.ts'
+import type { SessionTokens } from '../../sessions/gateway/tokens.ts'
+import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
+import { places } from './sealed-places.ts'
+import { isOver } from './transitions.ts'
+import type { FlowRecord } from './types.ts'
+import type { FlowLinks } from './view.ts'
+
+export const HOSTED_PATH = '/auth/hosted'
+
+/** The code is in the part that browsers keep to themselves: in no log, and in no Referer. */
+export function hostedUrlOf(origin: string, connectionId: string, code: string | undefined): string {
+  const page = `${origin}${HOSTED_PATH}/${connectionId}`
+  return code === undefined ? page : `${page}#code=${code}`
+}
+
+export class LinkMaker {
+  readonly #tokens: Pick<SessionTokens, 'sign'>
+  readonly #box: SealedBox
+
+  constructor({ tokens, box }: { tokens: Pick<SessionTokens, 'sign'>; box: SealedBox }) {
+    this.#tokens = tokens
+    this.#box = box
+  }
+
+  /** Undefined for a flow that is over. Who came with the code is not given it again. */
+  of(
+    flow: FlowRecord | undefined,
+    { origin, showsCode }: { origin: string; showsCode: boolean },
+  ): FlowLinks | undefined {
+    if (!flow || isOver(flow)) return undefined
+    const { id, connection_id: connectionId, browser_id: sessionId, handoff_code: sealed } = flow
+    const code = showsCode && sealed !== null ? this.#box.open(sealed, places.handoffCode(id)) : undefined
+    return {
+      hostedUrl: hostedUrlOf(origin, connectionId, code),
+      // While a success is being saved, the session has ended.
+      liveViewUrl:
+        sessionId === null || flow.outcome !== null ? undefined : this.#screenOf(flow, { sessionId, origin }),
+    }
+  }
+
+  #screenOf(
+    { expires_at }: FlowRecord,
+    { sessionId, origin }: { sessionId: string; origin: string },
+  ): string {
+    const lifeSeconds = Math.max(1, Math.ceil((Date.parse(expires_at) - Date.now()) / 1000))
+    return newLink(this.#tokens, { sessionId, tenure: 0, origin, mode: 'control', lifeSeconds }).url
+  }
+}

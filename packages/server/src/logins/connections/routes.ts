@@ -1,0 +1,38 @@
+import * as contract from '@berth/contracts/auth-connections'
+import { callerOf } from '../../sessions/browsers/routes.ts'
+import { route, type Route } from '../../http/call.ts'
+import type { FlowEvents } from './events.ts'
+import type { HealthChecks } from './health-checks.ts'
+import { placeOf, type ConnectionService } from './service.ts'
+
+export function connectionRoutes(
+  connections: ConnectionService,
+  { events, checks }: { events: FlowEvents; checks: HealthChecks },
+): Route[] {
+  return [
+    route(contract.createConnection, (call) => connections.create(call.db, callerOf(call), call.body)),
+    route(contract.listConnections, (call) => connections.list(call.db, callerOf(call), call.query)),
+    route(contract.getConnection, (call) => connections.get(call.db, callerOf(call), call.params.id)),
+    route(contract.updateConnection, (call) =>
+      connections.update(call.db, callerOf(call), call.params.id, call.body),
+    ),
+    route(contract.deleteConnection, (call) => connections.delete(call.db, callerOf(call), call.params.id)),
+    route(contract.login, (call) => connections.login(call.db, callerOf(call), call.params.id, call.body)),
+    route(contract.submit, (call) => connections.submit(call.db, callerOf(call), call.params.id, call.body)),
+    route(contract.followConnection, async (call) => {
+      const caller = callerOf(call)
+      const { id } = await connections.find(call.db, caller, call.params.id)
+      return { body: events.follow(id, placeOf(caller)) }
+    }),
+    route(contract.listTimeline, (call) =>
+      connections.timeline(call.db, callerOf(call), call.params.id, call.query),
+    ),
+    route(contract.cancelLogin, (call) => connections.cancel(call.db, callerOf(call), call.params.id)),
+    route(contract.checkConnection, async (call) => {
+      const caller = callerOf(call)
+      await checks.checkNow(await connections.find(call.db, caller, call.params.id))
+      return call.commit((tx) => connections.get(tx, caller, call.params.id))
+    }),
+    route(contract.exchangeHandoff, (call) => connections.exchange(call.db, call.params.id, call.body.code)),
+  ]
+}

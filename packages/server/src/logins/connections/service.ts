@@ -1,0 +1,421 @@
+import { randomBytes } from 'node:crypto'
+import type {
+  CreateConnectionRequest,
+  LoginRequest,
+  LoginResponse,
+  ManagedAuth,
+  ProxyReference,
+  SubmitRequest,
+  TimelineEvent,
+  TimelineType,
+  UpdateConnectionRequest,
+} from '@berth/contracts/auth-connections'
+import { newId } from '@berth/kit/ids'
+import { readAllowedDomain, readDomain, type DomainReading } from '@berth/login/domain-name'
+import type { Caller } from '../../sessions/browsers/service.ts'
+import type { Db } from '../../platform/database/schema.ts'
+import { AppError, invalidInput } from '../../platform/errors.ts'
+import type { OffsetPage } from '../../http/call.ts'
+import { toPage } from '../../http/paging.ts'
+import { findProjectBy, lockProjects } from '../../tenancy/projects/store.ts'
+import { holdProxy } from '../../sessions/proxies/store.ts'
+import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
+import { selectAtCreation } from '../../sessions/telemetry/selection.ts'
+import type { CredentialResolver } from '../credentials/resolver.ts'
+import { endFlow } from './flow-ends.ts'
+import * as flows from './flow-store.ts'
+import type { FlowTokens } from './flow-tokens.ts'
+import { hostedUrlOf, type LinkMaker } from './links.ts'
+import { nextCheck } from './schedule.ts'
+import { places } from './sealed-places.ts'
+import * as store from './store.ts'
+import { readSubmission } from './submission.ts'
+import { listTimeline } from './timeline-store.ts'
+import { isOver, isWaiting } from './transitions.ts'
+import type { ConnectionRecord, FlowLimits, FlowRecord } from './types.ts'
+import { toManagedAuth, toTimelineEvent } from './view.ts'
+
+const CODE_BYTES = 32
+const DEFAULT_INTERVAL = 3_600
+
+export interface ConnectionServiceOptions {
+  readonly db: Db
+  readonly box: SealedBox
+  readonly serverId: string
+  readonly links: LinkMaker
+  readonly tokens: FlowTokens
+  readonly credentials: Pick<CredentialResolver, 'check' | 'standing'>
+  readonly limits: FlowLimits
+  /** Least seconds between two health checks. */
+  readonly leastInterval: number
+  readonly shortcomings: readonly string[]
+  readonly defaultProject: (db: Db) => Promise<{ id: string }>
+}
+
+export class ConnectionService {
+  readonly #options: ConnectionServiceOptions
+
+  constructor(options: ConnectionServiceOptions) {
+    this.#options = options
+  }
+
+  async create(tx: Db, caller: Caller, body: CreateConnectionRequest): Promise<ManagedAuth> {
+    const { defaultProject, leastInterval, credentials } = this.#options
+    const domain = domainOf('domain', readDomain(body.domain))
+    if (body.profile_name.trim() === '') throw invalidInput('profile_name', 'must not be blank')
+    // Or else the project could be deleted, as empty, before this is in it.
+    await lockProjects(tx)
+    const projectId = projectOf(caller) ?? (await defaultProject(tx)).id
+    const project = await findProjectBy(tx, 'id', projectId)
+    if (project?.status !== 'active') {
+      throw new AppError('project_not_found', `Cannot find an active project "${projectId}"`)
+    }
+    const loginUrl = toLoginUrl(body.login_url)
+    const allowedDomains = toAllowedDomains(body.allowed_domains ?? [])
+    const interval = this.#toInterval(body.health_check_interval) ?? Math.max(DEFAULT_INTERVAL, leastInterval)
+    const proxyId = body.proxy === undefined ? null : await this.#toProxy(tx, projectId, body.proxy)
+    if (body.credential) await credentials.check(tx, projectId, body.credential)
+    const telemetry = toTelemetry(body.browser_telemetry, caller)
+    const profileId = await store.profileNamed(tx, projectId, body.profile_name)
+    const id = await store.insertConnection(tx, {
+      project_id: projectId,
+      domain,
+      profile_id: profileId,
+      allowed_domains: allowedDomains,
+      login_url: loginUrl ?? null,
+      credential: body.credential ? JSON.stringify(body.credential) : null,
+      proxy_id: proxyId,
+      save_credentials: body.save_credentials ?? true,
+      record_session: body.record_session ?? false,
+      health_checks: body.health_checks ?? true,
+      health_check_interval: interval,
+      auto_reauth: body.auto_reauth ?? true,
+      telemetry,
+      telemetry_age: caller.telemetryAge,
+    })
+    if (id === undefined) throw alreadyExists(body, await store.findPair(tx, { profileId, domain }))
+    return this.#showById(tx, caller, id)
+  }
+
+  async list(
+    db: Db,
+    caller: Caller,
+    query: { limit?: number; offset?: number; profile_name?: string; domain?: string; query?: string },
+  ): Promise<OffsetPage<ManagedAuth[]>> {
+    const { limit = 20, offset = 0, profile_name: profileName, domain, query: part } = query
+    const rows = await store.listConnections(db, projectOf(caller), {
+      ...(profileName !== undefined && { profileName }),
+      ...(domain !== undefined && { domain: asWritten(domain) }),
+      ...(part && { query: part }),
+      limit: limit + 1,
+      offset,
+    })
+    const { items, hasMore } = toPage(rows, limit)
+    return { items: await this.#show(db, caller, items), hasMore }
+  }
+
+  async get(db: Db, caller: Caller, id: string): Promise<ManagedAuth> {
+    const found = await flows.findWithFlow(db, projectOf(caller), id)
+    if (!found || found.connection.deleted_at !== null) throw notFound(id)
+    return this.#toShown(db, caller, found)
+  }
+
+  /** One of another project is answered exactly like one that does not exist. */
+  async find(db: Db, caller: Caller, id: string): Promise<ConnectionRecord> {
+    const record = await store.findConnection(db, projectOf(caller), id)
+    if (!record || record.deleted_at !== null) throw notFound(id)
+    return record
+  }
+
+  async update(tx: Db, caller: Caller, id: string, body: UpdateConnectionRequest): Promise<ManagedAuth> {
+    const { project_id: projectId } = await this.find(tx, caller, id)
+    const record = await store.lockConnection(tx, id)
+    if (!record) throw notFound(id)
+    const interval = this.#toInterval(body.health_check_interval)
+    if (body.credential) await this.#options.credentials.check(tx, projectId, body.credential)
+    const change: store.ConnectionChange = {
+      ...(body.login_url !== undefined && {
+        login_url: toLoginUrl(body.login_url) ?? null,
+        ...(body.login_url === '' && { learned_login_url: null }),
+      }),
+      ...(body.allowed_domains && { allowed_domains: toAllowedDomains(body.allowed_domains) }),
+      // Another credential may succeed where the one before did not.
+      ...(body.credential && {
+        credential: JSON.stringify(body.credential),
+        is_reauth_stopped: false,
+      }),
+      ...(body.proxy && { proxy_id: await this.#toProxy(tx, projectId, body.proxy) }),
+      ...(body.save_credentials !== undefined && { save_credentials: body.save_credentials }),
+      ...(body.record_session !== undefined && { record_session: body.record_session }),
+      ...(body.health_checks !== undefined && { health_checks: body.health_checks }),
+      ...(interval !== undefined && { health_check_interval: interval }),
+      ...(body.auto_reauth !== undefined && { auto_reauth: body.auto_reauth }),
+      ...(body.browser_telemetry !== undefined && {
+        telemetry: toTelemetry(body.browser_telemetry, caller),
+        telemetry_age: caller.telemetryAge,
+      }),
+    }
+    const isScheduled = body.health_checks !== undefined || interval !== undefined
+    await store.updateConnection(tx, id, {
+      ...change,
+      ...(isScheduled && { next_check_at: nextCheck({ ...record, ...pick(change) }) }),
+    })
+    return this.#showById(tx, caller, id)
+  }
+
+  async delete(tx: Db, caller: Caller, id: string): Promise<void> {
+    const found = await store.findConnection(tx, projectOf(caller), id)
+    if (!found) throw notFound(id)
+    // Deleting twice is success: a client that lost the first answer asks again.
+    const record = found.deleted_at === null ? await store.lockConnection(tx, id) : undefined
+    if (!record) return
+    if (record.flow_id !== null) await endFlow(tx, record.flow_id, 'is_canceled', deletedMeanwhile)
+    await store.updateConnection(tx, id, {
+      deleted_at: new Date(),
+      memory: null,
+      next_check_at: null,
+    })
+  }
+
+  async login(tx: Db, caller: Caller, id: string, body: LoginRequest): Promise<LoginResponse> {
+    const { shortcomings, box, serverId, limits } = this.#options
+    if (shortcomings.length > 0) {
+      throw new AppError('sessions_unavailable', `Cannot log in: ${shortcomings.join('; ')}`)
+    }
+    const { project_id: projectId } = await this.find(tx, caller, id)
+    const connection = await store.lockConnection(tx, id)
+    if (!connection) throw notFound(id)
+    await this.#supersede(tx, connection)
+    const flowId = newId()
+    const code = randomBytes(CODE_BYTES).toString('base64url')
+    const isOverridden = body.browser_telemetry !== undefined
+    const flow = await flows.insertFlow(
+      tx,
+      {
+        id: flowId,
+        connection_id: id,
+        type: 'LOGIN',
+        server_id: serverId,
+        proxy_id: body.proxy ? await this.#toProxy(tx, projectId, body.proxy) : connection.proxy_id,
+        is_recorded: body.record_session ?? connection.record_session,
+        telemetry: isOverridden
+          ? toTelemetry(body.browser_telemetry, caller)
+          : connection.telemetry && JSON.stringify(connection.telemetry),
+        telemetry_age: isOverridden ? caller.telemetryAge : connection.telemetry_age,
+        handoff_hash: flows.hashOfCode(code),
+        handoff_code: box.seal(code, places.handoffCode(flowId)),
+      },
+      limits,
+    )
+    return {
+      id,
+      flow_type: flow.type,
+      flow_expires_at: flow.expires_at,
+      hosted_url: hostedUrlOf(caller.origin, id, code),
+      handoff_code: code,
+    }
+  }
+
+  /** A flow that is past its time makes room for another; any other one is in the way. */
+  async #supersede(tx: Db, { id, flow_id: flowId }: ConnectionRecord): Promise<void> {
+    const flow = flowId === null ? undefined : await flows.lockFlow(tx, flowId)
+    if (!flow || isOver(flow)) return
+    const isStale = flow.outcome === null && Date.parse(flow.deadline_at) <= Date.now()
+    if (!isStale) {
+      throw new AppError(
+        'conflict',
+        `Cannot begin a login: one is in progress until ${flow.expires_at}; POST /auth/connections/${id}/cancel ends it`,
+      )
+    }
+    await endFlow(tx, flow.id, 'is_canceled', {
+      error_code: 'session_expired',
+      error_message: 'Its time was up, and another login was begun',
+    })
+  }
+
+  async submit(tx: Db, caller: Caller, id: string, body: SubmitRequest): Promise<{ accepted: boolean }> {
+    const { box, limits } = this.#options
+    const connection = await this.find(tx, caller, id)
+    const flow = connection.flow_id === null ? undefined : await flows.lockFlow(tx, connection.flow_id)
+    const isLate = flow && Date.parse(flow.deadline_at) <= Date.now()
+    if (!flow || isOver(flow) || isLate) {
+      throw new AppError('conflict', 'Cannot submit this: no login is in progress; begin one first')
+    }
+    if (!isWaiting(flow) || !flow.question) {
+      throw new AppError('conflict', 'Cannot submit this: the login does not wait for anything just now')
+    }
+    const submission = readSubmission(body, flow.question)
+    const sealed = box.seal(JSON.stringify(submission), places.submission(flow.id))
+    await flows.moveFlow(tx, flow.id, 'submits', { submission: sealed, website_error: null }, limits)
+    return { accepted: true }
+  }
+
+  async cancel(tx: Db, caller: Caller, id: string): Promise<ManagedAuth> {
+    await this.find(tx, caller, id)
+    const connection = await store.lockConnection(tx, id)
+    if (!connection) throw notFound(id)
+    const flow = connection.flow_id === null ? undefined : await flows.lockFlow(tx, connection.flow_id)
+    if (flow && !isOver(flow) && flow.outcome !== null) {
+      throw new AppError('conflict', 'Cannot cancel the login: it has succeeded, and is being saved')
+    }
+    if (flow) {
+      await endFlow(tx, flow.id, 'is_canceled', { error_code: null, error_message: 'It was canceled' })
+    }
+    return this.#showById(tx, caller, id)
+  }
+
+  async timeline(
+    db: Db,
+    caller: Caller,
+    id: string,
+    { limit = 20, offset = 0, type }: { limit?: number; offset?: number; type?: TimelineType },
+  ): Promise<OffsetPage<TimelineEvent[]>> {
+    await this.find(db, caller, id)
+    const rows = await listTimeline(db, id, { type, limit: limit + 1, offset })
+    return toPage(rows.map(toTimelineEvent), limit)
+  }
+
+  async exchange(
+    db: Db,
+    connectionId: string,
+    code: string,
+  ): Promise<{ invocation_id: string; jwt: string }> {
+    const flowId = await flows.useHandoff(db, { connectionId, code })
+    // Whatever is wrong: who guesses learns nothing.
+    if (flowId === undefined) {
+      throw new AppError('gone', 'Cannot use this code: it was used, or its login is over; begin another one')
+    }
+    return { invocation_id: flowId, jwt: this.#options.tokens.sign(flowId) }
+  }
+
+  async #showById(db: Db, caller: Caller, id: string): Promise<ManagedAuth> {
+    const record = await store.findConnection(db, null, id)
+    if (!record) throw notFound(id)
+    return this.#showOne(db, caller, record)
+  }
+
+  async #showOne(db: Db, caller: Caller, record: ConnectionRecord): Promise<ManagedAuth> {
+    const [shown] = await this.#show(db, caller, [record])
+    return shown!
+  }
+
+  async #show(db: Db, caller: Caller, records: readonly ConnectionRecord[]): Promise<ManagedAuth[]> {
+    const found = await flows.findFlows(
+      db,
+      records.flatMap(({ flow_id }) => flow_id ?? []),
+    )
+    const shown: ManagedAuth[] = []
+    for (const record of records) {
+      const flow = record.flow_id === null ? undefined : found.get(record.flow_id)
+      shown.push(await this.#toShown(db, caller, { connection: record, flow }))
+    }
+    return shown
+  }
+
+  async #toShown(
+    db: Db,
+    caller: Caller,
+    { connection, flow }: { connection: ConnectionRecord; flow: FlowRecord | undefined },
+  ): Promise<ManagedAuth> {
+    const { links, credentials } = this.#options
+    const { credential: reference, project_id: projectId } = connection
+    const credential = reference ? await credentials.standing(db, projectId, reference) : undefined
+    return toManagedAuth(connection, { flow, credential }, links.of(flow, placeOf(caller)))
+  }
+
+  async #toProxy(tx: Db, projectId: string, { id, name }: ProxyReference): Promise<string | null> {
+    if ((id === undefined) === (name === undefined)) {
+      throw invalidInput('proxy', 'must have an id or a name, and not both')
+    }
+    if (id === '') return null
+    const [found, another] = id === undefined ? await store.findProxyByName(tx, projectId, name!) : [id]
+    if (another !== undefined) {
+      throw invalidInput('proxy.name', `names several proxies: use the id of one of them`)
+    }
+    if (found === undefined || !(await holdProxy(tx, projectId, found))) {
+      throw invalidInput('proxy', 'names no proxy of the project')
+    }
+    return found
+  }
+
+  #toInterval(seconds: number | undefined): number | undefined {
+    const { leastInterval } = this.#options
+    if (seconds !== undefined && seconds < leastInterval) {
+      throw invalidInput('health_check_interval', `must be at least ${leastInterval} seconds on this server`)
+    }
+    return seconds
+  }
+}
+
+const deletedMeanwhile: Pick<FlowRecord, 'error_code' | 'error_message'> = {
+  error_code: null,
+  error_message: 'The connection was deleted',
+}
+
+export function projectOf({ principal, projectId }: Caller): string | null {
+  return principal.projectId ?? projectId
+}
+
+/** For the addresses in an answer. */
+export function placeOf({ origin, principal }: Caller): { origin: string; showsCode: boolean } {
+  return { origin, showsCode: principal.flowId === undefined }
+}
+
+function pick({ health_checks, health_check_interval }: store.ConnectionChange) {
+  return {
+    ...(health_checks !== undefined && { health_checks }),
+    ...(health_check_interval !== undefined && { health_check_interval }),
+  }
+}
+
+function domainOf(field: string, reading: DomainReading): string {
+  if ('problem' in reading) throw invalidInput(field, reading.problem)
+  return reading.domain
+}
+
+/** To look for, one that cannot be is simply not found. */
+function asWritten(domain: string): string {
+  const reading = readDomain(domain)
+  return 'domain' in reading ? reading.domain : domain
+}
+
+function toAllowedDomains(written: readonly string[]): string[] {
+  const read = written.map((text, index) => domainOf(`allowed_domains[${index}]`, readAllowedDomain(text)))
+  return [...new Set(read)]
+}
+
+/** Undefined: none, or none any more. */
+function toLoginUrl(text: string | undefined): string | undefined {
+  if (text === undefined || text === '') return undefined
+  const url = URL.parse(text)
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    throw invalidInput('login_url', 'must be an http or https URL')
+  }
+  if (url.username || url.password) throw invalidInput('login_url', 'must not have a user name or password')
+  return text
+}
+
+/** Kept as it is asked for; what cannot be is refused now and not at the first login. */
+function toTelemetry(
+  request: CreateConnectionRequest['browser_telemetry'],
+  { telemetryAge: age }: Caller,
+): string | null {
+  if (!request) return null
+  selectAtCreation({ request, age })
+  return JSON.stringify(request)
+}
+
+function alreadyExists(
+  { profile_name, domain }: CreateConnectionRequest,
+  existingId: string | undefined,
+): AppError {
+  return new AppError(
+    'already_exists',
+    `Cannot create the connection: profile "${profile_name}" has one for ${domain} already`,
+    existingId === undefined ? {} : { fields: { existing_id: existingId } },
+  )
+}
+
+function notFound(id: string): AppError {
+  return new AppError('not_found', `Cannot find connection "${id}"`)
+}

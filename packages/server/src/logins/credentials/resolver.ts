@@ -1,0 +1,249 @@
+// From what a connection says of its credential to what a login is done with.
+import type { CredentialReference } from '@berth/contracts/credentials'
+import type { KnownValues } from '@berth/login/run'
+import { isFor } from '../providers/matching.ts'
+import { pathOf } from '../providers/service.ts'
+import type { Sources } from '../providers/sources.ts'
+import type { ItemLogin, SourceItem } from '../providers/sources/source.ts'
+import { findProviderByName, listEnabledProviders } from '../providers/store.ts'
+import type { ProviderRecord } from '../providers/types.ts'
+import type { Db } from '../../platform/database/schema.ts'
+import { AppError, invalidInput } from '../../platform/errors.ts'
+import type { CredentialSecrets } from './secrets.ts'
+import * as store from './store.ts'
+import { oneTimeCode, readTotp, type TotpSeed } from './totp.ts'
+import type { CredentialRecord, LoginValues } from './types.ts'
+import { mergeValues } from './values.ts'
+
+/** What is known of a credential without asking a provider. */
+export interface CredentialStanding {
+  readonly isExternal: boolean
+  /** Undefined: only the provider knows. */
+  readonly hasTotp: boolean | undefined
+  /** Names of the values that are not empty. Undefined: only the provider knows, or they do not open. */
+  readonly valueKeys: readonly string[] | undefined
+}
+
+/** A login that succeeded. */
+export interface KeptLogin {
+  /** As the connection has it. */
+  readonly reference: CredentialReference | undefined
+  readonly domain: string
+  readonly values: LoginValues
+  readonly ssoProvider: string | undefined
+}
+
+type ReadReference =
+  | { readonly kind: 'stored'; readonly name: string }
+  | { readonly kind: 'item'; readonly provider: string; readonly path: string }
+  | { readonly kind: 'auto'; readonly provider: string | undefined }
+
+export interface CredentialResolverOptions {
+  readonly db: Db
+  readonly secrets: CredentialSecrets
+  readonly sources: Sources
+}
+
+export class CredentialResolver {
+  readonly #options: CredentialResolverOptions
+
+  constructor(options: CredentialResolverOptions) {
+    this.#options = options
+  }
+
+  /**
+   * In the transaction that makes something refer to it: a stored one is not deleted or renamed meanwhile. Whether a
+   * provider has the item is not asked, as it may be away. Throws invalid input that names `credential`.
+   */
+  async check(tx: Db, projectId: string, reference: CredentialReference): Promise<void> {
+    const read = readReference(reference)
+    if (read.kind === 'stored') {
+      const isThere = await store.holdCredential(tx, projectId, read.name)
+      if (!isThere)
+        throw invalidInput('credential.name', `names no credential of the project ("${read.name}")`)
+      return
+    }
+    if (read.provider !== undefined && !(await findProviderByName(tx, read.provider))) {
+      throw invalidInput('credential.provider', `names no credential provider ("${read.provider}")`)
+    }
+  }
+
+  /** Undefined: there is none any more. */
+  async standing(
+    db: Db,
+    projectId: string,
+    reference: CredentialReference,
+  ): Promise<CredentialStanding | undefined> {
+    const read = readReference(reference)
+    if (read.kind === 'stored') {
+      const record = await store.findCredentialBy(db, projectId, 'name', read.name)
+      if (!record) return undefined
+      return { isExternal: false, hasTotp: record.sealed_totp !== null, valueKeys: this.#valueKeysOf(record) }
+    }
+    const providers = await this.#providersOf(db, read.provider)
+    return providers.length > 0 ? { isExternal: true, hasTotp: undefined, valueKeys: undefined } : undefined
+  }
+
+  /**
+   * Undefined: there is no such credential, or no item for the domain. Throws `provider_unreachable` where that cannot
+   * be said, and `invalid_state` for a stored one that does not open.
+   */
+  async resolve(
+    projectId: string,
+    reference: CredentialReference,
+    { domain, signal }: { domain: string; signal: AbortSignal },
+  ): Promise<KnownValues | undefined> {
+    const read = readReference(reference)
+    if (read.kind === 'stored') {
+      const record = await store.findCredentialBy(this.#options.db, projectId, 'name', read.name)
+      return record && this.#toKnown(record)
+    }
+    const isIt =
+      read.kind === 'item'
+        ? (item: SourceItem) => pathOf(item) === read.path
+        : (item: SourceItem) => item.urls.some((url) => isFor(url, domain))
+    const providers = await this.#providersOf(this.#options.db, read.provider)
+    return this.#firstLogin(providers, isIt, signal)
+  }
+
+  /**
+   * In the transaction that says the login succeeded: its values are merged into the credential that is linked, or are
+   * a new one, named after the domain. What the connection is to refer to from now on; undefined: nothing was kept.
+   */
+  async keep(tx: Db, projectId: string, login: KeptLogin): Promise<CredentialReference | undefined> {
+    const { reference, domain, values, ssoProvider } = login
+    if (!reference) return this.#keepNew(tx, projectId, { domain, values, ssoProvider })
+    const read = readReference(reference)
+    // A provider's items are the customer's to change.
+    if (read.kind !== 'stored') return reference
+    const record = await store.findCredentialBy(tx, projectId, 'name', read.name, { isLocked: true })
+    if (!record) return undefined
+    const { secrets } = this.#options
+    const before = secrets.valuesOf(record)
+    const hasNewValues = Object.entries(values).some(([name, value]) => before[name] !== value)
+    const hasNewProvider = ssoProvider !== undefined && record.sso_provider === null
+    if (hasNewValues || hasNewProvider) {
+      await store.updateCredential(tx, record, {
+        ...(hasNewValues && { sealed_values: secrets.sealValues(record, mergeValues(before, { values })) }),
+        ...(hasNewProvider && { sso_provider: ssoProvider }),
+      })
+    }
+    return reference
+  }
+
+  async #keepNew(
+    tx: Db,
+    projectId: string,
+    { domain, values, ssoProvider }: Omit<KeptLogin, 'reference'>,
+  ): Promise<CredentialReference | undefined> {
+    if (Object.keys(values).length === 0) return undefined
+    const { secrets } = this.#options
+    for (let count = 1; ; count++) {
+      const place = { id: store.newCredentialId(), project_id: projectId }
+      const name = count === 1 ? domain : `${domain} (${count})`
+      const record = await store.insertUnlessTaken(tx, {
+        ...place,
+        name,
+        domain,
+        sso_provider: ssoProvider ?? null,
+        sealed_values: secrets.sealValues(place, values),
+        sealed_totp: null,
+      })
+      if (record) return { name }
+    }
+  }
+
+  /** Those that may be asked, in order. */
+  async #providersOf(db: Db, name: string | undefined): Promise<ProviderRecord[]> {
+    if (name === undefined) return listEnabledProviders(db)
+    const provider = await findProviderByName(db, name)
+    return provider?.is_enabled ? [provider] : []
+  }
+
+  /** Of one provider that fails, another may have what the others have not. */
+  async #firstLogin(
+    providers: readonly ProviderRecord[],
+    isIt: (item: SourceItem) => boolean,
+    signal: AbortSignal,
+  ): Promise<KnownValues | undefined> {
+    const { sources } = this.#options
+    const failures: unknown[] = []
+    for (const provider of providers) {
+      try {
+        const item = (await sources.items(provider, signal)).find(isIt)
+        const login = item && (await sources.login(provider, item, signal))
+        if (login) return toKnownLogin(login)
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error
+        failures.push(error)
+      }
+    }
+    if (failures.length > 0) throw failures[0]
+    return undefined
+  }
+
+  #valueKeysOf(record: CredentialRecord): string[] | undefined {
+    try {
+      return Object.keys(usable(this.#options.secrets.valuesOf(record)))
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'invalid_state') return undefined
+      throw error
+    }
+  }
+
+  #toKnown(record: CredentialRecord): KnownValues {
+    const { secrets } = this.#options
+    return known(secrets.valuesOf(record), secrets.totpOf(record), record.sso_provider ?? undefined)
+  }
+}
+
+function toKnownLogin({ values, totpSecret }: ItemLogin): KnownValues {
+  return known(values, totpSecret === undefined ? undefined : tryTotp(totpSecret), undefined)
+}
+
+/** What a provider has may be no seed at all; then the person is asked for the code. */
+function tryTotp(totp_secret: string): TotpSeed | undefined {
+  try {
+    return readTotp({ totp_secret })
+  } catch (error) {
+    if (error instanceof AppError) return undefined
+    throw error
+  }
+}
+
+/** There is nothing to fill in of an empty one. */
+function usable(values: LoginValues): LoginValues {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''))
+}
+
+function known(
+  values: LoginValues,
+  seed: TotpSeed | undefined,
+  ssoProvider: string | undefined,
+): KnownValues {
+  return {
+    values: usable(values),
+    totp: seed && ((notBefore) => oneTimeCode(seed, { notBefore })),
+    ssoProvider,
+  }
+}
+
+function readReference({ name, provider, path, auto }: CredentialReference): ReadReference {
+  if (name !== undefined) {
+    if (provider !== undefined || path !== undefined || auto) throw wrongReference()
+    return { kind: 'stored', name }
+  }
+  if (path !== undefined) {
+    if (provider === undefined || auto) throw wrongReference()
+    if (!/^[^/].*\/.*[^/]$/.test(path)) {
+      throw invalidInput('credential.path', 'must be a vault and an item, such as Vault/Item')
+    }
+    return { kind: 'item', provider, path }
+  }
+  if (!auto) throw wrongReference()
+  return { kind: 'auto', provider }
+}
+
+function wrongReference(): AppError {
+  return invalidInput('credential', 'must be one of {name}, {provider, path} and {provider, auto: true}')
+}

@@ -1,0 +1,47 @@
+// The secrets of a credential, each sealed for its own row and project.
+import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
+import type { TotpSeed } from './totp.ts'
+import type { CredentialRecord, LoginValues, SealedPlace } from './types.ts'
+
+export class CredentialSecrets {
+  readonly #box: SealedBox
+
+  constructor(box: SealedBox) {
+    this.#box = box
+  }
+
+  /** Null for none at all. */
+  sealValues(place: SealedPlace, values: LoginValues): Buffer | null {
+    return Object.keys(values).length === 0 ? null : this.#seal(values, 'sealed_values', place)
+  }
+
+  sealTotp(place: SealedPlace, seed: TotpSeed): Buffer {
+    return this.#seal(seed, 'sealed_totp', place)
+  }
+
+  // SAFETY: of both, what was sealed for that column, or it would not open.
+
+  /** Throws `invalid_state` for what was changed or moved. */
+  valuesOf(record: CredentialRecord): LoginValues {
+    const { sealed_values: sealed } = record
+    return sealed === null ? {} : (this.#open(sealed, 'sealed_values', record) as LoginValues)
+  }
+
+  totpOf(record: CredentialRecord): TotpSeed | undefined {
+    const { sealed_totp: sealed } = record
+    return sealed === null ? undefined : (this.#open(sealed, 'sealed_totp', record) as TotpSeed)
+  }
+
+  #seal(content: object, column: SealedColumn, place: SealedPlace): Buffer {
+    return this.#box.seal(JSON.stringify(content), contextOf(column, place))
+  }
+
+  #open(sealed: Buffer, column: SealedColumn, place: SealedPlace): unknown {
+    return JSON.parse(this.#box.open(sealed, contextOf(column, place)))
+  }
+}
+
+type SealedColumn = 'sealed_values' | 'sealed_totp'
+
+const contextOf = (column: SealedColumn, { id, project_id }: SealedPlace) =>
+  `credentials/${column}/${project_id}/${id}`

@@ -1,0 +1,218 @@
+import {
+  MOST_VALUES,
+  type CreateCredentialRequest,
+  type Credential,
+  type TotpCode,
+  type UpdateCredentialRequest,
+} from '@berth/contracts/credentials'
+import { violatedConstraint } from '../../platform/database/failures.ts'
+import type { Db } from '../../platform/database/schema.ts'
+import { AppError, invalidInput } from '../../platform/errors.ts'
+import type { OffsetPage } from '../../http/call.ts'
+import { toPage } from '../../http/paging.ts'
+import type { Principal } from '../../http/principal.ts'
+import { findProjectBy, lockProjects } from '../../tenancy/projects/store.ts'
+import { readDomain } from './domain.ts'
+import type { CredentialSecrets } from './secrets.ts'
+import * as store from './store.ts'
+import { oneTimeCode, readTotp, type TotpSeed } from './totp.ts'
+import type { CredentialRecord, CredentialUse, LoginValues } from './types.ts'
+import { mergeValues } from './values.ts'
+
+/** Where a call comes from: its key, and the project a header names. */
+export interface Caller {
+  readonly principal: Principal
+  readonly projectId: string | null
+}
+
+export interface CredentialServiceOptions {
+  readonly secrets: CredentialSecrets
+  readonly uses: readonly CredentialUse[]
+  readonly defaultProject: (db: Db) => Promise<{ id: string }>
+}
+
+export class CredentialService {
+  readonly #options: CredentialServiceOptions
+
+  constructor(options: CredentialServiceOptions) {
+    this.#options = options
+  }
+
+  async create(tx: Db, caller: Caller, body: CreateCredentialRequest): Promise<Credential> {
+    const { secrets, defaultProject } = this.#options
+    checkName(body.name)
+    const domain = readDomain(body.domain)
+    if (domain === undefined) {
+      throw invalidInput('domain', 'must be a host name such as example.com, without a user name')
+    }
+    const seed = readTotp(body)
+    // Or else the project could be deleted, as empty, before this is in it.
+    await lockProjects(tx)
+    const projectId = projectOf(caller) ?? (await defaultProject(tx)).id
+    const project = await findProjectBy(tx, 'id', projectId)
+    if (project?.status !== 'active') {
+      throw new AppError('project_not_found', `Cannot find an active project "${projectId}"`)
+    }
+    const place = { id: store.newCredentialId(), project_id: projectId }
+    const record = await withFreeName(body.name, () =>
+      store.insertCredential(tx, {
+        ...place,
+        name: body.name,
+        domain,
+        sso_provider: body.sso_provider || null,
+        sealed_values: secrets.sealValues(place, body.values),
+        sealed_totp: seed ? secrets.sealTotp(place, seed) : null,
+      }),
+    )
+    return this.#show(record, seed)
+  }
+
+  async list(
+    db: Db,
+    caller: Caller,
+    query: { limit?: number; offset?: number; domain?: string; query?: string },
+  ): Promise<OffsetPage<Credential[]>> {
+    const { limit = 20, offset = 0, query: part, domain: asked } = query
+    // What is no domain is the domain of none.
+    const domain = asked ? (readDomain(asked) ?? asked) : undefined
+    const rows = await store.listCredentials(db, projectOf(caller), {
+      ...(part !== undefined && { query: part }),
+      ...(domain !== undefined && { domain }),
+      limit: limit + 1,
+      offset,
+    })
+    return toPage(rows.map(toListed), limit)
+  }
+
+  async get(db: Db, caller: Caller, idOrName: string): Promise<Credential> {
+    return this.#show(await find(db, caller, idOrName))
+  }
+
+  async update(tx: Db, caller: Caller, idOrName: string, body: UpdateCredentialRequest): Promise<Credential> {
+    const { secrets } = this.#options
+    if (body.name !== undefined) checkName(body.name)
+    const seed = readTotp(body)
+    const seen = await find(tx, caller, idOrName)
+    const record = await lockAfter(tx, seen, (credential) => this.#rename(tx, credential, body.name))
+    if (!record) throw notFound(idOrName)
+    const change: store.CredentialChange = {
+      ...(body.name !== undefined && body.name !== record.name && { name: body.name }),
+      ...(body.sso_provider !== undefined && { sso_provider: body.sso_provider || null }),
+      ...((body.values || body.remove_value_keys) && {
+        sealed_values: secrets.sealValues(record, changedValues(secrets.valuesOf(record), body)),
+      }),
+      ...(body.totp_secret !== undefined && { sealed_totp: seed ? secrets.sealTotp(record, seed) : null }),
+    }
+    if (Object.keys(change).length === 0) return this.#show(record)
+    const updated = await withFreeName(body.name, () => store.updateCredential(tx, record, change))
+    return this.#show(updated, seed)
+  }
+
+  async delete(tx: Db, caller: Caller, idOrName: string): Promise<void> {
+    const seen = await store.findCredential(tx, projectOf(caller), idOrName)
+    // Deleting twice is success: a client that lost the first answer asks again.
+    if (!seen && (await store.wasDeleted(tx, projectOf(caller), idOrName))) return
+    if (!seen) throw notFound(idOrName)
+    const record = await lockAfter(tx, seen, (credential) => this.#unlink(tx, credential))
+    if (record) await store.markDeleted(tx, record)
+  }
+
+  async #rename(tx: Db, { project_id, name }: CredentialRecord, to: string | undefined): Promise<void> {
+    if (to === undefined || to === name) return
+    for (const use of this.#options.uses) await use.renamed(tx, project_id, { from: name, to })
+  }
+
+  async #unlink(tx: Db, { project_id, name }: CredentialRecord): Promise<void> {
+    for (const use of this.#options.uses) await use.deleted(tx, project_id, name)
+  }
+
+  async totpCode(db: Db, caller: Caller, idOrName: string): Promise<TotpCode> {
+    const seed = this.#options.secrets.totpOf(await find(db, caller, idOrName))
+    if (!seed) {
+      throw new AppError(
+        'not_found',
+        `Cannot make a code of credential "${idOrName}": it has no totp_secret; set one first`,
+      )
+    }
+    const { code, expiresAt } = oneTimeCode(seed)
+    return { code, expires_at: expiresAt.toISOString() }
+  }
+
+  #show(record: CredentialRecord, seedJustSet?: TotpSeed): Credential {
+    const code = seedJustSet && oneTimeCode(seedJustSet)
+    return {
+      ...toListed(record),
+      value_keys: Object.keys(this.#options.secrets.valuesOf(record)),
+      ...(code && { totp_code: code.code, totp_code_expires_at: code.expiresAt.toISOString() }),
+    }
+  }
+}
+
+function toListed(record: CredentialRecord): Credential {
+  return {
+    id: record.id,
+    name: record.name,
+    domain: record.domain,
+    created_at: record.created_at,
+    updated_at: record.updated_at,
+    has_values: record.sealed_values !== null,
+    has_totp_secret: record.sealed_totp !== null,
+    sso_provider: record.sso_provider,
+  }
+}
+
+function changedValues(
+  before: LoginValues,
+  { values = {}, remove_value_keys = [] }: UpdateCredentialRequest,
+): LoginValues {
+  const after = mergeValues(before, { values, removed: remove_value_keys })
+  if (Object.keys(after).length > MOST_VALUES) {
+    throw invalidInput('values', `must have at most ${MOST_VALUES} together with those that are there`)
+  }
+  return after
+}
+
+/**
+ * Logins lock what refers to a credential and then the credential, so those are told first; and once more for who began
+ * to refer to it before it was locked. Undefined: it was deleted meanwhile.
+ */
+async function lockAfter(
+  tx: Db,
+  seen: CredentialRecord,
+  tell: (credential: CredentialRecord) => Promise<void>,
+): Promise<CredentialRecord | undefined> {
+  await tell(seen)
+  const record = await store.findCredentialBy(tx, seen.project_id, 'id', seen.id, { isLocked: true })
+  if (record) await tell(record)
+  return record
+}
+
+/** A credential of another project is answered exactly like one that does not exist. */
+async function find(db: Db, caller: Caller, idOrName: string): Promise<CredentialRecord> {
+  const record = await store.findCredential(db, projectOf(caller), idOrName)
+  if (!record) throw notFound(idOrName)
+  return record
+}
+
+function notFound(idOrName: string): AppError {
+  return new AppError('not_found', `Cannot find credential "${idOrName}"`)
+}
+
+function projectOf({ principal, projectId }: Caller): string | null {
+  return principal.projectId ?? projectId
+}
+
+function checkName(name: string): void {
+  if (name.trim() === '') throw invalidInput('name', 'must not be blank')
+}
+
+async function withFreeName<T>(name: string | undefined, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write()
+  } catch (error) {
+    if (violatedConstraint(error) !== 'credentials_name') throw error
+    throw new AppError('already_exists', `Cannot use name "${name}": another credential has it`, {
+      cause: error,
+    })
+  }
+}

@@ -1,0 +1,149 @@
+import { sql } from 'kysely'
+import { newId } from '@berth/kit/ids'
+import { containing } from '../../platform/database/like.ts'
+import type { Db } from '../../platform/database/schema.ts'
+import type { CredentialRecord } from './types.ts'
+
+const ID = /^cred_[a-z0-9]{24}$/
+
+const columns = [
+  'id',
+  'project_id',
+  'name',
+  'domain',
+  'sso_provider',
+  'sealed_values',
+  'sealed_totp',
+  'created_at',
+  'updated_at',
+  'deleted_at',
+] as const
+
+/** The id is known before the row: what is sealed is bound to it. */
+export const newCredentialId = (): string => newId('cred_')
+
+export type NewCredential = Pick<
+  CredentialRecord,
+  'id' | 'project_id' | 'name' | 'domain' | 'sso_provider' | 'sealed_values' | 'sealed_totp'
+>
+
+export async function insertCredential(tx: Db, credential: NewCredential): Promise<CredentialRecord> {
+  return tx.insertInto('credentials').values(credential).returning(columns).executeTakeFirstOrThrow()
+}
+
+/** Undefined when the name is taken; the transaction goes on. */
+export async function insertUnlessTaken(
+  tx: Db,
+  credential: NewCredential,
+): Promise<CredentialRecord | undefined> {
+  return tx
+    .insertInto('credentials')
+    .values(credential)
+    .onConflict((conflict) => conflict.doNothing())
+    .returning(columns)
+    .executeTakeFirst()
+}
+
+/** Null as the project: in all of them. */
+const live = (db: Db, projectId: string | null) => {
+  const query = db.selectFrom('credentials').where('deleted_at', 'is', null)
+  return projectId === null ? query : query.where('project_id', '=', projectId)
+}
+
+/** An id wins over a name that looks like one. */
+export async function findCredential(
+  db: Db,
+  projectId: string | null,
+  idOrName: string,
+): Promise<CredentialRecord | undefined> {
+  const byId = ID.test(idOrName) ? await findCredentialBy(db, projectId, 'id', idOrName) : undefined
+  return byId ?? findCredentialBy(db, projectId, 'name', idOrName)
+}
+
+export async function findCredentialBy(
+  db: Db,
+  projectId: string | null,
+  column: 'id' | 'name',
+  value: string,
+  // Locked: it stays as it is until the transaction ends.
+  { isLocked = false }: { isLocked?: boolean } = {},
+): Promise<CredentialRecord | undefined> {
+  const query = live(db, projectId)
+    .select(columns)
+    .where(column, '=', value)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(1)
+  return (isLocked ? query.forNoKeyUpdate() : query).executeTakeFirst()
+}
+
+/** Keeps it from being deleted or renamed until the transaction ends; false when there is none. */
+export async function holdCredential(tx: Db, projectId: string, name: string): Promise<boolean> {
+  const row = await live(tx, projectId).select('id').where('name', '=', name).forShare().executeTakeFirst()
+  return row !== undefined
+}
+
+export async function listCredentials(
+  db: Db,
+  projectId: string | null,
+  options: { domain?: string; query?: string; limit: number; offset: number },
+): Promise<CredentialRecord[]> {
+  const { domain, query: part, limit, offset } = options
+  let query = live(db, projectId).select(columns)
+  if (domain !== undefined) query = query.where('domain', '=', domain)
+  if (part) {
+    const pattern = containing(part)
+    query = query.where((where) =>
+      where.or([where('name', 'ilike', pattern), where('domain', 'ilike', pattern), where('id', '=', part)]),
+    )
+  }
+  return query.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(limit).offset(offset).execute()
+}
+
+export type CredentialChange = Partial<
+  Pick<CredentialRecord, 'name' | 'sso_provider' | 'sealed_values' | 'sealed_totp'>
+>
+
+export async function updateCredential(
+  tx: Db,
+  { project_id, id }: Pick<CredentialRecord, 'project_id' | 'id'>,
+  change: CredentialChange,
+): Promise<CredentialRecord> {
+  return tx
+    .updateTable('credentials')
+    .set({ ...change, updated_at: sql`now()` })
+    .where('project_id', '=', project_id)
+    .where('id', '=', id)
+    .returning(columns)
+    .executeTakeFirstOrThrow()
+}
+
+export async function wasDeleted(db: Db, projectId: string | null, id: string): Promise<boolean> {
+  let query = db
+    .selectFrom('credentials')
+    .select('id')
+    .where('id', '=', id)
+    .where('deleted_at', 'is not', null)
+  if (projectId !== null) query = query.where('project_id', '=', projectId)
+  return (await query.executeTakeFirst()) !== undefined
+}
+
+/** Its secrets go at once. */
+export async function markDeleted(
+  tx: Db,
+  { project_id, id }: Pick<CredentialRecord, 'project_id' | 'id'>,
+): Promise<void> {
+  await tx
+    .updateTable('credentials')
+    .set({ deleted_at: sql`now()`, sealed_values: null, sealed_totp: null })
+    .where('project_id', '=', project_id)
+    .where('id', '=', id)
+    .execute()
+}
+
+export async function countCredentials(db: Db, projectId: string): Promise<number> {
+  const { count } = await live(db, projectId)
+    .select(sql<number>`count(*)::int`.as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}

@@ -1,0 +1,186 @@
+import type {
+  CreateCredentialProviderRequest,
+  CredentialProvider,
+  CredentialProviderItem,
+  CredentialProviderItems,
+  CredentialProviderTestResult,
+  ProviderType,
+  UpdateCredentialProviderRequest,
+} from '@berth/contracts/credential-providers'
+import { violatedConstraint } from '../../platform/database/failures.ts'
+import type { Db } from '../../platform/database/schema.ts'
+import { AppError, invalidInput } from '../../platform/errors.ts'
+import type { OffsetPage } from '../../http/call.ts'
+import { toPage } from '../../http/paging.ts'
+import type { Sources } from './sources.ts'
+import { SourceFailure, type SourceItem } from './sources/source.ts'
+import * as store from './store.ts'
+import type { ProviderRecord } from './types.ts'
+
+const USUAL_CACHE_SECONDS = 300
+
+export class CredentialProviderService {
+  readonly #db: Db
+  readonly #sources: Sources
+
+  constructor({ db, sources }: { db: Db; sources: Sources }) {
+    this.#db = db
+    this.#sources = sources
+  }
+
+  async create(tx: Db, body: CreateCredentialProviderRequest): Promise<CredentialProvider> {
+    const { name, provider_type, token, cache_ttl_seconds = USUAL_CACHE_SECONDS } = body
+    checkName(name)
+    const server_url = this.#readServerUrl(body.server_url)
+    checkFit(provider_type, { token, server_url })
+    const id = store.newProviderId()
+    const sealed_token = this.#sources.sealToken(id, token)
+    const record = await withFreeName(name, () =>
+      store.insertProvider(tx, { id, name, provider_type, server_url, sealed_token, cache_ttl_seconds }),
+    )
+    return toProvider(record)
+  }
+
+  async list(
+    db: Db,
+    query: { limit?: number; offset?: number; query?: string },
+  ): Promise<OffsetPage<CredentialProvider[]>> {
+    const { limit = 20, offset = 0, ...filters } = query
+    const rows = await store.listProviders(db, { ...filters, limit: limit + 1, offset })
+    return toPage(rows.map(toProvider), limit)
+  }
+
+  async get(db: Db, id: string): Promise<CredentialProvider> {
+    return toProvider(await find(db, id))
+  }
+
+  async update(tx: Db, id: string, body: UpdateCredentialProviderRequest): Promise<CredentialProvider> {
+    const { name, token, enabled, priority, cache_ttl_seconds } = body
+    if (name !== undefined) checkName(name)
+    const record = await find(tx, id, { isLocked: true })
+    const server_url =
+      body.server_url === undefined ? record.server_url : this.#readServerUrl(body.server_url)
+    if (token !== undefined) checkFit(record.provider_type, { token, server_url })
+    // Or else who may change a provider could have the token that it has sent to a server of theirs.
+    else if (server_url !== record.server_url) {
+      throw invalidInput('server_url', 'can only be changed together with the token')
+    }
+    const change: store.ProviderChange = {
+      ...(name !== undefined && { name }),
+      ...(token !== undefined && { sealed_token: this.#sources.sealToken(id, token) }),
+      ...(server_url !== record.server_url && { server_url }),
+      ...(enabled !== undefined && { is_enabled: enabled }),
+      ...(priority !== undefined && { priority }),
+      ...(cache_ttl_seconds !== undefined && { cache_ttl_seconds }),
+    }
+    if (Object.keys(change).length === 0) return toProvider(record)
+    return toProvider(await withFreeName(name, () => store.updateProvider(tx, id, change)))
+  }
+
+  async delete(tx: Db, id: string): Promise<void> {
+    const record = await store.findProvider(tx, id, { isLocked: true })
+    if (!record) throw notFound(id)
+    // Deleting twice is success: a client that lost the first answer asks again.
+    if (!record.deleted_at) await store.markProviderDeleted(tx, id)
+  }
+
+  #readServerUrl(text: string | null | undefined): string | null {
+    return text ? this.#sources.readServerUrl(text) : null
+  }
+
+  async items(id: string, signal: AbortSignal): Promise<CredentialProviderItems> {
+    const items = await this.#sources.items(await find(this.#db, id), signal)
+    return { items: items.map(toItem) }
+  }
+
+  async test(id: string, signal: AbortSignal): Promise<CredentialProviderTestResult> {
+    const record = await find(this.#db, id)
+    try {
+      const vaults = await this.#sources.vaults(record, signal)
+      return { success: true, vaults: vaults.map(({ id: vaultId, name }) => ({ id: vaultId, name })) }
+    } catch (error) {
+      if (!(error instanceof SourceFailure)) throw error
+      return {
+        success: false,
+        vaults: [],
+        error: `Cannot read from credential provider "${record.name}": ${error.message}`,
+      }
+    }
+  }
+}
+
+export function pathOf({ vault, title }: SourceItem): string {
+  return `${vault.name}/${title}`
+}
+
+function toItem(item: SourceItem): CredentialProviderItem {
+  const { id, title, vault, urls } = item
+  return {
+    id,
+    title,
+    vault_id: vault.id,
+    vault_name: vault.name,
+    path: pathOf(item),
+    ...(urls.length > 0 && { urls: [...urls] }),
+  }
+}
+
+function toProvider(record: ProviderRecord): CredentialProvider {
+  return {
+    id: record.id,
+    name: record.name,
+    provider_type: record.provider_type,
+    enabled: record.is_enabled,
+    priority: record.priority,
+    cache_ttl_seconds: record.cache_ttl_seconds,
+    ...(record.server_url !== null && { server_url: record.server_url }),
+    created_at: record.created_at,
+    updated_at: record.updated_at,
+  }
+}
+
+/** Whether the token is one for that place: none is sent to where it does not belong. */
+function checkFit(
+  type: ProviderType,
+  { token, server_url }: { token: string; server_url: string | null },
+): void {
+  if (type === 'hashicorp_vault') {
+    if (server_url === null) throw invalidInput('server_url', 'is required for hashicorp_vault')
+    return
+  }
+  const isOfServiceAccount = token.startsWith('ops_')
+  if (server_url === null && !isOfServiceAccount) {
+    throw invalidInput(
+      'token',
+      'must be that of a service account (ops_…); for a Connect server give its server_url, too',
+    )
+  }
+  if (server_url !== null && isOfServiceAccount) {
+    throw invalidInput('server_url', 'is for Connect servers; the token of a service account needs none')
+  }
+}
+
+async function find(db: Db, id: string, options?: { isLocked?: boolean }): Promise<ProviderRecord> {
+  const record = await store.findProvider(db, id, options)
+  if (!record || record.deleted_at) throw notFound(id)
+  return record
+}
+
+function notFound(id: string): AppError {
+  return new AppError('not_found', `Cannot find credential provider "${id}"`)
+}
+
+function checkName(name: string): void {
+  if (name.trim() === '') throw invalidInput('name', 'must not be blank')
+}
+
+async function withFreeName<T>(name: string | undefined, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write()
+  } catch (error) {
+    if (violatedConstraint(error) !== 'credential_providers_name') throw error
+    throw new AppError('already_exists', `Cannot use name "${name}": another credential provider has it`, {
+      cause: error,
+    })
+  }
+}

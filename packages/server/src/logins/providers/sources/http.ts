@@ -1,0 +1,154 @@
+// Requests to a provider's server. The way there is judged by the egress policy; a redirect is not followed, as it
+// would take the token along.
+import { request, type IncomingMessage } from 'node:http'
+import { isIP } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { connect as connectTls } from 'node:tls'
+import { EgressRefusal } from '../../../instances/egress/refusal.ts'
+import { readConnectTarget, type Target } from '../../../instances/egress/target.ts'
+import type { Upstream } from '../../../instances/egress/upstream.ts'
+import { SourceFailure } from './source.ts'
+
+const USUAL_ANSWER_MS = 15_000
+/** Thousands of items with their addresses. */
+const MOST_ANSWER_BYTES = 8 * 1024 * 1024
+
+export interface SourceServerOptions {
+  readonly address: URL
+  readonly headers: Readonly<Record<string, string>>
+  readonly upstream: Upstream
+  /** For one answer. */
+  readonly answerMs?: number
+}
+
+/** Of adapters, which know how the token is sent. */
+export type ServerSourceOptions = Omit<SourceServerOptions, 'headers'> & { readonly token: string }
+
+export interface SourceAnswer {
+  readonly status: number
+  /** Undefined where it is none. */
+  readonly json: unknown
+}
+
+export class SourceServer {
+  readonly #options: SourceServerOptions
+
+  constructor(options: SourceServerOptions) {
+    this.#options = options
+  }
+
+  /** Below the address. Undefined for what is not there. */
+  async get(path: string, caller: AbortSignal): Promise<unknown> {
+    const { status, json } = await this.ask(path, caller)
+    if (status === 404) return undefined
+    if (status === 401 || status === 403) throw new SourceFailure(`it refuses the token (${status})`)
+    if (status >= 300 && status < 400) {
+      throw new SourceFailure(`it answers with a redirect (${status}); give the address that it leads to`)
+    }
+    if (status !== 200) throw new SourceFailure(`it answers ${status}`)
+    if (json === undefined) throw new SourceFailure('its answer is no JSON; is the address right?')
+    return json
+  }
+
+  async ask(path: string, caller: AbortSignal): Promise<SourceAnswer> {
+    const { answerMs = USUAL_ANSWER_MS } = this.#options
+    const late = AbortSignal.timeout(answerMs)
+    const signal = AbortSignal.any([caller, late])
+    try {
+      return await this.#exchange(path, signal)
+    } catch (error) {
+      caller.throwIfAborted()
+      if (error instanceof SourceFailure) throw error
+      if (late.aborted) throw new SourceFailure(`it took longer than ${answerMs / 1000} s to answer`)
+      // The cause is not told to callers, and what the server sent is in none of them.
+      throw new SourceFailure(
+        error instanceof EgressRefusal ? error.message : `the connection failed${codeOf(error)}`,
+        {
+          cause: error,
+        },
+      )
+    }
+  }
+
+  async #exchange(path: string, signal: AbortSignal): Promise<SourceAnswer> {
+    const { address, upstream } = this.#options
+    const target = targetOf(address)
+    const plain = await upstream.connect(target, signal)
+    plain.on('error', () => {})
+    const cut = () => plain.destroy()
+    signal.addEventListener('abort', cut)
+    try {
+      signal.throwIfAborted()
+      const answer = await this.#send(plain, target, path)
+      return { status: answer.statusCode ?? 0, json: parse(await readText(answer)) }
+    } finally {
+      signal.removeEventListener('abort', cut)
+      cut()
+    }
+  }
+
+  #send(plain: Duplex, { host }: Target, path: string): Promise<IncomingMessage> {
+    const { address, headers } = this.#options
+    const isSecure = address.protocol === 'https:'
+    return new Promise((resolve, reject) => {
+      const sent = request({
+        method: 'GET',
+        path: address.pathname.replace(/\/$/, '') + path,
+        headers: {
+          host: address.host,
+          accept: 'application/json',
+          'user-agent': 'Berth',
+          connection: 'close',
+          ...headers,
+        },
+        createConnection: () => (isSecure ? overTls(plain, host) : plain),
+        maxHeaderSize: 16 * 1024,
+      })
+      sent.once('response', resolve)
+      sent.on('error', reject)
+      sent.once('close', () => reject(new Error('closed without an answer')))
+      sent.end()
+    })
+  }
+}
+
+function overTls(socket: Duplex, host: string): Duplex {
+  const secured = connectTls({ socket, host, ...(isIP(host) === 0 && { servername: host }) })
+  // The request hears of it as well, while it lasts.
+  secured.on('error', () => {})
+  return secured
+}
+
+export function targetOf(address: URL): Target {
+  return readConnectTarget(
+    `${address.hostname}:${address.port || (address.protocol === 'https:' ? 443 : 80)}`,
+  )
+}
+
+async function readText(answer: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > MOST_ANSWER_BYTES) {
+      throw new SourceFailure(`its answer is larger than ${MOST_ANSWER_BYTES / 1024 / 1024} MiB`)
+    }
+    chunks.push(chunk)
+  }
+  if (!answer.complete) throw new Error('cut off')
+  return Buffer.concat(chunks).toString()
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}
+
+/** Such as ECONNREFUSED or CERT_HAS_EXPIRED, which is all that is to be said of it. */
+function codeOf(error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException
+  return typeof code === 'string' && /^[A-Z0-9_]{1,60}$/.test(code) ? ` (${code})` : ''
+}

@@ -1,0 +1,54 @@
+import { mkdirSync } from 'node:fs'
+import type { Logger } from 'pino'
+import type { Config } from '../../config/config.ts'
+import type { Connection } from './database.ts'
+import { DataDirInUse, lockDataDir } from './embedded/data-dir-lock.ts'
+import { EmbeddedPostgres } from './embedded/postgres.ts'
+import { migrate } from './migrate.ts'
+
+export interface Storage extends AsyncDisposable {
+  readonly connection: Connection
+}
+
+/** The data directory, ours alone from here on. */
+export async function claimDataDir({ BERTH_DATA_DIR: path }: Config): Promise<AsyncDisposable> {
+  mkdirSync(path, { recursive: true, mode: 0o711 })
+  return lockDataDir(path)
+}
+
+/** A PostgreSQL with our schema: the operator's, or our own in the data directory, which is claimed. */
+export async function startStorage(config: Config, log: Logger): Promise<Storage> {
+  await using cleanup = new AsyncDisposableStack()
+  let connection: Connection
+  if (config.DATABASE_URL) {
+    connection = { connectionString: config.DATABASE_URL }
+  } else {
+    const postgres = await EmbeddedPostgres.start({ dataDir: config.BERTH_DATA_DIR, log })
+    cleanup.defer(() => postgres.stop())
+    connection = postgres.connection
+  }
+  await migrate(connection).catch((error: unknown) => {
+    if (!config.DATABASE_URL) throw error
+    // Without the URL itself, which may hold a password.
+    throw new Error('Cannot use the database of DATABASE_URL', { cause: error })
+  })
+  const owned = cleanup.move()
+  return { connection, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}
+
+/** The database of the running server, or the same started for as long as it is needed. */
+export async function joinStorage(config: Config, log: Logger): Promise<Storage> {
+  await using cleanup = new AsyncDisposableStack()
+  try {
+    cleanup.use(await claimDataDir(config))
+    const { connection } = cleanup.use(await startStorage(config, log))
+    const owned = cleanup.move()
+    return { connection, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+  } catch (error) {
+    if (!(error instanceof DataDirInUse)) throw error
+    const connection = config.DATABASE_URL
+      ? { connectionString: config.DATABASE_URL }
+      : EmbeddedPostgres.connectionIn(config.BERTH_DATA_DIR)
+    return { connection, [Symbol.asyncDispose]: async () => {} }
+  }
+}

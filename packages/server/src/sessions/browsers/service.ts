@@ -1,0 +1,546 @@
+import {
+  type Browser,
+  type CreateBrowserRequest,
+  type EndReason,
+  type Tags,
+  type UpdateBrowserRequest,
+} from '@berth/contracts/browsers'
+import type { BrowserStart } from '@berth/contracts/link'
+import { hasPolicy, type Policies } from '../policies/policies.ts'
+import { crashPoint } from '../../platform/crash-point.ts'
+import { announceChange } from '../../platform/database/changes.ts'
+import { violatedConstraint } from '../../platform/database/failures.ts'
+import type { Db } from '../../platform/database/schema.ts'
+import { inTransaction } from '../../platform/database/transaction.ts'
+import { AppError, invalidInput } from '../../platform/errors.ts'
+import type { Commit, OffsetPage } from '../../http/call.ts'
+import { toPage } from '../../http/paging.ts'
+import type { Principal } from '../../http/principal.ts'
+import { AgentError } from '../../instances/agent-client.ts'
+import { NoCapacity, type Instances } from '../../instances/instances.ts'
+import { isTimeZone, localeOf, speaks } from '../stealth/locale-of.ts'
+import { selectAtCreation, selectAtUpdate, type Age } from '../telemetry/selection.ts'
+import { carriedBy, type Carried, type Carrier, type Looking } from './carried.ts'
+import type { Profile, ProfileRequest } from '@berth/contracts/profiles'
+import { resizeAmong, type ResizeGuard } from './resize.ts'
+import { SessionEnded, type Session } from './session.ts'
+import type { Sessions } from './sessions.ts'
+import * as store from './store.ts'
+import type { BrowserRecord, NewBrowser, ProxyChange } from './types.ts'
+import { toViewport } from './viewport.ts'
+import type { Belongings, BrowserView } from './view.ts'
+import type { Pool } from 'pg'
+
+/** Where a call comes from: the project it is in, and the address its URLs are to begin with. */
+export interface Caller {
+  readonly principal: Principal
+  /** Named by a header; null when none was. */
+  readonly projectId: string | null
+  /** Such as https://berth.example. */
+  readonly origin: string
+  /** How it asks for telemetry, and is told of it. */
+  readonly telemetryAge: Age
+}
+
+/** Records a session from its beginning. */
+export interface SessionRecorder<Options = object> {
+  /** Undefined: not asked for. Throws for what cannot be. */
+  check(record: CreateBrowserRequest['record'], browser: { gpu: boolean }): Options | undefined
+  recordFromStart(browser: BrowserRecord, options: Options): Promise<void>
+}
+
+/** The profiles of sessions. */
+export interface SessionProfiles {
+  /** By their ids. */
+  shown(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, Profile>>
+  /** Attaches one to a session that goes on, within the transaction that says so. */
+  attach(browser: BrowserRecord, request: ProfileRequest): Promise<(tx: Db) => Promise<void>>
+  /** For whom an attachment is: only so many at once. */
+  turn(): Promise<Disposable>
+}
+
+export interface BrowserServiceOptions {
+  readonly db: Db
+  readonly pool: Pool
+  readonly sessions: Sessions
+  readonly instances: Instances
+  readonly view: BrowserView
+  readonly policies: Pick<Policies, 'of'>
+  readonly serverId: string
+  readonly maxSessions: number
+  readonly defaultProject: (db: Db) => Promise<{ id: string }>
+}
+
+/** Those who have a say in sessions, and need this service themselves. */
+export interface Attendants {
+  readonly resizeGuards: readonly ResizeGuard[]
+  readonly recorder: SessionRecorder
+  readonly carriers: readonly Carrier[]
+  /** Where the addresses are that a session comes from, as a code of two letters; undefined: not known. */
+  readonly countryOf?: (db: Db, body: CreateBrowserRequest, projectId: string) => Promise<string | undefined>
+  readonly proxies: ProxyChanges
+  readonly profiles: SessionProfiles
+}
+
+/** Knows which proxies a session may have. */
+export interface ProxyChanges {
+  /** Undefined: nothing changes. Throws for what cannot be. */
+  changeOf(record: BrowserRecord, body: UpdateBrowserRequest): Promise<ProxyChange | undefined>
+  /** In the transaction that makes a session use it: it is not deleted meanwhile. */
+  hold(tx: Db, projectId: string, change: ProxyChange): Promise<void>
+}
+
+/** Checked, and not there yet. */
+export interface PlannedBrowser {
+  readonly browser: NewBrowser
+  readonly carried: readonly Carried[]
+}
+
+export interface Opening<T> {
+  /** Makes the row, with the place under the caps; throws when there is none. */
+  readonly reserve: (instanceId: string) => Promise<BrowserRecord>
+  /** When it runs; what it throws ends the session. */
+  readonly finish: (reserved: BrowserRecord) => Promise<T>
+}
+
+export class BrowserService {
+  readonly #options: BrowserServiceOptions
+  #attendants: Attendants | undefined
+
+  constructor(options: BrowserServiceOptions) {
+    this.#options = options
+  }
+
+  set attendants(attendants: Attendants) {
+    this.#attendants = attendants
+  }
+
+  /**
+   * The row comes first, and with it the place under the caps; then the instance; then the row says that
+   * it is there. Whatever breaks off in between is found by the row and undone.
+   */
+  async create(caller: Caller, body: CreateBrowserRequest, commit: Commit): Promise<Browser> {
+    const { db, defaultProject } = this.#options
+    const projectId = projectOf(caller) ?? (await defaultProject(db)).id
+    const planned = await this.plan(body, { projectId, telemetryAge: caller.telemetryAge })
+    const recording = this.#attendants?.recorder.check(body.record, planned.browser)
+    return this.open(planned, {
+      reserve: (instanceId) => this.#reserve(planned, instanceId),
+      finish: async (reserved) => {
+        if (recording) await this.#attendants!.recorder.recordFromStart(reserved, recording)
+        return commit(async (tx) => this.show(tx, await markStarted(tx, reserved), caller))
+      },
+    })
+  }
+
+  /** What a request asks for, checked; throws for what cannot be had. */
+  async plan(
+    body: CreateBrowserRequest,
+    place: { projectId: string; telemetryAge: Age },
+    looking: Looking = { db: this.#options.db, waits: true },
+  ): Promise<PlannedBrowser> {
+    const browser = await this.#toNewBrowser(place, body, looking.db)
+    return { browser, carried: await carriedBy(this.#attendants?.carriers ?? [], body, browser, looking) }
+  }
+
+  /** From the plan to a session: reserved by its row, started, and said to be there by `finish`. */
+  async open<T>({ browser, carried }: PlannedBrowser, { reserve, finish }: Opening<T>): Promise<T> {
+    const { sessions, instances } = this.#options
+    if (instances.shortcomings.length > 0) {
+      throw new AppError(
+        'sessions_unavailable',
+        `Cannot create a session: ${instances.shortcomings.join('; ')}`,
+      )
+    }
+    const claim = instances.claim(toStart(browser), carried)
+    crashPoint('browser-claimed')
+    const reserved = await reserve(claim.instanceId).catch((error: unknown) => {
+      claim.giveBack()
+      throw error
+    })
+    crashPoint('browser-reserved')
+    try {
+      await sessions.start(reserved, claim)
+      crashPoint('browser-started')
+      return await finish(reserved)
+    } catch (error) {
+      await sessions.end(reserved.id, 'start_failed')
+      if (error instanceof NoCapacity) {
+        throw new AppError('capacity_exhausted', `Cannot create a session: ${error.message}`, {
+          cause: error,
+          headers: { 'retry-after': '5' },
+        })
+      }
+      throw unavailable('create a session', error)
+    }
+  }
+
+  async #reserve({ browser, carried }: PlannedBrowser, instanceId: string): Promise<BrowserRecord> {
+    const { pool, serverId, maxSessions } = this.#options
+    return withFreeName(browser.name, () =>
+      inTransaction(pool, async ({ db: tx }) => {
+        const { ofOrganization, ofProject, projectCap } = await store.lockOccupancy(tx, browser.projectId)
+        if (ofOrganization >= maxSessions) throw tooMany('the organisation', maxSessions)
+        if (projectCap !== null && ofProject >= projectCap) throw tooMany('the project', projectCap)
+        let record = await store.insertBrowser(tx, browser, { serverId, instanceId })
+        for (const each of carried) record = (await each.keep?.(tx, record)) ?? record
+        return record
+      }),
+    )
+  }
+
+  async #toNewBrowser(
+    { projectId, telemetryAge: age }: { projectId: string; telemetryAge: Age },
+    body: CreateBrowserRequest,
+    db: Db,
+  ): Promise<NewBrowser> {
+    const { instances } = this.#options
+    const { headless = false, gpu = false } = body
+    if (gpu && headless) throw invalidInput('gpu', 'needs headless to be false')
+    if (gpu && !instances.capabilities.gpu) {
+      throw invalidInput('gpu', 'cannot be had: the host of this server has no GPU')
+    }
+    const stealth = body.stealth ?? false
+    if (!isWithoutScreen({ headless, stealth }) && !instances.capabilities.headful) {
+      throw headless
+        ? invalidInput('stealth', 'cannot be had: the host of this server has no X server installed')
+        : invalidInput('headless', 'must be true: the host of this server has no X server installed')
+    }
+    return {
+      projectId,
+      name: body.name ?? null,
+      tags: body.tags ?? {},
+      headless,
+      stealth,
+      gpu,
+      kioskMode: body.kiosk_mode ?? false,
+      timeoutSeconds: body.timeout_seconds ?? 60,
+      standbyAfterSeconds: this.#standbyAfter(body),
+      viewport: toViewport(body.viewport, { gpu }),
+      startUrl: toStartUrl(body.start_url),
+      proxyId: body.proxy_id || null,
+      ...(await this.#surroundings(body, projectId, db)),
+      hasChromePolicy: hasPolicy(body),
+      telemetry: selectAtCreation({ request: body.telemetry, age }),
+    }
+  }
+
+  /** What was asked for or, for a stealthy one that was told neither, what is usual where it seems to be. */
+  async #surroundings(
+    body: CreateBrowserRequest,
+    projectId: string,
+    db: Db,
+  ): Promise<Pick<NewBrowser, 'locale' | 'timezone'>> {
+    const { locale = null, timezone = null, stealth = false } = body
+    const { locales } = this.#options.instances.capabilities
+    if (timezone !== null && !isTimeZone(timezone)) {
+      throw invalidInput('timezone', `must be a time zone such as Europe/Berlin, but is "${timezone}"`)
+    }
+    if (locale !== null && !speaks(locales, locale)) {
+      throw invalidInput(
+        'locale',
+        `cannot be had: the Chromium of this server does not speak "${locale}"; is chromium-l10n installed?`,
+      )
+    }
+    if (!stealth || locale !== null || timezone !== null) return { locale, timezone }
+    const country = await this.#attendants?.countryOf?.(db, body, projectId)
+    const there = country === undefined ? undefined : localeOf(country)
+    if (!there) return { locale, timezone }
+    return { locale: speaks(locales, there.locale) ? there.locale : null, timezone: there.timezone }
+  }
+
+  #standbyAfter({ standby_after_seconds }: CreateBrowserRequest): number | null {
+    if (standby_after_seconds !== undefined && !this.#options.instances.capabilities.freeze) {
+      throw invalidInput('standby_after_seconds', 'cannot be had: the host of this server has no freezer')
+    }
+    return standby_after_seconds ?? null
+  }
+
+  async list(
+    caller: Caller,
+    query: {
+      limit?: number
+      offset?: number
+      status?: 'active' | 'deleted' | 'all'
+      include_deleted?: boolean
+      query?: string
+      tags?: Tags
+    },
+  ): Promise<OffsetPage<Browser[]>> {
+    const { limit = 20, offset = 0, include_deleted, status = 'active', query: part, tags = {} } = query
+    const { db } = this.#options
+    const rows = await store.listBrowsers(db, {
+      projectId: projectOf(caller),
+      status: include_deleted ? 'all' : status,
+      ...(part && { query: part }),
+      tags,
+      limit: limit + 1,
+      offset,
+    })
+    const shown = rows.slice(0, limit)
+    const belongings = await this.#belongingsOf(db, shown, { isList: true })
+    return toPage(
+      rows.map((row) => this.#options.view.show(row, caller, belongings)),
+      limit,
+    )
+  }
+
+  /** With all that belongs to it. */
+  async show(db: Db, record: BrowserRecord, caller: Caller): Promise<Browser> {
+    return this.#options.view.show(record, caller, await this.#belongingsOf(db, [record], { isList: false }))
+  }
+
+  async #belongingsOf(
+    db: Db,
+    rows: readonly BrowserRecord[],
+    { isList }: { isList: boolean },
+  ): Promise<Belongings> {
+    const ids = rows.flatMap(({ profile_id }) => profile_id ?? [])
+    return {
+      profiles: ids.length === 0 ? new Map() : await this.#attendants!.profiles.shown(db, ids),
+      policies: await this.#options.policies.of(rows, { isList }),
+    }
+  }
+
+  async get(
+    caller: Caller,
+    idOrName: string,
+    { includeDeleted }: { includeDeleted: boolean },
+  ): Promise<Browser> {
+    const record = await this.find(caller, idOrName, { includeDeleted })
+    return this.show(this.#options.db, record, caller)
+  }
+
+  async update(
+    caller: Caller,
+    idOrName: string,
+    body: UpdateBrowserRequest,
+    commit: Commit,
+  ): Promise<Browser> {
+    const { sessions } = this.#options
+    const record = await this.find(caller, idOrName)
+    const asked = { request: body.telemetry, age: caller.telemetryAge }
+    const telemetry = selectAtUpdate(asked, record.telemetry)
+    const proxy = await this.#attendants?.proxies.changeOf(record, body)
+    const viewport = body.viewport && toViewport(body.viewport, record)
+    if (viewport) {
+      await this.#resize(record, viewport, { force: body.viewport?.force ?? false }).catch(
+        (error: unknown) => {
+          throw unavailable('change the session', error)
+        },
+      )
+    }
+    const change: store.BrowserChange = {
+      ...(body.name !== undefined && { name: body.name || null }),
+      ...(body.tags && { tags: body.tags }),
+      ...(body.timeout_seconds !== undefined && { timeoutSeconds: body.timeout_seconds }),
+      ...(viewport && { viewport }),
+      ...(telemetry !== undefined && { telemetry }),
+      ...(proxy && { proxy }),
+    }
+    const { profiles } = this.#attendants!
+    const attach = body.profile && (await profiles.attach(record, body.profile))
+    let updated: BrowserRecord | undefined
+    using turn = new DisposableStack()
+    if (attach) turn.use(await profiles.turn())
+    const answer = await withFreeName(body.name ?? null, () =>
+      commit(async (tx) => {
+        await attach?.(tx)
+        if (proxy) await this.#attendants!.proxies.hold(tx, record.project_id, proxy)
+        const changed = await store.updateBrowser(tx, record.id, change)
+        if (!changed) throw notFound(idOrName)
+        await announceChange(tx, `browser:${record.id}`)
+        updated = changed
+        return this.show(tx, changed, caller)
+      }),
+    ).catch((error: unknown) => {
+      throw unavailable('change the session', error)
+    })
+    // What happens after the answer is captured as it says.
+    if (telemetry !== undefined) await sessions.capture(updated!)
+    // Nothing leaves by the old way after the answer; also when this repeats what was answered with 503.
+    const isAboutProxy = (body.proxy_id ?? body.disable_default_proxy) !== undefined
+    if (isAboutProxy) await sessions.reroute(updated!)
+    return answer
+  }
+
+  async #resize(
+    browser: BrowserRecord,
+    { width, height }: NewBrowser['viewport'],
+    { force }: { force: boolean },
+  ): Promise<void> {
+    const { sessions } = this.#options
+    const isSame = width === browser.viewport_width && height === browser.viewport_height
+    const session = isSame ? undefined : await sessions.find(browser.id)
+    const resize = () => sessions.shape(browser.id, { width, height })
+    if (!session) return resize()
+    await resizeAmong(this.#attendants?.resizeGuards ?? [], { session, browser, force, resize })
+  }
+
+  /** As a browser of a pool is for the next who has it, whatever the one before changed. */
+  async putBack(
+    record: BrowserRecord,
+    { viewport: asked, proxy_id: proxyId = '' }: Pick<CreateBrowserRequest, 'viewport' | 'proxy_id'>,
+  ): Promise<BrowserRecord> {
+    const { sessions, pool } = this.#options
+    const { proxies } = this.#attendants!
+    const viewport = toViewport(asked, record)
+    const { width, height } = viewport
+    const isResized = width !== record.viewport_width || height !== record.viewport_height
+    const isRerouted = (record.proxy_id ?? '') !== proxyId || record.is_default_proxy_disabled
+    if (!isResized && !isRerouted) return record
+    // Throws for a proxy that is no more.
+    await proxies.changeOf(record, { proxy_id: proxyId })
+    if (isResized) await sessions.shape(record.id, { width, height })
+    const proxy = { proxyId: proxyId || null, isDefaultProxyDisabled: false }
+    const updated = await inTransaction(pool, async ({ db: tx }) => {
+      if (isRerouted) await proxies.hold(tx, record.project_id, proxy)
+      const changed = await store.updateBrowser(tx, record.id, { viewport, ...(isRerouted && { proxy }) })
+      if (!changed) throw notFound(record.id)
+      await announceChange(tx, `browser:${record.id}`)
+      return changed
+    })
+    if (isRerouted) await sessions.reroute(updated)
+    return updated
+  }
+
+  /** Answers when the row says so; the instance is gone a moment later. */
+  async delete(caller: Caller, idOrName: string, commit: Commit): Promise<void> {
+    const record = await this.find(caller, idOrName, { includeDeleted: true })
+    if (record.deleted_at) return
+    await this.end(record, 'deleted', commit)
+  }
+
+  /** `first` is done in the same transaction. */
+  async end(
+    record: BrowserRecord,
+    reason: EndReason,
+    commit: Commit,
+    first?: (tx: Db) => Promise<void>,
+  ): Promise<void> {
+    const uptimeMs = this.#options.sessions.uptimeOf(record.id)
+    await commit(async (tx) => {
+      await first?.(tx)
+      await store.markEnded(tx, record.id, { reason, ...(uptimeMs !== undefined && { uptimeMs }) })
+      // Whichever server has it ends it.
+      await announceChange(tx, `browser:${record.id}`)
+    })
+    crashPoint('browser-deleted')
+    // Announcements take a moment, and nobody may come in after the answer.
+    this.#options.sessions.shut(record, reason)
+  }
+
+  /** To do something in it. One that runs here is found without asking the database. */
+  async session(caller: Caller, idOrName: string): Promise<Session> {
+    const { sessions } = this.#options
+    const here = sessions.findHere(idOrName)
+    const projectId = projectOf(caller)
+    const isSeen = here && (projectId === null || here.projectId === projectId)
+    if (isSeen && !here.ending.aborted && !here.isIdle) return here.current
+    const record = await this.find(caller, idOrName)
+    const session = await sessions.findAt(record.id, record.tenure)
+    if (!session || session.ending.aborted) throw notFound(idOrName)
+    return session
+  }
+
+  /** Of a session that may have ended. */
+  async idOf(caller: Caller, idOrName: string): Promise<string> {
+    return (await this.find(caller, idOrName, { includeDeleted: true })).id
+  }
+
+  /** The project of a session that has not ended, and is in the hands that are asked for. */
+  async projectOf(sessionId: string, tenure: number): Promise<string | undefined> {
+    const here = this.#options.sessions.findHere(sessionId)
+    if (here?.ending.aborted) return undefined
+    if (here?.tenure === tenure && !here.isIdle) return here.projectId
+    const record = await store.findBrowserById(this.#options.db, sessionId)
+    if (!record || record.deleted_at || record.is_starting || record.tenure !== tenure) return undefined
+    return record.pool_id === null || record.leased_at !== null ? record.project_id : undefined
+  }
+
+  async find(
+    caller: Caller,
+    idOrName: string,
+    { includeDeleted = false }: { includeDeleted?: boolean } = {},
+  ): Promise<BrowserRecord> {
+    const record = await store.findBrowser(this.#options.db, projectOf(caller), idOrName)
+    if (!record || record.is_starting || (record.deleted_at && !includeDeleted)) throw notFound(idOrName)
+    return record
+  }
+}
+
+async function markStarted(tx: Db, { id }: BrowserRecord): Promise<BrowserRecord> {
+  const record = await store.markStarted(tx, id)
+  if (!record) throw new AppError('conflict', 'Cannot create the session: it was ended meanwhile')
+  return record
+}
+
+export function projectOf({ principal, projectId }: Caller): string | null {
+  return principal.projectId ?? projectId
+}
+
+/** Never a flag and never a script: only what one would type to go somewhere. */
+export function toStartUrl(text: string | undefined): string | null {
+  if (text === undefined || text === '') return null
+  const url = URL.parse(text)
+  const isPage = url?.protocol === 'http:' || url?.protocol === 'https:'
+  // Other about: addresses are Chromium's own pages by another name.
+  if (!isPage && text !== 'about:blank') {
+    throw invalidInput('start_url', 'must be an http or https URL, or about:blank')
+  }
+  return text
+}
+
+/**
+ * A Chromium without a screen says so, in its user agent and to scripts. It can be told to be silent about it, but then
+ * its client hints are empty, which is as telling. So a stealthy one has a screen, even if nobody is to see it.
+ */
+function isWithoutScreen({ headless, stealth }: Pick<NewBrowser, 'headless' | 'stealth'>): boolean {
+  return headless && !stealth
+}
+
+function toStart(browser: NewBrowser): BrowserStart {
+  const { viewport, kioskMode, locale, timezone } = browser
+  return {
+    headless: isWithoutScreen(browser),
+    width: viewport.width,
+    height: viewport.height,
+    kiosk: kioskMode,
+    ...(locale !== null && { locale }),
+    ...(timezone !== null && { timezone }),
+  }
+}
+
+/** For an instance that does not do as it should, or whose session ends; anything else stays what it is. */
+function unavailable(action: string, error: unknown): unknown {
+  if (error instanceof SessionEnded) {
+    return new AppError('conflict', `Cannot ${action}: it has just ended`, { cause: error })
+  }
+  if (!(error instanceof AgentError)) return error
+  // What follows is the output of programs, which the log has.
+  const [why] = error.message.split('\n', 1)
+  return new AppError('unavailable', `Cannot ${action}: ${why}`, { cause: error })
+}
+
+function tooMany(whose: string, cap: number): AppError {
+  return new AppError(
+    'too_many_sessions',
+    `Cannot create a session: ${whose} has its ${cap} concurrent sessions; end one or raise the limit`,
+    { headers: { 'retry-after': '1' } },
+  )
+}
+
+function notFound(idOrName: string): AppError {
+  return new AppError('not_found', `Cannot find browser session "${idOrName}"`)
+}
+
+export async function withFreeName<T>(name: string | null, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write()
+  } catch (error) {
+    if (violatedConstraint(error) !== 'browsers_name') throw error
+    throw new AppError('already_exists', `Cannot use name "${name}": another active session has it`, {
+      cause: error,
+    })
+  }
+}

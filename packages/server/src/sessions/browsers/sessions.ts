@@ -1,0 +1,371 @@
+// The live sessions of this server: which row has which instance, from its start to its end, and over
+// a restart of the server.
+import type { Logger } from 'pino'
+import type { EndReason } from '@berth/contracts/browsers'
+import type { Shape } from '@berth/contracts/link'
+import type { Db } from '../../platform/database/schema.ts'
+import { announceChange } from '../../platform/database/changes.ts'
+import { AppError } from '../../platform/errors.ts'
+import type { Peers } from '../replicas/peers.ts'
+import type { Instance } from '../../instances/driver.ts'
+import type { Claim, Instances, ReadyInstance } from '../../instances/instances.ts'
+import type { Telemetry } from '../telemetry/telemetry.ts'
+import { LiveSession } from './live-session.ts'
+import { Routing, type RouteOf } from './routing.ts'
+import { awake, type Session } from './session.ts'
+import type { PooledSession, Tenure } from './turn.ts'
+import * as store from './store.ts'
+import type { BrowserRecord, EndedBrowser } from './types.ts'
+
+/** After that long without activity an instance is frozen. */
+const STANDBY_AFTER_MS = 5_000
+const standbyRule = ({ standby_after_seconds: seconds }: BrowserRecord) => ({
+  whenFreeMs: STANDBY_AFTER_MS,
+  whenSilentMs: seconds === null ? null : seconds * 1000,
+})
+const RECONCILE_MS = 10_000
+/** While the database does not take the end of a session. */
+const RECORD_AGAIN_MS = 1_000
+/** Beyond the lease: a server that nobody has heard of for so long has no instances any more. */
+const LOST_MARGIN_SECONDS = 30
+
+function tenureOf({ pool_id, tenure, leased_at }: BrowserRecord): Tenure | undefined {
+  return pool_id === null ? undefined : { number: tenure, isIdle: leased_at === null }
+}
+
+/** One that waits in its pool may do so for ever. */
+function timeoutOf(record: BrowserRecord): number | null {
+  return tenureOf(record)?.isIdle ? null : record.timeout_seconds
+}
+
+function atTenure(session: LiveSession | undefined, tenure: number): PooledSession | undefined {
+  return session?.tenure === tenure && !session.isIdle ? session.current : undefined
+}
+
+export interface SessionsOptions {
+  readonly db: Db
+  readonly instances: Instances
+  readonly serverId: string
+  readonly peers: Peers
+  readonly leaseSeconds: number
+  /** What is still wanted of an instance when its session has ended; it waits for that. */
+  readonly beforeDestroy?: (ended: EndedSession) => Promise<void>
+  readonly telemetry: Telemetry
+  readonly routeOf: RouteOf
+  readonly log: Logger
+}
+
+export interface EndedSession {
+  readonly id: string
+  readonly instance: Instance
+  readonly reason: EndReason
+  readonly hasProfile: boolean
+}
+
+interface End {
+  readonly reason: EndReason
+  readonly uptimeMs?: number
+}
+
+export class Sessions {
+  readonly #options: SessionsOptions
+  readonly #live = new Map<string, LiveSession>()
+  readonly #ending = new Map<string, Promise<void>>()
+  /** Ends that the database did not take yet. */
+  readonly #unrecorded = new Map<string, End>()
+  readonly #routing: Routing
+  readonly #timer: NodeJS.Timeout
+  #address: string | null = null
+
+  constructor(options: SessionsOptions) {
+    this.#options = options
+    this.#routing = new Routing(options)
+    this.#timer = setInterval(() => void this.#reconcile(), RECONCILE_MS)
+    this.#timer.unref()
+  }
+
+  get count(): number {
+    return this.#live.size
+  }
+
+  /** Only of this server. */
+  findHere(id: string): LiveSession | undefined {
+    return this.#live.get(id)
+  }
+
+  /** On whichever server it is, and in whose hands it is now. */
+  find(id: string): Session | undefined | Promise<Session | undefined> {
+    return this.#live.get(id)?.current ?? this.#options.peers.find(id)
+  }
+
+  /** For who has a token: the session while it is in the hands that the token was made for. */
+  findAt(id: string, tenure: number): Session | undefined | Promise<Session | undefined> {
+    const isHere = this.#live.has(id)
+    return isHere ? this.findHereAt(id, tenure) : this.#options.peers.find(id, tenure)
+  }
+
+  /** The same of this server only. */
+  findHereAt(id: string, tenure: number): PooledSession | undefined | Promise<PooledSession | undefined> {
+    const session = this.#live.get(id)
+    if (!session || session.tenure === tenure) return atTenure(session, tenure)
+    // Another server may have leased it a moment ago, and the word of it be under way.
+    return this.changed(id).then(() => atTenure(this.#live.get(id), tenure))
+  }
+
+  /** From now on other servers reach this one. */
+  async listening(address: string): Promise<void> {
+    this.#address = address
+    await this.#sayHere()
+  }
+
+  async #sayHere(): Promise<void> {
+    const { db, serverId } = this.#options
+    await store.sawServer(db, { id: serverId, address: this.#address })
+  }
+
+  uptimeOf(id: string): number | undefined {
+    return this.#live.get(id)?.uptimeMs
+  }
+
+  /** Rows and instances that an earlier run of this server left: those that match go on, and are taken out. */
+  async resume(found: Map<string, ReadyInstance>): Promise<void> {
+    const { db, serverId, log } = this.#options
+    await this.#sayHere()
+    let resumed = 0
+    for (const record of await store.listOfServer(db, serverId)) {
+      const ready = record.instance_id === null ? undefined : found.get(record.instance_id)
+      if (!ready || record.is_starting) {
+        await store.markEnded(db, record.id, { reason: record.is_starting ? 'start_failed' : 'lost' })
+        continue
+      }
+      found.delete(ready.instance.id)
+      const session = this.#watch(record, ready, { isAdopted: true })
+      // Nothing leaves it before; what keeps it from being known is tried again later.
+      void this.#routing.follow(session, record).catch(() => {})
+      void this.#capture(session, record)
+      resumed++
+    }
+    for (const { id, instance_id, end_reason } of await store.listUnsaved(db, serverId)) {
+      const ready = instance_id === null ? undefined : found.get(instance_id)
+      if (!ready || end_reason === null) continue
+      found.delete(ready.instance.id)
+      const { instance } = ready
+      this.#track(id, this.#destroy({ id, instance, reason: end_reason, hasProfile: true }))
+    }
+    if (resumed > 0) log.info({ sessions: resumed }, 'sessions resumed')
+  }
+
+  async start(record: BrowserRecord, claim: Claim): Promise<void> {
+    const session = this.#watch(record, await claim.open(), { isAdopted: false })
+    this.#routing.begin(session, record)
+    // Before anything happens in it.
+    if (record.telemetry) await this.#capture(session, record)
+    if (record.start_url !== null) {
+      // Fire and forget, as is promised; the session does not depend on it.
+      const { start_url } = record
+      awake(session, (agent) => agent.shape({ start_url })).catch(() => {})
+    }
+  }
+
+  /** It is the session that matters: what keeps it from being captured is tried again later. */
+  async #capture(
+    session: LiveSession,
+    { telemetry, telemetry_version: version }: BrowserRecord,
+  ): Promise<void> {
+    try {
+      await session.capture(telemetry, version)
+    } catch (error) {
+      if (session.ending.aborted) return
+      this.#options.log.warn({ err: error, sessionId: session.id }, 'cannot capture events as asked for yet')
+    }
+  }
+
+  /** On whichever server it is: at once for who asked for it, and by its owner in any case. */
+  async capture(record: BrowserRecord): Promise<void> {
+    const session = this.#live.get(record.id)
+    if (session) return this.#capture(session, record)
+    const { telemetry, telemetry_version: version } = record
+    const remote = await this.#options.peers.find(record.id)
+    if (!remote) return
+    try {
+      await awake(remote, (agent) => agent.setTelemetry({ categories: telemetry ?? [], version }))
+    } catch {
+      // Its owner is told of the change, too.
+    }
+  }
+
+  /** Its proxy was changed: when this resolves nothing leaves by the old way, on whichever server it is. */
+  async reroute(record: BrowserRecord): Promise<void> {
+    const session = this.#live.get(record.id)
+    if (session) await this.#routing.follow(session, record)
+    else await this.#routing.followedElsewhere(record)
+  }
+
+  #watch(
+    record: BrowserRecord,
+    { instance, agent }: ReadyInstance,
+    { isAdopted }: { isAdopted: boolean },
+  ): LiveSession {
+    const { telemetry: selection, telemetry_version: version } = record
+    const isTold = isAdopted && (selection !== null || version > 0)
+    const before = { version: selection === null && !isTold ? version : -1, isTold }
+    const session = new LiveSession({
+      telemetry: this.#options.telemetry.collector(record.id, { instance, before }),
+      id: record.id,
+      projectId: record.project_id,
+      instance,
+      agent,
+      timeoutSeconds: timeoutOf(record),
+      tenure: tenureOf(record),
+      standby: this.#options.instances.capabilities.freeze ? standbyRule(record) : null,
+      uptimeMs: Number(record.uptime_ms),
+      hasProfile: record.profile_id !== null,
+      log: this.#options.log,
+      onEnd: (ended, reason) => void this.#finish(ended, reason),
+    })
+    this.#live.set(record.id, session)
+    return session
+  }
+
+  async shape(id: string, shape: Shape): Promise<void> {
+    const session = await this.find(id)
+    if (!session) throw new AppError('conflict', 'Cannot change the session: it has just ended')
+    await awake(session, (agent) => agent.shape(shape))
+  }
+
+  /** Its row was changed, by this server or by another. */
+  async changed(id: string): Promise<void> {
+    const { db, log, peers } = this.#options
+    if (!this.#live.has(id) && !peers.isWatching(id)) return
+    try {
+      const record = await store.findBrowserById(db, id)
+      if (!record) return
+      const session = this.#live.get(id)
+      if (session) session.hasProfile = record.profile_id !== null
+      if (record.end_reason) {
+        session?.end(record.end_reason)
+        peers.ended(id, record.end_reason)
+        return
+      }
+      peers.passed(id, record.tenure)
+      if (session) {
+        // Read before another change was, and late.
+        if (record.tenure < session.tenure) return
+        const tenure = tenureOf(record)
+        if (tenure) session.pass(tenure)
+        session.timeoutSeconds = timeoutOf(record)
+        await this.#routing.follow(session, record).catch(() => {})
+        await this.#capture(session, record)
+      }
+    } catch (error) {
+      log.warn({ err: error, sessionId: id }, 'cannot see what changed in a session')
+    }
+  }
+
+  /** Its row has ended: if it is here, it takes nobody in any more. The rest follows by itself. */
+  shut({ id, profile_id }: EndedBrowser, reason: EndReason): void {
+    const session = this.#live.get(id)
+    if (!session) return
+    session.hasProfile = profile_id !== null
+    session.end(reason)
+  }
+
+  /** Whether something of it is here, also after its end. */
+  has(id: string): boolean {
+    return this.#live.has(id) || this.#ending.has(id)
+  }
+
+  /** Resolves when the row says so and nothing of its instance is left. */
+  async end(id: string, reason: EndReason): Promise<void> {
+    const session = this.#live.get(id)
+    if (!session) {
+      this.#unrecorded.set(id, { reason })
+      await this.#record(id)
+      return
+    }
+    session.end(reason)
+    await this.#ending.get(id)
+  }
+
+  #finish(session: LiveSession, reason: EndReason): Promise<void> {
+    const { log } = this.#options
+    const finishing = (async () => {
+      const uptimeMs = session.uptimeMs
+      this.#unrecorded.set(session.id, { reason, uptimeMs })
+      const { id, instance, hasProfile } = session
+      await Promise.all([this.#destroy({ id, instance, reason, hasProfile }), this.#record(id)])
+      await session.telemetry.close()
+      log.info({ sessionId: session.id, reason, uptimeMs }, 'session ended')
+    })()
+      .catch((error: unknown) => log.error({ err: error, sessionId: session.id }, 'cannot end a session'))
+      .finally(() => {
+        this.#live.delete(session.id)
+        this.#ending.delete(session.id)
+        this.#options.telemetry.forget(session.telemetry)
+      })
+    this.#ending.set(session.id, finishing)
+    return finishing
+  }
+
+  async #destroy(ended: EndedSession): Promise<void> {
+    await this.#options.beforeDestroy?.(ended).catch((error: unknown) => {
+      const sessionId = ended.id
+      this.#options.log.warn({ err: error, sessionId }, 'an instance ended before all was taken from it')
+    })
+    await ended.instance.destroy()
+  }
+
+  /** Of a session that is no more, but for this. */
+  #track(id: string, work: Promise<void>): void {
+    const { log } = this.#options
+    const tracked = work
+      .catch((error: unknown) => log.error({ err: error, sessionId: id }, 'cannot end a session'))
+      .finally(() => this.#ending.delete(id))
+    this.#ending.set(id, tracked)
+  }
+
+  async #record(id: string): Promise<void> {
+    const end = this.#unrecorded.get(id)
+    if (!end) return
+    try {
+      const { db } = this.#options
+      // Its clients may be connected to other servers, which tell them why.
+      if (await store.markEnded(db, id, end)) await announceChange(db, `browser:${id}`)
+      this.#unrecorded.delete(id)
+    } catch (error) {
+      this.#options.log.warn({ err: error, sessionId: id }, 'cannot record the end of a session yet')
+      setTimeout(() => void this.#record(id), RECORD_AGAIN_MS).unref()
+    }
+  }
+
+  /** Rows and reality, put together again now and then: what was missed, and what other servers left. */
+  async #reconcile(): Promise<void> {
+    const { db, leaseSeconds, log } = this.#options
+    try {
+      await this.#sayHere()
+      const sessions = [...this.#live.values()]
+      if (sessions.length > 0) {
+        await store.keepUptimes(db, new Map(sessions.map(({ id, uptimeMs }) => [id, uptimeMs])))
+      }
+      // An announcement may have been missed; a session whose row has ended must not live on.
+      await Promise.all(sessions.map(({ id }) => this.changed(id)))
+      for (const { id } of await store.listOfLostServers(db, leaseSeconds + LOST_MARGIN_SECONDS)) {
+        await store.markEnded(db, id, { reason: 'lost' })
+      }
+    } catch (error) {
+      log.warn({ err: error }, 'cannot reconcile sessions')
+    }
+  }
+
+  /** Ends all, or leaves them to the next server: the ids of their instances. Nothing is watched any more. */
+  async close({ endAll }: { endAll: boolean }): Promise<string[]> {
+    clearInterval(this.#timer)
+    const sessions = [...this.#live.values()]
+    if (endAll) await Promise.all(sessions.map((session) => this.end(session.id, 'server_stopped')))
+    await Promise.all(this.#ending.values())
+    for (const session of this.#live.values()) session.release()
+    await Promise.all([...this.#live.values()].map((session) => session.telemetry.release()))
+    await this.#options.telemetry.inbox.flush()
+    return [...this.#live.values()].map((session) => session.instance.id)
+  }
+}

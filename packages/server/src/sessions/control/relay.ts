@@ -1,0 +1,67 @@
+// A request that the browser of a session sends for its caller, and the answer of its target: both pass as
+// they are, without what belongs to the connections in between, or to us.
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
+import { relay } from '@berth/contracts/link'
+import { AppError } from '../../platform/errors.ts'
+import type { RawAnswer } from '../../http/call.ts'
+import { AgentError } from '../../instances/agent-client.ts'
+
+const OF_A_CONNECTION = new Set([
+  'connection',
+  'content-length',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+/** The browser has its own, or they tell of proxies between the caller and us. */
+const NOT_FOR_TARGETS = new Set(['host', 'expect', 'accept-encoding', 'forwarded', 'via', 'x-real-ip'])
+const NOT_FOR_TARGETS_FROM = ['sec-', 'x-forwarded-', 'x-stainless-', 'x-kernel-']
+
+/** What clients add by themselves, which would take the place of what the browser says. */
+const OF_CLIENTS: Readonly<Record<string, RegExp>> = {
+  'user-agent': /^Kernel\//,
+  'accept-language': /^\*$/,
+}
+
+export function relayedHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
+  // Its answers would be pages and cookies of our own origin.
+  if (headers['sec-fetch-site'] !== undefined) {
+    throw new AppError('forbidden', 'Cannot pass this on: it comes from a page, and this is for programs')
+  }
+  const named = namedBy(headers.connection)
+  const passed = Object.entries(headers).filter(([name, value]) => {
+    if (value === undefined || OF_A_CONNECTION.has(name) || NOT_FOR_TARGETS.has(name)) return false
+    if (named.has(name) || NOT_FOR_TARGETS_FROM.some((start) => name.startsWith(start))) return false
+    return !OF_CLIENTS[name]?.test(String(value))
+  })
+  return Object.fromEntries(passed.map(([name, value]) => [relay.header + name, value]))
+}
+
+export function relayedAnswer(answer: IncomingMessage): RawAnswer {
+  const { [relay.status]: status, 'content-length': length } = answer.headers
+  if (typeof status !== 'string' || !/^[2-5]\d\d$/.test(status)) {
+    answer.destroy()
+    throw new AgentError('The agent passed on an answer without a status')
+  }
+  const headers: Record<string, string | string[]> = {}
+  for (const [name, values = []] of Object.entries(answer.headersDistinct)) {
+    if (!name.startsWith(relay.header)) continue
+    const own = name.slice(relay.header.length)
+    if (own !== '' && !OF_A_CONNECTION.has(own)) headers[own] = values.length === 1 ? values[0]! : values
+  }
+  // How long it is, is for the agent to say and for Node to check, not for the target.
+  if (length !== undefined) headers['content-length'] = length
+  // Published clients would send a request again that the target answered with an error.
+  headers['x-should-retry'] ??= 'false'
+  return { status: Number(status), headers, body: answer }
+}
+
+function namedBy(connection: string | undefined): ReadonlySet<string> {
+  return new Set((connection ?? '').split(',').map((name) => name.trim().toLowerCase()))
+}

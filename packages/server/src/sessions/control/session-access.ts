@@ -1,0 +1,65 @@
+// Who has the token of a session may control it, and nothing else: below base_url the published client
+// sends it instead of its key.
+import type { FastifyRequest } from 'fastify'
+import { AppError } from '../../platform/errors.ts'
+import type { SessionTokens } from '../gateway/tokens.ts'
+import type { Guard } from '../../http/access.ts'
+import type { RateLimit } from '../../http/rate-limit.ts'
+import type { RequestContext } from '../../http/request-context.ts'
+
+export const CONTROL_AUDIENCE = 'control'
+
+export interface SessionAccessOptions {
+  readonly tokens: Pick<SessionTokens, 'verify'>
+  /** The project of a session that has not ended. */
+  readonly projectOf: (sessionId: string, tenure: number) => Promise<string | undefined> | string | undefined
+  readonly rate: RateLimit
+}
+
+export class SessionAccess {
+  readonly #options: SessionAccessOptions
+
+  constructor(options: SessionAccessOptions) {
+    this.#options = options
+  }
+
+  readonly guard: Guard = (request, reply, done) => {
+    // Looked at now: a connection that is gone has no address any more.
+    const clientIp = (request.ip as string | undefined) ?? ''
+    this.#admit(request, clientIp).then(
+      (headers) => {
+        if (headers) reply.headers(headers)
+        return done()
+      },
+      (error: unknown) => done(error as Error),
+    )
+  }
+
+  async #admit(request: FastifyRequest, clientIp: string): Promise<Record<string, string> | undefined> {
+    const { tokens, projectOf, rate } = this.#options
+    const query = request.query as Record<string, unknown>
+    const { jwt } = query
+    const { sessionId, tenure } = await tokens.verify(typeof jwt === 'string' ? jwt : '', CONTROL_AUDIENCE)
+    // Of no use to anybody beyond this line.
+    delete query['jwt']
+    const projectId = await projectOf(sessionId, tenure)
+    if (projectId === undefined) throw new AppError('not_found', 'Cannot do this: the session has ended')
+    const context: RequestContext = {
+      principal: {
+        keyId: sessionId,
+        projectId,
+        isProjectArchived: false,
+        creator: { id: sessionId, name: null, email: '' },
+      },
+      authStrategy: 'session_token',
+      projectId: null,
+      receivedAt: new Date(),
+      clientIp,
+      isAudited: false,
+    }
+    request.context = context
+    // The path has no session in it; the token names it.
+    ;(request.params as Record<string, string>)['id'] = sessionId
+    return rate.take()
+  }
+}

@@ -1,0 +1,15 @@
+import * as contract from '@berth/contracts/extensions'
+import { route, type Route } from '../../http/call.ts'
+import type { ExtensionService } from './service.ts'
+
+/** Those of projects; loadExtensions is a control of a session. */
+export function extensionRoutes(extensions: ExtensionService): Route[] {
+  return [
+    route(contract.uploadExtension, (call) => extensions.upload(call, call.stream, call)),
+    route(contract.listExtensions, (call) => extensions.list(call.db, call, call.query)),
+    route(contract.downloadFromChromeStore, ({ query, signal }) => extensions.fromChromeStore(query, signal)),
+    route(contract.downloadExtension, (call) => extensions.download(call.db, call, call.params.id)),
+    route(contract.getExtension, (call) => extensions.get(call.db, call, call.params.id)),
+    route(contract.deleteExtension, (call) => extensions.delete(call, call.params.id, call.commit)),
+  ]
+}

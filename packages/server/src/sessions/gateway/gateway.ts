@@ -1,0 +1,262 @@
+// CDP and BiDi clients reach their session here, by the signed URL they were given: token, session,
+// upstream, then bytes. A client's connection holds its session awake; its end ends nothing else.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Logger } from 'pino'
+import { AppError } from '../../platform/errors.ts'
+import { discover } from './discovery.ts'
+import { endingOf } from './endings.ts'
+import { isFault, refuseRequest, refuseSocket } from './refusals.ts'
+import type { GatewaySession, GatewaySessions } from './session.ts'
+import { Splice, type Carrier, type CarrierOptions } from './splice.ts'
+import { acceptOf, openScreen, openUpstream, unreachable } from './upstream.ts'
+import { admit, readHandshake, type AdmissionOptions, type Admitted } from './upgrade.ts'
+import { Visit } from './visit.ts'
+
+export interface GatewayLimits {
+  /** How long an instance has to answer. */
+  readonly connectMs: number
+  /** Below the idle time of common load balancers. */
+  readonly pingMs: number
+  /** How long a client may leave a ping unanswered or take no bytes. */
+  readonly silentMs: number
+  readonly sweepMs: number
+  /** How long a close frame may wait for its answer. */
+  readonly graceMs: number
+  readonly connectionsPerSession: number
+}
+
+const defaultLimits: GatewayLimits = {
+  connectMs: 10_000,
+  pingMs: 25_000,
+  silentMs: 35_000,
+  sweepMs: 5_000,
+  graceMs: 2_000,
+  connectionsPerSession: 64,
+}
+
+/** How viewers of the screen are let in, who are carried in another way. */
+export interface LiveDoor {
+  /** Throws for who may not come in now; counts until disposed. */
+  enter(admitted: Admitted): Disposable
+  carry(admitted: Admitted, options: CarrierOptions): Carrier
+}
+
+export interface GatewayOptions extends AdmissionOptions {
+  readonly sessions: GatewaySessions
+  readonly live: LiveDoor
+  readonly log: Logger
+  readonly limits?: Partial<GatewayLimits>
+}
+
+export class Gateway {
+  readonly #options: GatewayOptions
+  readonly #limits: GatewayLimits
+  readonly #splices = new Set<Carrier>()
+  readonly #connectionsOf = new Map<string, number>()
+  readonly #stopping = new AbortController()
+  #sweeping: NodeJS.Timeout | undefined
+  #closing: Promise<void> | undefined
+  #onEmpty: (() => void) | undefined
+
+  constructor(options: GatewayOptions) {
+    this.#options = options
+    this.#limits = { ...defaultLimits, ...options.limits }
+  }
+
+  /** Clients that are through to their session. */
+  get connectionCount(): number {
+    return this.#splices.size
+  }
+
+  /** For upgrades; answers in any case. Somebody else listens to errors of the socket. */
+  accept(request: IncomingMessage, socket: Socket, head: Buffer): void {
+    this.#upgrade(request, socket, head).catch((error: unknown) => {
+      if (socket.destroyed) return
+      this.#logFault(error)
+      refuseSocket(socket, error)
+    })
+  }
+
+  /** For plain requests below /browser/cdp and /browser/webdriver/session; answers in any case. */
+  async answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { origin }: { origin: string },
+  ): Promise<void> {
+    try {
+      const admitted = await admit(request, this.#options)
+      const { sessionId, token, target } = admitted
+      // Throws unless it is a websocket handshake, which plain requests are not.
+      if (target.kind === 'websocket' || request.method !== 'GET') readHandshake(request)
+      if (target.kind === 'websocket') throw new AppError('bad_request', 'Cannot upgrade this connection')
+      const session = await this.#find(admitted)
+      using acquired = new DisposableStack()
+      acquired.use(this.#enter(sessionId))
+      acquired.use(session.hold())
+      const ask = (signal: AbortSignal) => discover({ session, what: target.what, token, origin, signal })
+      const body = await this.#inTime(session, response, ask).catch((error: unknown) => {
+        throw unreachable(session, error)
+      })
+      const headers = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' }
+      response.writeHead(200, headers).end(body)
+    } catch (error) {
+      if (response.destroyed) return
+      this.#logFault(error)
+      refuseRequest(response, error)
+    }
+  }
+
+  /** Takes no more clients and tells those there are; cuts off who does not answer. */
+  close(reason: string): Promise<void> {
+    return (this.#closing ??= this.#close(reason))
+  }
+
+  async #close(reason: string): Promise<void> {
+    this.#stopping.abort(new AppError('unavailable', `Cannot connect: ${reason}`))
+    for (const splice of this.#splices) splice.close(1001, reason)
+    // A splice ends by itself when its grace is over, so this ends.
+    if (this.#splices.size > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve))
+  }
+
+  async #upgrade(request: IncomingMessage, client: Socket, head: Buffer): Promise<void> {
+    const admitted = await admit(request, this.#options)
+    const { sessionId, target } = admitted
+    if (target.kind !== 'websocket') throw new AppError('bad_request', 'Cannot open a websocket at this path')
+    const key = readHandshake(request)
+    const session = await this.#find(admitted)
+    using acquired = new DisposableStack()
+    acquired.use(target.purpose === 'live' ? this.#options.live.enter(admitted) : this.#enter(sessionId))
+    const hold = acquired.use(session.hold({ maySleep: true }))
+    const watch = watchForEnd(client)
+    const open = (signal: AbortSignal) =>
+      target.purpose === 'live' ? openScreen(session, signal) : openUpstream({ session, target, key, signal })
+    const upstream = await this.#inTime(session, client, open).finally(() => watch[Symbol.dispose]())
+    if (client.destroyed || session.ending.aborted || this.#closing) {
+      upstream.destroy()
+      throw this.#stopping.signal.aborted ? this.#stopping.signal.reason : unreachable(session, undefined)
+    }
+    client.write(
+      'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n' +
+        `Sec-WebSocket-Accept: ${acceptOf(key)}\r\n\r\n`,
+    )
+    if (head.length > 0) client.unshift(head)
+    const held = acquired.move()
+    const { graceMs } = this.#limits
+    const visit = new Visit(session, target.purpose)
+    const onEnd = () => {
+      session.ending.removeEventListener('abort', onSessionEnd)
+      held.dispose()
+      this.#remove(splice)
+      visit.end(splice)
+      const { messages } = splice
+      const told = { sessionId, purpose: target.purpose, ms: visit.ms, messages }
+      this.#options.log.debug(told, 'client disconnected')
+    }
+    const onTraffic = () => hold.stir()
+    const options = { client, upstream, graceMs, onTraffic, onEnd }
+    const splice: Carrier =
+      target.purpose === 'live' ? this.#options.live.carry(admitted, options) : new Splice(options)
+    const onSessionEnd = () => {
+      const { code, reason } = endingOf(session.ending)
+      splice.close(code, reason)
+      // While the session still listens: the client may take its time.
+      visit.end(splice)
+    }
+    session.ending.addEventListener('abort', onSessionEnd)
+    this.#add(splice)
+    this.#options.log.debug({ sessionId, purpose: target.purpose }, 'client connected')
+    visit.begin()
+    splice.start()
+  }
+
+  async #find({ sessionId, tenure }: Admitted): Promise<GatewaySession> {
+    this.#stopping.signal.throwIfAborted()
+    const session = await this.#options.sessions.findAt(sessionId, tenure)
+    if (!session || session.ending.aborted) {
+      throw new AppError('not_found', 'Cannot connect: the session has ended')
+    }
+    return session
+  }
+
+  /** Counts from before the connection is there, so that those under way cannot exceed it together. */
+  #enter(sessionId: string): Disposable {
+    const count = this.#connectionsOf.get(sessionId) ?? 0
+    const most = this.#limits.connectionsPerSession
+    if (count >= most) {
+      throw new AppError(
+        'too_many_requests',
+        `Cannot connect: the session has ${most} clients, close one first`,
+        {
+          headers: { 'retry-after': '1' },
+        },
+      )
+    }
+    this.#connectionsOf.set(sessionId, count + 1)
+    return {
+      [Symbol.dispose]: () => {
+        const left = this.#connectionsOf.get(sessionId)! - 1
+        if (left > 0) this.#connectionsOf.set(sessionId, left)
+        else this.#connectionsOf.delete(sessionId)
+      },
+    }
+  }
+
+  /**
+   * Stops the work when its time is up, the client leaves or the session ends; but not any more when it is
+   * done, as streams may stay bound to the signal they were opened with.
+   */
+  async #inTime<T>(
+    session: GatewaySession,
+    client: Socket | ServerResponse,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const waiting = new AbortController()
+    const stop = () => waiting.abort(new Error('Nobody waits for the browser any more'))
+    const timer = setTimeout(stop, this.#limits.connectMs)
+    client.on('close', stop)
+    session.ending.addEventListener('abort', stop)
+    this.#stopping.signal.addEventListener('abort', stop)
+    try {
+      return await work(waiting.signal)
+    } finally {
+      clearTimeout(timer)
+      client.off('close', stop)
+      session.ending.removeEventListener('abort', stop)
+      this.#stopping.signal.removeEventListener('abort', stop)
+    }
+  }
+
+  #add(splice: Carrier): void {
+    this.#splices.add(splice)
+    // One timer for all: an idle client costs none of its own.
+    this.#sweeping ??= setInterval(() => {
+      const now = performance.now()
+      for (const each of this.#splices) each.tick(now, this.#limits)
+    }, this.#limits.sweepMs).unref()
+  }
+
+  #remove(splice: Carrier): void {
+    this.#splices.delete(splice)
+    if (this.#splices.size > 0) return
+    clearInterval(this.#sweeping)
+    this.#sweeping = undefined
+    this.#onEmpty?.()
+  }
+
+  /** Never with the URL, which has the token in it. */
+  #logFault(error: unknown): void {
+    if (isFault(error)) this.#options.log.warn({ err: error }, 'cannot connect a client')
+  }
+}
+
+/** Nothing else would notice that a client leaves whose bytes nobody reads yet. */
+function watchForEnd(client: Socket): Disposable {
+  const onReadable = () => {
+    // The end is told when it is read; bytes that come early stay for later.
+    if (client.readableLength === 0) client.read()
+  }
+  const onEnd = () => client.destroy()
+  client.on('readable', onReadable).on('end', onEnd)
+  return { [Symbol.dispose]: () => void client.off('readable', onReadable).off('end', onEnd) }
+}

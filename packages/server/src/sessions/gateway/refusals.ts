@@ -1,0 +1,54 @@
+// Errors as answers, on a socket that has no response object and on one that has. The connection ends
+// with them: what follows on it was meant for a websocket.
+import { STATUS_CODES, type ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { AppError } from '../../platform/errors.ts'
+import { errorHeaders, toErrorBody } from '../../http/errors.ts'
+import { endSoon } from './splice.ts'
+
+const GRACE_MS = 1_000
+
+interface Refusal {
+  readonly status: number
+  readonly headers: Record<string, string>
+  readonly body: string
+}
+
+export function refuseSocket(socket: Duplex, error: unknown): void {
+  if (socket.destroyed) return
+  const { status, headers, body } = toRefusal(error)
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Error'}\r\n${lines.join('')}\r\n${body}`)
+  endSoon(socket, GRACE_MS)
+}
+
+export function refuseRequest(response: ServerResponse, error: unknown): void {
+  if (response.headersSent || response.destroyed) return
+  const { status, headers, body } = toRefusal(error)
+  response.writeHead(status, headers).end(body)
+}
+
+export function isFault(error: unknown): boolean {
+  return !(error instanceof AppError && error.status < 500)
+}
+
+function toRefusal(error: unknown): Refusal {
+  const known =
+    error instanceof AppError
+      ? error
+      : new AppError('internal_error', 'Cannot connect: a fault of the server, which is in its log')
+  const { status } = known
+  const body = JSON.stringify(toErrorBody(known))
+  return {
+    status,
+    headers: {
+      ...errorHeaders(known),
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': String(Buffer.byteLength(body)),
+      'cache-control': 'no-store',
+      // An Upgrade header must be named here, too (RFC 9110, section 7.8).
+      connection: status === 426 ? 'close, upgrade' : 'close',
+    },
+    body,
+  }
+}

@@ -1,0 +1,145 @@
+// The tokens in session URLs. One names a session and what it may be used for; it is dead when the
+// session is, which is checked where it is used, so its own expiry is far away.
+import { createHmac, createSecretKey, randomUUID, type KeyObject, type webcrypto } from 'node:crypto'
+import { jwtVerify } from 'jose/jwt/verify'
+import { AppError } from '../../platform/errors.ts'
+
+const LIFE_SECONDS = 365 * 24 * 3600
+const LEEWAY_SECONDS = 60
+/** RFC 7518: a key for HS256 has at least as many bits as the hash. */
+const LEAST_SECRET_BYTES = 32
+/** Ours have about 300 characters. */
+const LONGEST_TOKEN = 2048
+/** The library is lenient about what base64url leaves out. */
+const SHAPE = /^[\w-]+\.[\w-]+\.[\w-]{43}$/
+/** A client that connects often is checked by a look-up. */
+const REMEMBERED = 1000
+const REMEMBER_MS = 60_000
+
+export interface TokenKey {
+  readonly kid: string
+  readonly secret: Uint8Array
+}
+
+export interface TokenClaims {
+  readonly sessionId: string
+  readonly audience: readonly string[]
+  readonly lifeSeconds?: number
+  /** Of a browser of a pool: in whose hands it is good. */
+  readonly tenure?: number
+}
+
+export interface Verification {
+  readonly sessionId: string
+  /** 0: of a session without a pool. */
+  readonly tenure: number
+  /** Which of those asked for. */
+  readonly audience: string
+  /** In milliseconds since 1970. */
+  readonly expiresAt: number
+}
+
+interface Verified {
+  readonly sessionId: string
+  readonly tenure: number
+  readonly audience: readonly string[]
+  readonly expiresAt: number
+  readonly rememberedUntil: number
+}
+
+export class SessionTokens {
+  /** Six times as fast to sign with as its bytes. */
+  readonly #secret: KeyObject
+  readonly #header: string
+  readonly #keys = new Map<string, webcrypto.CryptoKey>()
+  readonly #verified = new Map<string, Verified>()
+
+  /** The first key signs, all of them verify. */
+  constructor({ keys }: { keys: readonly TokenKey[] }) {
+    const [first] = keys
+    if (!first) throw new Error('Cannot sign session tokens without a key')
+    for (const { kid, secret } of keys) {
+      if (secret.length < LEAST_SECRET_BYTES) throw new Error(`Cannot use key "${kid}": it is too short`)
+      const key = createSecretKey(secret).toCryptoKey({ name: 'HMAC', hash: 'SHA-256' }, false, ['verify'])
+      this.#keys.set(kid, key)
+    }
+    this.#secret = createSecretKey(first.secret)
+    this.#header = encode({ alg: 'HS256', typ: 'JWT', kid: first.kid })
+  }
+
+  /** By hand, as a list of sessions is full of tokens and the library signs each in a task of its own. */
+  sign({ sessionId, audience, lifeSeconds = LIFE_SECONDS, tenure = 0 }: TokenClaims): string {
+    const now = Math.floor(Date.now() / 1000)
+    const claims = {
+      sid: sessionId,
+      ...(tenure > 0 && { ten: tenure }),
+      aud: audience.length === 1 ? audience[0] : audience,
+      iat: now,
+      exp: now + lifeSeconds,
+      jti: randomUUID(),
+    }
+    const signed = `${this.#header}.${encode(claims)}`
+    return `${signed}.${createHmac('sha256', this.#secret).update(signed).digest('base64url')}`
+  }
+
+  /**
+   * For the first of the audiences that it is good for. Throws `unauthorized`, whatever is wrong with it: who
+   * guesses learns nothing.
+   */
+  async verify(token: string, ...audiences: readonly string[]): Promise<Verification> {
+    if (token.length > LONGEST_TOKEN || !SHAPE.test(token)) throw refused()
+    const known = this.#recall(token) ?? (await this.#check(token))
+    const audience = audiences.find((wanted) => known.audience.includes(wanted))
+    if (audience === undefined) throw refused()
+    return { sessionId: known.sessionId, tenure: known.tenure, audience, expiresAt: known.expiresAt }
+  }
+
+  #recall(token: string): Verified | undefined {
+    const known = this.#verified.get(token)
+    if (!known) return undefined
+    const now = Date.now()
+    if (now < known.rememberedUntil && now < known.expiresAt) return known
+    this.#verified.delete(token)
+    return undefined
+  }
+
+  async #check(token: string): Promise<Verified> {
+    const { payload } = await jwtVerify(token, ({ kid }) => this.#keyOf(kid), {
+      algorithms: ['HS256'],
+      requiredClaims: ['sid', 'aud', 'iat', 'exp', 'jti'],
+      clockTolerance: LEEWAY_SECONDS,
+    }).catch(() => {
+      throw refused()
+    })
+    const { sid, aud, exp = 0, ten = 0 } = payload
+    const audience = typeof aud === 'string' ? [aud] : aud
+    if (typeof sid !== 'string' || typeof ten !== 'number' || !Array.isArray(audience)) throw refused()
+    const verified = {
+      sessionId: sid,
+      tenure: ten,
+      audience,
+      expiresAt: exp * 1000,
+      rememberedUntil: Date.now() + REMEMBER_MS,
+    }
+    if (this.#verified.size >= REMEMBERED) this.#verified.delete(this.#verified.keys().next().value!)
+    this.#verified.set(token, verified)
+    return verified
+  }
+
+  #keyOf(kid: string | undefined): webcrypto.CryptoKey {
+    const key = kid === undefined ? undefined : this.#keys.get(kid)
+    if (!key) throw refused()
+    return key
+  }
+}
+
+function encode(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url')
+}
+
+function refused(): AppError {
+  return new AppError(
+    'unauthorized',
+    'Cannot accept the token of this URL: take the URL from the session anew',
+  )
+}

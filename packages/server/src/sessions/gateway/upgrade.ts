@@ -1,0 +1,113 @@
+// Who comes in. The same for websocket upgrades and plain requests: Host, Origin, token, and only then
+// whether the request makes sense. Nothing of the instance is touched before all of it is right.
+import type { IncomingMessage } from 'node:http'
+import { AppError } from '../../platform/errors.ts'
+import { audiencesOf, targetOf, type Target } from './target.ts'
+import type { SessionTokens, Verification } from './tokens.ts'
+
+export interface AdmissionOptions {
+  readonly tokens: Pick<SessionTokens, 'verify'>
+  /** Throws for a Host that is not ours. */
+  readonly checkHost: (host: string | undefined) => void
+  readonly isOwnOrigin: (origin: string, host: string | undefined) => boolean
+}
+
+export interface Admitted extends Verification {
+  readonly token: string
+  readonly query: URLSearchParams
+  readonly target: Target
+}
+
+/**
+ * For the option `shouldUpgradeCallback` of the HTTP server. Without it every request that offers an
+ * upgrade, as some clients do for HTTP/2, would be taken from the routes of the API.
+ */
+export function isGatewayUpgrade(request: IncomingMessage): boolean {
+  return targetOf(splitUrl(request.url).path) !== undefined
+}
+
+export async function admit(request: IncomingMessage, options: AdmissionOptions): Promise<Admitted> {
+  const { path } = splitUrl(request.url)
+  const target = targetOf(path)
+  const audiences = target ? audiencesOf[target.purpose] : []
+  const admitted = await admitFor(request, options, audiences)
+  // No audience, no token that is good for it: this is never reached without a target.
+  return { ...admitted, target: target! }
+}
+
+/** The same for whatever such a URL is for. */
+export async function admitFor(
+  request: IncomingMessage,
+  { tokens, checkHost, isOwnOrigin }: AdmissionOptions,
+  audiences: readonly string[],
+): Promise<Omit<Admitted, 'target'>> {
+  const host = onlyHeader(request, 'host')
+  checkHost(host)
+  const url = splitUrl(request.url)
+  // A target in absolute form wins over the Host header, so it must pass as well.
+  if (url.host !== undefined) checkHost(url.host)
+  if (audiences.length === 0) throw new AppError('not_found', 'Cannot find a session at this path')
+  // Browsers always send it and cannot be made to lie: a page of somebody else must not come in.
+  const origin = onlyHeader(request, 'origin')
+  if (origin !== undefined && !isOwnOrigin(origin, host)) {
+    throw new AppError('forbidden', 'Cannot connect from a page of another origin')
+  }
+  const query = new URLSearchParams(url.query)
+  const given = query.getAll('jwt')
+  const token = given.length === 1 ? given[0]! : ''
+  return { ...(await tokens.verify(token, ...audiences)), token, query }
+}
+
+const KEY = /^[A-Za-z0-9+/]{22}==$/
+
+/** The key of a proper websocket handshake (RFC 6455, section 4.2.1). */
+export function readHandshake(request: IncomingMessage): string {
+  if (request.method !== 'GET') {
+    throw new AppError('method_not_allowed', `Cannot ${request.method} here`, { headers: { allow: 'GET' } })
+  }
+  const upgrade = onlyHeader(request, 'upgrade')?.toLowerCase()
+  if (upgrade !== 'websocket' || onlyHeader(request, 'sec-websocket-version') !== '13') {
+    throw new AppError('upgrade_required', 'Cannot answer a plain request here: open a websocket', {
+      headers: { upgrade: 'websocket', 'sec-websocket-version': '13' },
+    })
+  }
+  const key = onlyHeader(request, 'sec-websocket-key')
+  if (request.httpVersion !== '1.1' || key === undefined || !KEY.test(key)) {
+    throw new AppError(
+      'bad_request',
+      'Cannot open a websocket: its HTTP version or Sec-WebSocket-Key is wrong',
+    )
+  }
+  // A body would be taken for frames by us, and for a body by whoever stands in between.
+  if (hasHeader(request, 'content-length') || hasHeader(request, 'transfer-encoding')) {
+    throw new AppError('bad_request', 'Cannot open a websocket: the request must not have a body')
+  }
+  return key
+}
+
+function hasHeader(request: IncomingMessage, name: string): boolean {
+  return request.headers[name] !== undefined
+}
+
+/** Node joins or drops repeated headers; a second one of these is how requests are smuggled. */
+function onlyHeader({ rawHeaders }: IncomingMessage, name: string): string | undefined {
+  let value: string | undefined
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    if (rawHeaders[index]!.toLowerCase() !== name) continue
+    if (value !== undefined) throw new AppError('bad_request', `Cannot accept two headers "${name}"`)
+    value = rawHeaders[index + 1]
+  }
+  return value
+}
+
+/** By hand for the usual form, as a URL parser would take `//name/path` for a host. */
+function splitUrl(url = ''): { host?: string; path: string; query: string } {
+  if (!url.startsWith('/')) {
+    const parsed = URL.parse(url)
+    return parsed
+      ? { host: parsed.host, path: parsed.pathname, query: parsed.search }
+      : { path: '', query: '' }
+  }
+  const mark = url.indexOf('?')
+  return mark === -1 ? { path: url, query: '' } : { path: url.slice(0, mark), query: url.slice(mark) }
+}

@@ -1,0 +1,179 @@
+// The gateway's own websocket handshake with the browser. What answers is inside the instance, so it
+// is untrusted: bounded in size and time, and checked.
+import { createHash } from 'node:crypto'
+import type { Duplex } from 'node:stream'
+import { AppError } from '../../platform/errors.ts'
+import type { GatewaySession } from './session.ts'
+import { devtoolsPathPattern, type Target } from './target.ts'
+
+const MOST_RETRIES = 3
+const LARGEST_HEAD = 16 * 1024
+const HEAD_END = '\r\n\r\n'
+/** Where the WebDriver BiDi specification has the websocket of a new session. */
+const BIDI_PATH = '/session'
+/** Of RFC 6455. */
+const ACCEPT_GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
+
+export interface UpstreamOptions {
+  readonly session: GatewaySession
+  readonly target: Exclude<Target & { kind: 'websocket' }, { purpose: 'live' }>
+  /** Sec-WebSocket-Key of the client. */
+  readonly key: string
+  readonly signal: AbortSignal
+}
+
+/** Answered, but not with a websocket. */
+class NotUpgraded extends Error {
+  readonly status: number
+
+  constructor(status: number) {
+    super('The browser opened no websocket')
+    this.status = status
+  }
+}
+
+/** A paused stream that begins with the first frame. */
+export async function openUpstream(options: UpstreamOptions): Promise<Duplex> {
+  const { session, target, signal } = options
+  try {
+    return await open(options)
+  } catch (error) {
+    if (signal.aborted || session.ending.aborted) throw unreachable(session, error)
+    if (error instanceof NotUpgraded) {
+      const refusal = refusalOf(target, error)
+      if (refusal) throw refusal
+    }
+  }
+  // Chromium may just have been started again, and then it is elsewhere. While it ends, even what is asked
+  // anew may tell of the one before.
+  for (let left = MOST_RETRIES; ; left--) {
+    try {
+      return await open(options, { isSecond: true })
+    } catch (error) {
+      if (left === 1 || signal.aborted || session.ending.aborted) throw unreachable(session, error)
+    }
+  }
+}
+
+/** It speaks no websocket; whoever carries its bytes does that for it. */
+export async function openScreen(session: GatewaySession, signal: AbortSignal): Promise<Duplex> {
+  try {
+    const stream = await session.connect('screen', signal)
+    stream.on('error', () => {})
+    return stream
+  } catch (error) {
+    throw unreachable(session, error)
+  }
+}
+
+/** Undefined where it may be otherwise a moment later. */
+function refusalOf(target: UpstreamOptions['target'], { status }: NotUpgraded): AppError | undefined {
+  if (target.purpose === 'terminal') {
+    return status === 404
+      ? new AppError('not_found', `Cannot find process "${target.processId}"`)
+      : new AppError('bad_request', `Cannot attach to process "${target.processId}": it has no terminal`)
+  }
+  return target.devtoolsPath === undefined
+    ? undefined
+    : new AppError('not_found', 'Cannot find this page in the browser of the session')
+}
+
+export function unreachable(session: GatewaySession, cause: unknown): AppError {
+  return session.ending.aborted
+    ? new AppError('not_found', 'Cannot connect: the session has ended')
+    : new AppError('unavailable', 'Cannot reach the browser of the session in time; try again', { cause })
+}
+
+export function acceptOf(key: string): string {
+  return createHash('sha1')
+    .update(key + ACCEPT_GUID)
+    .digest('base64')
+}
+
+async function open(
+  { session, target, key, signal }: UpstreamOptions,
+  { isSecond = false } = {},
+): Promise<Duplex> {
+  const path = await unlessAborted(pathOf(session, target, isSecond), signal)
+  const stream = await session.connect(target.purpose === 'terminal' ? 'api' : target.purpose, signal)
+  try {
+    stream.on('error', () => {})
+    stream.write(
+      `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
+        `Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${key}\r\n\r\n`,
+    )
+    checkHead(await readHead(stream, signal), key)
+    return stream
+  } catch (error) {
+    stream.destroy()
+    throw error
+  }
+}
+
+async function pathOf(
+  session: GatewaySession,
+  target: UpstreamOptions['target'],
+  isKnownWrong: boolean,
+): Promise<string> {
+  if (target.purpose === 'bidi') return BIDI_PATH
+  if (target.purpose === 'terminal') return `/control/process/${target.processId}/attach`
+  const path = target.devtoolsPath ?? (await session.devtoolsPath({ isKnownWrong }))
+  if (!devtoolsPathPattern.test(path)) throw new Error('The browser has an unusable DevTools path')
+  return path
+}
+
+function checkHead(head: string, key: string): void {
+  const [status = '', ...lines] = head.split('\r\n')
+  const [, code = '0'] = /^HTTP\/1\.1 (\d{3})(?: |$)/.exec(status) ?? []
+  if (code !== '101') throw new NotUpgraded(Number(code))
+  const headers = new Map<string, string>()
+  for (const line of lines) {
+    const colon = line.indexOf(':')
+    headers.set(line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim())
+  }
+  if (headers.get('upgrade')?.toLowerCase() !== 'websocket') throw new Error('The browser upgraded elsewhere')
+  if (headers.get('sec-websocket-accept') !== acceptOf(key)) throw new Error('The browser took another key')
+  if (headers.has('sec-websocket-extensions') || headers.has('sec-websocket-protocol')) {
+    throw new Error('The browser chose what it was not offered')
+  }
+}
+
+/** Everything up to the empty line; what came after it stays in the stream, which is paused. */
+function readHead(stream: Duplex, signal: AbortSignal): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let head: Buffer = Buffer.alloc(0)
+    const settle = (error?: Error) => {
+      stream.off('data', onData).off('end', onEnd).off('close', onEnd).off('error', settle)
+      signal.removeEventListener('abort', onAbort)
+      if (error) reject(error)
+    }
+    const onAbort = () => settle(signal.reason as Error)
+    const onEnd = () => settle(new Error('The browser closed the connection'))
+    const onData = (chunk: Buffer) => {
+      const seen = Math.max(0, head.length - HEAD_END.length)
+      head = head.length === 0 ? chunk : Buffer.concat([head, chunk])
+      const end = head.indexOf(HEAD_END, seen)
+      if (end === -1 ? head.length > LARGEST_HEAD : end > LARGEST_HEAD) {
+        return settle(new Error('The browser answered with too long a head'))
+      }
+      if (end === -1) return
+      stream.pause()
+      settle()
+      const rest = head.subarray(end + HEAD_END.length)
+      if (rest.length > 0) stream.unshift(rest)
+      resolve(head.toString('latin1', 0, end))
+    }
+    stream.on('data', onData).on('end', onEnd).on('close', onEnd).on('error', settle)
+    signal.addEventListener('abort', onAbort)
+    if (signal.aborted) onAbort()
+  })
+}
+
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason as Error)
+    signal.addEventListener('abort', onAbort)
+    if (signal.aborted) onAbort()
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
+  })
+}

@@ -1,0 +1,143 @@
+// What the live view has besides its websocket, as routes: the page, its files, and uploads. Not operations of
+// the contract: nobody calls them but the page.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { Readable } from 'node:stream'
+import type { LiveViewMode } from '@berth/contracts/live-view'
+import type { Session } from '../browsers/session.ts'
+import { AppError } from '../../platform/errors.ts'
+import { audiencesOf, LIVE_PATH } from '../gateway/target.ts'
+import { admitFor, type AdmissionOptions } from '../gateway/upgrade.ts'
+import { toAppError } from '../../http/errors.ts'
+import { fileNames } from '../../http/page-files.ts'
+import { clientGone } from '../../http/request-context.ts'
+import { discardRest } from '../../http/rest-of-body.ts'
+import { liveHtml, livePage, pageHeaders } from './page.ts'
+import { upload } from './upload.ts'
+import { checkTime, isOnlyWatching, type Viewers } from './viewers.ts'
+
+const MOST_UPLOADS = 32
+
+export interface LiveOptions extends AdmissionOptions {
+  readonly find: (id: string, tenure: number) => Session | undefined | Promise<Session | undefined>
+  readonly viewers: Viewers
+  readonly originOf: (request: FastifyRequest) => string
+  readonly mostUploadBytes: number
+}
+
+export function attachLive(server: FastifyInstance, options: LiveOptions): void {
+  server.get(LIVE_PATH, { onRequest: named(LIVE_PATH) }, (request, reply) =>
+    showPage(request, reply, options),
+  )
+  for (const name of fileNames) {
+    const url = `${LIVE_PATH}/${name}`
+    server.get(url, { onRequest: named(url) }, (request, reply) => livePage.send(name, request, reply))
+  }
+  // In a scope of its own: everywhere else a body that is not JSON is refused.
+  void server.register((scope, _options, done) => {
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser('*', (_request, payload, parsed) => parsed(null, payload))
+    const uploads = new Uploads(options)
+    const url = `${LIVE_PATH}/files`
+    scope.post(
+      url,
+      {
+        onRequest: named(url),
+        bodyLimit: Number.MAX_SAFE_INTEGER,
+        config: { isBodyStream: true },
+      },
+      (request, reply) => uploads.take(request, reply),
+    )
+    done()
+  })
+}
+
+/** For log and metrics, which know requests by their route and never by their address. */
+const named = (url: string) => (request: FastifyRequest, _reply: FastifyReply, done: () => void) => {
+  request.route = url
+  done()
+}
+
+/** A person gets the page in any case, which says what is wrong; the page itself asks for the error. */
+async function showPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  options: LiveOptions,
+): Promise<FastifyReply> {
+  const isForPerson = /\btext\/html\b/.test(request.headers.accept ?? '')
+  let mode: LiveViewMode = 'read_only'
+  let problem: AppError | undefined
+  try {
+    const { grant, session } = await admitted(request, options)
+    if (!isOnlyWatching(grant)) mode = 'control'
+    options.viewers.checkRoom(session.id)
+  } catch (error) {
+    problem = toAppError(error)
+    if (!problem || !isForPerson) throw error
+  }
+  return reply
+    .code(problem?.status ?? 200)
+    .headers(pageHeaders(options.originOf(request)))
+    .type('text/html; charset=utf-8')
+    .send(await liveHtml({ mode, problem: problem?.code }))
+}
+
+async function admitted(request: FastifyRequest, options: LiveOptions) {
+  const grant = await admitFor(request.raw, options, audiencesOf.live)
+  checkTime(grant)
+  const session = await options.find(grant.sessionId, grant.tenure)
+  if (!session || session.ending.aborted) {
+    throw new AppError('not_found', 'Cannot watch: the session has ended')
+  }
+  return { grant, session }
+}
+
+class Uploads {
+  readonly #options: LiveOptions
+  #count = 0
+
+  constructor(options: LiveOptions) {
+    this.#options = options
+  }
+
+  async take(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    try {
+      const { grant, session } = await admitted(request, this.#options)
+      if (isOnlyWatching(grant)) {
+        throw new AppError('forbidden', 'Cannot upload: this link is for watching only')
+      }
+      if (this.#count >= MOST_UPLOADS) {
+        throw new AppError('too_many_requests', `Cannot upload: ${MOST_UPLOADS} uploads are under way`, {
+          headers: { 'retry-after': '1' },
+        })
+      }
+      this.#count++
+      try {
+        const path = await this.#pass(request, reply, { session, name: grant.query.get('name') ?? '' })
+        return await reply.code(201).header('cache-control', 'no-store').send({ path })
+      } finally {
+        this.#count--
+      }
+    } finally {
+      discardRest(request.raw)
+    }
+  }
+
+  async #pass(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { session, name }: { session: Session; name: string },
+  ): Promise<string> {
+    const { 'content-length': length } = request.headers
+    return upload({
+      session,
+      name,
+      stream: {
+        // Nothing at all is a file, too.
+        body: request.body instanceof Readable ? request.body : Readable.from([]),
+        headers: length === undefined ? {} : { 'content-length': length },
+      },
+      mostBytes: this.#options.mostUploadBytes,
+      signal: clientGone(reply),
+    })
+  }
+}

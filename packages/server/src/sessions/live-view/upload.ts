@@ -1,0 +1,82 @@
+// Files that are dropped on the live view: they come to lie where the browser puts downloads, and where its
+// own dialogs look first.
+import { fileInfo, writeFile } from '@berth/contracts/files'
+import { instancePaths } from '@berth/contracts/link'
+import type { Operation } from '@berth/contracts/operation'
+import type { Session } from '../browsers/session.ts'
+import { boundBody, refusalOf } from '../control/controls.ts'
+import { AppError } from '../../platform/errors.ts'
+import type { BodyStream } from '../../http/call.ts'
+
+const DIRECTORY = `${instancePaths.home}/Downloads`
+const MOST_NAME_BYTES = 200
+const MOST_OF_THE_SAME_NAME = 100
+const FALLBACK_NAME = 'file'
+
+export interface Upload {
+  readonly session: Session
+  readonly name: string
+  readonly stream: BodyStream
+  readonly mostBytes: number
+  readonly signal: AbortSignal
+}
+
+type Ask = (operation: Operation, path: string, body?: BodyStream) => Promise<void>
+
+/** Returns where the file is. */
+export async function upload({ session, name, stream, mostBytes, signal }: Upload): Promise<string> {
+  const tooLarge = new AbortController()
+  try {
+    using loan = await session.lend()
+    const work = AbortSignal.any([signal, session.ending, tooLarge.signal])
+    const ask: Ask = async (operation, path, body) => {
+      const answer = await loan.agent.forward({
+        method: operation.method,
+        path: `/control${operation.sessionPath}?path=${encodeURIComponent(path)}`,
+        headers: body?.headers ?? {},
+        body: body?.body,
+        signal: work,
+      })
+      if (answer.statusCode !== 200 && answer.statusCode !== 204) throw await refusalOf(answer, operation)
+      answer.resume()
+    }
+    const path = await freePath(ask, fileName(name))
+    // Not before: from here on it flows.
+    boundBody({ stream }, { mostBytes, tooLarge })
+    tooLarge.signal.throwIfAborted()
+    await ask(writeFile, path, stream)
+    return path
+  } catch (error) {
+    if (tooLarge.signal.aborted) throw tooLarge.signal.reason
+    if (error instanceof AppError || signal.aborted) throw error
+    if (session.ending.aborted) throw new AppError('not_found', 'Cannot upload: the session has ended')
+    throw new AppError('unavailable', 'Cannot reach the instance of the session; try again', { cause: error })
+  }
+}
+
+/** One that overwrites nothing: the same name gets a number. */
+async function freePath(ask: Ask, name: string): Promise<string> {
+  const dot = name.lastIndexOf('.')
+  const [stem, ending] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, '']
+  for (let number = 0; number < MOST_OF_THE_SAME_NAME; number++) {
+    const path = `${DIRECTORY}/${number === 0 ? name : `${stem} (${number})${ending}`}`
+    try {
+      await ask(fileInfo, path)
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'not_found') return path
+      throw error
+    }
+  }
+  throw new AppError('conflict', `Cannot upload "${name}": there are too many files of that name`)
+}
+
+/** A name and nothing else: no directory, no characters that nobody sees, no more than a file system takes. */
+export function fileName(given: string): string {
+  const base = given
+    .replaceAll(/[/\\]/g, '_')
+    .replaceAll(/[\p{Cc}\p{Cs}\p{Cf}]/gu, '')
+    .trim()
+  let name = base
+  while (Buffer.byteLength(name) > MOST_NAME_BYTES) name = Array.from(name).slice(0, -1).join('')
+  return /^\.*$/.test(name) ? FALLBACK_NAME : name
+}

@@ -1,0 +1,71 @@
+// Who watches which session through this server: and how many may.
+import { AppError } from '../../platform/errors.ts'
+import { linkExpired } from '../gateway/endings.ts'
+import type { LiveDoor } from '../gateway/gateway.ts'
+import type { Carrier, CarrierOptions } from '../gateway/splice.ts'
+import { liveAudiences } from '../gateway/target.ts'
+import type { Admitted } from '../gateway/upgrade.ts'
+import { asksForReadOnly } from './read-only.ts'
+import { Viewer } from './viewer.ts'
+
+/** setTimeout takes no more. */
+const LONGEST_TIMEOUT_MS = 2 ** 31 - 1
+
+export class Viewers implements LiveDoor {
+  readonly #mostPerSession: number
+  readonly #countOf = new Map<string, number>()
+
+  constructor({ mostPerSession }: { mostPerSession: number }) {
+    this.#mostPerSession = mostPerSession
+  }
+
+  /** Throws for a session that has as many as it may. */
+  checkRoom(sessionId: string): void {
+    const most = this.#mostPerSession
+    if ((this.#countOf.get(sessionId) ?? 0) < most) return
+    throw new AppError('too_many_requests', `Cannot watch: the session has ${most} viewers already`, {
+      headers: { 'retry-after': '5' },
+    })
+  }
+
+  enter(admitted: Admitted): Disposable {
+    const { sessionId } = admitted
+    checkTime(admitted)
+    this.checkRoom(sessionId)
+    this.#countOf.set(sessionId, (this.#countOf.get(sessionId) ?? 0) + 1)
+    return {
+      [Symbol.dispose]: () => {
+        const left = this.#countOf.get(sessionId)! - 1
+        if (left > 0) this.#countOf.set(sessionId, left)
+        else this.#countOf.delete(sessionId)
+      },
+    }
+  }
+
+  carry(admitted: Admitted, options: CarrierOptions): Carrier {
+    const { expiresAt } = admitted
+    const viewer = new Viewer({
+      ...options,
+      isReadOnly: isOnlyWatching(admitted),
+      onEnd: () => {
+        clearTimeout(expiry)
+        options.onEnd()
+      },
+    })
+    // The link is good for so long, and not only for coming in.
+    const left = expiresAt - Date.now()
+    const expire = () => viewer.close(linkExpired.code, linkExpired.reason)
+    const expiry = left < LONGEST_TIMEOUT_MS ? setTimeout(expire, left).unref() : undefined
+    return viewer
+  }
+}
+
+/** To the second, as it says so; other tokens have some leeway for clocks that differ. */
+export function checkTime({ expiresAt }: Pick<Admitted, 'expiresAt'>): void {
+  if (expiresAt <= Date.now()) throw new AppError('unauthorized', 'Cannot watch: the link has expired')
+}
+
+/** By the token, or because the URL asks for no more. */
+export function isOnlyWatching({ audience, query }: Pick<Admitted, 'audience' | 'query'>): boolean {
+  return audience !== liveAudiences.control || asksForReadOnly(query)
+}

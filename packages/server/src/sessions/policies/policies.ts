@@ -1,0 +1,61 @@
+// The policies of sessions. Many are read by Chromium only when it starts, and which those are it does not tell, so a
+// session with any takes an instance without a browser, and starts one.
+import { MOST_POLICY_BYTES, type ChromePolicy } from '@berth/contracts/chrome-policy'
+import type { CreateBrowserRequest } from '@berth/contracts/browsers'
+import type { Carried, Carrier } from '../browsers/carried.ts'
+import type { Db } from '../../platform/database/schema.ts'
+import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
+import { checkPolicy } from './check.ts'
+import * as store from './store.ts'
+
+/** In a list of sessions or pools; a hundred whole ones could be half a gigabyte. */
+export const MOST_LISTED_BYTES = 64 * 1024
+
+export class Policies implements Carrier {
+  readonly #db: Db
+  readonly #box: SealedBox
+
+  constructor({ db, box }: { db: Db; box: SealedBox }) {
+    this.#db = db
+    this.#box = box
+  }
+
+  carry(body: Pick<CreateBrowserRequest, 'chrome_policy'>): Promise<Carried | undefined> {
+    const { chrome_policy: policy } = body
+    if (!policy || !hasPolicy(body)) return Promise.resolve(undefined)
+    const text = checkPolicy(policy)
+    return Promise.resolve({
+      needsStart: true,
+      keep: (tx, { id }) =>
+        store.insertPolicy(tx, {
+          browserId: id,
+          sealed: this.#box.seal(text, contextOf(id)),
+          sizeBytes: Buffer.byteLength(text),
+        }),
+      bring: ({ agent }) => agent.setPolicy(policy),
+    })
+  }
+
+  /** By the id of the session; of one that is listed, only if it is small. */
+  async of(
+    browsers: readonly { id: string; has_chrome_policy: boolean }[],
+    { isList }: { isList: boolean },
+  ): Promise<Map<string, ChromePolicy>> {
+    const ids = browsers.filter((each) => each.has_chrome_policy).map(({ id }) => id)
+    if (ids.length === 0) return new Map()
+    const mostBytes = isList ? MOST_LISTED_BYTES : MOST_POLICY_BYTES
+    const rows = await store.findPolicies(this.#db, ids, { mostBytes })
+    return new Map(
+      rows.map(({ browser_id: id, sealed }) => [
+        id,
+        JSON.parse(this.#box.open(sealed, contextOf(id))) as ChromePolicy,
+      ]),
+    )
+  }
+}
+
+export function hasPolicy({ chrome_policy }: Pick<CreateBrowserRequest, 'chrome_policy'>): boolean {
+  return chrome_policy !== undefined && Object.keys(chrome_policy).length > 0
+}
+
+const contextOf = (browserId: string) => `browser_policies/sealed/${browserId}`

@@ -1,0 +1,237 @@
+// From a pool to a caller, and back. A lease is one change of one row, so it is had by one caller or by nobody,
+// whatever is killed: a lease whose caller never learned of it is given back, and at the latest times out.
+import type { Logger } from 'pino'
+import type { Pool } from 'pg'
+import type { AcquireBrowserRequest, ReleaseBrowserRequest } from '@berth/contracts/browser-pools'
+import type { Browser } from '@berth/contracts/browsers'
+import type { BrowserService, Caller } from '../browsers/service.ts'
+import { toStartUrl, withFreeName } from '../browsers/service.ts'
+import type { Sessions } from '../browsers/sessions.ts'
+import type { BrowserRecord } from '../browsers/types.ts'
+import { crashPoint } from '../../platform/crash-point.ts'
+import type { Db } from '../../platform/database/schema.ts'
+import { inTransaction } from '../../platform/database/transaction.ts'
+import { AppError } from '../../platform/errors.ts'
+import type { Commit, Outcome } from '../../http/call.ts'
+import { CLIENT_GONE } from '../../http/request-context.ts'
+import { selectAtCreation, selectAtUpdate } from '../telemetry/selection.ts'
+import type { Filler } from './filler.ts'
+import * as pooled from './pooled-browsers.ts'
+import { countAhead, leaveServed } from './queue.ts'
+import * as store from './store.ts'
+import type { PoolRecord } from './types.ts'
+import type { Waiters } from './waiters.ts'
+
+export interface LeasesOptions {
+  readonly db: Db
+  readonly pool: Pool
+  readonly browsers: BrowserService
+  readonly sessions: Sessions
+  readonly waiters: Waiters
+  readonly filler: Filler
+  readonly serverId: string
+  /** Of a caller that does not say how long. */
+  readonly mostWaitSeconds: number
+  /** Ends the recordings of a lease that is over. */
+  readonly endRecordings: (sessionId: string) => Promise<unknown>
+  readonly log: Logger
+}
+
+/** The request of an acquire, as far as it matters whether its caller is still there. */
+export interface Acquiring {
+  readonly commit: Commit
+  readonly signal: AbortSignal
+  readonly whenOver: (listener: (outcome: Outcome) => void) => void
+  /** It has an Idempotency-Key: whoever did not get the answer comes again for it. */
+  readonly isRepeatable: boolean
+}
+
+/** Rolls an attempt back. */
+class NoneIdle extends Error {}
+
+export class Leases {
+  readonly #options: LeasesOptions
+
+  constructor(options: LeasesOptions) {
+    this.#options = options
+  }
+
+  /** Undefined: there was none in time. */
+  async acquire(
+    caller: Caller,
+    pool: PoolRecord,
+    body: AcquireBrowserRequest,
+    call: Acquiring,
+  ): Promise<Browser | undefined> {
+    // Told at once, and not when a browser is there.
+    toStartUrl(body.start_url)
+    selectAtCreation({ request: body.telemetry, age: caller.telemetryAge })
+    let leased: BrowserRecord | undefined
+    const attempt = async (place?: string): Promise<Browser | undefined> => {
+      try {
+        return await withFreeName(body.name ?? null, () =>
+          call.commit(async (tx) => {
+            call.signal.throwIfAborted()
+            leased = await this.#lease(tx, pool.id, { caller, body, place })
+            return this.#options.browsers.show(tx, leased, caller)
+          }),
+        )
+      } catch (error) {
+        leased = undefined
+        if (error instanceof NoneIdle) return undefined
+        throw error
+      }
+    }
+    const seconds =
+      body.acquire_timeout_seconds ?? Math.min(this.#options.mostWaitSeconds, fillSecondsOf(pool))
+    const waitMs = seconds * 1000
+    const answer =
+      (await attempt()) ??
+      (waitMs > 0
+        ? await this.#options.waiters.wait(pool.id, { ms: waitMs, signal: call.signal, attempt })
+        : undefined)
+    crashPoint('lease-committed')
+    // An answer without a lease is that of an earlier request with the same key.
+    if (answer && leased) await this.#handOver(leased, body, call)
+    return answer
+  }
+
+  async #lease(
+    tx: Db,
+    poolId: string,
+    { caller, body, place }: { caller: Caller; body: AcquireBrowserRequest; place: string | undefined },
+  ): Promise<BrowserRecord> {
+    const pool = await store.lockPool(tx, poolId)
+    if (!pool) throw new AppError('not_found', `Cannot lease a browser: pool "${poolId}" was deleted`)
+    const ahead = await countAhead(tx, poolId, place)
+    const idle = await pooled.findIdle(tx, poolId, { serverId: this.#options.serverId, ahead })
+    if (!idle) throw new NoneIdle()
+    const asked = { request: body.telemetry, age: caller.telemetryAge }
+    const leased = await pooled.lease(tx, idle.id, {
+      name: body.name ?? null,
+      tags: body.tags ?? {},
+      timeoutSeconds: pool.timeout_seconds,
+      startUrl: body.start_url || undefined,
+      telemetry: selectAtUpdate(asked, idle.telemetry),
+    })
+    if (!leased) throw new NoneIdle()
+    if (place !== undefined) await leaveServed(tx, place)
+    return leased
+  }
+
+  async #handOver(leased: BrowserRecord, body: AcquireBrowserRequest, call: Acquiring): Promise<void> {
+    const { sessions } = this.#options
+    if (!call.isRepeatable) {
+      call.whenOver(({ status }) => {
+        if (status === CLIENT_GONE) void this.#takeBack(leased, { isUntouched: !body.start_url })
+      })
+    }
+    if (call.signal.aborted) return
+    // What happens after the answer is captured as it says.
+    if (body.telemetry) await sessions.capture(leased)
+    if (body.start_url) {
+      // Fire and forget, as is promised; the lease does not depend on it.
+      sessions.shape(leased.id, { start_url: body.start_url }).catch(() => {})
+    }
+  }
+
+  /** Its caller left and never learned of it. */
+  async #takeBack(leased: BrowserRecord, { isUntouched }: { isUntouched: boolean }): Promise<void> {
+    const { log } = this.#options
+    try {
+      if (isUntouched) await this.#toIdle(leased, this.#commit)
+      else await this.#options.browsers.end(leased, 'released', this.#commit)
+      log.debug({ sessionId: leased.id }, 'a lease was given back, as its caller had left')
+    } catch (error) {
+      log.warn({ err: error, sessionId: leased.id }, 'cannot give a lease back; it will time out')
+    }
+  }
+
+  async release(
+    pool: PoolRecord,
+    { session_id: id, reuse = true, reset = false }: ReleaseBrowserRequest,
+    commit: Commit,
+  ): Promise<void> {
+    const found = await pooled.findPooled(this.#options.db, pool.id, id)
+    const wasLeased = found?.released_at != null || found?.leased_at != null
+    // One that was never leased is not known to anybody.
+    if (!found || !wasLeased) {
+      throw new AppError(
+        'not_found',
+        `Cannot release browser session "${id}": this pool has leased no such one`,
+      )
+    }
+    // Who did not get the answer sends it again.
+    if (found.deleted_at || found.leased_at === null) return
+    if (reset) return this.#replace(pool, found, commit)
+    if (!reuse) return this.#options.browsers.end(found, 'released', commit)
+    await this.#reuse(found, commit)
+  }
+
+  /**
+   * First nobody comes in any more, then what the lease left is put right, then the next one may have it. What
+   * breaks off in between leaves a lease that can be released again, and otherwise times out.
+   */
+  async #reuse(found: BrowserRecord, commit: Commit): Promise<void> {
+    const { sessions, browsers, log } = this.#options
+    const revoked = await this.#commit((tx) => pooled.revoke(tx, found))
+    if (!revoked) return
+    crashPoint('lease-revoked')
+    // Told here as well: the announcement may take longer than this.
+    await sessions.changed(found.id)
+    let restored: BrowserRecord
+    try {
+      restored = await this.#restore(revoked)
+    } catch (error) {
+      // One that cannot be put right is of no use to the next.
+      log.warn({ err: error, sessionId: found.id }, 'a released browser cannot be used again')
+      return browsers.end(revoked, 'released', commit)
+    }
+    await this.#toIdle(restored, commit)
+  }
+
+  /** What belongs to a lease and not to the browser, as far as Chromium does not hold it. */
+  async #restore(browser: BrowserRecord): Promise<BrowserRecord> {
+    const { browsers, endRecordings, db } = this.#options
+    await endRecordings(browser.id)
+    const pool = await store.countPool(db, browser.pool_id!)
+    return browsers.putBack(browser, pool.browser)
+  }
+
+  async #toIdle(browser: BrowserRecord, commit: Commit): Promise<void> {
+    const poolId = browser.pool_id!
+    const isWanted = await commit(async (tx) => {
+      const pool = await store.lockPool(tx, poolId)
+      if (!pool || (await pooled.isCrowded(tx, poolId))) return false
+      await pooled.makeIdle(tx, browser, pool)
+      return true
+    })
+    // Its pool was made smaller meanwhile.
+    if (!isWanted) await this.#options.browsers.end(browser, 'released', this.#commit)
+    await this.#options.sessions.changed(browser.id)
+  }
+
+  /** The next lease gets one that nobody had: taken from those held ready, it is there as soon as one could be cleaned. */
+  async #replace(pool: PoolRecord, found: BrowserRecord, commit: Commit): Promise<void> {
+    const { browsers, filler, log } = this.#options
+    let isReleased = false
+    const end = async (first?: (tx: Db) => Promise<void>) => {
+      await browsers.end(found, 'released', commit, first)
+      isReleased = true
+      crashPoint('lease-reset')
+    }
+    try {
+      await filler.replace(pool.id, end)
+    } catch (error) {
+      // What cannot be made now is made later, as any other.
+      log.warn({ err: error, poolId: pool.id }, 'cannot replace a released browser yet')
+      if (!isReleased) await end()
+    }
+  }
+
+  readonly #commit: Commit = (work) => inTransaction(this.#options.pool, ({ db: tx }) => work(tx))
+}
+
+function fillSecondsOf({ fill_rate_per_minute: rate }: PoolRecord): number {
+  return rate === 0 ? Infinity : Math.ceil((100 / rate) * 60)
+}

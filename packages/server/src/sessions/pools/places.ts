@@ -1,0 +1,61 @@
+// The caps, held exactly: the places of all sessions and of all pools are counted under the lock that every create
+// of a session takes, too.
+import { sql } from 'kysely'
+import { lockOccupancy, pooledPlaces } from '../browsers/store.ts'
+import type { Db } from '../../platform/database/schema.ts'
+import { AppError } from '../../platform/errors.ts'
+
+export interface Ceilings {
+  readonly maxSessions: number
+  readonly maxPooledSessions: number
+}
+
+interface PooledOccupancy {
+  readonly ofOrganization: number
+  readonly ofProject: number
+  readonly projectCap: number | null
+  /** Of the pool that is being changed. */
+  readonly own: number
+}
+
+export interface Wanted {
+  readonly projectId: string
+  /** Null: of a pool that is being made. */
+  readonly poolId: string | null
+  readonly size: number
+}
+
+/** Throws where the pool, with its new size, would have more places than there are. */
+export async function takePlaces(
+  tx: Db,
+  { projectId, poolId, size }: Wanted,
+  { maxSessions, maxPooledSessions }: Ceilings,
+): Promise<void> {
+  const sessions = await lockOccupancy(tx, projectId)
+  const { rows } = await sql<PooledOccupancy>`
+    SELECT
+      (SELECT ${pooledPlaces} FROM browser_pools AS pool WHERE deleted_at IS NULL) AS "ofOrganization",
+      (SELECT ${pooledPlaces} FROM browser_pools AS pool
+        WHERE deleted_at IS NULL AND project_id = ${projectId}) AS "ofProject",
+      (SELECT ${pooledPlaces} FROM browser_pools AS pool
+        WHERE deleted_at IS NULL AND id = ${poolId}) AS "own",
+      (SELECT max_pooled_sessions FROM projects WHERE id = ${projectId}) AS "projectCap"`.execute(tx)
+  const pooled = rows[0]!
+  const more = size - pooled.own
+  if (more <= 0) return
+  const caps = [
+    { taken: pooled.ofOrganization, cap: maxPooledSessions, of: 'the organisation', what: 'pooled' },
+    { taken: pooled.ofProject, cap: pooled.projectCap, of: 'the project', what: 'pooled' },
+    { taken: sessions.ofOrganization, cap: maxSessions, of: 'the organisation', what: 'concurrent' },
+    { taken: sessions.ofProject, cap: sessions.projectCap, of: 'the project', what: 'concurrent' },
+  ]
+  for (const { taken, cap, of, what } of caps) {
+    if (cap === null || taken + more <= cap) continue
+    throw new AppError(
+      'too_many_sessions',
+      `Cannot have a pool of ${size}: ${of} may have ${cap} ${what} sessions, and ${taken - pooled.own} are taken; ` +
+        'make it smaller or raise the limit',
+      { headers: { 'retry-after': '1' } },
+    )
+  }
+}

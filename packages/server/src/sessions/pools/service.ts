@@ -1,0 +1,183 @@
+import type { Pool } from 'pg'
+import type {
+  BrowserPool,
+  CreateBrowserPoolRequest,
+  UpdateBrowserPoolRequest,
+} from '@berth/contracts/browser-pools'
+import { projectOf, type BrowserService, type Caller, type PlannedBrowser } from '../browsers/service.ts'
+import { newId } from '@berth/kit/ids'
+import { announceChange } from '../../platform/database/changes.ts'
+import { violatedConstraint } from '../../platform/database/failures.ts'
+import type { Db } from '../../platform/database/schema.ts'
+import { inTransaction } from '../../platform/database/transaction.ts'
+import { AppError } from '../../platform/errors.ts'
+import type { OffsetPage } from '../../http/call.ts'
+import { toPage } from '../../http/paging.ts'
+import { takePlaces, type Ceilings } from './places.ts'
+import { countLeased, endExcess, endPooled } from './pooled-browsers.ts'
+import type { PoolPolicies } from './policies.ts'
+import { settingsAtCreation, settingsAtUpdate } from './settings.ts'
+import * as store from './store.ts'
+import type { CountedPool, PoolRecord, PoolSettings, References } from './types.ts'
+import { toBrowserPool } from './view.ts'
+
+export interface PoolServiceOptions {
+  readonly db: Db
+  readonly pool: Pool
+  readonly browsers: Pick<BrowserService, 'plan'>
+  readonly ceilings: Ceilings
+  readonly policies: PoolPolicies
+  /** It is not deleted until the transaction ends, and then this pool uses it. */
+  readonly holdProxy: (tx: Db, projectId: string, proxyId: string) => Promise<void>
+  readonly defaultProject: (db: Db) => Promise<{ id: string }>
+}
+
+export class PoolService {
+  readonly #options: PoolServiceOptions
+
+  constructor(options: PoolServiceOptions) {
+    this.#options = options
+  }
+
+  async create(tx: Db, caller: Caller, body: CreateBrowserPoolRequest): Promise<BrowserPool> {
+    const { ceilings, defaultProject } = this.#options
+    const projectId = projectOf(caller) ?? (await defaultProject(tx)).id
+    const settings = settingsAtCreation(body, caller.telemetryAge)
+    const references = await this.#check(tx, projectId, settings)
+    await takePlaces(tx, { projectId, poolId: null, size: settings.size }, ceilings)
+    const id = newId()
+    const stored = this.#options.policies.seal(id, settings)
+    const pool = await withFreeName(settings.name, () =>
+      store.insertPool(tx, { id, projectId }, { ...stored, ...references }),
+    )
+    await announceChange(tx, `pool:${pool.id}`)
+    return toBrowserPool(
+      { ...pool, browser: settings.browser, available: 0, acquired: 0 },
+      caller.telemetryAge,
+    )
+  }
+
+  async list(
+    db: Db,
+    caller: Caller,
+    query: { limit?: number; offset?: number; query?: string; name?: string },
+  ): Promise<OffsetPage<BrowserPool[]>> {
+    const { limit = 20, offset = 0, ...filters } = query
+    const projectId = projectOf(caller)
+    const rows = await store.listPools(db, { ...filters, projectId, limit: limit + 1, offset })
+    const joined = await this.#options.policies.joinListed(db, rows)
+    return toPage(
+      joined.map((row) => toBrowserPool(row, caller.telemetryAge)),
+      limit,
+    )
+  }
+
+  async get(db: Db, caller: Caller, idOrName: string): Promise<BrowserPool> {
+    const pool = await this.find(db, caller, idOrName)
+    return toBrowserPool(await this.#options.policies.join(db, pool), caller.telemetryAge)
+  }
+
+  async update(
+    tx: Db,
+    caller: Caller,
+    idOrName: string,
+    body: UpdateBrowserPoolRequest,
+  ): Promise<BrowserPool> {
+    const found = await this.find(tx, caller, idOrName)
+    // Before the lock of the pool, as whoever needs both takes them in this order.
+    if (body.size !== undefined) {
+      const { id: poolId, project_id: projectId } = found
+      await takePlaces(tx, { projectId, poolId, size: body.size }, this.#options.ceilings)
+    }
+    const { policies } = this.#options
+    const pool = await policies.join(tx, await this.#lock(tx, found))
+    const settings = settingsAtUpdate(pool, body, caller.telemetryAge)
+    const references = await this.#check(tx, pool.project_id, settings)
+    const updated = await withFreeName(settings.name, () =>
+      store.updatePool(tx, pool.id, { ...policies.seal(pool.id, settings), ...references }),
+    )
+    if (body.discard_all_idle) await endPooled(tx, pool.id, { reason: 'deleted' })
+    else await endExcess(tx, updated)
+    await announceChange(tx, `pool:${pool.id}`)
+    const counted = await store.countPool(tx, pool.id)
+    return toBrowserPool({ ...counted, browser: settings.browser }, caller.telemetryAge)
+  }
+
+  async delete(tx: Db, caller: Caller, idOrName: string, { force }: { force: boolean }): Promise<void> {
+    // Deleting twice is success: a client that lost the first answer asks again.
+    if (await store.wasDeleted(tx, projectOf(caller), idOrName)) return
+    const pool = await this.#lock(tx, await this.find(tx, caller, idOrName))
+    const leased = await countLeased(tx, pool.id)
+    if (leased > 0 && !force) {
+      throw new AppError(
+        'pool_in_use',
+        `Cannot delete pool "${idOrName}": ${leased} of its browsers are leased; release them first, or set force`,
+      )
+    }
+    await endPooled(tx, pool.id, { reason: 'deleted', leasedToo: true })
+    await store.markDeleted(tx, pool.id)
+    await announceChange(tx, `pool:${pool.id}`)
+  }
+
+  async flush(tx: Db, caller: Caller, idOrName: string): Promise<void> {
+    const pool = await this.#lock(tx, await this.find(tx, caller, idOrName))
+    await endPooled(tx, pool.id, { reason: 'deleted' })
+  }
+
+  /**
+   * For who saves profiles: waiting browsers that began with an older state of it are made anew. In the transaction
+   * of the save, if there is one, so that no pool goes on with what is not there any more.
+   */
+  async profileUpdated(projectId: string, profileId: string, tx?: Db): Promise<void> {
+    const refresh = async (db: Db) => {
+      for (const poolId of await store.listRefreshedBy(db, projectId, profileId)) {
+        await endPooled(db, poolId, { reason: 'deleted' })
+      }
+    }
+    if (tx) return refresh(tx)
+    await inTransaction(this.#options.pool, ({ db }) => refresh(db))
+  }
+
+  /** A pool of another project is answered exactly like one that does not exist. */
+  async find(db: Db, caller: Caller, idOrName: string): Promise<CountedPool> {
+    const pool = await store.findPool(db, projectOf(caller), idOrName)
+    if (!pool) throw notFound(idOrName)
+    return pool
+  }
+
+  async #lock(tx: Db, { id }: PoolRecord): Promise<PoolRecord> {
+    const pool = await store.lockPool(tx, id)
+    if (!pool) throw notFound(id)
+    return pool
+  }
+
+  /** Whether its browsers can be had, as if one were created now. */
+  async #check(tx: Db, projectId: string, { browser }: PoolSettings): Promise<References> {
+    if (browser.proxy_id) await this.#options.holdProxy(tx, projectId, browser.proxy_id)
+    // Who makes its browsers waits for a profile that is being saved; here everybody would wait for the pool.
+    const place = { projectId, telemetryAge: 'opt-in' } as const
+    const planned = await this.#options.browsers.plan(browser, place, { db: tx, waits: false })
+    return referencesOf(planned)
+  }
+}
+
+function referencesOf({ carried }: PlannedBrowser): References {
+  const known = carried.map(({ refersTo }) => refersTo)
+  return {
+    profileId: known.find((each) => each?.profileId !== undefined)?.profileId ?? null,
+    extensionIds: known.flatMap((each) => each?.extensionIds ?? []),
+  }
+}
+
+function notFound(idOrName: string): AppError {
+  return new AppError('not_found', `Cannot find browser pool "${idOrName}"`)
+}
+
+async function withFreeName<T>(name: string | null, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write()
+  } catch (error) {
+    if (violatedConstraint(error) !== 'browser_pools_name') throw error
+    throw new AppError('already_exists', `Cannot use name "${name}": another pool has it`, { cause: error })
+  }
+}

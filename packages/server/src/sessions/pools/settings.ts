@@ -1,0 +1,91 @@
+// From what is asked for to what a pool is: at its making, and at a change of it.
+import type { CreateBrowserPoolRequest, UpdateBrowserPoolRequest } from '@berth/contracts/browser-pools'
+import { DEFAULT_FILL_RATE, DEFAULT_POOL_TIMEOUT_SECONDS } from '@berth/contracts/browser-pools'
+import type { PooledBrowserRequest } from '../../platform/database/schema.ts'
+import { invalidInput } from '../../platform/errors.ts'
+import { selectAtCreation, selectAtUpdate, type Age } from '../telemetry/selection.ts'
+import type { PoolRecord, PoolSettings } from './types.ts'
+
+export function settingsAtCreation(body: CreateBrowserPoolRequest, age: Age): PoolSettings {
+  const browser = changedBrowser({}, body)
+  return {
+    name: body.name ?? null,
+    size: body.size,
+    fillRatePerMinute: body.fill_rate_per_minute ?? DEFAULT_FILL_RATE,
+    timeoutSeconds: body.timeout_seconds ?? DEFAULT_POOL_TIMEOUT_SECONDS,
+    refreshOnProfileUpdate: refreshes(body, browser, browser.profile !== undefined),
+    browser,
+    telemetry: selectAtCreation({ request: body.telemetry, age }),
+  }
+}
+
+export function settingsAtUpdate(pool: PoolRecord, body: UpdateBrowserPoolRequest, age: Age): PoolSettings {
+  const browser = changedBrowser(pool.browser, body)
+  const telemetry = selectAtUpdate({ request: body.telemetry, age }, pool.telemetry)
+  const isFirstProfile = pool.browser.profile === undefined && browser.profile !== undefined
+  return {
+    name: body.name || pool.name,
+    size: body.size ?? pool.size,
+    fillRatePerMinute: body.fill_rate_per_minute ?? pool.fill_rate_per_minute,
+    timeoutSeconds: body.timeout_seconds ?? pool.timeout_seconds,
+    refreshOnProfileUpdate: refreshes(body, browser, pool.refresh_on_profile_update || isFirstProfile),
+    browser,
+    telemetry: telemetry === undefined ? pool.telemetry : telemetry,
+  }
+}
+
+/** Without a profile there is nothing to be refreshed after. */
+function refreshes(
+  { refresh_on_profile_update: asked }: UpdateBrowserPoolRequest,
+  { profile }: PooledBrowserRequest,
+  otherwise: boolean,
+): boolean {
+  if (asked === true && profile === undefined) {
+    throw invalidInput('refresh_on_profile_update', 'needs a profile')
+  }
+  return profile !== undefined && (asked ?? otherwise)
+}
+
+/** What is empty takes away what there was. */
+function changedBrowser(before: PooledBrowserRequest, asked: UpdateBrowserPoolRequest): PooledBrowserRequest {
+  const { headless, stealth, kiosk_mode, viewport } = asked
+  const fields: Record<string, unknown> = { ...before }
+  for (const [name, value] of Object.entries({ headless, stealth, kiosk_mode, viewport })) {
+    if (value !== undefined) fields[name] = value
+  }
+  const cleared: Record<string, unknown> = {
+    start_url: asked.start_url,
+    profile: asked.profile && profileOf(asked.profile),
+    extensions: asked.extensions?.map(extensionOf),
+    proxy_id: asked.proxy_id,
+    chrome_policy: asked.chrome_policy,
+  }
+  for (const [name, value] of Object.entries(cleared)) {
+    if (value === undefined) continue
+    if (isEmpty(value)) delete fields[name]
+    else fields[name] = value
+  }
+  // Each was checked as what it is there, by the contract and above.
+  return fields
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === '' || (typeof value === 'object' && value !== null && Object.keys(value).length === 0)
+}
+
+/** As it was given, but for what pools do not do; empty: none. */
+function profileOf({ id, name }: NonNullable<UpdateBrowserPoolRequest['profile']>): object {
+  if ((id === undefined) === (name === undefined)) {
+    throw invalidInput('profile', 'needs either an id or a name; an empty id takes the profile away')
+  }
+  return id === '' || name === '' ? {} : onlyGiven({ id, name })
+}
+
+function extensionOf({ id, name }: { id?: string; name?: string }, index: number): object {
+  if (!id === !name) throw invalidInput(`extensions[${index}]`, 'needs either an id or a name')
+  return onlyGiven({ id, name })
+}
+
+function onlyGiven({ id, name }: { id?: string | undefined; name?: string | undefined }): object {
+  return id ? { id } : { name }
+}

@@ -1,0 +1,199 @@
+// Those who wait for a browser at this server. When something changes in a pool, the first of them tries; if it
+// gets one, the next does. Whose turn it is among all servers is decided by the queue in the database.
+import type { Logger } from 'pino'
+import type { Db } from '../../platform/database/schema.ts'
+import { AppError } from '../../platform/errors.ts'
+import { isWorthTrying } from './pooled-browsers.ts'
+import { leaveQueue, queueUp, RENEW_MS, renewPlaces } from './queue.ts'
+
+/** In case an announcement was missed. */
+const LOOK_MS = 1_000
+const MOST_WAITERS = 2_000
+
+/** With the number of its place; undefined: there is none yet. */
+export type Attempt<T> = (place: string) => Promise<T | undefined>
+
+interface Waiter {
+  readonly place: string
+  /** Whether it is served: it got one, or can get none. */
+  readonly attempt: () => Promise<boolean>
+}
+
+export class Waiters {
+  readonly #db: Db
+  readonly #log: Logger
+  readonly #waiting = new Map<string, Waiter[]>()
+  /** Pools whose waiters are being served, and whether something changed meanwhile. */
+  readonly #serving = new Map<string, { again: boolean }>()
+  readonly #closing = new AbortController()
+  #count = 0
+  #looking: NodeJS.Timeout | undefined
+  #renewing: NodeJS.Timeout | undefined
+
+  constructor({ db, log }: { db: Db; log: Logger }) {
+    this.#db = db
+    this.#log = log
+  }
+
+  get count(): number {
+    return this.#count
+  }
+
+  /** Undefined: none in time. Rejects when the signal fires, when the server stops, or with the attempt. */
+  async wait<T>(
+    poolId: string,
+    { ms, signal, attempt }: { ms: number; signal: AbortSignal; attempt: Attempt<T> },
+  ): Promise<T | undefined> {
+    if (this.#count >= MOST_WAITERS) {
+      throw new AppError('too_many_requests', `Cannot wait for a browser: ${MOST_WAITERS} others do`, {
+        headers: { 'retry-after': '5' },
+      })
+    }
+    this.#count++
+    let place: string | undefined
+    const over = new AbortController()
+    const timer = setTimeout(() => over.abort(), Math.min(ms, LONGEST_TIMER_MS))
+    try {
+      place = await queueUp(this.#db, poolId)
+      const stop = AbortSignal.any([signal, this.#closing.signal])
+      return await this.#served(poolId, { place, attempt, over: over.signal, stop })
+    } finally {
+      clearTimeout(timer)
+      this.#count--
+      if (place !== undefined) await this.#leave(poolId, place)
+    }
+  }
+
+  /** Something changed in it. */
+  wake(poolId: string): void {
+    if (!this.#waiting.has(poolId)) return
+    const serving = this.#serving.get(poolId)
+    if (serving) serving.again = true
+    else void this.#serve(poolId)
+  }
+
+  /** Sends all away, to come again at another server. */
+  close(): void {
+    this.#closing.abort(
+      new AppError('unavailable', 'Cannot wait for a browser any longer: the server stops', {
+        headers: { 'retry-after': '1' },
+      }),
+    )
+  }
+
+  async #served<T>(
+    poolId: string,
+    options: { place: string; attempt: Attempt<T>; over: AbortSignal; stop: AbortSignal },
+  ): Promise<T | undefined> {
+    const { place, attempt, over, stop } = options
+    const { promise, resolve, reject } = Promise.withResolvers<T | undefined>()
+    // An attempt that is under way may still get one: its outcome counts then, not the end of the wait.
+    let isTrying = false
+    let isOver = false
+    const end = () => {
+      isOver = true
+      if (isTrying) return
+      if (stop.aborted) reject(stop.reason as Error)
+      else resolve(undefined)
+    }
+    over.addEventListener('abort', end)
+    stop.addEventListener('abort', end)
+    if (over.aborted || stop.aborted) end()
+    const remove = this.#add(poolId, {
+      place,
+      attempt: async () => {
+        if (isOver) return true
+        isTrying = true
+        try {
+          const got = await attempt(place)
+          if (got !== undefined) resolve(got)
+          isTrying = false
+          if (got === undefined && isOver) end()
+          return got !== undefined || isOver
+        } catch (error) {
+          reject(error)
+          return true
+        }
+      },
+    })
+    this.wake(poolId)
+    try {
+      return await promise
+    } finally {
+      remove()
+      over.removeEventListener('abort', end)
+      stop.removeEventListener('abort', end)
+    }
+  }
+
+  #add(poolId: string, waiter: Waiter): () => void {
+    const waiting = this.#waiting.get(poolId) ?? []
+    this.#waiting.set(poolId, waiting)
+    waiting.push(waiter)
+    waiting.sort((one, other) => (BigInt(one.place) < BigInt(other.place) ? -1 : 1))
+    this.#looking ??= setInterval(() => this.#look(), LOOK_MS)
+    this.#renewing ??= setInterval(() => void this.#renew(), RENEW_MS)
+    return () => {
+      const index = waiting.indexOf(waiter)
+      if (index !== -1) waiting.splice(index, 1)
+      if (waiting.length === 0 && this.#waiting.get(poolId) === waiting) this.#waiting.delete(poolId)
+      if (this.#waiting.size > 0) return
+      clearInterval(this.#looking)
+      clearInterval(this.#renewing)
+      this.#looking = undefined
+      this.#renewing = undefined
+    }
+  }
+
+  async #serve(poolId: string): Promise<void> {
+    const serving = { again: false }
+    this.#serving.set(poolId, serving)
+    try {
+      do {
+        serving.again = false
+        while (await this.#serveFirst(poolId)) continue
+      } while (serving.again)
+    } catch (error) {
+      this.#log.warn({ err: error, poolId }, 'cannot see whether a pool has a browser')
+    } finally {
+      this.#serving.delete(poolId)
+    }
+  }
+
+  /** Whether the next one may try. */
+  async #serveFirst(poolId: string): Promise<boolean> {
+    const [first] = this.#waiting.get(poolId) ?? []
+    if (!first || !(await isWorthTrying(this.#db, poolId))) return false
+    const isServed = await first.attempt()
+    // It takes itself out a moment later, and the next one shall not wait for that.
+    if (isServed) this.#drop(poolId, first)
+    return isServed
+  }
+
+  #drop(poolId: string, waiter: Waiter): void {
+    const waiting = this.#waiting.get(poolId)
+    const index = waiting?.indexOf(waiter) ?? -1
+    if (index !== -1) waiting!.splice(index, 1)
+  }
+
+  #look(): void {
+    for (const poolId of this.#waiting.keys()) this.wake(poolId)
+  }
+
+  async #renew(): Promise<void> {
+    const places = [...this.#waiting.values()].flat().map(({ place }) => place)
+    if (places.length === 0) return
+    await renewPlaces(this.#db, places).catch((error: unknown) =>
+      this.#log.warn({ err: error }, 'cannot renew places in the queues of pools'),
+    )
+  }
+
+  async #leave(poolId: string, place: string): Promise<void> {
+    await leaveQueue(this.#db, poolId, place).catch((error: unknown) =>
+      this.#log.warn({ err: error, poolId }, 'cannot leave the queue of a pool; the place lapses'),
+    )
+  }
+}
+
+/** setTimeout takes no more. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1

@@ -1,0 +1,144 @@
+// Brings a profile into a session: before its Chromium starts or, where it is attached later, by starting that again.
+import type { CreateBrowserRequest } from '@berth/contracts/browsers'
+import type { Profile, ProfileRequest } from '@berth/contracts/profiles'
+import { Turnstile } from '@berth/kit/turnstile'
+import type { Carried, Carrier, Looking } from '../browsers/carried.ts'
+import type { SessionProfiles } from '../browsers/service.ts'
+import { awake, type Session } from '../browsers/session.ts'
+import type { BrowserRecord, NewBrowser } from '../browsers/types.ts'
+import type { Db } from '../../platform/database/schema.ts'
+import { AppError, invalidInput } from '../../platform/errors.ts'
+import type { AgentClient } from '../../instances/agent-client.ts'
+import type { SaveWatch } from './save-watch.ts'
+import * as store from './store.ts'
+import type { CarriedProfile, VersionRecord } from './types.ts'
+import type { Vault } from './vault.ts'
+import { toProfile } from './view.ts'
+
+/** Each holds a connection to the database while its Chromium starts again. */
+const ATTACHES_AT_ONCE = 2
+const MOST_BRING_MS = 120_000
+
+export interface CarrierOptions {
+  readonly db: Db
+  readonly vault: Vault
+  readonly watch: SaveWatch
+  readonly findSession: (id: string) => Session | undefined | Promise<Session | undefined>
+}
+
+interface Asked extends CarriedProfile {
+  /** Undefined: it is empty. */
+  readonly archive: VersionRecord | undefined
+}
+
+export class ProfileCarrier implements Carrier, SessionProfiles {
+  readonly #options: CarrierOptions
+  readonly #attaching = new Turnstile(ATTACHES_AT_ONCE)
+
+  constructor(options: CarrierOptions) {
+    this.#options = options
+  }
+
+  async carry(
+    { profile }: Pick<CreateBrowserRequest, 'profile'>,
+    { projectId, startUrl }: Pick<NewBrowser, 'projectId' | 'startUrl'>,
+    looking: Looking,
+  ): Promise<Carried | undefined> {
+    if (!profile) return undefined
+    const asked = await this.#find(projectId, profile, looking)
+    // A page that is asked for takes the place of those that were open.
+    const tabs = startUrl === null ? 'keep' : 'drop'
+    return {
+      refersTo: { profileId: asked.profileId },
+      needsStart: asked.archive !== undefined,
+      bring: ({ agent }) => this.#bring(agent, asked, tabs),
+      keep: (tx, browser) => this.#give(tx, browser, asked),
+    }
+  }
+
+  async shown(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, Profile>> {
+    const found = await store.listByIds(db, [...new Set(ids)])
+    return new Map(found.map((record) => [record.id, toProfile(record)]))
+  }
+
+  /** For a session that has none; the transaction is the one that says so, and is held meanwhile. */
+  async attach(browser: BrowserRecord, profile: ProfileRequest): Promise<(tx: Db) => Promise<void>> {
+    if (browser.profile_id !== null) throw hasOne()
+    const { db } = this.#options
+    const asked = await this.#find(browser.project_id, profile, { db, waits: true })
+    const session = await this.#options.findSession(browser.id)
+    if (!session) throw ended()
+    return async (tx) => {
+      // Two at once would leave the one in the instance and the other in the row.
+      if (!(await store.lockAttaching(tx, browser.id))) throw underWay()
+      if (await store.hasProfile(tx, browser.id)) throw hasOne()
+      await awake(session, (agent) => this.#bring(agent, asked, 'keep')).catch((error: unknown) => {
+        throw session.ending.aborted ? ended(error) : error
+      })
+      await this.#give(tx, browser, asked)
+    }
+  }
+
+  /** Attaching holds a connection to the database, and must leave some to others. */
+  turn(): Promise<Disposable> {
+    return this.#attaching.enter()
+  }
+
+  async #find(projectId: string, request: ProfileRequest, { db, waits }: Looking): Promise<Asked> {
+    const { id = '', name = '', save_changes = false, on_conflict = 'replace' } = request
+    if ((id === '') === (name === ''))
+      throw invalidInput('profile', 'must have an id or a name, and not both')
+    const look = () =>
+      id === ''
+        ? store.findProfileBy(db, projectId, 'name', name)
+        : store.findProfileBy(db, projectId, 'id', id)
+    let profile = await look()
+    if (waits && profile?.is_saving) {
+      await this.#options.watch.whenSaved(profile.id)
+      profile = await look()
+    }
+    if (!profile) throw absent(id || name)
+    const { current_version: version } = profile
+    const archive = version === null ? undefined : await store.findVersion(db, profile.id, version)
+    return {
+      profileId: profile.id,
+      version,
+      savesChanges: save_changes,
+      onConflict: on_conflict,
+      archive,
+    }
+  }
+
+  async #bring(agent: AgentClient, { archive }: Asked, tabs: 'keep' | 'drop'): Promise<void> {
+    if (!archive) return agent.keepTabs()
+    const content = this.#options.vault.openPacked(archive)
+    try {
+      const bytes = Number(archive.packed_bytes)
+      await agent.writeProfile(content, { bytes, tabs, signal: AbortSignal.timeout(MOST_BRING_MS) })
+    } finally {
+      content.destroy()
+    }
+  }
+
+  async #give(tx: Db, browser: BrowserRecord, asked: Asked): Promise<BrowserRecord> {
+    if (!(await store.markUsed(tx, browser.project_id, asked.profileId))) {
+      throw absent(asked.profileId)
+    }
+    if (!(await store.giveToBrowser(tx, browser.id, asked))) throw ended()
+    return {
+      ...browser,
+      profile_id: asked.profileId,
+      profile_version: asked.version,
+      profile_save_changes: asked.savesChanges,
+      profile_on_conflict: asked.onConflict,
+    }
+  }
+}
+
+const absent = (idOrName: string) =>
+  invalidInput('profile', `names "${idOrName}", which is no profile of the project`)
+const hasOne = () =>
+  new AppError('conflict', 'Cannot attach a profile: the session has one already; create another session')
+const underWay = () => new AppError('conflict', 'Cannot attach a profile: another one is being attached')
+const ended = (cause?: unknown) =>
+  new AppError('not_found', 'Cannot attach a profile: the session has ended meanwhile', { cause })

@@ -1,0 +1,236 @@
+// Saves sessions into their profiles. When a session ends its row says that it is being saved, and its instance
+// lives until it is: so a server that is killed meanwhile is followed by one that saves it again, and the profile
+// has its old version or the new one, whole, at any moment.
+import type { Readable } from 'node:stream'
+import type { Pool } from 'pg'
+import type { Logger } from 'pino'
+import { pause } from '@berth/kit/pause'
+import { Turnstile } from '@berth/kit/turnstile'
+import { crashPoint } from '../../platform/crash-point.ts'
+import { announceChange } from '../../platform/database/changes.ts'
+import type { Db } from '../../platform/database/schema.ts'
+import { inTransaction } from '../../platform/database/transaction.ts'
+import { AgentClient, AgentError } from '../../instances/agent-client.ts'
+import type { Instance } from '../../instances/driver.ts'
+import { ArchiveTooLarge, WrongArchive } from './archive.ts'
+import * as store from './store.ts'
+import type { StoredArchive } from './types.ts'
+import { addVersion, profileUnchanged, type VersionOptions } from './versions.ts'
+
+const RECONCILE_MS = 10_000
+/** Beyond the lease: a server that nobody has heard of for so long has no instances any more. */
+const LOST_MARGIN_SECONDS = 30
+/** Each is a Chromium that writes down what it knows, and an archive that is packed. */
+const SAVES_AT_ONCE = 4
+/** For one session, all attempts together. */
+const MOST_SAVE_MS = 180_000
+/** Without a byte; ending Chromium is among it. */
+const MOST_SILENCE_MS = 30_000
+const MOST_ATTEMPTS = 6
+const RETRY_MS = 1_000
+
+export interface SaverOptions {
+  readonly db: Db
+  readonly pool: Pool
+  readonly versions: VersionOptions
+  readonly serverId: string
+  readonly leaseSeconds: number
+  /** Whether the session is on this server, ending ones among them. */
+  readonly isHere: (sessionId: string) => boolean
+  readonly log: Logger
+}
+
+export class ProfileSaver {
+  readonly #options: SaverOptions
+  readonly #turns = new Turnstile(SAVES_AT_ONCE)
+  readonly #saving = new Set<string>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(options: SaverOptions) {
+    this.#options = options
+  }
+
+  /** After the sessions of an earlier run were taken up: saves that nobody can make any more are given up. */
+  async resume(): Promise<void> {
+    this.#timer = setInterval(() => void this.#reconcile(), RECONCILE_MS)
+    this.#timer.unref()
+    await this.#reconcile()
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+  }
+
+  /** Of a session that has ended; resolves when nothing more is wanted of its instance. */
+  async saveAtEnd(sessionId: string, instance: Instance): Promise<void> {
+    const { log } = this.#options
+    this.#saving.add(sessionId)
+    try {
+      using turn = new DisposableStack()
+      turn.use(await this.#turns.enter())
+      const over = new AbortController()
+      void instance.ended.then(() => over.abort(new NotSaved('its instance has ended')))
+      const timer = setTimeout(() => over.abort(new NotSaved('it took too long')), MOST_SAVE_MS)
+      try {
+        await this.#try(sessionId, instance, over.signal)
+      } finally {
+        clearTimeout(timer)
+      }
+    } catch (error) {
+      log.warn({ err: error, sessionId }, 'a session cannot be saved into its profile')
+      await this.#giveUp(sessionId, messageOf(error)).catch((err: unknown) =>
+        log.warn({ err, sessionId }, 'cannot record yet that a session was not saved'),
+      )
+    } finally {
+      this.#saving.delete(sessionId)
+    }
+  }
+
+  /** What is the matter may be over in a moment: a full disk, a database that is away. */
+  async #try(sessionId: string, instance: Instance, over: AbortSignal): Promise<void> {
+    const { log } = this.#options
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#save(sessionId, instance, over)
+      } catch (error) {
+        if (over.aborted) throw over.reason
+        if (attempt === MOST_ATTEMPTS || error instanceof WrongArchive || error instanceof ArchiveTooLarge) {
+          throw error
+        }
+        log.info({ err: error, sessionId, attempt }, 'saving a session once more')
+        await pause(RETRY_MS * attempt, over)
+      }
+    }
+  }
+
+  async #save(sessionId: string, instance: Instance, over: AbortSignal): Promise<void> {
+    const { db, log } = this.#options
+    const asked = await store.beginSave(db, sessionId)
+    if (!asked) return
+    crashPoint('profile-save-begun')
+    await instance.thaw()
+    const agent = new AgentClient(instance)
+    let archive: StoredArchive
+    try {
+      archive = await this.#options.versions.vault.store(await readFrom(agent, 'stay', over), over)
+    } finally {
+      agent.close()
+    }
+    crashPoint('profile-stored')
+    const version = await this.#record(asked, archive)
+    log.info(
+      { sessionId, profileId: asked.profile_id, version, sizeBytes: archive.sizeBytes },
+      'session saved into its profile',
+    )
+  }
+
+  async #record(asked: store.BrowserSave, archive: StoredArchive): Promise<number | undefined> {
+    const { db, pool, versions } = this.#options
+    const { vault } = versions
+    try {
+      const added = await inTransaction(pool, async ({ db: tx }) => {
+        const { id: browserId, project_id: projectId, profile_id: profileId, profile_on_conflict } = asked
+        const basedOn = await store.lockBaseOf(tx, browserId)
+        const outcome = await addVersion(
+          tx,
+          {
+            projectId,
+            profileId,
+            source: 'session',
+            archive,
+            browserId,
+            basedOn,
+            onConflict: profile_on_conflict ?? 'replace',
+          },
+          versions,
+        )
+        if (!outcome) throw new ProfileGone()
+        const state = outcome.isCurrent ? 'saved' : 'conflict'
+        await store.markSaved(tx, browserId, { state, version: outcome.version.number })
+        return outcome
+      })
+      crashPoint('profile-committed')
+      for (const id of added.removedBlobs) await vault.blobs.remove(db, id)
+      return added.version.number
+    } catch (error) {
+      if (!(await this.#isKnown(archive))) await vault.discard(db, archive).catch(() => {})
+      if (!(error instanceof ProfileGone)) throw error
+      await this.#giveUp(asked.id, error.message)
+      return undefined
+    }
+  }
+
+  /** The answer to a commit may be lost, and yet it was one. */
+  async #isKnown({ versionId }: StoredArchive): Promise<boolean> {
+    const { db } = this.#options
+    return store.isVersionKnown(db, versionId).catch(() => true)
+  }
+
+  async #giveUp(sessionId: string, why: string): Promise<void> {
+    const { db } = this.#options
+    const profileId = await store.markSaveFailed(db, sessionId, why)
+    if (profileId) await announceChange(db, profileUnchanged(profileId))
+  }
+
+  async #reconcile(): Promise<void> {
+    const { db, serverId, leaseSeconds, isHere, log } = this.#options
+    try {
+      const lost = await store.listSavesOfLostServers(db, leaseSeconds + LOST_MARGIN_SECONDS)
+      const own = await store.listSavesOf(db, serverId)
+      const nobodys = own.filter(({ id }) => !this.#saving.has(id) && !isHere(id))
+      for (const { id } of [...lost, ...nobodys]) await this.#giveUp(id, 'its instance was lost')
+    } catch (error) {
+      log.warn({ err: error }, 'cannot reconcile saves')
+    }
+  }
+}
+
+/** For a reason that its owner may know. */
+class NotSaved extends Error {}
+
+class ProfileGone extends NotSaved {
+  constructor() {
+    super('the profile was deleted')
+  }
+}
+
+/** The user-data directory of an instance; ends with an error when nothing comes for too long. */
+export async function readFrom(
+  agent: AgentClient,
+  then: 'stay' | 'reopen',
+  over: AbortSignal,
+): Promise<AsyncIterable<Buffer>> {
+  const silent = new AbortController()
+  const setTimer = () =>
+    setTimeout(() => silent.abort(new NotSaved('its instance did not answer')), MOST_SILENCE_MS)
+  let timer = setTimer()
+  try {
+    const answer: Readable = await agent.readProfile(then, AbortSignal.any([over, silent.signal]))
+    return (async function* () {
+      try {
+        for await (const piece of answer as AsyncIterable<Buffer>) {
+          clearTimeout(timer)
+          yield piece
+          timer = setTimer()
+        }
+      } finally {
+        clearTimeout(timer)
+        answer.destroy()
+      }
+    })()
+  } catch (error) {
+    clearTimeout(timer)
+    throw error
+  }
+}
+
+/** Without what is nobody's matter but the operator's, who has the log. */
+function messageOf(error: unknown): string {
+  if (isDiskFull(error)) return 'the disk of the server is full'
+  if (error instanceof WrongArchive || error instanceof ArchiveTooLarge)
+    return `its archive is refused: ${error.message}`
+  if (error instanceof NotSaved) return error.message
+  return error instanceof AgentError ? 'its instance did not give its state' : 'a fault of the server'
+}
+
+export const isDiskFull = (error: unknown) => (error as NodeJS.ErrnoException).code === 'ENOSPC'

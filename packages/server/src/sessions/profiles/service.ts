@@ -1,0 +1,292 @@
+import type { ArchiveFormat, Profile, ProfileVersion } from '@berth/contracts/profiles'
+import type { BrowserService, Caller } from '../browsers/service.ts'
+import { awake, type Session } from '../browsers/session.ts'
+import { announceChange } from '../../platform/database/changes.ts'
+import { violatedConstraint } from '../../platform/database/failures.ts'
+import type { Db } from '../../platform/database/schema.ts'
+import { AppError, invalidInput } from '../../platform/errors.ts'
+import type { BodyStream, Commit, OffsetPage, RawAnswer } from '../../http/call.ts'
+import { toPage } from '../../http/paging.ts'
+import { AgentError } from '../../instances/agent-client.ts'
+import { ArchiveTooLarge, WrongArchive } from './archive.ts'
+import { isDiskFull, readFrom } from './saver.ts'
+import * as store from './store.ts'
+import type { ProfileSummary, StoredArchive } from './types.ts'
+import { unpacked } from './unpacked.ts'
+import { addVersion, conflict, profileChange, type AddedVersion, type VersionOptions } from './versions.ts'
+import { toProfile, toVersion } from './view.ts'
+
+const MOST_SAVE_MS = 120_000
+const MOST_IMPORT_MS = 600_000
+const RETRY_AFTER_SECONDS = '1'
+
+/** What makes no sense without its profile. */
+export interface ProfileUse {
+  readonly what: string
+  readonly countUsing: (tx: Db, profileId: string) => Promise<number>
+}
+
+export interface ProfileServiceOptions {
+  readonly db: Db
+  readonly versions: VersionOptions
+  readonly browsers: BrowserService
+  readonly findSession: (id: string) => Session | undefined | Promise<Session | undefined>
+  readonly uses: readonly ProfileUse[]
+  readonly defaultProject: (db: Db) => Promise<{ id: string }>
+}
+
+export class ProfileService {
+  readonly #options: ProfileServiceOptions
+
+  constructor(options: ProfileServiceOptions) {
+    this.#options = options
+  }
+
+  async create(tx: Db, caller: Caller, { name }: { name?: string }): Promise<Profile> {
+    const projectId = projectOf(caller) ?? (await this.#options.defaultProject(tx)).id
+    return toProfile(await withFreeName(name, () => store.insertProfile(tx, projectId, name ?? null)))
+  }
+
+  async list(
+    db: Db,
+    caller: Caller,
+    query: { limit?: number; offset?: number; query?: string; name?: string },
+  ): Promise<OffsetPage<Profile[]>> {
+    const { limit = 20, offset = 0, ...filters } = query
+    const projectId = projectOf(caller)
+    const rows = await store.listProfiles(db, { ...filters, projectId, limit: limit + 1, offset })
+    return toPage(rows.map(toProfile), limit)
+  }
+
+  async get(db: Db, caller: Caller, idOrName: string): Promise<Profile> {
+    return toProfile(await find(db, caller, idOrName))
+  }
+
+  async rename(tx: Db, caller: Caller, idOrName: string, name: string): Promise<Profile> {
+    const { id, project_id } = await find(tx, caller, idOrName)
+    await withFreeName(name, () => store.renameProfile(tx, project_id, id, name))
+    return toProfile(await find(tx, caller, id))
+  }
+
+  async delete(caller: Caller, idOrName: string, commit: Commit): Promise<void> {
+    const { db, versions, uses } = this.#options
+    const { vault } = versions
+    // Deleting twice is success: a client that lost the first answer asks again.
+    if (await store.wasDeleted(db, projectOf(caller), idOrName)) return commit(() => Promise.resolve())
+    const { id, project_id } = await find(db, caller, idOrName)
+    const blobs = await commit(async (tx) => {
+      await store.lockProfile(tx, id)
+      for (const { what, countUsing } of uses) {
+        const count = await countUsing(tx, id)
+        if (count === 0) continue
+        throw new AppError(
+          'resource_in_use',
+          `Cannot delete profile "${idOrName}": ${count} ${what} keep it logged in; delete them first`,
+        )
+      }
+      const removed = await store.deleteProfile(tx, project_id, id)
+      await vault.blobs.forget(tx, removed)
+      await announceChange(tx, profileChange(id))
+      return removed
+    })
+    for (const blob of blobs) await vault.blobs.remove(db, blob)
+  }
+
+  async download(
+    caller: Caller,
+    idOrName: string,
+    { format = 'tar.zst', version }: { format?: ArchiveFormat; version?: number },
+  ): Promise<RawAnswer> {
+    const { db, versions } = this.#options
+    const { vault } = versions
+    const profile = await find(db, caller, idOrName)
+    const number = version ?? profile.current_version
+    if (number === null) return { status: 202, headers: { 'retry-after': RETRY_AFTER_SECONDS }, body: '' }
+    const found = await store.findVersion(db, profile.id, number)
+    if (!found) throw noVersion(profile, number)
+    const isPacked = format === 'tar.zst'
+    return {
+      headers: {
+        'content-length': isPacked ? found.packed_bytes : found.size_bytes,
+        'content-disposition': `attachment; filename="${profile.id}-${number}.${format}"`,
+        'cache-control': 'private, no-store',
+        'x-content-type-options': 'nosniff',
+      },
+      body: isPacked ? vault.openPacked(found) : vault.open(found),
+    }
+  }
+
+  async import(
+    caller: Caller,
+    idOrName: string,
+    stream: BodyStream | undefined,
+    { signal, commit }: { signal: AbortSignal; commit: Commit },
+  ): Promise<ProfileVersion> {
+    const profile = await find(this.#options.db, caller, idOrName)
+    if (!stream) throw invalidInput('body', 'must be a tar archive; send it with a Content-Type')
+    const over = AbortSignal.any([signal, AbortSignal.timeout(MOST_IMPORT_MS)])
+    const archive = await this.#store(unpacked(stream.body), over, 'import the archive')
+    const added = await this.#add(archive, () =>
+      commit(async (tx) => {
+        const { id: profileId, project_id: projectId } = profile
+        const version = { projectId, profileId, source: 'import', archive, browserId: null } as const
+        const outcome = await addVersion(
+          tx,
+          { ...version, basedOn: null, onConflict: 'replace' },
+          this.#options.versions,
+        )
+        if (!outcome) throw notFound(idOrName)
+        return outcome
+      }),
+    )
+    return toVersion(added.version, added.version.number)
+  }
+
+  async listVersions(
+    db: Db,
+    caller: Caller,
+    idOrName: string,
+    { limit = 20, offset = 0 }: { limit?: number; offset?: number },
+  ): Promise<OffsetPage<ProfileVersion[]>> {
+    const profile = await find(db, caller, idOrName)
+    const rows = await store.listVersions(db, profile.id, { limit: limit + 1, offset })
+    return toPage(
+      rows.map((row) => toVersion(row, profile.current_version)),
+      limit,
+    )
+  }
+
+  async restore(tx: Db, caller: Caller, idOrName: string, number: number): Promise<Profile> {
+    const profile = await find(tx, caller, idOrName)
+    await this.#options.versions.onChange(tx, profile.project_id, profile.id)
+    // Saves make room for themselves: none may remove this one meanwhile.
+    await store.lockProfile(tx, profile.id)
+    if (!(await store.findVersion(tx, profile.id, number))) throw noVersion(profile, number)
+    await store.setCurrentVersion(tx, profile.id, number)
+    await announceChange(tx, profileChange(profile.id))
+    return toProfile(await find(tx, caller, profile.id))
+  }
+
+  /** While the session goes on. */
+  async save(
+    caller: Caller,
+    idOrName: string,
+    { force = false }: { force?: boolean },
+    commit: Commit,
+  ): Promise<ProfileVersion> {
+    const { db, browsers, findSession } = this.#options
+    const browser = await browsers.find(caller, idOrName)
+    const { id: browserId, profile_id: profileId, profile_version } = browser
+    if (profileId === null) {
+      throw new AppError('conflict', 'Cannot save the session: it has no profile; attach one by PATCH first')
+    }
+    const profile = await store.findProfileBy(db, browser.project_id, 'id', profileId)
+    if (!profile) throw notFound(profileId)
+    // Better now than after Chromium was ended for it; it is looked at again when it is saved.
+    if (!force && profile.current_version !== profile_version) throw conflict(profile, profile_version)
+    const session = await findSession(browserId)
+    if (!session) throw new AppError('not_found', `Cannot find browser session "${idOrName}"`)
+    const archive = await this.#read(session)
+    const added = await this.#add(archive, () =>
+      commit(async (tx) => {
+        const basedOn = await store.lockBaseOf(tx, browserId)
+        const projectId = browser.project_id
+        const version = { projectId, profileId, source: 'save', archive, browserId, basedOn } as const
+        const onConflict = force ? 'replace' : 'refuse'
+        const outcome = await addVersion(tx, { ...version, onConflict }, this.#options.versions)
+        if (!outcome) throw notFound(profileId)
+        await store.setBase(tx, browserId, outcome.version.number)
+        return outcome
+      }),
+    )
+    return toVersion(added.version, added.version.number)
+  }
+
+  async #read(session: Session): Promise<StoredArchive> {
+    const failed = new AbortController()
+    const over = AbortSignal.any([session.ending, failed.signal, AbortSignal.timeout(MOST_SAVE_MS)])
+    try {
+      return await awake(session, async (agent) => {
+        const source = await readFrom(agent, 'reopen', over)
+        const archive = await this.#store(source, over, 'save the session')
+        // Whoever asked may connect again at once.
+        await agent.openState(session.ending)
+        return archive
+      })
+    } catch (error) {
+      // Chromium is away until nobody reads any more.
+      failed.abort(error)
+      if (session.ending.aborted)
+        throw new AppError('not_found', 'Cannot save the session: it has ended meanwhile', { cause: error })
+      if (!(error instanceof AgentError)) throw error
+      throw new AppError('unavailable', 'Cannot save the session now; try again', { cause: error })
+    }
+  }
+
+  async #store(
+    source: AsyncIterable<Uint8Array>,
+    signal: AbortSignal,
+    action: string,
+  ): Promise<StoredArchive> {
+    try {
+      return await this.#options.versions.vault.store(source, signal)
+    } catch (error) {
+      throw refusalOf(error, action)
+    }
+  }
+
+  /** What no row came to speak of is removed; what made room for it, too. */
+  async #add(archive: StoredArchive, write: () => Promise<AddedVersion>): Promise<AddedVersion> {
+    const { db, versions } = this.#options
+    const { vault } = versions
+    let added: AddedVersion
+    try {
+      added = await write()
+    } catch (error) {
+      const isKnown = await store.isVersionKnown(db, archive.versionId).catch(() => true)
+      if (!isKnown) await vault.discard(db, archive).catch(() => {})
+      throw error
+    }
+    for (const blob of added.removedBlobs) await vault.blobs.remove(db, blob)
+    return added
+  }
+}
+
+function projectOf({ principal, projectId }: Caller): string | null {
+  return principal.projectId ?? projectId
+}
+
+/** A profile of another project is answered exactly like one that does not exist. */
+async function find(db: Db, caller: Caller, idOrName: string): Promise<ProfileSummary> {
+  const profile = await store.findProfile(db, projectOf(caller), idOrName)
+  if (!profile) throw notFound(idOrName)
+  return profile
+}
+
+function notFound(idOrName: string): AppError {
+  return new AppError('not_found', `Cannot find profile "${idOrName}"`)
+}
+
+function noVersion({ id, name }: ProfileSummary, number: number): AppError {
+  return new AppError('not_found', `Cannot find version ${number} of profile "${name ?? id}"`)
+}
+
+function refusalOf(error: unknown, action: string): unknown {
+  const fail = (code: 'bad_request' | 'payload_too_large' | 'insufficient_storage', why: string) =>
+    new AppError(code, `Cannot ${action}: ${why}`, { cause: error })
+  if (error instanceof WrongArchive) return fail('bad_request', error.message)
+  if (error instanceof ArchiveTooLarge) return fail('payload_too_large', error.message)
+  if (isDiskFull(error)) return fail('insufficient_storage', 'the disk of the server is full')
+  return error
+}
+
+async function withFreeName<T>(name: string | undefined, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write()
+  } catch (error) {
+    if (violatedConstraint(error) !== 'profiles_name') throw error
+    throw new AppError('already_exists', `Cannot use name "${name}": another profile has it`, {
+      cause: error,
+    })
+  }
+}

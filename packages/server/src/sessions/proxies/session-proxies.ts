@@ -1,0 +1,110 @@
+// The proxies of sessions: which way their traffic is to leave, at their creation and after a change.
+import type { CreateBrowserRequest, UpdateBrowserRequest } from '@berth/contracts/browsers'
+import type { Carried, Carrier, Looking } from '../browsers/carried.ts'
+import type { ProxyChanges } from '../browsers/service.ts'
+import type { BrowserRecord, NewBrowser, ProxyChange } from '../browsers/types.ts'
+import type { Db } from '../../platform/database/schema.ts'
+import { DIRECT, type EgressRoute } from '../../instances/egress/route.ts'
+import { invalidInput } from '../../platform/errors.ts'
+import { findProxy, holdProxy } from './store.ts'
+import type { ProxyUpstreams } from './upstreams.ts'
+
+/** What of a session decides about its way. */
+interface Routed {
+  readonly projectId: string
+  readonly proxyId: string | null
+  readonly stealth: boolean
+  readonly isDefaultProxyDisabled: boolean
+}
+
+export class SessionProxies implements Carrier, ProxyChanges {
+  readonly #db: Db
+  readonly #upstreams: ProxyUpstreams
+
+  constructor({ db, upstreams }: { db: Db; upstreams: ProxyUpstreams }) {
+    this.#db = db
+    this.#upstreams = upstreams
+  }
+
+  async carry(
+    _body: CreateBrowserRequest,
+    browser: NewBrowser,
+    { db }: Pick<Looking, 'db'>,
+  ): Promise<Carried | undefined> {
+    const { projectId, proxyId, stealth } = browser
+    if (proxyId === null && !stealth) return undefined
+    const route = await this.#find({ projectId, proxyId, stealth, isDefaultProxyDisabled: false }, db)
+    if (route.kind === 'direct') return undefined
+    return {
+      needsStart: false,
+      bring: ({ instance }) => {
+        instance.setRoute(route)
+        return Promise.resolve()
+      },
+      keep: (tx) => this.hold(tx, projectId, { proxyId }),
+    }
+  }
+
+  /** Of a session as its row says. Throws where that cannot be had, and then nothing may leave it. */
+  routeOf(record: BrowserRecord): Promise<EgressRoute> {
+    return this.#find(toRouted(record))
+  }
+
+  /** Undefined: nothing changes. Throws for what cannot be. */
+  async changeOf(record: BrowserRecord, body: UpdateBrowserRequest): Promise<ProxyChange | undefined> {
+    const { proxy_id, disable_default_proxy: isDisabled } = body
+    const hasProxy = proxy_id !== undefined && proxy_id !== null
+    if (isDisabled !== undefined && hasProxy) {
+      throw invalidInput('disable_default_proxy', 'cannot be given together with proxy_id')
+    }
+    if (isDisabled === true && !record.stealth) {
+      throw invalidInput(
+        'disable_default_proxy',
+        'is only for stealth sessions: others have no default proxy',
+      )
+    }
+    const before = toRouted(record)
+    const change: ProxyChange = {
+      ...(hasProxy && { proxyId: proxy_id || null }),
+      ...(isDisabled !== undefined && { isDefaultProxyDisabled: isDisabled }),
+    }
+    const after = { ...before, ...change }
+    const isSame =
+      after.proxyId === before.proxyId && after.isDefaultProxyDisabled === before.isDefaultProxyDisabled
+    if (isSame) return undefined
+    // What cannot be had is refused before anything is changed.
+    await this.#find(after)
+    return change
+  }
+
+  /** In the transaction that makes a session use it: it is not deleted meanwhile. */
+  async hold(tx: Db, projectId: string, { proxyId }: ProxyChange): Promise<void> {
+    if (proxyId && !(await holdProxy(tx, projectId, proxyId))) throw noSuchProxy()
+  }
+
+  async #find(
+    { projectId, proxyId, stealth, isDefaultProxyDisabled }: Routed,
+    db = this.#db,
+  ): Promise<EgressRoute> {
+    if (proxyId !== null) {
+      const record = await findProxy(db, projectId, proxyId)
+      if (!record || record.deleted_at) throw noSuchProxy()
+      return { kind: 'proxy', proxy: this.#upstreams.of(record), bypassHosts: record.bypass_hosts }
+    }
+    const usual = stealth && !isDefaultProxyDisabled ? this.#upstreams.stealthDefault : undefined
+    return usual ? { kind: 'proxy', proxy: usual, bypassHosts: [] } : DIRECT
+  }
+}
+
+function toRouted(record: BrowserRecord): Routed {
+  return {
+    projectId: record.project_id,
+    proxyId: record.proxy_id,
+    stealth: record.stealth,
+    isDefaultProxyDisabled: record.is_default_proxy_disabled,
+  }
+}
+
+function noSuchProxy() {
+  return invalidInput('proxy_id', 'names no proxy of the project of the session')
+}

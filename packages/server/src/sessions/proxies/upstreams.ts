@@ -1,0 +1,58 @@
+// From what is stored of a proxy to what connections are made with.
+import { managedProxyTypes, type ManagedProxyType } from '@berth/contracts/proxies'
+import type { UpstreamProxy } from '../../instances/egress/route.ts'
+import { AppError } from '../../platform/errors.ts'
+import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
+import type { Providers } from './providers.ts'
+import type { Credentials, ProxyRecord } from './types.ts'
+
+export class ProxyUpstreams {
+  readonly #box: SealedBox
+  readonly #providers: Providers
+
+  constructor({ box, providers }: { box: SealedBox; providers: Providers }) {
+    this.#box = box
+    this.#providers = providers
+  }
+
+  get stealthDefault(): UpstreamProxy | undefined {
+    return this.#providers.stealthDefault
+  }
+
+  /** Throws `invalid_state` for one that cannot be used any more as it is. */
+  of(record: ProxyRecord): UpstreamProxy {
+    if (isManaged(record.type)) {
+      const proxy = this.#providers.find(record.type, record.config)
+      if (proxy) return proxy
+      throw new AppError(
+        'invalid_state',
+        `Cannot use proxy "${record.id}": the operator of this server has no ${record.type} proxies like it any more (BERTH_PROXY_PROVIDERS)`,
+      )
+    }
+    const { host, port } = record.config
+    return {
+      protocol: record.protocol,
+      // SAFETY: a custom proxy is stored with both.
+      host: host!,
+      port: port!,
+      ...this.credentialsOf(record),
+      ...(record.ca_bundle !== null && { caBundle: record.ca_bundle }),
+      isOperators: false,
+    }
+  }
+
+  seal(id: string, credentials: Credentials): Buffer {
+    return this.#box.seal(JSON.stringify(credentials), contextOf(id))
+  }
+
+  credentialsOf({ id, credentials }: ProxyRecord): Credentials {
+    // SAFETY: what `seal` made, or it would not open.
+    return credentials === null ? {} : (JSON.parse(this.#box.open(credentials, contextOf(id))) as Credentials)
+  }
+}
+
+const contextOf = (id: string) => `proxies/credentials/${id}`
+
+function isManaged(type: string): type is ManagedProxyType {
+  return managedProxyTypes.includes(type as ManagedProxyType)
+}

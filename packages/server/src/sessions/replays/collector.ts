@@ -1,0 +1,135 @@
+// Takes the records of one recording from the agent and puts them into its journal, from where an earlier
+// server left off. The session is in use for as long.
+import type { Logger } from 'pino'
+import type { ReplayEnd } from '@berth/contracts/replays'
+import { pause } from '@berth/kit/pause'
+import { toFrame } from '@berth/codecs/frames'
+import type { LiveSession } from '../browsers/live-session.ts'
+import { AgentClient, AgentError, AgentRefusal } from '../../instances/agent-client.ts'
+import type { Journal } from './journal.ts'
+import { newSplitter, RecordReader, WrongRecord } from './records.ts'
+
+const RETRY_MS = 500
+/** For the last records, when the recording or its session ends. */
+const LAST_RECORDS_MS = 4_000
+const FORGET_MS = 2_000
+const LATE_MS = 10_000
+
+export interface CollectorOptions {
+  readonly replayId: string
+  readonly startedAt: Date
+  readonly session: LiveSession
+  readonly journal: Journal
+  readonly mostBytes: number
+  /** Null: until it is stopped. */
+  readonly maxMs: number | null
+  readonly log: Logger
+}
+
+export class Collector {
+  readonly #options: CollectorOptions
+  /** Not the session's own, which hangs up before the last records are there. */
+  readonly #agent: AgentClient
+  readonly #reader = new RecordReader()
+  readonly #stopping = new AbortController()
+  #reason: ReplayEnd | undefined
+  /** Resolves with why it ended; undefined when it was only left to the next server. */
+  readonly done: Promise<ReplayEnd | undefined>
+
+  constructor(options: CollectorOptions) {
+    this.#options = options
+    this.#agent = new AgentClient(options.session.instance)
+    this.done = this.#run()
+  }
+
+  get sessionId(): string {
+    return this.#options.session.id
+  }
+
+  /** Ends the recording for this reason, and then this. */
+  end(reason: ReplayEnd): void {
+    if (this.#reason) return
+    this.#reason = reason
+    const deadline = setTimeout(() => this.#stopping.abort(), LAST_RECORDS_MS)
+    void this.done.finally(() => clearTimeout(deadline))
+    this.#agent.stopRecording(this.#options.replayId).catch(() => this.#stopping.abort())
+  }
+
+  /** The recording goes on, and is collected by the next server. */
+  leave(): void {
+    this.#stopping.abort()
+  }
+
+  async #run(): Promise<ReplayEnd | undefined> {
+    const { journal, session, log, replayId } = this.#options
+    const hold = session.hold()
+    void session.instance.ended.then(() => this.#stopping.abort())
+    let reason: ReplayEnd | undefined
+    try {
+      await journal.open((plain) => void this.#read(plain, Infinity))
+      reason = this.#reader.isOver ? 'stopped' : await this.#collect()
+    } catch (error) {
+      log.warn({ err: error, replayId }, 'a recording ended by a fault')
+      reason = this.#reason ?? 'failed'
+    }
+    await journal.close().catch(() => {})
+    // One that is only left is for the next server to take up.
+    if (reason && !this.#stopping.signal.aborted) {
+      await this.#agent.forgetRecording(replayId, AbortSignal.timeout(FORGET_MS)).catch(() => {})
+    }
+    this.#agent.close()
+    hold[Symbol.dispose]()
+    return reason
+  }
+
+  async #collect(): Promise<ReplayEnd | undefined> {
+    const { journal, replayId, startedAt, mostBytes, maxMs, session } = this.#options
+    const { signal } = this.#stopping
+    while (!signal.aborted) {
+      let answer: Buffer
+      try {
+        answer = await this.#agent.records(replayId, this.#reader.lastNumber, signal)
+      } catch (error) {
+        if (signal.aborted) break
+        if (error instanceof AgentRefusal) return this.#reason ?? 'interrupted'
+        if (!(error instanceof AgentError)) throw error
+        await pause(RETRY_MS, signal)
+        continue
+      }
+      const { accepted, ended, wrong } = this.#read(answer, Date.now() - startedAt.getTime())
+      if (accepted.length > 0) await journal.append(accepted)
+      if (wrong) throw wrong
+      if (ended) return this.#reason ?? ended
+      if (journal.bytes > mostBytes) this.end('size_limit')
+      // The agent knows it better, if it is ours.
+      if (maxMs !== null && Date.now() - startedAt.getTime() > maxMs + LATE_MS) this.end('max_duration')
+    }
+    return this.#reason ?? (session.ending.aborted ? 'session_ended' : undefined)
+  }
+
+  /** What can be kept of it, up to the first that is wrong. */
+  #read(bytes: Buffer, elapsedMs: number): Read {
+    const accepted: Buffer[] = []
+    let ended: ReplayEnd | undefined
+    let wrong: unknown
+    try {
+      const splitter = newSplitter()
+      for (const frame of splitter.split(bytes)) {
+        const record = this.#reader.take(frame, elapsedMs)
+        if (!record) continue
+        accepted.push(toFrame(frame.kind, frame.payload))
+        if (record.kind === 'end') ended = record.reason
+      }
+      if (!splitter.isBetween) throw new WrongRecord('the last one is cut')
+    } catch (error) {
+      wrong = error
+    }
+    return { accepted: Buffer.concat(accepted), ended, wrong }
+  }
+}
+
+interface Read {
+  readonly accepted: Buffer
+  readonly ended: ReplayEnd | undefined
+  readonly wrong: unknown
+}

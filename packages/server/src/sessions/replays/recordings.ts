@@ -1,0 +1,209 @@
+// The recordings of this server's sessions, from the first record to the video, also over a restart.
+import type { Logger } from 'pino'
+import type { Pool } from 'pg'
+import type { ReplayEnd } from '@berth/contracts/replays'
+import { Turnstile } from '@berth/kit/turnstile'
+import type { Blobs } from '../../platform/blobs/blobs.ts'
+import type { LiveSession } from '../browsers/live-session.ts'
+import { awake } from '../browsers/session.ts'
+import { crashPoint } from '../../platform/crash-point.ts'
+import type { Db } from '../../platform/database/schema.ts'
+import { inTransaction } from '../../platform/database/transaction.ts'
+import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
+import { assemble } from './assembly.ts'
+import { Collector } from './collector.ts'
+import type { Journals } from './journal.ts'
+import * as store from './store.ts'
+import type { ReplayRecord } from './types.ts'
+
+const RECONCILE_MS = 10_000
+/** Its row says that it is being started: by then whoever was starting it is gone. */
+const START_MS = 60_000
+/** Beyond the lease: a server that nobody has heard of for so long is away. */
+const LOST_MARGIN_SECONDS = 30
+const CLOSE_MS = 2_000
+const BLOB_KIND = 'replay'
+
+export interface RecordingsOptions {
+  readonly db: Db
+  readonly pool: Pool
+  readonly box: SealedBox
+  readonly blobs: Blobs
+  readonly journals: Journals
+  readonly serverId: string
+  readonly leaseSeconds: number
+  readonly mostBytes: number
+  /** Only of this server. */
+  readonly findHere: (sessionId: string) => LiveSession | undefined
+  readonly log: Logger
+}
+
+export const keyContext = (id: string) => `replays/sealed_key/${id}`
+export const chaptersContext = (id: string) => `replays/chapters/${id}`
+export const videoContext = (id: string) => `replays/video/${id}`
+
+export class Recordings {
+  readonly #options: RecordingsOptions
+  readonly #collectors = new Map<string, Collector>()
+  readonly #finishing = new Map<string, Promise<void>>()
+  /** One after the other: they are long, and nobody waits for them in a hurry. */
+  readonly #assembling = new Turnstile(1)
+  readonly #closing = new AbortController()
+  readonly #timer: NodeJS.Timeout
+
+  constructor(options: RecordingsOptions) {
+    this.#options = options
+    this.#timer = setInterval(() => void this.#reconcile(), RECONCILE_MS)
+    this.#timer.unref()
+  }
+
+  get count(): number {
+    return this.#collectors.size
+  }
+
+  /** What an earlier run of this server left: what still goes on is collected, the rest is put together. */
+  async resume(): Promise<void> {
+    const { db, journals, log } = this.#options
+    const left = await store.listById(db, await journals.list())
+    for (const replay of left) {
+      if (replay.state === 'ready') await journals.remove(replay.id)
+      // Another server gave it up while this one was away.
+      else if (replay.state === 'failed') void this.#finish(replay, 'interrupted')
+    }
+    await this.#reconcile({ isStart: true })
+    if (left.length > 0) log.info({ recordings: left.length }, 'recordings resumed')
+  }
+
+  /** Something may have begun or was stopped in a session that is here. */
+  async look(sessionId: string): Promise<void> {
+    const { db, findHere, log } = this.#options
+    if (!findHere(sessionId)) return
+    try {
+      for (const replay of await store.listOfBrowser(db, sessionId)) {
+        if (replay.state === 'recording') this.collect(replay)
+        else if (replay.state === 'finishing')
+          this.#collectors.get(replay.id)?.end(replay.end_reason ?? 'stopped')
+      }
+    } catch (error) {
+      log.warn({ err: error, sessionId }, 'cannot see what changed in the recordings of a session')
+    }
+  }
+
+  /** If its session is here, its records are taken from now on. */
+  collect(replay: ReplayRecord): void {
+    const { journals, findHere, log, mostBytes } = this.#options
+    const session = findHere(replay.browser_id)
+    if (!session || this.#collectors.has(replay.id) || this.#finishing.has(replay.id)) return
+    if (this.#closing.signal.aborted) return
+    const collector = new Collector({
+      replayId: replay.id,
+      startedAt: new Date(replay.started_at ?? replay.created_at),
+      session,
+      journal: journals.journal(replay.id, this.#keyOf(replay)),
+      mostBytes,
+      maxMs: replay.max_duration_seconds === null ? null : replay.max_duration_seconds * 1000,
+      log,
+    })
+    this.#collectors.set(replay.id, collector)
+    void collector.done.then((reason) => {
+      const finishing = reason && this.#finish(replay, reason)
+      this.#collectors.delete(replay.id)
+      return finishing
+    })
+  }
+
+  /** Ends those that run in a session, for the reason; resolves when their last records are here. */
+  async endAll(sessionId: string, reason: ReplayEnd): Promise<void> {
+    const collectors = [...this.#collectors.values()].filter((each) => each.sessionId === sessionId)
+    for (const collector of collectors) collector.end(reason)
+    await Promise.all(collectors.map(({ done }) => done))
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    for (const collector of this.#collectors.values()) collector.leave()
+    await Promise.all([...this.#collectors.values()].map(({ done }) => done))
+    // A short one is done soon; a long one is put together by the next server.
+    const timer = setTimeout(() => this.#closing.abort(new Error('The server stops')), CLOSE_MS)
+    await Promise.all(this.#finishing.values())
+    clearTimeout(timer)
+  }
+
+  #finish(replay: ReplayRecord, reason: ReplayEnd): Promise<void> {
+    const known = this.#finishing.get(replay.id)
+    if (known) return known
+    const { log } = this.#options
+    const finishing = this.#assemble(replay, reason)
+      // What could not be done now is found again by its row.
+      .catch((error: unknown) => {
+        if (!this.#closing.signal.aborted)
+          log.warn({ err: error, replayId: replay.id }, 'cannot finish a recording yet')
+      })
+      .finally(() => this.#finishing.delete(replay.id))
+    this.#finishing.set(replay.id, finishing)
+    return finishing
+  }
+
+  async #assemble(replay: ReplayRecord, reason: ReplayEnd): Promise<void> {
+    const { db, pool, box, blobs, journals, log } = this.#options
+    const { id } = replay
+    await store.markFinishing(db, id, reason)
+    crashPoint('replay-ended')
+    using turn = new DisposableStack()
+    turn.use(await this.#assembling.enter(this.#closing.signal))
+    const key = this.#keyOf(replay)
+    const isThere = (await journals.list()).includes(id)
+    const video =
+      isThere &&
+      (await assemble(journals.journal(id, key), {
+        blobs,
+        lock: { key, context: videoContext(id) },
+        createdAt: new Date(replay.started_at ?? replay.created_at),
+        mostBytes: this.#options.mostBytes,
+        signal: this.#closing.signal,
+      }))
+    crashPoint('replay-stored')
+    if (video) {
+      const chapters =
+        video.chapters.length > 0 ? box.seal(JSON.stringify(video.chapters), chaptersContext(id)) : null
+      await inTransaction(pool, async ({ db: tx }) => {
+        await blobs.record(tx, BLOB_KIND, video.blob)
+        await store.markReady(tx, id, { ...video, blobId: video.blob.id, chapters })
+      })
+    } else await store.markFailed(db, id)
+    crashPoint('replay-recorded')
+    await journals.remove(id)
+    log.info({ replayId: id, reason, durationMs: video ? video.durationMs : 0 }, 'recording finished')
+  }
+
+  #keyOf({ id, sealed_key }: ReplayRecord): Buffer {
+    return Buffer.from(this.#options.box.open(sealed_key, keyContext(id)), 'base64')
+  }
+
+  /** Nobody was told that it began. */
+  async #abandon({ id, browser_id }: ReplayRecord): Promise<void> {
+    const { db, findHere } = this.#options
+    await store.deleteReplay(db, id)
+    const session = findHere(browser_id)
+    if (session) awake(session, (agent) => agent.forgetRecording(id)).catch(() => {})
+  }
+
+  /** Rows and reality, put together again now and then. */
+  async #reconcile({ isStart = false } = {}): Promise<void> {
+    const { db, serverId, leaseSeconds, findHere, log } = this.#options
+    try {
+      for (const replay of await store.listUnfinished(db, serverId)) {
+        const session = findHere(replay.browser_id)
+        const isLive = session !== undefined && !session.ending.aborted
+        if (this.#collectors.has(replay.id) || this.#finishing.has(replay.id)) continue
+        if (replay.state === 'starting') {
+          if (isStart || Date.now() - Date.parse(replay.created_at) > START_MS) await this.#abandon(replay)
+        } else if (isLive) this.collect(replay)
+        else void this.#finish(replay, 'session_ended')
+      }
+      await store.giveUpOfLostServers(db, leaseSeconds + LOST_MARGIN_SECONDS)
+    } catch (error) {
+      log.warn({ err: error }, 'cannot reconcile recordings')
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import * as contract from '@berth/contracts/replays'
+import { callerOf } from '../browsers/routes.ts'
+import { AppError } from '../../platform/errors.ts'
+import { route, type Route } from '../../http/call.ts'
+import { messagePage, pageHeaders, playerPage } from './player/page.ts'
+import type { ReplayService } from './service.ts'
+
+export function replayRoutes(replays: ReplayService): Route[] {
+  return [
+    route(contract.startReplay, (call) =>
+      replays.start(callerOf(call), call.params.id, call.body, call.commit),
+    ),
+    route(contract.listReplays, (call) => replays.list(callerOf(call), call.params.id)),
+    route(contract.downloadReplay, (call) =>
+      replays.download(callerOf(call), call.params.id, call.params.replay_id, call.headers.range),
+    ),
+    route(contract.stopReplay, (call) =>
+      replays.stop(callerOf(call), call.params.id, call.params.replay_id, call.commit),
+    ),
+  ]
+}
+
+const REFRESH_SECONDS = 2
+
+/** What people open in a browser; who they are is in the URL. */
+export function attachPlayer(server: FastifyInstance, replays: ReplayService): void {
+  server.get(contract.REPLAY_PAGE, async (request, reply) => {
+    request.route = contract.REPLAY_PAGE
+    const { status, page } = await pageOf(request, replays)
+    return reply.code(status).headers(pageHeaders).send(page)
+  })
+  server.get(contract.REPLAY_VIDEO, async (request, reply: FastifyReply) => {
+    request.route = contract.REPLAY_VIDEO
+    const { token, replayId } = asked(request)
+    const { status, headers, body } = await replays.watch(token, replayId, request.headers.range)
+    return reply
+      .code(status ?? 200)
+      .headers({ ...headers, 'referrer-policy': 'no-referrer' })
+      .type('video/mp4')
+      .send(body)
+  })
+}
+
+async function pageOf(
+  request: FastifyRequest,
+  replays: ReplayService,
+): Promise<{ status: number; page: string }> {
+  const { token, replayId } = asked(request)
+  try {
+    const viewed = await replays.view(token, replayId)
+    switch (viewed.state) {
+      case 'ready':
+        return { status: 200, page: playerPage(viewed.played) }
+      case 'failed':
+        return {
+          status: 404,
+          page: messagePage({
+            title: 'No video',
+            text: 'The recording was cut off before its first picture.',
+          }),
+        }
+      case 'recording':
+      case 'finishing':
+        return { status: 200, page: notYet[viewed.state] }
+    }
+  } catch (error) {
+    if (!(error instanceof AppError) || error.status >= 500) throw error
+    return { status: error.status, page: error.status === 401 ? wrongLink : gone }
+  }
+}
+
+const notYet = {
+  recording: messagePage({
+    title: 'Recording',
+    text: 'The session is still being recorded. The video is here when the recording has ended.',
+    refreshSeconds: REFRESH_SECONDS,
+  }),
+  finishing: messagePage({
+    title: 'One moment',
+    text: 'The video is being put together.',
+    refreshSeconds: REFRESH_SECONDS,
+  }),
+}
+const wrongLink = messagePage({ title: 'This link is not valid', text: 'Take the URL from the replay anew.' })
+const gone = messagePage({ title: 'No such replay', text: 'It was removed, or the link belongs to another.' })
+
+function asked({ query }: FastifyRequest): { token: string; replayId: string } {
+  const { jwt, replay_id } = query as Record<string, unknown>
+  // Twice the same is a list, and neither.
+  return {
+    token: typeof jwt === 'string' ? jwt : '',
+    replayId: typeof replay_id === 'string' ? replay_id : '',
+  }
+}

@@ -1,0 +1,16 @@
+import type { Selectable } from 'kysely'
+import type { ReplaysTable } from '../../platform/database/schema.ts'
+
+export type ReplayRecord = Selectable<ReplaysTable>
+
+export interface NewReplay {
+  readonly id: string
+  readonly projectId: string
+  readonly browserId: string
+  /** The one that has the session. */
+  readonly serverId: string
+  readonly continuesId: string | null
+  readonly framerate: number
+  readonly maxDurationSeconds: number | null
+  readonly sealedKey: Buffer
+}

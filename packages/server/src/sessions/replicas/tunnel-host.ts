@@ -1,0 +1,94 @@
+// The end of a tunnel on the server that has the session.
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import { linkPurposes, type LinkPurpose } from '@berth/contracts/link'
+import { splice } from '@berth/kit/splice'
+import type { PooledSession } from '../browsers/turn.ts'
+import { AppError } from '../../platform/errors.ts'
+import { refuseSocket } from '../gateway/refusals.ts'
+import type { SessionTokens } from '../gateway/tokens.ts'
+import { bearerToken } from '../../http/bearer.ts'
+import { TUNNEL_AUDIENCE, TUNNEL_PATH, TUNNEL_PROTOCOL } from './tunnel.ts'
+
+const CONNECT_MS = 10_000
+
+export interface TunnelHostOptions {
+  /** Of this server only: a tunnel leads to where the session is, never further. */
+  readonly find: (
+    id: string,
+    tenure: number,
+  ) => PooledSession | undefined | Promise<PooledSession | undefined>
+  readonly tokens: Pick<SessionTokens, 'verify'>
+}
+
+export function isTunnelUpgrade({ url = '' }: IncomingMessage): boolean {
+  return purposeOf(url) !== undefined
+}
+
+export class TunnelHost {
+  readonly #options: TunnelHostOptions
+  readonly #sockets = new Set<Socket>()
+
+  constructor(options: TunnelHostOptions) {
+    this.#options = options
+  }
+
+  /** Answers in any case. */
+  accept(request: IncomingMessage, socket: Socket, head: Buffer): void {
+    this.#sockets.add(socket)
+    socket.once('close', () => this.#sockets.delete(socket))
+    this.#open(request, socket, head).catch((error: unknown) => refuseSocket(socket, error))
+  }
+
+  /** The clients at the other end come again, and then to wherever the session is. */
+  close(): void {
+    for (const socket of this.#sockets) socket.destroy()
+  }
+
+  async #open(request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
+    const { sessionId, tenure } = await this.#options.tokens.verify(bearerToken(request), TUNNEL_AUDIENCE)
+    const purpose = purposeOf(request.url ?? '')
+    if (!purpose || request.headers.upgrade !== TUNNEL_PROTOCOL) {
+      throw new AppError('bad_request', 'Cannot open a tunnel without a purpose and its protocol')
+    }
+    const session = await this.#options.find(sessionId, tenure)
+    if (!session) throw new AppError('not_found', 'Cannot open a tunnel: the session is not here')
+    using acquired = new DisposableStack()
+    const hold = acquired.use(session.hold({ maySleep: purpose !== 'api' }))
+    const gone = new AbortController()
+    const onClose = () => gone.abort(new Error('The other server left'))
+    socket.once('close', onClose)
+    const signal = AbortSignal.any([gone.signal, AbortSignal.timeout(CONNECT_MS)])
+    const stream = await session.connect(purpose, signal).catch((error: unknown) => {
+      throw new AppError('unavailable', 'Cannot reach the instance of the session', { cause: error })
+    })
+    stream.on('error', () => {})
+    if (socket.destroyed || session.ending.aborted) {
+      stream.destroy()
+      throw new AppError('not_found', 'Cannot open a tunnel: the session has ended')
+    }
+    socket.setTimeout(0)
+    socket.setNoDelay(true)
+    socket.write(
+      `HTTP/1.1 101 Switching Protocols\r\nUpgrade: ${TUNNEL_PROTOCOL}\r\nConnection: Upgrade\r\n\r\n`,
+    )
+    if (head.length > 0) socket.unshift(head)
+    const held = acquired.move()
+    const onEnd = () => socket.destroy()
+    session.ending.addEventListener('abort', onEnd)
+    socket.once('close', () => {
+      session.ending.removeEventListener('abort', onEnd)
+      if (purpose !== 'api') return held.dispose()
+      // What was asked through it may have started something that keeps the session in use.
+      session.look().then(
+        () => held.dispose(),
+        () => held.dispose(),
+      )
+    })
+    splice(socket, stream, () => hold.stir())
+  }
+}
+
+function purposeOf(url: string): LinkPurpose | undefined {
+  return linkPurposes.find((purpose) => url === `${TUNNEL_PATH}/${purpose}`)
+}

@@ -1,0 +1,346 @@
+// The events of one session, on the server that has it: those of the instance are read from its agent, those of the
+// servers are put in, and all get their numbers here, in the one order there is. They count once they are in the
+// database; what the agent told and the database does not have is read again after a crash.
+import type { Logger } from 'pino'
+import { LONGEST_EVENT } from '@berth/contracts/link'
+import { pause } from '@berth/kit/pause'
+import type { Db } from '../../platform/database/schema.ts'
+import { AgentClient } from '../../instances/agent-client.ts'
+import type { Instance } from '../../instances/driver.ts'
+import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
+import { bitOf, isCaptured, needsMonitor, ownEvent, readAgentLine, type OwnEvent } from './event.ts'
+import type { NumberedEvent } from './feed.ts'
+import { linesOf } from './lines.ts'
+import { Pending, type PendingItem } from './pending.ts'
+import type { Recorder } from './recorder.ts'
+import { SegmentSeal } from './sealing.ts'
+import type { Selection } from './selection.ts'
+import * as store from './store.ts'
+
+const RETRY_MS = 500
+/** How long an instance that ends may take to say its last. */
+const LAST_WORDS_MS = 1_000
+const FLUSH_MS = 3_000
+/** A jump of the agent's numbers beyond this is made up. */
+const MOST_DROPPED = 1_000_000_000
+
+export interface CollectorOptions {
+  readonly sessionId: string
+  readonly instance: Instance
+  readonly db: Db
+  readonly box: SealedBox
+  readonly recorder: Recorder
+  readonly log: Logger
+  /** Of what the agent was told by an earlier server, perhaps; or of nothing to be told. */
+  readonly before: { readonly version: number; readonly isTold: boolean }
+}
+
+/** What is under way to the database. */
+export interface Batch {
+  readonly items: readonly PendingItem[]
+  readonly lastSeq: number
+}
+
+export interface StoredBatch extends Batch {
+  /** The last number before it. */
+  readonly after: number
+  readonly events: readonly NumberedEvent[]
+  /** As stored. */
+  readonly bytes: number
+}
+
+export class Collector {
+  readonly #options: CollectorOptions
+  #ownAgent: AgentClient | undefined
+  readonly #pending = new Pending()
+  readonly #closing = new AbortController()
+  #selection: Selection = null
+  /** Of the order that the agent has. */
+  #version: number
+  /** It may be capturing already. */
+  #isTold: boolean
+  #configuring: Promise<unknown> = Promise.resolve()
+  #seal: SegmentSeal | undefined
+  #lastSeq = 0
+  #storedBytes = 0
+  /** Of the last event from the instance, read and stored. */
+  #position = 0
+  #storedPosition = 0
+  #reading: Promise<void> | undefined
+  #onRoom: (() => void) | undefined
+  /** It is not known whether this one was stored. */
+  #uncertain: Batch | undefined
+  #hasInbox = false
+  #droppedCount = 0
+  #isEnding = false
+
+  constructor(options: CollectorOptions) {
+    this.#options = options
+    this.#version = options.before.version
+    this.#isTold = options.before.isTold
+  }
+
+  /** Apart from that of the session: what the instance said before its end is read to its end. */
+  get #agent(): AgentClient {
+    return (this.#ownAgent ??= new AgentClient(this.#options.instance))
+  }
+
+  get sessionId(): string {
+    return this.#options.sessionId
+  }
+
+  get storedBytes(): number {
+    return this.#storedBytes
+  }
+
+  get droppedCount(): number {
+    return this.#droppedCount
+  }
+
+  isCurrent(version: number): boolean {
+    return version <= this.#version
+  }
+
+  /** Resolves when it is so. The session is held awake meanwhile. */
+  configure(selection: Selection, version: number): Promise<void> {
+    const done = this.#configuring.then(() => this.#configure(selection, version))
+    this.#configuring = done.catch(() => {})
+    return done
+  }
+
+  async #configure(selection: Selection, version: number): Promise<void> {
+    if (this.isCurrent(version) || this.#closing.signal.aborted) return
+    const isFirst = this.#seal === undefined
+    if (selection && isFirst) await this.#begin()
+    this.#selection = selection
+    if (needsAgent(selection) || this.#isTold) {
+      this.#isTold = true
+      await this.#agent.setTelemetry({ categories: selection ?? [], version })
+    }
+    this.#version = version
+    if (needsAgent(selection) && !this.#reading) {
+      this.#reading = this.#read().finally(() => (this.#reading = undefined))
+    }
+  }
+
+  async #begin(): Promise<void> {
+    const { db, box, sessionId } = this.#options
+    await store.insertState(db, sessionId, SegmentSeal.make(box, sessionId))
+    const state = (await store.findState(db, sessionId))!
+    this.#seal = SegmentSeal.open(box, sessionId, state.sealedKey)
+    this.#lastSeq = state.lastSeq
+    this.#storedBytes = state.storedBytes
+    this.#position = state.agentPosition
+    this.#storedPosition = state.agentPosition
+    // What other servers saw while nobody had the session.
+    this.takeInbox()
+  }
+
+  publish(event: OwnEvent): void {
+    const whole = ownEvent(event)
+    if (!isCaptured(this.#selection, whole.category) || this.#closing.signal.aborted) return
+    if (!this.#pending.addOwn(whole)) this.#droppedCount++
+    this.#options.recorder.schedule(this)
+  }
+
+  /** Another server has something for us. */
+  takeInbox(): void {
+    if (!this.#seal) return
+    this.#hasInbox = true
+    this.#options.recorder.schedule(this)
+  }
+
+  async #read(): Promise<void> {
+    const { log, sessionId } = this.#options
+    while (!this.#closing.signal.aborted && !this.#isEnding && needsAgent(this.#selection)) {
+      try {
+        const answer = await this.#agent.telemetry(this.#position, this.#closing.signal)
+        for await (const lines of linesOf(answer, { mostBytes: LONGEST_EVENT })) {
+          for (const line of lines) this.#take(line)
+          this.#options.recorder.schedule(this)
+          if (this.#pending.isFull) await this.#room()
+        }
+      } catch (error) {
+        if (!this.#closing.signal.aborted) log.debug({ err: error, sessionId }, 'events were cut off')
+      }
+      if (!this.#isEnding) await pause(RETRY_MS, this.#closing.signal)
+    }
+  }
+
+  #take(line: string): void {
+    let read: ReturnType<typeof readAgentLine>
+    try {
+      read = readAgentLine(line)
+    } catch {
+      // The number of the next tells that one is missing.
+      return
+    }
+    const { position, event } = read
+    const missed = position - this.#position - 1
+    if (missed < 0) return
+    if (missed > 0) this.#drop(Math.min(missed, MOST_DROPPED))
+    this.#position = position
+    if (!isCaptured(this.#selection, event.category)) return
+    try {
+      this.#pending.add(event, position)
+    } catch {
+      // Nested too deeply to be written again.
+      this.#drop(1)
+    }
+  }
+
+  #drop(count: number): void {
+    this.#pending.drop(count)
+    this.#droppedCount += count
+  }
+
+  async #room(): Promise<void> {
+    if (this.#closing.signal.aborted) return
+    await new Promise<void>((resolve) => {
+      this.#onRoom = resolve
+      this.#closing.signal.addEventListener('abort', () => resolve(), { once: true })
+    })
+  }
+
+  get hasWork(): boolean {
+    return this.#hasInbox || this.#uncertain !== undefined || this.#pending.hasEvents
+  }
+
+  /** Puts what waits into the transaction. Undefined: nothing does. */
+  async store(tx: Db): Promise<StoredBatch | undefined> {
+    const { sessionId } = this.#options
+    if (!this.#seal) return undefined
+    if (this.#uncertain) await this.#resolveUncertain(tx)
+    const own = this.#pending.take()
+    const hadInbox = this.#hasInbox
+    this.#hasInbox = false
+    this.#uncertain = { items: own, lastSeq: this.#lastSeq }
+    try {
+      const others = hadInbox ? await this.#othersFrom(tx) : []
+      const { events, lastSeq } = number([...own, ...others], this.#lastSeq)
+      if (events.length === 0) {
+        this.#uncertain = undefined
+        this.#pending.giveBack(own)
+        return undefined
+      }
+      this.#uncertain = { items: own, lastSeq }
+      const position = lastPosition(own) ?? this.#storedPosition
+      const firstSeq = events[0]!.seq
+      const times = events.map(({ ts }) => ts)
+      const after = this.#lastSeq
+      const payload = await this.#seal.seal(
+        events.map(({ line }) => line),
+        { sessionId, firstSeq },
+      )
+      const isStored = await store.appendSegment(tx, {
+        sessionId,
+        after,
+        firstSeq,
+        lastSeq,
+        firstTs: Math.min(...times),
+        lastTs: Math.max(...times),
+        categories: events.reduce((bits, { category }) => bits | bitOf(category), 0),
+        agentPosition: position,
+        payload,
+      })
+      if (!isStored) throw new Error(`Cannot store events of session "${sessionId}": its numbers moved on`)
+      return { items: own, after, lastSeq, events, bytes: payload.length }
+    } catch (error) {
+      if (hadInbox) this.#hasInbox = true
+      throw error
+    }
+  }
+
+  async #othersFrom(tx: Db): Promise<PendingItem[]> {
+    const events = (await store.takeFromInbox(tx, this.sessionId)) as OwnEvent[]
+    const box = new Pending()
+    for (const event of events) {
+      const whole = { ...ownEvent(event), ...event }
+      if (isCaptured(this.#selection, whole.category)) box.add(whole)
+    }
+    const items: PendingItem[] = []
+    for (let some = box.take(); some.length > 0; some = box.take()) items.push(...some)
+    return items
+  }
+
+  async #resolveUncertain(tx: Db): Promise<void> {
+    const uncertain = this.#uncertain!
+    const state = await store.findState(tx, this.sessionId)
+    if (state && state.lastSeq > this.#lastSeq && state.lastSeq === uncertain.lastSeq) {
+      this.#lastSeq = state.lastSeq
+      this.#storedPosition = state.agentPosition
+    } else {
+      this.#lastSeq = state?.lastSeq ?? this.#lastSeq
+      this.#pending.giveBack(uncertain.items)
+    }
+    this.#uncertain = undefined
+  }
+
+  /** The transaction was committed. */
+  committed({ items, lastSeq, bytes }: StoredBatch): void {
+    this.#uncertain = undefined
+    this.#lastSeq = lastSeq
+    this.#storedPosition = lastPosition(items) ?? this.#storedPosition
+    this.#storedBytes += bytes
+    if (this.#pending.isFull) return
+    this.#onRoom?.()
+    this.#onRoom = undefined
+  }
+
+  dropped(bytes: number): void {
+    this.#storedBytes -= bytes
+  }
+
+  /** Its session has ended: resolves when all that was told is stored, or cannot be in time. */
+  async close(): Promise<void> {
+    const { db, recorder, sessionId, log } = this.#options
+    this.#isEnding = true
+    if (this.#reading) await Promise.race([this.#reading, this.#lastWords()])
+    await this.release()
+    if (!this.#seal) return
+    try {
+      await store.markEnded(db, sessionId)
+      await recorder.announceEnd(sessionId)
+    } catch (error) {
+      log.warn({ err: error, sessionId }, 'cannot record the end of the events of a session')
+    }
+  }
+
+  /** An instance that is gone has let go of its connections, so that there is an end to read. */
+  async #lastWords(): Promise<void> {
+    await this.#options.instance.ended
+    await pause(LAST_WORDS_MS)
+  }
+
+  /** Leaves the rest to the next server. */
+  async release(): Promise<void> {
+    this.#closing.abort(new Error('The events of the session are not collected any more'))
+    await this.#reading
+    this.#ownAgent?.close()
+    if (this.#seal) await this.#options.recorder.flush(this, FLUSH_MS)
+  }
+}
+
+function lastPosition(items: readonly PendingItem[]): number | undefined {
+  const last = items.findLast((item) => 'position' in item)
+  return last && 'position' in last ? last.position : undefined
+}
+
+function needsAgent(selection: Selection): boolean {
+  return selection !== null && (selection.includes('system') || needsMonitor(selection))
+}
+
+function number(items: readonly PendingItem[], after: number): { events: NumberedEvent[]; lastSeq: number } {
+  let seq = after
+  const events: NumberedEvent[] = []
+  for (const item of items) {
+    if ('dropped' in item) {
+      seq += item.dropped
+      continue
+    }
+    seq++
+    const { text, ts, category } = item
+    events.push({ seq, ts, category, line: `{"seq":${seq},"event":${text}}` })
+  }
+  return { events, lastSeq: seq }
+}

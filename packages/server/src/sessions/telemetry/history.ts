@@ -1,0 +1,115 @@
+// Events that were stored, a page at a time. Where to go on is told as a number that clients hand back: that of the
+// event the next page begins with, upwards, or the last one was below, downwards.
+import type { EventCategory } from '@berth/contracts/telemetry-events'
+import type { TelemetryEvent } from '@berth/contracts/telemetry'
+import type { Db } from '../../platform/database/schema.ts'
+import { invalidInput } from '../../platform/errors.ts'
+import type { OffsetPage } from '../../http/call.ts'
+import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
+import { nowUs } from './event.ts'
+import { seqOf } from './feed.ts'
+import { readMoment } from './moment.ts'
+import { SegmentSeal } from './sealing.ts'
+import * as store from './store.ts'
+
+const DEFAULT_SINCE = '5m'
+const SEGMENTS_AT_ONCE = 16
+/** A page of few matches is given as it is after so many events were looked at: there is another. */
+const MOST_LOOKED_AT = 5_000
+
+export interface HistoryQuery {
+  readonly limit?: number
+  readonly offset?: number
+  readonly since?: string
+  readonly until?: string
+  readonly category?: readonly EventCategory[]
+  readonly order?: 'asc' | 'desc'
+}
+
+export interface Archive {
+  readonly db: Db
+  readonly box: SealedBox
+}
+
+export async function readPage(
+  archive: Archive,
+  sessionId: string,
+  query: HistoryQuery,
+): Promise<OffsetPage<TelemetryEvent[]>> {
+  const { limit = 20, order = 'asc', category: categories } = query
+  const window = windowOf(query)
+  const items: TelemetryEvent[] = []
+  let looked = 0
+  for await (const { seq, line } of readLines(archive, sessionId, { ...window, order, categories })) {
+    const item = JSON.parse(line) as TelemetryEvent
+    const isWanted =
+      item.event.ts >= (window.sinceTs ?? 0) &&
+      item.event.ts < (window.untilTs ?? Infinity) &&
+      (!categories || categories.includes(item.event.category!))
+    // The next page begins with the one that has no place in this.
+    const isFull = items.length === limit || looked === MOST_LOOKED_AT
+    if (isFull && (isWanted || looked === MOST_LOOKED_AT)) {
+      return { items, hasMore: true, nextOffset: order === 'asc' ? seq : seq + 1 }
+    }
+    looked++
+    if (isWanted) items.push(item)
+  }
+  return { items, hasMore: false }
+}
+
+function windowOf({ offset, since, until, order = 'asc' }: HistoryQuery) {
+  if (order === 'desc' && since !== undefined) {
+    throw invalidInput('since', 'cannot be had with order=desc, which begins with the newest')
+  }
+  const now = nowUs()
+  const untilTs = until === undefined ? undefined : readMoment('until', until, now)
+  const sinceTs = since === undefined ? undefined : readMoment('since', since, now)
+  const hasOffset = offset !== undefined && offset > 0
+  return {
+    ...(hasOffset && { from: order === 'asc' ? offset - 1 : offset }),
+    ...(order === 'asc' && !hasOffset && { sinceTs: sinceTs ?? readMoment('since', DEFAULT_SINCE, now) }),
+    ...(untilTs !== undefined && { untilTs }),
+  }
+}
+
+export interface LinesQuery {
+  readonly order: 'asc' | 'desc'
+  readonly from?: number
+  readonly sinceTs?: number
+  readonly untilTs?: number
+  readonly categories?: readonly EventCategory[] | undefined
+}
+
+/** All lines of the segments that may have what is asked for; whether a line is that, the caller sees. */
+export async function* readLines(
+  { db, box }: Archive,
+  sessionId: string,
+  { categories, ...query }: LinesQuery,
+): AsyncGenerator<{ seq: number; line: string }> {
+  const state = await store.findState(db, sessionId)
+  if (!state) return
+  const seal = SegmentSeal.open(box, sessionId, state.sealedKey)
+  const { order } = query
+  let from = query.from
+  for (;;) {
+    const segments = await store.listSegments(db, sessionId, {
+      ...query,
+      ...(categories && { categories }),
+      ...(from !== undefined && { from }),
+      limit: SEGMENTS_AT_ONCE,
+    })
+    for (const { firstSeq, payload } of segments) {
+      const lines = (await seal.open(payload, { sessionId, firstSeq })).map((line) => ({
+        seq: seqOf(line),
+        line,
+      }))
+      for (const each of order === 'asc' ? lines : lines.toReversed()) {
+        if (from !== undefined && (order === 'asc' ? each.seq <= from : each.seq >= from)) continue
+        yield each
+      }
+    }
+    if (segments.length < SEGMENTS_AT_ONCE) return
+    const last = segments.at(-1)!
+    from = order === 'asc' ? last.lastSeq : last.firstSeq
+  }
+}

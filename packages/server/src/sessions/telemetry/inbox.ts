@@ -1,0 +1,62 @@
+// What this server sees of a session that another has: put where that one finds it, and told. It is what requests and
+// connections were, nothing of their contents.
+import type { Pool } from 'pg'
+import type { Logger } from 'pino'
+import { pause } from '@berth/kit/pause'
+import { announceChange } from '../../platform/database/changes.ts'
+import { inTransaction } from '../../platform/database/transaction.ts'
+import { nowUs, type OwnEvent } from './event.ts'
+import * as store from './store.ts'
+
+const EVERY_MS = 50
+const MOST_WAITING = 5_000
+
+export class Inbox {
+  readonly #pool: Pool
+  readonly #log: Logger
+  #waiting: { sessionId: string; event: object }[] = []
+  #writing: Promise<void> | undefined
+  #droppedCount = 0
+
+  constructor({ pool, log }: { pool: Pool; log: Logger }) {
+    this.#pool = pool
+    this.#log = log
+  }
+
+  get droppedCount(): number {
+    return this.#droppedCount
+  }
+
+  put(sessionId: string, event: OwnEvent): void {
+    if (this.#waiting.length >= MOST_WAITING) {
+      this.#droppedCount++
+      return
+    }
+    this.#waiting.push({ sessionId, event: { ...event, ts: nowUs() } })
+    this.#writing ??= this.#write().finally(() => (this.#writing = undefined))
+  }
+
+  /** Resolves when what was put in is there. */
+  async flush(): Promise<void> {
+    await this.#writing
+  }
+
+  async #write(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      await pause(EVERY_MS)
+      const events = this.#waiting
+      this.#waiting = []
+      try {
+        await inTransaction(this.#pool, async ({ db: tx, alongCommit }) => {
+          await store.putInInbox(tx, events)
+          for (const id of new Set(events.map(({ sessionId }) => sessionId))) {
+            alongCommit(() => announceChange(tx, `telemetry-inbox:${id}`))
+          }
+        })
+      } catch (error) {
+        this.#droppedCount += events.length
+        this.#log.warn({ err: error, events: events.length }, 'cannot pass events on to their server')
+      }
+    }
+  }
+}

@@ -1,0 +1,140 @@
+// Writes the events of all sessions of this server, those of a moment together: one transaction for all that came
+// within a tenth of a second. Readers get them after that, here directly, on other servers by the announcement.
+import type { Pool } from 'pg'
+import type { Logger } from 'pino'
+import { pause } from '@berth/kit/pause'
+import { announceChange } from '../../platform/database/changes.ts'
+import type { Db } from '../../platform/database/schema.ts'
+import { inTransaction } from '../../platform/database/transaction.ts'
+import type { Collector, StoredBatch } from './collector.ts'
+import type { Feed } from './feed.ts'
+import * as store from './store.ts'
+
+/** Between two transactions; the first after a silence waits only for what comes with it. */
+const EVERY_MS = 100
+const SOON_MS = 10
+const RETRY_MS = 500
+const MOST_FAILURES = 3
+/** What a session that has too much is brought down to. */
+const KEPT_SHARE = 0.9
+
+export interface RecorderOptions {
+  readonly db: Db
+  readonly pool: Pool
+  readonly feed: Feed
+  /** Of one session, as stored. */
+  readonly mostBytes: number
+  readonly log: Logger
+}
+
+export class Recorder {
+  readonly #options: RecorderOptions
+  readonly #dirty = new Set<Collector>()
+  #timer: NodeJS.Timeout | undefined
+  #writing: Promise<void> | undefined
+  #lastAt = -Infinity
+  #isFailing = false
+
+  constructor(options: RecorderOptions) {
+    this.#options = options
+  }
+
+  schedule(collector: Collector): void {
+    this.#dirty.add(collector)
+    this.#arm()
+  }
+
+  #arm(): void {
+    if (this.#timer || this.#writing || this.#dirty.size === 0) return
+    const earliest = this.#lastAt + (this.#isFailing ? RETRY_MS : EVERY_MS)
+    const delay = Math.max(SOON_MS, earliest - performance.now())
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      this.#writing = this.#write().finally(() => {
+        this.#writing = undefined
+        this.#arm()
+      })
+    }, delay)
+  }
+
+  async #write(): Promise<void> {
+    const { log } = this.#options
+    const collectors = [...this.#dirty].filter((collector) => collector.hasWork)
+    this.#dirty.clear()
+    if (collectors.length === 0) return
+    this.#lastAt = performance.now()
+    const failure = await this.#tryCommit(collectors)
+    if (failure === undefined) this.#isFailing = false
+    else {
+      if (!this.#isFailing) log.warn({ err: failure }, 'cannot store events yet')
+      this.#isFailing = true
+    }
+  }
+
+  /** Together and, if that fails, each by itself: one session must not keep the others from being stored. */
+  async #tryCommit(collectors: readonly Collector[]): Promise<unknown> {
+    try {
+      await this.#commit(collectors)
+      return undefined
+    } catch (error) {
+      if (collectors.length === 1) {
+        this.#dirty.add(collectors[0]!)
+        return error
+      }
+    }
+    let failure: unknown
+    let failed = 0
+    for (const collector of collectors) {
+      // It is not one of them: the database is away.
+      if (failed === MOST_FAILURES) this.#dirty.add(collector)
+      else {
+        const why = await this.#tryCommit([collector])
+        failure ??= why
+        if (why !== undefined) failed++
+      }
+    }
+    return failure
+  }
+
+  async #commit(collectors: readonly Collector[]): Promise<void> {
+    const { pool, feed } = this.#options
+    const stored = await inTransaction(pool, async ({ db: tx, alongCommit }) => {
+      const batches: { collector: Collector; batch: StoredBatch }[] = []
+      for (const collector of collectors) {
+        const batch = await collector.store(tx)
+        if (!batch) continue
+        batches.push({ collector, batch })
+        const change = `telemetry:${collector.sessionId}:${batch.lastSeq}`
+        alongCommit(() => announceChange(tx, change))
+      }
+      return batches
+    })
+    for (const { collector, batch } of stored) {
+      collector.committed(batch)
+      feed.committed(collector.sessionId, batch)
+      if (collector.hasWork) this.#dirty.add(collector)
+      if (collector.storedBytes > this.#options.mostBytes) await this.#dropOldest(collector)
+    }
+  }
+
+  async #dropOldest(collector: Collector): Promise<void> {
+    const { db, mostBytes } = this.#options
+    collector.dropped(await store.dropOldest(db, collector.sessionId, Math.floor(mostBytes * KEPT_SHARE)))
+  }
+
+  /** Resolves when it has nothing left to store, or when the time is up. */
+  async flush(collector: Collector, withinMs: number): Promise<void> {
+    const deadline = performance.now() + withinMs
+    while (collector.hasWork && performance.now() < deadline) {
+      this.schedule(collector)
+      await (this.#writing ?? pause(SOON_MS))
+    }
+    // What is under way is as good as there, if it may be waited for.
+    if (this.#writing) await Promise.race([this.#writing, pause(Math.max(0, deadline - performance.now()))])
+  }
+
+  async announceEnd(sessionId: string): Promise<void> {
+    this.#options.feed.ended(sessionId)
+    await announceChange(this.#options.db, `telemetry:${sessionId}:end`)
+  }
+}

@@ -1,0 +1,28 @@
+import * as contract from '@berth/contracts/telemetry'
+import { callerOf } from '../browsers/routes.ts'
+import type { BrowserService } from '../browsers/service.ts'
+import { route, type Route } from '../../http/call.ts'
+import type { HistoryQuery } from './history.ts'
+import type { Telemetry } from './telemetry.ts'
+
+export function telemetryRoutes(browsers: BrowserService, telemetry: Telemetry): Route[] {
+  return [
+    route(contract.streamTelemetry, async (call) => {
+      const session = await browsers.session(callerOf(call), call.params.id)
+      // SAFETY: as the row has it, here and below.
+      const { replay } = call.query as { replay?: string }
+      return { body: await telemetry.stream(session, { headers: call.headers, replay }) }
+    }),
+    route(contract.listTelemetryEvents, async (call) => {
+      const id = await browsers.idOf(callerOf(call), call.params.id)
+      return telemetry.page(id, call.query as HistoryQuery, call.headers)
+    }),
+    route(contract.exportTelemetryHar, async (call) => {
+      const id = await browsers.idOf(callerOf(call), call.params.id)
+      return {
+        body: await telemetry.har(id),
+        headers: { 'content-disposition': `attachment; filename="${id}.har"` },
+      }
+    }),
+  ]
+}

@@ -1,0 +1,65 @@
+// Events at rest: lines of JSON, compressed, then encrypted with the key of their session. That key is itself sealed
+// by the master key, so that a rotation has one small record to move for each session. Session and place are
+// authenticated with it: what is moved elsewhere does not open.
+//
+//   12 bytes iv | 16 tag | ciphertext of zstd
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { promisify } from 'node:util'
+import { zstdCompress, zstdDecompress } from 'node:zlib'
+import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
+
+const KEY_BYTES = 32
+const IV_BYTES = 12
+const TAG_BYTES = 16
+/** What a segment may become; it was no larger when it was made. */
+const MOST_TEXT_BYTES = 64 * 1024 * 1024
+
+const compress = promisify(zstdCompress)
+const decompress = promisify(zstdDecompress)
+
+export interface Place {
+  readonly sessionId: string
+  readonly firstSeq: number
+}
+
+export class SegmentSeal {
+  readonly #key: Buffer
+
+  private constructor(key: Buffer) {
+    this.#key = key
+  }
+
+  /** For the first event of a session; what to keep of it. */
+  static make(box: SealedBox, sessionId: string): Buffer {
+    return box.seal(randomBytes(KEY_BYTES).toString('base64'), contextOf(sessionId))
+  }
+
+  static open(box: SealedBox, sessionId: string, sealedKey: Buffer): SegmentSeal {
+    return new SegmentSeal(Buffer.from(box.open(sealedKey, contextOf(sessionId)), 'base64'))
+  }
+
+  async seal(lines: readonly string[], place: Place): Promise<Buffer> {
+    const packed = await compress(Buffer.from(lines.join('\n')))
+    const iv = randomBytes(IV_BYTES)
+    const cipher = createCipheriv('aes-256-gcm', this.#key, iv)
+    cipher.setAAD(aadOf(place))
+    const text = Buffer.concat([cipher.update(packed), cipher.final()])
+    return Buffer.concat([iv, cipher.getAuthTag(), text])
+  }
+
+  async open(sealed: Buffer, place: Place): Promise<string[]> {
+    const decipher = createDecipheriv('aes-256-gcm', this.#key, sealed.subarray(0, IV_BYTES), {
+      authTagLength: TAG_BYTES,
+    })
+    decipher.setAAD(aadOf(place))
+    decipher.setAuthTag(sealed.subarray(IV_BYTES, IV_BYTES + TAG_BYTES))
+    const packed = Buffer.concat([decipher.update(sealed.subarray(IV_BYTES + TAG_BYTES)), decipher.final()])
+    const text = await decompress(packed, { maxOutputLength: MOST_TEXT_BYTES })
+    return text.toString().split('\n')
+  }
+}
+
+const contextOf = (sessionId: string) => `telemetry_sessions/sealed_key/${sessionId}`
+
+const aadOf = ({ sessionId, firstSeq }: Place) =>
+  Buffer.from(`telemetry_segments/payload/${sessionId}/${firstSeq}`)

@@ -1,0 +1,167 @@
+import { sql } from 'kysely'
+import type { EventCategory } from '@berth/contracts/telemetry-events'
+import type { Db } from '../../platform/database/schema.ts'
+import { bitOf } from './event.ts'
+
+export interface SessionState {
+  readonly sealedKey: Buffer
+  readonly lastSeq: number
+  readonly agentPosition: number
+  readonly storedBytes: number
+  readonly hasEnded: boolean
+}
+
+export async function findState(db: Db, sessionId: string): Promise<SessionState | undefined> {
+  const row = await db
+    .selectFrom('telemetry_sessions')
+    .select(['sealed_key', 'last_seq', 'agent_position', 'stored_bytes', 'ended_at'])
+    .where('session_id', '=', sessionId)
+    .executeTakeFirst()
+  if (!row) return undefined
+  return {
+    sealedKey: row.sealed_key,
+    lastSeq: Number(row.last_seq),
+    agentPosition: Number(row.agent_position),
+    storedBytes: Number(row.stored_bytes),
+    hasEnded: row.ended_at !== null,
+  }
+}
+
+export async function insertState(db: Db, sessionId: string, sealedKey: Buffer): Promise<void> {
+  await db
+    .insertInto('telemetry_sessions')
+    .values({ session_id: sessionId, sealed_key: sealedKey })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
+export async function markEnded(db: Db, sessionId: string): Promise<void> {
+  await db
+    .updateTable('telemetry_sessions')
+    .set({ ended_at: sql`now()` })
+    .where('session_id', '=', sessionId)
+    .execute()
+}
+
+export interface NewSegment {
+  readonly sessionId: string
+  /** The last number before it: it is stored only where that is so. */
+  readonly after: number
+  readonly firstSeq: number
+  readonly lastSeq: number
+  readonly firstTs: number
+  readonly lastTs: number
+  readonly categories: number
+  readonly agentPosition: number
+  readonly payload: Buffer
+}
+
+/** False: the session is elsewhere by now, most likely because this very segment is stored already. */
+export async function appendSegment(tx: Db, segment: NewSegment): Promise<boolean> {
+  const { sessionId, after, firstSeq, lastSeq, firstTs, lastTs, categories, agentPosition, payload } = segment
+  const { rows } = await sql`
+    WITH state AS (
+      UPDATE telemetry_sessions
+      SET last_seq = ${lastSeq}, agent_position = ${agentPosition}, stored_bytes = stored_bytes + ${payload.length}
+      WHERE session_id = ${sessionId} AND last_seq = ${after}
+      RETURNING session_id
+    )
+    INSERT INTO telemetry_segments (session_id, first_seq, last_seq, first_ts, last_ts, categories, payload)
+    SELECT session_id, ${firstSeq}::bigint, ${lastSeq}::bigint, ${firstTs}::bigint, ${lastTs}::bigint,
+      ${categories}::integer, ${payload}::bytea
+    FROM state RETURNING first_seq`.execute(tx)
+  return rows.length > 0
+}
+
+/** Removes the oldest until no more than that many bytes are left; how many bytes went. */
+export async function dropOldest(db: Db, sessionId: string, mostBytes: number): Promise<number> {
+  const { rows } = await sql<{ bytes: string }>`
+    WITH measured AS (
+      SELECT first_seq, sum(octet_length(payload)) OVER (ORDER BY first_seq DESC) AS kept
+      FROM telemetry_segments WHERE session_id = ${sessionId}
+    ), gone AS (
+      DELETE FROM telemetry_segments USING measured
+      WHERE session_id = ${sessionId} AND telemetry_segments.first_seq = measured.first_seq
+        AND measured.kept > ${mostBytes}
+      RETURNING octet_length(payload) AS bytes
+    ), counted AS (SELECT coalesce(sum(bytes), 0) AS bytes FROM gone), told AS (
+      UPDATE telemetry_sessions SET stored_bytes = stored_bytes - (SELECT bytes FROM counted)
+      WHERE session_id = ${sessionId}
+    )
+    SELECT bytes FROM counted`.execute(db)
+  return Number(rows[0]?.bytes ?? 0)
+}
+
+export interface StoredSegment {
+  readonly firstSeq: number
+  readonly lastSeq: number
+  readonly payload: Buffer
+}
+
+export interface SegmentQuery {
+  readonly order: 'asc' | 'desc'
+  /** Exclusive, on the side where reading begins. */
+  readonly from?: number
+  readonly sinceTs?: number
+  readonly untilTs?: number
+  readonly categories?: readonly EventCategory[]
+  readonly limit: number
+}
+
+export async function listSegments(db: Db, sessionId: string, query: SegmentQuery): Promise<StoredSegment[]> {
+  const { order, from, sinceTs, untilTs, categories, limit } = query
+  let select = db
+    .selectFrom('telemetry_segments')
+    .select(['first_seq', 'last_seq', 'payload'])
+    .where('session_id', '=', sessionId)
+    .orderBy('first_seq', order)
+    .limit(limit)
+  if (from !== undefined) {
+    select =
+      order === 'asc'
+        ? select.where('last_seq', '>', String(from))
+        : select.where('first_seq', '<', String(from))
+  }
+  if (sinceTs !== undefined) select = select.where('last_ts', '>=', String(sinceTs))
+  if (untilTs !== undefined) select = select.where('first_ts', '<', String(untilTs))
+  if (categories) {
+    const mask = categories.reduce((bits, category) => bits | bitOf(category), 0)
+    select = select.where(sql<boolean>`categories & ${mask} <> 0`)
+  }
+  const rows = await select.execute()
+  return rows.map((row) => ({
+    firstSeq: Number(row.first_seq),
+    lastSeq: Number(row.last_seq),
+    payload: row.payload,
+  }))
+}
+
+/** For the hourly clean-up. */
+export async function deleteSegmentsBefore(tx: Db, end: Date, limit: number): Promise<number> {
+  const { rows } = await sql`
+    DELETE FROM telemetry_segments WHERE ctid IN (
+      SELECT ctid FROM telemetry_segments WHERE created_at < ${end} ORDER BY created_at LIMIT ${limit}
+    ) RETURNING 1`.execute(tx)
+  return rows.length
+}
+
+export async function putInInbox(
+  tx: Db,
+  events: readonly { sessionId: string; event: object }[],
+): Promise<void> {
+  await tx
+    .insertInto('telemetry_inbox')
+    .values(events.map(({ sessionId, event }) => ({ session_id: sessionId, event: JSON.stringify(event) })))
+    .execute()
+}
+
+export async function takeFromInbox(tx: Db, sessionId: string): Promise<unknown[]> {
+  const { rows } = await sql<{ id: string; event: unknown }>`
+    DELETE FROM telemetry_inbox WHERE session_id = ${sessionId} RETURNING id, event`.execute(tx)
+  return rows.toSorted((one, other) => Number(one.id) - Number(other.id)).map(({ event }) => event)
+}
+
+/** What no server took in, because the session ended first. */
+export async function deleteOldInbox(tx: Db): Promise<void> {
+  await sql`DELETE FROM telemetry_inbox WHERE created_at < now() - interval '1 day'`.execute(tx)
+}

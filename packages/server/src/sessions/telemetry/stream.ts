@@ -1,0 +1,178 @@
+// A stream of events for one reader, as server-sent events. Framing is ours, and every event is one line of JSON that
+// we wrote: nothing in it can pass for another.
+import { Readable } from 'node:stream'
+import type { IncomingHttpHeaders } from 'node:http'
+import { pause } from '@berth/kit/pause'
+import type { Session } from '../browsers/session.ts'
+import { invalidInput } from '../../platform/errors.ts'
+import { isClientBefore } from '../../http/client-version.ts'
+import type { Feed, SentLine, Tail } from './feed.ts'
+
+/** So that proxies do not cut, and a client that is gone is noticed. */
+const KEEPALIVE_MS = 15_000
+/** A reader that takes nothing for so long is let go of; it may come again and go on where it was. */
+const STALLED_MS = 30_000
+/** After the end of a session, until all of its events are stored. */
+const LAST_EVENTS_MS = 5_000
+const MOST_CHUNK_BYTES = 256 * 1024
+const RETRY_MS = 500
+
+export interface StreamOptions {
+  readonly session: Session
+  readonly feed: Feed
+  readonly headers: IncomingHttpHeaders
+  readonly replay: string | undefined
+  readonly keepaliveMs?: number
+  readonly onClose: () => void
+}
+
+export async function openStream(options: StreamOptions): Promise<Readable> {
+  const { session, feed, headers, replay, onClose } = options
+  using acquired = new DisposableStack()
+  acquired.defer(onClose)
+  const lastEventId = readLastEventId(headers)
+  const { tail } = acquired.use(feed.follow(session.id))
+  acquired.use(session.stayAwake())
+  const newest = await tail.position()
+  const held = acquired.move()
+  const stream = new EventStream({
+    tail,
+    ending: session.ending,
+    cursor: beginning({ lastEventId, replay, newest }),
+    translate: translatorFor(headers),
+    keepaliveMs: options.keepaliveMs ?? KEEPALIVE_MS,
+  })
+  stream.once('close', () => held.dispose())
+  return stream
+}
+
+/** The header wins over `replay`; 0 is what a client has that had nothing, and begins now. */
+function beginning(from: {
+  lastEventId: number | undefined
+  replay: string | undefined
+  newest: number
+}): number {
+  const { lastEventId, replay, newest } = from
+  if (lastEventId === undefined) return replay === 'all' ? 0 : newest
+  return lastEventId === 0 ? newest : Math.min(lastEventId, newest)
+}
+
+function readLastEventId(headers: IncomingHttpHeaders): number | undefined {
+  const value = headers['last-event-id']
+  if (value === undefined || value === '') return undefined
+  const text = String(value)
+  if (!/^\d{1,20}$/.test(text)) throw invalidInput('Last-Event-ID', 'must be the id of an event')
+  return Math.min(Number(text), Number.MAX_SAFE_INTEGER)
+}
+
+type Translate = (line: string) => string
+
+/** Clients before 0.59 knew no categories, those before 0.64 fewer. */
+export function translatorFor(headers: IncomingHttpHeaders): Translate {
+  if (!isClientBefore(headers, 64)) return (line) => line
+  const hasCategories = !isClientBefore(headers, 59)
+  return (line) => {
+    const { seq, event } = JSON.parse(line) as { seq: number; event: { category?: string } }
+    const { category, ...rest } = event
+    const isLater = category === 'monitor' || category === 'screenshot'
+    return JSON.stringify({
+      seq,
+      event: hasCategories ? { ...rest, category: isLater ? 'system' : category } : rest,
+    })
+  }
+}
+
+interface EventStreamOptions {
+  readonly tail: Tail
+  readonly ending: AbortSignal
+  readonly cursor: number
+  readonly translate: Translate
+  readonly keepaliveMs: number
+}
+
+class EventStream extends Readable {
+  readonly #options: EventStreamOptions
+  readonly #closing = new AbortController()
+  #cursor: number
+  #isBusy = false
+  #stalled: NodeJS.Timeout | undefined
+
+  constructor(options: EventStreamOptions) {
+    super({ highWaterMark: MOST_CHUNK_BYTES })
+    this.#options = options
+    this.#cursor = options.cursor
+    // The head of the answer goes with its first bytes, and a client waits for it before it goes on.
+    this.push(': listening\n\n')
+  }
+
+  override _read(): void {
+    clearTimeout(this.#stalled)
+    if (this.#isBusy) return
+    this.#isBusy = true
+    this.#give().catch((error: unknown) => this.destroy(error as Error))
+  }
+
+  async #give(): Promise<void> {
+    const text = await this.#next()
+    this.#isBusy = false
+    if (this.destroyed) return
+    if (this.push(text) || text === null) return
+    this.#stalled = setTimeout(() => this.destroy(), STALLED_MS)
+  }
+
+  /** Null: that was all. */
+  async #next(): Promise<string | null> {
+    const { tail, ending, keepaliveMs, translate } = this.#options
+    const deadline = performance.now() + keepaliveMs
+    let endedAt: number | undefined
+    for (;;) {
+      if (this.#closing.signal.aborted) return null
+      const events = await tail.after(this.#cursor).catch(() => undefined)
+      if (events && events.length > 0) return this.#frames(events, translate)
+      // The database is away; what there is comes when it is back.
+      if (!events) await pause(RETRY_MS, this.#closing.signal)
+      if (ending.aborted) {
+        endedAt ??= performance.now()
+        // Once more after the end is known, as the last events may have come in between.
+        if (tail.hasEnded || !tail.hasEvents || performance.now() - endedAt > LAST_EVENTS_MS) {
+          const last = await tail.after(this.#cursor).catch(() => [])
+          return last.length > 0 ? this.#frames(last, translate) : null
+        }
+      }
+      const left = Math.min(deadline - performance.now(), ending.aborted ? 200 : Infinity)
+      if (left <= 0) return ': still here\n\n'
+      await this.#wait(left)
+    }
+  }
+
+  async #wait(ms: number): Promise<void> {
+    const { tail, ending } = this.#options
+    const over = new AbortController()
+    const stop = () => over.abort()
+    const timer = setTimeout(stop, ms)
+    const signals = ending.aborted ? [this.#closing.signal] : [this.#closing.signal, ending]
+    for (const signal of signals) signal.addEventListener('abort', stop)
+    try {
+      await tail.changed(over.signal)
+    } finally {
+      clearTimeout(timer)
+      for (const signal of signals) signal.removeEventListener('abort', stop)
+    }
+  }
+
+  #frames(events: readonly SentLine[], translate: Translate): string {
+    let text = ''
+    for (const { seq, line } of events) {
+      text += `id: ${seq}\ndata: ${translate(line)}\n\n`
+      this.#cursor = seq
+      if (text.length > MOST_CHUNK_BYTES) break
+    }
+    return text
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    clearTimeout(this.#stalled)
+    this.#closing.abort()
+    done(error)
+  }
+}

@@ -1,0 +1,122 @@
+// Telemetry on one server: who collects, writes, and reads.
+import { Readable } from 'node:stream'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Pool } from 'pg'
+import type { Logger } from 'pino'
+import type { TelemetryEvent } from '@berth/contracts/telemetry'
+import type { Session } from '../browsers/session.ts'
+import type { Db } from '../../platform/database/schema.ts'
+import { AppError } from '../../platform/errors.ts'
+import type { OffsetPage } from '../../http/call.ts'
+import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
+import { Collector, type CollectorOptions } from './collector.ts'
+import { Feed } from './feed.ts'
+import { harOf } from './har.ts'
+import { readPage, type HistoryQuery } from './history.ts'
+import { Inbox } from './inbox.ts'
+import { Recorder } from './recorder.ts'
+import { openStream, translatorFor } from './stream.ts'
+
+/** At once, of one session on one server. */
+const MOST_STREAMS_PER_SESSION = 64
+
+export interface TelemetryOptions {
+  readonly db: Db
+  readonly pool: Pool
+  readonly box: SealedBox
+  /** Of one session, as stored. */
+  readonly mostBytes: number
+  readonly version: string
+  readonly log: Logger
+}
+
+export class Telemetry {
+  readonly #options: TelemetryOptions
+  readonly #feed: Feed
+  readonly #recorder: Recorder
+  readonly #collectors = new Map<string, Collector>()
+  readonly #streamsOf = new Map<string, number>()
+  #droppedBefore = 0
+  readonly inbox: Inbox
+
+  constructor(options: TelemetryOptions) {
+    this.#options = options
+    this.#feed = new Feed(options)
+    this.#recorder = new Recorder({ ...options, feed: this.#feed })
+    this.inbox = new Inbox(options)
+  }
+
+  /** Events that this server knows were lost. */
+  get droppedCount(): number {
+    const current = [...this.#collectors.values()].reduce((sum, { droppedCount }) => sum + droppedCount, 0)
+    return this.#droppedBefore + current + this.inbox.droppedCount
+  }
+
+  /** For a session of this server, until it is closed or released. */
+  collector(
+    sessionId: string,
+    { instance, before }: Pick<CollectorOptions, 'instance' | 'before'>,
+  ): Collector {
+    const { db, box, log } = this.#options
+    const recorder = this.#recorder
+    const collector = new Collector({ sessionId, instance, before, db, box, recorder, log })
+    this.#collectors.set(sessionId, collector)
+    return collector
+  }
+
+  forget({ sessionId, droppedCount }: Collector): void {
+    this.#collectors.delete(sessionId)
+    this.#droppedBefore += droppedCount
+  }
+
+  /** A server said so: `telemetry:<session>:…` or `telemetry-inbox:<session>`. */
+  announced(what: string, sessionId: string, detail: string): void {
+    if (what === 'telemetry') this.#feed.announced(sessionId, detail)
+    else this.#collectors.get(sessionId)?.takeInbox()
+  }
+
+  async stream(
+    session: Session,
+    { headers, replay }: { headers: IncomingHttpHeaders; replay: string | undefined },
+  ): Promise<Readable> {
+    const count = this.#streamsOf.get(session.id) ?? 0
+    if (count >= MOST_STREAMS_PER_SESSION) {
+      throw new AppError('too_many_requests', `Cannot follow the session: ${count} others do already`, {
+        headers: { 'retry-after': '1' },
+      })
+    }
+    this.#streamsOf.set(session.id, count + 1)
+    const onClose = () => {
+      const left = this.#streamsOf.get(session.id)! - 1
+      if (left > 0) this.#streamsOf.set(session.id, left)
+      else this.#streamsOf.delete(session.id)
+    }
+    return openStream({ session, feed: this.#feed, headers, replay, onClose })
+  }
+
+  async page(
+    sessionId: string,
+    query: HistoryQuery,
+    headers: IncomingHttpHeaders,
+  ): Promise<OffsetPage<TelemetryEvent[]>> {
+    await this.#settle(sessionId)
+    const page = await readPage(this.#options, sessionId, query)
+    const translate = translatorFor(headers)
+    return {
+      ...page,
+      items: page.items.map((item) => JSON.parse(translate(JSON.stringify(item))) as TelemetryEvent),
+    }
+  }
+
+  async har(sessionId: string): Promise<Readable> {
+    await this.#settle(sessionId)
+    const creator = { name: 'Berth', version: this.#options.version }
+    return Readable.from(harOf(this.#options, sessionId, creator), { objectMode: false })
+  }
+
+  /** What is known here is there for who reads it. */
+  async #settle(sessionId: string): Promise<void> {
+    const collector = this.#collectors.get(sessionId)
+    if (collector) await this.#recorder.flush(collector, 1_000)
+  }
+}

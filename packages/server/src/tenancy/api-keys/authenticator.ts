@@ -1,0 +1,76 @@
+// Recognising keys. What was found is remembered for a moment, and forgotten as soon as any replica
+// announces a change of it; while announcements cannot be heard, nothing is remembered at all.
+import type { Db } from '../../platform/database/schema.ts'
+import type { Authenticator, Principal } from '../../http/principal.ts'
+import { isSameKey, isSameText, publicIdOf } from './key.ts'
+import { findForAuthentication, type AuthenticationRecord } from './store.ts'
+
+const REMEMBER_MS = 5_000
+const MOST_REMEMBERED = 10_000
+
+interface Memory {
+  /** The key itself: to compare it costs less than to hash it again. */
+  readonly key: Buffer
+  readonly record: AuthenticationRecord
+  readonly principal: Principal
+  readonly until: number
+}
+
+export class KeyAuthenticator implements Authenticator {
+  readonly #db: Db
+  readonly #canRemember: () => boolean
+  readonly #memories = new Map<string, Memory>()
+  /** Counts announcements, to notice one that arrives while a row is being read. */
+  #generation = 0
+
+  constructor({ db, canRemember }: { db: Db; canRemember: () => boolean }) {
+    this.#db = db
+    this.#canRemember = canRemember
+  }
+
+  authenticate(key: string): Principal | undefined | Promise<Principal | undefined> {
+    const publicId = publicIdOf(key)
+    const memory = this.#memories.get(publicId)
+    const isFresh = memory && memory.until > performance.now() && this.#canRemember()
+    // A wrong secret goes the same long way as an unknown key, so that its time says nothing.
+    if (isFresh && isSameText(key, memory.key)) {
+      return unlessExpired(memory.record, memory.principal)
+    }
+    return this.#look(publicId, key)
+  }
+
+  async #look(publicId: string, key: string): Promise<Principal | undefined> {
+    const generation = this.#generation
+    const record = await findForAuthentication(this.#db, publicId)
+    if (!record || !isSameKey(key, record.secretHash)) return undefined
+    const principal: Principal = {
+      keyId: record.id,
+      projectId: record.projectId,
+      isProjectArchived: record.projectStatus === 'archived',
+      creator: record.creator,
+    }
+    if (generation === this.#generation && this.#canRemember()) {
+      if (this.#memories.size >= MOST_REMEMBERED) this.#memories.clear()
+      this.#memories.set(publicId, {
+        key: Buffer.from(key),
+        record,
+        principal,
+        until: performance.now() + REMEMBER_MS,
+      })
+    }
+    return unlessExpired(record, principal)
+  }
+
+  /** A key changed (`key:<public id>`), or something that all keys depend on. */
+  forget(change: string): void {
+    this.#generation++
+    const [kind, id] = change.split(':')
+    if (kind === 'key' && id) this.#memories.delete(id)
+    else this.#memories.clear()
+  }
+}
+
+function unlessExpired(record: AuthenticationRecord, principal: Principal): Principal | undefined {
+  if (record.expiresAt && Date.parse(record.expiresAt) <= Date.now()) return undefined
+  return principal
+}

@@ -1,0 +1,189 @@
+import type { ApiKey, CreatedApiKey } from '@berth/contracts/api-keys'
+import { announceChange } from '../../platform/database/changes.ts'
+import type { Db } from '../../platform/database/schema.ts'
+import { AppError, invalidInput } from '../../platform/errors.ts'
+import type { OffsetPage } from '../../http/call.ts'
+import { toPage } from '../../http/paging.ts'
+import type { Principal } from '../../http/principal.ts'
+import { findProject, lockProjects } from '../projects/store.ts'
+import { newKey } from './key.ts'
+import * as store from './store.ts'
+import type { ApiKeyRecord } from './store.ts'
+
+const DEFAULT_GRACE_DAYS = 7
+
+export class ApiKeyService {
+  async create(
+    tx: Db,
+    principal: Principal,
+    request: { name: string; days_to_expire?: number | null; project_id?: string | null },
+  ): Promise<CreatedApiKey> {
+    const projectId = await this.#projectFor(tx, principal, request.project_id)
+    const material = newKey()
+    const record = await store.insertApiKey(tx, {
+      material,
+      name: request.name,
+      projectId,
+      creator: principal.creator,
+      lifetimeDays: request.days_to_expire ?? null,
+    })
+    return { ...toApiKey(record), key: material.key }
+  }
+
+  /** A project key makes keys of its own project only, and does so without saying it. */
+  async #projectFor(
+    tx: Db,
+    principal: Principal,
+    requested: string | null | undefined,
+  ): Promise<string | null> {
+    const own = principal.projectId
+    if (own !== null) {
+      if (requested === null) {
+        throw new AppError('forbidden', 'Cannot create an organisation-wide key with a project key')
+      }
+      if (requested !== undefined && requested !== own) throw projectNotFound(requested)
+    }
+    const reference = own ?? requested ?? null
+    if (reference === null) return null
+    // Or else the project could be deleted, as empty, between this look and the new key's commit.
+    await lockProjects(tx)
+    const project = await findProject(tx, reference)
+    if (project?.status !== 'active') throw projectNotFound(reference)
+    return project.id
+  }
+
+  async list(
+    db: Db,
+    principal: Principal,
+    query: {
+      limit?: number
+      offset?: number
+      query?: string
+      name?: string
+      sort_by?: 'created_at' | 'name' | 'expires_at'
+      sort_direction?: 'asc' | 'desc'
+      status?: 'active' | 'deleted' | 'all'
+      include_deleted?: boolean
+    },
+  ): Promise<OffsetPage<ApiKey[]>> {
+    const {
+      limit = 20,
+      offset = 0,
+      status = 'active',
+      sort_by,
+      sort_direction,
+      include_deleted,
+      ...text
+    } = query
+    const rows = await store.listApiKeys(db, principal.projectId, {
+      ...text,
+      status: include_deleted && status === 'active' ? 'all' : status,
+      sortBy: sort_by ?? 'created_at',
+      direction: sort_direction ?? 'desc',
+      limit: limit + 1,
+      offset,
+    })
+    return toPage(rows.map(toApiKey), limit)
+  }
+
+  async get(
+    db: Db,
+    principal: Principal,
+    id: string,
+    { includeDeleted }: { includeDeleted: boolean },
+  ): Promise<ApiKey> {
+    const record = await find(db, principal, id)
+    if (record.deleted_at && !includeDeleted) throw notFound(id)
+    return toApiKey(record)
+  }
+
+  async rename(tx: Db, principal: Principal, id: string, name: string): Promise<ApiKey> {
+    const record = await findForChange(tx, principal, id)
+    await store.renameApiKey(tx, id, name)
+    return toApiKey({ ...record, name })
+  }
+
+  async delete(tx: Db, principal: Principal, id: string): Promise<void> {
+    const record = await find(tx, principal, id, { isLocked: true })
+    if (record.id === principal.keyId) {
+      throw new AppError(
+        'cannot_delete_current_key',
+        'Cannot delete the key this request is made with; use another key',
+      )
+    }
+    // Deleting twice is success: a client that lost the first answer asks again.
+    if (record.deleted_at) return
+    await store.markApiKeyDeleted(tx, id)
+    await announceChange(tx, `key:${record.public_id}`)
+  }
+
+  async rotate(
+    tx: Db,
+    principal: Principal,
+    id: string,
+    request: { days_to_expire?: number | null; expire_in_days?: number | null },
+  ): Promise<CreatedApiKey> {
+    // Before the key's row, in the order that every change of keys and projects takes its locks.
+    await lockProjects(tx)
+    const old = await findForChange(tx, principal, id)
+    const graceDays = request.expire_in_days ?? DEFAULT_GRACE_DAYS
+    const lifetimeDays = request.days_to_expire ?? old.lifetime_days
+    if (lifetimeDays !== null && lifetimeDays < graceDays) {
+      throw invalidInput(
+        'days_to_expire',
+        `must be at least ${graceDays}, the days the old key goes on working; lower expire_in_days otherwise`,
+      )
+    }
+    const material = newKey()
+    const record = await store.insertApiKey(tx, {
+      material,
+      name: old.name,
+      projectId: old.project_id,
+      creator: principal.creator,
+      lifetimeDays,
+    })
+    await store.expireApiKey(tx, old.id, graceDays)
+    await announceChange(tx, `key:${old.public_id}`)
+    return { ...toApiKey(record), key: material.key }
+  }
+}
+
+async function find(
+  db: Db,
+  principal: Principal,
+  id: string,
+  options?: { isLocked: boolean },
+): Promise<ApiKeyRecord> {
+  const record = await store.findApiKey(db, principal.projectId, id, options)
+  if (!record) throw notFound(id)
+  return record
+}
+
+/** To be changed: as it is found, it stays until the transaction ends. */
+async function findForChange(tx: Db, principal: Principal, id: string): Promise<ApiKeyRecord> {
+  const record = await find(tx, principal, id, { isLocked: true })
+  if (record.deleted_at) throw notFound(id)
+  return record
+}
+
+function notFound(id: string): AppError {
+  return new AppError('not_found', `Cannot find API key "${id}"`)
+}
+
+function projectNotFound(reference: string): AppError {
+  return new AppError('project_not_found', `Cannot find an active project "${reference}"`)
+}
+
+function toApiKey(record: ApiKeyRecord): ApiKey {
+  return {
+    id: record.id,
+    name: record.name,
+    created_at: record.created_at,
+    created_by: { id: record.created_by_id, name: record.created_by_name, email: record.created_by_email },
+    expires_at: record.expires_at,
+    deleted_at: record.deleted_at,
+    project_id: record.project_id,
+    project_name: record.project_name,
+    masked_key: record.masked_key,
+  }
+}

@@ -1,0 +1,92 @@
+// Writing the audit log. A change is recorded in the transaction that makes it, so there is no
+// change without a record. Reads and refusals are collected and written together: a kill -9 can
+// lose what the last FLUSH_MS collected, and nothing else.
+import type { Logger } from 'pino'
+import { databaseFailure } from '../../platform/database/failures.ts'
+import type { Db } from '../../platform/database/schema.ts'
+import { insertAuditRecords } from './store.ts'
+import type { NewAuditRecord } from './types.ts'
+
+const FLUSH_MS = 1_000
+const FLUSH_AT = 500
+const BATCH_SIZE = 2_000
+/** With so many waiting, new requests wait too: the log must not fall behind for ever. */
+const CROWDED = 5_000
+/** While the database is away, records wait; past this many the oldest are dropped and counted. */
+const MOST_WAITING = 20_000
+
+export class AuditTrail {
+  readonly #db: Db
+  readonly #log: Logger
+  readonly #timer: NodeJS.Timeout
+  #waiting: NewAuditRecord[] = []
+  #flushing: Promise<void> = Promise.resolve()
+  #droppedCount = 0
+
+  constructor({ db, log }: { db: Db; log: Logger }) {
+    this.#db = db
+    this.#log = log
+    this.#timer = setInterval(() => void this.flush(), FLUSH_MS)
+    this.#timer.unref()
+  }
+
+  get droppedCount(): number {
+    return this.#droppedCount
+  }
+
+  async recordIn(tx: Db, record: NewAuditRecord): Promise<void> {
+    await insertAuditRecords(tx, [record])
+  }
+
+  record(record: NewAuditRecord): void {
+    this.#waiting.push(record)
+    if (this.#waiting.length === FLUSH_AT) void this.flush()
+    if (this.#waiting.length <= MOST_WAITING) return
+    const tooMany = this.#waiting.splice(0, BATCH_SIZE)
+    this.#droppedCount += tooMany.length
+  }
+
+  /** What a new request has to wait for before it may add to the log; usually nothing. */
+  room(): Promise<void> | undefined {
+    return this.#waiting.length < CROWDED ? undefined : this.flush()
+  }
+
+  /** Resolves when everything recorded so far is stored, or could not be stored for now. */
+  flush(): Promise<void> {
+    this.#flushing = this.#flushing.then(() => this.#write())
+    return this.#flushing
+  }
+
+  async #write(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.splice(0, BATCH_SIZE)
+      try {
+        await this.#store(batch)
+      } catch (error) {
+        this.#log.warn({ err: error, waiting: this.#waiting.length }, 'cannot write audit records yet')
+        this.#waiting.unshift(...batch)
+        return
+      }
+    }
+  }
+
+  /** A record the database refuses for what it is must not hold up the others for ever. */
+  async #store(batch: readonly NewAuditRecord[]): Promise<void> {
+    try {
+      await insertAuditRecords(this.#db, batch)
+    } catch (error) {
+      if (databaseFailure(error)) throw error
+      if (batch.length > 1) {
+        for (const record of batch) await this.#store([record])
+        return
+      }
+      this.#droppedCount++
+      this.#log.error({ err: error, requestId: batch[0]?.request_id }, 'audit record refused by the database')
+    }
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.flush()
+  }
+}
