@@ -5,9 +5,9 @@ import pino from 'pino'
 import { HandsLost } from '@berth/login/hands'
 import { LiveSession } from '@berth/server/sessions/browsers/live-session'
 import { AgentHands } from '@berth/server/logins/engine/agent-hands'
-import { AgentClient } from '@berth/server/instances/agent-client'
 import type { Instance } from '@berth/server/instances/driver'
 import type { Collector } from '@berth/server/sessions/telemetry/collector'
+import { AgentClient } from '@berth/server/instances/agent/client'
 import { LoginUnderTest, named, saying } from '../../packages/agent/src/login/testing/login-under-test.ts'
 
 const signal = new AbortController().signal

@@ -9,7 +9,9 @@ import { pause } from '@berth/kit/pause'
 import { Turnstile } from '@berth/kit/turnstile'
 import { WakingTime } from '@berth/kit/waking-time'
 import { crashPoint } from '../platform/crash-point.ts'
-import { AgentClient } from './agent-client.ts'
+import { setShape, startChromium } from './agent/chromium.ts'
+import { AgentClient } from './agent/client.ts'
+import { readState, renewLease } from './agent/state.ts'
 import type { Driver, Instance, InstanceLimits, InstanceOptions } from './driver.ts'
 import { Restraint } from './restraint.ts'
 import { Stock } from './stock.ts'
@@ -141,7 +143,7 @@ export class Instances {
         this.#inTurn(async () => {
           await this.#checkMemory(LEAST_FREE_MB.withoutBrowser)
           return this.#launch({ id, limits, isBackground: false }, ({ agent }) =>
-            agent.state({ signal: this.#closing.signal }),
+            readState(agent, { signal: this.#closing.signal }),
           )
         }),
       giveBack: () => {},
@@ -194,7 +196,7 @@ export class Instances {
   async #shape({ instance, agent }: ReadyInstance, { width, height, kiosk }: BrowserStart): Promise<void> {
     await instance.setBackground(false)
     if (width === WARM_SIZE.width && height === WARM_SIZE.height && !kiosk) return
-    await agent.shape({ width, height, kiosk })
+    await setShape(agent, { width, height, kiosk })
   }
 
   async #inTurn<T>(start: () => Promise<T>): Promise<T> {
@@ -219,7 +221,7 @@ export class Instances {
     await instance.setLimits(this.#options.limits(browser))
     await instance.setBackground(false)
     await bringAll(ready, preparations)
-    await agent.startBrowser(browser, this.#closing.signal)
+    await startChromium(agent, browser, { signal: this.#closing.signal })
     await completeAll(ready, preparations)
   }
 
@@ -234,7 +236,7 @@ export class Instances {
     const limits = this.#options.limits(browser)
     return this.#launch({ id, limits, isBackground: false }, async (ready) => {
       await bringAll(ready, preparations)
-      await ready.agent.startBrowser(browser, this.#closing.signal)
+      await startChromium(ready.agent, browser, { signal: this.#closing.signal })
       await completeAll(ready, preparations)
     })
   }
@@ -242,7 +244,7 @@ export class Instances {
   async #start(id: string, browser: BrowserStart, { isBackground }: { isBackground: boolean }) {
     await this.#checkMemory(leastFreeFor(browser))
     return this.#launch({ id, limits: this.#options.limits(browser), browser, isBackground }, ({ agent }) =>
-      agent.startBrowser(browser, this.#closing.signal),
+      startChromium(agent, browser, { signal: this.#closing.signal }),
     )
   }
 
@@ -250,7 +252,7 @@ export class Instances {
   async #startEmpty(): Promise<ReadyInstance> {
     const limits = this.#options.limits({ headless: true })
     return this.#launch({ id: newId(), limits, isBackground: true }, ({ agent }) =>
-      agent.state({ signal: this.#closing.signal }),
+      readState(agent, { signal: this.#closing.signal }),
     )
   }
 
@@ -306,7 +308,9 @@ export class Instances {
       else {
         const askedAt = this.#time.now()
         try {
-          const { browser, restarts, failure } = await agent.renewLease(leaseSeconds, over.signal)
+          const { browser, restarts, failure } = await renewLease(agent, leaseSeconds, {
+            signal: over.signal,
+          })
           isHeard = true
           failingSince = undefined
           // One that never ran is the matter of who started it.

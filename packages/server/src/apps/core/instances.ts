@@ -10,7 +10,8 @@ import type { DeploymentRecord } from '../deployments/types.ts'
 import type { InstanceLimits, Openings } from '../../instances/driver.ts'
 import { NoCapacity, type Instances, type ReadyInstance } from '../../instances/instances.ts'
 import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
-import { AppAgent } from './agent.ts'
+import { putFiles, setUpApp } from '../../instances/agent/apps.ts'
+import type { AgentClient } from '../../instances/agent/client.ts'
 import { DeploymentLock, places } from './lock.ts'
 import * as store from './store.ts'
 
@@ -35,7 +36,7 @@ export interface AppInstancesOptions {
 /** One of them, for one invocation, until disposed. */
 export interface AppInstanceLoan extends Disposable {
   readonly instanceId: string
-  readonly agent: AppAgent
+  readonly agent: AgentClient
   /** Fires when the instance is no more. */
   readonly over: AbortSignal
 }
@@ -43,7 +44,7 @@ export interface AppInstanceLoan extends Disposable {
 interface AppInstance {
   readonly deploymentId: string
   readonly ready: ReadyInstance
-  readonly agent: AppAgent
+  readonly agent: AgentClient
   readonly over: AbortSignal
   runs: number
   idleSince: number
@@ -182,16 +183,16 @@ export class AppInstances {
     let ready: ReadyInstance | undefined
     try {
       ready = await claim.open()
-      const { instance } = ready
+      const { instance, agent } = ready
       instance.endureOom()
       instance.setOpenings(openings)
-      const agent = new AppAgent(ready.agent)
       const over = overWith(ready)
       crashPoint('app-instance-started')
-      await agent.putFiles(this.#files(deployment, lock), over)
+      await putFiles(agent, this.#files(deployment, lock), { signal: over })
       const { env, apiKey } = secretsOf(deployment, lock)
       const { runtime, entrypoint } = deployment
-      await agent.setUp(
+      await setUpApp(
+        agent,
         {
           runtime: runtime!,
           entrypoint,
@@ -199,7 +200,7 @@ export class AppInstances {
           memoryMb,
           spares: 1,
         },
-        over,
+        { signal: over },
       )
       await store.markSetUp(db, instanceId)
       return this.#own(deployment.id, ready)
@@ -220,7 +221,7 @@ export class AppInstances {
     const app: AppInstance = {
       deploymentId,
       ready,
-      agent: new AppAgent(ready.agent),
+      agent: ready.agent,
       over: overWith(ready),
       runs: 0,
       idleSince: performance.now(),

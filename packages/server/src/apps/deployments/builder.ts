@@ -5,7 +5,6 @@ import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import type { AppRegistry, BuildLine, BuildOrder, Runtime } from '@berth/contracts/app-link'
 import { LONGEST_LOG_LINE } from '@berth/contracts/logs'
-import { AppAgent } from '../core/agent.ts'
 import { appendEvents, type LogLine, type NewEvent } from '../core/events.ts'
 import { DeploymentLock, places } from '../core/lock.ts'
 import type { Npm } from '../core/npm.ts'
@@ -20,6 +19,8 @@ import { inTransaction } from '../../platform/database/transaction.ts'
 import type { Instance, InstanceLimits, Openings } from '../../instances/driver.ts'
 import type { Instances } from '../../instances/instances.ts'
 import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
+import { buildApp, openFiles, putSource } from '../../instances/agent/apps.ts'
+import type { AgentClient } from '../../instances/agent/client.ts'
 import { forgetKey } from './service.ts'
 import * as store from './store.ts'
 import type { DeploymentRecord, DeploymentSecrets } from './types.ts'
@@ -128,16 +129,15 @@ export class Builder {
   ): Promise<Built> {
     const { instances, limits, openings, npm, pythonIndex } = this.#options
     const npmRegistry = await npm.registry()
-    const { instance, agent: client } = await instances.claimWithoutBrowser(limits).open()
+    const { instance, agent } = await instances.claimWithoutBrowser(limits).open()
     const over = AbortSignal.any([signal, endOf(instance.ended)])
     try {
       instance.endureOom()
       const allow = [...openings.allow, ...[npmRegistry ?? [], pythonIndex].flat().map(toEntry)]
       instance.setOpenings({ ...openings, allow })
-      const agent = new AppAgent(client)
       if (record.source_blob_id !== null) {
         logs.add('Unpacking the source')
-        await agent.putSource(this.#source(record, lock), over)
+        await putSource(agent, this.#source(record, lock), { signal: over })
       }
       const order = this.#order(record, lock, npmRegistry)
       const { runtime, registry } = await this.#follow(agent, order, { logs, signal: over, instance })
@@ -178,11 +178,11 @@ export class Builder {
   }
 
   async #follow(
-    agent: AppAgent,
+    agent: AgentClient,
     order: BuildOrder,
     { logs, signal, instance }: { logs: BuildLogs; signal: AbortSignal; instance: Instance },
   ): Promise<NonNullable<BuildLine['built']>> {
-    for await (const line of agent.build(order, signal)) {
+    for await (const line of buildApp(agent, order, { signal })) {
       if (line.log !== undefined) logs.add(line.log)
       else if (line.built) return line.built
       else {
@@ -195,12 +195,12 @@ export class Builder {
   }
 
   async #keep(
-    agent: AppAgent,
+    agent: AgentClient,
     { id }: DeploymentRecord,
     { lock, signal }: { lock: DeploymentLock; signal: AbortSignal },
   ): Promise<{ files: Blob; bytes: number }> {
     const { blobs, mostBuiltBytes } = this.#options
-    const files = await agent.files(signal)
+    const files = await openFiles(agent, { signal })
     const sealer = new ContentSealer(lock.for(places.built(id)))
     let bytes = 0
     files.on('data', (chunk: Buffer) => (bytes += chunk.length))

@@ -11,8 +11,9 @@ import { places, type LockOf } from '../core/lock.ts'
 import { crashPoint } from '../../platform/crash-point.ts'
 import type { Db } from '../../platform/database/schema.ts'
 import { findDeployment } from '../deployments/store.ts'
-import { AgentRefusal } from '../../instances/agent-client.ts'
 import { NoCapacity } from '../../instances/instances.ts'
+import { forgetRun, readRunRecordsAfter, startRun } from '../../instances/agent/apps.ts'
+import { AgentRefusal } from '../../instances/agent/errors.ts'
 import type { Ledger } from './ledger.ts'
 import * as store from './store.ts'
 import type { InvocationRecord } from './types.ts'
@@ -147,7 +148,7 @@ export class Runs {
     }
     // A server that only stops leaves it running.
     if (this.#isClosed) return
-    await loan.agent.forgetRun(id, AbortSignal.timeout(FORGET_MS)).catch(() => {})
+    await forgetRun(loan.agent, id, { signal: AbortSignal.timeout(FORGET_MS) }).catch(() => {})
     this.#options.onEnded(record.deployment_id)
   }
 
@@ -157,7 +158,7 @@ export class Runs {
     const payload = record.payload ? lock.open(record.payload, places.payload(id)) : null
     for (let attempt = 1; ; attempt++) {
       try {
-        return await agent.startRun({ id, app, action, payload }, signal)
+        return await startRun(agent, { id, app, action, payload }, { signal })
       } catch (error) {
         if (signal.aborted) throw error
         // An answer may be lost on its way. It is not begun twice: an instance knows what it has begun, and says so.
@@ -176,7 +177,7 @@ export class Runs {
     while (!signal.aborted) {
       let records: readonly RunRecord[]
       try {
-        records = await loan.agent.records(record.id, after, signal)
+        records = await readRunRecordsAfter(loan.agent, { id: record.id, after }, { signal })
       } catch (error) {
         if (signal.aborted) return
         if (error instanceof AgentRefusal && error.status === 404) {

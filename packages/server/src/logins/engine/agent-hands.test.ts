@@ -8,9 +8,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pino from 'pino'
 import { HandsLost } from '@berth/login/hands'
 import { LiveSession } from '../../sessions/browsers/live-session.ts'
-import { AgentClient } from '../../instances/agent-client.ts'
 import type { Instance } from '../../instances/driver.ts'
 import type { Collector } from '../../sessions/telemetry/collector.ts'
+import { AgentClient } from '../../instances/agent/client.ts'
 import { AgentHands } from './agent-hands.ts'
 
 const LOOK = { quiet_ms: 0, most_ms: 0 }

@@ -4,8 +4,9 @@ import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
 import type { EndReason } from '@berth/contracts/browsers'
 import type { LinkPurpose } from '@berth/contracts/link'
-import type { AgentClient } from '../../instances/agent-client.ts'
 import type { Instance, InstanceEnd, OomKill } from '../../instances/driver.ts'
+import type { AgentClient } from '../../instances/agent/client.ts'
+import { readState, waitForChromium } from '../../instances/agent/state.ts'
 import type { Collector } from '../telemetry/collector.ts'
 import type { OwnEvent } from '../telemetry/event.ts'
 import type { Selection } from '../telemetry/selection.ts'
@@ -149,13 +150,13 @@ export class LiveSession implements PooledSession {
   }
 
   async devtoolsPath({ isKnownWrong = false }: { isKnownWrong?: boolean } = {}): Promise<string> {
-    const known = this.agent.lastState?.devtools_path
+    const known = this.agent.lastState.value?.devtools_path
     // A client may have closed Chromium, which then takes others in for some moments before it ends.
     const mayBeEnding = this.#hasHadClients || isKnownWrong
     this.#hasHadClients = true
     if (known && !mayBeEnding) return known
     await this.#wake()
-    const { devtools_path } = await this.agent.openState(this.ending)
+    const { devtools_path } = await waitForChromium(this.agent, { signal: this.ending })
     return devtools_path
   }
 
@@ -172,7 +173,7 @@ export class LiveSession implements PooledSession {
 
   /** Whether something runs in it that was started past this server, as through a tunnel. */
   async look(): Promise<void> {
-    await this.agent.state({ signal: this.ending })
+    await readState(this.agent, { signal: this.ending })
   }
 
   #onInstanceEnd(end: InstanceEnd): void {
@@ -192,7 +193,7 @@ export class LiveSession implements PooledSession {
     this.#ending.abort(new SessionEnded(reason))
     this.#turn?.end(reason)
     // Its lease goes on: something may still be wanted of the instance.
-    this.agent.endPassedOn()
+    this.agent.endWork()
     this.#onEnd(this, reason)
   }
 

@@ -6,8 +6,10 @@ import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import pino from 'pino'
 import { PROCESSES_HEADER, type AgentState } from '@berth/contracts/link'
-import { AgentClient, readText } from '../../instances/agent-client.ts'
 import type { Instance, InstanceEnd } from '../../instances/driver.ts'
+import { readText } from '../../instances/agent/answers.ts'
+import { AgentClient } from '../../instances/agent/client.ts'
+import { renewLease } from '../../instances/agent/state.ts'
 import type { Collector } from '../telemetry/collector.ts'
 import { LiveSession } from './live-session.ts'
 
@@ -86,7 +88,7 @@ async function callThrough({ session }: ReturnType<typeof startSession>): Promis
     body: '{}',
     signal: session.ending,
   })
-  await readText(answer, { path: '', mostBytes: 1000 })
+  await readText(answer, { path: '', maxBytes: 1000 })
 }
 
 async function isOver(over: Promise<string>, ms: number): Promise<boolean> {
@@ -128,7 +130,7 @@ test('a session that is taken over learns of programs with the first state', asy
   const agent = new StubAgent()
   agent.run(2)
   const started = startSession(agent)
-  await started.client.renewLease(10, started.session.ending)
+  await renewLease(started.client, 10, { signal: started.session.ending })
   assert.ok(!(await isOver(started.over, 800)))
   agent.run(0)
   assert.equal(await started.over, 'timed_out')

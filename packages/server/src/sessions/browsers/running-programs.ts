@@ -3,7 +3,8 @@
 // calls that it answers when that changes.
 import type { AgentState } from '@berth/contracts/link'
 import { pause } from '@berth/kit/pause'
-import type { AgentClient } from '../../instances/agent-client.ts'
+import type { AgentClient } from '../../instances/agent/client.ts'
+import { nextState, readState } from '../../instances/agent/state.ts'
 
 const RETRY_MS = 1_000
 
@@ -23,11 +24,11 @@ export class RunningPrograms {
 
   constructor(options: RunningProgramsOptions) {
     this.#options = options
-    options.agent.onProcesses = (running) => {
+    options.agent.lastState.followProcesses((running) => {
       if (running === 0) return
       this.#hasNews = true
       if (!this.#isWatching) void this.#watch()
-    }
+    })
   }
 
   /** Stops looking. */
@@ -46,7 +47,9 @@ export class RunningPrograms {
       this.#hasNews = false
       try {
         const isKnown = last !== undefined && last.processes > 0
-        last = await (isKnown ? agent.nextState(last!, over) : agent.state({ signal: over }))
+        last = await (isKnown
+          ? nextState(agent, last!, { signal: over })
+          : readState(agent, { signal: over }))
       } catch {
         // An agent that does not answer is the matter of its lease; until that is over, nothing is known.
         last = undefined

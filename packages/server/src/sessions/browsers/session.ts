@@ -2,7 +2,7 @@
 import type { Duplex } from 'node:stream'
 import type { EndReason } from '@berth/contracts/browsers'
 import type { LinkPurpose } from '@berth/contracts/link'
-import type { AgentClient } from '../../instances/agent-client.ts'
+import type { AgentClient } from '../../instances/agent/client.ts'
 import type { OwnEvent } from '../telemetry/event.ts'
 
 export interface HoldOptions {

@@ -9,6 +9,8 @@ import { AppError } from '../../platform/errors.ts'
 import type { Peers } from '../replicas/peers.ts'
 import type { Instance } from '../../instances/driver.ts'
 import type { Claim, Instances, ReadyInstance } from '../../instances/instances.ts'
+import { setShape } from '../../instances/agent/chromium.ts'
+import { setTelemetry } from '../../instances/agent/telemetry.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import { LiveSession } from './live-session.ts'
 import { Routing, type RouteOf } from './routing.ts'
@@ -163,7 +165,7 @@ export class Sessions {
     if (record.start_url !== null) {
       // Fire and forget, as is promised; the session does not depend on it.
       const { start_url } = record
-      awake(session, (agent) => agent.shape({ start_url })).catch(() => {})
+      awake(session, (agent) => setShape(agent, { start_url }, { signal: session.ending })).catch(() => {})
     }
   }
 
@@ -188,7 +190,7 @@ export class Sessions {
     const remote = await this.#options.peers.find(record.id)
     if (!remote) return
     try {
-      await awake(remote, (agent) => agent.setTelemetry({ categories: telemetry ?? [], version }))
+      await awake(remote, (agent) => setTelemetry(agent, { categories: telemetry ?? [], version }))
     } catch {
       // Its owner is told of the change, too.
     }
@@ -230,7 +232,7 @@ export class Sessions {
   async shape(id: string, shape: Shape): Promise<void> {
     const session = await this.find(id)
     if (!session) throw new AppError('conflict', 'Cannot change the session: it has just ended')
-    await awake(session, (agent) => agent.shape(shape))
+    await awake(session, (agent) => setShape(agent, shape, { signal: session.ending }))
   }
 
   /** Its row was changed, by this server or by another. */

@@ -1,20 +1,19 @@
 // Every control of an instance is passed on in the same way; what differs is in the contract.
 import type { IncomingMessage } from 'node:http'
-import { errorCodes, type ErrorBody, type ErrorCode } from '@berth/contracts/errors'
 import { OUTPUT_FRAMES_TYPE } from '@berth/contracts/link'
 import type { Operation } from '@berth/contracts/operation'
-import type { AgentLoan, Session } from '../browsers/session.ts'
+import type { Session } from '../browsers/session.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { Call, RawAnswer, Route } from '../../http/call.ts'
-import { AgentError, readText } from '../../instances/agent-client.ts'
+import { readText } from '../../instances/agent/answers.ts'
+import { AgentError } from '../../instances/agent/errors.ts'
+import { callOperation } from '../../instances/agent/operations.ts'
 import { eventsOf, LineFraming, toEvents } from './events.ts'
 import { OutputFraming } from './output.ts'
 import { relayedAnswer, relayedHeaders } from './relay.ts'
 
 /** An answer that is read as a whole, such as the output of a process. */
 const MOST_JSON_BYTES = 32 * 1024 * 1024
-const MOST_ERROR_BYTES = 64 * 1024
-const LONGEST_MESSAGE = 2_000
 /** At once, streams among them; an agent serves no more than that well. */
 const MOST_CALLS_PER_SESSION = 128
 
@@ -54,14 +53,20 @@ export class Controls {
       boundBody(call, { mostBytes: this.#options.mostBodyBytes, tooLarge })
       tooLarge.signal.throwIfAborted()
       const signal = AbortSignal.any([call.signal, session.ending, tooLarge.signal])
-      const answer = await this.#ask(operation, { call, params: rest, loan, signal })
+      const { query } = call
+      const answer = await callOperation(loan.agent, operation, {
+        params: rest,
+        query,
+        signal,
+        ...bodyOf(operation, call),
+      })
       if (operation.kind === 'binary' || operation.kind === 'events' || operation.kind === 'relay') {
         const stream = streamOf(operation, answer)
         const held = acquired.move()
         answer.once('close', () => held.dispose())
         return stream
       }
-      const text = await readText(answer, { path: operation.path, mostBytes: MOST_JSON_BYTES })
+      const text = await readText(answer, { path: operation.path, maxBytes: MOST_JSON_BYTES })
       return operation.kind === 'json' ? (JSON.parse(text) as unknown) : undefined
     } catch (error) {
       throw tooLarge.signal.aborted ? tooLarge.signal.reason : toAppError(error, { session, call })
@@ -86,40 +91,6 @@ export class Controls {
       },
     }
   }
-
-  async #ask(
-    operation: Operation,
-    {
-      call,
-      params,
-      loan,
-      signal,
-    }: { call: Call<unknown>; params: Record<string, string>; loan: AgentLoan; signal: AbortSignal },
-  ): Promise<IncomingMessage> {
-    const { headers, body } = bodyOf(operation, call)
-    const answer = await loan.agent.forward({
-      method: operation.method,
-      path: pathAt(operation, params, call.query),
-      headers,
-      body,
-      signal,
-    })
-    if (answer.statusCode === 200 || answer.statusCode === 204) return answer
-    throw await refusalOf(answer, operation)
-  }
-}
-
-/** As the agent knows it: /control/process/{process_id}/kill, filled in. */
-function pathAt({ sessionPath }: Operation, params: Record<string, string>, query: unknown): string {
-  const filled = sessionPath!.replaceAll(/\{(\w+)\}/g, (_all, name: string) =>
-    encodeURIComponent(params[name]!),
-  )
-  const search = new URLSearchParams()
-  type Value = string | number | boolean | undefined
-  for (const [name, value] of Object.entries((query ?? {}) as Record<string, Value>)) {
-    if (value !== undefined) search.set(name, String(value))
-  }
-  return search.size > 0 ? `/control${filled}?${search.toString()}` : `/control${filled}`
 }
 
 function bodyOf({ kind, body, bodyStream }: Operation, call: Call<unknown>) {
@@ -161,42 +132,6 @@ function streamOf(operation: Operation, answer: IncomingMessage): RawAnswer {
   if (operation.kind === 'relay') return relayedAnswer(answer)
   const length = answer.headers['content-length']
   return { body: answer, ...(length !== undefined && { headers: { 'content-length': length } }) }
-}
-
-/** An error of the agent's own, if it is one that the operation may have. */
-export async function refusalOf(
-  answer: IncomingMessage,
-  { path, errors }: Operation,
-): Promise<AppError | AgentError> {
-  const text = await readText(answer, { path, mostBytes: MOST_ERROR_BYTES })
-  const { code, message, ...rest } = parse(text)
-  const isKnown = (errorCodes as readonly unknown[]).includes(code)
-  const isOurs = isKnown && (errors.includes(code as ErrorCode) || code === 'bad_request')
-  if (!isOurs || typeof message !== 'string') {
-    return new AgentError(
-      `The agent answered ${answer.statusCode} to ${path}: ${text.slice(0, LONGEST_MESSAGE)}`,
-    )
-  }
-  return new AppError(code as ErrorCode, message.slice(0, LONGEST_MESSAGE), { fields: netErrorOf(rest) })
-}
-
-/** Why the browser got no answer, in Chromium's own words. */
-function netErrorOf({ net_error: number, net_error_name: name }: Refusal): Partial<ErrorBody> {
-  return {
-    ...(Number.isSafeInteger(number) && { net_error: number as number }),
-    ...(typeof name === 'string' && /^ERR_[A-Z0-9_]{1,100}$/.test(name) && { net_error_name: name }),
-  }
-}
-
-type Refusal = Partial<Record<keyof ErrorBody, unknown>>
-
-function parse(text: string): Refusal {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? value : {}
-  } catch {
-    return {}
-  }
 }
 
 function toAppError(error: unknown, { session, call }: { session: Session; call: Call<unknown> }): unknown {

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from '
 import { relay } from '@berth/contracts/link'
 import { AppError } from '../../platform/errors.ts'
 import type { RawAnswer } from '../../http/call.ts'
-import { AgentError } from '../../instances/agent-client.ts'
+import { AgentError } from '../../instances/agent/errors.ts'
 
 const OF_A_CONNECTION = new Set([
   'connection',

@@ -1,21 +1,17 @@
 // Extensions of a project that a session is created with. They go into the instance as they would go into a running
 // session, once its Chromium is there: that takes no restart, so settled instances are as good as any.
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { MOST_EXTENSIONS } from '@berth/contracts/extension-limits'
-import { loadExtensions, type ExtensionReference } from '@berth/contracts/extensions'
+import type { ExtensionReference } from '@berth/contracts/extensions'
 import type { CreateBrowserRequest } from '@berth/contracts/browsers'
-import { randomText } from '@berth/kit/ids'
 import type { Carried, Carrier, Looking } from '../browsers/carried.ts'
 import type { NewBrowser } from '../browsers/types.ts'
-import { refusalOf } from '../control/controls.ts'
 import type { Db } from '../../platform/database/schema.ts'
 import { AppError, invalidInput } from '../../platform/errors.ts'
-import { AgentError } from '../../instances/agent-client.ts'
 import type { ReadyInstance } from '../../instances/instances.ts'
+import { loadExtensions } from '../../instances/agent/extensions.ts'
 import * as store from './store.ts'
 import type { ExtensionRecord } from './types.ts'
-
-const ALL_OF_THEM_MS = 60_000
 
 export interface ExtensionCarrierOptions {
   readonly db: Db
@@ -75,35 +71,15 @@ export class ExtensionCarrier implements Carrier {
   }
 
   async #load({ agent }: ReadyInstance, extensions: readonly ExtensionRecord[]): Promise<void> {
-    const boundary = `berth-${randomText(24)}`
-    const body = Readable.from(this.#form(extensions, boundary), { objectMode: false })
-    const failed = Promise.withResolvers<never>()
-    failed.promise.catch(() => {})
-    // What cannot be read ends the request, and is the reason that counts.
-    body.once('error', (error) => failed.reject(error))
-    const answered = agent.forward({
-      method: 'POST',
-      path: '/control/extensions',
-      headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
-      body,
-      signal: AbortSignal.timeout(ALL_OF_THEM_MS),
-    })
-    const answer = await Promise.race([answered, failed.promise])
-    if (answer.statusCode === 204) return void answer.resume()
-    const refusal = await refusalOf(answer, loadExtensions)
-    throw refusal instanceof AgentError ? refusal : notLoaded(refusal)
-  }
-
-  /** As the agent reads it from anybody. */
-  async *#form(extensions: readonly ExtensionRecord[], boundary: string): AsyncGenerator<string | Buffer> {
-    for (const [index, record] of extensions.entries()) {
-      const part = (field: string) =>
-        `--${boundary}\r\nContent-Disposition: form-data; name="extensions[${index}][${field}]"\r\n\r\n`
-      yield `${part('name')}${record.name ?? record.id}\r\n${part('zip_file')}`
-      yield* this.#options.contentOf(record) as AsyncIterable<Buffer>
-      yield '\r\n'
+    const contents = extensions.map((record) => ({
+      name: record.name ?? record.id,
+      open: () => this.#options.contentOf(record),
+    }))
+    try {
+      await loadExtensions(agent, contents)
+    } catch (error) {
+      throw error instanceof AppError ? notLoaded(error) : error
     }
-    yield `--${boundary}--\r\n`
   }
 }
 

@@ -4,9 +4,10 @@ import { fileInfo, writeFile } from '@berth/contracts/files'
 import { instancePaths } from '@berth/contracts/link'
 import type { Operation } from '@berth/contracts/operation'
 import type { Session } from '../browsers/session.ts'
-import { boundBody, refusalOf } from '../control/controls.ts'
+import { boundBody } from '../control/controls.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { BodyStream } from '../../http/call.ts'
+import { callOperation } from '../../instances/agent/operations.ts'
 
 const DIRECTORY = `${instancePaths.home}/Downloads`
 const MOST_NAME_BYTES = 200
@@ -30,14 +31,9 @@ export async function upload({ session, name, stream, mostBytes, signal }: Uploa
     using loan = await session.lend()
     const work = AbortSignal.any([signal, session.ending, tooLarge.signal])
     const ask: Ask = async (operation, path, body) => {
-      const answer = await loan.agent.forward({
-        method: operation.method,
-        path: `/control${operation.sessionPath}?path=${encodeURIComponent(path)}`,
-        headers: body?.headers ?? {},
-        body: body?.body,
-        signal: work,
-      })
-      if (answer.statusCode !== 200 && answer.statusCode !== 204) throw await refusalOf(answer, operation)
+      const { headers = {}, body: content } = body ?? {}
+      const call = { query: { path }, headers, body: content, signal: work }
+      const answer = await callOperation(loan.agent, operation, call)
       answer.resume()
     }
     const path = await freePath(ask, fileName(name))

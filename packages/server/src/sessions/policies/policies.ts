@@ -5,6 +5,7 @@ import type { CreateBrowserRequest } from '@berth/contracts/browsers'
 import type { Carried, Carrier } from '../browsers/carried.ts'
 import type { Db } from '../../platform/database/schema.ts'
 import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
+import { setPolicy } from '../../instances/agent/chromium.ts'
 import { checkPolicy } from './check.ts'
 import * as store from './store.ts'
 
@@ -32,7 +33,7 @@ export class Policies implements Carrier {
           sealed: this.#box.seal(text, contextOf(id)),
           sizeBytes: Buffer.byteLength(text),
         }),
-      bring: ({ agent }) => agent.setPolicy(policy),
+      bring: ({ agent }) => setPolicy(agent, policy),
     })
   }
 

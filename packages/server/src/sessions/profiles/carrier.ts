@@ -8,7 +8,8 @@ import { awake, type Session } from '../browsers/session.ts'
 import type { BrowserRecord, NewBrowser } from '../browsers/types.ts'
 import type { Db } from '../../platform/database/schema.ts'
 import { AppError, invalidInput } from '../../platform/errors.ts'
-import type { AgentClient } from '../../instances/agent-client.ts'
+import type { AgentClient } from '../../instances/agent/client.ts'
+import { keepTabs, writeUserData } from '../../instances/agent/user-data.ts'
 import type { SaveWatch } from './save-watch.ts'
 import * as store from './store.ts'
 import type { CarriedProfile, VersionRecord } from './types.ts'
@@ -17,7 +18,6 @@ import { toProfile } from './view.ts'
 
 /** Each holds a connection to the database while its Chromium starts again. */
 const ATTACHES_AT_ONCE = 2
-const MOST_BRING_MS = 120_000
 
 export interface CarrierOptions {
   readonly db: Db
@@ -110,11 +110,10 @@ export class ProfileCarrier implements Carrier, SessionProfiles {
   }
 
   async #bring(agent: AgentClient, { archive }: Asked, tabs: 'keep' | 'drop'): Promise<void> {
-    if (!archive) return agent.keepTabs()
+    if (!archive) return keepTabs(agent)
     const content = this.#options.vault.openPacked(archive)
     try {
-      const bytes = Number(archive.packed_bytes)
-      await agent.writeProfile(content, { bytes, tabs, signal: AbortSignal.timeout(MOST_BRING_MS) })
+      await writeUserData(agent, content, { bytes: Number(archive.packed_bytes), tabs })
     } finally {
       content.destroy()
     }

@@ -10,8 +10,10 @@ import { crashPoint } from '../../platform/crash-point.ts'
 import { announceChange } from '../../platform/database/changes.ts'
 import type { Db } from '../../platform/database/schema.ts'
 import { inTransaction } from '../../platform/database/transaction.ts'
-import { AgentClient, AgentError } from '../../instances/agent-client.ts'
 import type { Instance } from '../../instances/driver.ts'
+import { AgentClient } from '../../instances/agent/client.ts'
+import { AgentError } from '../../instances/agent/errors.ts'
+import { readUserData } from '../../instances/agent/user-data.ts'
 import { ArchiveTooLarge, WrongArchive } from './archive.ts'
 import * as store from './store.ts'
 import type { StoredArchive } from './types.ts'
@@ -205,7 +207,8 @@ export async function readFrom(
     setTimeout(() => silent.abort(new NotSaved('its instance did not answer')), MOST_SILENCE_MS)
   let timer = setTimer()
   try {
-    const answer: Readable = await agent.readProfile(then, AbortSignal.any([over, silent.signal]))
+    const signal = AbortSignal.any([over, silent.signal])
+    const answer: Readable = await readUserData(agent, then, { signal })
     return (async function* () {
       try {
         for await (const piece of answer as AsyncIterable<Buffer>) {

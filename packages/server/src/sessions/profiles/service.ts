@@ -7,7 +7,8 @@ import type { Db } from '../../platform/database/schema.ts'
 import { AppError, invalidInput } from '../../platform/errors.ts'
 import type { BodyStream, Commit, OffsetPage, RawAnswer } from '../../http/call.ts'
 import { toPage } from '../../http/paging.ts'
-import { AgentError } from '../../instances/agent-client.ts'
+import { AgentError } from '../../instances/agent/errors.ts'
+import { waitForChromium } from '../../instances/agent/state.ts'
 import { ArchiveTooLarge, WrongArchive } from './archive.ts'
 import { isDiskFull, readFrom } from './saver.ts'
 import * as store from './store.ts'
@@ -210,7 +211,7 @@ export class ProfileService {
         const source = await readFrom(agent, 'reopen', over)
         const archive = await this.#store(source, over, 'save the session')
         // Whoever asked may connect again at once.
-        await agent.openState(session.ending)
+        await waitForChromium(agent, { signal: session.ending })
         return archive
       })
     } catch (error) {

@@ -5,7 +5,9 @@ import type { ReplayEnd } from '@berth/contracts/replays'
 import { pause } from '@berth/kit/pause'
 import { toFrame } from '@berth/codecs/frames'
 import type { LiveSession } from '../browsers/live-session.ts'
-import { AgentClient, AgentError, AgentRefusal } from '../../instances/agent-client.ts'
+import { AgentClient } from '../../instances/agent/client.ts'
+import { AgentError, AgentRefusal } from '../../instances/agent/errors.ts'
+import { forgetRecording, readRecords, stopRecording } from '../../instances/agent/recordings.ts'
 import type { Journal } from './journal.ts'
 import { newSplitter, RecordReader, WrongRecord } from './records.ts'
 
@@ -52,7 +54,7 @@ export class Collector {
     this.#reason = reason
     const deadline = setTimeout(() => this.#stopping.abort(), LAST_RECORDS_MS)
     void this.done.finally(() => clearTimeout(deadline))
-    this.#agent.stopRecording(this.#options.replayId).catch(() => this.#stopping.abort())
+    stopRecording(this.#agent, this.#options.replayId).catch(() => this.#stopping.abort())
   }
 
   /** The recording goes on, and is collected by the next server. */
@@ -75,7 +77,8 @@ export class Collector {
     await journal.close().catch(() => {})
     // One that is only left is for the next server to take up.
     if (reason && !this.#stopping.signal.aborted) {
-      await this.#agent.forgetRecording(replayId, AbortSignal.timeout(FORGET_MS)).catch(() => {})
+      const signal = AbortSignal.timeout(FORGET_MS)
+      await forgetRecording(this.#agent, replayId, { signal }).catch(() => {})
     }
     this.#agent.close()
     hold[Symbol.dispose]()
@@ -88,7 +91,7 @@ export class Collector {
     while (!signal.aborted) {
       let answer: Buffer
       try {
-        answer = await this.#agent.records(replayId, this.#reader.lastNumber, signal)
+        answer = await readRecords(this.#agent, { id: replayId, after: this.#reader.lastNumber }, { signal })
       } catch (error) {
         if (signal.aborted) break
         if (error instanceof AgentRefusal) return this.#reason ?? 'interrupted'

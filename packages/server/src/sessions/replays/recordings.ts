@@ -10,6 +10,7 @@ import { crashPoint } from '../../platform/crash-point.ts'
 import type { Db } from '../../platform/database/schema.ts'
 import { inTransaction } from '../../platform/database/transaction.ts'
 import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
+import { forgetRecording } from '../../instances/agent/recordings.ts'
 import { assemble } from './assembly.ts'
 import { Collector } from './collector.ts'
 import type { Journals } from './journal.ts'
@@ -185,7 +186,7 @@ export class Recordings {
     const { db, findHere } = this.#options
     await store.deleteReplay(db, id)
     const session = findHere(browser_id)
-    if (session) awake(session, (agent) => agent.forgetRecording(id)).catch(() => {})
+    if (session) awake(session, (agent) => forgetRecording(agent, id)).catch(() => {})
   }
 
   /** Rows and reality, put together again now and then. */

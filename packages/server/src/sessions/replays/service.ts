@@ -25,8 +25,9 @@ import { AppError, invalidInput } from '../../platform/errors.ts'
 import type { SessionTokens } from '../gateway/tokens.ts'
 import type { Commit, RawAnswer } from '../../http/call.ts'
 import { readRange } from '../../http/ranges.ts'
-import { AgentError, AgentRefusal } from '../../instances/agent-client.ts'
 import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
+import { AgentError, AgentRefusal } from '../../instances/agent/errors.ts'
+import { forgetRecording, startRecording, stopRecording } from '../../instances/agent/recordings.ts'
 import type { Chapter } from './mp4/movie.ts'
 import type { PlayedReplay } from './player/page.ts'
 import { chaptersContext, keyContext, videoContext, type Recordings } from './recordings.ts'
@@ -36,6 +37,8 @@ import type { ReplayRecord } from './types.ts'
 /** Of one session, ended ones among them. */
 const MOST_REPLAYS = 1_000
 const RETRY_AFTER_SECONDS = '1'
+/** Of an agent's, in an error to the caller. */
+const MAX_REASON_LENGTH = 500
 
 export interface ReplayServiceOptions {
   readonly db: Db
@@ -190,7 +193,7 @@ export class ReplayService implements ResizeGuard {
     const { framerate, maxDurationSeconds } = options
     const maxMs = maxDurationSeconds === null ? null : maxDurationSeconds * 1000
     try {
-      await awake(session, (agent) => agent.startRecording({ id, framerate, maxMs }))
+      await awake(session, (agent) => startRecording(agent, { id, framerate, maxMs }))
       crashPoint('replay-started')
       const replay = await commit(async (tx) => {
         const started = await store.markRecording(tx, id)
@@ -203,7 +206,7 @@ export class ReplayService implements ResizeGuard {
       return replay
     } catch (error) {
       await store.deleteReplay(db, id).catch(() => {})
-      await awake(session, (agent) => agent.forgetRecording(id)).catch(() => {})
+      await awake(session, (agent) => forgetRecording(agent, id)).catch(() => {})
       throw refusalOf(error, session)
     }
   }
@@ -212,7 +215,7 @@ export class ReplayService implements ResizeGuard {
   async #end({ id, browser_id }: ReplayRecord): Promise<void> {
     const session = await this.#options.findSession(browser_id)
     if (!session || session.ending.aborted) return
-    await awake(session, (agent) => agent.stopRecording(id)).catch((error: unknown) => {
+    await awake(session, (agent) => stopRecording(agent, id)).catch((error: unknown) => {
       // It has ended by itself, or its session is about to.
       if (!(error instanceof AgentError)) throw error
     })
@@ -308,7 +311,7 @@ function refusalOf(error: unknown, session: Session): unknown {
   if (session.ending.aborted)
     return new AppError('not_found', 'Cannot record: the session has ended meanwhile')
   if (error instanceof AgentRefusal && error.status === 409) {
-    return new AppError('conflict', `Cannot record: ${error.message}`)
+    return new AppError('conflict', `Cannot record: ${error.message.slice(0, MAX_REASON_LENGTH)}`)
   }
   if (!(error instanceof AgentError)) return error
   return new AppError('unavailable', 'Cannot record the session now; try again', { cause: error })

@@ -5,7 +5,8 @@ import type { EndReason } from '@berth/contracts/browsers'
 import type { LinkPurpose } from '@berth/contracts/link'
 import { awake, SessionEnded, type AgentLoan, type Hold, type Session } from '../browsers/session.ts'
 import { pause } from '@berth/kit/pause'
-import { AgentClient } from '../../instances/agent-client.ts'
+import { AgentClient } from '../../instances/agent/client.ts'
+import { waitForChromium } from '../../instances/agent/state.ts'
 import { categoryOfType, type Category } from '@berth/contracts/telemetry-events'
 import type { OwnEvent } from '../telemetry/event.ts'
 
@@ -83,7 +84,7 @@ export class RemoteSession implements Session {
   }
 
   async devtoolsPath(): Promise<string> {
-    const { devtools_path } = await awake(this, (agent) => agent.openState(this.ending))
+    const { devtools_path } = await awake(this, (agent) => waitForChromium(agent, { signal: this.ending }))
     return devtools_path
   }
 

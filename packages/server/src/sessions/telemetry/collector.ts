@@ -5,9 +5,10 @@ import type { Logger } from 'pino'
 import { LONGEST_EVENT } from '@berth/contracts/link'
 import { pause } from '@berth/kit/pause'
 import type { Db } from '../../platform/database/schema.ts'
-import { AgentClient } from '../../instances/agent-client.ts'
 import type { Instance } from '../../instances/driver.ts'
 import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
+import { AgentClient } from '../../instances/agent/client.ts'
+import { followTelemetry, setTelemetry } from '../../instances/agent/telemetry.ts'
 import { bitOf, isCaptured, needsMonitor, ownEvent, readAgentLine, type OwnEvent } from './event.ts'
 import type { NumberedEvent } from './feed.ts'
 import { linesOf } from './lines.ts'
@@ -115,7 +116,8 @@ export class Collector {
     this.#selection = selection
     if (needsAgent(selection) || this.#isTold) {
       this.#isTold = true
-      await this.#agent.setTelemetry({ categories: selection ?? [], version })
+      const order = { categories: selection ?? [], version }
+      await setTelemetry(this.#agent, order, { signal: this.#closing.signal })
     }
     this.#version = version
     if (needsAgent(selection) && !this.#reading) {
@@ -154,7 +156,7 @@ export class Collector {
     const { log, sessionId } = this.#options
     while (!this.#closing.signal.aborted && !this.#isEnding && needsAgent(this.#selection)) {
       try {
-        const answer = await this.#agent.telemetry(this.#position, this.#closing.signal)
+        const answer = await followTelemetry(this.#agent, this.#position, { signal: this.#closing.signal })
         for await (const lines of linesOf(answer, { mostBytes: LONGEST_EVENT })) {
           for (const line of lines) this.#take(line)
           this.#options.recorder.schedule(this)

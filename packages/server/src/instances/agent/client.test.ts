@@ -6,7 +6,7 @@ import { connect, createServer as createSocketServer, type AddressInfo } from 'n
 import { duplexPair, type Duplex } from 'node:stream'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { AgentClient } from './agent-client.ts'
+import { AgentClient } from './client.ts'
 
 const MB = 1024 * 1024
 const MEGABYTES = 64

@@ -1,0 +1,68 @@
+// Answers come from inside an instance, so they are untrusted: bounded in size, and checked against the contract.
+import type { IncomingMessage } from 'node:http'
+import { Ajv, type ValidateFunction } from 'ajv'
+import type { Static, TSchema } from 'typebox'
+import { AgentError, AgentRefusal } from './errors.ts'
+
+const MAX_REASON_LENGTH = 4_000
+const MAX_ERROR_BYTES = 64 * 1024
+
+interface ReadOptions {
+  readonly path: string
+  readonly maxBytes: number
+}
+
+export async function readText(answer: IncomingMessage, options: ReadOptions): Promise<string> {
+  return (await readBytes(answer, options)).toString()
+}
+
+export async function readBytes(answer: IncomingMessage, { path, maxBytes }: ReadOptions): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let length = 0
+  try {
+    for await (const chunk of answer as AsyncIterable<Buffer>) {
+      length += chunk.length
+      if (length > maxBytes) throw new Error(`it is longer than ${maxBytes} bytes`)
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    const reason = (error as Error).message
+    throw new AgentError(`Cannot read the agent's answer to ${path}: ${reason}`, { cause: error })
+  }
+  return Buffer.concat(chunks)
+}
+
+export const isSuccess = ({ statusCode }: IncomingMessage) => statusCode === 200 || statusCode === 204
+
+/** What an answer without success means, in the agent's own words if it has any. */
+export async function readError(answer: IncomingMessage, path: string): Promise<AgentError> {
+  const { statusCode: status = 0 } = answer
+  const text = await readText(answer, { path, maxBytes: MAX_ERROR_BYTES })
+  const { message } = (parseJson(text) ?? {}) as { message?: unknown }
+  const reason =
+    typeof message === 'string'
+      ? message.slice(0, MAX_REASON_LENGTH)
+      : `The agent answered ${status} to ${path}`
+  return status < 500 ? new AgentRefusal(reason, status) : new AgentError(reason, { status })
+}
+
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}
+
+/** A reader of JSON answers of this shape. The check is compiled with the first one: many servers need none. */
+export function answerReader<Schema extends TSchema>(
+  schema: Schema,
+): (text: string, path: string) => Static<Schema> {
+  let check: ValidateFunction<Static<Schema>> | undefined
+  return (text, path) => {
+    check ??= new Ajv({ strict: true, allowUnionTypes: true }).compile<Static<Schema>>(schema)
+    const value = parseJson(text)
+    if (!check(value)) throw new AgentError(`The agent gave a wrong answer to ${path}`)
+    return value
+  }
+}

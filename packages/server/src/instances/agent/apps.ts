@@ -1,0 +1,105 @@
+// Building and running an app in an instance. What comes back is the tenant's in the end: bounded, and checked against
+// the contract.
+import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
+import {
+  BuildLine,
+  MOST_HELD_LOG_BYTES,
+  RECORDS_WAIT_MS,
+  RunRecords,
+  type AppSetup,
+  type BuildOrder,
+  type RunRecord,
+} from '@berth/contracts/app-link'
+import { LARGEST_PAYLOAD } from '@berth/contracts/invocations'
+import { answerReader } from './answers.ts'
+import type { AgentClient, Call } from './client.ts'
+import { AgentError } from './errors.ts'
+
+const CALL_TIMEOUT_MS = 30_000
+const FILES_TIMEOUT_MS = 300_000
+/** Of one answer with records: what is held, one more line, an output, and what JSON makes of them at worst. */
+const MAX_RECORDS_BYTES = 6 * (MOST_HELD_LOG_BYTES + LARGEST_PAYLOAD) + 1024 * 1024
+/** Of a line of a build; a registry is the longest. */
+const MAX_LINE_LENGTH = 4 * 1024 * 1024
+
+const readBuildLine = answerReader(BuildLine)
+const readRunRecords = answerReader(RunRecords)
+
+interface Options {
+  readonly signal: AbortSignal
+}
+
+export async function putSource(agent: AgentClient, archive: Readable, { signal }: Options): Promise<void> {
+  const timeoutMs = FILES_TIMEOUT_MS
+  await work(agent, { method: 'PUT', path: '/apps/source', body: archive, timeoutMs, signal })
+}
+
+export async function putFiles(agent: AgentClient, files: Readable, { signal }: Options): Promise<void> {
+  const timeoutMs = FILES_TIMEOUT_MS
+  await work(agent, { method: 'PUT', path: '/apps/files', body: files, timeoutMs, signal })
+}
+
+export async function openFiles(agent: AgentClient, { signal }: Options): Promise<IncomingMessage> {
+  return agent.open({ purpose: 'work', method: 'GET', path: '/apps/files', signal })
+}
+
+export async function setUpApp(agent: AgentClient, setup: AppSetup, { signal }: Options): Promise<void> {
+  await work(agent, { method: 'PUT', path: '/apps/setup', json: setup, signal })
+}
+
+export async function* buildApp(
+  agent: AgentClient,
+  order: BuildOrder,
+  { signal }: Options,
+): AsyncGenerator<BuildLine> {
+  const path = '/apps/build'
+  const answer = await agent.open({ purpose: 'work', method: 'POST', path, json: order, signal })
+  for await (const line of linesOf(answer)) yield readBuildLine(line, path)
+}
+
+export interface Run {
+  readonly id: string
+  readonly app: string
+  readonly action: string
+  readonly payload: string | null
+}
+
+export async function startRun(agent: AgentClient, run: Run, { signal }: Options): Promise<void> {
+  const { id, app, action, payload } = run
+  const query = new URLSearchParams({ app, action, payload: String(payload !== null) })
+  const path = `/apps/runs/${id}?${query.toString()}`
+  await work(agent, { method: 'POST', path, body: payload ?? '', signal })
+}
+
+/** What happened after that record, as soon as there is any; may be empty. */
+export async function readRunRecordsAfter(
+  agent: AgentClient,
+  { id, after }: { id: string; after: number },
+  { signal }: Options,
+): Promise<readonly RunRecord[]> {
+  const path = `/apps/runs/${id}?after=${after}`
+  const timeoutMs = RECORDS_WAIT_MS + CALL_TIMEOUT_MS
+  const answer = await work(agent, { method: 'GET', path, timeoutMs, signal })
+  return readRunRecords(answer.toString(), path).records
+}
+
+export async function forgetRun(agent: AgentClient, id: string, { signal }: Options): Promise<void> {
+  await work(agent, { method: 'DELETE', path: `/apps/runs/${id}`, signal })
+}
+
+function work(agent: AgentClient, call: Omit<Call, 'purpose'>): Promise<Buffer> {
+  return agent.call({ timeoutMs: CALL_TIMEOUT_MS, maxBytes: MAX_RECORDS_BYTES, ...call, purpose: 'work' })
+}
+
+async function* linesOf(answer: IncomingMessage): AsyncGenerator<string> {
+  let held = ''
+  for await (const chunk of answer.setEncoding('utf8') as AsyncIterable<string>) {
+    held += chunk
+    if (held.length > MAX_LINE_LENGTH) throw new AgentError('The agent gave too long a line of a build')
+    for (let end = held.indexOf('\n'); end !== -1; end = held.indexOf('\n')) {
+      yield held.slice(0, end)
+      held = held.slice(end + 1)
+    }
+  }
+}

@@ -1,0 +1,103 @@
+// The calls to the agent of one instance. Each job of the agent has its own file beside this one, with functions that
+// take a client: chromium.ts, state.ts, telemetry.ts and so on.
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
+import type { Readable } from 'node:stream'
+import { PROCESSES_HEADER } from '@berth/contracts/link'
+import type { Instance } from '../driver.ts'
+import { isSuccess, readBytes, readError } from './answers.ts'
+import { LastState } from './last-state.ts'
+import { LinkAgent, send, type LinkRequest } from './link-requests.ts'
+
+const MAX_MANAGEMENT_CONNECTIONS = 8
+/** At once; further requests wait for their turn. */
+const MAX_WORK_CONNECTIONS = 256
+const MAX_ANSWER_BYTES = 256 * 1024
+const CALL_TIMEOUT_MS = 10_000
+
+/**
+ * Management keeps the instance alive and in shape. Work is what users ask of it: it may take for ever, and ends with
+ * the session. They have separate connections, so that a lease is renewed however much work there is.
+ */
+export type Purpose = 'management' | 'work'
+
+export interface Call {
+  readonly purpose: Purpose
+  readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE'
+  readonly path: string
+  /** Sent as JSON. */
+  readonly json?: unknown
+  /** Sent as it is, in the place of JSON. */
+  readonly body?: Readable | string
+  readonly headers?: OutgoingHttpHeaders
+  readonly timeoutMs?: number
+  readonly maxBytes?: number
+  readonly signal?: AbortSignal | undefined
+}
+
+export class AgentClient {
+  readonly #connections: Readonly<Record<Purpose, LinkAgent>>
+  /** As it was when the agent last spoke of it. */
+  readonly lastState = new LastState()
+
+  constructor(instance: Pick<Instance, 'connect'>) {
+    this.#connections = {
+      management: new LinkAgent(instance, MAX_MANAGEMENT_CONNECTIONS),
+      work: new LinkAgent(instance, MAX_WORK_CONNECTIONS),
+    }
+  }
+
+  /** The whole answer. Throws an AgentRefusal for an error of the caller's, an AgentError for any other. */
+  async call({ timeoutMs = CALL_TIMEOUT_MS, maxBytes = MAX_ANSWER_BYTES, ...call }: Call): Promise<Buffer> {
+    const { path, signal } = call
+    // Not AbortSignal.timeout(), which would hold all of this for its whole time, answered or not.
+    const late = new AbortController()
+    const timer = setTimeout(() => late.abort(new Error(`no answer within ${timeoutMs / 1000} s`)), timeoutMs)
+    try {
+      const answer = await this.open({
+        ...call,
+        signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
+      })
+      return await readBytes(answer, { path, maxBytes })
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  /** An answer of success as a stream, whose size and pace are for the caller to bound. Throws like call(). */
+  async open(
+    call: Omit<Call, 'timeoutMs' | 'maxBytes'> & { readonly signal: AbortSignal },
+  ): Promise<IncomingMessage> {
+    const { purpose, method, path, json, headers = {}, signal } = call
+    const answer = await this.#send(purpose, {
+      method,
+      path,
+      headers: json === undefined ? headers : { ...headers, 'content-type': 'application/json' },
+      body: json === undefined ? call.body : JSON.stringify(json),
+      signal,
+    })
+    if (isSuccess(answer)) return answer
+    throw await readError(answer, path)
+  }
+
+  /** Passes a request on. Whatever its answer is, its size and pace are for the caller to bound. */
+  async forward(request: LinkRequest): Promise<IncomingMessage> {
+    return this.#send('work', request)
+  }
+
+  async #send(purpose: Purpose, request: LinkRequest): Promise<IncomingMessage> {
+    const answer = await send(this.#connections[purpose], request)
+    const running = Number(answer.headers[PROCESSES_HEADER])
+    if (running > 0) this.lastState.hearOfProcesses(running)
+    return answer
+  }
+
+  /** Ends the work; what keeps the instance alive goes on. */
+  endWork(): void {
+    this.#connections.work.destroy()
+  }
+
+  close(): void {
+    this.#connections.management.destroy()
+    this.#connections.work.destroy()
+  }
+}

@@ -1,0 +1,18 @@
+/** The agent gave no answer, or one that it must not give. `status` is there if it answered with an error. */
+export class AgentError extends Error {
+  readonly status: number | undefined
+
+  constructor(message: string, { status, cause }: { status?: number; cause?: unknown } = {}) {
+    super(message, cause === undefined ? {} : { cause })
+    this.status = status
+  }
+}
+
+/** The agent understood the request and refuses it (a status below 500): the same request fails again. */
+export class AgentRefusal extends AgentError {
+  declare readonly status: number
+
+  constructor(message: string, status: number) {
+    super(message, { status })
+  }
+}

@@ -1,0 +1,29 @@
+import type { AgentState } from '@berth/contracts/link'
+
+type OnProcesses = (running: number) => void
+
+/** What the agent last said of itself, with any of its answers. */
+export class LastState {
+  #state: AgentState | undefined
+  #onProcesses: OnProcesses | undefined
+
+  get value(): AgentState | undefined {
+    return this.#state
+  }
+
+  hear(state: AgentState): AgentState {
+    this.#state = state
+    this.#onProcesses?.(state.processes)
+    return state
+  }
+
+  hearOfProcesses(running: number): void {
+    this.#onProcesses?.(running)
+  }
+
+  /** Called with the number of programs whenever the agent says it; at once, if it has. There is one listener. */
+  followProcesses(listener: OnProcesses): void {
+    this.#onProcesses = listener
+    if (this.#state) listener(this.#state.processes)
+  }
+}

@@ -1,0 +1,81 @@
+// Operations of the contract that the agent serves itself: computer, files, processes, extensions and so on. All are
+// called in the same way; what differs is in the contract.
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
+import type { Readable } from 'node:stream'
+import { errorCodes, type ErrorBody, type ErrorCode } from '@berth/contracts/errors'
+import type { Operation } from '@berth/contracts/operation'
+import { AppError } from '../../platform/errors.ts'
+import { isSuccess, parseJson, readText } from './answers.ts'
+import type { AgentClient } from './client.ts'
+import { AgentError } from './errors.ts'
+
+const MAX_ERROR_BYTES = 64 * 1024
+const MAX_MESSAGE_LENGTH = 2_000
+
+export interface OperationCall {
+  /** Of the path, without the session's own. */
+  readonly params?: Readonly<Record<string, string>>
+  readonly query?: unknown
+  readonly headers?: OutgoingHttpHeaders
+  readonly body?: Readable | string | undefined
+  readonly signal: AbortSignal
+}
+
+/**
+ * An answer of success, whose size and pace are for the caller to bound. Throws an AppError for an error that the
+ * operation may have, and an AgentError for any other.
+ */
+export async function callOperation(
+  agent: AgentClient,
+  operation: Operation,
+  { params = {}, query, headers = {}, body, signal }: OperationCall,
+): Promise<IncomingMessage> {
+  const path = pathOf(operation, params, query)
+  const answer = await agent.forward({ method: operation.method, path, headers, body, signal })
+  if (isSuccess(answer)) return answer
+  throw await readRefusal(answer, operation)
+}
+
+/** As the agent knows it: /control/process/{process_id}/kill, filled in. */
+function pathOf(
+  { sessionPath }: Operation,
+  params: Readonly<Record<string, string>>,
+  query: unknown,
+): string {
+  const filled = sessionPath!.replaceAll(/\{(\w+)\}/g, (_all, name: string) =>
+    encodeURIComponent(params[name]!),
+  )
+  const search = new URLSearchParams()
+  type Value = string | number | boolean | undefined
+  for (const [name, value] of Object.entries((query ?? {}) as Record<string, Value>)) {
+    if (value !== undefined) search.set(name, String(value))
+  }
+  return search.size > 0 ? `/control${filled}?${search.toString()}` : `/control${filled}`
+}
+
+async function readRefusal(
+  answer: IncomingMessage,
+  { path, errors }: Operation,
+): Promise<AppError | AgentError> {
+  const text = await readText(answer, { path, maxBytes: MAX_ERROR_BYTES })
+  const value = parseJson(text)
+  const { code, message, ...rest }: Refusal = typeof value === 'object' && value !== null ? value : {}
+  const isKnown = (errorCodes as readonly unknown[]).includes(code)
+  const isOurs = isKnown && (errors.includes(code as ErrorCode) || code === 'bad_request')
+  if (!isOurs || typeof message !== 'string') {
+    return new AgentError(
+      `The agent answered ${answer.statusCode} to ${path}: ${text.slice(0, MAX_MESSAGE_LENGTH)}`,
+    )
+  }
+  return new AppError(code as ErrorCode, message.slice(0, MAX_MESSAGE_LENGTH), { fields: netErrorOf(rest) })
+}
+
+type Refusal = Partial<Record<keyof ErrorBody, unknown>>
+
+/** Why the browser got no answer, in Chromium's own words. */
+function netErrorOf({ net_error: number, net_error_name: name }: Refusal): Partial<ErrorBody> {
+  return {
+    ...(Number.isSafeInteger(number) && { net_error: number as number }),
+    ...(typeof name === 'string' && /^ERR_[A-Z0-9_]{1,100}$/.test(name) && { net_error_name: name }),
+  }
+}

@@ -1,0 +1,57 @@
+// Whether the agent and its Chromium are up, and the lease that keeps the instance alive.
+import { AgentState } from '@berth/contracts/link'
+import { answerReader } from './answers.ts'
+import type { AgentClient, Call } from './client.ts'
+import { AgentError } from './errors.ts'
+
+const START_TIMEOUT_MS = 30_000
+/** Beyond what the agent takes to answer when nothing changes. */
+const NEXT_STATE_TIMEOUT_MS = 35_000
+const MAX_LEASE_CALL_MS = 10_000
+
+const readAnswer = answerReader(AgentState)
+
+/** Resolves when the agent answers, and so tells that the instance is up. */
+export async function readState(
+  agent: AgentClient,
+  { signal }: { signal?: AbortSignal } = {},
+): Promise<AgentState> {
+  return askForState(agent, { method: 'GET', path: '/state', timeoutMs: START_TIMEOUT_MS, signal })
+}
+
+/** Resolves when the state is another than the given one, or after half a minute. */
+export async function nextState(
+  agent: AgentClient,
+  { number }: AgentState,
+  { signal }: { signal: AbortSignal },
+): Promise<AgentState> {
+  const path = `/state?after=${number}`
+  return askForState(agent, { method: 'GET', path, timeoutMs: NEXT_STATE_TIMEOUT_MS, signal })
+}
+
+/** Waits for a Chromium that accepts clients, where one is being started or is about to be started again. */
+export async function waitForChromium(
+  agent: AgentClient,
+  { signal }: { signal: AbortSignal },
+): Promise<AgentState & { devtools_path: string }> {
+  const call = { method: 'POST', path: '/client', timeoutMs: START_TIMEOUT_MS, signal } as const
+  const state = await askForState(agent, call)
+  const { browser, devtools_path, failure } = state
+  if (browser === 'ready' && devtools_path !== null) return { ...state, devtools_path }
+  throw new AgentError(`Chromium takes no clients: ${failure ?? browser}`)
+}
+
+/** Its answer is the state, so that nobody has to ask for it as well. */
+export async function renewLease(
+  agent: AgentClient,
+  seconds: number,
+  { signal }: { signal: AbortSignal },
+): Promise<AgentState> {
+  const timeoutMs = Math.min(MAX_LEASE_CALL_MS, seconds * 1000)
+  return askForState(agent, { method: 'PUT', path: '/lease', json: { seconds }, timeoutMs, signal })
+}
+
+export async function askForState(agent: AgentClient, call: Omit<Call, 'purpose'>): Promise<AgentState> {
+  const answer = await agent.call({ ...call, purpose: 'management' })
+  return agent.lastState.hear(readAnswer(answer.toString(), call.path))
+}
