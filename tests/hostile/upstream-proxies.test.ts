@@ -63,11 +63,20 @@ function through(proxy: Partial<UpstreamProxy> & { port: number }, bypassHosts: 
   return { kind: 'proxy', proxy: { protocol: 'http', host: HOST, isOperators: false, ...proxy }, bypassHosts }
 }
 
-async function get(path: string, url: string): Promise<{ status: number; body: string }> {
+/** Resolves with the head of the answer. */
+async function begin(path: string, url: string): Promise<IncomingMessage> {
   const sent = request({ socketPath: path, path: url, agent: false })
   sent.end()
   const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+  return answer
+}
+
+async function endOf(answer: IncomingMessage): Promise<{ status: number; body: string }> {
   return { status: answer.statusCode!, body: await text(answer).catch(() => 'cut off') }
+}
+
+async function get(path: string, url: string): Promise<{ status: number; body: string }> {
+  return endOf(await begin(path, url))
 }
 
 async function tunnel(t: TestContext, path: string, authority: string) {
@@ -234,7 +243,7 @@ test('an https proxy must have a certificate for its name, of an authority it wa
   assert.ok(looked.every((name) => name === 'proxy.example' || name === 'other.example'))
 })
 
-test('a change of the way cuts what is open, and takes what is being opened to the new one', async (t) => {
+test('a change of route cuts open connections, and moves those being opened to the new route', async (t) => {
   const witness = await startWitness(t)
   const target = `${HOST}:${witness.port}`
   const exits = ['127.0.0.31', '127.0.0.32'] as const
@@ -245,19 +254,26 @@ test('a change of the way cuts what is open, and takes what is being opened to t
   const { listener, path } = await startEgress(t)
   listener.setRoute(through({ port: first.port }))
   const { socket } = await tunnel(t, path, target)
-  const endless = get(path, `http://${target}/endless`)
-  while (witness.visits.length === 0) await new Promise((resolve) => setTimeout(resolve, 10))
-  // Stalls, so that a request is under way when the route is changed.
-  const stalled = await startRaw(t, () => {})
+  // The answer must have begun here: one that is cut before it begins is a refusal instead.
+  const endless = await begin(path, `http://${target}/endless`)
+  // Never answers, so that both requests are under way when the route changes.
+  const heads = new Set<string>()
+  const bothArrived = Promise.withResolvers<void>()
+  const stalled = await startRaw(t, (client) =>
+    client.once('data', (head: Buffer) => {
+      heads.add(head.toString().split(' ')[0]!)
+      if (heads.has('CONNECT') && heads.has('GET')) bothArrived.resolve()
+    }),
+  )
   listener.setRoute(through({ port: stalled }))
   await once(socket, 'end')
-  assert.equal((await endless).body, 'cut off')
+  assert.equal((await endOf(endless)).body, 'cut off')
   const pending = tunnel(t, path, target)
   const plain = get(path, `http://${target}/ip`)
-  await new Promise((resolve) => setTimeout(resolve, 50))
+  await bothArrived.promise
   listener.setRoute(through({ protocol: 'socks5', port: second.port }))
   assert.equal((await pending).status, 200)
-  // A plain request had been sent already: it is not sent twice.
+  // A plain request that was sent already is not sent twice.
   assert.equal((await plain).status, 502)
   assert.equal((await get(path, `http://${target}/ip`)).body, exits[1])
 
