@@ -1,14 +1,11 @@
-// The one gate: types, lint with folder boundaries, format, generated files, tests.
-// `npm run check -- static` stops before the tests; `npm run check -- tests` runs only them.
+// What is quick to find wrong: types, lint with folder boundaries, format, generated files, unit tests.
+// `npm run check -- static` stops before the tests. `npm test` begins with the same static checks.
 import { spawnSync } from 'node:child_process'
-import { globSync } from 'node:fs'
 import { join } from 'node:path'
 
 const root = join(import.meta.dirname, '..')
 const tool = (name: string) => join(root, 'node_modules', '.bin', name)
 const node = process.execPath
-
-const LONGEST_TEST_MS = 600_000
 
 const staticSteps = [
   { name: 'types', command: [tool('tsc'), '--project', '.'] },
@@ -20,18 +17,10 @@ const staticSteps = [
   { name: 'generated files', command: [node, 'scripts/generate.ts', '--check'] },
 ]
 
-function testStep() {
-  const files = globSync(['packages/*/src/**/*.test.ts', 'scripts/**/*.test.ts', 'tests/**/*.test.ts'], {
-    cwd: root,
-  }).toSorted()
-  // Two files at a time: every file may start a server, a database and browsers of its own, which is work enough. A
-  // test that hangs fails.
-  const options = ['--test-concurrency=2', `--test-timeout=${LONGEST_TEST_MS}`]
-  return { name: 'tests', command: [node, '--test', ...options, ...files] }
-}
+const unitTests = { name: 'unit tests', command: [node, 'scripts/test/main.ts', 'unit'] }
 
 const part = process.argv[2]
-const steps = [...(part === 'tests' ? [] : staticSteps), ...(part === 'static' ? [] : [testStep()])]
+const steps = part === 'static' ? staticSteps : [...staticSteps, unitTests]
 for (const { name, command } of steps) {
   const startedAt = performance.now()
   const [program, ...args] = command as [string, ...string[]]

@@ -1,4 +1,4 @@
-// npm run bench [-- --smoke] [--quick] [--rows 27,29] [--profile] [--long]
+// `npm run bench -- --help` lists the options.
 //
 // Measures our server against baselines in the same run and prints a table; README.md says how.
 import { mkdirSync, readdirSync } from 'node:fs'
@@ -95,8 +95,14 @@ const { values: options } = parseArgs({
     rows: { type: 'string' },
     profile: { type: 'boolean', default: false },
     long: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
   },
 })
+
+if (options.help) {
+  console.log(help())
+  process.exit(0)
+}
 
 const LONG_WAKE_PAIRS = 3
 
@@ -223,6 +229,25 @@ async function collect(row: Row, measured: AsyncIterable<Compared>, run: Run): P
   } finally {
     console.log(`  took ${((performance.now() - startedAt) / 1000).toFixed(0)} s`)
   }
+}
+
+function help(): string {
+  const titles = allRows.map(({ number, title }) => `  ${String(number).padStart(2)}  ${title}`)
+  return `npm run bench [-- options]: measures the server against baselines in the same run and prints a table.
+
+  --rows 27,29  measure only these rows
+  --quick       a third of the samples, once: for a first look
+  --smoke       every row once, to see that it works; the numbers mean nothing
+  --long        row 16 also after three minutes on standby
+  --profile     also print where the server spent its CPU time (not for row 33)
+  --help        print this text
+
+Without options it measures every row, which takes about 90 minutes; use the machine for nothing else meanwhile.
+Rows with sessions need root, bubblewrap and Chromium; a row that cannot be measured is skipped and says why.
+The exit code is 1 when a row is broken. Raw samples are written to bench-results/.
+
+Rows, in the order in which they are measured:
+${titles.join('\n')}`
 }
 
 function chooseRows(list: string | undefined): readonly Row[] {

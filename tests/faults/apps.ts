@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { cleanUpAfter, type Owner } from '../fixtures/cleanup.ts'
 import { deploy, invoke, tinyApp } from '../fixtures/apps.ts'
 import { eventually } from '../fixtures/host.ts'
+import { seededRandom } from '../fixtures/random.ts'
 import { startServer, tempDir, type TestServer } from '../fixtures/server.ts'
 import { query } from '../fixtures/sessions.ts'
 
@@ -78,6 +79,7 @@ export async function invokeThroughKills(
   owner: Owner,
   { invocations, perKill }: { invocations: number; perKill: number },
 ): Promise<{ kills: number; succeeded: number; failed: Record<string, number> }> {
+  const random = seededRandom('invocations')
   const counter = await countStarts(owner)
   const dataDir = tempDir(owner)
   const start = () =>
@@ -87,10 +89,10 @@ export async function invokeThroughKills(
   const acknowledged = new Set<string>()
   let kills = 0
   while (acknowledged.size < invocations) {
-    const target = Math.min(invocations, acknowledged.size + Math.ceil(Math.random() * perKill))
+    const target = Math.min(invocations, acknowledged.size + random.integer(1, perKill))
     const send = async () => {
       while (acknowledged.size < target) {
-        const payload = JSON.stringify({ ms: Math.floor(Math.random() * 200) })
+        const payload = JSON.stringify({ ms: random.integer(0, 199) })
         const answer = await invoke(server, {
           app_name: 'counted',
           action_name: 'work',
@@ -106,7 +108,7 @@ export async function invokeThroughKills(
       }
     }
     await Promise.all(Array.from({ length: 4 }, () => send()))
-    await delay(Math.random() * 1500)
+    await delay(random.next() * 1500)
     server.process.kill('SIGKILL')
     await once(server.process, 'close')
     kills++

@@ -12,6 +12,7 @@ import { Keyring } from '@berth/server/platform/secrets/keyring'
 import { SealedBox } from '@berth/server/platform/secrets/sealed-box'
 import { ServerDatabase } from '../conformance/server-database.ts'
 import type { Owner } from '../fixtures/cleanup.ts'
+import { seededRandom } from '../fixtures/random.ts'
 import { serverEnv, startServer, tempDir, type TestServer } from '../fixtures/server.ts'
 import { send } from '../fixtures/sessions.ts'
 
@@ -67,11 +68,12 @@ test('kill -9 among saves of a credential loses none that was answered, and mixe
   const dataDir = tempDir(t)
   let server = await startServer(t, { dataDir })
   const id = await create(server)
+  const random = seededRandom('kills of saves')
   let answered = 0
   for (let round = 0; round < 5; round++) {
     const doomed = server
     const enough = Promise.withResolvers<void>()
-    const goal = answered + 5 + Math.floor(Math.random() * 20)
+    const goal = answered + random.integer(5, 24)
     const writing = (async () => {
       try {
         for (let count = answered + 1; ; count++) {
@@ -85,7 +87,7 @@ test('kill -9 among saves of a credential loses none that was answered, and mixe
       }
     })()
     await Promise.race([enough.promise, writing])
-    await delay(Math.random() * 8)
+    await delay(random.next() * 8)
     await doomed.stop('SIGKILL')
     await writing
     server = await startServer(t, { dataDir })

@@ -2,6 +2,7 @@
 // everything it had acknowledged. Shared by the test (a few rounds) and `npm run soak` (many).
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
+import { seededRandom } from '../fixtures/random.ts'
 import { startServer, tempDir, type TestServer } from '../fixtures/server.ts'
 import type { Owner } from '../fixtures/cleanup.ts'
 
@@ -91,6 +92,7 @@ async function verify(server: TestServer, known: Acknowledged): Promise<void> {
 
 export async function killRounds(owner: Owner, rounds: number): Promise<{ acknowledged: number }> {
   const dataDir = tempDir(owner)
+  const random = seededRandom('kills')
   let acknowledged = 0
   for (let round = 0; round < rounds; round++) {
     const known: Acknowledged = {
@@ -102,7 +104,7 @@ export async function killRounds(owner: Owner, rounds: number): Promise<{ acknow
     }
     const server = await startServer(owner, { dataDir })
     // Not after a time but after a number of answers, and then somewhere within the next writes.
-    let left = 1 + Math.floor(Math.random() * 40)
+    let left = random.integer(1, 40)
     const enough = Promise.withResolvers<void>()
     const onAcknowledged = () => {
       if (--left === 0) enough.resolve()
@@ -111,7 +113,7 @@ export async function killRounds(owner: Owner, rounds: number): Promise<{ acknow
       writeUntilKilled(server, { round: round * 2 + index, known, onAcknowledged }),
     )
     await enough.promise
-    await delay(Math.random() * 8)
+    await delay(random.next() * 8)
     await server.stop('SIGKILL')
     await Promise.all(writers)
     const restarted = await startServer(owner, { dataDir })

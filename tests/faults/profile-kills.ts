@@ -7,6 +7,7 @@ import { withCdp } from '../fixtures/cdp.ts'
 import type { Owner } from '../fixtures/cleanup.ts'
 import { everything, join, knownAt, nothing, startMemberSite } from '../fixtures/member-site.ts'
 import { createProfile, readProfile, whenSaved } from '../fixtures/profiles.ts'
+import { seededRandom } from '../fixtures/random.ts'
 import { startServer, tempDir } from '../fixtures/server.ts'
 import { createSession, send } from '../fixtures/sessions.ts'
 
@@ -16,6 +17,7 @@ const WITHIN_MS = 500
 export async function profileKillRounds(owner: Owner, rounds: number): Promise<{ saved: number }> {
   const site = await startMemberSite(owner)
   const dataDir = tempDir(owner)
+  const random = seededRandom('kills during saves of profiles')
   const settings = { hasRealInstances: true, dataDir, env: site.allow }
   let server = await startServer(owner, settings)
   const profile = await createProfile(server)
@@ -28,7 +30,7 @@ export async function profileKillRounds(owner: Owner, rounds: number): Promise<{
       await join(cdp, site, name)
     })
     assert.equal((await send(server, 'DELETE', `/browsers/${session.session_id}`)).status, 204)
-    await delay(Math.random() * WITHIN_MS)
+    await delay(random.next() * WITHIN_MS)
     await server.stop('SIGKILL')
     server = await startServer(owner, settings)
     const { state } = await whenSaved(server, session.session_id)

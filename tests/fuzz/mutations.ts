@@ -1,7 +1,7 @@
 // Ways to spoil a good request. Each notes what it did, and which answers only it explains.
 import { badValues } from '../conformance/bad-values.ts'
 import { hostileStrings } from '../hostile/hostile-strings.ts'
-import type { Random } from './random.ts'
+import type { Random } from '../fixtures/random.ts'
 import { encode, type FuzzRequest } from './request.ts'
 import type { World } from './world.ts'
 

@@ -1,7 +1,7 @@
 // Values a schema accepts, and that mean something where the world knows what is meant.
 import type { FieldsSchema, ValueSchema } from '../conformance/bad-values.ts'
 import { hostileStrings } from '../hostile/hostile-strings.ts'
-import type { Random } from './random.ts'
+import type { Random } from '../fixtures/random.ts'
 import type { World } from './world.ts'
 
 const WORDS = [

@@ -1,5 +1,5 @@
 // What the requests so far have made, so that the next ones can ask for things that exist.
-import type { Random } from './random.ts'
+import type { Random } from '../fixtures/random.ts'
 
 export interface KnownRecord {
   readonly id: string

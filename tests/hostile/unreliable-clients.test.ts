@@ -6,7 +6,7 @@ import { newProject } from '../conformance/fixture-keys.ts'
 import { HttpCaller } from '../conformance/http-exchange.ts'
 import { ServerDatabase } from '../conformance/server-database.ts'
 import { startServer } from '../fixtures/server.ts'
-import { Random } from '../fuzz/random.ts'
+import { Random } from '../fixtures/random.ts'
 import { RawConnection } from './raw-connection.ts'
 import { assertNoFaultLogged } from './server-log.ts'
 

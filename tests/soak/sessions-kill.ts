@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { agrees } from '../fixtures/agreement.ts'
 import { withCdp } from '../fixtures/cdp.ts'
 import type { Owner } from '../fixtures/cleanup.ts'
+import { seededRandom } from '../fixtures/random.ts'
 import { startServer, tempDir, type TestServer } from '../fixtures/server.ts'
 import { query, readSession, send } from '../fixtures/sessions.ts'
 
@@ -79,13 +80,14 @@ async function verify(server: TestServer, known: Known): Promise<void> {
 
 export async function sessionKillRounds(owner: Owner, rounds: number): Promise<{ survived: number }> {
   const dataDir = tempDir(owner)
+  const random = seededRandom('kills of sessions')
   const settings = { hasRealInstances: true, dataDir, env: { BERTH_WARM_HEADLESS: '1' } }
   let server = await startServer(owner, settings)
   const { port } = new URL(server.url)
   const known: Known = { live: new Map(), deleted: new Set(), unanswered: new Set(), isKilled: false }
   let survived = 0
   for (let round = 0; round < rounds; round++) {
-    let left = 1 + Math.floor(Math.random() * 8)
+    let left = random.integer(1, 8)
     const enough = Promise.withResolvers<void>()
     const onDone = () => {
       if (--left === 0) enough.resolve()
@@ -93,7 +95,7 @@ export async function sessionKillRounds(owner: Owner, rounds: number): Promise<{
     const workers = Array.from({ length: WORKERS }, () => workUntilKilled(server, known, onDone))
     await Promise.race([enough.promise, Promise.all(workers)])
     // Somewhere within a create, most of which is the start of a browser.
-    await delay(Math.random() * 1_000)
+    await delay(random.next() * 1_000)
     known.isKilled = true
     await server.stop('SIGKILL')
     await Promise.all(workers)

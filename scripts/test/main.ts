@@ -1,0 +1,125 @@
+// npm run test:unit | npm test | npm run test:full: the tests of one tier. tests/tiers.ts says which tests are in which.
+// Paths after `--` choose among them: `npm test -- tests/api tests/e2e/files.test.ts`.
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { run } from 'node:test'
+import { parseArgs } from 'node:util'
+import { filesOf, isTier, TIERS, type Tier } from '../../tests/tiers.ts'
+import { Reporter } from './reporter.ts'
+
+const root = join(import.meta.dirname, '../..')
+const durationsFile = join(root, '.cache/test-durations.json')
+
+/** A test that takes longer hangs: it fails, and the run goes on. */
+const TEST_TIMEOUT_MS = 600_000
+/** How long after that a file may take to clean up. */
+const GRACE_MS = 60_000
+/** Each file may start servers and browsers of its own: more at once than there are cores only disturb each other. */
+const CONCURRENCY = Math.max(2, availableParallelism())
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    help: { type: 'boolean', default: false },
+    list: { type: 'boolean', default: false },
+    'skip-static': { type: 'boolean', default: false },
+  },
+})
+const [tier = '', ...chosen] = positionals
+if (values.help || !isTier(tier)) {
+  console.log(`npm run test:unit | npm test | npm run test:full, then: -- [options] [files or folders]
+
+  --list          print the files of the tier and stop
+  --skip-static   only the tests (npm test and test:full check types, lint, format and generated files first)
+
+  BERTH_TEST_SEED=n   repeat the random choices of a run that printed this seed
+
+Tiers: ${TIERS.join(', ')}; tests/tiers.ts says which tests each has, and why.`)
+  process.exit(values.help ? 0 : 2)
+}
+process.exitCode = await main(tier)
+
+async function main(asked: Tier): Promise<number> {
+  const startedAt = performance.now()
+  const files = choose(filesOf(asked, root))
+  if (values.list) {
+    console.log(files.join('\n'))
+    return 0
+  }
+  if (files.length === 0) throw new Error(`No test file of the tier "${asked}" matches ${chosen.join(', ')}`)
+  const isWhole = chosen.length === 0
+  if (asked !== 'unit' && isWhole && !values['skip-static'] && !isStaticallyRight()) return 1
+
+  process.env['BERTH_TEST_TIER'] = asked
+  process.env['BERTH_TEST_SEED'] ??= String(Date.now() % 1_000_000)
+  process.env['NODE_COMPILE_CACHE'] ??= join(root, '.cache/compile')
+  console.log(`${files.length} test files, seed ${process.env['BERTH_TEST_SEED']}`)
+  const interrupted = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => interrupted.abort(new Error(`Ended by ${signal}`)))
+  }
+  const known = readDurations()
+  const reporter = new Reporter(root)
+  const waiting = longestFirst(files, known)
+  const work = async () => {
+    for (let file = waiting.shift(); file; file = waiting.shift()) {
+      if (interrupted.signal.aborted) return
+      await runFile(file, reporter, interrupted.signal)
+    }
+  }
+  await Promise.all(Array.from({ length: CONCURRENCY }, work))
+  const { passed, failed, durations } = reporter.end()
+  writeDurations({ ...known, ...Object.fromEntries(durations) })
+  console.log(`\ntier ${asked}: ${Math.round((performance.now() - startedAt) / 1000)} s`)
+  console.log(`${passed} passed, ${failed} failed`)
+  return failed > 0 || interrupted.signal.aborted ? 1 : 0
+}
+
+/** Each in a process of its own. One that does not end, whatever its tests said, is ended and fails. */
+async function runFile(file: string, reporter: Reporter, interrupted: AbortSignal): Promise<void> {
+  const hanging = new AbortController()
+  const timer = setTimeout(() => hanging.abort(), TEST_TIMEOUT_MS + GRACE_MS)
+  const events = run({
+    cwd: root,
+    files: [join(root, file)],
+    timeout: TEST_TIMEOUT_MS,
+    signal: AbortSignal.any([interrupted, hanging.signal]),
+  })
+  try {
+    await reporter.follow(file, events, hanging.signal)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function isStaticallyRight(): boolean {
+  const args = [join(root, 'scripts/check.ts'), 'static']
+  return spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' }).status === 0
+}
+
+function choose(files: readonly string[]): string[] {
+  if (chosen.length === 0) return [...files]
+  const wanted = chosen.map((path) => path.replace(/^\.\//, '').replace(/\/$/, ''))
+  return files.filter((file) => wanted.some((path) => file === path || file.startsWith(`${path}/`)))
+}
+
+/** So that the last to end is a short one. What was never measured may be long. */
+function longestFirst(files: readonly string[], durations: Record<string, number>): string[] {
+  const weight = (file: string) => durations[file] ?? (file.startsWith('tests/') ? 15_000 : 1_000)
+  return files.toSorted((a, b) => weight(b) - weight(a))
+}
+
+function readDurations(): Record<string, number> {
+  try {
+    return JSON.parse(readFileSync(durationsFile, 'utf8')) as Record<string, number>
+  } catch {
+    return {}
+  }
+}
+
+function writeDurations(durations: Record<string, number>): void {
+  mkdirSync(join(root, '.cache'), { recursive: true })
+  writeFileSync(durationsFile, JSON.stringify(durations, undefined, 1))
+}

@@ -1,0 +1,94 @@
+// What a run of tests prints: a line for each file as it ends, every failure in full with the output of its file, the
+// slowest files, and how many tests passed and failed.
+import { join, relative } from 'node:path'
+import { inspect } from 'node:util'
+import type { TestsStream } from 'node:test'
+
+const SLOWEST_SHOWN = 20
+const MAX_OUTPUT_SHOWN = 64 * 1024
+
+export interface Totals {
+  readonly passed: number
+  readonly failed: number
+  /** Of each file, in milliseconds, with the start of its process. */
+  readonly durations: ReadonlyMap<string, number>
+}
+
+export class Reporter {
+  readonly #root: string
+  readonly #durations = new Map<string, number>()
+  readonly #failures: string[] = []
+  #passed = 0
+  #failed = 0
+  #skipped = 0
+
+  constructor(root: string) {
+    this.#root = root
+  }
+
+  /** Until the file has ended. */
+  async follow(name: string, events: TestsStream, hanging: AbortSignal): Promise<void> {
+    const startedAt = performance.now()
+    const failures: string[] = []
+    const path: string[] = []
+    let output = ''
+    let hasTests = true
+    let counted = { tests: 0, passed: 0, failed: 0, cancelled: 0, skipped: 0 }
+    const add = (text: string) => (output = (output + text).slice(-MAX_OUTPUT_SHOWN))
+    for await (const { type, data } of events) {
+      if (type === 'test:start') {
+        path.length = data.nesting
+        path[data.nesting] = data.name
+      } else if (type === 'test:stdout' || type === 'test:stderr') add(data.message)
+      else if (type === 'test:diagnostic' && data.file !== undefined) add(`${data.message}\n`)
+      else if (type === 'test:summary' && data.file === undefined) counted = data.counts
+      // Node counts a file that reports nothing as one test that passed.
+      else if (type === 'test:pass' && data.name === join(this.#root, name)) hasTests = false
+      else if (type === 'test:fail' && data.todo === undefined) {
+        const { error, duration_ms } = data.details
+        // A group that fails because a test in it failed says nothing new.
+        if ((error as { failureType?: string }).failureType === 'subtestsFailed') continue
+        const test = [...path.slice(0, data.nesting), data.name].join(' > ')
+        const where = `${relative(this.#root, data.file ?? name)}:${data.line ?? 0}`
+        failures.push(`✖ ${test} (${seconds(duration_ms)})\n  at ${where}\n${indent(describe(error))}`)
+      }
+    }
+    const duration = performance.now() - startedAt
+    if (hanging.aborted) failures.push(`✖ ${name} did not end within ${seconds(duration)} and was ended`)
+    if (!hasTests || counted.tests === 0)
+      failures.push(`✖ ${name} has no test, or ended before one could run`)
+    this.#durations.set(name, duration)
+    this.#failures.push(...failures)
+    this.#passed += hasTests ? counted.passed : 0
+    this.#failed += Math.max(counted.failed + counted.cancelled, failures.length)
+    this.#skipped += counted.skipped
+    const isGreen = failures.length === 0 && counted.failed + counted.cancelled === 0
+    console.log(`${isGreen ? '✔' : '✖'} ${name}  ${counted.tests} tests  ${seconds(duration)}`)
+    if (isGreen) return
+    for (const failure of failures) console.log(failure)
+    if (output) console.log(`  The file printed:\n${indent(output)}`)
+  }
+
+  /** Prints what is of interest over all files. */
+  end(): Totals {
+    const slowest = [...this.#durations].toSorted(([, a], [, b]) => b - a).slice(0, SLOWEST_SHOWN)
+    console.log(`\nThe slowest ${slowest.length} files:`)
+    for (const [name, duration] of slowest) console.log(`${seconds(duration).padStart(9)}  ${name}`)
+    if (this.#failures.length > 0) {
+      console.log('\nWhat failed (the output of its file is above):\n')
+      for (const failure of this.#failures) console.log(`${failure}\n`)
+    }
+    if (this.#skipped > 0) console.log(`\n${this.#skipped} skipped`)
+    return { passed: this.#passed, failed: this.#failed, durations: this.#durations }
+  }
+}
+
+/** Errors of node:test wrap the one that matters. */
+function describe(error: unknown): string {
+  const { cause, failureType } = error as { cause?: unknown; failureType?: string }
+  const inner = failureType === 'testCodeFailure' || failureType === 'hookFailed' ? (cause ?? error) : error
+  return inspect(inner, { depth: 6, breakLength: 120, maxStringLength: 20_000 })
+}
+
+const indent = (text: string) => text.trimEnd().replaceAll(/^/gm, '    ')
+const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`
