@@ -9,8 +9,7 @@ const node = process.execPath
 
 const staticSteps = [
   { name: 'types', command: [tool('tsc'), '--project', '.'] },
-  { name: 'types of the page', command: [tool('tsc'), '--project', 'packages/live-view'] },
-  { name: 'types of the login page', command: [tool('tsc'), '--project', 'packages/hosted-login'] },
+  { name: 'types of the web pages', command: [tool('tsc'), '--project', 'packages/web'] },
   { name: 'types inside login pages', command: [tool('tsc'), '--project', 'packages/agent/src/login/page'] },
   { name: 'lint and boundaries', command: [tool('oxlint'), '--deny-warnings'] },
   { name: 'format', command: [tool('oxfmt'), '--check'] },

@@ -136,8 +136,7 @@ const bundles = [
     of: 'packages/agent',
     sources: ['packages/agent', 'packages/codecs/src', 'packages/contracts/src', 'packages/kit/src'],
   },
-  { of: 'packages/live-view', sources: ['packages/live-view'] },
-  { of: 'packages/hosted-login', sources: ['packages/hosted-login'] },
+  { of: 'packages/web', sources: ['packages/web'] },
 ]
 
 /** Made again when anything it is made from changed. */

@@ -1,9 +1,11 @@
-// Pages for people that the set-up made: a template, and the files it loads. They are the same for everybody.
+// The pages that packages/web built: a template each, and the files it loads. They are the same for everybody.
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../platform/errors.ts'
+
+const dist = join(import.meta.dirname, '../../../web/dist')
 
 const types = {
   'app.js': 'text/javascript; charset=utf-8',
@@ -24,27 +26,23 @@ export interface Page {
 }
 
 export class PageFiles {
-  readonly #directory: string
+  readonly #name: string
   readonly #path: string
   readonly #what: string
   #loaded: Promise<Page> | undefined
 
-  /** `path`: below which its files are served. `what`: for people. */
-  constructor({ directory, path, what }: { directory: string; path: string; what: string }) {
-    this.#directory = directory
+  /** `name`: its folder in packages/web. `path`: where its files are served. `what`: its name in error messages. */
+  constructor({ name, path, what }: { name: string; path: string; what: string }) {
+    this.#name = name
     this.#path = path
     this.#what = what
   }
 
-  /** Read when first asked for: most servers show nothing to anybody for a while. */
+  /** Read when somebody first asks for it: many servers never show it. */
   page(): Promise<Page> {
     this.#loaded ??= this.#load().catch((error: unknown) => {
       this.#loaded = undefined
-      throw new AppError(
-        'unavailable',
-        `Cannot show the ${this.#what}: its page is missing; run npm run setup`,
-        { cause: error },
-      )
+      throw missing(this.#what, error)
     })
     return this.#loaded
   }
@@ -66,7 +64,7 @@ export class PageFiles {
 
   async #load(): Promise<Page> {
     const [template, script, style] = await Promise.all([
-      readFile(join(this.#directory, 'page.html'), 'utf8'),
+      readFile(join(dist, this.#name, 'page.html'), 'utf8'),
       this.#file('app.js'),
       this.#file('app.css'),
     ])
@@ -78,9 +76,34 @@ export class PageFiles {
 
   async #file(name: FileName): Promise<PageFile> {
     const [plain, brotli] = await Promise.all(
-      ['', '.br'].map((end) => readFile(join(this.#directory, name + end))),
+      ['', '.br'].map((end) => readFile(join(dist, this.#name, name + end))),
     )
     const hash = createHash('sha256').update(plain!).digest('base64url').slice(0, 16)
     return { plain: plain!, brotli: brotli!, hash }
   }
 }
+
+/** Style and script of a page that carries them in itself, with a policy that allows exactly them. */
+export interface InlineCode {
+  readonly style: string
+  readonly script: string
+  /** For `style-src` and `script-src`. */
+  readonly styleHash: string
+  readonly scriptHash: string
+}
+
+export async function readInlineCode({ name, what }: { name: string; what: string }): Promise<InlineCode> {
+  try {
+    const [style, script] = await Promise.all(
+      ['app.css', 'app.js'].map((file) => readFile(join(dist, name, file), 'utf8')),
+    )
+    return { style: style!, script: script!, styleHash: hashSource(style!), scriptHash: hashSource(script!) }
+  } catch (error) {
+    throw missing(what, error)
+  }
+}
+
+const hashSource = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+
+const missing = (what: string, cause: unknown) =>
+  new AppError('unavailable', `Cannot show the ${what}: its page is not built; run npm run setup`, { cause })

@@ -1,12 +1,11 @@
 // The page for the person who logs in. It is the same for every flow: which one it is for it learns from its own address,
 // of which the secret part never comes here.
-import { join } from 'node:path'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { fileNames, PageFiles } from '../../http/page-files.ts'
 import { HOSTED_PATH } from './links.ts'
 
 const hostedPage = new PageFiles({
-  directory: join(import.meta.dirname, '../../../../hosted-login/dist'),
+  name: 'hosted-login',
   path: HOSTED_PATH,
   what: 'sign-in page',
 })

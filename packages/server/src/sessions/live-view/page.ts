@@ -1,11 +1,10 @@
 // The page of the live view. It is the same for every session: what it shows, it learns from its own address.
-import { join } from 'node:path'
 import type { LiveViewMode } from '@berth/contracts/live-view'
 import { LIVE_PATH } from '../gateway/target.ts'
 import { PageFiles } from '../../http/page-files.ts'
 
 export const livePage = new PageFiles({
-  directory: join(import.meta.dirname, '../../../../live-view/dist'),
+  name: 'live-view',
   path: LIVE_PATH,
   what: 'live view',
 })

@@ -3,7 +3,7 @@ import * as contract from '@berth/contracts/replays'
 import { callerOf } from '../browsers/routes.ts'
 import { AppError } from '../../platform/errors.ts'
 import { route, type Route } from '../../http/call.ts'
-import { messagePage, pageHeaders, playerPage } from './player/page.ts'
+import { PlayerPages, type ShownPage } from './player.ts'
 import type { ReplayService } from './service.ts'
 
 export function replayRoutes(replays: ReplayService): Route[] {
@@ -25,10 +25,11 @@ const REFRESH_SECONDS = 2
 
 /** What people open in a browser; who they are is in the URL. */
 export function attachPlayer(server: FastifyInstance, replays: ReplayService): void {
+  const pages = new PlayerPages()
   server.get(contract.REPLAY_PAGE, async (request, reply) => {
     request.route = contract.REPLAY_PAGE
-    const { status, page } = await pageOf(request, replays)
-    return reply.code(status).headers(pageHeaders).send(page)
+    const { status, page } = await pageOf(request, replays, pages)
+    return reply.code(status).headers(page.headers).send(page.html)
   })
   server.get(contract.REPLAY_VIDEO, async (request, reply: FastifyReply) => {
     request.route = contract.REPLAY_VIDEO
@@ -45,45 +46,41 @@ export function attachPlayer(server: FastifyInstance, replays: ReplayService): v
 async function pageOf(
   request: FastifyRequest,
   replays: ReplayService,
-): Promise<{ status: number; page: string }> {
+  pages: PlayerPages,
+): Promise<{ status: number; page: ShownPage }> {
   const { token, replayId } = asked(request)
   try {
     const viewed = await replays.view(token, replayId)
     switch (viewed.state) {
       case 'ready':
-        return { status: 200, page: playerPage(viewed.played) }
+        return { status: 200, page: await pages.player(viewed.played) }
       case 'failed':
-        return {
-          status: 404,
-          page: messagePage({
-            title: 'No video',
-            text: 'The recording was cut off before its first picture.',
-          }),
-        }
+        return { status: 404, page: await pages.message(noVideo) }
       case 'recording':
       case 'finishing':
-        return { status: 200, page: notYet[viewed.state] }
+        return { status: 200, page: await pages.message(notYet[viewed.state]) }
     }
   } catch (error) {
     if (!(error instanceof AppError) || error.status >= 500) throw error
-    return { status: error.status, page: error.status === 401 ? wrongLink : gone }
+    return { status: error.status, page: await pages.message(error.status === 401 ? wrongLink : gone) }
   }
 }
 
 const notYet = {
-  recording: messagePage({
+  recording: {
     title: 'Recording',
-    text: 'The session is still being recorded. The video is here when the recording has ended.',
+    text: 'The session is still being recorded. The video appears here when the recording has ended.',
     refreshSeconds: REFRESH_SECONDS,
-  }),
-  finishing: messagePage({
+  },
+  finishing: {
     title: 'One moment',
     text: 'The video is being put together.',
     refreshSeconds: REFRESH_SECONDS,
-  }),
+  },
 }
-const wrongLink = messagePage({ title: 'This link is not valid', text: 'Take the URL from the replay anew.' })
-const gone = messagePage({ title: 'No such replay', text: 'It was removed, or the link belongs to another.' })
+const noVideo = { title: 'No video', text: 'The recording was cut off before its first picture.' }
+const wrongLink = { title: 'This link is not valid', text: 'Get a new link from the API.' }
+const gone = { title: 'No such replay', text: 'It was deleted, or this link belongs to another replay.' }
 
 function asked({ query }: FastifyRequest): { token: string; replayId: string } {
   const { jwt, replay_id } = query as Record<string, unknown>

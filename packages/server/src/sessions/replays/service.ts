@@ -11,6 +11,7 @@ import {
   type ReplayEnd,
   type StartReplayRequest,
 } from '@berth/contracts/replays'
+import type { PlayedReplay } from '@berth/web/replay'
 import type { Blobs } from '../../platform/blobs/blobs.ts'
 import { CONTENT_KEY_BYTES, openContent } from '../../platform/blobs/sealed-content.ts'
 import type { ResizeGuard } from '../browsers/resize.ts'
@@ -29,7 +30,6 @@ import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
 import { AgentError, AgentRefusal } from '../../instances/agent/errors.ts'
 import { forgetRecording, startRecording, stopRecording } from '../../instances/agent/recordings.ts'
 import type { Chapter } from './mp4/movie.ts'
-import type { PlayedReplay } from './player/page.ts'
 import { chaptersContext, keyContext, videoContext, type Recordings } from './recordings.ts'
 import * as store from './store.ts'
 import type { ReplayRecord } from './types.ts'

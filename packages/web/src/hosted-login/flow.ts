@@ -1,0 +1,99 @@
+// The flow as the page knows it: exchanged for a token once, read and followed with that, and given what it asks for.
+import type { ManagedAuth, ManagedAuthEvent, SubmitRequest } from '@berth/contracts/auth-connections'
+import { eventsOf } from '../shared/events.ts'
+
+/** What both a connection and an event of it say. */
+export type FlowState = Pick<
+  ManagedAuth,
+  | 'flow_status'
+  | 'flow_step'
+  | 'fields'
+  | 'choices'
+  | 'discovered_fields'
+  | 'mfa_options'
+  | 'interaction_id'
+  | 'external_action_message'
+  | 'website_error'
+  | 'error_code'
+  | 'error_message'
+  | 'live_view_url'
+>
+
+/** The token is no good, or never was. */
+export class NotLetIn extends Error {}
+
+/** What was sent is not accepted, for a reason that is for the person to know. */
+export class NotAccepted extends Error {}
+
+const FIRST_PAUSE_MS = 1_000
+const LONGEST_PAUSE_MS = 15_000
+
+export class Flow {
+  readonly #base: string
+  #token = ''
+
+  constructor(connectionId: string) {
+    this.#base = `/auth/connections/${encodeURIComponent(connectionId)}`
+  }
+
+  set token(token: string) {
+    this.#token = token
+  }
+
+  /** Throws NotLetIn for a code that was used or is too old. */
+  async exchange(code: string): Promise<string> {
+    const answer = await fetch(`${this.#base}/exchange`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ code }),
+    })
+    if (!answer.ok) throw new NotLetIn()
+    const { jwt } = (await answer.json()) as { jwt: string }
+    return jwt
+  }
+
+  async read(): Promise<ManagedAuth> {
+    return (await (await this.#ask('')).json()) as ManagedAuth
+  }
+
+  async submit(body: SubmitRequest): Promise<void> {
+    await this.#ask('/submit', body)
+  }
+
+  /** Every state, until the flow is over; over interruptions. */
+  async *states(): AsyncGenerator<FlowState> {
+    let pauseMs = FIRST_PAUSE_MS
+    for (;;) {
+      try {
+        const answer = await this.#ask('/events')
+        for await (const event of eventsOf<ManagedAuthEvent>(answer)) {
+          if (event.event !== 'managed_auth_state') continue
+          pauseMs = FIRST_PAUSE_MS
+          yield event
+          if (event.flow_status !== 'IN_PROGRESS') return
+        }
+      } catch (error) {
+        if (error instanceof NotLetIn) throw error
+      }
+      await new Promise((resolve) => setTimeout(resolve, pauseMs))
+      pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)
+    }
+  }
+
+  async #ask(path: string, body?: object): Promise<Response> {
+    const answer = await fetch(this.#base + path, {
+      method: body ? 'POST' : 'GET',
+      headers: {
+        authorization: `Bearer ${this.#token}`,
+        ...(body && { 'content-type': 'application/json' }),
+      },
+      ...(body && { body: JSON.stringify(body) }),
+      cache: 'no-store',
+    })
+    if (answer.ok) return answer
+    if ([401, 404, 410].includes(answer.status)) throw new NotLetIn()
+    if (body && answer.status === 400) throw new NotAccepted('Please fill in what is marked as required.')
+    if (body && answer.status === 409) throw new NotAccepted('The page has moved on. Please look again.')
+    throw new Error(`The server answered with ${answer.status}`)
+  }
+}

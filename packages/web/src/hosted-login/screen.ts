@@ -1,0 +1,31 @@
+// The screen of the browser, for what the page has no words for. It is loaded when somebody wants to see it.
+import { element, link, make } from '../shared/elements.ts'
+
+export class Screen {
+  readonly #details = element('screen') as HTMLDetailsElement
+  readonly #frame = element('frame')
+  readonly #link = link('screen-link')
+  #url = ''
+
+  constructor() {
+    this.#details.addEventListener('toggle', () => this.#load())
+  }
+
+  show(url: string | null | undefined): void {
+    this.#details.hidden = !url
+    // Every state has a link of its own; the first one is as good as the next.
+    if (url && this.#url === '') this.#url = url
+    if (!url) {
+      this.#details.open = false
+      this.#url = ''
+    }
+    this.#link.href = this.#url
+  }
+
+  #load(): void {
+    if (!this.#details.open || this.#url === '') return this.#frame.replaceChildren()
+    const frame = make('iframe', { src: this.#url, title: 'The browser that signs you in' })
+    frame.allow = 'clipboard-read; clipboard-write'
+    this.#frame.replaceChildren(frame)
+  }
+}

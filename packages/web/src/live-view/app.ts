@@ -1,0 +1,48 @@
+// The page of the live view: the screen of a session, and mouse, keyboard, clipboard and files for it. What it
+// may do is for the server to decide, and to enforce; it offers no more than that.
+import { Clipboard } from './clipboard.ts'
+import { Connection } from './connection.ts'
+import { element } from '../shared/elements.ts'
+import { explainProblem, Notice } from './notice.ts'
+import { Typing } from './typing.ts'
+import { Uploads } from './uploads.ts'
+
+const isReadOnly = document.body.dataset['mode'] === 'read_only'
+const problem = document.body.dataset['problem'] ?? ''
+
+const notice = new Notice({ onRetry: () => connection.retry() })
+const connection = new Connection({
+  target: element('screen'),
+  isReadOnly,
+  notice,
+  onConnect: (rfb) => {
+    element('tools').hidden = false
+    typing?.update()
+    // In a frame of somebody's page the focus is theirs to give.
+    if (!isReadOnly && window === window.top && !typing?.isOpen) rfb.focus({ preventScroll: true })
+  },
+  onDisconnect: () => (element('tools').hidden = true),
+  onClipboard: (text) => clipboard?.received(text),
+})
+
+element('badge').hidden = !isReadOnly
+let clipboard: Clipboard | undefined
+let typing: Typing | undefined
+if (isReadOnly) for (const id of ['keyboard', 'clipboard', 'upload']) element(id).remove()
+else {
+  const uploads = new Uploads()
+  clipboard = new Clipboard({ rfb: () => connection.rfb, onFiles: (files) => uploads.add(files) })
+  typing = new Typing(() => connection.rfb)
+}
+
+const fullscreen = element('fullscreen')
+fullscreen.hidden = !document.fullscreenEnabled
+fullscreen.addEventListener('click', () => {
+  void (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen())
+  connection.rfb?.focus()
+})
+
+const explanation = problem ? explainProblem(problem) : undefined
+if (explanation) notice.ended(explanation)
+else if (problem) connection.retry()
+else connection.open()

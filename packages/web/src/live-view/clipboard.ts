@@ -1,0 +1,123 @@
+// Copy and paste between this device and the session. Pasting needs no permission, as the browser hands over
+// what the person pastes; copying asks the browser, and where it refuses, the panel has the text.
+import type RFB from '@novnc/novnc'
+import { element } from '../shared/elements.ts'
+import { keysyms, keysymOf } from './keys.ts'
+import { toast } from '../shared/toasts.ts'
+
+const isApple = /Mac|iPhone|iPad/.test(navigator.platform)
+/** What Apple's people do with Command, everybody else does with Control. */
+const APPLE_SHORTCUTS = 'acxyzft'
+/** The session has the text by then; there is no word that it has. */
+const PASTE_AFTER_MS = 60
+
+export interface ClipboardOptions {
+  readonly rfb: () => RFB | undefined
+  readonly onFiles: (files: Iterable<File>) => void
+}
+
+export class Clipboard {
+  readonly #options: ClipboardOptions
+  readonly #panel = element('clipboard-panel')
+  readonly #text = element('clipboard-text') as HTMLTextAreaElement
+  readonly #button = element('clipboard')
+  #isControlHeld = false
+
+  constructor(options: ClipboardOptions) {
+    this.#options = options
+    this.#button.addEventListener('click', () => this.#toggle())
+    element('clipboard-send').addEventListener('click', () => {
+      this.#options.rfb()?.clipboardPasteFrom(this.#text.value)
+      this.#toggle(false)
+      toast('Sent: paste it in the session')
+    })
+    element('clipboard-copy').addEventListener('click', () => void this.#copy(this.#text.value))
+    this.#panel.addEventListener('keydown', (event) => {
+      if (event.key === 'Escape') this.#toggle(false)
+      event.stopPropagation()
+    })
+    // Before noVNC, which would take the keys and so keep the browser from pasting.
+    document.addEventListener('keydown', (event) => this.#onKey(event), { capture: true })
+    document.addEventListener(
+      'keyup',
+      (event) => {
+        if (event.key === 'Control') this.#isControlHeld = false
+      },
+      { capture: true },
+    )
+    window.addEventListener('blur', () => (this.#isControlHeld = false))
+    document.addEventListener('paste', (event) => this.#onPaste(event))
+  }
+
+  /** Something was copied in the session. */
+  received(text: string): void {
+    this.#text.value = text
+    if (document.hasFocus()) navigator.clipboard?.writeText(text).catch(() => {})
+  }
+
+  #toggle(isOpen = this.#panel.hidden): void {
+    this.#panel.hidden = !isOpen
+    this.#button.setAttribute('aria-expanded', String(isOpen))
+    element('tools').dataset['open'] = String(isOpen)
+    if (isOpen) this.#text.focus()
+    else this.#options.rfb()?.focus()
+  }
+
+  async #copy(text: string): Promise<void> {
+    try {
+      await navigator.clipboard.writeText(text)
+    } catch {
+      // Where the page is embedded without the permission.
+      this.#text.select()
+      document.execCommand('copy')
+    }
+    toast('Copied')
+  }
+
+  #onKey(event: KeyboardEvent): void {
+    const rfb = this.#options.rfb()
+    if (!rfb || !this.#isForScreen(event)) return
+    const key = event.key.toLowerCase()
+    if (event.key === 'Control') this.#isControlHeld = true
+    const isCommand = isApple ? event.metaKey : event.ctrlKey
+    if (!isCommand || event.altKey) return
+    if (key === 'v') {
+      // The browser goes on to paste, and noVNC hears nothing of it.
+      event.stopImmediatePropagation()
+      return
+    }
+    if (!isApple || !APPLE_SHORTCUTS.includes(key)) return
+    event.stopImmediatePropagation()
+    event.preventDefault()
+    this.#shortcut(rfb, key)
+  }
+
+  #onPaste(event: ClipboardEvent): void {
+    const rfb = this.#options.rfb()
+    if (!rfb || !this.#isForScreen(event)) return
+    event.preventDefault()
+    const { files } = event.clipboardData ?? {}
+    if (files && files.length > 0) return this.#options.onFiles(files)
+    const text = event.clipboardData?.getData('text/plain') ?? ''
+    if (text) rfb.clipboardPasteFrom(text)
+    setTimeout(() => this.#shortcut(rfb, 'v'), text ? PASTE_AFTER_MS : 0)
+  }
+
+  #isForScreen({ target }: Event): boolean {
+    return !(target instanceof Node && this.#panel.contains(target))
+  }
+
+  #shortcut(rfb: RFB, key: string): void {
+    const code = `Key${key.toUpperCase()}`
+    // Whoever still holds it wants it to be held after this, too.
+    if (this.#isControlHeld) return rfb.sendKey(keysymOf(key), code)
+    // Command was sent as it was pressed; the session shall not take it for a part of this.
+    if (isApple) {
+      rfb.sendKey(keysyms.superLeft, 'MetaLeft', false)
+      rfb.sendKey(keysyms.superRight, 'MetaRight', false)
+    }
+    rfb.sendKey(keysyms.controlLeft, 'ControlLeft', true)
+    rfb.sendKey(keysymOf(key), code)
+    rfb.sendKey(keysyms.controlLeft, 'ControlLeft', false)
+  }
+}

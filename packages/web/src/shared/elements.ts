@@ -1,0 +1,35 @@
+/** An element of the page's own HTML, so it is always there. */
+export function element(id: string): HTMLElement {
+  const found = document.getElementById(id)
+  if (!found) throw new Error(`The page has no element "${id}"`)
+  return found
+}
+
+export function form(id: string): HTMLFormElement {
+  return element(id) as HTMLFormElement
+}
+
+export function button(id: string): HTMLButtonElement {
+  return element(id) as HTMLButtonElement
+}
+
+export function link(id: string): HTMLAnchorElement {
+  return element(id) as HTMLAnchorElement
+}
+
+/** Strings become text, never markup, whoever wrote them. */
+export function make<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  properties: Partial<HTMLElementTagNameMap[K]> = {},
+  ...children: (Node | string)[]
+): HTMLElementTagNameMap[K] {
+  const made = Object.assign(document.createElement(tag), properties)
+  made.append(...children)
+  return made
+}
+
+/** Leaves a text that is already there alone: screen readers would read it out again. */
+export function setText(id: string, text: string): void {
+  const target = element(id)
+  if (target.textContent !== text) target.textContent = text
+}
