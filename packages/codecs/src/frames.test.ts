@@ -11,7 +11,7 @@ const stream = Buffer.concat(frames.map(({ kind, payload }) => toFrame(kind, pay
 
 test('frames are found however the stream is cut', () => {
   for (const size of [1, 2, 4, 5, 6, 7, 500, stream.length]) {
-    const splitter = new FrameSplitter({ mostBytes: 1000 })
+    const splitter = new FrameSplitter({ maxBytes: 1000 })
     const found = []
     for (let at = 0; at < stream.length; at += size)
       found.push(...splitter.split(stream.subarray(at, at + size)))
@@ -21,12 +21,12 @@ test('frames are found however the stream is cut', () => {
 })
 
 test('an end within a frame shows', () => {
-  const splitter = new FrameSplitter({ mostBytes: 1000 })
+  const splitter = new FrameSplitter({ maxBytes: 1000 })
   splitter.split(stream.subarray(0, stream.length - 1))
   assert.ok(!splitter.isBetween)
 })
 
 test('a frame that is too long is refused by its head alone', () => {
-  const splitter = new FrameSplitter({ mostBytes: 999 })
+  const splitter = new FrameSplitter({ maxBytes: 999 })
   assert.throws(() => splitter.split(stream.subarray(0, 20)), /1000 bytes/)
 })

@@ -29,7 +29,7 @@ export interface Ended {
 export class Worker {
   readonly #child: ChildProcess
   readonly #channel: Duplex
-  readonly #frames = new FrameSplitter({ mostBytes: MOST_FRAME_BYTES })
+  readonly #frames = new FrameSplitter({ maxBytes: MOST_FRAME_BYTES })
   readonly #lines = new LineCutter()
   readonly #ready = Promise.withResolvers<string>()
   readonly #ended = Promise.withResolvers<Ended>()

@@ -1,19 +1,15 @@
 // A websocket client just large enough for Chromium's debugging port: text messages, no extensions.
 // Node's own is many times the memory, and the agent is paid for in every instance.
 import { connect, type Socket } from 'node:net'
+import { frameHead, opcodes } from '@berth/codecs/websocket/frames'
+import { MessageError, MessageReader, type Message } from '@berth/codecs/websocket/messages'
 
-const TEXT = 0x1
-const CLOSE = 0x8
-const PING = 0x9
-const PONG = 0xa
-const FIN = 0x80
-const MASKED = 0x80
 /** As Chromium's own limit for what it takes. */
-const MOST_MESSAGE_BYTES = 256 * 1024 * 1024
-const MOST_HEAD_BYTES = 16 * 1024
+const MAX_MESSAGE_BYTES = 256 * 1024 * 1024
+const MAX_HEAD_BYTES = 16 * 1024
 /** Random elsewhere, to tell a server from a cache in between; there is nothing in between here. */
 const KEY = 'AAAAAAAAAAAAAAAAAAAAAA=='
-const OPEN_MS = 10_000
+const OPEN_TIMEOUT_MS = 10_000
 
 export interface WebSocketEvents {
   /** How long it does not read after it has read something. What comes meanwhile is read at once after that. */
@@ -25,12 +21,7 @@ export interface WebSocketEvents {
 export class SmallWebSocket {
   readonly #socket: Socket
   readonly #events: WebSocketEvents
-  /** Joined only when a whole frame is there, or a long one would be copied with every piece of it. */
-  #pieces: Buffer[] = []
-  #length = 0
-  #needed = 2
-  #message: Buffer[] = []
-  #messageBytes = 0
+  readonly #messages = new MessageReader({ maxBytes: MAX_MESSAGE_BYTES })
   #gathering: NodeJS.Timeout | undefined
 
   private constructor(socket: Socket, events: WebSocketEvents) {
@@ -60,12 +51,12 @@ export class SmallWebSocket {
   }
 
   send(text: string): void {
-    this.#write(TEXT, Buffer.from(text))
+    this.#write(opcodes.text, Buffer.from(text))
   }
 
   /** What was sent before still arrives. */
   close(): void {
-    this.#write(CLOSE, Buffer.from([0x03, 0xe8]))
+    this.#write(opcodes.close, Buffer.from([0x03, 0xe8]))
     this.#socket.destroySoon()
   }
 
@@ -74,86 +65,25 @@ export class SmallWebSocket {
     this.#gathering = setTimeout(() => this.#socket.resume(), ms)
   }
 
-  // Masks protect proxies from pages that choose their bytes; here there is neither, so the mask is 0.
   #write(opcode: number, payload: Buffer): void {
     if (!this.#socket.writable) return
-    const length = payload.length
-    const head = Buffer.alloc(length < 126 ? 6 : length < 65_536 ? 8 : 14)
-    head[0] = FIN | opcode
-    if (length < 126) head[1] = MASKED | length
-    else if (length < 65_536) {
-      head[1] = MASKED | 126
-      head.writeUInt16BE(length, 2)
-    } else {
-      head[1] = MASKED | 127
-      head.writeBigUInt64BE(BigInt(length), 2)
-    }
-    this.#socket.write(Buffer.concat([head, payload]))
+    this.#socket.write(Buffer.concat([frameHead(opcode, payload.length, { isMasked: true }), payload]))
   }
 
   #take(chunk: Buffer): void {
-    this.#pieces.push(chunk)
-    this.#length += chunk.length
-    if (this.#length < this.#needed) return
-    let bytes: Buffer = this.#pieces.length === 1 ? chunk : Buffer.concat(this.#pieces)
-    for (;;) {
-      const frame = readFrame(bytes)
-      if (frame === 'too-large') {
-        this.#socket.destroy()
-        return
-      }
-      if (typeof frame === 'number') {
-        this.#needed = frame
-        break
-      }
-      bytes = bytes.subarray(frame.end)
-      this.#handle(frame)
+    try {
+      for (const message of this.#messages.take(chunk)) this.#handle(message)
+    } catch (error) {
+      if (!(error instanceof MessageError)) throw error
+      this.#socket.destroy()
     }
-    this.#pieces = [bytes]
-    this.#length = bytes.length
   }
 
-  #handle({ opcode, isFinal, payload }: Frame): void {
-    if (opcode === PING) return this.#write(PONG, payload)
-    if (opcode === CLOSE) return this.#socket.destroySoon()
-    if (opcode === PONG) return
-    this.#message.push(payload)
-    this.#messageBytes += payload.length
-    if (this.#messageBytes > MOST_MESSAGE_BYTES) return void this.#socket.destroy()
-    if (!isFinal) return
-    const text = Buffer.concat(this.#message).toString()
-    this.#message = []
-    this.#messageBytes = 0
-    this.#events.onMessage(text)
+  #handle({ opcode, payload }: Message): void {
+    if (opcode === opcodes.ping) return this.#write(opcodes.pong, payload)
+    if (opcode === opcodes.close) return this.#socket.destroySoon()
+    if (opcode === opcodes.text || opcode === opcodes.binary) this.#events.onMessage(payload.toString())
   }
-}
-
-interface Frame {
-  readonly opcode: number
-  readonly isFinal: boolean
-  readonly payload: Buffer
-  readonly end: number
-}
-
-/** Or how many bytes it takes to know more. */
-function readFrame(bytes: Buffer): Frame | 'too-large' | number {
-  if (bytes.length < 2) return 2
-  let length = bytes[1]! & 0x7f
-  let start = 2
-  if (length === 126) {
-    if (bytes.length < 4) return 4
-    length = bytes.readUInt16BE(2)
-    start = 4
-  } else if (length === 127) {
-    if (bytes.length < 10) return 10
-    length = Number(bytes.readBigUInt64BE(2))
-    start = 10
-  }
-  if (length > MOST_MESSAGE_BYTES) return 'too-large'
-  const end = start + length
-  if (bytes.length < end) return end
-  const first = bytes[0]!
-  return { opcode: first & 0x0f, isFinal: (first & FIN) !== 0, payload: bytes.subarray(start, end), end }
 }
 
 /** Resolves with what came after the head. */
@@ -165,14 +95,14 @@ async function shakeHands(socket: Socket, { port, path }: { port: number; path: 
     head = Buffer.concat([head, chunk])
     const end = head.indexOf('\r\n\r\n')
     if (end === -1) {
-      if (head.length > MOST_HEAD_BYTES) fail('its answer is too long')
+      if (head.length > MAX_HEAD_BYTES) fail('its answer is too long')
       return
     }
     const [statusLine = ''] = head.toString('latin1', 0, end).split('\r\n')
     if (statusLine.startsWith('HTTP/1.1 101 ')) resolve(head.subarray(end + 4))
     else fail(`it answered "${statusLine}"`)
   }
-  const timer = setTimeout(() => fail(`no answer for ${OPEN_MS / 1000} s`), OPEN_MS)
+  const timer = setTimeout(() => fail(`no answer for ${OPEN_TIMEOUT_MS / 1000} s`), OPEN_TIMEOUT_MS)
   socket.on('error', (error) => fail(error.message))
   socket.once('close', () => fail('it hung up'))
   socket.on('data', onData)

@@ -1,21 +1,19 @@
 // Resizes the screen of a running Xvnc by the one message that RFB has for it, as a viewer would:
 // https://github.com/rfbproto/rfbproto/blob/master/rfbproto.rst#setdesktopsize
 import { connect, type Socket } from 'node:net'
+import { ByteReader } from '@berth/codecs/bytes/byte-reader'
+import { RFB_VERSION, rfbMessages, setEncodings } from '@berth/codecs/rfb/client-messages'
+import { rfbEncodings } from '@berth/codecs/rfb/screen-messages'
 import type { Size } from '../chromium/headless-size.ts'
-import { ByteReader } from './byte-reader.ts'
 
-const VERSION = 'RFB 003.008\n'
 const NO_SECURITY = 1
-const RAW = 0
-const EXTENDED_DESKTOP_SIZE = -308
-const SET_DESKTOP_SIZE = 251
 const FRAMEBUFFER_UPDATE = 0
 const ASKED_BY_US = 1
-const ANSWER_MS = 5_000
+const ANSWER_TIMEOUT_MS = 5_000
 
 export async function setScreenSize(rfbSocket: string, { width, height }: Size): Promise<void> {
   const socket = connect(rfbSocket)
-  const timer = setTimeout(() => socket.destroy(), ANSWER_MS)
+  const timer = setTimeout(() => socket.destroy(), ANSWER_TIMEOUT_MS)
   try {
     await askForSize(socket, { width, height })
   } finally {
@@ -25,9 +23,11 @@ export async function setScreenSize(rfbSocket: string, { width, height }: Size):
 }
 
 async function askForSize(socket: Socket, { width, height }: Size): Promise<void> {
-  const reader = new ByteReader(socket)
-  await reader.read(VERSION.length)
-  socket.write(VERSION)
+  const reader = new ByteReader(untilClosed(socket), {
+    cutOff: () => new Error('Cannot talk to the display: it hung up'),
+  })
+  await reader.read(RFB_VERSION.length)
+  socket.write(RFB_VERSION)
   const [types = 0] = await reader.read(1)
   await reader.read(types)
   socket.write(Buffer.from([NO_SECURITY]))
@@ -38,12 +38,11 @@ async function askForSize(socket: Socket, { width, height }: Size): Promise<void
   const bytesPerPixel = init[4]! / 8
   await reader.read(init.readUInt32BE(20))
 
-  const encodings = Buffer.from([2, 0, 0, 2, 0, 0, 0, RAW, 0, 0, 0, 0])
-  encodings.writeInt32BE(EXTENDED_DESKTOP_SIZE, 8)
+  const encodings = setEncodings([rfbEncodings.raw, rfbEncodings.desktopSizeByParts])
   // Of one pixel, for the answer comes with an update.
-  const updateRequest = Buffer.from([3, 1, 0, 0, 0, 0, 0, 1, 0, 1])
+  const updateRequest = Buffer.from([rfbMessages.updateRequest, 1, 0, 0, 0, 0, 0, 1, 0, 1])
   const setSize = Buffer.alloc(24)
-  setSize[0] = SET_DESKTOP_SIZE
+  setSize[0] = rfbMessages.setDesktopSize
   setSize.writeUInt16BE(width, 2)
   setSize.writeUInt16BE(height, 4)
   setSize[6] = 1
@@ -63,7 +62,7 @@ async function askForSize(socket: Socket, { width, height }: Size): Promise<void
         number,
         number,
       ]
-      if (rectangle.readInt32BE(8) !== EXTENDED_DESKTOP_SIZE) {
+      if (rectangle.readInt32BE(8) !== rfbEncodings.desktopSizeByParts) {
         await reader.read(w * h * bytesPerPixel)
         continue
       }
@@ -74,5 +73,14 @@ async function askForSize(socket: Socket, { width, height }: Size): Promise<void
       return
     }
     socket.write(updateRequest)
+  }
+}
+
+/** An error of the socket is an end like any other: the reader says that it came too early. */
+async function* untilClosed(socket: Socket): AsyncGenerator<Buffer> {
+  try {
+    yield* socket as AsyncIterable<Buffer>
+  } catch {
+    // Closed.
   }
 }

@@ -1,16 +1,8 @@
-// The frame of the X protocol: requests go out in a row, replies come back in the order of what was
-// asked, and errors and events come in between. https://www.x.org/releases/current/doc/xproto/x11protocol.html
+// A connection to the display: requests go out in a row, replies come back in the order of what was asked, and errors
+// and events come in between.
 import { connect, type Socket } from 'node:net'
+import { readXMessage, XMessageReader } from '@berth/codecs/x11/messages'
 
-const ERROR = 0
-const REPLY = 1
-const GENERIC_EVENT = 35
-/** Set on events that a client made up. */
-const SENT = 0x80
-const HEAD_BYTES = 32
-const BUFFER_BYTES = 64 * 1024
-/** A screen of 7680x4320 pixels. */
-const MOST_REPLY_BYTES = 160 * 1024 * 1024
 const ANSWER_MS = 5_000
 
 interface Asked {
@@ -30,7 +22,7 @@ export interface XWireEvents {
 export class XError extends Error {
   readonly code: number
 
-  constructor(code: number, { major, minor }: { major: number; minor: number }) {
+  constructor({ code, major, minor }: { code: number; major: number; minor: number }) {
     super(`The display refused request ${major}.${minor} with error ${code}`)
     this.code = code
   }
@@ -44,13 +36,11 @@ export class XWire {
   #sequence = 0
   #isOver = false
 
-  #buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES)
-  #start = 0
-  #end = 0
-  /** A message too long for the buffer is read straight into its own. */
-  #large: Buffer | undefined
-  #largeEnd = 0
-  /** The answer to the connection setup has a head of its own. */
+  readonly #messages = new XMessageReader({
+    onMessage: (message) => this.#handle(message),
+    roomFor: (length) => this.#roomFor(length),
+  })
+  /** The first message is the answer to the connection setup. */
   #whenSetUp: ((answer: Buffer) => void) | undefined
 
   private constructor(path: string, events: XWireEvents) {
@@ -58,9 +48,9 @@ export class XWire {
     this.#socket = connect({
       path,
       onread: {
-        buffer: () => this.#room(),
+        buffer: () => this.#messages.room(),
         callback: (length) => {
-          this.#take(length)
+          if (!this.#messages.take(length)) this.destroy()
           return true
         },
       },
@@ -133,83 +123,22 @@ export class XWire {
     this.#events.onClose()
   }
 
-  #room(): Buffer {
-    if (this.#large) return this.#large.subarray(this.#largeEnd)
-    return this.#buffer.subarray(this.#end)
-  }
-
-  #take(length: number): void {
-    if (this.#large) {
-      this.#largeEnd += length
-      if (this.#largeEnd < this.#large.length) return
-      const message = this.#large
-      this.#large = undefined
-      return this.#handle(message)
-    }
-    this.#end += length
-    while (this.#takeOne()) {
-      // Goes on until the rest is no whole message.
-    }
-  }
-
-  #takeOne(): boolean {
-    const available = this.#end - this.#start
-    const length = this.#nextLength(available)
-    if (length > MOST_REPLY_BYTES) {
-      this.destroy()
-      return false
-    }
-    if (available >= length) {
-      // Copied, as the buffer is used again.
-      const message = Buffer.from(this.#buffer.subarray(this.#start, this.#start + length))
-      this.#start += length
-      if (this.#start === this.#end) this.#start = this.#end = 0
-      this.#handle(message)
-      return this.#start < this.#end
-    }
-    if (length > BUFFER_BYTES) {
-      this.#large = this.#roomFor(length)
-      this.#buffer.copy(this.#large, 0, this.#start, this.#end)
-      this.#largeEnd = available
-      this.#start = this.#end = 0
-    } else if (this.#start + length > BUFFER_BYTES) {
-      this.#buffer.copyWithin(0, this.#start, this.#end)
-      this.#end = available
-      this.#start = 0
-    }
-    return false
-  }
-
-  #roomFor(length: number): Buffer {
+  #roomFor(length: number): Buffer | undefined {
     const room = this.#asked[0]?.room
-    return room && room.length >= length ? room.subarray(0, length) : Buffer.allocUnsafeSlow(length)
+    return room && room.length >= length ? room.subarray(0, length) : undefined
   }
 
-  #nextLength(available: number): number {
-    const { [this.#start]: kind } = this.#buffer
-    if (this.#whenSetUp) {
-      return available < 8 ? 8 : 8 + this.#buffer.readUInt16LE(this.#start + 6) * 4
-    }
-    if (available < HEAD_BYTES || (kind !== REPLY && (kind! & ~SENT) !== GENERIC_EVENT)) return HEAD_BYTES
-    return HEAD_BYTES + this.#buffer.readUInt32LE(this.#start + 4) * 4
-  }
-
-  #handle(message: Buffer): void {
-    const kind = message[0]!
+  #handle(bytes: Buffer): void {
     if (this.#whenSetUp) {
       const resolve = this.#whenSetUp
       this.#whenSetUp = undefined
-      resolve(message)
-    } else if (kind === REPLY) {
-      const asked = this.#answered(message.readUInt16LE(2))
-      asked?.resolve(message)
-    } else if (kind === ERROR) {
-      // An error of a request without a reply has nobody to tell: it asked for a window that is gone.
-      const [code = 0, minor, major = 0] = [message[1], message.readUInt16LE(8), message[10]]
-      this.#answered(message.readUInt16LE(2))?.reject(new XError(code, { major, minor }))
-    } else {
-      this.#events.onEvent({ code: kind & ~SENT, isSent: (kind & SENT) !== 0, bytes: message })
+      return resolve(bytes)
     }
+    const message = readXMessage(bytes)
+    if (message.kind === 'reply') this.#answered(message.sequence)?.resolve(bytes)
+    // An error of a request without a reply has nobody to tell: it asked for a window that is gone.
+    else if (message.kind === 'error') this.#answered(message.sequence)?.reject(new XError(message))
+    else this.#events.onEvent({ code: message.code, isSent: message.isSent, bytes })
   }
 
   #answered(sequence: number): Asked | undefined {

@@ -6,7 +6,7 @@ import { RecordQueue } from './record-queue.ts'
 
 const never = new AbortController().signal
 const numbersIn = (pieces: Buffer[]) =>
-  new FrameSplitter({ mostBytes: MOST_KEPT_BYTES })
+  new FrameSplitter({ maxBytes: MOST_KEPT_BYTES })
     .split(Buffer.concat(pieces))
     .map(({ kind, payload }) => [kind, payload.readUInt32BE(0), payload.readUInt32BE(4)])
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { MOST_CUT_TEXT_BYTES, RFB_VERSION, RfbClientMessages, RfbError } from './client-messages.ts'
+import { MAX_CUT_TEXT_BYTES, RFB_VERSION, RfbClientMessages, RfbError } from './client-messages.ts'
 
 const opening = Buffer.from(`${RFB_VERSION}\x01\x01`, 'latin1')
 const messages = [
@@ -33,7 +33,7 @@ test('messages are the same however the stream is cut', () => {
 test('what is no message, or too much of one, is refused before it is kept', () => {
   const tooLong = Buffer.alloc(8)
   tooLong[0] = 6
-  for (const length of [MOST_CUT_TEXT_BYTES + 1, -MOST_CUT_TEXT_BYTES - 1, -(2 ** 31)]) {
+  for (const length of [MAX_CUT_TEXT_BYTES + 1, -MAX_CUT_TEXT_BYTES - 1, -(2 ** 31)]) {
     tooLong.writeInt32BE(length, 4)
     assert.throws(() => new RfbClientMessages().split(Buffer.concat([opening, tooLong])), RfbError)
   }

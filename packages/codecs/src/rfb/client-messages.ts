@@ -1,5 +1,6 @@
 // What a client of the remote framebuffer protocol says (RFC 6143 and the register of its extensions:
 // https://github.com/rfbproto/rfbproto/blob/master/rfbproto.rst), cut into messages and not understood further.
+import { ByteQueue } from '../bytes/byte-queue.ts'
 
 export const RFB_VERSION = 'RFB 003.008\n'
 
@@ -20,8 +21,10 @@ export const rfbMessages = {
 
 /** What comes before messages: version, kind of security, and whether others may stay. */
 const OPENING_BYTES = [RFB_VERSION.length, 1, 1] as const
-const MOST_ENCODINGS = 256
-export const MOST_CUT_TEXT_BYTES = 1024 * 1024
+/** Of those that tell how long a message is. */
+const MAX_HEAD_BYTES = 9
+const MAX_ENCODINGS = 256
+export const MAX_CUT_TEXT_BYTES = 1024 * 1024
 
 const fixedBytes: Readonly<Record<number, number>> = {
   [rfbMessages.setPixelFormat]: 20,
@@ -52,8 +55,7 @@ export class RfbError extends Error {}
 
 export class RfbClientMessages {
   #opened = 0
-  #rest: Buffer = Buffer.alloc(0)
-  #needed = 1
+  readonly #queue = new ByteQueue()
 
   /** How many of the three steps of the opening were given out, with what `split` gave last. */
   get openingSteps(): number {
@@ -62,22 +64,25 @@ export class RfbClientMessages {
 
   /** Whole ones only. The steps of the opening come first, each as if it were a message. */
   split(chunk: Buffer): Buffer[] {
-    let bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
+    const queue = this.#queue
+    queue.push(chunk)
     const messages: Buffer[] = []
-    while (bytes.length >= this.#needed) {
-      const length = this.#opened < OPENING_BYTES.length ? OPENING_BYTES[this.#opened]! : lengthOf(bytes)
-      if (bytes.length < length) {
-        this.#needed = length
-        break
-      }
-      messages.push(bytes.subarray(0, length))
-      bytes = bytes.subarray(length)
-      this.#needed = 1
+    for (;;) {
+      const length = this.#nextLength()
+      if (queue.length < length) break
+      messages.push(queue.take(length))
       if (this.#opened < OPENING_BYTES.length) this.#opened++
     }
-    // Copied, as what it is a part of may be large.
-    this.#rest = bytes.length === 0 ? bytes : Buffer.from(bytes)
+    queue.compact()
     return messages
+  }
+
+  /** Of the next message, or of as much of it as tells its length. */
+  #nextLength(): number {
+    const opening = OPENING_BYTES[this.#opened]
+    if (opening !== undefined) return opening
+    const { length } = this.#queue
+    return length === 0 ? 1 : lengthOf(this.#queue.peek(Math.min(length, MAX_HEAD_BYTES)))
   }
 }
 
@@ -91,7 +96,7 @@ function lengthOf(bytes: Buffer): number {
       const head = 4
       if (bytes.length < head) return head
       const count = bytes.readUInt16BE(2)
-      if (count > MOST_ENCODINGS) throw new RfbError(`${count} encodings are too many`)
+      if (count > MAX_ENCODINGS) throw new RfbError(`${count} encodings are too many`)
       return head + count * 4
     }
     case rfbMessages.cutText: {
@@ -99,7 +104,7 @@ function lengthOf(bytes: Buffer): number {
       if (bytes.length < head) return head
       // Less than nothing in the extended form, which has more than Latin 1.
       const length = Math.abs(bytes.readInt32BE(4))
-      if (length > MOST_CUT_TEXT_BYTES) throw new RfbError(`a clipboard of ${length} bytes is too long`)
+      if (length > MAX_CUT_TEXT_BYTES) throw new RfbError(`a clipboard of ${length} bytes is too long`)
       return head + length
     }
     case rfbMessages.fence: {

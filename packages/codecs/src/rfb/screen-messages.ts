@@ -1,5 +1,6 @@
 // What a screen says in the remote framebuffer protocol, followed as far as it takes to know where a message ends
 // and how much of the screen an update paints. Nothing of it is kept.
+import { ByteQueue } from '../bytes/byte-queue.ts'
 import { RfbError } from './client-messages.ts'
 
 export const rfbEncodings = {
@@ -50,7 +51,7 @@ export class RfbScreenMessages {
   #isInUpdate = false
   /** How many bytes it wants to see, or below zero, to pass over. */
   #wanted: number
-  #rest: Buffer = NOTHING
+  readonly #queue = new ByteQueue()
 
   constructor(events: RfbScreenEvents) {
     this.#events = events
@@ -70,23 +71,20 @@ export class RfbScreenMessages {
 
   /** Throws an RfbError for what it does not know; what comes then cannot be followed any more. */
   take(chunk: Buffer): void {
-    let at = 0
-    while (at < chunk.length) {
+    const queue = this.#queue
+    queue.push(chunk)
+    for (;;) {
       if (this.#wanted < 0) {
-        const passed = Math.min(-this.#wanted, chunk.length - at)
-        at += passed
-        this.#wanted += passed
-        if (this.#wanted === 0) this.#go(NOTHING)
-        continue
+        this.#wanted += queue.skip(-this.#wanted)
+        if (this.#wanted < 0) return
+        this.#go(NOTHING)
+      } else {
+        if (queue.length < this.#wanted) break
+        this.#go(queue.take(this.#wanted))
       }
-      const piece = chunk.subarray(at, at + this.#wanted - this.#rest.length)
-      at += piece.length
-      const bytes = this.#rest.length === 0 ? piece : Buffer.concat([this.#rest, piece])
-      this.#rest = NOTHING
-      if (bytes.length === this.#wanted) this.#go(bytes)
-      // Copied, as what it is a part of may be large.
-      else this.#rest = Buffer.from(bytes)
     }
+    // The few bytes of a head that is not complete, without the chunk they came in.
+    queue.compact()
   }
 
   #go(bytes: Buffer): void {

@@ -1,9 +1,10 @@
 // Reads a tar archive as it comes, one entry after another. It may be anybody's: nothing of it is held but
 // a head and what is about the next entry, within a bound.
+import { ByteReader } from '../bytes/byte-reader.ts'
 import { BLOCK, readHeader, WrongTar, type TarHeader } from './header.ts'
 
 /** Of what is about the next entry, such as its long name. */
-const MOST_ABOUT_BYTES = 64 * 1024
+const MAX_ABOUT_BYTES = 64 * 1024
 
 export interface TarEntry {
   readonly path: string
@@ -16,11 +17,11 @@ export interface TarEntry {
 }
 
 export async function* readTar(source: AsyncIterable<Uint8Array>): AsyncGenerator<TarEntry> {
-  const bytes = new ByteSource(source)
+  const bytes = new ByteReader(source, { cutOff: () => new WrongTar('it is cut off') })
   let about: About = {}
   try {
     for (;;) {
-      const block = await bytes.take(BLOCK)
+      const block = await bytes.readUnlessEnded(BLOCK)
       const header = block && readHeader(block)
       // Some writers leave the empty blocks at the end away, others write many; who sends them is to get done.
       if (!header) return await bytes.drain()
@@ -45,10 +46,9 @@ interface About {
   readonly size?: number
 }
 
-async function readAbout(bytes: ByteSource, { typeFlag, size }: TarHeader): Promise<About> {
-  if (size > MOST_ABOUT_BYTES) throw new WrongTar('a name in it is too long')
-  const text = await bytes.take(size)
-  if (!text) throw new WrongTar('it is cut off')
+async function readAbout(bytes: ByteReader, { typeFlag, size }: TarHeader): Promise<About> {
+  if (size > MAX_ABOUT_BYTES) throw new WrongTar('a name in it is too long')
+  const text = await bytes.read(size)
   await bytes.skip(paddingOf(size))
   if (typeFlag === 'L') return { path: text.toString().replace(/\0+$/, '') }
   return readRecords(text)
@@ -87,12 +87,12 @@ function kindOf({ typeFlag }: TarHeader, path: string): TarEntry['kind'] {
 export const paddingOf = (size: number) => (BLOCK - (size % BLOCK)) % BLOCK
 
 class Content {
-  readonly #bytes: ByteSource
+  readonly #bytes: ByteReader
   readonly #padding: number
   #left: number
   #isOver = false
 
-  constructor(bytes: ByteSource, size: number) {
+  constructor(bytes: ByteReader, size: number) {
     this.#bytes = bytes
     this.#left = size
     this.#padding = paddingOf(size)
@@ -100,7 +100,7 @@ class Content {
 
   async *read(): AsyncGenerator<Buffer> {
     while (this.#left > 0) {
-      const piece = await this.#bytes.some(this.#left)
+      const piece = await this.#bytes.readSome(this.#left)
       if (!piece) throw new WrongTar('it is cut off')
       this.#left -= piece.length
       yield piece
@@ -111,58 +111,5 @@ class Content {
     if (this.#isOver) return
     this.#isOver = true
     await this.#bytes.skip(this.#left + this.#padding)
-  }
-}
-
-/** Bytes asked for by their number, whatever pieces they come in. */
-class ByteSource {
-  readonly #iterator: AsyncIterator<Uint8Array>
-  #piece: Buffer = Buffer.alloc(0)
-
-  constructor(source: AsyncIterable<Uint8Array>) {
-    this.#iterator = source[Symbol.asyncIterator]()
-  }
-
-  /** Undefined at the end. */
-  async take(count: number): Promise<Buffer | undefined> {
-    const pieces: Buffer[] = []
-    for (let left = count; left > 0;) {
-      const piece = await this.some(left)
-      if (!piece) {
-        if (pieces.length > 0) throw new WrongTar('it is cut off')
-        return undefined
-      }
-      pieces.push(piece)
-      left -= piece.length
-    }
-    return pieces.length === 1 ? pieces[0] : Buffer.concat(pieces)
-  }
-
-  /** At most that many, as many as are there; undefined at the end. */
-  async some(most: number): Promise<Buffer | undefined> {
-    while (this.#piece.length === 0) {
-      const { value, done } = await this.#iterator.next()
-      if (done) return undefined
-      this.#piece = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
-    }
-    const piece = this.#piece.subarray(0, most)
-    this.#piece = this.#piece.subarray(piece.length)
-    return piece
-  }
-
-  async skip(count: number): Promise<void> {
-    for (let left = count; left > 0;) {
-      const piece = await this.some(left)
-      if (!piece) throw new WrongTar('it is cut off')
-      left -= piece.length
-    }
-  }
-
-  async drain(): Promise<void> {
-    while (await this.some(Infinity));
-  }
-
-  async close(): Promise<void> {
-    await this.#iterator.return?.()
   }
 }

@@ -1,5 +1,7 @@
 // What the encoder writes: FLV, because it is the least that tells where a picture ends, whether it is a
 // key frame and how a decoder is set up, all in the form that MP4 has it. Adobe FLV 10.1, annex E.
+import { ByteQueue } from '../bytes/byte-queue.ts'
+
 const FILE_HEAD_BYTES = 13
 const TAG_HEAD_BYTES = 11
 const TAG_TAIL_BYTES = 4
@@ -19,9 +21,7 @@ export interface FlvEvents {
 
 export class FlvReader {
   readonly #events: FlvEvents
-  #pieces: Buffer[] = []
-  #length = 0
-  #needed = FILE_HEAD_BYTES
+  readonly #queue = new ByteQueue()
   #isBegun = false
 
   constructor(events: FlvEvents) {
@@ -29,26 +29,22 @@ export class FlvReader {
   }
 
   take(chunk: Buffer): void {
-    this.#pieces.push(chunk)
-    this.#length += chunk.length
-    if (this.#length < this.#needed) return
-    let bytes: Buffer = this.#pieces.length === 1 ? chunk : Buffer.concat(this.#pieces)
-    while (bytes.length >= (this.#needed = this.#next(bytes))) {
-      if (this.#isBegun) this.#tag(bytes)
+    const queue = this.#queue
+    queue.push(chunk)
+    if (!this.#isBegun) {
+      if (queue.length < FILE_HEAD_BYTES) return
+      queue.skip(FILE_HEAD_BYTES)
       this.#isBegun = true
-      bytes = bytes.subarray(this.#needed)
     }
-    this.#pieces = [bytes]
-    this.#length = bytes.length
-  }
-
-  #next(bytes: Buffer): number {
-    if (!this.#isBegun) return FILE_HEAD_BYTES
-    return TAG_HEAD_BYTES + TAG_TAIL_BYTES + (bytes.length < 4 ? 0 : bytes.readUIntBE(1, 3))
+    while (queue.length >= TAG_HEAD_BYTES) {
+      const length = TAG_HEAD_BYTES + queue.peek(4).readUIntBE(1, 3) + TAG_TAIL_BYTES
+      if (queue.length < length) break
+      this.#tag(queue.take(length))
+    }
   }
 
   #tag(bytes: Buffer): void {
-    const body = bytes.subarray(TAG_HEAD_BYTES, this.#needed - TAG_TAIL_BYTES)
+    const body = bytes.subarray(TAG_HEAD_BYTES, -TAG_TAIL_BYTES)
     if (bytes[0] !== VIDEO || body.length < VIDEO_HEAD_BYTES || (body[0]! & 0x0f) !== AVC) return
     const content = body.subarray(VIDEO_HEAD_BYTES)
     if (body[1] === SETUP) this.#events.onSetup(content)

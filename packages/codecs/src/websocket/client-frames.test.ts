@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { binaryHead, ClientFrames, FrameError } from './client-frames.ts'
+import { ClientFrames, FrameError } from './client-frames.ts'
+import { frameHead, opcodes } from './frames.ts'
 
 const mask = Buffer.from([1, 2, 3, 250])
 
 function frame(first: number, payload: Buffer): Buffer {
-  const head = binaryHead(payload.length)
+  const head = frameHead(opcodes.binary, payload.length)
   head[0] = first
   head[1]! |= 0x80
   const masked = Buffer.from(payload.map((byte, index) => byte ^ mask[index & 3]!))

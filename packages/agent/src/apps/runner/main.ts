@@ -47,7 +47,7 @@ process.on('unhandledRejection', (error) => fail(error))
 
 const invoked = Promise.withResolvers<Invocation>()
 const given = Promise.withResolvers<string>()
-const frames = new FrameSplitter({ mostBytes: MOST_FRAME_BYTES })
+const frames = new FrameSplitter({ maxBytes: MOST_FRAME_BYTES })
 channel.on('data', (chunk: Buffer) => {
   for (const { kind, payload } of frames.split(chunk)) {
     if (kind === FRAME.invoke) invoked.resolve(JSON.parse(payload.toString()) as Invocation)

@@ -39,7 +39,7 @@ interface Current extends Run {
 export class RunnerProcess {
   readonly #child: ChildProcess
   readonly #channel: Duplex
-  readonly #frames = new FrameSplitter({ mostBytes: MOST_FRAME_BYTES })
+  readonly #frames = new FrameSplitter({ maxBytes: MOST_FRAME_BYTES })
   readonly #ended = Promise.withResolvers<never>()
   #current: Current | undefined
   #received = 0

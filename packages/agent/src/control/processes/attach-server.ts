@@ -60,7 +60,7 @@ const isSize = (value: unknown): value is number =>
 async function send(client: WebSocket, process: ManagedProcess): Promise<void> {
   const output = process.output()
   client.once('close', () => output.destroy())
-  const splitter = new FrameSplitter({ mostBytes: MOST_OUTPUT_FRAME_BYTES })
+  const splitter = new FrameSplitter({ maxBytes: MOST_OUTPUT_FRAME_BYTES })
   try {
     for await (const chunk of output as AsyncIterable<Buffer>) {
       for (const { kind, payload } of splitter.split(chunk)) {

@@ -51,7 +51,7 @@ const spawn = (asked: ProgramRequest, terminal?: { rows: number; cols: number })
   processes.spawn(program(asked), { timeoutSeconds: asked.timeout_sec ?? 0, terminal })
 
 async function readAll(output: Readable): Promise<{ stdout: string; stderr: string; events: object[] }> {
-  const splitter = new FrameSplitter({ mostBytes: 65_536 })
+  const splitter = new FrameSplitter({ maxBytes: 65_536 })
   const read = { stdout: '', stderr: '', events: [] as object[] }
   for await (const chunk of output as AsyncIterable<Buffer>) {
     for (const { kind, payload } of splitter.split(chunk)) {
@@ -75,7 +75,7 @@ const statusOf = (process: ManagedProcess) => process.status() as { cpu_pct: num
 /** Waits until the process has written it. */
 async function wrote(process: ManagedProcess, text: string | RegExp): Promise<void> {
   const isThere = (all: string) => (typeof text === 'string' ? all.includes(text) : text.test(all))
-  const splitter = new FrameSplitter({ mostBytes: 65_536 })
+  const splitter = new FrameSplitter({ maxBytes: 65_536 })
   let seen = ''
   for await (const chunk of process.output() as AsyncIterable<Buffer>) {
     for (const { payload } of splitter.split(chunk)) seen += payload.toString()

@@ -21,7 +21,7 @@ interface Read {
 }
 
 async function readAll(spool: Spool): Promise<Read[]> {
-  const splitter = new FrameSplitter({ mostBytes: 64 * KB })
+  const splitter = new FrameSplitter({ maxBytes: 64 * KB })
   const read: Read[] = []
   for await (const chunk of new SpoolReader({ spool, lastEvent: () => ({ event: 'exit' }) })) {
     for (const { kind, payload } of splitter.split(chunk as Buffer)) {
@@ -86,7 +86,7 @@ test('a reader that falls behind misses a part, and only that part', async () =>
   const block = (name: string) => Buffer.alloc(8 * KB, name)
   spool.write(1, block('a'))
   const reader = new SpoolReader({ spool, lastEvent: () => ({}) })
-  const splitter = new FrameSplitter({ mostBytes: 64 * KB })
+  const splitter = new FrameSplitter({ maxBytes: 64 * KB })
   const first = splitter.split(reader.read() as Buffer)
   assert.equal(first[0]!.payload[0], 'a'.charCodeAt(0))
   for (const name of 'bcdefghijkl') spool.write(1, block(name))

@@ -3,9 +3,9 @@
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { RfbError } from '@berth/codecs/rfb/client-messages'
-import { closeFrame, opcodes, pingFrame, pongFrame } from '@berth/codecs/websocket/frames'
+import { closeFrame, frameHead, opcodes, pingFrame, pongFrame } from '@berth/codecs/websocket/frames'
 import { endSoon, type Carrier, type CarrierOptions } from '../gateway/splice.ts'
-import { binaryHead, ClientFrames, FrameError, type Piece } from '@berth/codecs/websocket/client-frames'
+import { ClientFrames, FrameError, type Piece } from '@berth/codecs/websocket/client-frames'
 import { Input } from './input.ts'
 
 /** How long the reason may come after the connection to a screen that ended. */
@@ -111,7 +111,7 @@ export class Viewer implements Carrier {
     this.#messages++
     const client = this.#client
     client.cork()
-    client.write(binaryHead(chunk.length))
+    client.write(frameHead(opcodes.binary, chunk.length))
     client.write(chunk)
     client.uncork()
     if (client.writableNeedDrain) this.#screen.pause()

@@ -45,7 +45,7 @@ export type Numbered = RecordIn & { readonly number: number; readonly timeMs: nu
 /** The agent sent what no agent of ours would. */
 export class WrongRecord extends Error {}
 
-export const newSplitter = () => new FrameSplitter({ mostBytes: MOST_RECORD_BYTES })
+export const newSplitter = () => new FrameSplitter({ maxBytes: MOST_RECORD_BYTES })
 
 /** Looks at each record in turn, and knows what came before. */
 export class RecordReader {

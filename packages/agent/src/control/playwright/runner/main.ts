@@ -15,7 +15,7 @@ import { leaveDialogs, scopeAt } from './page.ts'
 
 const CHANNEL = 3
 const channel = new Socket({ fd: CHANNEL, readable: true, writable: true })
-const frames = new FrameSplitter({ mostBytes: MOST_FRAME_BYTES })
+const frames = new FrameSplitter({ maxBytes: MOST_FRAME_BYTES })
 channel.on('data', (chunk: Buffer) => {
   for (const { payload } of frames.split(chunk)) void run(JSON.parse(payload.toString()) as Task)
 })

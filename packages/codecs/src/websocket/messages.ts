@@ -1,0 +1,63 @@
+// Whole messages of a server, for a client that wants nothing else of a websocket.
+import { FrameReader, opcodes } from './frames.ts'
+
+export interface Message {
+  /** Of data text or binary, as the server said; or that of a control frame. */
+  readonly opcode: number
+  readonly payload: Buffer
+}
+
+/** What comes are not websocket frames, or it is too much. */
+export class MessageError extends Error {}
+
+export class MessageReader {
+  readonly #frames = new FrameReader({ isMasked: false })
+  readonly #maxBytes: number
+  // Pieces are joined when a message is whole, or a long one would be copied with every piece of it.
+  #data: Buffer[] = []
+  #dataBytes = 0
+  #dataOpcode: number = opcodes.text
+  #control: Buffer[] = []
+
+  /** Of one message. */
+  constructor({ maxBytes }: { maxBytes: number }) {
+    this.#maxBytes = maxBytes
+  }
+
+  /** Throws a MessageError when nothing further can be read. */
+  *take(chunk: Buffer): Generator<Message, void> {
+    const frames = this.#frames
+    for (let at = 0; at < chunk.length;) {
+      at = frames.next(chunk, at)
+      if (frames.isBeginning) return
+      if (frames.isBroken) throw new MessageError('Cannot read the websocket: not a frame of a server')
+      if (frames.payloadLength > this.#maxBytes)
+        throw new MessageError('Cannot read the websocket: a frame is too long')
+      const message = this.#add(chunk.subarray(frames.payloadStart, at))
+      if (message) yield message
+    }
+  }
+
+  #add(payload: Buffer): Message | undefined {
+    const { opcode, isBetween, isFinal } = this.#frames
+    if (opcode >= opcodes.close) {
+      if (payload.length > 0) this.#control.push(payload)
+      if (!isBetween) return undefined
+      const whole = joined(this.#control)
+      this.#control = []
+      return { opcode, payload: whole }
+    }
+    if (opcode !== opcodes.continuation) this.#dataOpcode = opcode
+    if (payload.length > 0) this.#data.push(payload)
+    this.#dataBytes += payload.length
+    if (this.#dataBytes > this.#maxBytes)
+      throw new MessageError('Cannot read the websocket: a message is too long')
+    if (!isBetween || !isFinal) return undefined
+    const whole = joined(this.#data)
+    this.#data = []
+    this.#dataBytes = 0
+    return { opcode: this.#dataOpcode, payload: whole }
+  }
+}
+
+const joined = (pieces: readonly Buffer[]) => (pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces))
