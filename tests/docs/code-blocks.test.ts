@@ -1,0 +1,100 @@
+// Every code block of the README and of docs/ is run as it is written, against one real server with real browsers.
+// What may stand beside a block is in blocks.ts, what stands in for the internet in stand-ins.ts.
+import assert from 'node:assert/strict'
+import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import { classicForm } from '../fixtures/login-zoo/sites/classic-form.ts'
+import { newUser } from '../fixtures/login-zoo/kit/site.ts'
+import { startZoo } from '../fixtures/login-zoo/zoo.ts'
+import { installedPackage, startRegistry } from '../fixtures/npm-registry.ts'
+import { startProxy } from '../fixtures/proxies.ts'
+import { tempDir } from '../fixtures/server.ts'
+import { blocksOf, type Block } from './blocks.ts'
+import { startByCommand } from './npm-start.ts'
+import { PageRun } from './page-run.ts'
+import { pages, root } from './pages.ts'
+import { replaceAll, standInsFor, startExampleSite } from './stand-ins.ts'
+
+const owner = { after }
+/** Of the quick start, and what apps install. */
+const PACKAGES = { '@onkernel/sdk': 'kernel-sdk-0-84', 'playwright-core': 'playwright-core' }
+
+const byPage = pages()
+  .filter(({ path }) => path === 'README.md' || path.startsWith('docs/'))
+  .map(({ path, markdown }) => ({ path, blocks: blocksOf(path, markdown) }))
+const all = byPage.flatMap(({ blocks }) => blocks)
+const named = (fileName: string): Block => {
+  const block = all.find((each) => each.fileName === fileName)
+  assert.ok(block, `no page has a block with file=${fileName}`)
+  return block
+}
+
+const directory = tempDir(owner)
+const dataDir = join(directory, 'data')
+const site = await startExampleSite(owner)
+const user = newUser('mail', { username: 'ada', password: 'correct-horse' })
+const zoo = await startZoo(owner, [{ ...classicForm, name: 'mail', users: [user] }])
+const mail = zoo.site('mail')
+const proxy = await startProxy(owner, {
+  protocol: 'http',
+  exit: '127.0.0.21',
+  username: 'berth',
+  password: 'secret-of-mine',
+})
+const defaultProxy = await startProxy(owner, { protocol: 'http', exit: '127.0.0.22', names: [mail.host] })
+const registry = await startRegistry(
+  owner,
+  Object.entries(PACKAGES).map(([name, folder]) => installedPackage(folder, name)),
+)
+const providers = join(directory, 'providers.json')
+const places = { dataDir, site, mail, proxy, defaultProxy }
+// Before the server has its address, which is not in that file.
+const withoutServer = standInsFor({ ...places, serverUrl: '' })
+writeFileSync(providers, replaceAll(named('providers.json').code, withoutServer))
+
+const starts = all.filter(({ kind }) => kind === 'start')
+const server = await startByCommand(owner, starts[0]!.code, {
+  BERTH_DATA_DIR: dataDir,
+  BERTH_EGRESS_ALLOW: `127.0.0.0/8,host.berth.internal:${site.port}`,
+  BERTH_PROXY_CHECK_URLS: `${site.url}/ip`,
+  BERTH_PROXY_PROVIDERS: providers,
+  ...registry.setting,
+})
+const standIns = standInsFor({ ...places, serverUrl: server.url })
+
+test('every page starts the server with the same command', () => {
+  assert.deepEqual([...new Set(starts.map(({ code }) => code))], ['npm start'])
+})
+
+for (const { path, blocks } of byPage) {
+  if (blocks.every(({ kind }) => kind === 'config' || kind === 'start')) continue
+  describe(path, () => {
+    const place = {
+      directory: join(directory, path.replaceAll(/\W/g, '-')),
+      clone: root,
+      env: {
+        PATH: `${join(process.execPath, '..')}:${process.env['PATH']}`,
+        HOME: process.env['HOME'] ?? '/',
+        KERNEL_BASE_URL: server.url,
+        KERNEL_API_KEY: server.key,
+        BERTH_DATA_DIR: dataDir,
+        npm_config_registry: registry.url.replace('host.berth.internal', '127.0.0.1'),
+      },
+      standIn: (code: string) => replaceAll(code, standIns),
+    }
+    mkdirSync(place.directory)
+    // The quick start installs the packages by itself.
+    if (!blocks.some(({ code }) => code.includes('npm install'))) linkPackages(place.directory)
+    const run = new PageRun(blocks, place)
+    after(() => run.stop())
+    for (const block of blocks) test(`${block.at} ${block.language} ${block.kind}`, () => run.run(block))
+  })
+}
+
+function linkPackages(place: string): void {
+  mkdirSync(join(place, 'node_modules/@onkernel'), { recursive: true })
+  for (const [name, folder] of Object.entries(PACKAGES)) {
+    symlinkSync(realpathSync(join(root, 'node_modules', folder)), join(place, 'node_modules', name))
+  }
+}

@@ -1,0 +1,66 @@
+// What can be held against the code without running anything: links, names of settings, and the table of errors.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { errorCatalogue, errorCodes } from '@berth/contracts/errors'
+import { pages, root } from './pages.ts'
+
+const all = pages()
+const pageOf = (path: string) => readFileSync(join(root, path), 'utf8')
+
+test('every link leads to a file, and to a heading of it', () => {
+  const broken: string[] = []
+  for (const { path, markdown } of all) {
+    const prose = markdown.replaceAll(/```[^]*?```/g, '')
+    for (const [, target] of prose.matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^[a-z]+:/.test(target!)) continue
+      const [file = '', anchor] = target!.split('#')
+      const to = file === '' ? path : join(dirname(path), file)
+      const isThere =
+        existsSync(join(root, to)) && (anchor === undefined || anchors(pageOf(to)).includes(anchor))
+      if (!isThere) broken.push(`${path}: ${target}`)
+    }
+  }
+  assert.deepEqual(broken, [])
+})
+
+/** As GitHub makes them. */
+function anchors(markdown: string): string[] {
+  return [...markdown.matchAll(/^#+ (.*)$/gm)].map(([, title]) =>
+    title!
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .trim()
+      .replaceAll(' ', '-'),
+  )
+}
+
+test('every setting that a page names exists, and docs/operating.md has them all', () => {
+  const help = execFileSync(process.execPath, [join(root, 'packages/server/src/main.ts'), '--help'], {
+    encoding: 'utf8',
+  })
+  const settings = new Set([...help.matchAll(/^ {2}([A-Z_]+)$/gm)].map(([, name]) => name!))
+  const unknown = all.flatMap(({ path, markdown }) =>
+    [...markdown.matchAll(/\bBERTH_[A-Z_]*[A-Z]\b/g)]
+      .filter(([name]) => !settings.has(name))
+      .map(([name]) => `${path}: ${name}`),
+  )
+  assert.deepEqual(unknown, [])
+  const operating = pageOf('docs/operating.md')
+  assert.deepEqual(
+    [...settings].filter((name) => !operating.includes(`\`${name}\``)),
+    [],
+  )
+})
+
+test('the table of errors in docs/api.md is the catalogue', () => {
+  const rows = [...pageOf('docs/api.md').matchAll(/^\| (\d{3}) +\| `(\w+)` +\|/gm)].map(
+    ([, status, code]) => `${status} ${code}`,
+  )
+  assert.deepEqual(
+    rows,
+    errorCodes.map((code) => `${errorCatalogue[code].status} ${code}`),
+  )
+})
