@@ -29,6 +29,8 @@ const withBrowser = [
 /** Tests below tests/ that need neither. */
 const withoutServer = [
   'tests/conformance/openapi.test.ts',
+  'tests/docs/blocks.test.ts',
+  'tests/docs/truth.test.ts',
   'tests/fixtures/login-zoo/kit/totp.test.ts',
   'tests/hostile/upstream-proxies.test.ts',
 ]
