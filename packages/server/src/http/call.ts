@@ -31,7 +31,10 @@ export interface Call<O> {
   readonly principal: Principal
   /** Project named by a header, if any; checked to exist, to be active and to be allowed. */
   readonly projectId: string | null
-  /** Fires when the client goes away before it was answered. */
+  /**
+   * Fires when the client goes away before it was answered; a server that stops sends its clients away when their time
+   * is up. Made when first asked for. Whatever waits for long takes it; cleaning up does not.
+   */
   readonly signal: AbortSignal
   /** Called when the request is over, answered or not. */
   whenOver(listener: (outcome: Outcome) => void): void

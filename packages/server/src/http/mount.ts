@@ -167,6 +167,7 @@ class RequestCall implements Call<unknown> {
     this.#request = request
     this.#reply = reply
     this.#originOf = options.originOf
+    this.#signal = options.signal
   }
 
   /** Made when first asked for: most reads are over before anyone could go away. */
@@ -209,6 +210,8 @@ class RequestCall implements Call<unknown> {
 interface CallOptions extends Pick<MountOptions, 'originOf'> {
   readonly db: Db
   readonly commit?: Commit
+  /** Where there is one already. */
+  readonly signal?: AbortSignal | undefined
 }
 
 interface Change extends MountOptions {
@@ -247,15 +250,18 @@ async function change(route: Route, options: Change): Promise<unknown> {
     return route.handle(new RequestCall(request, reply, { db, commit, originOf }))
   }
   // An act with a key commits in the transaction that holds the key from the start: a second request
-  // with the same key waits for it, and a crash leaves nothing of it behind.
-  const turn = operation.effect === 'act' ? await options.heldActs.enter() : undefined
+  // with the same key waits for it, and a crash leaves nothing of it behind. Nor does a client that leaves before the
+  // act is done: its key is free again, and who comes back with it begins anew.
+  const signal = operation.effect === 'act' ? clientGone(reply) : undefined
+  const turn = signal && (await options.heldActs.enter(signal))
   try {
     return await recorded(operation, options, async (tx, alongCommit) => {
       const earlier = idempotent && (await answers.claim(tx, idempotent))
       if (earlier) return repeated(earlier)
+      signal?.throwIfAborted()
       const call =
         operation.effect === 'act'
-          ? new RequestCall(request, reply, { db, commit: (work) => work(tx), originOf })
+          ? new RequestCall(request, reply, { db, commit: (work) => work(tx), originOf, signal })
           : new RequestCall(request, reply, { db: tx, originOf })
       using held = new DisposableStack()
       if (operation.effect === 'act') held.use(keptAlive(tx))

@@ -52,8 +52,11 @@ export interface Driver {
   readonly capabilities: Capabilities
   /** What keeps instances from being safe here, for people; with anything in it, none is started. */
   readonly shortcomings: readonly string[]
-  /** Resolves when the instance was started, not when it is ready: connect() waits for its agent. */
-  start(options: InstanceOptions): Promise<Instance>
+  /**
+   * Resolves when the instance was started, not when it is ready: connect() waits for its agent. Rejects when the signal
+   * fires first, and nothing of the instance is left then.
+   */
+  start(options: InstanceOptions, signal?: AbortSignal): Promise<Instance>
   /** What earlier servers left on this host and still lives; remains of what does not are removed. */
   adopt(): Promise<Instance[]>
   /** Lets go of everything but the instances, which go on by their lease. */

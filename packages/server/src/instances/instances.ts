@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import type { Logger } from 'pino'
 import type { BrowserStart } from '@berth/contracts/link'
+import { joinSignals } from '@berth/kit/abort'
 import { newId } from '@berth/kit/ids'
 import { pause } from '@berth/kit/pause'
 import { Turnstile } from '@berth/kit/turnstile'
@@ -41,8 +42,12 @@ export interface InstancesOptions {
 
 export interface Claim {
   readonly instanceId: string
-  /** Resolves when it is as asked for. */
-  readonly open: () => Promise<ReadyInstance>
+  /**
+   * Resolves when it is as asked for. The signal is that of a caller who may leave: the claim then gives up its place in
+   * the start queue, and an instance that was named for it or started for it is destroyed. Without one, only the end of
+   * the server stops it.
+   */
+  readonly open: (caller?: AbortSignal) => Promise<ReadyInstance>
   /** For a claim that was never opened. */
   readonly giveBack: () => void
 }
@@ -55,6 +60,12 @@ export interface Preparation {
   bring?(ready: ReadyInstance): Promise<void>
   /** When Chromium runs, before anybody gets the instance. */
   complete?(ready: ReadyInstance): Promise<void>
+}
+
+interface LaunchOptions extends Omit<InstanceOptions, 'agent'> {
+  readonly browser?: BrowserStart
+  /** Fires when nobody waits for it any more. */
+  readonly caller?: AbortSignal | undefined
 }
 
 /** The host has no room for another one. */
@@ -118,8 +129,8 @@ export class Instances {
   claim(browser: BrowserStart, preparations: readonly Preparation[] = []): Claim {
     return (
       this.#claimSettled(browser, preparations) ??
-      this.#claimFrom(this.#stocks.empty, (ready) =>
-        this.#inTurn(() => this.#startIn(ready, browser, preparations)),
+      this.#claimFrom(this.#stocks.empty, (ready, caller) =>
+        this.#inTurn(() => this.#startIn(ready, browser, preparations), caller),
       ) ??
       this.#claimNew(browser, preparations)
     )
@@ -139,13 +150,13 @@ export class Instances {
     const id = newId()
     return {
       instanceId: id,
-      open: () =>
+      open: (caller) =>
         this.#inTurn(async () => {
           await this.#checkMemory(LEAST_FREE_MB.withoutBrowser)
-          return this.#launch({ id, limits, isBackground: false }, ({ agent }) =>
+          return this.#launch({ id, limits, isBackground: false, caller }, ({ agent }) =>
             readState(agent, { signal: this.#closing.signal }),
           )
-        }),
+        }, caller),
       giveBack: () => {},
     }
   }
@@ -159,19 +170,27 @@ export class Instances {
     })
   }
 
-  #claimFrom(stock: Stock, prepare: (ready: ReadyInstance) => Promise<void>): Claim | undefined {
+  #claimFrom(
+    stock: Stock,
+    prepare: (ready: ReadyInstance, caller: AbortSignal | undefined) => Promise<void>,
+  ): Claim | undefined {
     const ready = stock.take()
     if (!ready) return undefined
     const { instance } = ready
     return {
       instanceId: instance.id,
-      open: async () => {
+      open: async (caller) => {
         stock.refill()
         this.#unused.delete(instance.id)
+        using given = new DisposableStack()
+        given.use(destroyedWhenLeft(instance, caller))
         try {
-          await prepare(ready)
+          caller?.throwIfAborted()
+          await prepare(ready, caller)
+          caller?.throwIfAborted()
           return ready
         } catch (error) {
+          // Not back into the stock: a row has named it, and one instance is for one session.
           await instance.destroy()
           throw error
         }
@@ -188,7 +207,8 @@ export class Instances {
     const instanceId = newId()
     return {
       instanceId,
-      open: () => this.#inTurn(() => this.#startFor(instanceId, browser, preparations)),
+      open: (caller) =>
+        this.#inTurn(() => this.#startFor(instanceId, browser, { preparations, caller }), caller),
       giveBack: () => {},
     }
   }
@@ -199,15 +219,20 @@ export class Instances {
     await setShape(agent, { width, height, kiosk })
   }
 
-  async #inTurn<T>(start: () => Promise<T>): Promise<T> {
-    const signal = AbortSignal.any([AbortSignal.timeout(MOST_QUEUE_MS), this.#closing.signal])
-    const turn = await this.#starts.enter(signal).catch(() => {
-      throw new NoCapacity(`${STARTS_AT_ONCE} others start before it, for ${MOST_QUEUE_MS / 1000} s already`)
-    })
+  async #inTurn<T>(start: () => Promise<T>, caller: AbortSignal | undefined): Promise<T> {
+    using turn = new DisposableStack()
+    turn.use(await this.#enterStarts(caller))
+    return await start()
+  }
+
+  async #enterStarts(caller: AbortSignal | undefined): Promise<Disposable> {
+    const late = AbortSignal.timeout(MOST_QUEUE_MS)
+    using waiting = joinSignals(late, this.#closing.signal, ...(caller ? [caller] : []))
     try {
-      return await start()
-    } finally {
-      turn[Symbol.dispose]()
+      return await this.#starts.enter(waiting.signal)
+    } catch {
+      caller?.throwIfAborted()
+      throw new NoCapacity(`${STARTS_AT_ONCE} others start before it, for ${MOST_QUEUE_MS / 1000} s already`)
     }
   }
 
@@ -228,22 +253,26 @@ export class Instances {
   async #startFor(
     id: string,
     browser: BrowserStart,
-    preparations: readonly Preparation[],
+    { preparations, caller }: { preparations: readonly Preparation[]; caller: AbortSignal | undefined },
   ): Promise<ReadyInstance> {
     // Chromium starts beside the agent where it needs not wait for anything.
-    if (preparations.length === 0) return this.#start(id, browser, { isBackground: false })
+    if (preparations.length === 0) return this.#start(id, browser, { isBackground: false, caller })
     await this.#checkMemory(leastFreeFor(browser))
     const limits = this.#options.limits(browser)
-    return this.#launch({ id, limits, isBackground: false }, async (ready) => {
+    return this.#launch({ id, limits, isBackground: false, caller }, async (ready) => {
       await bringAll(ready, preparations)
       await startChromium(ready.agent, browser, { signal: this.#closing.signal })
       await completeAll(ready, preparations)
     })
   }
 
-  async #start(id: string, browser: BrowserStart, { isBackground }: { isBackground: boolean }) {
+  async #start(
+    id: string,
+    browser: BrowserStart,
+    options: { isBackground: boolean; caller?: AbortSignal | undefined },
+  ): Promise<ReadyInstance> {
     await this.#checkMemory(leastFreeFor(browser))
-    return this.#launch({ id, limits: this.#options.limits(browser), browser, isBackground }, ({ agent }) =>
+    return this.#launch({ id, limits: this.#options.limits(browser), browser, ...options }, ({ agent }) =>
       startChromium(agent, browser, { signal: this.#closing.signal }),
     )
   }
@@ -257,16 +286,19 @@ export class Instances {
   }
 
   async #launch(
-    { browser, ...options }: Omit<InstanceOptions, 'agent'> & { browser?: BrowserStart },
+    { browser, caller, ...options }: LaunchOptions,
     untilReady: (ready: ReadyInstance) => Promise<unknown>,
   ): Promise<ReadyInstance> {
     const { driver, leaseSeconds, hostLoopback } = this.#options
     const agent = { leaseSeconds, hostLoopback, ...(browser && { browser }) }
-    const ready = this.#own(await driver.start({ ...options, agent }), { isNew: true })
+    const ready = this.#own(await driver.start({ ...options, agent }, caller), { isNew: true })
     const { instance } = ready
+    using given = new DisposableStack()
+    given.use(destroyedWhenLeft(instance, caller))
     using restraint = options.isBackground ? this.#restrain(instance, options.limits) : undefined
     try {
       await untilReady(ready)
+      caller?.throwIfAborted()
       crashPoint('instance-ready')
       return ready
     } catch (error) {
@@ -360,6 +392,14 @@ export class Instances {
     )
     await this.#options.driver.close()
   }
+}
+
+/** Calls to its agent end with it, whichever they are: nobody waits for them when the caller has left. */
+function destroyedWhenLeft(instance: Instance, caller: AbortSignal | undefined): Disposable {
+  // Whoever opens the claim waits for the end, and hears of what keeps it from ending.
+  const destroy = () => void instance.destroy().catch(() => {})
+  caller?.addEventListener('abort', destroy)
+  return { [Symbol.dispose]: () => caller?.removeEventListener('abort', destroy) }
 }
 
 async function bringAll(ready: ReadyInstance, preparations: readonly Preparation[]): Promise<void> {

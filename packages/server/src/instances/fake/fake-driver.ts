@@ -17,8 +17,9 @@ export class FakeDriver implements Driver {
   readonly capabilities = { headful: true, gpu: false, freeze: true, locales: new Set(['en-US', 'de']) }
   readonly shortcomings: readonly string[] = []
 
-  start({ id }: InstanceOptions): Promise<Instance> {
-    return Promise.resolve(new FakeInstance(id))
+  async start({ id }: InstanceOptions, signal?: AbortSignal): Promise<Instance> {
+    signal?.throwIfAborted()
+    return new FakeInstance(id)
   }
 
   /** They are in the memory of their server, and gone with it. */

@@ -128,10 +128,11 @@ export class LocalDriver implements Driver {
     })
   }
 
-  async start({ id, limits, agent, isBackground }: InstanceOptions): Promise<Instance> {
+  async start({ id, limits, agent, isBackground }: InstanceOptions, signal?: AbortSignal): Promise<Instance> {
     const { host, cgroups, uids } = this.#usable(`start instance "${id}"`)
     if (!isInstanceId(id)) throw new Error(`Cannot start instance "${id}": this is no id of an instance`)
     if (this.#instances.has(id)) throw new Error(`Cannot start instance "${id}": it is there already`)
+    signal?.throwIfAborted()
     const uid = isRoot() ? uids.take() : undefined
     const instance = this.#own(id, uid)
     const directory = new InstanceDirectory(host.instancesDir, id)
@@ -145,6 +146,7 @@ export class LocalDriver implements Driver {
       // Nobody's yet: what is in it has nothing to tell.
       await instance.listen({ route: DIRECT })
       this.#usable(`start instance "${id}"`)
+      signal?.throwIfAborted()
       await instance.start({
         mkfifo: host.programs.mkfifo,
         spawn: (stderr) =>
@@ -158,9 +160,11 @@ export class LocalDriver implements Driver {
           }),
       })
       crashPoint('instance-spawned')
+      signal?.throwIfAborted()
       return instance
     } catch (error) {
       await instance.destroy()
+      signal?.throwIfAborted()
       throw new Error(`Cannot start instance "${id}"`, { cause: error })
     }
   }

@@ -9,6 +9,7 @@ import { SessionEnded, type Session } from '../../sessions/browsers/session.ts'
 import type { Sessions } from '../../sessions/browsers/sessions.ts'
 import type { Db } from '../../platform/database/schema.ts'
 import { inTransaction } from '../../platform/database/transaction.ts'
+import type { Commit } from '../../http/call.ts'
 import type { Age } from '../../sessions/telemetry/selection.ts'
 import * as flows from './flow-store.ts'
 
@@ -46,7 +47,11 @@ export class LoginBrowsers {
   }
 
   /** `keep` is done in the transaction that says the session is there; what it throws ends the session. */
-  async create(wanted: WantedBrowser, keep: (tx: Db, made: MadeBrowser) => Promise<void>): Promise<Session> {
+  async create(
+    wanted: WantedBrowser,
+    keep: (tx: Db, made: MadeBrowser) => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<Session> {
     const { browsers, pool, sessions, hasScreens } = this.#options
     const isSeen = hasScreens()
     const body: CreateBrowserRequest = {
@@ -71,15 +76,15 @@ export class LoginBrowsers {
       origin: '',
       telemetryAge: wanted.telemetryAge,
     }
-    const { session_id: id } = await browsers.create(caller, body, (work) =>
+    const commit: Commit = (work) =>
       inTransaction(pool, async ({ db: tx }) => {
         const shown = await work(tx)
         // SAFETY: of the one operation that this is the commit of.
         const { session_id, telemetry } = shown as { session_id: string; telemetry?: unknown }
         await keep(tx, { id: session_id, telemetryCaptured: telemetry !== undefined })
         return shown
-      }),
-    )
+      })
+    const { session_id: id } = await browsers.create(caller, body, { commit, signal })
     const session = await sessions.find(id)
     if (!session) throw new SessionEnded('crashed')
     return session

@@ -161,6 +161,7 @@ export class FlowRun {
         const isThere = await flows.giveBrowser(tx, this.id, { browserId, telemetryCaptured, replayId })
         if (!isThere) throw new FlowOver()
       },
+      this.#over.signal,
     )
     crashPoint('login-browser-created')
     return session

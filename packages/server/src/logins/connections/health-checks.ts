@@ -2,6 +2,7 @@
 // when somebody asks. What cannot be said for certain changes nothing.
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
+import { joinSignals } from '@berth/kit/abort'
 import { newId } from '@berth/kit/ids'
 import { pause } from '@berth/kit/pause'
 import type { CheckOutcome } from '@berth/login/run'
@@ -165,6 +166,7 @@ export class HealthChecks {
     try {
       const { checks } = readMemory(box, id, connection.memory)
       if (!checks) throw new Error('Nothing is known of how being logged in looks')
+      using broken = joinSignals(late.signal, this.#closing.signal)
       const session = await browsers.create(
         {
           projectId,
@@ -178,9 +180,10 @@ export class HealthChecks {
           browser = made
           return Promise.resolve()
         },
+        broken.signal,
       )
       const replayId = connection.record_session ? await flows.replayOf(db, session.id) : undefined
-      const signal = AbortSignal.any([late.signal, session.ending, this.#closing.signal])
+      const signal = AbortSignal.any([broken.signal, session.ending])
       let outcome: CheckOutcome
       {
         using hands = engine.handsOf(session)

@@ -1,4 +1,5 @@
 import * as contract from '@berth/contracts/auth-connections'
+import { unlessAborted } from '@berth/kit/abort'
 import { callerOf } from '../../sessions/browsers/routes.ts'
 import { route, type Route } from '../../http/call.ts'
 import type { FlowEvents } from './events.ts'
@@ -30,7 +31,9 @@ export function connectionRoutes(
     route(contract.cancelLogin, (call) => connections.cancel(call.db, callerOf(call), call.params.id)),
     route(contract.checkConnection, async (call) => {
       const caller = callerOf(call)
-      await checks.checkNow(await connections.find(call.db, caller, call.params.id))
+      const connection = await connections.find(call.db, caller, call.params.id)
+      // The check goes on: what it finds is kept with the connection, whoever asked for it.
+      await unlessAborted(checks.checkNow(connection), call.signal)
       return call.commit((tx) => connections.get(tx, caller, call.params.id))
     }),
     route(contract.exchangeHandoff, (call) => connections.exchange(call.db, call.params.id, call.body.code)),

@@ -22,6 +22,8 @@ export interface Looking {
   readonly db: Db
   /** For a profile that is just being saved, so that it begins with what was saved. */
   readonly waits: boolean
+  /** Of whoever waits for it. */
+  readonly signal?: AbortSignal | undefined
 }
 
 export interface Carrier {

@@ -12,14 +12,12 @@ export const callerOf = ({ principal, projectId, origin, headers }: Call<unknown
 
 export function browserRoutes(browsers: BrowserService): Route[] {
   return [
-    route(contract.createBrowser, (call) => browsers.create(callerOf(call), call.body, call.commit)),
+    route(contract.createBrowser, (call) => browsers.create(callerOf(call), call.body, call)),
     route(contract.listBrowsers, (call) => browsers.list(callerOf(call), call.query)),
     route(contract.getBrowser, (call) =>
       browsers.get(callerOf(call), call.params.id, { includeDeleted: call.query.include_deleted ?? false }),
     ),
-    route(contract.updateBrowser, (call) =>
-      browsers.update(callerOf(call), call.params.id, call.body, call.commit),
-    ),
+    route(contract.updateBrowser, (call) => browsers.update(callerOf(call), call.params.id, call.body, call)),
     route(contract.deletePersistentBrowser, () => {}),
     route(contract.deleteBrowser, (call) => browsers.delete(callerOf(call), call.params.id, call.commit)),
   ]

@@ -46,7 +46,7 @@ export interface Caller {
 export interface SessionRecorder<Options = object> {
   /** Undefined: not asked for. Throws for what cannot be. */
   check(record: CreateBrowserRequest['record'], browser: { gpu: boolean }): Options | undefined
-  recordFromStart(browser: BrowserRecord, options: Options): Promise<void>
+  recordFromStart(browser: BrowserRecord, options: Options, signal?: AbortSignal): Promise<void>
 }
 
 /** The profiles of sessions. */
@@ -54,9 +54,13 @@ export interface SessionProfiles {
   /** By their ids. */
   shown(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, Profile>>
   /** Attaches one to a session that goes on, within the transaction that says so. */
-  attach(browser: BrowserRecord, request: ProfileRequest): Promise<(tx: Db) => Promise<void>>
+  attach(
+    browser: BrowserRecord,
+    request: ProfileRequest,
+    signal?: AbortSignal,
+  ): Promise<(tx: Db) => Promise<void>>
   /** For whom an attachment is: only so many at once. */
-  turn(): Promise<Disposable>
+  turn(signal?: AbortSignal): Promise<Disposable>
 }
 
 export interface BrowserServiceOptions {
@@ -90,6 +94,13 @@ export interface ProxyChanges {
   hold(tx: Db, projectId: string, change: ProxyChange): Promise<void>
 }
 
+/** The request behind an act. */
+export interface Act {
+  readonly commit: Commit
+  /** Fires when nobody waits for the answer any more. */
+  readonly signal?: AbortSignal
+}
+
 /** Checked, and not there yet. */
 export interface PlannedBrowser {
   readonly browser: NewBrowser
@@ -101,6 +112,8 @@ export interface Opening<T> {
   readonly reserve: (instanceId: string) => Promise<BrowserRecord>
   /** When it runs; what it throws ends the session. */
   readonly finish: (reserved: BrowserRecord) => Promise<T>
+  /** Fires when nobody waits for it any more: wherever it is by then, nothing of it is left. */
+  readonly signal?: AbortSignal | undefined
 }
 
 export class BrowserService {
@@ -117,18 +130,25 @@ export class BrowserService {
 
   /**
    * The row comes first, and with it the place under the caps; then the instance; then the row says that
-   * it is there. Whatever breaks off in between is found by the row and undone.
+   * it is there. Whatever breaks off in between is found by the row and undone; so is what a caller waits for that
+   * leaves before the last commit.
    */
-  async create(caller: Caller, body: CreateBrowserRequest, commit: Commit): Promise<Browser> {
+  async create(caller: Caller, body: CreateBrowserRequest, { commit, signal }: Act): Promise<Browser> {
     const { db, defaultProject } = this.#options
     const projectId = projectOf(caller) ?? (await defaultProject(db)).id
-    const planned = await this.plan(body, { projectId, telemetryAge: caller.telemetryAge })
+    const place = { projectId, telemetryAge: caller.telemetryAge }
+    const planned = await this.plan(body, place, { db, waits: true, signal })
     const recording = this.#attendants?.recorder.check(body.record, planned.browser)
     return this.open(planned, {
+      signal,
       reserve: (instanceId) => this.#reserve(planned, instanceId),
       finish: async (reserved) => {
-        if (recording) await this.#attendants!.recorder.recordFromStart(reserved, recording)
-        return commit(async (tx) => this.show(tx, await markStarted(tx, reserved), caller))
+        if (recording) await this.#attendants!.recorder.recordFromStart(reserved, recording, signal)
+        return commit(async (tx) => {
+          // The last moment to stop: a session that is committed stays, also when its caller never learns of it.
+          signal?.throwIfAborted()
+          return this.show(tx, await markStarted(tx, reserved), caller)
+        })
       },
     })
   }
@@ -144,7 +164,7 @@ export class BrowserService {
   }
 
   /** From the plan to a session: reserved by its row, started, and said to be there by `finish`. */
-  async open<T>({ browser, carried }: PlannedBrowser, { reserve, finish }: Opening<T>): Promise<T> {
+  async open<T>({ browser, carried }: PlannedBrowser, { reserve, finish, signal }: Opening<T>): Promise<T> {
     const { sessions, instances } = this.#options
     if (instances.shortcomings.length > 0) {
       throw new AppError(
@@ -152,6 +172,7 @@ export class BrowserService {
         `Cannot create a session: ${instances.shortcomings.join('; ')}`,
       )
     }
+    signal?.throwIfAborted()
     const claim = instances.claim(toStart(browser), carried)
     crashPoint('browser-claimed')
     const reserved = await reserve(claim.instanceId).catch((error: unknown) => {
@@ -160,11 +181,13 @@ export class BrowserService {
     })
     crashPoint('browser-reserved')
     try {
-      await sessions.start(reserved, claim)
+      await sessions.start(reserved, claim, signal)
       crashPoint('browser-started')
       return await finish(reserved)
     } catch (error) {
       await sessions.end(reserved.id, 'start_failed')
+      // What failed since then failed because of it.
+      signal?.throwIfAborted()
       if (error instanceof NoCapacity) {
         throw new AppError('capacity_exhausted', `Cannot create a session: ${error.message}`, {
           cause: error,
@@ -315,7 +338,7 @@ export class BrowserService {
     caller: Caller,
     idOrName: string,
     body: UpdateBrowserRequest,
-    commit: Commit,
+    { commit, signal }: Act,
   ): Promise<Browser> {
     const { sessions } = this.#options
     const record = await this.find(caller, idOrName)
@@ -339,10 +362,10 @@ export class BrowserService {
       ...(proxy && { proxy }),
     }
     const { profiles } = this.#attendants!
-    const attach = body.profile && (await profiles.attach(record, body.profile))
+    const attach = body.profile && (await profiles.attach(record, body.profile, signal))
     let updated: BrowserRecord | undefined
     using turn = new DisposableStack()
-    if (attach) turn.use(await profiles.turn())
+    if (attach) turn.use(await profiles.turn(signal))
     const answer = await withFreeName(body.name ?? null, () =>
       commit(async (tx) => {
         await attach?.(tx)

@@ -3,6 +3,7 @@
 import type { Logger } from 'pino'
 import type { EndReason } from '@berth/contracts/browsers'
 import type { Shape } from '@berth/contracts/link'
+import { unlessAborted } from '@berth/kit/abort'
 import type { Db } from '../../platform/database/schema.ts'
 import { announceChange } from '../../platform/database/changes.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -157,11 +158,12 @@ export class Sessions {
     if (resumed > 0) log.info({ sessions: resumed }, 'sessions resumed')
   }
 
-  async start(record: BrowserRecord, claim: Claim): Promise<void> {
-    const session = this.#watch(record, await claim.open(), { isAdopted: false })
+  /** What the signal interrupts is for the caller to end, as any other failure. */
+  async start(record: BrowserRecord, claim: Claim, signal?: AbortSignal): Promise<void> {
+    const session = this.#watch(record, await claim.open(signal), { isAdopted: false })
     this.#routing.begin(session, record)
     // Before anything happens in it.
-    if (record.telemetry) await this.#capture(session, record)
+    if (record.telemetry) await unlessAborted(this.#capture(session, record), signal)
     if (record.start_url !== null) {
       // Fire and forget, as is promised; the session does not depend on it.
       const { start_url } = record

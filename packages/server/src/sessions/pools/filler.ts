@@ -171,7 +171,8 @@ export class Filler {
     const { project_id: projectId, timeout_seconds } = pool
     const { browser } = await this.#options.policies.join(this.#options.db, pool)
     const request = { ...browser, timeout_seconds }
-    const planned = await this.#options.browsers.plan(request, { projectId, telemetryAge: 'opt-in' })
+    const looking = { db: this.#options.db, waits: true, signal: this.#closing.signal }
+    const planned = await this.#options.browsers.plan(request, { projectId, telemetryAge: 'opt-in' }, looking)
     return { ...planned, browser: { ...planned.browser, telemetry: pool.telemetry } }
   }
 

@@ -62,13 +62,19 @@ export class ProfileCarrier implements Carrier, SessionProfiles {
   }
 
   /** For a session that has none; the transaction is the one that says so, and is held meanwhile. */
-  async attach(browser: BrowserRecord, profile: ProfileRequest): Promise<(tx: Db) => Promise<void>> {
+  async attach(
+    browser: BrowserRecord,
+    profile: ProfileRequest,
+    signal?: AbortSignal,
+  ): Promise<(tx: Db) => Promise<void>> {
     if (browser.profile_id !== null) throw hasOne()
     const { db } = this.#options
-    const asked = await this.#find(browser.project_id, profile, { db, waits: true })
+    const asked = await this.#find(browser.project_id, profile, { db, waits: true, signal })
     const session = await this.#options.findSession(browser.id)
     if (!session) throw ended()
     return async (tx) => {
+      // The last moment to stop: with half of a profile in it, the session would be of no use.
+      signal?.throwIfAborted()
       // Two at once would leave the one in the instance and the other in the row.
       if (!(await store.lockAttaching(tx, browser.id))) throw underWay()
       if (await store.hasProfile(tx, browser.id)) throw hasOne()
@@ -80,11 +86,11 @@ export class ProfileCarrier implements Carrier, SessionProfiles {
   }
 
   /** Attaching holds a connection to the database, and must leave some to others. */
-  turn(): Promise<Disposable> {
-    return this.#attaching.enter()
+  turn(signal?: AbortSignal): Promise<Disposable> {
+    return this.#attaching.enter(signal)
   }
 
-  async #find(projectId: string, request: ProfileRequest, { db, waits }: Looking): Promise<Asked> {
+  async #find(projectId: string, request: ProfileRequest, { db, waits, signal }: Looking): Promise<Asked> {
     const { id = '', name = '', save_changes = false, on_conflict = 'replace' } = request
     if ((id === '') === (name === ''))
       throw invalidInput('profile', 'must have an id or a name, and not both')
@@ -94,7 +100,7 @@ export class ProfileCarrier implements Carrier, SessionProfiles {
         : store.findProfileBy(db, projectId, 'id', id)
     let profile = await look()
     if (waits && profile?.is_saving) {
-      await this.#options.watch.whenSaved(profile.id)
+      await this.#options.watch.whenSaved(profile.id, signal)
       profile = await look()
     }
     if (!profile) throw absent(id || name)

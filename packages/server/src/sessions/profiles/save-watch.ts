@@ -22,20 +22,24 @@ export class SaveWatch {
     for (const wake of this.#waiting.get(profileId) ?? []) wake()
   }
 
-  /** Resolves when nothing is being saved into it, or after a while. */
-  async whenSaved(profileId: string): Promise<void> {
+  /** Resolves when nothing is being saved into it, or after a while; rejects when the signal fires first. */
+  async whenSaved(profileId: string, signal?: AbortSignal): Promise<void> {
     const deadline = performance.now() + MOST_WAIT_MS
     while ((await store.isBeingSaved(this.#db, profileId)) && performance.now() < deadline) {
-      await this.#next(profileId)
+      await this.#next(profileId, signal)
+      signal?.throwIfAborted()
     }
   }
 
-  async #next(profileId: string): Promise<void> {
+  async #next(profileId: string, signal: AbortSignal | undefined): Promise<void> {
     const woken = new AbortController()
     const wake = () => woken.abort()
+    if (signal?.aborted) return
+    signal?.addEventListener('abort', wake)
     const others = this.#waiting.get(profileId) ?? new Set()
     this.#waiting.set(profileId, others.add(wake))
     await pause(LOOK_EVERY_MS, woken.signal)
+    signal?.removeEventListener('abort', wake)
     others.delete(wake)
     if (others.size === 0 && this.#waiting.get(profileId) === others) this.#waiting.delete(profileId)
   }

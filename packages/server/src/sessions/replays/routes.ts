@@ -8,9 +8,7 @@ import type { ReplayService } from './service.ts'
 
 export function replayRoutes(replays: ReplayService): Route[] {
   return [
-    route(contract.startReplay, (call) =>
-      replays.start(callerOf(call), call.params.id, call.body, call.commit),
-    ),
+    route(contract.startReplay, (call) => replays.start(callerOf(call), call.params.id, call.body, call)),
     route(contract.listReplays, (call) => replays.list(callerOf(call), call.params.id)),
     route(contract.downloadReplay, (call) =>
       replays.download(callerOf(call), call.params.id, call.params.replay_id, call.headers.range),

@@ -15,7 +15,7 @@ import type { PlayedReplay } from '@berth/web/replay'
 import type { Blobs } from '../../platform/blobs/blobs.ts'
 import { CONTENT_KEY_BYTES, openContent } from '../../platform/blobs/sealed-content.ts'
 import type { ResizeGuard } from '../browsers/resize.ts'
-import type { BrowserService, Caller } from '../browsers/service.ts'
+import type { Act, BrowserService, Caller } from '../browsers/service.ts'
 import { awake, type Session } from '../browsers/session.ts'
 import type { BrowserRecord } from '../browsers/types.ts'
 import { crashPoint } from '../../platform/crash-point.ts'
@@ -69,9 +69,9 @@ export class ReplayService implements ResizeGuard {
     this.#options = options
   }
 
-  async start(caller: Caller, idOrName: string, body: StartReplayRequest, commit: Commit): Promise<Replay> {
+  async start(caller: Caller, idOrName: string, body: StartReplayRequest, act: Act): Promise<Replay> {
     const browser = await this.#options.browsers.find(caller, idOrName)
-    const replay = await this.#begin(browser, wanted(body, browser), commit)
+    const replay = await this.#begin(browser, wanted(body, browser), act)
     return this.#show(replay, caller.origin)
   }
 
@@ -81,8 +81,8 @@ export class ReplayService implements ResizeGuard {
     return wanted(record === true ? {} : record, { gpu }, 'record.')
   }
 
-  async recordFromStart(browser: BrowserRecord, options: Wanted): Promise<void> {
-    await this.#begin(browser, options, this.#commit)
+  async recordFromStart(browser: BrowserRecord, options: Wanted, signal?: AbortSignal): Promise<void> {
+    await this.#begin(browser, options, { commit: this.#commit, ...(signal && { signal }) })
   }
 
   async list(caller: Caller, idOrName: string): Promise<Replay[]> {
@@ -150,7 +150,7 @@ export class ReplayService implements ResizeGuard {
     return async () => {
       for (const replay of running) {
         const options = continued(replay)
-        if (options) await this.#begin(browser, options, this.#commit)
+        if (options) await this.#begin(browser, options, { commit: this.#commit })
       }
     }
   }
@@ -172,7 +172,7 @@ export class ReplayService implements ResizeGuard {
   readonly #commit: Commit = (work) => inTransaction(this.#options.pool, ({ db: tx }) => work(tx))
 
   /** The row first, then the recording, then the row says that there is one. */
-  async #begin(browser: BrowserRecord, options: Wanted, commit: Commit): Promise<ReplayRecord> {
+  async #begin(browser: BrowserRecord, options: Wanted, { commit, signal }: Act): Promise<ReplayRecord> {
     const { db, box, recordings, findSession } = this.#options
     const session = await findSession(browser.id)
     if (!session) throw new AppError('not_found', `Cannot find browser session "${browser.id}"`)
@@ -193,9 +193,11 @@ export class ReplayService implements ResizeGuard {
     const { framerate, maxDurationSeconds } = options
     const maxMs = maxDurationSeconds === null ? null : maxDurationSeconds * 1000
     try {
-      await awake(session, (agent) => startRecording(agent, { id, framerate, maxMs }))
+      await awake(session, (agent) => startRecording(agent, { id, framerate, maxMs }, { signal }))
       crashPoint('replay-started')
       const replay = await commit(async (tx) => {
+        // Nobody would know of the recording, nor end it.
+        signal?.throwIfAborted()
         const started = await store.markRecording(tx, id)
         if (!started) throw new AppError('conflict', 'Cannot record: the session has ended meanwhile')
         // Whichever server has the session collects it.
