@@ -1,5 +1,6 @@
-// What the agent is told when it starts. All of it comes from the server, which wrote it, so it is
-// read without checks; what comes later over the link is checked in api.ts.
+// What the agent is told when it starts, by its arguments and its environment; no other file reads
+// `process.env`. All of it comes from the server, which wrote it, so it is read without checks; what comes
+// later over the link is checked in api.ts.
 import { instancePaths, instancePorts, type AgentStart } from '@berth/contracts/link'
 
 /** For tests, which run the agent outside an instance. */
@@ -17,6 +18,10 @@ export interface Overrides {
 
 export interface Settings {
   readonly start: AgentStart
+  /** What the agent was started with; programs of the instance get it too. */
+  readonly environment: Readonly<Record<string, string>>
+  /** For uploads, until it is known where they go. */
+  readonly spool: string
   readonly linkSocket: string
   readonly egressSocket: string
   readonly home: string
@@ -37,8 +42,12 @@ export function readSettings(argv: readonly string[]): Settings {
   if (startText === undefined) throw new Error('Cannot start the agent: its argument is missing')
   const start = JSON.parse(startText) as AgentStart
   const overrides = JSON.parse(overridesText) as Overrides
+  // SAFETY: it has no undefined values; the type allows them for assignments only.
+  const environment = { ...process.env } as Record<string, string>
   return {
     start,
+    environment,
+    spool: environment['HOME'] ?? '/tmp',
     linkSocket: overrides.linkSocket ?? instancePaths.link,
     egressSocket: overrides.egressSocket ?? instancePaths.egress,
     home: overrides.home ?? instancePaths.home,

@@ -46,6 +46,7 @@ export class Controls {
       environment: programEnvironment(settings, chromium.displayName),
     })
     this.answer = controlRouter({
+      spool: settings.spool,
       operations: [
         ...fileOperations,
         ...extensionOperations(this.extensions),

@@ -13,6 +13,8 @@ export interface ControlCall {
   readonly body: unknown
   /** The request itself, for a body that is a stream. */
   readonly request: IncomingMessage
+  /** Directory for uploads, until it is known where they go. */
+  readonly spool: string
   /** Fires when nobody waits for the answer any more. */
   readonly signal: AbortSignal
 }

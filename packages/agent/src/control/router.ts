@@ -24,20 +24,22 @@ export type AnswerControl = (request: IncomingMessage, response: ServerResponse)
 
 export interface RouterOptions {
   readonly operations: readonly ControlOperation[]
+  /** Directory for uploads, until it is known where they go. */
+  readonly spool: string
   /** Called when it is known what to answer, before it is sent. */
   readonly onAnswer: (response: ServerResponse) => void
 }
 
-export function controlRouter({ operations, onAnswer }: RouterOptions): AnswerControl {
+export function controlRouter({ operations, spool, onAnswer }: RouterOptions): AnswerControl {
   const routes = operations.map((operation) => ({
     operation,
     pattern: new RegExp(`^/control${operation.path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`),
   }))
-  return (request, response) => answerControl({ routes, onAnswer }, request, response)
+  return (request, response) => answerControl({ routes, spool, onAnswer }, request, response)
 }
 
 async function answerControl(
-  { routes, onAnswer }: { routes: readonly Route[] } & Pick<RouterOptions, 'onAnswer'>,
+  { routes, spool, onAnswer }: { routes: readonly Route[] } & Omit<RouterOptions, 'operations'>,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -49,7 +51,7 @@ async function answerControl(
     if (!found) return sendJson(response, 404, { message: `Cannot ${request.method} ${pathname}` })
     const { operation, params } = found
     const body = operation.takesStream ? undefined : await readJson(request)
-    const call = { params, query: searchParams, body, request, signal: gone.signal }
+    const call = { params, query: searchParams, body, request, spool, signal: gone.signal }
     const result = await operation.handle(call)
     onAnswer(response)
     await send(response, result)

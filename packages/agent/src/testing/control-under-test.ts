@@ -26,7 +26,7 @@ export interface ControlUnderTest {
 
 export async function startControl(): Promise<ControlUnderTest> {
   const directory = mkdtempSync(join(tmpdir(), 'berth-control-'))
-  const answerControl = controlRouter({ operations: fileOperations, onAnswer: () => {} })
+  const answerControl = controlRouter({ operations: fileOperations, spool: directory, onAnswer: () => {} })
   const server = createServer((request, response) => void answerControl(request, response)).listen(
     0,
     '127.0.0.1',

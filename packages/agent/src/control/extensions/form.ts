@@ -3,7 +3,6 @@
 import { EXTENSION_NAME, MOST_EXTENSION_BYTES, MOST_EXTENSIONS } from '@berth/contracts/extension-limits'
 import { malformed, partsOf, readText } from '@berth/codecs/form'
 import { ControlError, type ControlCall } from '../operation.ts'
-import { spoolDirectory } from '../files/paths.ts'
 import { StagedFile } from '../files/staged-file.ts'
 import { bodyOf } from '../files/write.ts'
 
@@ -29,7 +28,7 @@ interface Incomplete {
   archive?: StagedFile
 }
 
-export async function readExtensionsForm({ request }: ControlCall): Promise<ExtensionsForm> {
+export async function readExtensionsForm({ request, spool }: ControlCall): Promise<ExtensionsForm> {
   using staged = new DisposableStack()
   const given = new Map<string, Incomplete>()
   const counts = { name: 0, zip_file: 0 }
@@ -41,7 +40,7 @@ export async function readExtensionsForm({ request }: ControlCall): Promise<Exte
     if (given.size > MOST_EXTENSIONS) throw malformed(`it has more than ${MOST_EXTENSIONS} extensions`)
     if (field === 'name' && one.name === undefined) one.name = checkedName(await readText(part))
     else if (field === 'zip_file' && !one.archive) {
-      one.archive = staged.use(StagedFile.create(spoolDirectory(), { for: part.name }))
+      one.archive = staged.use(StagedFile.create(spool, { for: part.name }))
       await one.archive.fill(bounded(part.content), { for: part.name })
     } else throw malformed(`"${part.name.slice(0, 200)}" is in it twice`)
   }

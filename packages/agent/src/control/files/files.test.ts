@@ -21,7 +21,6 @@ import { everythingIn, startControl } from '../../testing/control-under-test.ts'
 const control = await startControl()
 const { directory } = control
 const at = (name: string) => join(directory, name)
-process.env['HOME'] = directory
 
 const write = (path: string, body: string | Uint8Array<ArrayBuffer>, mode = '') =>
   control.send('PUT', `/fs/write_file?path=${encodeURIComponent(path)}${mode && `&mode=${mode}`}`, { body })

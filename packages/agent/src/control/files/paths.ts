@@ -56,8 +56,3 @@ const randomText = () => Math.random().toString(36).slice(2)
 export function isTemporary(name: string): boolean {
   return TEMPORARY.test(name)
 }
-
-/** For what comes before it is known where it goes. */
-export function spoolDirectory(): string {
-  return process.env['HOME'] ?? '/tmp'
-}

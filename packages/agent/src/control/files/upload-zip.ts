@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { malformed, partsOf, readText } from '@berth/codecs/form'
 import { ControlError, type ControlCall } from '../operation.ts'
 import { bytesOf, toBytePath, toText } from './byte-paths.ts'
-import { cleanPath, nearestDirectory, spoolDirectory, temporaryName } from './paths.ts'
+import { cleanPath, nearestDirectory, temporaryName } from './paths.ts'
 import { isMissing, refusalOf, refuse } from './refusal.ts'
 import { openRegular } from './regular-file.ts'
 import { checkRoom, StagedFile } from './staged-file.ts'
@@ -29,7 +29,7 @@ interface Form extends Disposable {
   readonly target: Target
 }
 
-async function readForm({ request }: ControlCall): Promise<Form> {
+async function readForm({ request, spool }: ControlCall): Promise<Form> {
   using staged = new DisposableStack()
   let archive: StagedFile | undefined
   let target: Target | undefined
@@ -37,7 +37,7 @@ async function readForm({ request }: ControlCall): Promise<Form> {
     if (part.name === 'dest_path' && !target) {
       target = await targetAt(cleanPath(await readText(part)))
     } else if (part.name === 'zip_file' && !archive) {
-      archive = staged.use(StagedFile.create(spoolDirectory(), { for: part.name }))
+      archive = staged.use(StagedFile.create(spool, { for: part.name }))
       await archive.fill(part.content, { for: part.name })
     } else throw malformed(`"${part.name.slice(0, 200)}" is not a field of it, or in it twice`)
   }

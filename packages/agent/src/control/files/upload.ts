@@ -2,7 +2,7 @@
 // ones files[][file] and files[][dest_path] in pairs, others still otherwise; parts come in any order.
 import { malformed, partsOf, readText } from '@berth/codecs/form'
 import type { ControlCall } from '../operation.ts'
-import { cleanPath, spoolDirectory } from './paths.ts'
+import { cleanPath } from './paths.ts'
 import { placeFor, StagedFile, type Place } from './staged-file.ts'
 import { bodyOf } from './write.ts'
 
@@ -18,7 +18,7 @@ interface Upload {
   path?: string
 }
 
-export async function upload({ request }: ControlCall): Promise<void> {
+export async function upload({ request, spool }: ControlCall): Promise<void> {
   using staged = new DisposableStack()
   const uploads = new Uploads()
   for await (const part of partsOf(bodyOf(request), request.headers['content-type'])) {
@@ -27,7 +27,7 @@ export async function upload({ request }: ControlCall): Promise<void> {
       one.path = cleanPath(await readText(part))
       continue
     }
-    const near = one.path === undefined ? spoolDirectory() : (await placeFor(one.path)).near
+    const near = one.path === undefined ? spool : (await placeFor(one.path)).near
     one.file = staged.use(StagedFile.create(near, { for: one.path ?? part.name }))
     await one.file.fill(part.content, { for: one.path ?? part.name })
   }
