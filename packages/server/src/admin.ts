@@ -1,13 +1,13 @@
 // Commands for the operator, run beside a running server or without one.
 import type { Pool } from 'pg'
-import { ConfigError, loadConfig } from './config/config.ts'
+import { ConfigError } from './config/config-error.ts'
+import { loadConfig, type Config } from './config/config.ts'
 import { insertOperatorKey } from './tenancy/api-keys/operator-key.ts'
 import { newKey } from './tenancy/api-keys/key.ts'
 import { announceChange } from './platform/database/changes.ts'
 import { openDatabase } from './platform/database/database.ts'
 import { joinStorage } from './platform/database/storage.ts'
 import type { Db } from './platform/database/schema.ts'
-import type { Config } from './config/config.ts'
 import { openLog } from './platform/log/logging.ts'
 import { Keyring } from './platform/secrets/keyring.ts'
 import { forgetOtherMasterKeys, registerMasterKeys, rewrapAll } from './platform/secrets/rotation.ts'
@@ -87,7 +87,7 @@ async function main([name]: readonly string[]): Promise<void> {
     process.exitCode = name === undefined || name === '--help' ? 0 : 1
     return
   }
-  const config = loadConfig(process.env)
+  const config = loadConfig()
   const { log } = openLog('silent')
   await using storage = await joinStorage(config, log)
   const database = openDatabase(storage.connection, { size: 2, log })

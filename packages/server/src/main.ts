@@ -1,7 +1,9 @@
 // The process: arguments, signals, exit codes. Everything else is in app.ts.
 import { closeInheritedDescriptors } from '@berth/kit/inherited-descriptors'
 import { startApp, type App } from './app.ts'
-import { ConfigError, helpText, loadConfig, type Config } from './config/config.ts'
+import { ConfigError } from './config/config-error.ts'
+import { loadConfig, type Config } from './config/config.ts'
+import { helpText } from './config/help.ts'
 import { openLog, type ServerLog } from './platform/log/logging.ts'
 import { goAhead } from './platform/priority.ts'
 import { welcome } from './welcome.ts'
@@ -14,7 +16,7 @@ async function main(args: readonly string[]): Promise<void> {
   if (args.length > 0)
     throw new ConfigError([`"${args[0]}" is not an option; settings are environment variables`])
   closeInheritedDescriptors()
-  const config = loadConfig(process.env)
+  const config = loadConfig()
   const serverLog = openLog(config.BERTH_LOG_LEVEL)
   process.on('exit', serverLog.flush)
   const starting = startApp(config, serverLog)

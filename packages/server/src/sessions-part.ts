@@ -63,6 +63,7 @@ import { ProfileService } from './sessions/profiles/service.ts'
 import { Vault } from './sessions/profiles/vault.ts'
 import type { VersionOptions } from './sessions/profiles/versions.ts'
 import { findDefaultProject } from './tenancy/projects/store.ts'
+import { Providers } from './sessions/proxies/providers.ts'
 import { proxyRoutes } from './sessions/proxies/routes.ts'
 import { ProxyService } from './sessions/proxies/service.ts'
 import { SessionProxies } from './sessions/proxies/session-proxies.ts'
@@ -157,7 +158,7 @@ export async function startSessions(options: {
     certificate: config.BERTH_TLS_CERT,
     onEvent: (sessionId, event) => telemetry.inbox.put(sessionId, event),
   })
-  const providers = config.BERTH_PROXY_PROVIDERS
+  const providers = new Providers(config.BERTH_PROXY_PROVIDERS)
   const upstreams = new ProxyUpstreams({ box, providers })
   const sessionProxies = new SessionProxies({ db, upstreams })
   const leaseSeconds = config.BERTH_LEASE_SECONDS

@@ -3,7 +3,7 @@
 import { copyFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { helpText } from '@berth/server/config/config'
+import { helpText } from '@berth/server/config/help'
 import { findProgram } from '@berth/server/instances/local/programs'
 import { tempDir } from '../../../tests/fixtures/server.ts'
 import { startSite, type Site } from '../../../tests/fixtures/site.ts'

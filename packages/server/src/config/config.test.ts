@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ConfigError, helpText, isLoopback, loadConfig } from './config.ts'
+import { ConfigError } from './config-error.ts'
+import { loadConfig } from './config.ts'
+import { helpText } from './help.ts'
+import { isLoopback } from './loopback.ts'
+import { groups, settings } from './settings/settings.ts'
 
 const refused = (env: Record<string, string>, pattern: RegExp) =>
   assert.throws(
@@ -45,7 +49,19 @@ test('loadConfig() tells of all wrong settings at once', () => {
 test('loadConfig() refuses an unknown BERTH_ variable and suggests the meant one', () => {
   refused({ BERTH_PROT: '80' }, /BERTH_PROT is not a setting; did you mean BERTH_PORT\?/)
   refused({ BERTH_COLOUR: 'blue' }, /BERTH_COLOUR is not a setting/)
-  refused({ BERTH_CRASH_AT: 'x' }, /BERTH_CRASH_AT is not a setting/)
+})
+
+test('loadConfig() takes the variables of tests in a test only', () => {
+  for (const name of ['BERTH_CRASH_AT', 'BERTH_FAKE_INSTANCES']) {
+    refused({ [name]: 'x' }, new RegExp(`${name} is not a setting`))
+    refused({ [name]: 'x', NODE_ENV: 'production' }, new RegExp(`${name} is not a setting`))
+    loadConfig({ [name]: 'x', NODE_ENV: 'test' })
+  }
+})
+
+test('loadConfig() keeps what programs of the host need of the environment, and nothing else', () => {
+  const env = { PATH: '/bin', HOME: '/root', SECRET: 'x' }
+  assert.deepEqual(loadConfig(env).hostEnvironment, { PATH: '/bin', HOME: '/root' })
 })
 
 test('loadConfig() refuses a weak key beyond loopback', () => {
@@ -63,8 +79,14 @@ test('loadConfig() does not repeat a password in its message', () => {
 
 test('helpText() explains every setting with its default', () => {
   const text = helpText()
-  for (const name of Object.keys(loadConfig({}))) assert.match(text, new RegExp(`^  ${name}$`, 'm'))
+  for (const name of Object.keys(settings)) assert.match(text, new RegExp(`^  ${name}$`, 'm'))
   assert.match(text, /BERTH_PORT\n.*\n +Default: 8080/)
+  assert.match(text, /BERTH_LEASE_SECONDS\n.*\n +Default: 20 seconds/)
+})
+
+test('every setting is in one group of the help text', () => {
+  const grouped = groups.flatMap((group) => Object.keys(group.settings))
+  assert.deepEqual(grouped, Object.keys(settings))
 })
 
 test('isLoopback() knows every loopback address', () => {

@@ -1,7 +1,7 @@
 // Named places where a test may kill the process, to see that nothing is left half-done.
-// Outside of tests this does nothing: config.ts refuses BERTH_CRASH_AT there.
-const target = process.env['NODE_ENV'] === 'test' ? process.env['BERTH_CRASH_AT'] : undefined
+// Outside of tests this does nothing, and the server refuses to start with BERTH_CRASH_AT.
+import { crashAt } from '../config/test-variables.ts'
 
 export function crashPoint(name: string): void {
-  if (target === name) process.kill(process.pid, 'SIGKILL')
+  if (crashAt === name) process.kill(process.pid, 'SIGKILL')
 }

@@ -8,11 +8,14 @@ export class Npm {
   /** As instances see it; undefined where the machine has none that they could see. */
   readonly program: string | undefined
   readonly #setting: URL | undefined
+  readonly #environment: NodeJS.ProcessEnv
   #asked: Promise<URL | undefined> | undefined
 
-  constructor({ registry }: { registry: URL | undefined }) {
+  /** In the environment it finds the settings that the operator made for it. */
+  constructor({ registry, environment }: { registry: URL | undefined; environment: NodeJS.ProcessEnv }) {
     this.program = findNpm()
     this.#setting = registry
+    this.#environment = environment
   }
 
   /** Undefined: there is no npm. Asked for once, and again when that failed. */
@@ -29,9 +32,8 @@ export class Npm {
 
   async #ask(): Promise<URL | undefined> {
     if (this.program === undefined) return undefined
-    const { PATH, HOME } = process.env
     const args = [this.program, 'config', 'get', 'registry']
-    const said = await run({ command: process.execPath, args, env: { PATH, HOME } })
+    const said = await run({ command: process.execPath, args, env: this.#environment })
     // Warnings may come before it.
     const urls = said.split('\n').flatMap((line) => URL.parse(line.trim()) ?? [])
     const registry = urls.findLast(({ protocol }) => /^https?:$/.test(protocol))

@@ -109,7 +109,7 @@ export class AppsPart {
     })
     this.#builder = new Builder({
       ...shared,
-      npm: new Npm({ registry: config.BERTH_NPM_REGISTRY }),
+      npm: new Npm({ registry: config.BERTH_NPM_REGISTRY, environment: config.hostEnvironment }),
       pythonIndex: config.BERTH_PYTHON_INDEX,
       mostBuiltBytes: config.BERTH_APP_DISK_MB * MB,
       onRunning: (record) => {

@@ -1,4 +1,4 @@
-// The entries of BERTH_EGRESS_ALLOW, which config.ts has checked: `10.0.0.0/8`, `fd00::1`,
+// The entries of BERTH_EGRESS_ALLOW, which config/ has checked: `10.0.0.0/8`, `fd00::1`,
 // `intranet.example:443`, `host.berth.internal:*`, `10.0.0.5:8080`.
 import { isIP } from 'node:net'
 import { parseCidr } from '@berth/kit/cidr'

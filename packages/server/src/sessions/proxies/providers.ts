@@ -3,27 +3,25 @@
 // {country} stands for what was asked for, and a part in [brackets] is left out where that is nothing.
 import {
   exitFieldNames,
-  managedProxyTypes,
-  proxyProtocols,
   type ExitField,
   type ManagedProxyType,
   type ProxyConfig,
-  type ProxyProtocol,
 } from '@berth/contracts/proxies'
+import {
+  STEALTH_DEFAULT,
+  type ProxyExit,
+  type ProxyProvider,
+  type ProxyProviders,
+} from '../../config/parsers/proxy-providers.ts'
 import type { UpstreamProxy } from '../../instances/egress/route.ts'
-import { readConnectTarget } from '../../instances/egress/target.ts'
 
-const ENTRY_FIELDS = ['url', 'username', 'password', 'ca_bundle', 'where']
-const STEALTH = 'stealth_default'
 const FIELD = new RegExp(`\\{(${exitFieldNames.join('|')})\\}`, 'gi')
 const OPTIONAL = /\[([^[\]]*)\]/g
-
-type Exit = Partial<Record<ExitField, string>>
 
 interface Entry {
   readonly proxy: UpstreamProxy
   /** What all of its exits have in common. */
-  readonly where: Exit
+  readonly where: ProxyExit
   readonly needed: ReadonlySet<ExitField>
   readonly possible: ReadonlySet<ExitField>
 }
@@ -31,27 +29,8 @@ interface Entry {
 export class Providers {
   readonly #entries: ReadonlyMap<string, readonly Entry[]>
 
-  private constructor(entries: ReadonlyMap<string, readonly Entry[]>) {
-    this.#entries = entries
-  }
-
-  static readonly none = new Providers(new Map())
-
-  /** Throws with what is wrong, and never with what is written: there are passwords in it. */
-  static parse(text: string): Providers {
-    const file = asObject(parseJson(text), 'it')
-    const entries = new Map<string, Entry[]>()
-    for (const [name, value] of Object.entries(file)) {
-      if (name !== STEALTH && !managedProxyTypes.includes(name as ManagedProxyType)) {
-        throw new Error(`"${name}" is none of ${[...managedProxyTypes, STEALTH].join(', ')}`)
-      }
-      const list: unknown[] = Array.isArray(value) ? value : [value]
-      entries.set(
-        name,
-        list.map((each, index) => readEntry(each, Array.isArray(value) ? `${name}[${index}]` : name)),
-      )
-    }
-    return new Providers(entries)
+  constructor(providers: ProxyProviders) {
+    this.#entries = new Map([...providers].map(([name, list]) => [name, list.map(toEntry)]))
   }
 
   has(type: ManagedProxyType): boolean {
@@ -65,7 +44,7 @@ export class Providers {
 
   /** What stealth sessions use that have no proxy of their own. */
   get stealthDefault(): UpstreamProxy | undefined {
-    return choose(this.#of(STEALTH), {})
+    return choose(this.#of(STEALTH_DEFAULT), {})
   }
 
   /** Why `find` finds nothing: a field that no entry knows, or not with this value; and those that are known. */
@@ -93,13 +72,26 @@ export class Providers {
   }
 }
 
-function exitOf(config: ProxyConfig): Exit {
+function toEntry({ where, ...proxy }: ProxyProvider): Entry {
+  const templates = `${proxy.username ?? ''} ${proxy.password ?? ''}`
+  const withoutOptional = templates.replaceAll(OPTIONAL, (part, inner: string) =>
+    fieldsIn(inner).length > 0 ? '' : part,
+  )
+  return {
+    proxy: { ...proxy, isOperators: true },
+    where,
+    needed: new Set(fieldsIn(withoutOptional)),
+    possible: new Set(fieldsIn(templates)),
+  }
+}
+
+function exitOf(config: ProxyConfig): ProxyExit {
   return Object.fromEntries(
     exitFieldNames.flatMap((name) => (config[name] === undefined ? [] : [[name, config[name]]])),
   )
 }
 
-function choose(entries: readonly Entry[], exit: Exit): UpstreamProxy | undefined {
+function choose(entries: readonly Entry[], exit: ProxyExit): UpstreamProxy | undefined {
   const names = Object.keys(exit) as ExitField[]
   const entry = entries.find(
     (each) =>
@@ -116,14 +108,14 @@ function choose(entries: readonly Entry[], exit: Exit): UpstreamProxy | undefine
   }
 }
 
-function takes({ where, possible }: Entry, name: ExitField, exit: Exit): boolean {
+function takes({ where, possible }: Entry, name: ExitField, exit: ProxyExit): boolean {
   const fixed = where[name]
   if (fixed !== undefined) return fixed.toLowerCase() === exit[name]?.toLowerCase()
   return possible.has(name)
 }
 
 /** {country} in small letters, {COUNTRY} in capitals, as the provider wants it. */
-function fill(template: string, values: Exit): string {
+function fill(template: string, values: ProxyExit): string {
   const fillAll = (text: string) =>
     text.replaceAll(FIELD, (_match, name: string) => {
       const value = values[name.toLowerCase() as ExitField] ?? ''
@@ -140,75 +132,4 @@ function fill(template: string, values: Exit): string {
 
 function fieldsIn(template: string): ExitField[] {
   return [...template.matchAll(FIELD)].map(([, name]) => name!.toLowerCase() as ExitField)
-}
-
-function readEntry(value: unknown, place: string): Entry {
-  const entry = asObject(value, place)
-  const unknown = Object.keys(entry).find((name) => !ENTRY_FIELDS.includes(name))
-  if (unknown !== undefined)
-    throw new Error(`${place} has "${unknown}", which is none of ${ENTRY_FIELDS.join(', ')}`)
-  const text = (name: string): string | undefined => {
-    const field = entry[name]
-    if (field === undefined || typeof field === 'string') return field
-    throw new Error(`${place}.${name} must be text`)
-  }
-  const username = text('username')
-  const password = text('password')
-  const caBundle = text('ca_bundle')
-  const templates = `${username ?? ''} ${password ?? ''}`
-  return {
-    proxy: {
-      ...readUrl(text('url'), `${place}.url`),
-      ...(username !== undefined && { username }),
-      ...(password !== undefined && { password }),
-      ...(caBundle !== undefined && { caBundle }),
-      isOperators: true,
-    },
-    where: readWhere(entry['where'], `${place}.where`),
-    needed: new Set(
-      fieldsIn(
-        templates.replaceAll(OPTIONAL, (part, inner: string) => (fieldsIn(inner).length > 0 ? '' : part)),
-      ),
-    ),
-    possible: new Set(fieldsIn(templates)),
-  }
-}
-
-function readUrl(text: string | undefined, place: string): Pick<UpstreamProxy, 'protocol' | 'host' | 'port'> {
-  const [, protocol, authority] = /^([a-z0-9]+):\/\/([^/]+)\/?$/.exec(text ?? '') ?? []
-  if (authority === undefined || !proxyProtocols.includes(protocol as ProxyProtocol)) {
-    throw new Error(`${place} must be like http://host:port, with one of ${proxyProtocols.join(', ')}`)
-  }
-  if (authority.includes('@')) throw new Error(`${place} must not have a user name; there are fields for it`)
-  try {
-    return { protocol: protocol as ProxyProtocol, ...readConnectTarget(authority) }
-  } catch (error) {
-    throw new Error(`${place} must have a host and a port`, { cause: error })
-  }
-}
-
-function readWhere(value: unknown, place: string): Exit {
-  const where: Exit = {}
-  for (const [name, each] of Object.entries(value === undefined ? {} : asObject(value, place))) {
-    if (!exitFieldNames.includes(name as ExitField) || typeof each !== 'string') {
-      throw new Error(`${place} must give text for some of ${exitFieldNames.join(', ')}`)
-    }
-    where[name as ExitField] = each
-  }
-  return where
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new Error('it is not JSON')
-  }
-}
-
-function asObject(value: unknown, place: string): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new Error(`${place} must be an object`)
-  }
-  return value as Record<string, unknown>
 }

@@ -1,0 +1,6 @@
+/** The server cannot start with these settings. The message lists every problem, one per line. */
+export class ConfigError extends Error {
+  constructor(problems: readonly string[]) {
+    super(`Cannot start: ${problems.join('\n              ')}\nRun npm start -- --help for every setting`)
+  }
+}

@@ -1,0 +1,28 @@
+// Settings that are right one by one and wrong together.
+import { createSecureContext } from 'node:tls'
+import { isLoopback } from './loopback.ts'
+import type { SettingValues } from './settings/settings.ts'
+
+const MIN_KEY_LENGTH_BEYOND_LOOPBACK = 24
+
+export function contradictions(values: SettingValues): string[] {
+  return [...tlsProblems(values), ...weakKeyProblems(values)]
+}
+
+function tlsProblems({ BERTH_TLS_CERT: cert, BERTH_TLS_KEY: key }: SettingValues): string[] {
+  if (Boolean(cert) !== Boolean(key)) return ['BERTH_TLS_CERT and BERTH_TLS_KEY must be set together']
+  if (!cert || !key) return []
+  try {
+    createSecureContext({ cert, key })
+    return []
+  } catch (error) {
+    return [`BERTH_TLS_CERT and BERTH_TLS_KEY do not work together: ${(error as Error).message}`]
+  }
+}
+
+function weakKeyProblems({ BERTH_API_KEY: key, BERTH_HOST: host }: SettingValues): string[] {
+  if (!key || key.length >= MIN_KEY_LENGTH_BEYOND_LOOPBACK || isLoopback(host)) return []
+  return [
+    `BERTH_API_KEY must have at least ${MIN_KEY_LENGTH_BEYOND_LOOPBACK} characters when BERTH_HOST is "${host}", but has ${key.length}`,
+  ]
+}

@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs'
+import { SettingError } from '../setting.ts'
+
+export const text = (value: string): string => value
+
+export function integer(min: number, max: number) {
+  return (value: string): number => {
+    const number = Number(value)
+    if (!/^\d+$/.test(value) || number < min || number > max) {
+      throw new SettingError(`must be a whole number from ${min} to ${max}, but is "${value}"`)
+    }
+    return number
+  }
+}
+
+export function oneOf<const V extends string>(...values: V[]) {
+  return (value: string): V => {
+    if (!values.includes(value as V)) {
+      throw new SettingError(`must be one of ${values.join(', ')}, but is "${value}"`)
+    }
+    return value as V
+  }
+}
+
+export function boolean(value: string): boolean {
+  return oneOf('true', 'false')(value) === 'true'
+}
+
+export function commaList(value: string): string[] {
+  return value
+    .split(',')
+    .map((item) => item.trim())
+    .filter(Boolean)
+}
+
+export function fileContent(path: string): Buffer | undefined {
+  if (!path) return undefined
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    throw new SettingError(`must name a readable file, but "${path}" gives ${(error as Error).message}`)
+  }
+}

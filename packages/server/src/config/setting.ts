@@ -1,0 +1,16 @@
+/** One row of the settings table. */
+export interface Setting<T> {
+  readonly default: string
+  /** What the value counts, such as seconds. `--help` shows it after the default. */
+  readonly unit?: string
+  readonly help: string
+  /** Throws a SettingError for a value that cannot be used. */
+  readonly parse: (value: string) => T
+  /** What `--help` shows as the default, where the real one is long or computed. */
+  readonly shownDefault?: string
+}
+
+export const setting = <T>(row: Setting<T>): Setting<T> => row
+
+/** The message continues the name of the setting: "must be …, but is …". */
+export class SettingError extends Error {}

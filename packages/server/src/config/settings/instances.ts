@@ -1,0 +1,52 @@
+import { boolean, integer } from '../parsers/basic.ts'
+import { setting } from '../setting.ts'
+
+export const instanceSettings = {
+  BERTH_WARM_HEADLESS: setting({
+    default: '1',
+    unit: 'instances',
+    parse: integer(0, 1000),
+    help: 'Headless instances kept warm, with a started browser.',
+  }),
+  BERTH_WARM_HEADFUL: setting({
+    default: '1',
+    unit: 'instances',
+    parse: integer(0, 1000),
+    help: 'Headful instances kept warm, with a started browser.',
+  }),
+  BERTH_EMPTY_INSTANCES: setting({
+    default: '1',
+    unit: 'instances',
+    parse: integer(0, 1000),
+    help: 'Instances kept ready without a browser, for when no warm one is left.',
+  }),
+  BERTH_SESSION_MEMORY_MB: setting({
+    default: '2048',
+    unit: 'MB',
+    parse: integer(256, 1_000_000),
+    help: 'Memory of a headless session, its files included; a headful one has twice as much.',
+  }),
+  BERTH_SESSION_DISK_MB: setting({
+    default: '1024',
+    unit: 'MB',
+    parse: integer(64, 1_000_000),
+    help: 'Size of the home directory of a session. It is kept in memory.',
+  }),
+  BERTH_SESSION_CPUS: setting({
+    default: '2',
+    unit: 'processors',
+    parse: integer(1, 1000),
+    help: 'Processors one session may use.',
+  }),
+  BERTH_SESSION_PROCESSES: setting({
+    default: '1024',
+    unit: 'processes and threads',
+    parse: integer(64, 1_000_000),
+    help: 'Processes and threads one session may have.',
+  }),
+  BERTH_ALLOW_WEAK_ISOLATION: setting({
+    default: 'false',
+    parse: boolean,
+    help: 'Run instances even where a layer of isolation is missing.',
+  }),
+}

@@ -1,0 +1,27 @@
+import { egressAllow } from '../parsers/networks.ts'
+import { proxyProviders } from '../parsers/proxy-providers.ts'
+import { requiredUrl, webUrls } from '../parsers/urls.ts'
+import { setting } from '../setting.ts'
+
+export const networkSettings = {
+  BERTH_EGRESS_ALLOW: setting({
+    default: '',
+    parse: egressAllow,
+    help: 'Comma list of private CIDRs or host:port that sessions may reach, e.g. host.berth.internal:3000.',
+  }),
+  BERTH_PROXY_PROVIDERS: setting({
+    default: '',
+    parse: proxyProviders,
+    help: 'JSON file with the upstreams behind datacenter, isp, residential and mobile proxies; the format is in packages/server/src/sessions/proxies/README.md.',
+  }),
+  BERTH_PROXY_CHECK_URLS: setting({
+    default: 'https://api.ipify.org,https://checkip.amazonaws.com',
+    parse: webUrls,
+    help: "Comma list of URLs that answer with the caller's address. A proxy check uses the first one that answers.",
+  }),
+  BERTH_CHROME_STORE_URL: setting({
+    default: 'https://clients2.google.com',
+    parse: requiredUrl,
+    help: 'Where extensions of the Chrome Web Store are fetched from. The egress rules apply, BERTH_EGRESS_ALLOW included.',
+  }),
+}

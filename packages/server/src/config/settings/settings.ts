@@ -1,0 +1,42 @@
+// The settings table: every setting of the server, one row each, grouped as `--help` shows them.
+import type { Setting } from '../setting.ts'
+import { appSettings } from './apps.ts'
+import { instanceSettings } from './instances.ts'
+import { limitSettings } from './limits.ts'
+import { loginSettings } from './logins.ts'
+import { networkSettings } from './network.ts'
+import { operatorSettings } from './operator.ts'
+import { serverSettings } from './server.ts'
+import { sessionSettings } from './sessions.ts'
+import { storageSettings } from './storage.ts'
+
+export const settings = {
+  ...serverSettings,
+  ...storageSettings,
+  ...operatorSettings,
+  ...limitSettings,
+  ...networkSettings,
+  ...instanceSettings,
+  ...sessionSettings,
+  ...appSettings,
+  ...loginSettings,
+}
+
+interface Group {
+  readonly title: string
+  readonly settings: Readonly<Record<string, Setting<unknown>>>
+}
+
+export const groups: readonly Group[] = [
+  { title: 'Server', settings: serverSettings },
+  { title: 'Storage', settings: storageSettings },
+  { title: 'First API key and its creator', settings: operatorSettings },
+  { title: 'Limits of the whole organisation', settings: limitSettings },
+  { title: 'Network of browser sessions', settings: networkSettings },
+  { title: 'Instances of browser sessions', settings: instanceSettings },
+  { title: 'Browser sessions', settings: sessionSettings },
+  { title: 'Apps', settings: appSettings },
+  { title: 'Auth connections', settings: loginSettings },
+]
+
+export type SettingValues = { [K in keyof typeof settings]: ReturnType<(typeof settings)[K]['parse']> }
