@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util'
 import { openApiDocument } from '@berth/contracts/openapi'
 import { operations } from '@berth/contracts/operations'
 import { assembled } from './lib/assembly.ts'
+import { DATABASE_TYPES, databaseTypes } from './lib/database-types.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -13,10 +14,12 @@ const { values: options } = parseArgs({ options: { check: { type: 'boolean', def
 const png = 'packages/codecs/src/png'
 
 /** What each is to be, given what it is; undefined: something else, which is not made for a check. */
-const files: Record<string, (current: string | undefined) => string | undefined> = {
+type Generate = (current: string | undefined) => string | undefined | Promise<string | undefined>
+const files: Record<string, Generate> = {
   'openapi.json': () => `${JSON.stringify(openApiDocument(operations), null, 2)}\n`,
   [`${png}/rows-wasm.ts`]: (current) =>
     assembled(join(root, png, 'rows.as'), { name: 'ROWS_WASM', current, isCheck: options.check }),
+  [DATABASE_TYPES]: (current) => databaseTypes(current, { isCheck: options.check }),
 }
 
 function contentOf(path: string): string | undefined {
@@ -31,7 +34,7 @@ function contentOf(path: string): string | undefined {
 for (const [name, generate] of Object.entries(files)) {
   const path = join(root, name)
   const current = contentOf(path)
-  const wanted = generate(current)
+  const wanted = await generate(current)
   if (wanted === current) continue
   if (options.check || wanted === undefined) {
     console.error(`${name} is not up to date; run npm run generate and commit the result`)

@@ -1,5 +1,6 @@
-// The tables as Kysely sees them. The migrations beside this file are what really makes them.
-import type { ColumnType, Generated, GeneratedAlways, Kysely } from 'kysely'
+// The tables as Kysely sees them. generated-tables.ts has their columns, made from the migrations by
+// `npm run generate`; here is what PostgreSQL does not know of them.
+import type { ColumnType, GeneratedAlways, Kysely } from 'kysely'
 import type { AppAction } from '@berth/contracts/apps'
 import type { ConnectionStatus, FlowStatus, FlowStep, FlowType } from '@berth/contracts/auth-connections'
 import type { CreateBrowserRequest, EndReason } from '@berth/contracts/browsers'
@@ -14,14 +15,8 @@ import type { ReplayEnd } from '@berth/contracts/replays'
 import type { TelemetryRequest } from '@berth/contracts/telemetry'
 import type { Category } from '@berth/contracts/telemetry-events'
 import type { Question, Requirement } from '@berth/login/run'
-
-/** Read as the API writes it, see time.ts. */
-type Time = ColumnType<string, string | Date, string | Date>
-/** Set by the database when a row is made. */
-type TimeOfMaking = ColumnType<string, string | Date | undefined, string | Date>
-
-/** Set once, by the database or by us, and never changed. */
-type Fixed<T> = ColumnType<T, T, never>
+import type { Refined } from './column-types.ts'
+import type { DB } from './generated-tables.ts'
 
 /** What each browser of a pool is asked for; the rest of such a request is the pool's, or the lease's. */
 export type PooledBrowserRequest = Pick<
@@ -37,522 +32,231 @@ export type PooledBrowserRequest = Pick<
   | 'chrome_policy'
 >
 
-interface OrganizationTable {
-  id: Fixed<string>
-  default_project_max_concurrent_sessions: number | null
-  created_at: TimeOfMaking
+/** Columns whose values are fewer than their type in the database allows. They stay nullable where they are. */
+type ColumnValues = Checked<{
+  projects: {
+    status: ProjectStatus
+  }
+  audit_logs: {
+    id: GeneratedAlways<string>
+    timestamp: ColumnType<string, Date, never>
+  }
+  browsers: {
+    tags: Record<string, string>
+    end_reason: EndReason
+    /** Null: nothing is captured. */
+    telemetry: Category[]
+    profile_on_conflict: ConflictRule
+    profile_save: SaveState
+  }
+  proxies: {
+    type: ProxyType
+    protocol: ProxyProtocol
+    /** Without what is secret. */
+    config: ProxyConfig
+    status: ProxyStatus
+  }
+  browser_pools: {
+    browser: PooledBrowserRequest
+    telemetry: Category[]
+  }
+  pool_waiters: {
+    id: GeneratedAlways<string>
+  }
+  profile_versions: {
+    source: VersionSource
+  }
+  telemetry_inbox: {
+    id: GeneratedAlways<string>
+    event: unknown
+  }
+  replays: {
+    state: 'starting' | 'recording' | 'finishing' | 'ready' | 'failed'
+    end_reason: ReplayEnd
+  }
+  deployments: {
+    status: DeploymentStatus
+    source_type: 'file' | 'github'
+    runtime: 'node' | 'python'
+  }
+  app_versions: {
+    actions: AppAction[]
+  }
+  invocations: {
+    status: InvocationStatus
+  }
+  app_events: {
+    kind: 'log' | 'deployment_state' | 'app_version_summary' | 'invocation_state'
+  }
+  credential_providers: {
+    provider_type: ProviderType
+  }
+  auth_connections: {
+    status: ConnectionStatus
+    credential: CredentialReference
+    telemetry: TelemetryRequest
+    telemetry_age: 'opt-in' | 'opt-out'
+    requirements: Requirement[]
+  }
+  auth_flows: {
+    type: FlowType
+    status: FlowStatus
+    step: FlowStep
+    telemetry: TelemetryRequest
+    telemetry_age: 'opt-in' | 'opt-out'
+    question: Question
+  }
+  auth_checks: {
+    result: 'in' | 'out' | 'inconclusive'
+    previous_status: ConnectionStatus
+  }
+}>
+
+/** Columns that are set when a row is made, and never updated. */
+type SetOnce = CheckedNames<{
+  organization: 'id'
+  projects: 'id'
+  api_keys:
+    | 'id'
+    | 'public_id'
+    | 'secret_hash'
+    | 'masked_key'
+    | 'project_id'
+    | 'created_by_id'
+    | 'created_by_name'
+    | 'created_by_email'
+    | 'lifetime_days'
+  audit_logs:
+    | 'project_id'
+    | 'key_id'
+    | 'request_id'
+    | 'service'
+    | 'auth_strategy'
+    | 'user_id'
+    | 'email'
+    | 'status'
+    | 'method'
+    | 'path'
+    | 'route'
+    | 'domain'
+    | 'duration_ms'
+    | 'client_ip'
+    | 'user_agent'
+  idempotency_keys: 'scope' | 'key'
+  master_keys: 'kid'
+  blobs: 'id' | 'kind' | 'sha256' | 'size_bytes'
+  servers: 'id'
+  browsers:
+    | 'project_id'
+    | 'headless'
+    | 'stealth'
+    | 'gpu'
+    | 'kiosk_mode'
+    | 'standby_after_seconds'
+    | 'locale'
+    | 'timezone'
+    | 'has_chrome_policy'
+    | 'server_id'
+    | 'pool_id'
+  proxies: 'id' | 'project_id' | 'type' | 'protocol' | 'bypass_hosts' | 'config'
+  browser_pools: 'id' | 'project_id'
+  pool_waiters: 'pool_id'
+  profiles: 'id' | 'project_id'
+  profile_versions:
+    | 'id'
+    | 'profile_id'
+    | 'number'
+    | 'source'
+    | 'based_on'
+    | 'conflicts_with'
+    | 'browser_id'
+    | 'blob_id'
+    | 'size_bytes'
+    | 'packed_bytes'
+  telemetry_sessions: 'session_id'
+  telemetry_segments: 'session_id'
+  telemetry_inbox: 'session_id' | 'event'
+  replays:
+    | 'id'
+    | 'project_id'
+    | 'browser_id'
+    | 'server_id'
+    | 'continues_id'
+    | 'framerate'
+    | 'max_duration_seconds'
+  extensions:
+    | 'id'
+    | 'project_id'
+    | 'name'
+    | 'sha256'
+    | 'size_bytes'
+    | 'archive_bytes'
+    | 'manifest_name'
+    | 'manifest_version'
+  browser_policies: 'browser_id' | 'size_bytes'
+  deployments:
+    | 'id'
+    | 'project_id'
+    | 'version'
+    | 'is_forced'
+    | 'entrypoint'
+    | 'source_type'
+    | 'source_url'
+    | 'source_ref'
+    | 'source_path'
+    | 'source_checksum'
+    | 'env_names'
+    | 'api_key_id'
+    | 'server_id'
+  app_versions: 'id' | 'project_id' | 'deployment_id' | 'app_name' | 'version' | 'actions'
+  invocations:
+    | 'id'
+    | 'project_id'
+    | 'deployment_id'
+    | 'app_name'
+    | 'version'
+    | 'action_name'
+    | 'timeout_seconds'
+    | 'payload'
+  app_events: 'deployment_id' | 'invocation_id' | 'kind' | 'payload'
+  app_instances: 'instance_id' | 'deployment_id' | 'server_id'
+  credentials: 'id' | 'project_id' | 'domain'
+  credential_providers: 'id' | 'provider_type'
+  auth_connections: 'id' | 'project_id' | 'domain' | 'profile_id'
+  auth_flows: 'id' | 'connection_id' | 'type' | 'proxy_id' | 'is_recorded' | 'telemetry' | 'telemetry_age'
+  auth_checks: 'id' | 'connection_id' | 'result' | 'reason' | 'previous_status' | 'browser_id' | 'replay_id'
+  service_secrets: 'name'
+}>
+
+// Both refuse names of tables and columns that do not exist.
+type Checked<Values extends { [T in keyof Values]: T extends keyof DB ? Known<Values[T], DB[T]> : never }> =
+  Values
+type Known<Values, Table> = { [Column in keyof Values]: Column extends keyof Table ? Values[Column] : never }
+type CheckedNames<Names extends { [T in keyof Names]: T extends keyof DB ? keyof DB[T] : never }> = Names
+
+export type Tables = {
+  [T in keyof DB]: Refined<
+    DB[T],
+    T extends keyof ColumnValues ? ColumnValues[T] : unknown,
+    T extends keyof SetOnce ? SetOnce[T] : never
+  >
 }
 
-interface ProjectsTable {
-  id: Fixed<string>
-  name: string
-  status: Generated<ProjectStatus>
-  is_default: Generated<boolean>
-  max_concurrent_sessions: number | null
-  max_concurrent_invocations: number | null
-  max_pooled_sessions: number | null
-  created_at: TimeOfMaking
-  updated_at: TimeOfMaking
-  deleted_at: Time | null
-}
-
-interface ApiKeysTable {
-  id: Fixed<string>
-  public_id: Fixed<string>
-  secret_hash: Fixed<Buffer>
-  masked_key: Fixed<string>
-  name: string
-  project_id: Fixed<string | null>
-  created_by_id: Fixed<string>
-  created_by_name: Fixed<string | null>
-  created_by_email: Fixed<string>
-  lifetime_days: Fixed<number | null>
-  created_at: TimeOfMaking
-  expires_at: Time | null
-  deleted_at: Time | null
-  is_of_deployment: Generated<boolean>
-}
-
-export interface AuditLogsTable {
-  id: GeneratedAlways<string>
-  timestamp: ColumnType<string, Date, never>
-  project_id: Fixed<string | null>
-  key_id: Fixed<string>
-  request_id: Fixed<string>
-  service: Fixed<string>
-  auth_strategy: Fixed<string>
-  user_id: Fixed<string>
-  email: Fixed<string>
-  status: Fixed<number>
-  method: Fixed<string>
-  path: Fixed<string>
-  route: Fixed<string>
-  domain: Fixed<string>
-  duration_ms: Fixed<number>
-  client_ip: Fixed<string>
-  user_agent: Fixed<string>
-}
-
-interface IdempotencyKeysTable {
-  scope: Fixed<string>
-  key: Fixed<string>
-  request_hash: Buffer
-  status: number | null
-  /** The answer, sealed; null when it was too large to keep. */
-  response: Buffer | null
-  created_at: TimeOfMaking
-}
-
-interface MasterKeysTable {
-  kid: Fixed<string>
-  created_at: TimeOfMaking
-}
-
-interface BlobsTable {
-  id: Fixed<string>
-  kind: Fixed<string>
-  sha256: Fixed<string>
-  size_bytes: Fixed<string>
-  created_at: TimeOfMaking
-}
-
-interface ServersTable {
-  id: Fixed<string>
-  started_at: TimeOfMaking
-  seen_at: TimeOfMaking
-  /** Where other servers reach it; null until it listens. */
-  address: string | null
-}
-
-export interface BrowsersTable {
-  id: string
-  project_id: Fixed<string>
-  name: string | null
-  tags: ColumnType<Record<string, string>, string, string>
-  headless: Fixed<boolean>
-  stealth: Fixed<boolean>
-  gpu: Fixed<boolean>
-  kiosk_mode: Fixed<boolean>
-  timeout_seconds: number
-  standby_after_seconds: Fixed<number | null>
-  viewport_width: number
-  viewport_height: number
-  viewport_refresh_rate: number
-  start_url: string | null
-  /** Null: what an instance has by itself. */
-  locale: Fixed<string | null>
-  timezone: Fixed<string | null>
-  has_chrome_policy: Fixed<boolean>
-  is_starting: Generated<boolean>
-  server_id: Fixed<string>
-  instance_id: string | null
-  /** A bigint, which the driver gives as text. */
-  uptime_ms: Generated<string>
-  created_at: TimeOfMaking
-  deleted_at: Time | null
-  end_reason: EndReason | null
-  /** Null: nothing is captured. */
-  telemetry: Category[] | null
-  /** Grows with every change of it. */
-  telemetry_version: Generated<number>
-  proxy_id: string | null
-  is_default_proxy_disabled: Generated<boolean>
-  /** Grows with every change of the two; the server that has the session says which one it has seen to. */
-  proxy_version: Generated<number>
-  proxy_applied_version: Generated<number>
-  pool_id: Fixed<string | null>
-  /** That of its pool, to be shown and found by. */
-  pool_name: string | null
-  /** Grows whenever a browser of a pool passes into other hands. */
-  tenure: Generated<number>
-  /** Null: it waits in its pool, or has none. */
-  leased_at: Time | null
-  released_at: Time | null
-  profile_id: string | null
-  /** That it began with, or was last saved as. */
-  profile_version: number | null
-  profile_save_changes: Generated<boolean>
-  profile_on_conflict: ConflictRule | null
-  profile_save: SaveState | null
-  profile_saved_version: number | null
-  profile_save_message: string | null
-  invocation_id: string | null
-}
-
-export interface ProxiesTable {
-  id: Fixed<string>
-  project_id: Fixed<string>
-  name: string | null
-  type: Fixed<ProxyType>
-  protocol: Fixed<ProxyProtocol>
-  bypass_hosts: Fixed<string[]>
-  /** Without what is secret. */
-  config: ColumnType<ProxyConfig, string, never>
-  /** Sealed. */
-  credentials: Buffer | null
-  ca_bundle: string | null
-  status: ProxyStatus | null
-  ip_address: string | null
-  last_checked: Time | null
-  created_at: TimeOfMaking
-  deleted_at: Time | null
-}
-
-export interface BrowserPoolsTable {
-  id: Fixed<string>
-  project_id: Fixed<string>
-  name: string | null
-  size: number
-  fill_rate_per_minute: number
-  timeout_seconds: number
-  refresh_on_profile_update: boolean
-  browser: ColumnType<PooledBrowserRequest, string, string>
-  sealed_policy: Buffer | null
-  telemetry: Category[] | null
-  profile_id: string | null
-  extension_ids: string[]
-  created_at: TimeOfMaking
-  deleted_at: Time | null
-}
-
-interface PoolWaitersTable {
-  id: GeneratedAlways<string>
-  pool_id: Fixed<string>
-  alive_until: Time
-}
-
-export interface ProfilesTable {
-  id: Fixed<string>
-  project_id: Fixed<string>
-  name: string | null
-  current_version: number | null
-  last_version: Generated<number>
-  created_at: TimeOfMaking
-  updated_at: TimeOfMaking
-  last_used_at: Time | null
-  deleted_at: Time | null
-}
-
-export interface ProfileVersionsTable {
-  id: Fixed<string>
-  profile_id: Fixed<string>
-  number: Fixed<number>
-  source: Fixed<VersionSource>
-  based_on: Fixed<number | null>
-  conflicts_with: Fixed<number | null>
-  browser_id: Fixed<string | null>
-  sealed_key: Buffer
-  blob_id: Fixed<string>
-  /** Bigints, which the driver gives as text. */
-  size_bytes: Fixed<string>
-  packed_bytes: Fixed<string>
-  created_at: TimeOfMaking
-}
-
-/** A bigint, which the driver gives as text. */
-type BigNumber = ColumnType<string, string | number | undefined, string | number>
-type MaybeBigNumber = ColumnType<string | null, string | number | null | undefined, string | number | null>
-
-interface TelemetrySessionsTable {
-  session_id: Fixed<string>
-  sealed_key: Buffer
-  last_seq: BigNumber
-  agent_position: BigNumber
-  stored_bytes: BigNumber
-  created_at: TimeOfMaking
-  ended_at: Time | null
-}
-
-interface TelemetrySegmentsTable {
-  session_id: Fixed<string>
-  first_seq: BigNumber
-  last_seq: BigNumber
-  first_ts: BigNumber
-  last_ts: BigNumber
-  categories: number
-  payload: Buffer
-  created_at: TimeOfMaking
-}
-
-interface TelemetryInboxTable {
-  id: GeneratedAlways<string>
-  session_id: Fixed<string>
-  event: ColumnType<unknown, string, never>
-  created_at: TimeOfMaking
-}
-
-export interface ReplaysTable {
-  id: Fixed<string>
-  project_id: Fixed<string>
-  browser_id: Fixed<string>
-  server_id: Fixed<string>
-  continues_id: Fixed<string | null>
-  framerate: Fixed<number>
-  max_duration_seconds: Fixed<number | null>
-  state: Generated<'starting' | 'recording' | 'finishing' | 'ready' | 'failed'>
-  end_reason: ReplayEnd | null
-  created_at: TimeOfMaking
-  started_at: Time | null
-  finished_at: Time | null
-  sealed_key: Buffer
-  chapters: Buffer | null
-  blob_id: string | null
-  /** Bigints, which the driver gives as text. */
-  size_bytes: string | null
-  duration_ms: string | null
-  lost_ms: Generated<string>
-}
-
-export interface ExtensionsTable {
-  id: Fixed<string>
-  project_id: Fixed<string>
-  name: Fixed<string | null>
-  sha256: Fixed<string>
-  /** Bigints, which the driver gives as text. */
-  size_bytes: Fixed<string>
-  archive_bytes: Fixed<string>
-  manifest_name: Fixed<string>
-  manifest_version: Fixed<string>
-  blob_id: string | null
-  sealed_key: Buffer
-  created_at: TimeOfMaking
-  last_used_at: Time | null
-  deleted_at: Time | null
-}
-
-interface BrowserPoliciesTable {
-  browser_id: Fixed<string>
-  sealed: Buffer
-  size_bytes: Fixed<number>
-}
-
-export interface DeploymentsTable {
-  id: Fixed<string>
-  project_id: Fixed<string>
-  status: Generated<DeploymentStatus>
-  status_reason: string | null
-  version: Fixed<string>
-  is_forced: Fixed<boolean>
-  entrypoint: Fixed<string>
-  source_type: Fixed<'file' | 'github'>
-  source_url: Fixed<string | null>
-  source_ref: Fixed<string | null>
-  source_path: Fixed<string | null>
-  source_checksum: Fixed<string | null>
-  sealed_key: Buffer
-  env_names: Fixed<string[]>
-  secrets: Buffer
-  api_key_id: Fixed<string>
-  source_blob_id: string | null
-  source_bytes: MaybeBigNumber
-  built_blob_id: string | null
-  built_bytes: MaybeBigNumber
-  runtime: 'node' | 'python' | null
-  server_id: Fixed<string>
-  attempts: Generated<number>
-  superseded_by: string | null
-  last_event: BigNumber
-  queued_at: TimeOfMaking
-  created_at: TimeOfMaking
-  updated_at: Time | null
-}
-
-interface AppVersionsTable {
-  id: Fixed<string>
-  project_id: Fixed<string>
-  deployment_id: Fixed<string>
-  app_name: Fixed<string>
-  version: Fixed<string>
-  actions: ColumnType<AppAction[], string, never>
-  created_at: TimeOfMaking
-  ended_at: Time | null
-}
-
-export interface InvocationsTable {
-  id: Fixed<string>
-  project_id: Fixed<string>
-  deployment_id: Fixed<string>
-  app_name: Fixed<string>
-  version: Fixed<string>
-  action_name: Fixed<string>
-  status: Generated<InvocationStatus>
-  status_reason: string | null
-  timeout_seconds: Fixed<number>
-  payload: Fixed<Buffer | null>
-  output: Buffer | null
-  server_id: string | null
-  instance_id: string | null
-  last_record: BigNumber
-  started_ns: BigNumber
-  queued_at: TimeOfMaking
-  created_at: TimeOfMaking
-  finished_at: Time | null
-}
-
-interface AppEventsTable {
-  deployment_id: Fixed<string>
-  seq: BigNumber
-  invocation_id: Fixed<string | null>
-  kind: Fixed<'log' | 'deployment_state' | 'app_version_summary' | 'invocation_state'>
-  payload: Fixed<Buffer>
-  created_at: TimeOfMaking
-}
-
-interface AppInstancesTable {
-  instance_id: Fixed<string>
-  deployment_id: Fixed<string>
-  server_id: Fixed<string>
-  is_set_up: Generated<boolean>
-  created_at: TimeOfMaking
-}
-
-export interface CredentialsTable {
-  id: Fixed<string>
-  project_id: Fixed<string>
-  name: string
-  domain: Fixed<string>
-  sso_provider: string | null
-  /** Both sealed. */
-  sealed_values: Buffer | null
-  sealed_totp: Buffer | null
-  created_at: TimeOfMaking
-  updated_at: TimeOfMaking
-  deleted_at: Time | null
-}
-
-export interface CredentialProvidersTable {
-  id: Fixed<string>
-  name: string
-  provider_type: Fixed<ProviderType>
-  server_url: string | null
-  /** Null: it was deleted. */
-  sealed_token: Buffer | null
-  is_enabled: Generated<boolean>
-  priority: number
-  cache_ttl_seconds: number
-  created_at: TimeOfMaking
-  updated_at: TimeOfMaking
-  deleted_at: Time | null
-}
-
-export interface AuthConnectionsTable {
-  id: Fixed<string>
-  project_id: Fixed<string>
-  domain: Fixed<string>
-  profile_id: Fixed<string>
-  status: Generated<ConnectionStatus>
-  allowed_domains: string[]
-  login_url: string | null
-  learned_login_url: string | null
-  post_login_url: string | null
-  credential: ColumnType<CredentialReference | null, string | null, string | null>
-  proxy_id: string | null
-  save_credentials: boolean
-  record_session: boolean
-  health_checks: boolean
-  health_check_interval: number
-  auto_reauth: boolean
-  telemetry: ColumnType<TelemetryRequest | null, string | null, string | null>
-  telemetry_age: 'opt-in' | 'opt-out'
-  /** Sealed. */
-  memory: Buffer | null
-  has_plan: Generated<boolean>
-  requirements: Requirement[] | null
-  sso_provider: string | null
-  last_success_at: Time | null
-  last_auth_check_at: Time | null
-  is_reauth_stopped: Generated<boolean>
-  next_check_at: Time | null
-  checked_by: string | null
-  checked_until: Time | null
-  flow_id: string | null
-  created_at: TimeOfMaking
-  deleted_at: Time | null
-}
-
-export interface AuthFlowsTable {
-  id: Fixed<string>
-  connection_id: Fixed<string>
-  type: Fixed<FlowType>
-  status: Generated<FlowStatus>
-  step: Generated<FlowStep>
-  version: Generated<number>
-  server_id: string
-  expires_at: Time
-  deadline_at: Time
-  proxy_id: Fixed<string | null>
-  is_recorded: Fixed<boolean>
-  telemetry: ColumnType<TelemetryRequest | null, string | null, never>
-  telemetry_age: Fixed<'opt-in' | 'opt-out'>
-  handoff_hash: Buffer | null
-  /** Sealed, as are the submission and the outcome. */
-  handoff_code: Buffer | null
-  question: ColumnType<Question | null, string | null, string | null>
-  submission: Buffer | null
-  outcome: Buffer | null
-  browser_id: string | null
-  replay_id: string | null
-  telemetry_captured: Generated<boolean>
-  website_error: string | null
-  error_code: string | null
-  error_message: string | null
-  sso_provider: string | null
-  created_at: TimeOfMaking
-  updated_at: TimeOfMaking
-  finished_at: Time | null
-}
-
-export interface AuthChecksTable {
-  id: Fixed<string>
-  connection_id: Fixed<string>
-  result: Fixed<'in' | 'out' | 'inconclusive'>
-  reason: Fixed<string>
-  previous_status: Fixed<ConnectionStatus>
-  browser_id: Fixed<string | null>
-  replay_id: Fixed<string | null>
-  telemetry_captured: Generated<boolean>
-  created_at: TimeOfMaking
-}
-
-interface ServiceSecretsTable {
-  name: Fixed<string>
-  sealed: Buffer
-  created_at: TimeOfMaking
-}
-
-export interface Tables {
-  servers: ServersTable
-  browsers: BrowsersTable
-  browser_pools: BrowserPoolsTable
-  pool_waiters: PoolWaitersTable
-  profiles: ProfilesTable
-  profile_versions: ProfileVersionsTable
-  service_secrets: ServiceSecretsTable
-  organization: OrganizationTable
-  projects: ProjectsTable
-  api_keys: ApiKeysTable
-  audit_logs: AuditLogsTable
-  idempotency_keys: IdempotencyKeysTable
-  master_keys: MasterKeysTable
-  telemetry_sessions: TelemetrySessionsTable
-  telemetry_segments: TelemetrySegmentsTable
-  telemetry_inbox: TelemetryInboxTable
-  blobs: BlobsTable
-  extensions: ExtensionsTable
-  browser_policies: BrowserPoliciesTable
-  replays: ReplaysTable
-  proxies: ProxiesTable
-  credentials: CredentialsTable
-  credential_providers: CredentialProvidersTable
-  deployments: DeploymentsTable
-  app_versions: AppVersionsTable
-  invocations: InvocationsTable
-  app_events: AppEventsTable
-  app_instances: AppInstancesTable
-  auth_connections: AuthConnectionsTable
-  auth_flows: AuthFlowsTable
-  auth_checks: AuthChecksTable
-}
+export type AuditLogsTable = Tables['audit_logs']
+export type BrowsersTable = Tables['browsers']
+export type ProxiesTable = Tables['proxies']
+export type BrowserPoolsTable = Tables['browser_pools']
+export type ProfilesTable = Tables['profiles']
+export type ProfileVersionsTable = Tables['profile_versions']
+export type ReplaysTable = Tables['replays']
+export type ExtensionsTable = Tables['extensions']
+export type DeploymentsTable = Tables['deployments']
+export type InvocationsTable = Tables['invocations']
+export type CredentialsTable = Tables['credentials']
+export type CredentialProvidersTable = Tables['credential_providers']
+export type AuthConnectionsTable = Tables['auth_connections']
+export type AuthFlowsTable = Tables['auth_flows']
+export type AuthChecksTable = Tables['auth_checks']
 
 /** The pool, or a transaction of it: stores do not care which. */
 export type Db = Kysely<Tables>
