@@ -4,12 +4,9 @@ import { after, describe, test } from 'node:test'
 import { Client } from 'pg'
 import type { BrowserPool } from '@berth/contracts/browser-pools'
 import { newId } from '@berth/kit/ids'
-import { PoolPolicies } from '@berth/server/sessions/pools/policies'
-import { PoolService } from '@berth/server/sessions/pools/service'
+import { refreshPoolsOf } from '@berth/server/sessions/pools/refresh'
 import { insertPool } from '@berth/server/sessions/pools/store'
 import { insertProject } from '@berth/server/tenancy/projects/store'
-import { Keyring } from '@berth/server/platform/secrets/keyring'
-import { SealedBox } from '@berth/server/platform/secrets/sealed-box'
 import { CdpClient, Refused } from '../fixtures/cdp.ts'
 import { startDatabase } from '../fixtures/database.ts'
 import { eventually } from '../fixtures/host.ts'
@@ -500,17 +497,7 @@ function viewportOf(session: object): object {
 }
 
 test('a saved profile makes waiting browsers of its pools anew, if they want that', async (t) => {
-  const { db, pool } = await startDatabase(t)
-  const ring = await Keyring.open({ dataDir: '', fromSetting: [Buffer.alloc(32, 9)] })
-  const service = new PoolService({
-    db,
-    pool,
-    browsers: { plan: () => Promise.reject(new Error('not asked for')) },
-    policies: new PoolPolicies(new SealedBox(ring)),
-    ceilings: { maxSessions: 10, maxPooledSessions: 10 },
-    holdProxy: () => Promise.reject(new Error('not asked for')),
-    defaultProject: () => Promise.reject(new Error('not asked for')),
-  })
+  const { db } = await startDatabase(t)
   const [mine, theirs] = [await insertProject(db, 'Mine'), await insertProject(db, 'Theirs')]
   await db.insertInto('servers').values({ id: 's', address: null }).execute()
   const newPool = async (projectId: string, refreshes: boolean, profileId: string) => {
@@ -559,7 +546,7 @@ test('a saved profile makes waiting browsers of its pools anew, if they want tha
   await newPool(mine.id, false, 'saved')
   await newPool(mine.id, true, 'another')
   await newPool(theirs.id, true, 'saved')
-  await service.profileUpdated(mine.id, 'saved')
+  await refreshPoolsOf(db, mine.id, 'saved')
   const ended = await db.selectFrom('browsers').select('id').where('deleted_at', 'is not', null).execute()
   assert.deepEqual(ended, [{ id: `${refreshed}-idle` }])
 })

@@ -55,7 +55,7 @@ async function rotateMasterKey(tools: Tools): Promise<void> {
   if (ring.isFile) {
     await ring.add()
     await registerMasterKeys(tools.db, ring)
-    await announceChange(tools.db, 'master-keys')
+    await announceChange(tools.db, 'masterKeysChanged', {})
   } else if (ring.keys.length < 2) {
     throw new ConfigError([
       'BERTH_MASTER_KEY must list the new key and the old one, in this order, to rotate: new,old',

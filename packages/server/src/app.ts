@@ -1,56 +1,43 @@
-// The composition root: everything is made here, once, and handed to who needs it.
+// The composition root: every room is made here, once, in the order of the architecture's diagram.
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
 import { Turnstile } from '@berth/kit/turnstile'
 import { openApiDocument } from '@berth/contracts/openapi'
 import { operations } from '@berth/contracts/operations'
-import { KeyAuthenticator } from './tenancy/api-keys/authenticator.ts'
-import { apiKeyRoutes } from './tenancy/api-keys/routes.ts'
-import { ApiKeyService } from './tenancy/api-keys/service.ts'
-import { countLiveApiKeys } from './tenancy/api-keys/store.ts'
-import { auditRoutes } from './tenancy/audit/routes.ts'
-import { countConnections } from './logins/connections/store.ts'
-import { AuditService } from './tenancy/audit/service.ts'
-import { AuditTrail } from './tenancy/audit/trail.ts'
-import { Blobs } from './platform/blobs/blobs.ts'
-import { DirectoryBlobStore } from './platform/blobs/directory-store.ts'
-import { bootstrap } from './tenancy/bootstrap.ts'
-import { countLiveBrowsers } from './sessions/browsers/store.ts'
-import { countExtensions } from './sessions/extensions/store.ts'
+import { InvocationSessions } from './apps/invocations/session-link.ts'
+import { newApps } from './apps/module.ts'
 import type { Config } from './config/config.ts'
-import { countCredentials } from './logins/credentials/store.ts'
-import { openDatabase } from './platform/database/database.ts'
-import { countLiveDeployments } from './apps/deployments/store.ts'
-import { ChangeListener } from './platform/database/listener.ts'
-import { claimDataDir, startStorage } from './platform/database/storage.ts'
-import { isGatewayUpgrade } from './sessions/gateway/upgrade.ts'
+import { contents } from './contents.ts'
 import { Access } from './http/access.ts'
 import type { Connections } from './http/connections.ts'
 import { IdempotentAnswers } from './http/idempotency.ts'
+import { InsideConnections } from './http/inside.ts'
 import { mount } from './http/mount.ts'
-import { OpenStreams } from './http/open-streams.ts'
 import { originOf } from './http/origin.ts'
 import { RateLimit } from './http/rate-limit.ts'
+import { docsPage } from './http/reference/page.ts'
 import { newServer } from './http/server.ts'
+import { Readiness } from './http/system/readiness.ts'
+import { systemRoutes } from './http/system/routes.ts'
+import type { Driver } from './instances/driver.ts'
+import { newInstances, openLocalDriver } from './instances/module.ts'
+import type { LoginEngine } from './logins/connections/engine.ts'
+import { agentLogins } from './logins/engine/agent-logins.ts'
+import { newLogins } from './logins/module.ts'
+import { profileUse, proxyUse } from './logins/uses.ts'
+import { emitChange } from './platform/database/change-events.ts'
+import { claimDataDir } from './platform/database/storage.ts'
 import { Housekeeping } from './platform/jobs/housekeeping.ts'
 import type { ServerLog } from './platform/log/logging.ts'
-import { organizationRoutes } from './tenancy/organization/routes.ts'
-import { OrganizationService } from './tenancy/organization/service.ts'
-import { countLivePools } from './sessions/pools/store.ts'
-import { countProfiles } from './sessions/profiles/store.ts'
-import { projectRoutes } from './tenancy/projects/routes.ts'
-import { ProjectService } from './tenancy/projects/service.ts'
-import { countLiveProxies } from './sessions/proxies/store.ts'
-import { Keyring } from './platform/secrets/keyring.ts'
-import { SealedBox } from './platform/secrets/sealed-box.ts'
+import { openPlatform, type Platform } from './platform/module.ts'
 import { serviceSecret } from './platform/secrets/service-secret.ts'
-import { openDriver, startSessions, type SessionsPart } from './sessions-part.ts'
-import { docsPage } from './http/reference/page.ts'
-import { Metrics } from './platform/metrics/metrics.ts'
-import { Readiness } from './http/system/readiness.ts'
+import { isGatewayUpgrade } from './sessions/gateway/upgrade.ts'
+import { newSessions, type SessionsModule } from './sessions/module.ts'
 import { isTunnelUpgrade } from './sessions/replicas/tunnel-host.ts'
-import { systemRoutes } from './http/system/routes.ts'
+import { AuditTrail } from './tenancy/audit/trail.ts'
+import { bootstrap } from './tenancy/bootstrap.ts'
+import { newTenancy } from './tenancy/module.ts'
 
 export const VERSION = '0.1.0'
 
@@ -71,57 +58,122 @@ export interface CloseOptions {
   readonly endSessions: boolean
 }
 
-export async function startApp(config: Config, { log, droppedLines }: ServerLog): Promise<App> {
-  await using cleanup = new AsyncDisposableStack()
+/** What sessions run on, and what goes through login pages. Tests replace them; the shipped server does not. */
+export interface Engines {
+  readonly openDriver: (config: Config, log: Logger) => Promise<Driver>
+  readonly logins: LoginEngine
+}
 
+const shipped: Engines = { openDriver: openLocalDriver, logins: agentLogins }
+
+export async function startApp(config: Config, serverLog: ServerLog, engines = shipped): Promise<App> {
+  await using cleanup = new AsyncDisposableStack()
+  const { log } = serverLog
   cleanup.use(await claimDataDir(config))
   // Both wait for other processes most of the time, so they wait together.
-  const opening = openDriver(config, log)
+  const opening = engines.openDriver(config, log)
   opening.catch(() => {})
   cleanup.defer(async () => (await opening).close())
-  const storage = cleanup.use(await startStorage(config, log))
-  const database = openDatabase(storage.connection, { size: config.BERTH_DATABASE_POOL, log })
-  cleanup.defer(() => database.close())
-  const { db, pool } = database
-  const ring = await Keyring.open({ dataDir: config.BERTH_DATA_DIR, fromSetting: config.BERTH_MASTER_KEY })
-  const firstKey = await bootstrap(pool, { config, ring })
-  const box = new SealedBox(ring)
-
-  const blobs = new Blobs({ store: await DirectoryBlobStore.open(join(config.BERTH_DATA_DIR, 'blobs')), log })
-  const driver = await opening
-  const part = await startSessions({ config, db, pool, box, blobs, driver, version: VERSION, log })
-  let endSessions = true
-  cleanup.defer(() => part.close({ endAll: endSessions }))
-
-  const onChange = (change: string) => {
-    const [what, id] = change.split(':', 2)
-    if (what === 'master-keys') ring.reload()
-    else if (what === 'browser' && id) void part.sessions.changed(id)
-    else if (what === 'pool' && id) part.pools.changed(id)
-    else if (what === 'auth-connection' && id) part.connections.changed(id, change.split(':')[2] || undefined)
-    else if (what === 'replays' && id) void part.recordings.look(id)
-    else if ((what === 'profile' || what === 'profile-unchanged') && id) part.saves.announced(id)
-    else if (what !== undefined && part.apps.changed(what, id)) return
-    else if (what?.startsWith('telemetry') && id)
-      part.telemetry.announced(what, id, change.split(':')[2] ?? '')
-    else {
-      authenticator.forget(change)
-      openStreams.check()
-    }
-  }
-  const listener = new ChangeListener({
-    connection: storage.connection,
-    log,
-    onChange,
-  })
-  const authenticator = new KeyAuthenticator({ db, canRemember: () => listener.isListening })
-  const openStreams = new OpenStreams(authenticator)
-  cleanup.defer(() => listener.close())
-  await listener.start()
-  await part.resume()
+  const platform = await openPlatform(config, serverLog, cleanup)
+  const { db, pool, box, changes, listener, metrics } = platform
+  const firstKey = await bootstrap(pool, platform)
 
   const audit = new AuditTrail({ db, log })
+  const readiness = new Readiness(db)
+  const rate = new RateLimit(config.BERTH_RATE_LIMIT_PER_MINUTE)
+  const { fastify: server, connections } = newServer({
+    config,
+    log,
+    audit,
+    metrics,
+    isDraining: () => readiness.isDraining,
+    shouldUpgrade: (request) => isGatewayUpgrade(request) || isTunnelUpgrade(request),
+  })
+
+  const instances = newInstances(platform, await opening)
+  const sessions = await newSessions({
+    platform,
+    instances,
+    server,
+    rate,
+    version: VERSION,
+    extraSources: [new InvocationSessions()],
+    profileUses: [profileUse],
+    proxyUses: [proxyUse],
+  })
+  const apps = newApps({ platform, instances, sessions, toApi: new InsideConnections(server).take })
+  const logins = await newLogins({ platform, instances, sessions, server, engine: engines.logins })
+  const tenancy = newTenancy({ platform, audit, contents })
+
+  let endAll = true
+  cleanup.defer(async () => {
+    await logins.close({ endAll })
+    await apps.close({ endAll })
+    const kept = await sessions.close({ endAll })
+    await instances.close({ keep: new Set([...kept, ...(endAll ? [] : apps.instanceIds)]) })
+  })
+  cleanup.defer(() => listener.close())
+  await listener.start()
+  const found = new Map((await instances.adopt()).map((ready) => [ready.instance.id, ready]))
+  await sessions.resume(found)
+  await apps.resume(found)
+  // Instances that nobody knows.
+  await Promise.all([...found.values()].map(({ instance }) => instance.destroy()))
+  await sessions.start()
+  await logins.start()
+
   cleanup.defer(() => audit.close())
+  const housekeeping = await startHousekeeping(platform)
+  cleanup.defer(() => housekeeping.close())
+
+  const { authenticator, projects, openStreams } = tenancy
+  const access = new Access({ authenticator, flows: logins.tokens, projects, rate, room: () => audit.room() })
+  const routes = [
+    ...sessions.routes,
+    ...apps.routes,
+    ...logins.routes,
+    ...tenancy.routes,
+    ...systemRoutes({
+      version: VERSION,
+      readiness,
+      metrics,
+      openApi: () => JSON.stringify(openApiDocument(operations)),
+      docs: () => docsPage(operations),
+    }),
+  ]
+  mount(server, routes, {
+    db,
+    pool,
+    access,
+    sessionGuard: sessions.guard,
+    audit,
+    answers: new IdempotentAnswers({ box, secret: await serviceSecret(db, box, 'idempotent-requests') }),
+    originOf: (request) => originOf(config, request),
+    heldActs: new Turnstile(Math.floor(config.BERTH_DATABASE_POOL / 2)),
+    openStreams,
+    onChange: (change) => emitChange(changes, change),
+  })
+  await server.listen({ host: config.BERTH_HOST, port: config.BERTH_PORT }).catch((error: unknown) => {
+    const place = `${config.BERTH_HOST} port ${config.BERTH_PORT}`
+    throw new Error(`Cannot listen on ${place}; see BERTH_HOST and BERTH_PORT`, { cause: error })
+  })
+  const address = addressOf(server, config)
+  await sessions.listening(address)
+
+  const owned = cleanup.move()
+  let closing: Promise<void> | undefined
+  return {
+    address,
+    firstKey,
+    server,
+    close: (options) => {
+      endAll = options.endSessions
+      return (closing ??= shutDown({ server, connections, readiness, sessions, owned, ...options }))
+    },
+  }
+}
+
+async function startHousekeeping({ config, db, pool, blobs, log }: Platform): Promise<Housekeeping> {
   await blobs.sweep(db)
   const housekeeping = new Housekeeping({
     db,
@@ -135,116 +187,23 @@ export async function startApp(config: Config, { log, droppedLines }: ServerLog)
     invocationRetentionDays: config.BERTH_INVOCATION_RETENTION_DAYS,
     loginRetentionDays: config.BERTH_LOGIN_RETENTION_DAYS,
   })
-  cleanup.defer(() => housekeeping.close())
   void housekeeping.run()
-
-  const projects = new ProjectService({
-    db,
-    contents: [
-      { what: 'API keys', countIn: countLiveApiKeys },
-      { what: 'browser pools', countIn: countLivePools },
-      { what: 'browser sessions', countIn: countLiveBrowsers },
-      { what: 'proxies', countIn: countLiveProxies },
-      { what: 'auth connections', countIn: countConnections },
-      { what: 'credentials', countIn: countCredentials },
-      { what: 'extensions', countIn: countExtensions },
-      { what: 'profiles', countIn: countProfiles },
-      { what: 'deployments', countIn: countLiveDeployments },
-    ],
-  })
-  const metrics = new Metrics({
-    pool,
-    droppedLogLines: droppedLines,
-    droppedAuditRecords: () => audit.droppedCount,
-    droppedEvents: () => part.telemetry.droppedCount,
-    liveSessions: () => part.sessions.count,
-    recordings: () => part.recordings.count,
-    runningInvocations: () => part.apps.runningCount,
-    runningLogins: () => part.connections.runningCount,
-    readyInstances: (kind) => part.instances.readyCount(kind),
-  })
-  const readiness = new Readiness(db)
-  const { fastify: server, connections } = newServer({
-    config,
-    log,
-    audit,
-    metrics,
-    isDraining: () => readiness.isDraining,
-    shouldUpgrade: (request) => isGatewayUpgrade(request) || isTunnelUpgrade(request),
-  })
-  const rate = new RateLimit(config.BERTH_RATE_LIMIT_PER_MINUTE)
-  const access = new Access({
-    authenticator,
-    flows: part.connections.tokens,
-    projects,
-    rate,
-    room: () => audit.room(),
-  })
-  const organization = new OrganizationService({
-    maxConcurrentSessions: config.BERTH_MAX_CONCURRENT_SESSIONS,
-    maxConcurrentInvocations: config.BERTH_MAX_CONCURRENT_INVOCATIONS,
-    maxPooledSessions: config.BERTH_MAX_POOLED_SESSIONS,
-  })
-  part.attach(server)
-  const routes = [
-    ...part.routes,
-    ...projectRoutes(projects),
-    ...organizationRoutes(organization),
-    ...apiKeyRoutes(new ApiKeyService()),
-    ...auditRoutes(new AuditService(audit)),
-    ...systemRoutes({
-      version: VERSION,
-      readiness,
-      metrics,
-      openApi: () => JSON.stringify(openApiDocument(operations)),
-      docs: () => docsPage(operations),
-    }),
-  ]
-  mount(server, routes, {
-    db,
-    pool,
-    access,
-    sessionGuard: part.accessTo(rate).guard,
-    audit,
-    answers: new IdempotentAnswers({ box, secret: await serviceSecret(db, box, 'idempotent-requests') }),
-    originOf: (request) => originOf(config, request),
-    heldActs: new Turnstile(Math.floor(config.BERTH_DATABASE_POOL / 2)),
-    openStreams,
-    onChange,
-  })
-  await server.listen({ host: config.BERTH_HOST, port: config.BERTH_PORT }).catch((error: unknown) => {
-    const place = `${config.BERTH_HOST} port ${config.BERTH_PORT}`
-    throw new Error(`Cannot listen on ${place}; see BERTH_HOST and BERTH_PORT`, { cause: error })
-  })
-  const address = addressOf(server, config)
-  await part.listening(address)
-
-  const owned = cleanup.move()
-  let closing: Promise<void> | undefined
-  return {
-    address,
-    firstKey,
-    server,
-    close: (options) => {
-      endSessions = options.endSessions
-      return (closing ??= shutDown({ server, connections, readiness, part, owned, ...options }))
-    },
-  }
+  return housekeeping
 }
 
 interface ShutDown extends CloseOptions {
   readonly server: FastifyInstance
   readonly connections: Connections
   readonly readiness: Readiness
-  readonly part: SessionsPart
+  readonly sessions: SessionsModule
   readonly owned: AsyncDisposable
 }
 
 async function shutDown(options: ShutDown): Promise<void> {
-  const { server, connections, readiness, part, owned, drainMs, graceMs } = options
+  const { server, connections, readiness, sessions, owned, drainMs, graceMs } = options
   readiness.drain()
   await new Promise((resolve) => setTimeout(resolve, drainMs))
-  await part.closeClients()
+  await sessions.closeClients()
   const grace = connections.closeWithin(graceMs)
   await server.close()
   grace[Symbol.dispose]()

@@ -1,6 +1,6 @@
 // Variables of our tests. They are no settings: only a process that says it is a test may have them.
 // Everywhere else the server refuses to start with them.
-export const testVariables = ['BERTH_CRASH_AT', 'BERTH_FAKE_INSTANCES']
+export const testVariables = ['BERTH_CRASH_AT']
 
 export const isTest = (env: NodeJS.ProcessEnv): boolean => env['NODE_ENV'] === 'test'
 

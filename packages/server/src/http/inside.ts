@@ -1,5 +1,5 @@
-// Connections from inside an instance to the API itself. They come through the instance's one way out, and are let in
-// as any other: what they may do is a matter of their key.
+// Connections from inside an instance to the API itself. They come through the instance's egress and are treated like
+// any other connection: what they may do depends on their key.
 import type { Duplex } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 
@@ -11,14 +11,14 @@ export function isInside(socket: object): boolean {
 }
 
 export class InsideConnections {
-  #server: FastifyInstance['server'] | undefined
+  readonly #server: FastifyInstance['server']
 
-  attach({ server }: FastifyInstance): void {
+  constructor({ server }: FastifyInstance) {
     this.#server = server
   }
 
   readonly take = (connection: Duplex): void => {
-    if (!this.#server?.listening) return void connection.destroy()
+    if (!this.#server.listening) return void connection.destroy()
     inside.add(connection)
     // Plain HTTP also where the listener itself speaks TLS: what takes in requests is the same.
     const isTls = 'setSecureContext' in this.#server

@@ -16,6 +16,7 @@ import {
 } from '@berth/contracts/operation'
 import type { AuditTrail } from '../tenancy/audit/trail.ts'
 import { crashPoint } from '../platform/crash-point.ts'
+import type { Change } from '../platform/database/change-events.ts'
 import { changesAnnouncedIn } from '../platform/database/changes.ts'
 import type { Db } from '../platform/database/schema.ts'
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts'
@@ -46,8 +47,8 @@ export interface MountOptions {
   readonly heldActs: Turnstile
   /** Ends those whose key is no more. */
   readonly openStreams: OpenStreams
-  /** Told of what a change announced, before its caller is answered. */
-  readonly onChange: (change: string) => void
+  /** Told of each change after its commit, before the caller has the answer. */
+  readonly onChange: (change: Change) => void
 }
 
 export function mount(server: FastifyInstance, routes: readonly Route[], options: MountOptions): void {
@@ -214,14 +215,14 @@ interface CallOptions extends Pick<MountOptions, 'originOf'> {
   readonly signal?: AbortSignal | undefined
 }
 
-interface Change extends MountOptions {
+interface WriteContext extends MountOptions {
   readonly context: RequestContext
   readonly request: FastifyRequest
   readonly reply: FastifyReply
 }
 
 /** One transaction: the change, its audit record, and the answer to a repeated request. */
-async function change(route: Route, options: Change): Promise<unknown> {
+async function change(route: Route, options: WriteContext): Promise<unknown> {
   const { operation } = route
   const { context, request, reply, db, answers, originOf } = options
   const idempotent = takesIdempotencyKey(operation)
@@ -285,10 +286,10 @@ function keptAlive(tx: Db): Disposable {
 /** Commits the work with its audit record, and tells who must know of the changes in it. */
 async function recorded<T>(
   operation: Operation,
-  { context, request, reply, pool, audit, onChange }: Change,
+  { context, request, reply, pool, audit, onChange }: WriteContext,
   work: (tx: Db, alongCommit: Transaction['alongCommit']) => Promise<{ answer: T; isRepeated: boolean }>,
 ): Promise<T> {
-  let changes: readonly string[] = []
+  let changes: readonly Change[] = []
   const { answer, isRepeated } = await inTransaction(pool, async ({ db: tx, alongCommit }) => {
     const outcome = await work(tx, alongCommit)
     if (outcome.isRepeated) return outcome

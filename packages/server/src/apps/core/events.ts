@@ -59,7 +59,7 @@ export async function appendEvents(
       }),
     )
     .execute()
-  await announceChange(tx, `app-events:${deploymentId}`)
+  await announceChange(tx, 'appEventsAdded', { deploymentId })
 }
 
 function contentOf(event: NewEvent): unknown {

@@ -7,7 +7,6 @@ import {
   sealPiece,
   type ContentLock,
 } from '../../platform/blobs/sealed-content.ts'
-import type { Db } from '../../platform/database/schema.ts'
 import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
 
 export class DeploymentLock {
@@ -47,9 +46,6 @@ export class DeploymentLock {
 }
 
 const contextOf = (deploymentId: string) => `deployments/sealed_key/${deploymentId}`
-
-/** Finds the lock of a deployment; in a transaction by that, which must not wait for another connection. */
-export type LockOf = (deploymentId: string, db?: Db) => Promise<DeploymentLock>
 
 /** What is sealed where. */
 export const places = {

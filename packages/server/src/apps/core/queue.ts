@@ -9,7 +9,6 @@ import type PgBoss from 'pg-boss'
 import { announceChange } from '../../platform/database/changes.ts'
 import type { Db } from '../../platform/database/schema.ts'
 
-export const JOBS_CHANGE = 'app-jobs'
 const LOOK_EVERY_MS = 5_000
 /** A job is over as soon as somebody has taken up its row. */
 const EXPIRE_SECONDS = 300
@@ -62,7 +61,7 @@ export class JobQueue {
         (await tx.executeQuery(CompiledQuery.raw(text, values))) as { rows: unknown[] },
     }
     await boss.send(queueOf(name, serverId), { id }, { db })
-    await announceChange(tx, JOBS_CHANGE)
+    await announceChange(tx, 'jobQueued', {})
   }
 
   /** There may be something to do. */

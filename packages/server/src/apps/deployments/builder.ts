@@ -21,7 +21,7 @@ import type { Instances } from '../../instances/instances.ts'
 import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
 import { buildApp, openFiles, putSource } from '../../instances/agent/apps.ts'
 import type { AgentClient } from '../../instances/agent/client.ts'
-import { forgetKey } from './service.ts'
+import { forgetKey } from './stops.ts'
 import * as store from './store.ts'
 import type { DeploymentRecord, DeploymentSecrets } from './types.ts'
 
@@ -237,7 +237,7 @@ export class Builder {
           })),
           { kind: 'deployment_state', change: { status: 'running', reason: null } },
         ])
-        await announceChange(tx, `deployment:${record.id}`)
+        await announceChange(tx, 'deploymentChanged', { deploymentId: record.id })
         return ended
       })
       isKept = true
@@ -292,7 +292,7 @@ export class Builder {
       await forgetKey(tx, record)
       const change = { status: 'failed', reason }
       await appendEvents(tx, { deploymentId: record.id, lock }, [{ kind: 'deployment_state', change }])
-      await announceChange(tx, `deployment:${record.id}`)
+      await announceChange(tx, 'deploymentChanged', { deploymentId: record.id })
     })
   }
 }

@@ -4,23 +4,21 @@ import type { Pool } from 'pg'
 import type { Deployment } from '@berth/contracts/deployments'
 import { newId } from '@berth/kit/ids'
 import { newKey } from '../../tenancy/api-keys/key.ts'
-import { deleteDeploymentKey, insertDeploymentKey } from '../../tenancy/api-keys/store.ts'
+import { insertDeploymentKey } from '../../tenancy/api-keys/store.ts'
 import { appendEvents } from '../core/events.ts'
 import { DeploymentLock, places } from '../core/lock.ts'
 import type { JobQueue } from '../core/queue.ts'
-import { endAppVersions } from '../core/store.ts'
 import type { Blob, Blobs } from '../../platform/blobs/blobs.ts'
 import { ContentSealer } from '../../platform/blobs/sealed-content.ts'
 import { crashPoint } from '../../platform/crash-point.ts'
-import { announceChange } from '../../platform/database/changes.ts'
 import type { Db } from '../../platform/database/schema.ts'
-import { inTransaction } from '../../platform/database/transaction.ts'
 import { AppError, invalidInput } from '../../platform/errors.ts'
 import type { BodyStream, Commit, OffsetPage } from '../../http/call.ts'
 import { toPage } from '../../http/paging.ts'
 import type { Principal } from '../../http/principal.ts'
 import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
 import { readDeploymentForm } from './form.ts'
+import type { DeploymentStops } from './stops.ts'
 import * as store from './store.ts'
 import type { DeploymentRecord, DeploymentSecrets } from './types.ts'
 import { toDeployment } from './view.ts'
@@ -30,14 +28,13 @@ export interface DeploymentServiceOptions {
   readonly pool: Pool
   readonly box: SealedBox
   readonly blobs: Blobs
-  readonly queue: () => JobQueue
+  readonly queue: JobQueue
   readonly serverId: string
   readonly defaultProject: (db: Db) => Promise<{ id: string }>
   /** Of an archive. */
   readonly mostSourceBytes: number
   readonly shortcomings: readonly string[]
-  /** Ends what a deployment that is stopped still has to do. */
-  readonly endInvocations: (deploymentId: string, reason: string) => Promise<void>
+  readonly stops: DeploymentStops
 }
 
 export interface DeploymentCaller {
@@ -76,7 +73,7 @@ export class DeploymentService {
         stored = source.blob
         return source
       })
-      await queue().start()
+      await queue.start()
       const material = newKey()
       const secrets: DeploymentSecrets = {
         env: deployment.env,
@@ -105,12 +102,12 @@ export class DeploymentService {
         })
         const change = { status: 'queued', reason: null }
         await appendEvents(tx, { deploymentId: id, lock }, [{ kind: 'deployment_state', change }])
-        await queue().send(tx, 'deployment', { id, serverId })
+        await queue.send(tx, 'deployment', { id, serverId })
         return toDeployment(record)
       })
       stored = undefined
       crashPoint('deployment-queued')
-      queue().look()
+      queue.look()
       return answer
     } finally {
       // Nobody knows of it; what stays is swept.
@@ -175,55 +172,10 @@ export class DeploymentService {
   async delete(caller: DeploymentCaller, id: string, commit: Commit): Promise<void> {
     const record = await this.find(caller, id)
     const reason = 'It was deleted'
-    const isStopped = await commit((tx) => this.#stop(tx, record, reason))
-    if (isStopped) await this.#afterStop(record, 'Its deployment was deleted')
+    const { stops } = this.#options
+    const isStopped = await commit((tx) => stops.stopIn(tx, record, reason))
+    if (isStopped) await stops.afterStop(record, 'Its deployment was deleted')
   }
-
-  /** Of one that nobody needs any more. */
-  async retire(record: DeploymentRecord): Promise<void> {
-    const reason = `Superseded by deployment ${record.superseded_by}`
-    const isStopped = await inTransaction(this.#options.pool, async ({ db: tx }) => {
-      // Under its lock, as an invocation may have come meanwhile.
-      if (!(await store.holdRunning(tx, record.id)) || (await store.isBusy(tx, record.id))) return false
-      return this.#stop(tx, record, reason)
-    })
-    if (isStopped) await this.#afterStop(record, reason)
-  }
-
-  async #stop(tx: Db, record: DeploymentRecord, reason: string): Promise<boolean> {
-    if (!(await store.markStopped(tx, record.id, reason))) return false
-    await endAppVersions(tx, record.id)
-    await forgetKey(tx, record)
-    const lock = DeploymentLock.open(this.#options.box, record)
-    const change = { status: 'stopped', reason }
-    await appendEvents(tx, { deploymentId: record.id, lock }, [{ kind: 'deployment_state', change }])
-    await announceChange(tx, `deployment:${record.id}`)
-    return true
-  }
-
-  async #afterStop(record: DeploymentRecord, reason: string): Promise<void> {
-    crashPoint('deployment-stopped')
-    await this.#options.endInvocations(record.id, reason)
-    // Elsewhere they are, its home removes them.
-    if (record.server_id === this.#options.serverId) await this.removeFiles(record.id)
-  }
-
-  /** Row first: bytes without a row are swept, a row without bytes would be a lie. */
-  async removeFiles(id: string): Promise<void> {
-    const { db, pool, blobs } = this.#options
-    const ids = await inTransaction(pool, async ({ db: tx }) => {
-      const released = await store.releaseBlobs(tx, id)
-      await blobs.forget(tx, released)
-      return released
-    })
-    for (const blob of ids) await blobs.remove(db, blob)
-  }
-}
-
-/** Whoever remembers it forgets it. */
-export async function forgetKey(tx: Db, { api_key_id }: DeploymentRecord): Promise<void> {
-  const publicId = await deleteDeploymentKey(tx, api_key_id)
-  if (publicId !== undefined) await announceChange(tx, `key:${publicId}`)
 }
 
 export function projectOf({ principal, projectId }: DeploymentCaller): string | null {

@@ -3,7 +3,9 @@
 import type { Pool } from 'pg'
 import { nowNs } from '../core/clock.ts'
 import { appendEvents, type LogLine, type NewEvent } from '../core/events.ts'
-import { places, type LockOf } from '../core/lock.ts'
+import { places } from '../core/lock.ts'
+import type { DeploymentLocks } from '../core/locks.ts'
+import type { ChangeBus } from '../../platform/database/change-events.ts'
 import { announceChange } from '../../platform/database/changes.ts'
 import type { EndedBrowser } from '../../sessions/browsers/types.ts'
 import type { Db } from '../../platform/database/schema.ts'
@@ -23,20 +25,21 @@ export interface Ending {
   readonly lines?: readonly LogLine[]
 }
 
-export class Ledger {
-  readonly #pool: Pool
-  readonly #lockOf: LockOf
-  readonly #onChange: (invocationId: string, browsers: readonly EndedBrowser[]) => void
+export interface LedgerOptions {
+  readonly db: Db
+  readonly pool: Pool
+  readonly locks: DeploymentLocks
+  /** Told of an end before anybody else hears of it. */
+  readonly changes: ChangeBus
+  /** Shuts browser sessions whose rows have just ended. */
+  readonly shut: (browsers: readonly EndedBrowser[]) => void
+}
 
-  constructor(options: {
-    pool: Pool
-    lockOf: LockOf
-    /** Before anybody else hears of it. */
-    onChange: (invocationId: string, browsers: readonly EndedBrowser[]) => void
-  }) {
-    this.#pool = options.pool
-    this.#lockOf = options.lockOf
-    this.#onChange = options.onChange
+export class Ledger {
+  readonly #options: LedgerOptions
+
+  constructor(options: LedgerOptions) {
+    this.#options = options
   }
 
   /** Undefined: somebody else runs it, or it is over. */
@@ -44,12 +47,12 @@ export class Ledger {
     { id, deployment_id: deploymentId }: InvocationRecord,
     worker: { serverId: string; instanceId: string },
   ): Promise<InvocationRecord | undefined> {
-    const lock = await this.#lockOf(deploymentId)
-    return inTransaction(this.#pool, async ({ db: tx }) => {
+    const lock = await this.#options.locks.of(deploymentId)
+    return inTransaction(this.#options.pool, async ({ db: tx }) => {
       const record = await store.markRunning(tx, id, { ...worker, startedNs: nowNs() })
       if (!record) return undefined
       await appendEvents(tx, { deploymentId, lock }, [stateOf(record)])
-      await announceChange(tx, `invocation:${id}`)
+      await announceChange(tx, 'invocationChanged', { invocationId: id })
       return record
     })
   }
@@ -59,8 +62,8 @@ export class Ledger {
     record: InvocationRecord,
     { lines, lastRecord }: { lines: readonly LogLine[]; lastRecord: number },
   ): Promise<boolean> {
-    const lock = await this.#lockOf(record.deployment_id)
-    return inTransaction(this.#pool, async ({ db: tx }) => {
+    const lock = await this.#options.locks.of(record.deployment_id)
+    return inTransaction(this.#options.pool, async ({ db: tx }) => {
       if (!(await store.keepPosition(tx, record, lastRecord))) return false
       await appendEvents(tx, { deploymentId: record.deployment_id, lock }, [
         { kind: 'log', invocationId: record.id, lines },
@@ -71,9 +74,16 @@ export class Ledger {
 
   /** In a transaction of its own. */
   async end(record: Pick<InvocationRecord, 'id' | 'deployment_id'>, ending: Ending): Promise<boolean> {
-    const ended = await inTransaction(this.#pool, ({ db: tx }) => this.endIn(tx, record, ending))
+    const ended = await inTransaction(this.#options.pool, ({ db: tx }) => this.endIn(tx, record, ending))
     ended?.tell()
     return ended !== undefined
+  }
+
+  /** Ends everything that a deployment still has to do. */
+  async endAllOf(deploymentId: string, reason: string): Promise<void> {
+    for (const id of await store.listLiveOf(this.#options.db, deploymentId)) {
+      await this.end({ id, deployment_id: deploymentId }, { status: 'failed', reason, output: null })
+    }
   }
 
   /** Undefined: it was over before, or is not this worker's. `tell` when it is committed. */
@@ -82,7 +92,7 @@ export class Ledger {
     { id, deployment_id: deploymentId }: Pick<InvocationRecord, 'id' | 'deployment_id'>,
     { status, reason, output, byInstance, lines = [] }: Ending,
   ): Promise<{ record: InvocationRecord; tell: () => void } | undefined> {
-    const lock = await this.#lockOf(deploymentId, tx)
+    const lock = await this.#options.locks.of(deploymentId, tx)
     const record = await store.markEnded(tx, id, {
       status,
       reason: reason?.slice(0, LONGEST_REASON) ?? null,
@@ -93,8 +103,14 @@ export class Ledger {
     const browsers = await store.endBrowsers(tx, id)
     const logs: NewEvent[] = lines.length > 0 ? [{ kind: 'log', invocationId: id, lines }] : []
     await appendEvents(tx, { deploymentId, lock }, [...logs, stateOf(record)])
-    await announceChange(tx, `invocation:${id}`)
-    return { record, tell: () => this.#onChange(id, browsers) }
+    await announceChange(tx, 'invocationChanged', { invocationId: id })
+    return {
+      record,
+      tell: () => {
+        this.#options.shut(browsers)
+        this.#options.changes.emit('invocationChanged', { invocationId: id })
+      },
+    }
   }
 }
 

@@ -6,8 +6,9 @@ import { LARGEST_PAYLOAD } from '@berth/contracts/invocations'
 import type { RunRecord } from '@berth/contracts/app-link'
 import { pause } from '@berth/kit/pause'
 import type { LogLine } from '../core/events.ts'
-import type { AppInstanceLoan, AppInstances } from '../core/instances.ts'
-import { places, type LockOf } from '../core/lock.ts'
+import type { AppInstanceLoan, AppInstances } from './app-instances.ts'
+import { places } from '../core/lock.ts'
+import type { DeploymentLocks } from '../core/locks.ts'
 import { crashPoint } from '../../platform/crash-point.ts'
 import type { Db } from '../../platform/database/schema.ts'
 import { findDeployment } from '../deployments/store.ts'
@@ -26,7 +27,7 @@ export interface RunsOptions {
   readonly db: Db
   readonly ledger: Ledger
   readonly instances: AppInstances
-  readonly lockOf: LockOf
+  readonly locks: DeploymentLocks
   readonly serverId: string
   readonly log: Logger
   /** After the last of a deployment that was superseded, there is nothing left to do for it. */
@@ -154,7 +155,7 @@ export class Runs {
 
   async #start(record: InvocationRecord, { agent }: AppInstanceLoan, signal: AbortSignal): Promise<void> {
     const { id, deployment_id, app_name: app, action_name: action } = record
-    const lock = await this.#options.lockOf(deployment_id)
+    const lock = await this.#options.locks.of(deployment_id)
     const payload = record.payload ? lock.open(record.payload, places.payload(id)) : null
     for (let attempt = 1; ; attempt++) {
       try {

@@ -12,10 +12,10 @@ import type { Browser } from '@berth/contracts/browsers'
 import { newId } from '@berth/kit/ids'
 import { nowNs } from '../core/clock.ts'
 import { appendEvents } from '../core/events.ts'
-import { places, type LockOf } from '../core/lock.ts'
+import { places } from '../core/lock.ts'
+import type { DeploymentLocks } from '../core/locks.ts'
 import type { JobQueue } from '../core/queue.ts'
 import { findAppVersion, type AppVersionRecord } from '../core/store.ts'
-import type { Carried, Carrier, Looking } from '../../sessions/browsers/carried.ts'
 import type { BrowserRecord, EndedBrowser } from '../../sessions/browsers/types.ts'
 import { crashPoint } from '../../platform/crash-point.ts'
 import type { Db } from '../../platform/database/schema.ts'
@@ -43,8 +43,8 @@ export interface InvocationServiceOptions {
   readonly pool: Pool
   readonly ledger: Ledger
   readonly waiting: Waiting
-  readonly queue: () => JobQueue
-  readonly lockOf: LockOf
+  readonly queue: JobQueue
+  readonly locks: DeploymentLocks
   readonly defaultProject: (db: Db) => Promise<{ id: string }>
   readonly maxInvocations: number
   readonly shortcomings: readonly string[]
@@ -53,7 +53,7 @@ export interface InvocationServiceOptions {
   readonly shut: (browsers: readonly EndedBrowser[]) => void
 }
 
-export class InvocationService implements Carrier {
+export class InvocationService {
   readonly #options: InvocationServiceOptions
 
   constructor(options: InvocationServiceOptions) {
@@ -65,7 +65,7 @@ export class InvocationService implements Carrier {
     body: CreateInvocationRequest,
     { commit, signal }: { commit: Commit; signal: AbortSignal },
   ): Promise<InvocationResult> {
-    const { db, pool, queue, lockOf, shortcomings, defaultProject } = this.#options
+    const { db, pool, queue, locks, shortcomings, defaultProject } = this.#options
     if (shortcomings.length > 0) {
       throw new AppError('sessions_unavailable', `Cannot invoke an action: ${shortcomings.join('; ')}`)
     }
@@ -74,24 +74,24 @@ export class InvocationService implements Carrier {
       throw invalidInput('async_timeout_seconds', 'needs async')
     }
     const projectId = projectOf(caller) ?? (await defaultProject(db)).id
-    await queue().start()
+    await queue.start()
     if (body.async) {
       const record = await commit((tx) => this.#enqueue(tx, projectId, body))
       crashPoint('invocation-queued')
-      queue().look()
-      return toResult(record, await lockOf(record.deployment_id))
+      queue.look()
+      return toResult(record, await locks.of(record.deployment_id))
     }
     // Committed by itself: it is to run while the caller waits. What is answered is committed when it is over.
     const queued = await inTransaction(pool, ({ db: tx }) => this.#enqueue(tx, projectId, body))
     crashPoint('invocation-queued')
-    queue().look()
+    queue.look()
     const ended = await this.#hold(queued, signal)
-    const lock = await lockOf(queued.deployment_id)
+    const lock = await locks.of(queued.deployment_id)
     return commit(() => Promise.resolve(toResult(ended, lock)))
   }
 
   async #enqueue(tx: Db, projectId: string, body: CreateInvocationRequest): Promise<InvocationRecord> {
-    const { queue, lockOf, maxInvocations } = this.#options
+    const { queue, locks, maxInvocations } = this.#options
     const { app_name: appName, action_name: actionName, version = 'latest', payload } = body
     const { ofOrganization, ofProject, projectCap } = await store.lockOccupancy(tx, projectId)
     const app = await this.#findRunning(tx, projectId, { appName, version })
@@ -101,7 +101,7 @@ export class InvocationService implements Carrier {
     if (ofOrganization >= maxInvocations) throw tooMany('the organisation', maxInvocations)
     if (projectCap !== null && ofProject >= projectCap) throw tooMany('the project', projectCap)
     const id = newId()
-    const lock = await lockOf(app.deployment_id, tx)
+    const lock = await locks.of(app.deployment_id, tx)
     const record = await store.insertInvocation(tx, {
       id,
       projectId,
@@ -114,7 +114,7 @@ export class InvocationService implements Carrier {
       startedNs: nowNs(),
     })
     await appendEvents(tx, { deploymentId: app.deployment_id, lock }, [stateOf(record)])
-    await queue().send(tx, 'invocation', { id, serverId: app.server_id })
+    await queue.send(tx, 'invocation', { id, serverId: app.server_id })
     return record
   }
 
@@ -231,40 +231,8 @@ export class InvocationService implements Carrier {
     this.#options.shut(await commit((tx) => store.endBrowsers(tx, record.id)))
   }
 
-  /** Ends all that a deployment still has to do. */
-  async endOfDeployment(deploymentId: string, reason: string): Promise<void> {
-    const { db, ledger } = this.#options
-    for (const id of await store.listLiveOf(db, deploymentId)) {
-      await ledger.end({ id, deployment_id: deploymentId }, { status: 'failed', reason, output: null })
-    }
-  }
-
-  /** A browser session that is tied to an invocation. */
-  async carry(
-    body: { invocation_id?: string },
-    { projectId }: { projectId: string },
-    { db }: Pick<Looking, 'db'>,
-  ): Promise<Carried | undefined> {
-    const { invocation_id: id } = body
-    if (id === undefined) return undefined
-    const record = await store.findInvocation(db, projectId, id)
-    if (!record) throw invalidInput('invocation_id', `names "${id}", which is no invocation of the project`)
-    if (record.finished_at) throw invalidInput('invocation_id', 'is of an invocation that is over')
-    return {
-      needsStart: false,
-      bring: () => Promise.resolve(),
-      keep: async (tx, browser) => {
-        // Under its lock: an end that comes now finds this session, and ends it, too.
-        if (!(await store.holdLive(tx, projectId, id))) {
-          throw invalidInput('invocation_id', 'is of an invocation that is over')
-        }
-        await store.tieBrowser(tx, browser.id, id)
-      },
-    }
-  }
-
   async #show(record: InvocationRecord): Promise<Invocation> {
-    return toInvocation(record, await this.#options.lockOf(record.deployment_id))
+    return toInvocation(record, await this.#options.locks.of(record.deployment_id))
   }
 }
 

@@ -245,7 +245,7 @@ export async function endBrowsers(tx: Db, invocationId: string): Promise<EndedBr
     .returning(['id', 'profile_id'])
     .execute()
   // Whichever servers have them end them.
-  for (const { id } of rows) await announceChange(tx, `browser:${id}`)
+  for (const { id } of rows) await announceChange(tx, 'sessionChanged', { sessionId: id })
   return rows
 }
 

@@ -4,7 +4,7 @@ import type { Db } from '../../platform/database/schema.ts'
 import * as flows from './flow-store.ts'
 import * as store from './store.ts'
 import { isOver } from './transitions.ts'
-import { connectionChange, type FlowRecord } from './types.ts'
+import type { FlowRecord } from './types.ts'
 
 /**
  * What may go better the next time: the site or the network was in the way, or the clock. Anything else is a refusal,
@@ -49,7 +49,10 @@ export async function endFlow(
         !passing.has(ended.error_code) && { is_reauth_stopped: true }),
     })
   }
-  await announceChange(tx, connectionChange(ended.connection_id, ended.server_id))
+  await announceChange(tx, 'connectionChanged', {
+    connectionId: ended.connection_id,
+    serverId: ended.server_id,
+  })
   return ended
 }
 

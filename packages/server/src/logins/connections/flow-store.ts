@@ -7,7 +7,7 @@ import { announceChange } from '../../platform/database/changes.ts'
 import type { AuthFlowsTable, Db } from '../../platform/database/schema.ts'
 import { findConnection } from './store.ts'
 import { after, isOver, isWaiting, type FlowEvent } from './transitions.ts'
-import { connectionChange, type ConnectionRecord, type FlowLimits, type FlowRecord } from './types.ts'
+import type { ConnectionRecord, FlowLimits, FlowRecord } from './types.ts'
 
 export const hashOfCode = (code: string): Buffer => createHash('sha256').update(code).digest()
 
@@ -27,7 +27,10 @@ export async function insertFlow(
     .set({ flow_id: record.id })
     .where('id', '=', record.connection_id)
     .execute()
-  await announceChange(tx, connectionChange(record.connection_id, record.server_id))
+  await announceChange(tx, 'connectionChanged', {
+    connectionId: record.connection_id,
+    serverId: record.server_id,
+  })
   return record
 }
 
@@ -113,7 +116,10 @@ export async function moveFlow(
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirstOrThrow()
-  await announceChange(tx, connectionChange(moved.connection_id, moved.server_id))
+  await announceChange(tx, 'connectionChanged', {
+    connectionId: moved.connection_id,
+    serverId: moved.server_id,
+  })
   return moved
 }
 
@@ -147,7 +153,11 @@ export async function giveBrowser(
     .where('finished_at', 'is', null)
     .returning(['connection_id', 'server_id'])
     .executeTakeFirst()
-  if (row) await announceChange(tx, connectionChange(row.connection_id, row.server_id))
+  if (row)
+    await announceChange(tx, 'connectionChanged', {
+      connectionId: row.connection_id,
+      serverId: row.server_id,
+    })
   return row !== undefined
 }
 

@@ -4,7 +4,7 @@ import type { CredentialUse } from '../credentials/types.ts'
 import { announceChange } from '../../platform/database/changes.ts'
 import { containing } from '../../platform/database/like.ts'
 import type { AuthConnectionsTable, Db } from '../../platform/database/schema.ts'
-import { connectionChange, type ConnectionRecord } from './types.ts'
+import type { ConnectionRecord } from './types.ts'
 
 const columns = [
   'auth_connections.id',
@@ -129,7 +129,7 @@ export async function updateConnection(tx: Db, id: string, change: ConnectionCha
   if (Object.keys(change).length > 0) {
     await tx.updateTable('auth_connections').set(change).where('id', '=', id).execute()
   }
-  await announceChange(tx, connectionChange(id))
+  await announceChange(tx, 'connectionChanged', { connectionId: id, serverId: '' })
 }
 
 /** A profile of that name, made if there is none. */

@@ -22,7 +22,3 @@ export interface FlowLimits {
   /** For somebody to fill in or to do something. */
   readonly waitSeconds: number
 }
-
-/** Told to every server: something changed in a connection, and which server has its flow, if one does. */
-export const connectionChange = (connectionId: string, serverId = '') =>
-  `auth-connection:${connectionId}:${serverId}`

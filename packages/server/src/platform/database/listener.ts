@@ -3,6 +3,7 @@
 import { Client } from 'pg'
 import type { Logger } from 'pino'
 import { pause } from '@berth/kit/pause'
+import { decodeChange, type Change } from './change-events.ts'
 import type { Connection } from './database.ts'
 
 const CHANNEL = 'berth_changes'
@@ -11,12 +12,12 @@ const RECONNECT_MS = 500
 export class ChangeListener {
   readonly #connection: Connection
   readonly #log: Logger
-  readonly #onChange: (change: string) => void
+  readonly #onChange: (change: Change) => void
   readonly #closing = new AbortController()
   #client: Client | undefined
   #loop: Promise<void> | undefined
 
-  constructor(options: { connection: Connection; log: Logger; onChange: (change: string) => void }) {
+  constructor(options: { connection: Connection; log: Logger; onChange: (change: Change) => void }) {
     this.#connection = options.connection
     this.#log = options.log
     this.#onChange = options.onChange
@@ -42,7 +43,7 @@ export class ChangeListener {
       })
       try {
         await client.connect()
-        client.on('notification', ({ payload }) => this.#onChange(payload ?? ''))
+        client.on('notification', ({ payload }) => this.#onChange(decodeChange(payload ?? '')))
         await client.query(`LISTEN ${CHANNEL}`)
         this.#client = client
         onFirstAttempt()

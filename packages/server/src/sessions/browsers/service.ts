@@ -20,9 +20,10 @@ import { NoCapacity, type Instances } from '../../instances/instances.ts'
 import { AgentError } from '../../instances/agent/errors.ts'
 import { isTimeZone, localeOf, speaks } from '../stealth/locale-of.ts'
 import { selectAtCreation, selectAtUpdate, type Age } from '../telemetry/selection.ts'
-import { carriedBy, type Carried, type Carrier, type Looking } from './carried.ts'
+import { collectExtras, type SessionExtra, type ExtraSource, type LookUp } from './extras.ts'
 import type { Profile, ProfileRequest } from '@berth/contracts/profiles'
 import { resizeAmong, type ResizeGuard } from './resize.ts'
+import type { LiveSessions } from './live-sessions.ts'
 import { SessionEnded, type Session } from './session.ts'
 import type { Sessions } from './sessions.ts'
 import * as store from './store.ts'
@@ -50,7 +51,7 @@ export interface SessionRecorder<Options = object> {
 }
 
 /** The profiles of sessions. */
-export interface SessionProfiles {
+export interface ProfileAttachments {
   /** By their ids. */
   shown(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, Profile>>
   /** Attaches one to a session that goes on, within the transaction that says so. */
@@ -67,27 +68,24 @@ export interface BrowserServiceOptions {
   readonly db: Db
   readonly pool: Pool
   readonly sessions: Sessions
+  readonly live: LiveSessions
   readonly instances: Instances
   readonly view: BrowserView
   readonly policies: Pick<Policies, 'of'>
   readonly serverId: string
   readonly maxSessions: number
   readonly defaultProject: (db: Db) => Promise<{ id: string }>
-}
-
-/** Those who have a say in sessions, and need this service themselves. */
-export interface Attendants {
   readonly resizeGuards: readonly ResizeGuard[]
   readonly recorder: SessionRecorder
-  readonly carriers: readonly Carrier[]
-  /** Where the addresses are that a session comes from, as a code of two letters; undefined: not known. */
-  readonly countryOf?: (db: Db, body: CreateBrowserRequest, projectId: string) => Promise<string | undefined>
-  readonly proxies: ProxyChanges
-  readonly profiles: SessionProfiles
+  readonly extraSources: readonly ExtraSource[]
+  readonly proxies: SessionProxyChanges
+  readonly profiles: ProfileAttachments
 }
 
 /** Knows which proxies a session may have. */
-export interface ProxyChanges {
+export interface SessionProxyChanges {
+  /** The country of the addresses a session comes from, as a code of two letters; undefined: not known. */
+  countryOf(db: Db, body: CreateBrowserRequest, projectId: string): Promise<string | undefined>
   /** Undefined: nothing changes. Throws for what cannot be. */
   changeOf(record: BrowserRecord, body: UpdateBrowserRequest): Promise<ProxyChange | undefined>
   /** In the transaction that makes a session use it: it is not deleted meanwhile. */
@@ -104,7 +102,7 @@ export interface Act {
 /** Checked, and not there yet. */
 export interface PlannedBrowser {
   readonly browser: NewBrowser
-  readonly carried: readonly Carried[]
+  readonly extras: readonly SessionExtra[]
 }
 
 export interface Opening<T> {
@@ -118,14 +116,9 @@ export interface Opening<T> {
 
 export class BrowserService {
   readonly #options: BrowserServiceOptions
-  #attendants: Attendants | undefined
 
   constructor(options: BrowserServiceOptions) {
     this.#options = options
-  }
-
-  set attendants(attendants: Attendants) {
-    this.#attendants = attendants
   }
 
   /**
@@ -138,12 +131,12 @@ export class BrowserService {
     const projectId = projectOf(caller) ?? (await defaultProject(db)).id
     const place = { projectId, telemetryAge: caller.telemetryAge }
     const planned = await this.plan(body, place, { db, waits: true, signal })
-    const recording = this.#attendants?.recorder.check(body.record, planned.browser)
+    const recording = this.#options.recorder.check(body.record, planned.browser)
     return this.open(planned, {
       signal,
       reserve: (instanceId) => this.#reserve(planned, instanceId),
       finish: async (reserved) => {
-        if (recording) await this.#attendants!.recorder.recordFromStart(reserved, recording, signal)
+        if (recording) await this.#options.recorder.recordFromStart(reserved, recording, signal)
         return commit(async (tx) => {
           // The last moment to stop: a session that is committed stays, also when its caller never learns of it.
           signal?.throwIfAborted()
@@ -157,14 +150,14 @@ export class BrowserService {
   async plan(
     body: CreateBrowserRequest,
     place: { projectId: string; telemetryAge: Age },
-    looking: Looking = { db: this.#options.db, waits: true },
+    lookUp: LookUp = { db: this.#options.db, waits: true },
   ): Promise<PlannedBrowser> {
-    const browser = await this.#toNewBrowser(place, body, looking.db)
-    return { browser, carried: await carriedBy(this.#attendants?.carriers ?? [], body, browser, looking) }
+    const browser = await this.#toNewBrowser(place, body, lookUp.db)
+    return { browser, extras: await collectExtras(this.#options.extraSources, body, browser, lookUp) }
   }
 
   /** From the plan to a session: reserved by its row, started, and said to be there by `finish`. */
-  async open<T>({ browser, carried }: PlannedBrowser, { reserve, finish, signal }: Opening<T>): Promise<T> {
+  async open<T>({ browser, extras }: PlannedBrowser, { reserve, finish, signal }: Opening<T>): Promise<T> {
     const { sessions, instances } = this.#options
     if (instances.shortcomings.length > 0) {
       throw new AppError(
@@ -173,7 +166,7 @@ export class BrowserService {
       )
     }
     signal?.throwIfAborted()
-    const claim = instances.claim(toStart(browser), carried)
+    const claim = instances.claim(toStart(browser), extras)
     crashPoint('browser-claimed')
     const reserved = await reserve(claim.instanceId).catch((error: unknown) => {
       claim.giveBack()
@@ -198,7 +191,7 @@ export class BrowserService {
     }
   }
 
-  async #reserve({ browser, carried }: PlannedBrowser, instanceId: string): Promise<BrowserRecord> {
+  async #reserve({ browser, extras }: PlannedBrowser, instanceId: string): Promise<BrowserRecord> {
     const { pool, serverId, maxSessions } = this.#options
     return withFreeName(browser.name, () =>
       inTransaction(pool, async ({ db: tx }) => {
@@ -206,7 +199,7 @@ export class BrowserService {
         if (ofOrganization >= maxSessions) throw tooMany('the organisation', maxSessions)
         if (projectCap !== null && ofProject >= projectCap) throw tooMany('the project', projectCap)
         let record = await store.insertBrowser(tx, browser, { serverId, instanceId })
-        for (const each of carried) record = (await each.keep?.(tx, record)) ?? record
+        for (const each of extras) record = (await each.keep?.(tx, record)) ?? record
         return record
       }),
     )
@@ -266,7 +259,7 @@ export class BrowserService {
       )
     }
     if (!stealth || locale !== null || timezone !== null) return { locale, timezone }
-    const country = await this.#attendants?.countryOf?.(db, body, projectId)
+    const country = await this.#options.proxies.countryOf(db, body, projectId)
     const there = country === undefined ? undefined : localeOf(country)
     if (!there) return { locale, timezone }
     return { locale: speaks(locales, there.locale) ? there.locale : null, timezone: there.timezone }
@@ -320,7 +313,7 @@ export class BrowserService {
   ): Promise<Belongings> {
     const ids = rows.flatMap(({ profile_id }) => profile_id ?? [])
     return {
-      profiles: ids.length === 0 ? new Map() : await this.#attendants!.profiles.shown(db, ids),
+      profiles: ids.length === 0 ? new Map() : await this.#options.profiles.shown(db, ids),
       policies: await this.#options.policies.of(rows, { isList }),
     }
   }
@@ -344,7 +337,7 @@ export class BrowserService {
     const record = await this.find(caller, idOrName)
     const asked = { request: body.telemetry, age: caller.telemetryAge }
     const telemetry = selectAtUpdate(asked, record.telemetry)
-    const proxy = await this.#attendants?.proxies.changeOf(record, body)
+    const proxy = await this.#options.proxies.changeOf(record, body)
     const viewport = body.viewport && toViewport(body.viewport, record)
     if (viewport) {
       await this.#resize(record, viewport, { force: body.viewport?.force ?? false }).catch(
@@ -361,7 +354,7 @@ export class BrowserService {
       ...(telemetry !== undefined && { telemetry }),
       ...(proxy && { proxy }),
     }
-    const { profiles } = this.#attendants!
+    const { profiles } = this.#options
     const attach = body.profile && (await profiles.attach(record, body.profile, signal))
     let updated: BrowserRecord | undefined
     using turn = new DisposableStack()
@@ -369,10 +362,10 @@ export class BrowserService {
     const answer = await withFreeName(body.name ?? null, () =>
       commit(async (tx) => {
         await attach?.(tx)
-        if (proxy) await this.#attendants!.proxies.hold(tx, record.project_id, proxy)
+        if (proxy) await this.#options.proxies.hold(tx, record.project_id, proxy)
         const changed = await store.updateBrowser(tx, record.id, change)
         if (!changed) throw notFound(idOrName)
-        await announceChange(tx, `browser:${record.id}`)
+        await announceChange(tx, 'sessionChanged', { sessionId: record.id })
         updated = changed
         return this.show(tx, changed, caller)
       }),
@@ -397,7 +390,7 @@ export class BrowserService {
     const session = isSame ? undefined : await sessions.find(browser.id)
     const resize = () => sessions.shape(browser.id, { width, height })
     if (!session) return resize()
-    await resizeAmong(this.#attendants?.resizeGuards ?? [], { session, browser, force, resize })
+    await resizeAmong(this.#options.resizeGuards, { session, browser, force, resize })
   }
 
   /** As a browser of a pool is for the next who has it, whatever the one before changed. */
@@ -406,7 +399,7 @@ export class BrowserService {
     { viewport: asked, proxy_id: proxyId = '' }: Pick<CreateBrowserRequest, 'viewport' | 'proxy_id'>,
   ): Promise<BrowserRecord> {
     const { sessions, pool } = this.#options
-    const { proxies } = this.#attendants!
+    const { proxies } = this.#options
     const viewport = toViewport(asked, record)
     const { width, height } = viewport
     const isResized = width !== record.viewport_width || height !== record.viewport_height
@@ -420,7 +413,7 @@ export class BrowserService {
       if (isRerouted) await proxies.hold(tx, record.project_id, proxy)
       const changed = await store.updateBrowser(tx, record.id, { viewport, ...(isRerouted && { proxy }) })
       if (!changed) throw notFound(record.id)
-      await announceChange(tx, `browser:${record.id}`)
+      await announceChange(tx, 'sessionChanged', { sessionId: record.id })
       return changed
     })
     if (isRerouted) await sessions.reroute(updated)
@@ -441,12 +434,12 @@ export class BrowserService {
     commit: Commit,
     first?: (tx: Db) => Promise<void>,
   ): Promise<void> {
-    const uptimeMs = this.#options.sessions.uptimeOf(record.id)
+    const uptimeMs = this.#options.live.uptimeOf(record.id)
     await commit(async (tx) => {
       await first?.(tx)
       await store.markEnded(tx, record.id, { reason, ...(uptimeMs !== undefined && { uptimeMs }) })
       // Whichever server has it ends it.
-      await announceChange(tx, `browser:${record.id}`)
+      await announceChange(tx, 'sessionChanged', { sessionId: record.id })
     })
     crashPoint('browser-deleted')
     // Announcements take a moment, and nobody may come in after the answer.

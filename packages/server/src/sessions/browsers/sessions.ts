@@ -13,6 +13,7 @@ import type { Claim, Instances, ReadyInstance } from '../../instances/instances.
 import { setShape } from '../../instances/agent/chromium.ts'
 import { setTelemetry } from '../../instances/agent/telemetry.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
+import type { LiveSessions } from './live-sessions.ts'
 import { LiveSession } from './live-session.ts'
 import { Routing, type RouteOf } from './routing.ts'
 import { awake, type Session } from './session.ts'
@@ -46,6 +47,7 @@ function atTenure(session: LiveSession | undefined, tenure: number): PooledSessi
 }
 
 export interface SessionsOptions {
+  readonly live: LiveSessions
   readonly db: Db
   readonly instances: Instances
   readonly serverId: string
@@ -72,8 +74,8 @@ interface End {
 
 export class Sessions {
   readonly #options: SessionsOptions
-  readonly #live = new Map<string, LiveSession>()
-  readonly #ending = new Map<string, Promise<void>>()
+  readonly #live: LiveSessions['running']
+  readonly #ending: LiveSessions['ending']
   /** Ends that the database did not take yet. */
   readonly #unrecorded = new Map<string, End>()
   readonly #routing: Routing
@@ -82,13 +84,11 @@ export class Sessions {
 
   constructor(options: SessionsOptions) {
     this.#options = options
+    this.#live = options.live.running
+    this.#ending = options.live.ending
     this.#routing = new Routing(options)
     this.#timer = setInterval(() => void this.#reconcile(), RECONCILE_MS)
     this.#timer.unref()
-  }
-
-  get count(): number {
-    return this.#live.size
   }
 
   /** Only of this server. */
@@ -124,10 +124,6 @@ export class Sessions {
   async #sayHere(): Promise<void> {
     const { db, serverId } = this.#options
     await store.sawServer(db, { id: serverId, address: this.#address })
-  }
-
-  uptimeOf(id: string): number | undefined {
-    return this.#live.get(id)?.uptimeMs
   }
 
   /** Rows and instances that an earlier run of this server left: those that match go on, and are taken out. */
@@ -274,11 +270,6 @@ export class Sessions {
     session.end(reason)
   }
 
-  /** Whether something of it is here, also after its end. */
-  has(id: string): boolean {
-    return this.#live.has(id) || this.#ending.has(id)
-  }
-
   /** Resolves when the row says so and nothing of its instance is left. */
   async end(id: string, reason: EndReason): Promise<void> {
     const session = this.#live.get(id)
@@ -334,7 +325,7 @@ export class Sessions {
     try {
       const { db } = this.#options
       // Its clients may be connected to other servers, which tell them why.
-      if (await store.markEnded(db, id, end)) await announceChange(db, `browser:${id}`)
+      if (await store.markEnded(db, id, end)) await announceChange(db, 'sessionChanged', { sessionId: id })
       this.#unrecorded.delete(id)
     } catch (error) {
       this.#options.log.warn({ err: error, sessionId: id }, 'cannot record the end of a session yet')

@@ -6,6 +6,7 @@ import type { Profile } from '@berth/contracts/profiles'
 import { LIVE_PATH, liveAudiences } from '../gateway/target.ts'
 import { toSave } from '../profiles/view.ts'
 import { shownTelemetry, type Age } from '../telemetry/selection.ts'
+import type { LiveSessions } from './live-sessions.ts'
 import type { BrowserRecord } from './types.ts'
 
 export interface TokenSigner {
@@ -20,11 +21,11 @@ export interface Belongings {
 
 export class BrowserView {
   readonly #tokens: TokenSigner
-  readonly #uptimeOf: (id: string) => number | undefined
+  readonly #live: Pick<LiveSessions, 'uptimeOf'>
 
-  constructor(options: { tokens: TokenSigner; uptimeOf: (id: string) => number | undefined }) {
+  constructor(options: { tokens: TokenSigner; live: Pick<LiveSessions, 'uptimeOf'> }) {
     this.#tokens = options.tokens
-    this.#uptimeOf = options.uptimeOf
+    this.#live = options.live
   }
 
   show(
@@ -58,7 +59,7 @@ export class BrowserView {
         refresh_rate: record.viewport_refresh_rate,
       },
       kiosk_mode: record.kiosk_mode,
-      usage: { uptime_ms: this.#uptimeOf(sessionId) ?? Number(record.uptime_ms) },
+      usage: { uptime_ms: this.#live.uptimeOf(sessionId) ?? Number(record.uptime_ms) },
       ...(telemetry && { telemetry }),
       ...(profile && { profile, profile_save_changes: record.profile_save_changes }),
       ...(save && { profile_save: save }),

@@ -2,7 +2,7 @@
 // session with any takes an instance without a browser, and starts one.
 import { MOST_POLICY_BYTES, type ChromePolicy } from '@berth/contracts/chrome-policy'
 import type { CreateBrowserRequest } from '@berth/contracts/browsers'
-import type { Carried, Carrier } from '../browsers/carried.ts'
+import type { SessionExtra, ExtraSource } from '../browsers/extras.ts'
 import type { Db } from '../../platform/database/schema.ts'
 import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
 import { setPolicy } from '../../instances/agent/chromium.ts'
@@ -12,7 +12,7 @@ import * as store from './store.ts'
 /** In a list of sessions or pools; a hundred whole ones could be half a gigabyte. */
 export const MOST_LISTED_BYTES = 64 * 1024
 
-export class Policies implements Carrier {
+export class Policies implements ExtraSource {
   readonly #db: Db
   readonly #box: SealedBox
 
@@ -21,7 +21,7 @@ export class Policies implements Carrier {
     this.#box = box
   }
 
-  carry(body: Pick<CreateBrowserRequest, 'chrome_policy'>): Promise<Carried | undefined> {
+  extraFor(body: Pick<CreateBrowserRequest, 'chrome_policy'>): Promise<SessionExtra | undefined> {
     const { chrome_policy: policy } = body
     if (!policy || !hasPolicy(body)) return Promise.resolve(undefined)
     const text = checkPolicy(policy)

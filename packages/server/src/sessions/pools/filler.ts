@@ -183,7 +183,7 @@ export class Filler {
   ): Promise<BrowserRecord> {
     const { serverId } = this.#options
     let record = await insertBrowser(tx, planned.browser, { serverId, instanceId, pool })
-    for (const each of planned.carried) record = (await each.keep?.(tx, record)) ?? record
+    for (const each of planned.extras) record = (await each.keep?.(tx, record)) ?? record
     return record
   }
 

@@ -135,7 +135,7 @@ export async function lease(
     .where('leased_at', 'is', null)
     .returning(browserColumns)
     .executeTakeFirst()
-  if (leased) await announceChange(tx, `browser:${id}`)
+  if (leased) await announceChange(tx, 'sessionChanged', { sessionId: id })
   return leased
 }
 
@@ -150,7 +150,7 @@ export async function revoke(tx: Db, { id, tenure }: BrowserRecord): Promise<Bro
     .where('deleted_at', 'is', null)
     .returning(browserColumns)
     .executeTakeFirst()
-  if (revoked) await announceChange(tx, `browser:${id}`)
+  if (revoked) await announceChange(tx, 'sessionChanged', { sessionId: id })
   return revoked
 }
 
@@ -178,7 +178,7 @@ export async function makeIdle(
     .where('deleted_at', 'is', null)
     .executeTakeFirst()
   if (numUpdatedRows === 0n) return false
-  await announceChange(tx, `browser:${id}`)
+  await announceChange(tx, 'sessionChanged', { sessionId: id })
   return true
 }
 
@@ -238,7 +238,7 @@ export async function endPooled(
     .returning('id')
     .execute()
   // Whichever servers have them end them.
-  for (const { id } of rows) await announceChange(tx, `browser:${id}`)
+  for (const { id } of rows) await announceChange(tx, 'sessionChanged', { sessionId: id })
 }
 
 /** How many a pool that was made smaller has too many; waiting ones make up for it. */

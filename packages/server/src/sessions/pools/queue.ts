@@ -1,5 +1,7 @@
 // The queue of who waits for a browser, as rows: in the order they came, whichever server they came to.
 import { sql } from 'kysely'
+import { encodeChange } from '../../platform/database/change-events.ts'
+import { changeChannel } from '../../platform/database/listener.ts'
 import type { Db } from '../../platform/database/schema.ts'
 
 /** A place in the queue is given up when its server did not say for so long that its caller is still there. */
@@ -35,7 +37,7 @@ export async function leaveServed(tx: Db, id: string): Promise<void> {
 export async function leaveQueue(db: Db, poolId: string, id: string): Promise<void> {
   await sql`
     WITH gone AS (DELETE FROM pool_waiters WHERE id = ${id} RETURNING id)
-    SELECT pg_notify('berth_changes', ${`pool:${poolId}`}) FROM gone`.execute(db)
+    SELECT pg_notify(${changeChannel}, ${encodeChange('poolChanged', { poolId })}) FROM gone`.execute(db)
 }
 
 /** How many come before that place; without one, all who wait do. */

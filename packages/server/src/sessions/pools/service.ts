@@ -9,7 +9,6 @@ import { newId } from '@berth/kit/ids'
 import { announceChange } from '../../platform/database/changes.ts'
 import { violatedConstraint } from '../../platform/database/failures.ts'
 import type { Db } from '../../platform/database/schema.ts'
-import { inTransaction } from '../../platform/database/transaction.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { OffsetPage } from '../../http/call.ts'
 import { toPage } from '../../http/paging.ts'
@@ -50,7 +49,7 @@ export class PoolService {
     const pool = await withFreeName(settings.name, () =>
       store.insertPool(tx, { id, projectId }, { ...stored, ...references }),
     )
-    await announceChange(tx, `pool:${pool.id}`)
+    await announceChange(tx, 'poolChanged', { poolId: pool.id })
     return toBrowserPool(
       { ...pool, browser: settings.browser, available: 0, acquired: 0 },
       caller.telemetryAge,
@@ -98,7 +97,7 @@ export class PoolService {
     )
     if (body.discard_all_idle) await endPooled(tx, pool.id, { reason: 'deleted' })
     else await endExcess(tx, updated)
-    await announceChange(tx, `pool:${pool.id}`)
+    await announceChange(tx, 'poolChanged', { poolId: pool.id })
     const counted = await store.countPool(tx, pool.id)
     return toBrowserPool({ ...counted, browser: settings.browser }, caller.telemetryAge)
   }
@@ -116,26 +115,12 @@ export class PoolService {
     }
     await endPooled(tx, pool.id, { reason: 'deleted', leasedToo: true })
     await store.markDeleted(tx, pool.id)
-    await announceChange(tx, `pool:${pool.id}`)
+    await announceChange(tx, 'poolChanged', { poolId: pool.id })
   }
 
   async flush(tx: Db, caller: Caller, idOrName: string): Promise<void> {
     const pool = await this.#lock(tx, await this.find(tx, caller, idOrName))
     await endPooled(tx, pool.id, { reason: 'deleted' })
-  }
-
-  /**
-   * For who saves profiles: waiting browsers that began with an older state of it are made anew. In the transaction
-   * of the save, if there is one, so that no pool goes on with what is not there any more.
-   */
-  async profileUpdated(projectId: string, profileId: string, tx?: Db): Promise<void> {
-    const refresh = async (db: Db) => {
-      for (const poolId of await store.listRefreshedBy(db, projectId, profileId)) {
-        await endPooled(db, poolId, { reason: 'deleted' })
-      }
-    }
-    if (tx) return refresh(tx)
-    await inTransaction(this.#options.pool, ({ db }) => refresh(db))
   }
 
   /** A pool of another project is answered exactly like one that does not exist. */
@@ -161,8 +146,8 @@ export class PoolService {
   }
 }
 
-function referencesOf({ carried }: PlannedBrowser): References {
-  const known = carried.map(({ refersTo }) => refersTo)
+function referencesOf({ extras }: PlannedBrowser): References {
+  const known = extras.map(({ refersTo }) => refersTo)
   return {
     profileId: known.find((each) => each?.profileId !== undefined)?.profileId ?? null,
     extensionIds: known.flatMap((each) => each?.extensionIds ?? []),

@@ -17,7 +17,7 @@ import { readUserData } from '../../instances/agent/user-data.ts'
 import { ArchiveTooLarge, WrongArchive } from './archive.ts'
 import * as store from './store.ts'
 import type { StoredArchive } from './types.ts'
-import { addVersion, profileUnchanged, type VersionOptions } from './versions.ts'
+import { addVersion, type VersionOptions } from './versions.ts'
 
 const RECONCILE_MS = 10_000
 /** Beyond the lease: a server that nobody has heard of for so long has no instances any more. */
@@ -171,7 +171,7 @@ export class ProfileSaver {
   async #giveUp(sessionId: string, why: string): Promise<void> {
     const { db } = this.#options
     const profileId = await store.markSaveFailed(db, sessionId, why)
-    if (profileId) await announceChange(db, profileUnchanged(profileId))
+    if (profileId) await announceChange(db, 'profileUnchanged', { profileId })
   }
 
   async #reconcile(): Promise<void> {

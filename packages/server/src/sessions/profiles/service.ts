@@ -14,7 +14,7 @@ import { isDiskFull, readFrom } from './saver.ts'
 import * as store from './store.ts'
 import type { ProfileSummary, StoredArchive } from './types.ts'
 import { unpacked } from './unpacked.ts'
-import { addVersion, conflict, profileChange, type AddedVersion, type VersionOptions } from './versions.ts'
+import { addVersion, conflict, type AddedVersion, type VersionOptions } from './versions.ts'
 import { toProfile, toVersion } from './view.ts'
 
 const MOST_SAVE_MS = 120_000
@@ -87,7 +87,7 @@ export class ProfileService {
       }
       const removed = await store.deleteProfile(tx, project_id, id)
       await vault.blobs.forget(tx, removed)
-      await announceChange(tx, profileChange(id))
+      await announceChange(tx, 'profileChanged', { profileId: id })
       return removed
     })
     for (const blob of blobs) await vault.blobs.remove(db, blob)
@@ -164,7 +164,7 @@ export class ProfileService {
     await store.lockProfile(tx, profile.id)
     if (!(await store.findVersion(tx, profile.id, number))) throw noVersion(profile, number)
     await store.setCurrentVersion(tx, profile.id, number)
-    await announceChange(tx, profileChange(profile.id))
+    await announceChange(tx, 'profileChanged', { profileId: profile.id })
     return toProfile(await find(tx, caller, profile.id))
   }
 

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { newId } from '@berth/kit/ids'
 import { containing } from '../../platform/database/like.ts'
 import type { Db } from '../../platform/database/schema.ts'
-import type { CarriedProfile, NewVersion, ProfileRecord, ProfileSummary, VersionRecord } from './types.ts'
+import type { SessionProfile, NewVersion, ProfileRecord, ProfileSummary, VersionRecord } from './types.ts'
 
 const ID = /^[a-z][a-z0-9]{23}$/
 
@@ -277,14 +277,14 @@ export async function markUsed(tx: Db, projectId: string, id: string): Promise<b
 }
 
 /** False when the session has one already, or has ended. */
-export async function giveToBrowser(tx: Db, browserId: string, carried: CarriedProfile): Promise<boolean> {
+export async function giveToBrowser(tx: Db, browserId: string, profile: SessionProfile): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('browsers')
     .set({
-      profile_id: carried.profileId,
-      profile_version: carried.version,
-      profile_save_changes: carried.savesChanges,
-      profile_on_conflict: carried.onConflict,
+      profile_id: profile.profileId,
+      profile_version: profile.version,
+      profile_save_changes: profile.savesChanges,
+      profile_on_conflict: profile.onConflict,
     })
     .where('id', '=', browserId)
     .where('profile_id', 'is', null)
@@ -316,7 +316,7 @@ export interface BrowserSave {
   readonly project_id: string
   readonly profile_id: string
   readonly profile_version: number | null
-  readonly profile_on_conflict: CarriedProfile['onConflict'] | null
+  readonly profile_on_conflict: SessionProfile['onConflict'] | null
 }
 
 /** Of a session that has ended; undefined when there is nothing to be saved, or it is saved already. */

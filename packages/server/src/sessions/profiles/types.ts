@@ -35,7 +35,7 @@ export interface NewVersion {
 }
 
 /** How a session has its profile. */
-export interface CarriedProfile {
+export interface SessionProfile {
   readonly profileId: string
   readonly version: number | null
   readonly savesChanges: boolean

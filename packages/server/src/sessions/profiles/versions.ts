@@ -13,11 +13,6 @@ export interface AddedVersion {
   readonly removedBlobs: readonly string[]
 }
 
-/** Sessions start from something else since. */
-export const profileChange = (id: string) => `profile:${id}`
-/** A session is not being saved into it any more, and it is what it was. */
-export const profileUnchanged = (id: string) => `profile-unchanged:${id}`
-
 /** For who has browsers that began with what it was; in the transaction that changes it. */
 export type OnProfileChange = (tx: Db, projectId: string, profileId: string) => Promise<void>
 
@@ -49,7 +44,7 @@ export async function addVersion(
   await store.setLastVersion(tx, profile.id, { number, isCurrent })
   const removedBlobs = await store.pruneVersions(tx, profile.id, kept)
   await vault.blobs.forget(tx, removedBlobs)
-  await announceChange(tx, isCurrent ? profileChange(profile.id) : profileUnchanged(profile.id))
+  await announceChange(tx, isCurrent ? 'profileChanged' : 'profileUnchanged', { profileId: profile.id })
   return { version, isCurrent, removedBlobs }
 }
 

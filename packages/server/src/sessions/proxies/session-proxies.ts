@@ -1,7 +1,7 @@
 // The proxies of sessions: which way their traffic is to leave, at their creation and after a change.
 import type { CreateBrowserRequest, UpdateBrowserRequest } from '@berth/contracts/browsers'
-import type { Carried, Carrier, Looking } from '../browsers/carried.ts'
-import type { ProxyChanges } from '../browsers/service.ts'
+import type { SessionExtra, ExtraSource, LookUp } from '../browsers/extras.ts'
+import type { SessionProxyChanges } from '../browsers/service.ts'
 import type { BrowserRecord, NewBrowser, ProxyChange } from '../browsers/types.ts'
 import type { Db } from '../../platform/database/schema.ts'
 import { DIRECT, type EgressRoute } from '../../instances/egress/route.ts'
@@ -17,7 +17,7 @@ interface Routed {
   readonly isDefaultProxyDisabled: boolean
 }
 
-export class SessionProxies implements Carrier, ProxyChanges {
+export class SessionProxies implements ExtraSource, SessionProxyChanges {
   readonly #db: Db
   readonly #upstreams: ProxyUpstreams
 
@@ -26,11 +26,11 @@ export class SessionProxies implements Carrier, ProxyChanges {
     this.#upstreams = upstreams
   }
 
-  async carry(
+  async extraFor(
     _body: CreateBrowserRequest,
     browser: NewBrowser,
-    { db }: Pick<Looking, 'db'>,
-  ): Promise<Carried | undefined> {
+    { db }: Pick<LookUp, 'db'>,
+  ): Promise<SessionExtra | undefined> {
     const { projectId, proxyId, stealth } = browser
     if (proxyId === null && !stealth) return undefined
     const route = await this.#find({ projectId, proxyId, stealth, isDefaultProxyDisabled: false }, db)
@@ -43,6 +43,14 @@ export class SessionProxies implements Carrier, ProxyChanges {
       },
       keep: (tx) => this.hold(tx, projectId, { proxyId }),
     }
+  }
+
+  async countryOf(
+    db: Db,
+    { proxy_id: id }: CreateBrowserRequest,
+    projectId: string,
+  ): Promise<string | undefined> {
+    return id ? (await findProxy(db, projectId, id))?.config.country : undefined
   }
 
   /** Of a session as its row says. Throws where that cannot be had, and then nothing may leave it. */

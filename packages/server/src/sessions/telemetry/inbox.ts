@@ -50,7 +50,7 @@ export class Inbox {
         await inTransaction(this.#pool, async ({ db: tx, alongCommit }) => {
           await store.putInInbox(tx, events)
           for (const id of new Set(events.map(({ sessionId }) => sessionId))) {
-            alongCommit(() => announceChange(tx, `telemetry-inbox:${id}`))
+            alongCommit(() => announceChange(tx, 'telemetryInboxFilled', { sessionId: id }))
           }
         })
       } catch (error) {

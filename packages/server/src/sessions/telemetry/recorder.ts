@@ -104,8 +104,8 @@ export class Recorder {
         const batch = await collector.store(tx)
         if (!batch) continue
         batches.push({ collector, batch })
-        const change = `telemetry:${collector.sessionId}:${batch.lastSeq}`
-        alongCommit(() => announceChange(tx, change))
+        const event = { sessionId: collector.sessionId, upTo: String(batch.lastSeq) }
+        alongCommit(() => announceChange(tx, 'telemetryStored', event))
       }
       return batches
     })
@@ -135,6 +135,6 @@ export class Recorder {
 
   async announceEnd(sessionId: string): Promise<void> {
     this.#options.feed.ended(sessionId)
-    await announceChange(this.#options.db, `telemetry:${sessionId}:end`)
+    await announceChange(this.#options.db, 'telemetryStored', { sessionId, upTo: 'end' })
   }
 }

@@ -69,10 +69,14 @@ export class Telemetry {
     this.#droppedBefore += droppedCount
   }
 
-  /** A server said so: `telemetry:<session>:…` or `telemetry-inbox:<session>`. */
-  announced(what: string, sessionId: string, detail: string): void {
-    if (what === 'telemetry') this.#feed.announced(sessionId, detail)
-    else this.#collectors.get(sessionId)?.takeInbox()
+  /** A server stored events of a session up to this sequence number, or `end` after the last. */
+  stored(sessionId: string, upTo: string): void {
+    this.#feed.announced(sessionId, upTo)
+  }
+
+  /** Another server left events of a session that runs here. */
+  inboxFilled(sessionId: string): void {
+    this.#collectors.get(sessionId)?.takeInbox()
   }
 
   async stream(

@@ -61,12 +61,16 @@ export class KeyAuthenticator implements Authenticator {
     return unlessExpired(record, principal)
   }
 
-  /** A key changed (`key:<public id>`), or something that all keys depend on. */
-  forget(change: string): void {
+  /** The key changed. */
+  forget(publicId: string): void {
     this.#generation++
-    const [kind, id] = change.split(':')
-    if (kind === 'key' && id) this.#memories.delete(id)
-    else this.#memories.clear()
+    this.#memories.delete(publicId)
+  }
+
+  /** Something changed that all keys may depend on. */
+  forgetAll(): void {
+    this.#generation++
+    this.#memories.clear()
   }
 }
 

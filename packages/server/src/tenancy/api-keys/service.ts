@@ -114,7 +114,7 @@ export class ApiKeyService {
     // Deleting twice is success: a client that lost the first answer asks again.
     if (record.deleted_at) return
     await store.markApiKeyDeleted(tx, id)
-    await announceChange(tx, `key:${record.public_id}`)
+    await announceChange(tx, 'keyChanged', { publicId: record.public_id })
   }
 
   async rotate(
@@ -143,7 +143,7 @@ export class ApiKeyService {
       lifetimeDays,
     })
     await store.expireApiKey(tx, old.id, graceDays)
-    await announceChange(tx, `key:${old.public_id}`)
+    await announceChange(tx, 'keyChanged', { publicId: old.public_id })
     return { ...toApiKey(record), key: material.key }
   }
 }

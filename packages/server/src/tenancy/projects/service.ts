@@ -65,7 +65,8 @@ export class ProjectService implements ProjectResolver {
     const updated = await withFreeName(name, () => store.updateProject(tx, project.id, { name, status }))
     if (project.is_default && updated.status === 'archived') await store.chooseDefaultProject(tx)
     // Of a project, servers remember only whether its keys may be used.
-    if (updated.status !== project.status) await announceChange(tx, `project:${project.id}`)
+    if (updated.status !== project.status)
+      await announceChange(tx, 'projectChanged', { projectId: project.id })
     return toProject(updated)
   }
 
@@ -94,7 +95,7 @@ export class ProjectService implements ProjectResolver {
     }
     await store.markDeleted(tx, project.id)
     if (project.is_default) await store.chooseDefaultProject(tx)
-    await announceChange(tx, `project:${project.id}`)
+    await announceChange(tx, 'projectChanged', { projectId: project.id })
   }
 
   async #refuseIfLast(tx: Db, action: string, project: ProjectRecord): Promise<void> {

@@ -2,8 +2,8 @@
 import type { CreateBrowserRequest } from '@berth/contracts/browsers'
 import type { Profile, ProfileRequest } from '@berth/contracts/profiles'
 import { Turnstile } from '@berth/kit/turnstile'
-import type { Carried, Carrier, Looking } from '../browsers/carried.ts'
-import type { SessionProfiles } from '../browsers/service.ts'
+import type { SessionExtra, ExtraSource, LookUp } from '../browsers/extras.ts'
+import type { ProfileAttachments } from '../browsers/service.ts'
 import { awake, type Session } from '../browsers/session.ts'
 import type { BrowserRecord, NewBrowser } from '../browsers/types.ts'
 import type { Db } from '../../platform/database/schema.ts'
@@ -12,40 +12,40 @@ import type { AgentClient } from '../../instances/agent/client.ts'
 import { keepTabs, writeUserData } from '../../instances/agent/user-data.ts'
 import type { SaveWatch } from './save-watch.ts'
 import * as store from './store.ts'
-import type { CarriedProfile, VersionRecord } from './types.ts'
+import type { SessionProfile, VersionRecord } from './types.ts'
 import type { Vault } from './vault.ts'
 import { toProfile } from './view.ts'
 
 /** Each holds a connection to the database while its Chromium starts again. */
 const ATTACHES_AT_ONCE = 2
 
-export interface CarrierOptions {
+export interface SessionProfilesOptions {
   readonly db: Db
   readonly vault: Vault
   readonly watch: SaveWatch
   readonly findSession: (id: string) => Session | undefined | Promise<Session | undefined>
 }
 
-interface Asked extends CarriedProfile {
+interface Asked extends SessionProfile {
   /** Undefined: it is empty. */
   readonly archive: VersionRecord | undefined
 }
 
-export class ProfileCarrier implements Carrier, SessionProfiles {
-  readonly #options: CarrierOptions
+export class SessionProfiles implements ExtraSource, ProfileAttachments {
+  readonly #options: SessionProfilesOptions
   readonly #attaching = new Turnstile(ATTACHES_AT_ONCE)
 
-  constructor(options: CarrierOptions) {
+  constructor(options: SessionProfilesOptions) {
     this.#options = options
   }
 
-  async carry(
+  async extraFor(
     { profile }: Pick<CreateBrowserRequest, 'profile'>,
     { projectId, startUrl }: Pick<NewBrowser, 'projectId' | 'startUrl'>,
-    looking: Looking,
-  ): Promise<Carried | undefined> {
+    lookUp: LookUp,
+  ): Promise<SessionExtra | undefined> {
     if (!profile) return undefined
-    const asked = await this.#find(projectId, profile, looking)
+    const asked = await this.#find(projectId, profile, lookUp)
     // A page that is asked for takes the place of those that were open.
     const tabs = startUrl === null ? 'keep' : 'drop'
     return {
@@ -90,7 +90,7 @@ export class ProfileCarrier implements Carrier, SessionProfiles {
     return this.#attaching.enter(signal)
   }
 
-  async #find(projectId: string, request: ProfileRequest, { db, waits, signal }: Looking): Promise<Asked> {
+  async #find(projectId: string, request: ProfileRequest, { db, waits, signal }: LookUp): Promise<Asked> {
     const { id = '', name = '', save_changes = false, on_conflict = 'replace' } = request
     if ((id === '') === (name === ''))
       throw invalidInput('profile', 'must have an id or a name, and not both')

@@ -12,8 +12,8 @@ import { NoCapacity, type Instances, type ReadyInstance } from '../../instances/
 import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
 import { putFiles, setUpApp } from '../../instances/agent/apps.ts'
 import type { AgentClient } from '../../instances/agent/client.ts'
-import { DeploymentLock, places } from './lock.ts'
-import * as store from './store.ts'
+import { DeploymentLock, places } from '../core/lock.ts'
+import * as store from '../core/store.ts'
 
 const FREEZE_AFTER_MS = 3_000
 const LOOK_EVERY_MS = 1_000

@@ -13,10 +13,10 @@ import { findInvocation } from '../invocations/store.ts'
 import type { InvocationRecord } from '../invocations/types.ts'
 import { toInvocation } from '../invocations/view.ts'
 import { readMoment } from '../../sessions/telemetry/moment.ts'
-import { readEvents, type LogLine, type StateChange, type StoredEvent } from './events.ts'
-import { places, type DeploymentLock } from './lock.ts'
-import { toAppVersion } from './service.ts'
-import { findAppVersionById } from './store.ts'
+import { readEvents, type LogLine, type StateChange, type StoredEvent } from '../core/events.ts'
+import { places, type DeploymentLock } from '../core/lock.ts'
+import { toAppVersion } from '../core/service.ts'
+import { findAppVersionById } from '../core/store.ts'
 
 const HEARTBEAT_MS = 15_000
 /** Announcements may be missed while the connection for them is down. */

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 import { MOST_EXTENSIONS } from '@berth/contracts/extension-limits'
 import type { ExtensionReference } from '@berth/contracts/extensions'
 import type { CreateBrowserRequest } from '@berth/contracts/browsers'
-import type { Carried, Carrier, Looking } from '../browsers/carried.ts'
+import type { SessionExtra, ExtraSource, LookUp } from '../browsers/extras.ts'
 import type { NewBrowser } from '../browsers/types.ts'
 import type { Db } from '../../platform/database/schema.ts'
 import { AppError, invalidInput } from '../../platform/errors.ts'
@@ -13,23 +13,23 @@ import { loadExtensions } from '../../instances/agent/extensions.ts'
 import * as store from './store.ts'
 import type { ExtensionRecord } from './types.ts'
 
-export interface ExtensionCarrierOptions {
+export interface SessionExtensionsOptions {
   readonly db: Db
   readonly contentOf: (record: ExtensionRecord) => Readable
 }
 
-export class ExtensionCarrier implements Carrier {
-  readonly #options: ExtensionCarrierOptions
+export class SessionExtensions implements ExtraSource {
+  readonly #options: SessionExtensionsOptions
 
-  constructor(options: ExtensionCarrierOptions) {
+  constructor(options: SessionExtensionsOptions) {
     this.#options = options
   }
 
-  async carry(
+  async extraFor(
     { extensions = [] }: Pick<CreateBrowserRequest, 'extensions'>,
     { projectId }: Pick<NewBrowser, 'projectId'>,
-    { db }: Pick<Looking, 'db'>,
-  ): Promise<Carried | undefined> {
+    { db }: Pick<LookUp, 'db'>,
+  ): Promise<SessionExtra | undefined> {
     if (extensions.length === 0) return undefined
     const found = await this.find(projectId, extensions, db)
     return {

@@ -1,0 +1,108 @@
+// Compares the rows of apps with reality now and then: what was missed, and what servers that are gone left behind.
+import type { Pool } from 'pg'
+import type { Logger } from 'pino'
+import type { Db } from '../platform/database/schema.ts'
+import { inTransaction } from '../platform/database/transaction.ts'
+import type { JobQueue } from './core/queue.ts'
+import type { Builder } from './deployments/builder.ts'
+import type { DeploymentStops } from './deployments/stops.ts'
+import * as deploymentStore from './deployments/store.ts'
+import type { AppInstances } from './invocations/app-instances.ts'
+import type { Ledger } from './invocations/ledger.ts'
+import type { Runs } from './invocations/runs.ts'
+import * as invocationStore from './invocations/store.ts'
+
+const RECONCILE_MS = 10_000
+/** Longer than any job waits for a server with room. */
+const WAITED_SECONDS = 30
+/** Beyond the lease, as for sessions: a server that was silent for so long runs nothing any more. */
+const LOST_MARGIN_SECONDS = 30
+
+export interface ReconcilerOptions {
+  readonly db: Db
+  readonly pool: Pool
+  readonly serverId: string
+  readonly leaseSeconds: number
+  readonly queue: JobQueue
+  readonly runs: Runs
+  readonly ledger: Ledger
+  readonly builder: Builder
+  readonly stops: DeploymentStops
+  readonly appInstances: AppInstances
+  readonly log: Logger
+}
+
+export class Reconciler {
+  readonly #options: ReconcilerOptions
+  readonly #timer: NodeJS.Timeout
+
+  constructor(options: ReconcilerOptions) {
+    this.#options = options
+    this.#timer = setInterval(() => void this.#reconcile(), RECONCILE_MS).unref()
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+  }
+
+  /** Takes up the jobs that an earlier run of this server left. */
+  async resume(): Promise<void> {
+    const { db, queue } = this.#options
+    if (!(await deploymentStore.hasWork(db))) return
+    await queue.start()
+    await this.#requeue({ isRestarted: true })
+  }
+
+  /** A deployment was changed, here or by another server. */
+  async deploymentChanged(id: string): Promise<void> {
+    const { db, builder, stops, appInstances, serverId, log } = this.#options
+    try {
+      const record = await deploymentStore.findDeployment(db, null, id)
+      if (record?.status !== 'stopped' && record?.status !== 'failed') return
+      builder.stop(id)
+      await appInstances.stop(id)
+      if (record.server_id === serverId) await stops.removeFiles(id)
+    } catch (error) {
+      log.warn({ err: error, deploymentId: id }, 'cannot see what changed in a deployment')
+    }
+  }
+
+  async #requeue(options: { isRestarted: boolean }): Promise<void> {
+    const { pool, queue, serverId } = this.#options
+    const lost = { ...options, waitedSeconds: WAITED_SECONDS }
+    await inTransaction(pool, async ({ db: tx }) => {
+      for (const id of await deploymentStore.requeue(tx, serverId, lost)) {
+        await queue.send(tx, 'deployment', { id, serverId })
+      }
+      for (const id of await invocationStore.requeue(tx, serverId, lost)) {
+        await queue.send(tx, 'invocation', { id, serverId })
+      }
+    })
+  }
+
+  async #reconcile(): Promise<void> {
+    const { db, queue, runs, ledger, builder, stops, serverId, leaseSeconds, log } = this.#options
+    try {
+      if (!(await deploymentStore.hasWork(db))) return
+      await queue.start()
+      await runs.look()
+      await this.#requeue({ isRestarted: false })
+      const silentSeconds = leaseSeconds + LOST_MARGIN_SECONDS
+      for (const { id, isHomeLost } of await invocationStore.listLost(db, silentSeconds)) {
+        const record = await invocationStore.findInvocation(db, null, id)
+        if (!record) continue
+        const reason = isHomeLost
+          ? 'worker_lost: the server that has its app is gone'
+          : 'Its deployment is not running any more'
+        await ledger.end(record, { status: 'failed', reason, output: null })
+      }
+      for (const record of await deploymentStore.listOrphans(db, silentSeconds)) {
+        await builder.giveUp(record, 'The server that has its source is gone; deploy it again')
+      }
+      await stops.retireSpent()
+      for (const id of await deploymentStore.listEndedWithBlobs(db, serverId)) await stops.removeFiles(id)
+    } catch (error) {
+      log.warn({ err: error }, 'cannot reconcile apps')
+    }
+  }
+}

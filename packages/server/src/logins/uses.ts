@@ -1,0 +1,7 @@
+// What connections use of the rooms below, so that it is not deleted under them.
+import type { ProfileUse } from '../sessions/profiles/service.ts'
+import type { ProxyUse } from '../sessions/proxies/types.ts'
+import { countUsingProfile, countUsingProxy } from './connections/store.ts'
+
+export const profileUse: ProfileUse = { what: 'auth connections', countUsing: countUsingProfile }
+export const proxyUse: ProxyUse = { what: 'auth connections', countUsing: countUsingProxy }

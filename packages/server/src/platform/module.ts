@@ -1,0 +1,83 @@
+// What every room stands on: the database, secrets, blobs, changes that servers tell each other, metrics, the log.
+import { join } from 'node:path'
+import type { Pool } from 'pg'
+import type { Logger } from 'pino'
+import { EventBus } from '@berth/kit/event-bus'
+import type { Config } from '../config/config.ts'
+import { Blobs } from './blobs/blobs.ts'
+import { DirectoryBlobStore } from './blobs/directory-store.ts'
+import { emitChange, type ChangeBus, type ChangeEvents } from './database/change-events.ts'
+import { openDatabase } from './database/database.ts'
+import { ChangeListener } from './database/listener.ts'
+import type { Db } from './database/schema.ts'
+import { startStorage } from './database/storage.ts'
+import type { ServerLog } from './log/logging.ts'
+import { Metrics } from './metrics/metrics.ts'
+import { Keyring } from './secrets/keyring.ts'
+import { SealedBox } from './secrets/sealed-box.ts'
+import { readServerId } from './server-id.ts'
+
+export interface Platform {
+  readonly config: Config
+  readonly db: Db
+  readonly pool: Pool
+  readonly ring: Keyring
+  readonly box: SealedBox
+  readonly blobs: Blobs
+  /** Changes made here or by any other server. Subscribe while you are constructed. */
+  readonly changes: ChangeBus
+  /** Hears what other servers announce, once it is started. */
+  readonly listener: ChangeListener
+  readonly metrics: Metrics
+  readonly serverId: string
+  readonly log: Logger
+}
+
+/** What it opens is closed by `cleanup`. */
+export async function openPlatform(
+  config: Config,
+  { log, droppedLines }: ServerLog,
+  cleanup: AsyncDisposableStack,
+): Promise<Platform> {
+  const storage = cleanup.use(await startStorage(config, log))
+  const database = openDatabase(storage.connection, { size: config.BERTH_DATABASE_POOL, log })
+  cleanup.defer(() => database.close())
+  const { db, pool } = database
+  const ring = await Keyring.open({ dataDir: config.BERTH_DATA_DIR, fromSetting: config.BERTH_MASTER_KEY })
+  const changes = new EventBus<ChangeEvents>({
+    onError: (error, name) => log.error({ err: error, change: name }, 'cannot act on a change'),
+  })
+  changes.on('masterKeysChanged', () => ring.reload())
+  const metrics = new Metrics()
+  metrics.counter({
+    name: 'berth_log_lines_dropped_total',
+    help: 'Log lines dropped because their reader was blocked',
+    read: droppedLines,
+  })
+  metrics.gaugeBy('state', {
+    name: 'berth_database_connections',
+    help: 'Connections to the database, by what they do',
+    read: () => ({
+      idle: pool.idleCount,
+      busy: pool.totalCount - pool.idleCount,
+      awaited: pool.waitingCount,
+    }),
+  })
+  return {
+    config,
+    db,
+    pool,
+    ring,
+    box: new SealedBox(ring),
+    blobs: new Blobs({ store: await DirectoryBlobStore.open(join(config.BERTH_DATA_DIR, 'blobs')), log }),
+    changes,
+    listener: new ChangeListener({
+      connection: storage.connection,
+      log,
+      onChange: (change) => emitChange(changes, change),
+    }),
+    metrics,
+    serverId: await readServerId(config.BERTH_DATA_DIR),
+    log,
+  }
+}

@@ -1,0 +1,72 @@
+// The ways into a session besides the operations of the API: CDP, BiDi, terminals, the live view and its page, and
+// tunnels of other servers.
+import type { Socket } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import { isOwnOrigin, newHostCheck } from '../http/host-check.ts'
+import { originOf } from '../http/origin.ts'
+import type { Platform } from '../platform/module.ts'
+import type { Sessions } from './browsers/sessions.ts'
+import { Gateway } from './gateway/gateway.ts'
+import { SCREEN_PATH, TERMINAL_ROUTE } from './gateway/target.ts'
+import type { SessionTokens } from './gateway/tokens.ts'
+import { attachLive } from './live-view/attach.ts'
+import { Viewers } from './live-view/viewers.ts'
+import { isTunnelUpgrade, TunnelHost } from './replicas/tunnel-host.ts'
+
+const MB = 1024 * 1024
+
+export interface Clients {
+  /** Tells every client that the server stops. */
+  close(): Promise<void>
+}
+
+export function attachClients(options: {
+  platform: Platform
+  server: FastifyInstance
+  sessions: Sessions
+  tokens: SessionTokens
+}): Clients {
+  const { server, sessions, tokens } = options
+  const { config, log } = options.platform
+  const viewers = new Viewers({ mostPerSession: config.BERTH_MAX_VIEWERS })
+  const admission = {
+    tokens,
+    checkHost: newHostCheck(config),
+    isOwnOrigin: (origin: string, host: string | undefined) => isOwnOrigin(config, origin, host),
+  }
+  const gateway = new Gateway({ ...admission, sessions, live: viewers, log })
+  const tunnels = new TunnelHost({ find: (id, tenure) => sessions.findHereAt(id, tenure), tokens })
+
+  server.server.on('upgrade', (request, stream, head) => {
+    // SAFETY: what servers of http and https hand out.
+    const socket = stream as Socket
+    socket.on('error', () => {})
+    if (isTunnelUpgrade(request)) tunnels.accept(request, socket, head)
+    else gateway.accept(request, socket, head)
+  })
+  attachLive(server, {
+    ...admission,
+    find: (id, tenure) => sessions.findAt(id, tenure),
+    viewers,
+    originOf: (request) => originOf(config, request),
+    mostUploadBytes: config.BERTH_MAX_FILE_MB * MB,
+  })
+  // Not operations of the contract: clients of CDP and BiDi ask for these paths by themselves.
+  const paths = ['/browser/cdp', '/browser/webdriver/session'].flatMap((path) => [path, `${path}/*`])
+  for (const url of [...paths, TERMINAL_ROUTE, SCREEN_PATH]) {
+    server.route({
+      method: ['GET', 'HEAD', 'POST', 'PUT'],
+      url,
+      handler: async (request, reply) => {
+        reply.hijack()
+        await gateway.answer(request.raw, reply.raw, { origin: originOf(config, request) })
+      },
+    })
+  }
+  return {
+    close: async () => {
+      tunnels.close()
+      await gateway.close('server stopping')
+    },
+  }
+}

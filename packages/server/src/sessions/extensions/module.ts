@@ -1,0 +1,35 @@
+// Extensions of projects, and those that sessions are created with.
+import { join } from 'node:path'
+import type { Route } from '../../http/call.ts'
+import { DirectUpstream } from '../../instances/egress/upstream.ts'
+import { newEgressPolicy } from '../../instances/module.ts'
+import type { Platform } from '../../platform/module.ts'
+import { findDefaultProject } from '../../tenancy/projects/store.ts'
+import { ChromeStore } from './chrome-store.ts'
+import { extensionRoutes } from './routes.ts'
+import { ExtensionService } from './service.ts'
+import { SessionExtensions } from './session-extensions.ts'
+import { Spool } from './spool.ts'
+
+export interface ExtensionsModule {
+  readonly sessionExtensions: SessionExtensions
+  readonly routes: readonly Route[]
+}
+
+export async function newExtensions({ config, db, box, blobs }: Platform): Promise<ExtensionsModule> {
+  const service = new ExtensionService({
+    db,
+    box,
+    blobs,
+    spool: await Spool.open(join(config.BERTH_DATA_DIR, 'uploads')),
+    chromeStore: new ChromeStore({
+      address: config.BERTH_CHROME_STORE_URL,
+      upstream: new DirectUpstream({ policy: newEgressPolicy(config) }),
+    }),
+    defaultProject: findDefaultProject,
+  })
+  return {
+    sessionExtensions: new SessionExtensions({ db, contentOf: (record) => service.content(record) }),
+    routes: extensionRoutes(service),
+  }
+}

@@ -1,0 +1,266 @@
+// Everything that people call a browser: sessions with their profiles, proxies, extensions, recordings, telemetry and
+// pools, and the ways for clients to reach them.
+import { join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import type { Guard } from '../http/access.ts'
+import type { Call, Route } from '../http/call.ts'
+import type { RateLimit } from '../http/rate-limit.ts'
+import type { Instances, ReadyInstance } from '../instances/instances.ts'
+import type { Platform } from '../platform/module.ts'
+import { serviceSecret } from '../platform/secrets/service-secret.ts'
+import { findDefaultProject } from '../tenancy/projects/store.ts'
+import type { ExtraSource } from './browsers/extras.ts'
+import { LiveSessions } from './browsers/live-sessions.ts'
+import { browserRoutes, callerOf } from './browsers/routes.ts'
+import { BrowserService } from './browsers/service.ts'
+import { Sessions } from './browsers/sessions.ts'
+import { countUsingProxy, isUnsavedAfter } from './browsers/store.ts'
+import { BrowserView } from './browsers/view.ts'
+import { attachClients } from './clients.ts'
+import { Controls } from './control/controls.ts'
+import { controlRoutes } from './control/routes.ts'
+import { SessionAccess } from './control/session-access.ts'
+import { newExtensions } from './extensions/module.ts'
+import { SessionTokens } from './gateway/tokens.ts'
+import { liveRoutes } from './live-view/routes.ts'
+import { openLiveViews } from './live-view/watched.ts'
+import { Policies } from './policies/policies.ts'
+import { newPools } from './pools/module.ts'
+import { refreshPoolsOf } from './pools/refresh.ts'
+import { countPoolsUsingProxy } from './pools/store.ts'
+import { profileRoutes } from './profiles/routes.ts'
+import { SaveWatch } from './profiles/save-watch.ts'
+import { ProfileSaver } from './profiles/saver.ts'
+import { ProfileService, type ProfileUse } from './profiles/service.ts'
+import { SessionProfiles } from './profiles/session-profiles.ts'
+import { Vault } from './profiles/vault.ts'
+import { newProxies } from './proxies/module.ts'
+import type { ProxyUse } from './proxies/types.ts'
+import { Journals } from './replays/journal.ts'
+import { ReplayRecorder } from './replays/recorder.ts'
+import { Recordings } from './replays/recordings.ts'
+import { attachPlayer, replayRoutes } from './replays/routes.ts'
+import { ReplayService } from './replays/service.ts'
+import { internalAddress } from './replicas/own-address.ts'
+import { Peers } from './replicas/peers.ts'
+import { telemetryRoutes } from './telemetry/routes.ts'
+import { Telemetry } from './telemetry/telemetry.ts'
+
+const MB = 1024 * 1024
+
+export interface SessionsModuleOptions {
+  readonly platform: Platform
+  readonly instances: Instances
+  readonly server: FastifyInstance
+  readonly rate: RateLimit
+  readonly version: string
+  /** What rooms above bring into sessions. */
+  readonly extraSources: readonly ExtraSource[]
+  /** Who besides sessions and pools uses profiles and proxies, and keeps them from being deleted. */
+  readonly profileUses: readonly ProfileUse[]
+  readonly proxyUses: readonly ProxyUse[]
+}
+
+export interface SessionsModule {
+  readonly sessions: Sessions
+  readonly browsers: BrowserService
+  readonly tokens: SessionTokens
+  readonly saves: SaveWatch
+  readonly routes: readonly Route[]
+  /** Admits whoever has the token of a session. */
+  readonly guard: Guard
+  /** Takes the sessions of an earlier run out of `found`, and goes on with them. */
+  resume(found: Map<string, ReadyInstance>): Promise<void>
+  /** Goes on with recordings and saves of an earlier run, and begins to fill pools. */
+  start(): Promise<void>
+  /** Tells other servers where to reach this one. */
+  listening(address: string): Promise<void>
+  /** Tells the clients of all sessions that this server stops. */
+  closeClients(): Promise<void>
+  /** Ends all sessions, or leaves them to the next server. Returns the ids of the instances that go on. */
+  close(options: { endAll: boolean }): Promise<string[]>
+}
+
+export async function newSessions(options: SessionsModuleOptions): Promise<SessionsModule> {
+  const { platform, instances, server, rate } = options
+  const { config, db, pool, box, blobs, changes, metrics, serverId, log } = platform
+  const leaseSeconds = config.BERTH_LEASE_SECONDS
+  const secret = await serviceSecret(db, box, 'session-tokens')
+  const tokens = new SessionTokens({ keys: [{ kid: 'session-tokens', secret }] })
+  const live = new LiveSessions()
+  const proxies = newProxies(platform, [
+    { what: 'browser pools', countUsing: countPoolsUsingProxy },
+    { what: 'browser sessions', countUsing: countUsingProxy },
+    ...options.proxyUses,
+  ])
+  const { sessionProxies } = proxies
+  const telemetry = new Telemetry({
+    db,
+    pool,
+    box,
+    mostBytes: config.BERTH_TELEMETRY_SESSION_MB * MB,
+    version: options.version,
+    log,
+  })
+  const recordings = new Recordings({
+    db,
+    pool,
+    box,
+    blobs,
+    journals: await Journals.open(join(config.BERTH_DATA_DIR, 'recordings')),
+    serverId,
+    leaseSeconds,
+    mostBytes: config.BERTH_REPLAY_MAX_MB * MB,
+    findHere: (id) => live.find(id),
+    log,
+  })
+  const vault = new Vault({ box, blobs, mostBytes: config.BERTH_PROFILE_MAX_MB * MB })
+  const versions = { vault, kept: config.BERTH_PROFILE_VERSIONS, onChange: refreshPoolsOf }
+  const saver = new ProfileSaver({
+    db,
+    pool,
+    versions,
+    serverId,
+    leaseSeconds,
+    isHere: (id) => live.has(id),
+    log,
+  })
+  const peers = new Peers({
+    db,
+    tokens,
+    certificate: config.BERTH_TLS_CERT,
+    onEvent: (sessionId, event) => telemetry.inbox.put(sessionId, event),
+  })
+  const sessions = new Sessions({
+    db,
+    live,
+    instances,
+    serverId,
+    peers,
+    leaseSeconds,
+    telemetry,
+    routeOf: (record) => sessionProxies.routeOf(record),
+    beforeDestroy: async ({ id, instance, reason, hasProfile }) => {
+      await recordings.endAll(id, 'session_ended')
+      if (hasProfile && !isUnsavedAfter(reason)) await saver.saveAtEnd(id, instance)
+    },
+    log,
+  })
+  const findSession = (id: string) => sessions.find(id)
+  const recorder = new ReplayRecorder({ db, pool, box, findSession, recordings })
+  const saves = new SaveWatch(db)
+  const sessionProfiles = new SessionProfiles({ db, vault, watch: saves, findSession })
+  const policies = new Policies({ db, box })
+  const extensions = await newExtensions(platform)
+  const browsers = new BrowserService({
+    policies,
+    db,
+    pool,
+    sessions,
+    live,
+    instances,
+    view: new BrowserView({ tokens, live }),
+    serverId,
+    maxSessions: config.BERTH_MAX_CONCURRENT_SESSIONS,
+    defaultProject: findDefaultProject,
+    resizeGuards: [openLiveViews, recorder],
+    recorder,
+    extraSources: [
+      sessionProxies,
+      policies,
+      extensions.sessionExtensions,
+      sessionProfiles,
+      ...options.extraSources,
+    ],
+    proxies: sessionProxies,
+    profiles: sessionProfiles,
+  })
+  const replays = new ReplayService({ db, box, blobs, browsers, recorder, tokens })
+  const profiles = new ProfileService({
+    db,
+    versions,
+    browsers,
+    findSession,
+    uses: options.profileUses,
+    defaultProject: findDefaultProject,
+  })
+  const pools = newPools({
+    platform,
+    browsers,
+    sessions,
+    holdProxy: (tx, projectId, proxyId) => sessionProxies.hold(tx, projectId, { proxyId }),
+    isAble: () => instances.shortcomings.length === 0,
+    endRecordings: (id) => recorder.endRunning(id, 'stopped'),
+  })
+  const find = (call: Call<unknown>, id: string) => browsers.session(callerOf(call), id)
+  const controls = new Controls({ find, mostBodyBytes: config.BERTH_MAX_FILE_MB * MB })
+  const access = new SessionAccess({
+    tokens,
+    projectOf: (id, tenure) => browsers.projectOf(id, tenure),
+    rate,
+  })
+  const clients = attachClients({ platform, server, sessions, tokens })
+  attachPlayer(server, replays)
+
+  changes.on('sessionChanged', ({ sessionId }) => void sessions.changed(sessionId))
+  changes.on('replaysChanged', ({ sessionId }) => void recordings.look(sessionId))
+  changes.on('profileChanged', ({ profileId }) => saves.announced(profileId))
+  changes.on('profileUnchanged', ({ profileId }) => saves.announced(profileId))
+  changes.on('telemetryStored', ({ sessionId, upTo }) => telemetry.stored(sessionId, upTo))
+  changes.on('telemetryInboxFilled', ({ sessionId }) => telemetry.inboxFilled(sessionId))
+  metrics.gauge({
+    name: 'berth_live_sessions',
+    help: 'Browser sessions of this server',
+    read: () => live.count,
+  })
+  metrics.gauge({
+    name: 'berth_recordings',
+    help: 'Recordings under way in sessions of this server',
+    read: () => recordings.count,
+  })
+  metrics.counter({
+    name: 'berth_telemetry_events_dropped_total',
+    help: 'Events of sessions that were dropped because there were too many',
+    read: () => telemetry.droppedCount,
+  })
+
+  return {
+    sessions,
+    browsers,
+    tokens,
+    saves,
+    routes: [
+      ...browserRoutes(browsers),
+      ...pools.routes,
+      ...controlRoutes(controls),
+      ...liveRoutes({ tokens, find }),
+      ...replayRoutes(replays),
+      ...extensions.routes,
+      ...profileRoutes(profiles),
+      ...telemetryRoutes(browsers, telemetry),
+      ...proxies.routes,
+    ],
+    guard: access.guard,
+    resume: (found) => sessions.resume(found),
+    start: async () => {
+      await recordings.resume()
+      await saver.resume()
+      instances.fill()
+      pools.start()
+    },
+    listening: (address) => sessions.listening(internalAddress(address, config.BERTH_INTERNAL_URL)),
+    closeClients: async () => {
+      pools.closeWaiters()
+      await clients.close()
+    },
+    close: async ({ endAll }) => {
+      await pools.close()
+      // Recordings that go on are handed over first; those that end still have their last pictures to give.
+      if (!endAll) await recordings.close()
+      const kept = await sessions.close({ endAll })
+      saver.close()
+      await recordings.close()
+      return kept
+    },
+  }
+}

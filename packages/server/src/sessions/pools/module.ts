@@ -1,0 +1,65 @@
+// Pools: browsers that wait, who leases them, and who waits for one.
+import type { Route } from '../../http/call.ts'
+import type { Db } from '../../platform/database/schema.ts'
+import type { Platform } from '../../platform/module.ts'
+import { findDefaultProject } from '../../tenancy/projects/store.ts'
+import type { BrowserService } from '../browsers/service.ts'
+import type { Sessions } from '../browsers/sessions.ts'
+import { Filler } from './filler.ts'
+import { Leases } from './leases.ts'
+import { PoolPolicies } from './policies.ts'
+import { poolRoutes } from './routes.ts'
+import { PoolService } from './service.ts'
+import { Waiters } from './waiters.ts'
+
+export interface PoolsModule {
+  readonly routes: readonly Route[]
+  /** Begins to fill them. */
+  start(): void
+  /** Sends everybody away who waits for a browser. */
+  closeWaiters(): void
+  close(): Promise<void>
+}
+
+export function newPools(options: {
+  platform: Platform
+  browsers: BrowserService
+  sessions: Sessions
+  /** Keeps a proxy from being deleted until the transaction ends. */
+  holdProxy: (tx: Db, projectId: string, proxyId: string) => Promise<void>
+  /** Whether this host can run sessions. */
+  isAble: () => boolean
+  endRecordings: (sessionId: string) => Promise<unknown>
+}): PoolsModule {
+  const { platform, ...given } = options
+  const { config, db, pool, box, serverId, changes, log } = platform
+  const policies = new PoolPolicies(box)
+  const shared = {
+    ...given,
+    db,
+    pool,
+    serverId,
+    policies,
+    mostWaitSeconds: config.BERTH_ACQUIRE_WAIT_SECONDS,
+    ceilings: {
+      maxSessions: config.BERTH_MAX_CONCURRENT_SESSIONS,
+      maxPooledSessions: config.BERTH_MAX_POOLED_SESSIONS,
+    },
+    defaultProject: findDefaultProject,
+    log,
+  }
+  const service = new PoolService(shared)
+  const filler = new Filler(shared)
+  const waiters = new Waiters({ db, log })
+  const leases = new Leases({ ...shared, waiters, filler })
+  changes.on('poolChanged', ({ poolId }) => {
+    filler.wake()
+    waiters.wake(poolId)
+  })
+  return {
+    routes: poolRoutes(service, leases),
+    start: () => filler.start(),
+    closeWaiters: () => waiters.close(),
+    close: () => filler.close(),
+  }
+}

@@ -1,0 +1,179 @@
+// Begins and ends the recordings of sessions, on whichever server the session runs.
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { Pool } from 'pg'
+import {
+  DEFAULT_FRAMERATE,
+  MOST_FRAMERATE_WITHOUT_GPU,
+  type ReplayEnd,
+  type StartReplayRequest,
+} from '@berth/contracts/replays'
+import { CONTENT_KEY_BYTES } from '../../platform/blobs/sealed-content.ts'
+import type { ResizeGuard } from '../browsers/resize.ts'
+import type { Act, SessionRecorder } from '../browsers/service.ts'
+import { awake, type Session } from '../browsers/session.ts'
+import type { BrowserRecord } from '../browsers/types.ts'
+import { crashPoint } from '../../platform/crash-point.ts'
+import { announceChange } from '../../platform/database/changes.ts'
+import type { Db } from '../../platform/database/schema.ts'
+import { inTransaction } from '../../platform/database/transaction.ts'
+import { AppError, invalidInput } from '../../platform/errors.ts'
+import type { Commit } from '../../http/call.ts'
+import { AgentError, AgentRefusal } from '../../instances/agent/errors.ts'
+import { forgetRecording, startRecording, stopRecording } from '../../instances/agent/recordings.ts'
+import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
+import { keyContext, type Recordings } from './recordings.ts'
+import * as store from './store.ts'
+import type { ReplayRecord } from './types.ts'
+
+/** Of one session, ended ones among them. */
+const MAX_REPLAYS = 1_000
+/** Of an agent's, in an error to the caller. */
+const MAX_REASON_LENGTH = 500
+
+export interface ReplayRecorderOptions {
+  readonly db: Db
+  readonly pool: Pool
+  readonly box: SealedBox
+  readonly findSession: (id: string) => Session | undefined | Promise<Session | undefined>
+  readonly recordings: Recordings
+}
+
+export interface Wanted {
+  readonly framerate: number
+  readonly maxDurationSeconds: number | null
+  readonly continuesId: string | null
+}
+
+export class ReplayRecorder implements ResizeGuard, SessionRecorder<Wanted> {
+  readonly #options: ReplayRecorderOptions
+
+  constructor(options: ReplayRecorderOptions) {
+    this.#options = options
+  }
+
+  /** Of a session that is just being created; throws for what cannot be recorded. */
+  check(record: boolean | StartReplayRequest | undefined, { gpu }: { gpu: boolean }): Wanted | undefined {
+    if (record === undefined || record === false) return undefined
+    return wanted(record === true ? {} : record, { gpu }, 'record.')
+  }
+
+  async recordFromStart(browser: BrowserRecord, options: Wanted, signal?: AbortSignal): Promise<void> {
+    await this.begin(browser, options, { commit: this.#commit, ...(signal && { signal }) })
+  }
+
+  async obstacle({ id }: Session): Promise<string | undefined> {
+    const running = await store.listRunning(this.#options.db, id)
+    return running.length > 0 ? 'it is being recorded' : undefined
+  }
+
+  /** A video has one size: one ends, and another goes on from it. */
+  async makeWay(browser: BrowserRecord): Promise<() => Promise<void>> {
+    const running = await this.endRunning(browser.id, 'resized')
+    return async () => {
+      for (const replay of running) {
+        const options = continued(replay)
+        if (options) await this.begin(browser, options, { commit: this.#commit })
+      }
+    }
+  }
+
+  /** Those that a session is being recorded by, if any. */
+  async endRunning(browserId: string, reason: ReplayEnd): Promise<ReplayRecord[]> {
+    const { db, recordings } = this.#options
+    const running = await store.listRunning(db, browserId)
+    if (running.length === 0) return []
+    for (const replay of running) {
+      await store.markFinishing(db, replay.id, reason)
+      await this.end(replay)
+    }
+    // Those of them that are collected here have told all they had.
+    await recordings.endAll(browserId, reason)
+    return running
+  }
+
+  readonly #commit: Commit = (work) => inTransaction(this.#options.pool, ({ db: tx }) => work(tx))
+
+  /** The row first, then the recording, then the row says that there is one. */
+  async begin(browser: BrowserRecord, options: Wanted, { commit, signal }: Act): Promise<ReplayRecord> {
+    const { db, box, recordings, findSession } = this.#options
+    const session = await findSession(browser.id)
+    if (!session) throw new AppError('not_found', `Cannot find browser session "${browser.id}"`)
+    if ((await store.countOfBrowser(db, browser.id)) >= MAX_REPLAYS) {
+      throw new AppError('conflict', `Cannot record: the session has ${MAX_REPLAYS} recordings already`)
+    }
+    const id = randomUUID()
+    const key = randomBytes(CONTENT_KEY_BYTES).toString('base64')
+    await store.insertReplay(db, {
+      ...options,
+      id,
+      projectId: browser.project_id,
+      browserId: browser.id,
+      serverId: browser.server_id,
+      sealedKey: box.seal(key, keyContext(id)),
+    })
+    crashPoint('replay-inserted')
+    const { framerate, maxDurationSeconds } = options
+    const maxMs = maxDurationSeconds === null ? null : maxDurationSeconds * 1000
+    try {
+      await awake(session, (agent) => startRecording(agent, { id, framerate, maxMs }, { signal }))
+      crashPoint('replay-started')
+      const replay = await commit(async (tx) => {
+        // Nobody would know of the recording, nor end it.
+        signal?.throwIfAborted()
+        const started = await store.markRecording(tx, id)
+        if (!started) throw new AppError('conflict', 'Cannot record: the session has ended meanwhile')
+        // Whichever server has the session collects it.
+        await announceChange(tx, 'replaysChanged', { sessionId: browser.id })
+        return started
+      })
+      recordings.collect(replay)
+      return replay
+    } catch (error) {
+      await store.deleteReplay(db, id).catch(() => {})
+      await awake(session, (agent) => forgetRecording(agent, id)).catch(() => {})
+      throw refusalOf(error, session)
+    }
+  }
+
+  /** The agent ends it; what it had is then collected by the server that has the session. */
+  async end({ id, browser_id }: ReplayRecord): Promise<void> {
+    const session = await this.#options.findSession(browser_id)
+    if (!session || session.ending.aborted) return
+    await awake(session, (agent) => stopRecording(agent, id)).catch((error: unknown) => {
+      // It has ended by itself, or its session is about to.
+      if (!(error instanceof AgentError)) throw error
+    })
+  }
+}
+
+export function wanted(body: StartReplayRequest, { gpu }: { gpu: boolean }, prefix = ''): Wanted {
+  const { framerate = DEFAULT_FRAMERATE, max_duration_in_seconds, record_audio } = body
+  if (record_audio) {
+    throw invalidInput(`${prefix}record_audio`, 'cannot be had: sessions of this server have no sound')
+  }
+  if (framerate > MOST_FRAMERATE_WITHOUT_GPU && !gpu) {
+    throw invalidInput(
+      `${prefix}framerate`,
+      `must not be above ${MOST_FRAMERATE_WITHOUT_GPU} in a session without gpu`,
+    )
+  }
+  return { framerate, maxDurationSeconds: max_duration_in_seconds ?? null, continuesId: null }
+}
+
+/** Undefined when its time was over anyway. */
+function continued({ id, framerate, max_duration_seconds, started_at }: ReplayRecord): Wanted | undefined {
+  if (max_duration_seconds === null) return { framerate, maxDurationSeconds: null, continuesId: id }
+  const seconds = Math.floor((Date.now() - Date.parse(started_at!)) / 1000)
+  const left = max_duration_seconds - seconds
+  return left > 0 ? { framerate, maxDurationSeconds: left, continuesId: id } : undefined
+}
+
+function refusalOf(error: unknown, session: Session): unknown {
+  if (session.ending.aborted)
+    return new AppError('not_found', 'Cannot record: the session has ended meanwhile')
+  if (error instanceof AgentRefusal && error.status === 409) {
+    return new AppError('conflict', `Cannot record: ${error.message.slice(0, MAX_REASON_LENGTH)}`)
+  }
+  if (!(error instanceof AgentError)) return error
+  return new AppError('unavailable', 'Cannot record the session now; try again', { cause: error })
+}

@@ -1,0 +1,72 @@
+// Who may do what: projects, the organisation's limits, API keys, and the audit log.
+import { OpenStreams } from '../http/open-streams.ts'
+import type { Route } from '../http/call.ts'
+import type { Platform } from '../platform/module.ts'
+import { KeyAuthenticator } from './api-keys/authenticator.ts'
+import { apiKeyRoutes } from './api-keys/routes.ts'
+import { ApiKeyService } from './api-keys/service.ts'
+import { countLiveApiKeys } from './api-keys/store.ts'
+import { auditRoutes } from './audit/routes.ts'
+import { AuditService } from './audit/service.ts'
+import type { AuditTrail } from './audit/trail.ts'
+import { organizationRoutes } from './organization/routes.ts'
+import { OrganizationService } from './organization/service.ts'
+import { projectRoutes } from './projects/routes.ts'
+import { ProjectService } from './projects/service.ts'
+import type { ProjectContent } from './projects/types.ts'
+
+export interface TenancyModule {
+  readonly authenticator: KeyAuthenticator
+  readonly projects: ProjectService
+  readonly openStreams: OpenStreams
+  readonly routes: readonly Route[]
+}
+
+export function newTenancy(options: {
+  platform: Platform
+  audit: AuditTrail
+  /** What a project may hold, counted by the rooms that own it: only an empty project can be deleted. */
+  contents: readonly ProjectContent[]
+}): TenancyModule {
+  const { audit } = options
+  const { config, db, changes, metrics, listener } = options.platform
+  const authenticator = new KeyAuthenticator({ db, canRemember: () => listener.isListening })
+  const openStreams = new OpenStreams(authenticator)
+  const projects = new ProjectService({
+    db,
+    contents: [{ what: 'API keys', countIn: countLiveApiKeys }, ...options.contents],
+  })
+  const organization = new OrganizationService({
+    maxConcurrentSessions: config.BERTH_MAX_CONCURRENT_SESSIONS,
+    maxConcurrentInvocations: config.BERTH_MAX_CONCURRENT_INVOCATIONS,
+    maxPooledSessions: config.BERTH_MAX_POOLED_SESSIONS,
+  })
+
+  changes.on('keyChanged', ({ publicId }) => {
+    authenticator.forget(publicId)
+    openStreams.check()
+  })
+  for (const change of ['projectChanged', 'unknownChange'] as const) {
+    changes.on(change, () => {
+      authenticator.forgetAll()
+      openStreams.check()
+    })
+  }
+  metrics.counter({
+    name: 'berth_audit_records_dropped_total',
+    help: 'Audit records lost while the database was away',
+    read: () => audit.droppedCount,
+  })
+
+  return {
+    authenticator,
+    projects,
+    openStreams,
+    routes: [
+      ...projectRoutes(projects),
+      ...organizationRoutes(organization),
+      ...apiKeyRoutes(new ApiKeyService()),
+      ...auditRoutes(new AuditService(audit)),
+    ],
+  }
+}
