@@ -1,4 +1,5 @@
 // Providers as sources of secrets, and what they have: lists of items are remembered for a while, values never.
+import { unlessAborted } from '@berth/kit/abort'
 import type { EgressPolicy } from '../../instances/egress/policy.ts'
 import { EgressRefusal } from '../../instances/egress/refusal.ts'
 import type { Upstream } from '../../instances/egress/upstream.ts'
@@ -88,7 +89,7 @@ export class Sources {
   async items(provider: ProviderRecord, signal: AbortSignal): Promise<readonly SourceItem[]> {
     signal.throwIfAborted()
     const list = this.#recall(provider) ?? this.#remember(provider)
-    return told(provider, () => abortable(list.items, signal))
+    return told(provider, () => unlessAborted(list.items, signal))
   }
 
   async login(
@@ -153,14 +154,6 @@ export async function told<T>({ name }: ProviderRecord, work: () => Promise<T>):
       },
     )
   }
-}
-
-function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(signal.reason as Error)
-    signal.addEventListener('abort', stop)
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
-  })
 }
 
 const refuse = (message: string) => invalidInput('server_url', message)

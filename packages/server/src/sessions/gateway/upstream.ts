@@ -2,6 +2,7 @@
 // is untrusted: bounded in size and time, and checked.
 import { createHash } from 'node:crypto'
 import type { Duplex } from 'node:stream'
+import { unlessAborted } from '@berth/kit/abort'
 import { AppError } from '../../platform/errors.ts'
 import type { GatewaySession } from './session.ts'
 import { devtoolsPathPattern, type Target } from './target.ts'
@@ -166,14 +167,5 @@ function readHead(stream: Duplex, signal: AbortSignal): Promise<string> {
     stream.on('data', onData).on('end', onEnd).on('close', onEnd).on('error', settle)
     signal.addEventListener('abort', onAbort)
     if (signal.aborted) onAbort()
-  })
-}
-
-function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason as Error)
-    signal.addEventListener('abort', onAbort)
-    if (signal.aborted) onAbort()
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
   })
 }
