@@ -5,7 +5,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { before, describe, test } from 'node:test'
 import { newId } from '@berth/kit/ids'
-import type { Instance } from '@berth/server/instances/driver'
+import type { Instance } from '@berth/server/instances/driver/driver'
 import type { LocalDriver } from '@berth/server/instances/local/local-driver'
 import { forbidden, type Architecture } from '@berth/server/instances/local/syscalls'
 import {

@@ -13,3 +13,8 @@ export const ChromePolicy = Type.Record(
   },
 )
 export type ChromePolicy = Static<typeof ChromePolicy>
+
+/** An empty object asks for nothing. */
+export function hasPolicy({ chrome_policy }: { readonly chrome_policy?: ChromePolicy }): boolean {
+  return chrome_policy !== undefined && Object.keys(chrome_policy).length > 0
+}

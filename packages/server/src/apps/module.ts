@@ -1,7 +1,7 @@
 // Apps: deployments, their builds, the queue, and invocations with the instances they run in.
 import type { Duplex } from 'node:stream'
 import type { Route } from '../http/call.ts'
-import type { Instances, ReadyInstance } from '../instances/instances.ts'
+import type { Instances, ReadyInstance } from '../instances/stock/instances.ts'
 import type { Platform } from '../platform/module.ts'
 import * as browserStore from '../sessions/browsers/store.ts'
 import type { EndedBrowser } from '../sessions/browsers/types.ts'

@@ -3,7 +3,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Operation } from '@berth/contracts/operation'
-import { AppError } from '../platform/errors.ts'
+import { AppError } from '../platform/errors/app-error.ts'
 import { bearerToken, unauthorized } from './bearer.ts'
 import type { Authenticator, FlowAuthenticator, Principal, ProjectResolver } from './principal.ts'
 import type { RateLimit } from './rate-limit.ts'

@@ -3,7 +3,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { errorCatalogue, type ErrorBody, type ErrorCode } from '@berth/contracts/errors'
 import { BadInput } from '@berth/kit/bad-input'
 import { databaseFailure } from '../platform/database/failures.ts'
-import { AppError } from '../platform/errors.ts'
+import { AppError } from '../platform/errors/app-error.ts'
 
 const RETRY_AFTER_SECONDS = '1'
 /** Messages of the framework may repeat what they complain of. */

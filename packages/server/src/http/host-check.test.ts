@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { loadConfig } from '../config/config.ts'
-import { AppError } from '../platform/errors.ts'
+import { AppError } from '../platform/errors/app-error.ts'
 import { newHostCheck } from './host-check.ts'
 
 function codeFor(env: Record<string, string>, host: string | undefined): string {

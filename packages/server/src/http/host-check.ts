@@ -2,7 +2,7 @@
 // otherwise talk to the API with the browser's blessing.
 import { isIP } from 'node:net'
 import type { Config } from '../config/config.ts'
-import { AppError } from '../platform/errors.ts'
+import { AppError } from '../platform/errors/app-error.ts'
 
 type HostSettings = Pick<Config, 'BERTH_HOST' | 'BERTH_PUBLIC_URL' | 'BERTH_ALLOWED_HOSTS'>
 

@@ -4,7 +4,7 @@
 import { createHmac } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Db } from '../platform/database/schema.ts'
-import { AppError, invalidInput } from '../platform/errors.ts'
+import { AppError, invalidInput } from '../platform/errors/app-error.ts'
 import type { SealedBox } from '../platform/secrets/sealed-box.ts'
 import type { Principal } from './principal.ts'
 

@@ -15,7 +15,7 @@ import {
   type Operation,
 } from '@berth/contracts/operation'
 import type { AuditTrail } from '../tenancy/audit/trail.ts'
-import { crashPoint } from '../platform/crash-point.ts'
+import { crashPoint } from '../platform/errors/crash-point.ts'
 import type { Change } from '../platform/database/change-events.ts'
 import { changesAnnouncedIn } from '../platform/database/changes.ts'
 import type { Db } from '../platform/database/schema.ts'

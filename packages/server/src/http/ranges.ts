@@ -1,5 +1,5 @@
 // Range requests for content of known size (RFC 9110, section 14): one range of bytes, or all of them.
-import { AppError } from '../platform/errors.ts'
+import { AppError } from '../platform/errors/app-error.ts'
 
 export interface ByteRange {
   readonly start: number

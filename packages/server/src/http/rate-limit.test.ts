@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { AppError } from '../platform/errors.ts'
+import { AppError } from '../platform/errors/app-error.ts'
 import { RateLimit } from './rate-limit.ts'
 
 test('RateLimit counts down, refuses with the time to wait, and starts again', () => {

@@ -1,7 +1,7 @@
 // Requests per minute of the organisation, counted in fixed windows by this server alone: with
 // several replicas each allows its own share. Exactness across replicas would cost a database
 // round trip on every request.
-import { AppError } from '../platform/errors.ts'
+import { AppError } from '../platform/errors/app-error.ts'
 
 const WINDOW_MS = 60_000
 

@@ -2,7 +2,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { PRINTABLE } from '@berth/contracts/schema'
 import type { FastifySchemaCompiler } from 'fastify'
-import { AppError, type ErrorDetail } from '../platform/errors.ts'
+import { AppError, type ErrorDetail } from '../platform/errors/app-error.ts'
 
 const MAX_DETAILS = 20
 // RFC 3339, with the ranges of its parts.

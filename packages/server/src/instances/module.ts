@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { Config } from '../config/config.ts'
 import type { Platform } from '../platform/module.ts'
-import type { Driver, InstanceLimits } from './driver.ts'
+import type { Driver, InstanceLimits } from './driver/driver.ts'
 import { AllowList } from './egress/allow-list.ts'
 import { EgressPolicy } from './egress/policy.ts'
 import { EgressProxy } from './egress/proxy.ts'
-import { Instances, kinds } from './instances.ts'
+import { Instances, kinds } from './stock/instances.ts'
 import { LocalDriver } from './local/local-driver.ts'
 
 const MB = 1024 * 1024

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Route } from '../http/call.ts'
 import { DirectUpstream } from '../instances/egress/upstream.ts'
-import type { Instances } from '../instances/instances.ts'
+import type { Instances } from '../instances/stock/instances.ts'
 import { newEgressPolicy } from '../instances/module.ts'
 import type { Platform } from '../platform/module.ts'
 import { serviceSecret } from '../platform/secrets/service-secret.ts'

@@ -15,7 +15,7 @@ import type { ServerLog } from './log/logging.ts'
 import { Metrics } from './metrics/metrics.ts'
 import { Keyring } from './secrets/keyring.ts'
 import { SealedBox } from './secrets/sealed-box.ts'
-import { readServerId } from './server-id.ts'
+import { readServerId } from './files/server-id.ts'
 
 export interface Platform {
   readonly config: Config

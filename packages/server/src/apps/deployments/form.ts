@@ -5,7 +5,7 @@ import { REGION } from '@berth/contracts/apps'
 import { MOST_ENV_VARS } from '@berth/contracts/deployments'
 import { BadInput } from '@berth/kit/bad-input'
 import { malformed, partsOf, readText } from '@berth/codecs/form'
-import { AppError, invalidInput } from '../../platform/errors.ts'
+import { AppError, invalidInput } from '../../platform/errors/app-error.ts'
 import type { BodyStream } from '../../http/call.ts'
 import type { NewDeployment } from './types.ts'
 

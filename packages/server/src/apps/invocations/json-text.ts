@@ -1,7 +1,7 @@
 // Text that must be JSON: payloads and outputs. Looked at before it is parsed anywhere: what nests too deep, is no
 // number to any machine, or cannot be written as Unicode would fail later, and elsewhere.
 import { LARGEST_PAYLOAD } from '@berth/contracts/invocations'
-import { AppError, invalidInput } from '../../platform/errors.ts'
+import { AppError, invalidInput } from '../../platform/errors/app-error.ts'
 
 const DEEPEST = 500
 const QUOTE = 34

@@ -1,5 +1,5 @@
 // Ties a browser session to the invocation that made it, so that the session ends with it.
-import { invalidInput } from '../../platform/errors.ts'
+import { invalidInput } from '../../platform/errors/app-error.ts'
 import type { ExtraSource, LookUp, SessionExtra } from '../../sessions/browsers/extras.ts'
 import * as store from './store.ts'
 

@@ -3,7 +3,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import { PROCESSES_HEADER } from '@berth/contracts/link'
-import type { Instance } from '../driver.ts'
+import type { Instance } from '../driver/driver.ts'
 import { isSuccess, readBytes, readError } from './answers.ts'
 import { LastState } from './last-state.ts'
 import { LinkAgent, send, type LinkRequest } from './link-requests.ts'

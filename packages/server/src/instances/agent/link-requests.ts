@@ -11,7 +11,7 @@ import { Socket } from 'node:net'
 import { Readable, type Duplex } from 'node:stream'
 import { release } from '@berth/kit/spent-pieces'
 import { countPassed } from '@berth/kit/young-garbage'
-import type { Instance } from '../driver.ts'
+import type { Instance } from '../driver/driver.ts'
 import { AgentError } from './errors.ts'
 
 /** The headers of somebody else's answer may be among them. */

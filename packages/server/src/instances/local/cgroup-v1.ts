@@ -2,7 +2,7 @@
 // https://docs.kernel.org/admin-guide/cgroup-v1/
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { InstanceLimits } from '../driver.ts'
+import type { InstanceLimits } from '../driver/driver.ts'
 import {
   groupsIn,
   killUntilEmpty,

@@ -5,7 +5,7 @@
 // has some, they move to a leaf of it, `berth-server`, before the first instance's group is made.
 import { existsSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import type { InstanceLimits } from '../driver.ts'
+import type { InstanceLimits } from '../driver/driver.ts'
 import {
   groupsIn,
   killUntilEmpty,

@@ -1,5 +1,5 @@
 // What a driver needs of control groups, whichever kind the host has.
-import type { InstanceLimits } from '../driver.ts'
+import type { InstanceLimits } from '../driver/driver.ts'
 
 export interface Cgroups {
   readonly kind: 'v1' | 'v2' | 'none'

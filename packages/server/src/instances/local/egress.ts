@@ -1,6 +1,6 @@
 // What the driver needs of the one way out of an instance: somebody who listens on its socket.
 import type { EgressRoute } from '../egress/route.ts'
-import type { Openings } from '../driver.ts'
+import type { Openings } from '../egress/openings.ts'
 
 export interface Egress {
   listen(socketPath: string, route: EgressRoute): Promise<EgressListener>

@@ -1,7 +1,7 @@
 // Which process the kernel ended for want of memory: it says so in its log, and nowhere else. Not every host lets us
 // read that.
 import { closeSync, constants, openSync, readSync } from 'node:fs'
-import type { OomKill } from '../driver.ts'
+import type { OomKill } from '../driver/driver.ts'
 
 const KILLED =
   /Killed process (\d+) \(([^\n]*)\) .*anon-rss:(\d+)kB, file-rss:(\d+)kB, shmem-rss:(\d+)kB, UID:(\d+)/

@@ -2,7 +2,7 @@
 import type { Hands } from '@berth/login/hands'
 import type { Checks } from '@berth/login/memory'
 import type { CheckOutcome, LoginOptions, LoginOutcome } from '@berth/login/run'
-import type { Session } from '../../sessions/browsers/session.ts'
+import type { Session } from '../../sessions/session/session.ts'
 
 export interface CheckOptions {
   readonly hands: Hands

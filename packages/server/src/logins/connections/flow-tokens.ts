@@ -1,7 +1,7 @@
 // The token of a flow: what the page of a login has instead of an API key. It opens one connection, and only as long as
 // that flow is its latest.
 import type { Db } from '../../platform/database/schema.ts'
-import { AppError } from '../../platform/errors.ts'
+import { AppError } from '../../platform/errors/app-error.ts'
 import { SessionTokens, type TokenKey } from '../../sessions/gateway/tokens.ts'
 import type { Principal } from '../../http/principal.ts'
 import { findConnection } from './store.ts'

@@ -1,7 +1,7 @@
 // The login flows of this server: begun when their row says so, told of changes, and taken up again or ended after a
 // restart. Those of servers that never come back are ended by whoever notices first.
 import type { Logger } from 'pino'
-import { crashPoint } from '../../platform/crash-point.ts'
+import { crashPoint } from '../../platform/errors/crash-point.ts'
 import { inTransaction } from '../../platform/database/transaction.ts'
 import { endFlow, type FlowEnd } from './flow-ends.ts'
 import { expire, FlowRun, type FlowRunOptions } from './flow-run.ts'

@@ -1,7 +1,7 @@
 // What is submitted, in each of the ways that clients have for it, made one.
 import type { SubmitRequest } from '@berth/contracts/auth-connections'
 import type { AskedChoice, Question, Submission } from '@berth/login/run'
-import { AppError, invalidInput } from '../../platform/errors.ts'
+import { AppError, invalidInput } from '../../platform/errors/app-error.ts'
 import { sortOf } from './view.ts'
 
 /** Throws for what cannot be meant, and for what answers another question. */

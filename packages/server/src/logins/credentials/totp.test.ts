@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Secret } from 'otpauth'
 import type { TotpAlgorithm } from '@berth/contracts/credentials'
-import { AppError } from '../../platform/errors.ts'
+import { AppError } from '../../platform/errors/app-error.ts'
 import { oneTimeCode, readTotp } from './totp.ts'
 
 const SEED = 'JBSWY3DPEHPK3PXP'

@@ -9,7 +9,7 @@ import {
   type TotpAlgorithm,
 } from '@berth/contracts/credentials'
 import type { OneTimeCode } from '@berth/login/run'
-import { invalidInput } from '../../platform/errors.ts'
+import { invalidInput } from '../../platform/errors/app-error.ts'
 
 export interface TotpSeed {
   /** Base32, in capitals, without padding. */

@@ -3,7 +3,7 @@
 // long as there are hands. Whoever has them bounds that time.
 import type { ActOrder, ActResult, LookOrder, PageSight, VisitOrder } from '@berth/contracts/login-sight'
 import { HandsLost, type Hands } from '@berth/login/hands'
-import { awake, type Session } from '../../sessions/browsers/session.ts'
+import { awake, type Session } from '../../sessions/session/session.ts'
 import type { AgentClient } from '../../instances/agent/client.ts'
 import { AgentError } from '../../instances/agent/errors.ts'
 import { actOnPage, hideSecrets, lookAtPage, visitPage } from '../../instances/agent/logins.ts'

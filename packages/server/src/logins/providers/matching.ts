@@ -1,7 +1,7 @@
 // Whether an item is for a domain, by the addresses that it has. What merely looks alike, or belongs to a neighbour
 // below the same public suffix, is not.
 import { getDomain } from 'tldts'
-import { readDomain } from '../credentials/domain.ts'
+import { readDomain } from '../domain/domain.ts'
 
 const WILDCARD = /^(https?:\/\/)?\*\./i
 

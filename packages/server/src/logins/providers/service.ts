@@ -9,7 +9,7 @@ import type {
 } from '@berth/contracts/credential-providers'
 import { violatedConstraint } from '../../platform/database/failures.ts'
 import type { Db } from '../../platform/database/schema.ts'
-import { AppError, invalidInput } from '../../platform/errors.ts'
+import { AppError, invalidInput } from '../../platform/errors/app-error.ts'
 import type { OffsetPage } from '../../http/call.ts'
 import { toPage } from '../../http/paging.ts'
 import type { Sources } from './sources.ts'

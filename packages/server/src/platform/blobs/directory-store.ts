@@ -6,8 +6,8 @@ import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Transform, type Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { crashPoint } from '../crash-point.ts'
-import { syncDirectory } from '../secrets/durable-file.ts'
+import { crashPoint } from '../errors/crash-point.ts'
+import { syncDirectory } from '../files/durable-file.ts'
 import { BlobMissing, BlobTooLarge, type BlobInfo, type BlobStore, type StoredBlob } from './store.ts'
 
 const ID = /^[a-z0-9_]{8,64}$/

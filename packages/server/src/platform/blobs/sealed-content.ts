@@ -5,7 +5,7 @@
 //   a piece: 12 iv | 16 tag | as many bytes as the piece has
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { Readable, Transform, type TransformCallback } from 'node:stream'
-import { AppError } from '../errors.ts'
+import { AppError } from '../errors/app-error.ts'
 
 const IV_BYTES = 12
 const TAG_BYTES = 16

@@ -2,7 +2,7 @@
 // a crash leaves it wholly done or wholly undone; an advisory lock lets one replica work while the
 // others wait, and a schema from a newer program is refused.
 import { Client, type ClientConfig } from 'pg'
-import { crashPoint } from '../crash-point.ts'
+import { crashPoint } from '../errors/crash-point.ts'
 import { migrations as allMigrations, type Migration } from './migrations/index.ts'
 
 // Any constant will do, as long as every version of the program uses the same.

@@ -3,7 +3,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { writeFileDurably } from './durable-file.ts'
+import { writeFileDurably } from '../files/durable-file.ts'
 
 export interface MasterKey {
   readonly kid: string

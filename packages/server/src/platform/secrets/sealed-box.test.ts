@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { AppError } from '../errors.ts'
+import { AppError } from '../errors/app-error.ts'
 import { Keyring } from './keyring.ts'
 import { SealedBox } from './sealed-box.ts'
 

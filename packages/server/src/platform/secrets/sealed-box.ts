@@ -4,7 +4,7 @@
 //
 //   1 byte version | 8 kid | 12 iv | 16 tag | 32 wrapped data key | 12 iv | 16 tag | ciphertext
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
-import { AppError } from '../errors.ts'
+import { AppError } from '../errors/app-error.ts'
 import { KID_BYTES, type Keyring, type MasterKey } from './keyring.ts'
 
 const VERSION = 1

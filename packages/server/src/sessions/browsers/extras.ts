@@ -2,7 +2,7 @@
 // source checks what was asked for, and brings it into the instance before its Chromium starts.
 import type { CreateBrowserRequest } from '@berth/contracts/browsers'
 import type { Db } from '../../platform/database/schema.ts'
-import type { Preparation } from '../../instances/instances.ts'
+import type { Preparation } from '../../instances/stock/instances.ts'
 import type { BrowserRecord, NewBrowser } from './types.ts'
 
 /** One such thing, for one session that is being created. */

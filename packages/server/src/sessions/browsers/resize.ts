@@ -1,6 +1,6 @@
 // Who watches or records a screen is in the middle of something that another size would spoil.
-import { AppError } from '../../platform/errors.ts'
-import type { Session } from './session.ts'
+import { AppError } from '../../platform/errors/app-error.ts'
+import type { Session } from '../session/session.ts'
 import type { BrowserRecord } from './types.ts'
 
 /** What depends on the size of a session's screen while it lasts. */

@@ -5,18 +5,18 @@ import {
   type Tags,
   type UpdateBrowserRequest,
 } from '@berth/contracts/browsers'
+import { hasPolicy, type ChromePolicy } from '@berth/contracts/chrome-policy'
 import type { BrowserStart } from '@berth/contracts/link'
-import { hasPolicy, type Policies } from '../policies/policies.ts'
-import { crashPoint } from '../../platform/crash-point.ts'
+import { crashPoint } from '../../platform/errors/crash-point.ts'
 import { announceChange } from '../../platform/database/changes.ts'
 import { violatedConstraint } from '../../platform/database/failures.ts'
 import type { Db } from '../../platform/database/schema.ts'
 import { inTransaction } from '../../platform/database/transaction.ts'
-import { AppError, invalidInput } from '../../platform/errors.ts'
+import { AppError, invalidInput } from '../../platform/errors/app-error.ts'
 import type { Commit, OffsetPage } from '../../http/call.ts'
 import { toPage } from '../../http/paging.ts'
 import type { Principal } from '../../http/principal.ts'
-import { NoCapacity, type Instances } from '../../instances/instances.ts'
+import { NoCapacity, type Instances } from '../../instances/stock/instances.ts'
 import { AgentError } from '../../instances/agent/errors.ts'
 import { isTimeZone, localeOf, speaks } from '../stealth/locale-of.ts'
 import { selectAtCreation, selectAtUpdate, type Age } from '../telemetry/selection.ts'
@@ -24,7 +24,7 @@ import { collectExtras, type SessionExtra, type ExtraSource, type LookUp } from 
 import type { Profile, ProfileRequest } from '@berth/contracts/profiles'
 import { resizeAmong, type ResizeGuard } from './resize.ts'
 import type { LiveSessions } from './live-sessions.ts'
-import { SessionEnded, type Session } from './session.ts'
+import { SessionEnded, type Session } from '../session/session.ts'
 import type { Sessions } from './sessions.ts'
 import * as store from './store.ts'
 import type { BrowserRecord, NewBrowser, ProxyChange } from './types.ts'
@@ -50,6 +50,15 @@ export interface SessionRecorder<Options = object> {
   recordFromStart(browser: BrowserRecord, options: Options, signal?: AbortSignal): Promise<void>
 }
 
+/** The Chromium policies of sessions. */
+export interface SessionPolicies {
+  /** By the id of the session; in a list only those that are small. */
+  of(
+    browsers: readonly Pick<BrowserRecord, 'id' | 'has_chrome_policy'>[],
+    options: { isList: boolean },
+  ): Promise<ReadonlyMap<string, ChromePolicy>>
+}
+
 /** The profiles of sessions. */
 export interface ProfileAttachments {
   /** By their ids. */
@@ -71,7 +80,7 @@ export interface BrowserServiceOptions {
   readonly live: LiveSessions
   readonly instances: Instances
   readonly view: BrowserView
-  readonly policies: Pick<Policies, 'of'>
+  readonly policies: SessionPolicies
   readonly serverId: string
   readonly maxSessions: number
   readonly defaultProject: (db: Db) => Promise<{ id: string }>

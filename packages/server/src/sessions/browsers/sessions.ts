@@ -6,17 +6,17 @@ import type { Shape } from '@berth/contracts/link'
 import { unlessAborted } from '@berth/kit/abort'
 import type { Db } from '../../platform/database/schema.ts'
 import { announceChange } from '../../platform/database/changes.ts'
-import { AppError } from '../../platform/errors.ts'
-import type { Peers } from '../replicas/peers.ts'
-import type { Instance } from '../../instances/driver.ts'
-import type { Claim, Instances, ReadyInstance } from '../../instances/instances.ts'
+import { AppError } from '../../platform/errors/app-error.ts'
+import type { OtherServers } from './other-servers.ts'
+import type { Instance } from '../../instances/driver/driver.ts'
+import type { Claim, Instances, ReadyInstance } from '../../instances/stock/instances.ts'
 import { setShape } from '../../instances/agent/chromium.ts'
 import { setTelemetry } from '../../instances/agent/telemetry.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import type { LiveSessions } from './live-sessions.ts'
 import { LiveSession } from './live-session.ts'
 import { Routing, type RouteOf } from './routing.ts'
-import { awake, type Session } from './session.ts'
+import { awake, type Session } from '../session/session.ts'
 import type { PooledSession, Tenure } from './turn.ts'
 import * as store from './store.ts'
 import type { BrowserRecord, EndedBrowser } from './types.ts'
@@ -51,7 +51,7 @@ export interface SessionsOptions {
   readonly db: Db
   readonly instances: Instances
   readonly serverId: string
-  readonly peers: Peers
+  readonly peers: OtherServers
   readonly leaseSeconds: number
   /** What is still wanted of an instance when its session has ended; it waits for that. */
   readonly beforeDestroy?: (ended: EndedSession) => Promise<void>

@@ -1,8 +1,8 @@
 // Puts an instance on standby: frozen when nobody has held it for a moment, or when those who hold it
 // have been silent for as long as its maker said. Running time is counted here, as standby is not.
 import type { Logger } from 'pino'
-import type { Instance } from '../../instances/driver.ts'
-import type { Hold, HoldOptions } from './session.ts'
+import type { Instance } from '../../instances/driver/driver.ts'
+import type { Hold, HoldOptions } from '../session/session.ts'
 
 export interface StandbyRule {
   /** Without anybody who holds it. */

@@ -3,8 +3,14 @@
 import type { Duplex } from 'node:stream'
 import type { EndReason } from '@berth/contracts/browsers'
 import type { LinkPurpose } from '@berth/contracts/link'
-import type { OwnEvent } from '../telemetry/event.ts'
-import { SessionEnded, type AgentLoan, type Hold, type HoldOptions, type Session } from './session.ts'
+import type { OwnEvent } from '../session/own-event.ts'
+import {
+  SessionEnded,
+  type AgentLoan,
+  type Hold,
+  type HoldOptions,
+  type Session,
+} from '../session/session.ts'
 
 /** Where a browser of a pool stands, as its row has it. */
 export interface Tenure {

@@ -2,9 +2,8 @@
 // caller used, or with BERTH_PUBLIC_URL.
 import type { Browser } from '@berth/contracts/browsers'
 import type { ChromePolicy } from '@berth/contracts/chrome-policy'
-import type { Profile } from '@berth/contracts/profiles'
-import { LIVE_PATH, liveAudiences } from '../gateway/target.ts'
-import { toSave } from '../profiles/view.ts'
+import type { Profile, ProfileSave } from '@berth/contracts/profiles'
+import { LIVE_PATH, liveAudiences } from '../session/target.ts'
 import { shownTelemetry, type Age } from '../telemetry/selection.ts'
 import type { LiveSessions } from './live-sessions.ts'
 import type { BrowserRecord } from './types.ts'
@@ -78,4 +77,11 @@ export class BrowserView {
       }),
     }
   }
+}
+
+/** Undefined while there is nothing to tell. */
+function toSave(record: BrowserRecord): ProfileSave | undefined {
+  const { profile_save: state, profile_saved_version: version, profile_save_message: message } = record
+  if (state === null) return undefined
+  return { state, ...(version !== null && { version }), ...(message !== null && { message }) }
 }

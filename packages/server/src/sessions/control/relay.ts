@@ -2,7 +2,7 @@
 // they are, without what belongs to the connections in between, or to us.
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import { relay } from '@berth/contracts/link'
-import { AppError } from '../../platform/errors.ts'
+import { AppError } from '../../platform/errors/app-error.ts'
 import type { RawAnswer } from '../../http/call.ts'
 import { AgentError } from '../../instances/agent/errors.ts'
 

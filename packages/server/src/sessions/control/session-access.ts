@@ -1,7 +1,7 @@
 // Who has the token of a session may control it, and nothing else: below base_url the published client
 // sends it instead of its key.
 import type { FastifyRequest } from 'fastify'
-import { AppError } from '../../platform/errors.ts'
+import { AppError } from '../../platform/errors/app-error.ts'
 import type { SessionTokens } from '../gateway/tokens.ts'
 import type { Guard } from '../../http/access.ts'
 import type { RateLimit } from '../../http/rate-limit.ts'

@@ -7,7 +7,7 @@ import { MOST_EXTENSION_BYTES } from '@berth/contracts/extension-limits'
 import { EgressRefusal } from '../../instances/egress/refusal.ts'
 import { readConnectTarget } from '../../instances/egress/target.ts'
 import type { Upstream } from '../../instances/egress/upstream.ts'
-import { AppError, invalidInput } from '../../platform/errors.ts'
+import { AppError, invalidInput } from '../../platform/errors/app-error.ts'
 import { SpoolTooLarge, type Spool, type SpooledFile } from './spool.ts'
 
 const MOST_REDIRECTS = 5

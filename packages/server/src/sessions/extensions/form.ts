@@ -3,7 +3,7 @@ import { EXTENSION_NAME, MOST_EXTENSION_BYTES } from '@berth/contracts/extension
 import { RESERVED_NAME } from '@berth/contracts/extensions'
 import { malformed, partsOf, readText } from '@berth/codecs/form'
 import type { Readable } from 'node:stream'
-import { AppError, invalidInput } from '../../platform/errors.ts'
+import { AppError, invalidInput } from '../../platform/errors/app-error.ts'
 import type { BodyStream } from '../../http/call.ts'
 import { SpoolTooLarge, type Spool, type SpooledFile } from './spool.ts'
 

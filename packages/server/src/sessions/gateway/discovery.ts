@@ -3,7 +3,7 @@
 // they become ours.
 import { request, type IncomingMessage } from 'node:http'
 import type { GatewaySession } from './session.ts'
-import { CDP_PATH, devtoolsPathPattern, type Discovery } from './target.ts'
+import { CDP_PATH, devtoolsPathPattern, type Discovery } from '../session/target.ts'
 
 const LARGEST_ANSWER = 8 * 1024 * 1024
 

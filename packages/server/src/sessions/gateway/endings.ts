@@ -1,6 +1,6 @@
 // What a websocket client is told when its session ends: a code to act on and a reason to read.
 import type { EndReason } from '@berth/contracts/browsers'
-import { SessionEnded } from '../browsers/session.ts'
+import { SessionEnded } from '../session/session.ts'
 
 export interface Ending {
   readonly code: number

@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Logger } from 'pino'
-import { AppError } from '../../platform/errors.ts'
+import { AppError } from '../../platform/errors/app-error.ts'
 import { discover } from './discovery.ts'
 import { endingOf } from './endings.ts'
 import { isFault, refuseRequest, refuseSocket } from './refusals.ts'

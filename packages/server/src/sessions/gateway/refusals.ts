@@ -2,7 +2,7 @@
 // with them: what follows on it was meant for a websocket.
 import { STATUS_CODES, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { AppError } from '../../platform/errors.ts'
+import { AppError } from '../../platform/errors/app-error.ts'
 import { errorHeaders, toErrorBody } from '../../http/errors.ts'
 import { endSoon } from './splice.ts'
 

@@ -1,7 +1,5 @@
 // What the gateway needs of a session, wherever it runs.
-import type { Session } from '../browsers/session.ts'
-
-export type ClientPurpose = 'cdp' | 'bidi' | 'terminal' | 'live'
+import type { Session } from '../session/session.ts'
 
 export type GatewaySession = Pick<Session, 'ending' | 'hold' | 'connect' | 'devtoolsPath' | 'publish'>
 

@@ -2,7 +2,7 @@
 // session is, which is checked where it is used, so its own expiry is far away.
 import { createHmac, createSecretKey, randomUUID, type KeyObject, type webcrypto } from 'node:crypto'
 import { jwtVerify } from 'jose/jwt/verify'
-import { AppError } from '../../platform/errors.ts'
+import { AppError } from '../../platform/errors/app-error.ts'
 
 const LIFE_SECONDS = 365 * 24 * 3600
 const LEEWAY_SECONDS = 60

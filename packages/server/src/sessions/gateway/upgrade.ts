@@ -1,8 +1,8 @@
 // Who comes in. The same for websocket upgrades and plain requests: Host, Origin, token, and only then
 // whether the request makes sense. Nothing of the instance is touched before all of it is right.
 import type { IncomingMessage } from 'node:http'
-import { AppError } from '../../platform/errors.ts'
-import { audiencesOf, targetOf, type Target } from './target.ts'
+import { AppError } from '../../platform/errors/app-error.ts'
+import { audiencesOf, targetOf, type Target } from '../session/target.ts'
 import type { SessionTokens, Verification } from './tokens.ts'
 
 export interface AdmissionOptions {

@@ -3,9 +3,9 @@
 import { createHash } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import { unlessAborted } from '@berth/kit/abort'
-import { AppError } from '../../platform/errors.ts'
+import { AppError } from '../../platform/errors/app-error.ts'
 import type { GatewaySession } from './session.ts'
-import { devtoolsPathPattern, type Target } from './target.ts'
+import { devtoolsPathPattern, type Target } from '../session/target.ts'
 
 const MOST_RETRIES = 3
 const LARGEST_HEAD = 16 * 1024

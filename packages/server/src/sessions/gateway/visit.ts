@@ -1,6 +1,7 @@
 // What telemetry is told of a client that comes and goes.
 import { randomUUID } from 'node:crypto'
-import type { ClientPurpose, GatewaySession } from './session.ts'
+import type { ClientPurpose } from '../session/client-purpose.ts'
+import type { GatewaySession } from './session.ts'
 import type { Carrier, EndedBy } from './splice.ts'
 
 /** Why a client is gone, in the words of telemetry. */

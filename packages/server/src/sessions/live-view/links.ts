@@ -1,7 +1,7 @@
 // Addresses of the live view. The one of a headful session is good for as long as the session; those that are
 // asked for last as long as asked, and one that is for watching only is so by its token.
 import type { LiveViewLink, LiveViewMode } from '@berth/contracts/live-view'
-import { LIVE_PATH, liveAudiences } from '../gateway/target.ts'
+import { LIVE_PATH, liveAudiences } from '../session/target.ts'
 import type { SessionTokens } from '../gateway/tokens.ts'
 
 export function newLink(

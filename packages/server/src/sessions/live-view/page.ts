@@ -1,6 +1,6 @@
 // The page of the live view. It is the same for every session: what it shows, it learns from its own address.
 import type { LiveViewMode } from '@berth/contracts/live-view'
-import { LIVE_PATH } from '../gateway/target.ts'
+import { LIVE_PATH } from '../session/target.ts'
 import { PageFiles } from '../../http/page-files.ts'
 
 export const livePage = new PageFiles({

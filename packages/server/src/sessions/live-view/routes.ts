@@ -1,5 +1,5 @@
 import * as contract from '@berth/contracts/live-view'
-import type { Session } from '../browsers/session.ts'
+import type { Session } from '../session/session.ts'
 import type { SessionTokens } from '../gateway/tokens.ts'
 import { route, type Call, type Route } from '../../http/call.ts'
 import { newLink } from './links.ts'

@@ -3,9 +3,9 @@
 import { fileInfo, writeFile } from '@berth/contracts/files'
 import { instancePaths } from '@berth/contracts/link'
 import type { Operation } from '@berth/contracts/operation'
-import type { Session } from '../browsers/session.ts'
+import type { Session } from '../session/session.ts'
 import { boundBody } from '../control/controls.ts'
-import { AppError } from '../../platform/errors.ts'
+import { AppError } from '../../platform/errors/app-error.ts'
 import type { BodyStream } from '../../http/call.ts'
 import { callOperation } from '../../instances/agent/operations.ts'
 

@@ -1,9 +1,9 @@
 // Who watches which session through this server: and how many may.
-import { AppError } from '../../platform/errors.ts'
+import { AppError } from '../../platform/errors/app-error.ts'
 import { linkExpired } from '../gateway/endings.ts'
 import type { LiveDoor } from '../gateway/gateway.ts'
 import type { Carrier, CarrierOptions } from '../gateway/splice.ts'
-import { liveAudiences } from '../gateway/target.ts'
+import { liveAudiences } from '../session/target.ts'
 import type { Admitted } from '../gateway/upgrade.ts'
 import { asksForReadOnly } from './read-only.ts'
 import { Viewer } from './viewer.ts'

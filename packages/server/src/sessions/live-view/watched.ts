@@ -1,5 +1,5 @@
 import type { ResizeGuard } from '../browsers/resize.ts'
-import { awake } from '../browsers/session.ts'
+import { awake } from '../session/session.ts'
 import { readState } from '../../instances/agent/state.ts'
 
 /** Asks the instance, which knows of viewers through all servers. */

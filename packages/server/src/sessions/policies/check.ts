@@ -1,7 +1,7 @@
 // What of `chrome_policy` can be judged without a browser: size, shape, protected names, and the types of policies
 // that Chromium knows. Names that it does not know it passes over, and so do we: the next version may know them.
 import { MOST_POLICY_BYTES, type ChromePolicy } from '@berth/contracts/chrome-policy'
-import { invalidInput } from '../../platform/errors.ts'
+import { invalidInput } from '../../platform/errors/app-error.ts'
 import { policyTypes, type PolicyType } from './known.ts'
 import { isProtected } from './protected.ts'
 

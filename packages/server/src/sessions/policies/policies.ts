@@ -1,6 +1,6 @@
 // The policies of sessions. Many are read by Chromium only when it starts, and which those are it does not tell, so a
 // session with any takes an instance without a browser, and starts one.
-import { MOST_POLICY_BYTES, type ChromePolicy } from '@berth/contracts/chrome-policy'
+import { hasPolicy, MOST_POLICY_BYTES, type ChromePolicy } from '@berth/contracts/chrome-policy'
 import type { CreateBrowserRequest } from '@berth/contracts/browsers'
 import type { SessionExtra, ExtraSource } from '../browsers/extras.ts'
 import type { Db } from '../../platform/database/schema.ts'
@@ -53,10 +53,6 @@ export class Policies implements ExtraSource {
       ]),
     )
   }
-}
-
-export function hasPolicy({ chrome_policy }: Pick<CreateBrowserRequest, 'chrome_policy'>): boolean {
-  return chrome_policy !== undefined && Object.keys(chrome_policy).length > 0
 }
 
 const contextOf = (browserId: string) => `browser_policies/sealed/${browserId}`

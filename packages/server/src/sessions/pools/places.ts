@@ -3,7 +3,7 @@
 import { sql } from 'kysely'
 import { lockOccupancy, pooledPlaces } from '../browsers/store.ts'
 import type { Db } from '../../platform/database/schema.ts'
-import { AppError } from '../../platform/errors.ts'
+import { AppError } from '../../platform/errors/app-error.ts'
 
 export interface Ceilings {
   readonly maxSessions: number

@@ -2,7 +2,7 @@
 import type { CreateBrowserPoolRequest, UpdateBrowserPoolRequest } from '@berth/contracts/browser-pools'
 import { DEFAULT_FILL_RATE, DEFAULT_POOL_TIMEOUT_SECONDS } from '@berth/contracts/browser-pools'
 import type { PooledBrowserRequest } from '../../platform/database/schema.ts'
-import { invalidInput } from '../../platform/errors.ts'
+import { invalidInput } from '../../platform/errors/app-error.ts'
 import { selectAtCreation, selectAtUpdate, type Age } from '../telemetry/selection.ts'
 import type { PoolRecord, PoolSettings } from './types.ts'
 

@@ -2,7 +2,7 @@
 // gets one, the next does. Whose turn it is among all servers is decided by the queue in the database.
 import type { Logger } from 'pino'
 import type { Db } from '../../platform/database/schema.ts'
-import { AppError } from '../../platform/errors.ts'
+import { AppError } from '../../platform/errors/app-error.ts'
 import { isWorthTrying } from './pooled-browsers.ts'
 import { leaveQueue, queueUp, RENEW_MS, renewPlaces } from './queue.ts'
 

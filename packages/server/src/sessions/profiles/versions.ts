@@ -1,7 +1,7 @@
 // The one place where a version becomes part of a profile: all of it in a transaction, or nothing.
 import { announceChange } from '../../platform/database/changes.ts'
 import type { Db } from '../../platform/database/schema.ts'
-import { AppError } from '../../platform/errors.ts'
+import { AppError } from '../../platform/errors/app-error.ts'
 import * as store from './store.ts'
 import type { NewVersion, ProfileRecord, VersionRecord } from './types.ts'
 import type { Vault } from './vault.ts'

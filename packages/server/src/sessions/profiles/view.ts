@@ -1,6 +1,5 @@
 // Profiles and their versions as the API shows them.
-import type { Profile, ProfileSave, ProfileVersion } from '@berth/contracts/profiles'
-import type { BrowserRecord } from '../browsers/types.ts'
+import type { Profile, ProfileVersion } from '@berth/contracts/profiles'
 import type { ProfileRecord, ProfileSummary, VersionRecord } from './types.ts'
 
 export function toProfile(record: ProfileRecord & Partial<ProfileSummary>): Profile {
@@ -29,11 +28,4 @@ export function toVersion(record: VersionRecord, currentVersion: number | null):
     size_bytes: Number(record.size_bytes),
     created_at: record.created_at,
   }
-}
-
-/** Undefined while there is nothing to tell. */
-export function toSave(record: BrowserRecord): ProfileSave | undefined {
-  const { profile_save: state, profile_saved_version: version, profile_save_message: message } = record
-  if (state === null) return undefined
-  return { state, ...(version !== null && { version }), ...(message !== null && { message }) }
 }

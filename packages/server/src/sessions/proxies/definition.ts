@@ -12,7 +12,7 @@ import {
 import { EgressRefusal } from '../../instances/egress/refusal.ts'
 import type { EgressPolicy } from '../../instances/egress/policy.ts'
 import { readConnectTarget, type Target } from '../../instances/egress/target.ts'
-import { invalidInput } from '../../platform/errors.ts'
+import { invalidInput } from '../../platform/errors/app-error.ts'
 import type { Providers } from './providers.ts'
 import type { ProxyDefinition } from './types.ts'
 

@@ -5,7 +5,7 @@ import type { SessionProxyChanges } from '../browsers/service.ts'
 import type { BrowserRecord, NewBrowser, ProxyChange } from '../browsers/types.ts'
 import type { Db } from '../../platform/database/schema.ts'
 import { DIRECT, type EgressRoute } from '../../instances/egress/route.ts'
-import { invalidInput } from '../../platform/errors.ts'
+import { invalidInput } from '../../platform/errors/app-error.ts'
 import { findProxy, holdProxy } from './store.ts'
 import type { ProxyUpstreams } from './upstreams.ts'
 

@@ -1,7 +1,7 @@
 // From what is stored of a proxy to what connections are made with.
 import { managedProxyTypes, type ManagedProxyType } from '@berth/contracts/proxies'
 import type { UpstreamProxy } from '../../instances/egress/route.ts'
-import { AppError } from '../../platform/errors.ts'
+import { AppError } from '../../platform/errors/app-error.ts'
 import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
 import type { Providers } from './providers.ts'
 import type { Credentials, ProxyRecord } from './types.ts'

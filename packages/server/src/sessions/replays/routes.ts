@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import * as contract from '@berth/contracts/replays'
 import { callerOf } from '../browsers/routes.ts'
-import { AppError } from '../../platform/errors.ts'
+import { AppError } from '../../platform/errors/app-error.ts'
 import { route, type Route } from '../../http/call.ts'
 import { PlayerPages, type ShownPage } from './player.ts'
 import type { ReplayService } from './service.ts'

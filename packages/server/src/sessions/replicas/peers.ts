@@ -1,10 +1,11 @@
 // The other servers of the fleet, as far as their sessions are used here.
 import type { EndReason } from '@berth/contracts/browsers'
-import type { Session } from '../browsers/session.ts'
+import type { OtherServers } from '../browsers/other-servers.ts'
+import type { Session } from '../session/session.ts'
 import { findOwner } from '../browsers/store.ts'
 import type { Db } from '../../platform/database/schema.ts'
 import type { SessionTokens } from '../gateway/tokens.ts'
-import type { OwnEvent } from '../telemetry/event.ts'
+import type { OwnEvent } from '../session/own-event.ts'
 import { RemoteSession } from './remote-session.ts'
 import { openTunnel, TUNNEL_AUDIENCE } from './tunnel.ts'
 
@@ -19,7 +20,7 @@ export interface PeersOptions {
   readonly onEvent: (sessionId: string, event: OwnEvent) => void
 }
 
-export class Peers {
+export class Peers implements OtherServers {
   readonly #options: PeersOptions
   readonly #watched = new Map<string, Set<{ readonly session: RemoteSession }>>()
 

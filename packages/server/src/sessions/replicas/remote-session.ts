@@ -3,12 +3,12 @@
 import type { Duplex } from 'node:stream'
 import type { EndReason } from '@berth/contracts/browsers'
 import type { LinkPurpose } from '@berth/contracts/link'
-import { awake, SessionEnded, type AgentLoan, type Hold, type Session } from '../browsers/session.ts'
+import { awake, SessionEnded, type AgentLoan, type Hold, type Session } from '../session/session.ts'
 import { pause } from '@berth/kit/pause'
 import { AgentClient } from '../../instances/agent/client.ts'
 import { waitForChromium } from '../../instances/agent/state.ts'
 import { categoryOfType, type Category } from '@berth/contracts/telemetry-events'
-import type { OwnEvent } from '../telemetry/event.ts'
+import type { OwnEvent } from '../session/own-event.ts'
 
 const RETRY_MS = 1_000
 

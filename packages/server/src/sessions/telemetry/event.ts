@@ -9,6 +9,7 @@ import {
   type EventCategory,
   type EventType,
 } from '@berth/contracts/telemetry-events'
+import type { OwnEvent } from '../session/own-event.ts'
 import type { Selection } from './selection.ts'
 
 export interface SessionEvent {
@@ -20,9 +21,6 @@ export interface SessionEvent {
   readonly data?: object
   readonly truncated?: boolean
 }
-
-/** What a server itself knows of a session. */
-export type OwnEvent = Pick<SessionEvent, 'type' | 'data'>
 
 /** Clocks of an instance are those of its host; more than this apart, it makes them up. */
 const MOST_AHEAD_US = 60_000_000

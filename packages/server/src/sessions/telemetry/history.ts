@@ -3,7 +3,7 @@
 import type { EventCategory } from '@berth/contracts/telemetry-events'
 import type { TelemetryEvent } from '@berth/contracts/telemetry'
 import type { Db } from '../../platform/database/schema.ts'
-import { invalidInput } from '../../platform/errors.ts'
+import { invalidInput } from '../../platform/errors/app-error.ts'
 import type { OffsetPage } from '../../http/call.ts'
 import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
 import { nowUs } from './event.ts'

@@ -5,7 +5,8 @@ import type { Logger } from 'pino'
 import { pause } from '@berth/kit/pause'
 import { announceChange } from '../../platform/database/changes.ts'
 import { inTransaction } from '../../platform/database/transaction.ts'
-import { nowUs, type OwnEvent } from './event.ts'
+import { nowUs } from './event.ts'
+import type { OwnEvent } from '../session/own-event.ts'
 import * as store from './store.ts'
 
 const EVERY_MS = 50

@@ -1,5 +1,5 @@
 // A moment as a caller names it: RFC 3339, or how long ago.
-import { invalidInput } from '../../platform/errors.ts'
+import { invalidInput } from '../../platform/errors/app-error.ts'
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i
 const DURATION = /^(\d{1,9}(\.\d{1,9})?(ns|us|µs|ms|s|m|h|d))+$/

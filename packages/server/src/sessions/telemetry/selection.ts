@@ -10,7 +10,7 @@ import {
   operationalCategories,
   type Category,
 } from '@berth/contracts/telemetry-events'
-import { invalidInput } from '../../platform/errors.ts'
+import { invalidInput } from '../../platform/errors/app-error.ts'
 
 /** Null: nothing. */
 export type Selection = readonly Category[] | null

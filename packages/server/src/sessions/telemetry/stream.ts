@@ -3,8 +3,8 @@
 import { Readable } from 'node:stream'
 import type { IncomingHttpHeaders } from 'node:http'
 import { pause } from '@berth/kit/pause'
-import type { Session } from '../browsers/session.ts'
-import { invalidInput } from '../../platform/errors.ts'
+import type { Session } from '../session/session.ts'
+import { invalidInput } from '../../platform/errors/app-error.ts'
 import { isClientBefore } from '../../http/client-version.ts'
 import type { Feed, SentLine, Tail } from './feed.ts'
 

@@ -1,7 +1,7 @@
 import type { ApiKey, CreatedApiKey } from '@berth/contracts/api-keys'
 import { announceChange } from '../../platform/database/changes.ts'
 import type { Db } from '../../platform/database/schema.ts'
-import { AppError, invalidInput } from '../../platform/errors.ts'
+import { AppError, invalidInput } from '../../platform/errors/app-error.ts'
 import type { OffsetPage } from '../../http/call.ts'
 import { toPage } from '../../http/paging.ts'
 import type { Principal } from '../../http/principal.ts'

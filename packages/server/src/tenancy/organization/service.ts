@@ -1,6 +1,6 @@
 import type { OrganizationLimits } from '@berth/contracts/organization'
 import type { Db } from '../../platform/database/schema.ts'
-import { invalidInput } from '../../platform/errors.ts'
+import { invalidInput } from '../../platform/errors/app-error.ts'
 
 /** What the operator allows the whole organisation; settings, not rows. */
 export interface Ceilings {

@@ -7,7 +7,7 @@ import type {
 import { announceChange } from '../../platform/database/changes.ts'
 import { violatedConstraint } from '../../platform/database/failures.ts'
 import type { Db } from '../../platform/database/schema.ts'
-import { AppError } from '../../platform/errors.ts'
+import { AppError } from '../../platform/errors/app-error.ts'
 import type { OffsetPage } from '../../http/call.ts'
 import { toPage } from '../../http/paging.ts'
 import type { Principal, ProjectResolver } from '../../http/principal.ts'

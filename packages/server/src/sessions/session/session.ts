@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 import type { EndReason } from '@berth/contracts/browsers'
 import type { LinkPurpose } from '@berth/contracts/link'
 import type { AgentClient } from '../../instances/agent/client.ts'
-import type { OwnEvent } from '../telemetry/event.ts'
+import type { OwnEvent } from './own-event.ts'
 
 export interface HoldOptions {
   /** It may go on standby under this hold when nothing stirs, if the session was made so. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { availableParallelism } from 'node:os'
 import { test } from 'node:test'
-import type { InstanceLimits } from './driver.ts'
+import type { InstanceLimits } from '../driver/driver.ts'
 import { Restraint } from './restraint.ts'
 
 const limits: InstanceLimits = { memoryBytes: 1, processes: 1, cpus: 100, homeBytes: 1 }

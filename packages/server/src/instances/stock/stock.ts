@@ -2,7 +2,7 @@
 import type { Logger } from 'pino'
 import { pause } from '@berth/kit/pause'
 import type { Turnstile } from '@berth/kit/turnstile'
-import type { Instance } from './driver.ts'
+import type { Instance } from '../driver/driver.ts'
 import type { ReadyInstance } from './instances.ts'
 
 /** After a claim: starting another at once would slow down the session that has just begun. */

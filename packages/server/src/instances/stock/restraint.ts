@@ -2,7 +2,7 @@
 // is work of the kernel, which gives way to nobody. So what is started for later runs only a part of the
 // time while somebody uses a session, and as fast as it can when nobody does.
 import { availableParallelism } from 'node:os'
-import type { Instance, InstanceLimits } from './driver.ts'
+import type { Instance, InstanceLimits } from '../driver/driver.ts'
 
 const LOOK_EVERY_MS = 250
 /** Of each processor. Twice as much trebles the round trips of a session at their 95th percentile. */

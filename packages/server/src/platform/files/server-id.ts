@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { newId } from '@berth/kit/ids'
-import { writeFileDurably } from './secrets/durable-file.ts'
+import { writeFileDurably } from './durable-file.ts'
 
 export async function readServerId(dataDir: string): Promise<string> {
   const file = join(dataDir, 'server-id')

@@ -1,9 +1,9 @@
 import * as contract from '@berth/contracts/telemetry'
-import { callerOf } from '../browsers/routes.ts'
-import type { BrowserService } from '../browsers/service.ts'
+import { callerOf } from './routes.ts'
+import type { BrowserService } from './service.ts'
 import { route, type Route } from '../../http/call.ts'
-import type { HistoryQuery } from './history.ts'
-import type { Telemetry } from './telemetry.ts'
+import type { HistoryQuery } from '../telemetry/history.ts'
+import type { Telemetry } from '../telemetry/telemetry.ts'
 
 export function telemetryRoutes(browsers: BrowserService, telemetry: Telemetry): Route[] {
   return [

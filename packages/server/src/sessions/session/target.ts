@@ -1,6 +1,6 @@
 // What a URL under /browser asks the gateway for.
 import { SESSION_BASE } from '@berth/contracts/control'
-import type { ClientPurpose } from './session.ts'
+import type { ClientPurpose } from './client-purpose.ts'
 
 export type Discovery = 'version' | 'list' | 'protocol'
 

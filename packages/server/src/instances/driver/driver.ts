@@ -2,7 +2,8 @@
 // agent's matter, the same for all drivers, and reached over the link.
 import type { Duplex } from 'node:stream'
 import type { AgentStart, LinkPurpose } from '@berth/contracts/link'
-import type { EgressRoute } from './egress/route.ts'
+import type { Openings } from '../egress/openings.ts'
+import type { EgressRoute } from '../egress/route.ts'
 
 /** Why an instance is no more. */
 export type InstanceEnd = 'destroyed' | 'ended-by-itself' | 'out-of-memory' | 'lease-lapsed'
@@ -21,14 +22,6 @@ export interface InstanceLimits {
   /** In cores: 1.5 is one and a half. */
   readonly cpus: number
   readonly homeBytes: number
-}
-
-/** What is open to one instance besides what is open to all. */
-export interface Openings {
-  /** Entries as of BERTH_EGRESS_ALLOW. */
-  readonly allow: readonly string[]
-  /** Takes connections to API_HOST: the way from inside to our own API. */
-  readonly toApi?: (connection: Duplex) => void
 }
 
 export interface InstanceOptions {

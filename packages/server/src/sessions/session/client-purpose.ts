@@ -1,0 +1,2 @@
+/** What a client may connect to a session for. */
+export type ClientPurpose = 'cdp' | 'bidi' | 'terminal' | 'live'
