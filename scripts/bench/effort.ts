@@ -4,7 +4,7 @@ export interface Effort {
   readonly isJudged: boolean
   readonly warmUps: number
   /** How long to wait for a quiet moment before each block. */
-  readonly mostCalmWaitMs: number
+  readonly maxCalmWaitMs: number
   /** Pairs of wrk blocks. */
   readonly throughputPairs: number
   readonly throughputSeconds: number
@@ -85,7 +85,7 @@ export interface Effort {
 export const fullEffort: Effort = {
   isJudged: true,
   warmUps: 3,
-  mostCalmWaitMs: 20_000,
+  maxCalmWaitMs: 20_000,
   throughputPairs: 6,
   throughputSeconds: 5,
   latencyPairs: 24,
@@ -143,7 +143,7 @@ export const fullEffort: Effort = {
 export const quickEffort: Effort = {
   ...fullEffort,
   warmUps: 1,
-  mostCalmWaitMs: 2_000,
+  maxCalmWaitMs: 2_000,
   throughputPairs: 4,
   latencyPairs: 12,
   startPairs: 7,
@@ -167,7 +167,7 @@ export const quickEffort: Effort = {
 export const profileEffort: Effort = {
   ...fullEffort,
   isJudged: false,
-  mostCalmWaitMs: 0,
+  maxCalmWaitMs: 0,
   throughputPairs: 2,
   latencyPairs: 8,
   repeats: 0,
@@ -176,7 +176,7 @@ export const profileEffort: Effort = {
 export const smokeEffort: Effort = {
   isJudged: false,
   warmUps: 0,
-  mostCalmWaitMs: 0,
+  maxCalmWaitMs: 0,
   throughputPairs: 1,
   throughputSeconds: 1,
   latencyPairs: 1,

@@ -172,10 +172,10 @@ for (const operation of operations.filter(({ body }) => body)) {
     assert.deepEqual(await database.state(), before)
   })
 
-  const mostBytes = operation.mostBodyBytes ?? 1024 * 1024
-  test(`${operation.id} refuses a body larger than ${mostBytes / 1024 / 1024} MB`, async () => {
+  const maxBytes = operation.maxBodyBytes ?? 1024 * 1024
+  test(`${operation.id} refuses a body larger than ${maxBytes / 1024 / 1024} MB`, async () => {
     const before = await database.state()
-    assertError(await send(toJson({ name: 'x'.repeat(mostBytes) })), 'payload_too_large')
+    assertError(await send(toJson({ name: 'x'.repeat(maxBytes) })), 'payload_too_large')
     assert.deepEqual(await database.state(), before)
   })
 }

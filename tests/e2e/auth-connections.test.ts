@@ -29,7 +29,7 @@ const { connections } = client.auth
 const chosen =
   process.env['ZOO'] ?? 'classic-form,email-first,totp-single,local-storage,sso-redirect,push-approval'
 const sites = zoo.sites.filter(({ name }) => chosen === 'all' || chosen.split(',').includes(name))
-const MOST_MS = 60_000
+const MAX_MS = 60_000
 
 /** As the rules ask it, from how the API tells it. */
 function questionOf(
@@ -107,7 +107,7 @@ async function logIn(site: RunningSite, variant: Variant, id: string): Promise<Z
 }
 
 async function logsInAgain(id: string): Promise<void> {
-  await eventually('it is over', async () => (await read(server, id)).flow_status !== 'IN_PROGRESS', MOST_MS)
+  await eventually('it is over', async () => (await read(server, id)).flow_status !== 'IN_PROGRESS', MAX_MS)
   const again = await read(server, id)
   assert.equal(again.flow_type, 'REAUTH')
   assert.equal(again.flow_status, 'SUCCESS', `${again.error_code}: ${again.error_message}`)
@@ -125,7 +125,7 @@ for (const site of sites) {
       const isWhole = isCovered(variant)
       const id = await connect(site)
       await logIn(site, variant, id)
-      const done = await reaches(server, id, 'SUCCESS', MOST_MS)
+      const done = await reaches(server, id, 'SUCCESS', MAX_MS)
       assert.equal(done.status, 'AUTHENTICATED')
       assert.deepEqual(site.signedIn, [variant.user])
       assert.ok(done.login_url)
@@ -202,7 +202,7 @@ test(
   async () => {
     const made = await client.auth.connections.create({ domain: 'nobody.invalid', profile_name: 'nobody' })
     await connections.login(made.id)
-    const { error_code, error_message } = await reaches(server, made.id, 'FAILED', MOST_MS)
+    const { error_code, error_message } = await reaches(server, made.id, 'FAILED', MAX_MS)
     assert.deepEqual(
       [error_code, error_message],
       ['network_error', 'The page could not be loaded: destination_unavailable'],

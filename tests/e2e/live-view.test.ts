@@ -12,7 +12,7 @@ import { createSession, send, type Session } from '../fixtures/sessions.ts'
 
 const fileOwner = { after }
 const SIZE = { width: 1024, height: 768 }
-const MOST_VIEWERS = 3
+const MAX_VIEWERS = 3
 const pictures = process.env['LIVE_VIEW_PICTURES']
 
 /** It keeps what happens to it, and shows a colour. */
@@ -45,7 +45,7 @@ const port = await freePort()
 const dataDir = tempDir(fileOwner)
 const env = {
   BERTH_PORT: String(port),
-  BERTH_MAX_VIEWERS: String(MOST_VIEWERS),
+  BERTH_MAX_VIEWERS: String(MAX_VIEWERS),
   BERTH_ALLOWED_HOSTS: 'host.berth.internal',
   BERTH_LOG_LEVEL: 'debug',
 }
@@ -344,7 +344,7 @@ describe('a headful session in the live view', () => {
 
   test('is watched by several at once, and by no more than may', async () => {
     const all = await Promise.all(
-      Array.from({ length: MOST_VIEWERS }, () => RfbClient.overWebSocket(screenUrl(url))),
+      Array.from({ length: MAX_VIEWERS }, () => RfbClient.overWebSocket(screenUrl(url))),
     )
     await eventually('all see', () => all.every(({ updates }) => updates > 0))
     await assert.rejects(RfbClient.overWebSocket(screenUrl(url)), { status: 429 })

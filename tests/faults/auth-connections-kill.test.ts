@@ -8,7 +8,7 @@ import { startZoo } from '../fixtures/login-zoo/zoo.ts'
 import { startServer, tempDir, type TestServer } from '../fixtures/server.ts'
 import { send } from '../fixtures/sessions.ts'
 
-const MOST_MS = 60_000
+const MAX_MS = 60_000
 
 async function started(t: TestContext) {
   const zoo = await startZoo(t)
@@ -23,7 +23,7 @@ async function started(t: TestContext) {
 }
 
 const killed = ({ process }: TestServer) =>
-  eventually('it is killed', () => process.signalCode === 'SIGKILL', MOST_MS)
+  eventually('it is killed', () => process.signalCode === 'SIGKILL', MAX_MS)
 
 async function versionOf(server: TestServer, name: string): Promise<number | undefined> {
   return (await send<{ version?: number }>(server, 'GET', `/profiles/${name}`)).body.version
@@ -34,7 +34,7 @@ test('one that waits for a person goes on in its session, and the person is aske
   const first = await start()
   const { id, profile_name } = await connect(first, site.domain)
   await begin(first, id)
-  const before = await reaches(first, id, 'AWAITING_INPUT', MOST_MS)
+  const before = await reaches(first, id, 'AWAITING_INPUT', MAX_MS)
   await first.stop('SIGKILL')
   const second = await start()
   await eventually(
@@ -43,7 +43,7 @@ test('one that waits for a person goes on in its session, and the person is aske
       const { flow_step, interaction_id } = await read(second, id)
       return flow_step === 'AWAITING_INPUT' && interaction_id !== before.interaction_id
     },
-    MOST_MS,
+    MAX_MS,
   )
   const state = await read(second, id)
   assert.equal(state.browser_session_id, before.browser_session_id)
@@ -53,7 +53,7 @@ test('one that waits for a person goes on in its session, and the person is aske
     value(field.type === 'password' ? 'password' : 'username'),
   ])
   await submit(second, id, { field_values: Object.fromEntries(values) as object })
-  await reaches(second, id, 'SUCCESS', MOST_MS)
+  await reaches(second, id, 'SUCCESS', MAX_MS)
   assert.equal(await versionOf(second, profile_name), 1)
 })
 
@@ -67,7 +67,7 @@ for (const [at, ends, version] of [
     const doomed = await start(at)
     const { id, profile_name } = await connect(doomed, site.domain)
     await begin(doomed, id)
-    const state = await reaches(doomed, id, 'AWAITING_INPUT', MOST_MS)
+    const state = await reaches(doomed, id, 'AWAITING_INPUT', MAX_MS)
     const { value } = site.person(site.description.variants[0]!)
     const values = state.fields!.map((field) => [
       field.id,
@@ -76,7 +76,7 @@ for (const [at, ends, version] of [
     await submit(doomed, id, { field_values: Object.fromEntries(values) as object }).catch(() => {})
     await killed(doomed)
     const server = await start()
-    const over = await reaches(server, id, ends, MOST_MS)
+    const over = await reaches(server, id, ends, MAX_MS)
     if (ends === 'FAILED') assert.equal(over.error_code, 'internal_error')
     assert.equal(over.status, ends === 'SUCCESS' ? 'AUTHENTICATED' : 'NEEDS_AUTH')
     assert.equal(await versionOf(server, profile_name), version)
@@ -85,7 +85,7 @@ for (const [at, ends, version] of [
       async () => {
         return (await send<object[]>(server, 'GET', '/browsers')).body.length === 0
       },
-      MOST_MS,
+      MAX_MS,
     )
   })
 }

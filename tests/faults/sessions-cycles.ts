@@ -64,11 +64,11 @@ async function atRest(server: TestServer): Promise<void> {
   })
 }
 
-const MOST_GROWTH = 1.05
+const MAX_GROWTH = 1.05
 
 export function assertNoGrowth({ before, after }: Growth): void {
   for (const [what, value] of Object.entries(after) as [keyof Footprint, number][]) {
-    const most = before[what] * MOST_GROWTH
+    const most = before[what] * MAX_GROWTH
     assert.ok(value <= most, `${what} grew from ${before[what]} to ${value}`)
   }
 }

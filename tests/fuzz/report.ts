@@ -1,7 +1,7 @@
 // What was sent and what came back, operation by operation, and what was wrong.
 import { describeRequest, type FuzzRequest } from './request.ts'
 
-const MOST_SHOWN = 20
+const MAX_SHOWN = 20
 
 interface Row {
   requests: number
@@ -54,7 +54,7 @@ export class Report {
       .filter(([id, row]) => id !== UNKNOWN && !NEED_MORE.has(id) && successes(row) === 0)
       .map(([id, row]) => `${id} never succeeded in ${row.requests} requests`)
     const shown = [...this.#violations]
-      .slice(0, MOST_SHOWN)
+      .slice(0, MAX_SHOWN)
       .map(([kind, { count, complaint, request, answer }]) =>
         [
           `${kind.split(' ')[0]}: the answer ${complaint} (${count} times)`,

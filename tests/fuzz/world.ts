@@ -15,8 +15,8 @@ export interface KnownPart {
   readonly id: string
 }
 
-const MOST_RECORDS = 80
-const MOST_TOKENS = 50
+const MAX_RECORDS = 80
+const MAX_TOKENS = 50
 
 export class World {
   readonly #records = new Map<string, Map<string, KnownRecord>>()
@@ -74,7 +74,7 @@ export class World {
   }
 
   isCrowded(resource: string): boolean {
-    return this.#of(resource).size > MOST_RECORDS
+    return this.#of(resource).size > MAX_RECORDS
   }
 
   pick(resource: string, random: Random): KnownRecord | undefined {
@@ -112,7 +112,7 @@ interface Learned {
 
 function remember<T>(list: T[], item: T): void {
   list.push(item)
-  if (list.length > MOST_TOKENS) list.shift()
+  if (list.length > MAX_TOKENS) list.shift()
 }
 
 /** `/org/projects/{id}/limits` is about projects, and so is `/projects`; limits have no id to know. */

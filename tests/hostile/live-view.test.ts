@@ -12,12 +12,12 @@ import { startServer } from '../fixtures/server.ts'
 import { createSession } from '../fixtures/sessions.ts'
 import { assertNoFaultLogged } from './server-log.ts'
 
-const MOST_VIEWERS = 20
+const MAX_VIEWERS = 20
 const SIZE = { width: 1024, height: 768 }
 
 const server = await startServer(
   { after },
-  { hasRealInstances: true, env: { BERTH_LOG_LEVEL: 'debug', BERTH_MAX_VIEWERS: String(MOST_VIEWERS) } },
+  { hasRealInstances: true, env: { BERTH_LOG_LEVEL: 'debug', BERTH_MAX_VIEWERS: String(MAX_VIEWERS) } },
 )
 const session = await createSession(server, { headless: false, kiosk_mode: true, viewport: SIZE })
 const url = session.browser_live_view_url!
@@ -51,7 +51,7 @@ test('of a hundred viewers as many come in as may, and others when they leave', 
   const tried = await Promise.allSettled(Array.from({ length: 100 }, () => RfbClient.overWebSocket(screen)))
   const inside = tried.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
   after(() => Promise.all(inside.map((viewer) => viewer.close())))
-  assert.equal(inside.length, MOST_VIEWERS)
+  assert.equal(inside.length, MAX_VIEWERS)
   for (const one of tried) {
     if (one.status === 'rejected') assert.equal((one.reason as { status: number }).status, 429)
   }

@@ -9,7 +9,7 @@ import { owning } from './owning.ts'
 import type { RunningSoftware, Software } from './software.ts'
 
 const WITHIN_MS = 180_000
-const MOST_TEXT = 600
+const MAX_TEXT = 600
 
 export interface EngineRow {
   readonly software: string
@@ -92,7 +92,7 @@ async function lastPage(hands: HandsUnderTest): Promise<string[]> {
     const order = { quiet_ms: 0, most_ms: 1_000 }
     const { url, status, frames } = await hands.look(order, AbortSignal.timeout(10_000))
     const text = frames.map((frame) => frame.text).join(' | ')
-    return [`page: ${url} (${status}): ${text.replaceAll(/\s+/g, ' ').slice(0, MOST_TEXT)}`]
+    return [`page: ${url} (${status}): ${text.replaceAll(/\s+/g, ' ').slice(0, MAX_TEXT)}`]
   } catch (error) {
     return [`page: cannot be seen, ${String(error)}`]
   }

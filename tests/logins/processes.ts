@@ -8,7 +8,7 @@ import { cleanUpAfter, type Owner } from '../fixtures/cleanup.ts'
 const INSTALL_MS = 600_000
 const READY_MS = 60_000
 const END_MS = 5_000
-const MOST_OUTPUT = 4_000
+const MAX_OUTPUT = 4_000
 
 interface Command {
   readonly command: string
@@ -39,7 +39,7 @@ export async function serve(owner: Owner, command: Command, url: string): Promis
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk: Buffer) => {
-      output = (output + chunk.toString()).slice(-MOST_OUTPUT)
+      output = (output + chunk.toString()).slice(-MAX_OUTPUT)
     })
   }
   const failed = new Promise<never>((_, reject) => {

@@ -19,7 +19,7 @@ import type { StateBoard } from './state.ts'
 const { createServer } = process.getBuiltinModule('node:http')
 
 /** Those of a request that is passed on to somebody else are among them. */
-const MOST_HEAD_BYTES = 64 * 1024
+const MAX_HEAD_BYTES = 64 * 1024
 const LONG_POLL_MS = 25_000
 const WAIT_FOR_OPEN_MS = 15_000
 
@@ -100,7 +100,7 @@ export function createApi(options: ApiOptions): Server {
     }
   }
 
-  const server = createServer({ maxHeaderSize: MOST_HEAD_BYTES, requestTimeout: 0 }, (request, response) => {
+  const server = createServer({ maxHeaderSize: MAX_HEAD_BYTES, requestTimeout: 0 }, (request, response) => {
     const { url = '' } = request
     if (url.startsWith('/control/')) void answerControl(request, response)
     else if (url.startsWith('/recordings')) void answerRecording(request, response)

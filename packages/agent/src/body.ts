@@ -2,14 +2,14 @@ import type { IncomingMessage } from 'node:http'
 import { BadRequest } from './requests.ts'
 
 /** Above what the server takes from its callers, of which policies are the longest: JSON may come out longer than it went in. */
-const MOST_BODY_BYTES = 6 * 1024 * 1024
+const MAX_BODY_BYTES = 6 * 1024 * 1024
 
 export async function readJson(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = []
   let length = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {
     length += chunk.length
-    if (length > MOST_BODY_BYTES) throw new BadRequest('Cannot read the request: it is too large', 413)
+    if (length > MAX_BODY_BYTES) throw new BadRequest('Cannot read the request: it is too large', 413)
     chunks.push(chunk)
   }
   if (length === 0) return undefined

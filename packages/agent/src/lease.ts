@@ -2,7 +2,7 @@
 // frozen must not count, and no clock stands still while frozen; so the lease counts its own ticks,
 // each of which is worth little however late it comes.
 const TICK_MS = 500
-const MOST_TICK_MS = 2_000
+const MAX_TICK_MS = 2_000
 
 export class Lease {
   readonly #onLapsed: () => void
@@ -23,7 +23,7 @@ export class Lease {
 
   #tick(): void {
     const now = performance.now()
-    this.#leftMs -= Math.min(MOST_TICK_MS, now - this.#lastTickAt)
+    this.#leftMs -= Math.min(MAX_TICK_MS, now - this.#lastTickAt)
     this.#lastTickAt = now
     if (this.#leftMs > 0) return
     clearInterval(this.#timer)

@@ -3,7 +3,7 @@
 import { connect, type Socket } from 'node:net'
 import { linkPurposes, SPARE_LINKS, type LinkPurpose } from '@berth/contracts/link'
 
-const MOST_PURPOSE_BYTES = 16
+const MAX_PURPOSE_BYTES = 16
 /** Between two attempts while no server listens; spread, so that instances do not all knock at once. */
 const RETRY_MS = { least: 100, spread: 100 }
 const NEWLINE = 0x0a
@@ -35,10 +35,10 @@ export class Link {
       if (chunk === null) return
       head = Buffer.concat([head, chunk])
       const end = head.indexOf(NEWLINE)
-      if (end === -1 && head.length <= MOST_PURPOSE_BYTES) return
+      if (end === -1 && head.length <= MAX_PURPOSE_BYTES) return
       const purpose = head.toString('latin1', 0, Math.max(0, end))
       connection.off('readable', onReadable)
-      if (end > MOST_PURPOSE_BYTES || !isPurpose(purpose)) {
+      if (end > MAX_PURPOSE_BYTES || !isPurpose(purpose)) {
         // Lost like any other: dialled again, but not at the pace of whoever writes nonsense.
         connection.destroy()
         return

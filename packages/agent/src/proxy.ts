@@ -12,7 +12,7 @@ import { pipeline } from 'node:stream/promises'
 import { loopbackAddresses } from './loopback.ts'
 import { splice } from '@berth/kit/splice'
 
-const MOST_HEAD_BYTES = 128 * 1024
+const MAX_HEAD_BYTES = 128 * 1024
 const HEAD_MS = 60_000
 const LINE_END = '\r\n'
 const HEAD_END = LINE_END + LINE_END
@@ -108,7 +108,7 @@ let inside: HttpServer | undefined
  */
 function insideRequests(): HttpServer {
   if (inside) return inside
-  inside = createHttpServer({ maxHeaderSize: MOST_HEAD_BYTES, requireHostHeader: false, requestTimeout: 0 })
+  inside = createHttpServer({ maxHeaderSize: MAX_HEAD_BYTES, requireHostHeader: false, requestTimeout: 0 })
   inside.on('clientError', (_error, socket) => socket.destroy())
   inside.on('request', (request, response) => {
     const way = ways.get(request.socket)
@@ -122,7 +122,7 @@ function insideRequests(): HttpServer {
       headers: [...endToEnd(request.rawHeaders), 'Connection', 'close'],
       createConnection: () => way.server,
       insecureHTTPParser: true,
-      maxHeaderSize: MOST_HEAD_BYTES,
+      maxHeaderSize: MAX_HEAD_BYTES,
     })
     asked.on('error', () => response.destroy())
     // Without a listener Node would keep its socket for whoever switches protocols, and nobody does.
@@ -177,7 +177,7 @@ async function readUntil(client: Socket, mark: string): Promise<Buffer> {
     if (chunk === null) return
     received = received.length === 0 ? chunk : Buffer.concat([received, chunk])
     if (received.includes(mark)) resolve(received)
-    else if (received.length > MOST_HEAD_BYTES) fail('431 Request Header Fields Too Large')
+    else if (received.length > MAX_HEAD_BYTES) fail('431 Request Header Fields Too Large')
   }
   const onOver = () => fail('400 Bad Request')
   const timer = setTimeout(() => fail('408 Request Timeout'), HEAD_MS)

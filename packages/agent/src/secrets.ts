@@ -5,11 +5,11 @@ import { spellingsOf } from './spellings.ts'
 const MARKER = '[redacted]'
 /** A shorter one would be found everywhere, and say more by where it is missing than it hides. */
 const SHORTEST = 3
-const MOST_VALUES = 1_000
+const MAX_VALUES = 1_000
 /** A text that is cut short may end in the middle of a value. As much of its beginning is taken for it. */
-const LEAST_BEGINNING = 4
+const MIN_BEGINNING = 4
 /** Shorter texts are told whole. */
-const SHORTEST_CUT = 100
+const MIN_CUT_LENGTH = 100
 
 export class Secrets {
   readonly #values = new Set<string>()
@@ -21,7 +21,7 @@ export class Secrets {
   add(values: readonly string[]): void {
     this.#isInUse = true
     for (const value of values) {
-      if (value.length >= SHORTEST && this.#values.size < MOST_VALUES) this.#values.add(value)
+      if (value.length >= SHORTEST && this.#values.size < MAX_VALUES) this.#values.add(value)
     }
     const spellings = new Set([...this.#values].flatMap(spellingsOf))
     // The longest first: one may be a part of another.
@@ -38,7 +38,7 @@ export class Secrets {
   redact(text: string): string {
     if (!this.#pattern) return text
     const told = text.replaceAll(this.#pattern, MARKER)
-    return told.length >= SHORTEST_CUT ? this.#withoutBeginning(told) : told
+    return told.length >= MIN_CUT_LENGTH ? this.#withoutBeginning(told) : told
   }
 
   /** All texts in it, names of fields too. */
@@ -59,7 +59,7 @@ export class Secrets {
 
   #withoutBeginning(text: string): string {
     for (const spelling of this.#spellings) {
-      for (let length = spelling.length - 1; length >= LEAST_BEGINNING; length--) {
+      for (let length = spelling.length - 1; length >= MIN_BEGINNING; length--) {
         if (text.endsWith(spelling.slice(0, length))) return text.slice(0, -length) + MARKER
       }
     }

@@ -1,7 +1,7 @@
 // How a value may be written where a page sends, logs or shows it.
 
 /** What of a value stands in base64 whatever is around it; less would be found by chance. */
-const SHORTEST_ENCODED = 4
+const MIN_ENCODED_LENGTH = 4
 const SHORTEST = 3
 
 export function spellingsOf(value: string): string[] {
@@ -65,7 +65,7 @@ function base64Of(value: string): string[] {
     const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64url')
     // Without the signs that also hold bits of what is around it.
     const sure = text.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6))
-    if (sure.length < SHORTEST_ENCODED) return []
+    if (sure.length < MIN_ENCODED_LENGTH) return []
     const standard = sure.replaceAll('-', '+').replaceAll('_', '/')
     return [sure, standard, standard.replaceAll('/', String.raw`\/`), encodeURIComponent(standard)]
   })

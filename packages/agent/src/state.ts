@@ -1,7 +1,7 @@
 import type { AgentState } from '@berth/contracts/link'
 
 /** Failures are for people: the end of a long one says most. */
-const MOST_FAILURE_CHARACTERS = 4_000
+const MAX_FAILURE_CHARACTERS = 4_000
 
 /** What the server may know about Chromium, numbered so that it can wait for the next change. */
 export class StateBoard {
@@ -24,7 +24,7 @@ export class StateBoard {
   update(change: Partial<Omit<AgentState, 'number'>>): void {
     this.#current = { ...this.#current, ...change, number: this.#current.number + 1 }
     if (this.#current.failure) {
-      this.#current.failure = this.#current.failure.slice(-MOST_FAILURE_CHARACTERS)
+      this.#current.failure = this.#current.failure.slice(-MAX_FAILURE_CHARACTERS)
     }
     for (const wake of this.#waiting) wake()
   }

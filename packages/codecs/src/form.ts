@@ -1,11 +1,11 @@
 // Multipart forms (RFC 7578), read as they come: nothing of a file is held but the piece that is passed on.
 import { BadInput } from '@berth/kit/bad-input'
 
-const LONGEST_BOUNDARY = 200
-const MOST_HEAD_BYTES = 16 * 1024
-const MOST_TEXT_BYTES = 16 * 1024
+const MAX_BOUNDARY_LENGTH = 200
+const MAX_HEAD_BYTES = 16 * 1024
+const MAX_TEXT_BYTES = 16 * 1024
 /** Files and fields of one form. */
-const MOST_PARTS = 2_000
+const MAX_PARTS = 2_000
 const NEWLINE = '\r\n'
 
 export interface Part {
@@ -21,7 +21,7 @@ export async function* partsOf(
   const form = new FormReader(body, boundaryOf(contentType))
   try {
     for (let count = 0; await form.next(); count++) {
-      if (count === MOST_PARTS) throw malformed(`it has more than ${MOST_PARTS} parts`)
+      if (count === MAX_PARTS) throw malformed(`it has more than ${MAX_PARTS} parts`)
       yield { name: await form.readName(), content: form.content() }
     }
   } finally {
@@ -35,7 +35,7 @@ export async function readText({ name, content }: Part): Promise<string> {
   let length = 0
   for await (const chunk of content) {
     length += chunk.length
-    if (length > MOST_TEXT_BYTES) throw malformed(`"${name}" is too long`)
+    if (length > MAX_TEXT_BYTES) throw malformed(`"${name}" is too long`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString()
@@ -52,7 +52,7 @@ function boundaryOf(contentType = ''): string {
   if (type.trim().toLowerCase() !== 'multipart/form-data' || !boundary) {
     throw malformed('send it as Content-Type "multipart/form-data; boundary=…"')
   }
-  if (boundary.length > LONGEST_BOUNDARY) throw malformed('its boundary is too long')
+  if (boundary.length > MAX_BOUNDARY_LENGTH) throw malformed('its boundary is too long')
   return boundary
 }
 
@@ -86,11 +86,11 @@ class FormReader {
    */
   async #begin(): Promise<void> {
     this.#hasBegun = true
-    while (this.#rest.indexOf(NEWLINE) === -1 && this.#rest.length <= LONGEST_BOUNDARY) await this.#more()
+    while (this.#rest.indexOf(NEWLINE) === -1 && this.#rest.length <= MAX_BOUNDARY_LENGTH) await this.#more()
     const end = this.#rest.indexOf(NEWLINE)
     const line = this.#rest.toString('latin1', 0, Math.max(0, end)).trimEnd()
     const own = line.startsWith('--') ? line.slice(2) : ''
-    if (own !== '' && own.length <= LONGEST_BOUNDARY) this.#delimiter = delimiterOf(own)
+    if (own !== '' && own.length <= MAX_BOUNDARY_LENGTH) this.#delimiter = delimiterOf(own)
     // The first boundary need not have a line before it.
     this.#rest = Buffer.concat([Buffer.from(NEWLINE), this.#rest])
   }
@@ -105,7 +105,7 @@ class FormReader {
     let length = 0
     for (let line = await this.#line(); line !== ''; line = await this.#line()) {
       length += line.length
-      if (length > MOST_HEAD_BYTES) throw malformed('the head of a part is too long')
+      if (length > MAX_HEAD_BYTES) throw malformed('the head of a part is too long')
       if (/^content-disposition:\s*form-data\s*;/i.test(line)) name = nameIn(line)
     }
     if (name === undefined) throw malformed('a part has no name')
@@ -135,7 +135,7 @@ class FormReader {
   async #line(): Promise<string> {
     let end = this.#rest.indexOf(NEWLINE)
     while (end === -1) {
-      if (this.#rest.length > MOST_HEAD_BYTES) throw malformed('the head of a part is too long')
+      if (this.#rest.length > MAX_HEAD_BYTES) throw malformed('the head of a part is too long')
       await this.#more()
       end = this.#rest.indexOf(NEWLINE)
     }

@@ -10,7 +10,7 @@
 //   GET    /apps/runs/{id}?after=N      200, RunRecords as soon as there are any, or after a while. 404: not known
 //   DELETE /apps/runs/{id}              204, ends it if it is not over, and forgets it
 import { Type, type Static } from 'typebox'
-import { LONGEST_NAME, MOST_ACTIONS, MOST_APPS } from './apps.ts'
+import { MAX_NAME_LENGTH, MAX_ACTIONS, MAX_APPS } from './apps.ts'
 import { PRINTABLE, Strict } from './schema.ts'
 
 export const runtimes = ['node', 'python'] as const
@@ -49,18 +49,18 @@ export interface AppSetup {
   readonly spares: number
 }
 
-const name = Type.String({ minLength: 1, maxLength: LONGEST_NAME, pattern: PRINTABLE })
+const name = Type.String({ minLength: 1, maxLength: MAX_NAME_LENGTH, pattern: PRINTABLE })
 
 /** What the app's own copy of the client says it has. */
 export const AppRegistry = Type.Object({
   apps: Type.Array(
-    Type.Object({ name, actions: Type.Array(Type.Object({ name }), { maxItems: MOST_ACTIONS }) }),
-    { maxItems: MOST_APPS },
+    Type.Object({ name, actions: Type.Array(Type.Object({ name }), { maxItems: MAX_ACTIONS }) }),
+    { maxItems: MAX_APPS },
   ),
 })
 export type AppRegistry = Static<typeof AppRegistry>
 
-export const LONGEST_REASON = 4_000
+export const MAX_REASON_LENGTH = 4_000
 
 /** One of these fields. */
 export const BuildLine = Strict({
@@ -95,7 +95,7 @@ export type RunRecords = Static<typeof RunRecords>
 export type RunRecord = RunRecords['records'][number]
 
 /** What an invocation may print in all; beyond it, it is ended. */
-export const MOST_RUN_LOG_BYTES = 16 * 1024 * 1024
+export const MAX_RUN_LOG_BYTES = 16 * 1024 * 1024
 /** What of it is held for a server that is slow to take it; the invocation waits then. */
-export const MOST_HELD_LOG_BYTES = 1024 * 1024
+export const MAX_HELD_LOG_BYTES = 1024 * 1024
 export const RECORDS_WAIT_MS = 20_000

@@ -15,9 +15,9 @@ export const VersionLabel = Type.String({
   description: 'Label of the version: letters, digits, dot, dash, plus, underscore',
 })
 /** Of names that an app gives itself, and that come from its own code. */
-export const LONGEST_NAME = 255
-export const MOST_APPS = 100
-export const MOST_ACTIONS = 1000
+export const MAX_NAME_LENGTH = 255
+export const MAX_APPS = 100
+export const MAX_ACTIONS = 1000
 
 const JsonSchema = (description: string) =>
   Type.Optional(

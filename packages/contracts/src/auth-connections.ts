@@ -43,14 +43,14 @@ export const reauthReasons = [
 ] as const
 export type ReauthReason = (typeof reauthReasons)[number]
 
-export const LEAST_CHECK_SECONDS = 300
-export const MOST_CHECK_SECONDS = 86_400
-const LONGEST_URL = 2_048
-const LONGEST_VALUE = 10_000
-const MOST_VALUES = 50
-const MOST_DOMAINS = 50
+export const MIN_CHECK_SECONDS = 300
+export const MAX_CHECK_SECONDS = 86_400
+const MAX_URL_LENGTH = 2_048
+const MAX_VALUE_LENGTH = 10_000
+const MAX_VALUES = 50
+const MAX_DOMAINS = 50
 /** The longest host name, with a wildcard or a port. */
-const LONGEST_DOMAIN = 262
+const MAX_DOMAIN_LENGTH = 262
 
 const fieldKinds = ['identifier', 'password', 'code', 'totp_code', 'totp_secret', 'text'] as const
 export type FieldKind = (typeof fieldKinds)[number]
@@ -230,13 +230,16 @@ export type ManagedAuth = Static<typeof ManagedAuth>
 
 const settings = {
   login_url: Type.Optional(
-    Text({ description: 'Login page, where it is known; an empty one forgets it', maxLength: LONGEST_URL }),
+    Text({
+      description: 'Login page, where it is known; an empty one forgets it',
+      maxLength: MAX_URL_LENGTH,
+    }),
   ),
   allowed_domains: Type.Optional(
     Type.Array(
-      Text({ description: 'A host, or `*.` and a domain for all below it', maxLength: LONGEST_DOMAIN }),
+      Text({ description: 'A host, or `*.` and a domain for all below it', maxLength: MAX_DOMAIN_LENGTH }),
       {
-        maxItems: MOST_DOMAINS,
+        maxItems: MAX_DOMAINS,
         description:
           'Where the login may lead besides the domain and the usual identity providers; all of the list is replaced',
       },
@@ -255,8 +258,8 @@ const settings = {
   ),
   health_check_interval: Type.Optional(
     Type.Integer({
-      minimum: LEAST_CHECK_SECONDS,
-      maximum: MOST_CHECK_SECONDS,
+      minimum: MIN_CHECK_SECONDS,
+      maximum: MAX_CHECK_SECONDS,
       description: 'Seconds; 3600 at first. The operator may ask for more than the least',
     }),
   ),
@@ -270,7 +273,7 @@ export const CreateConnectionRequest = Strict({
   domain: Text({
     description: 'A host such as `example.com`, with a port where it is not the usual one',
     minLength: 1,
-    maxLength: LONGEST_DOMAIN,
+    maxLength: MAX_DOMAIN_LENGTH,
   }),
   profile_name: Text({
     description: 'Name of the profile; one that does not exist is created',
@@ -307,12 +310,12 @@ export const LoginResponse = Type.Object(
 )
 export type LoginResponse = Static<typeof LoginResponse>
 
-const value = Type.String({ maxLength: LONGEST_VALUE })
+const value = Type.String({ maxLength: MAX_VALUE_LENGTH })
 const values = (description: string) =>
   Type.Optional(
     Type.Record(Type.String({ minLength: 1, maxLength: 300 }), value, {
       description,
-      maxProperties: MOST_VALUES,
+      maxProperties: MAX_VALUES,
     }),
   )
 
@@ -410,7 +413,7 @@ export const listConnections = operation({
   query: Type.Object({
     ...pageQuery,
     profile_name: Type.Optional(Text({ description: 'Exact name of the profile', maxLength: 255 })),
-    domain: Type.Optional(Text({ description: 'Exact domain', maxLength: LONGEST_DOMAIN })),
+    domain: Type.Optional(Text({ description: 'Exact domain', maxLength: MAX_DOMAIN_LENGTH })),
     query: Type.Optional(
       Text({ description: 'Part of the id, the domain or the name of the profile', maxLength: 255 }),
     ),

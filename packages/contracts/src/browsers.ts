@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
-import { ChromePolicy, MOST_POLICY_BYTES } from './chrome-policy.ts'
-import { MOST_EXTENSIONS } from './extension-limits.ts'
+import { ChromePolicy, MAX_POLICY_BYTES } from './chrome-policy.ts'
+import { MAX_EXTENSIONS } from './extension-limits.ts'
 import { ExtensionReference } from './extensions.ts'
 import { operation } from './operation.ts'
 import { Profile, ProfileRequest, ProfileSave } from './profiles.ts'
@@ -17,12 +17,12 @@ export const BrowserName = Type.String({
   description: 'Unique among the active sessions of the project: letters, digits, dot, dash, underscore',
 })
 
-const MOST_TAGS = 50
+const MAX_TAGS = 50
 export const Tags = Type.Record(
   Type.String({ maxLength: 255 }),
   Text({ description: 'Value of the tag', maxLength: 255 }),
   {
-    maxProperties: MOST_TAGS,
+    maxProperties: MAX_TAGS,
     description: 'Labels of your own, up to 50',
   },
 )
@@ -165,7 +165,7 @@ export const CreateBrowserRequest = Strict({
   telemetry: Type.Optional(Nullable(TelemetryRequest)),
   profile: Type.Optional(ProfileRequest),
   extensions: Type.Optional(
-    Type.Array(ExtensionReference, { maxItems: MOST_EXTENSIONS, description: 'Extensions to load' }),
+    Type.Array(ExtensionReference, { maxItems: MAX_EXTENSIONS, description: 'Extensions to load' }),
   ),
   proxy_id: Type.Optional(ProxyId),
   chrome_policy: Type.Optional(ChromePolicy),
@@ -213,7 +213,7 @@ export const createBrowser = operation({
   path: '/browsers',
   body: CreateBrowserRequest,
   bodyOptional: true,
-  mostBodyBytes: MOST_POLICY_BYTES + 1024 * 1024,
+  maxBodyBytes: MAX_POLICY_BYTES + 1024 * 1024,
   effect: 'act',
   status: 200,
   response: Browser,

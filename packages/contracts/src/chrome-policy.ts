@@ -2,7 +2,7 @@
 import { Type, type Static } from 'typebox'
 
 /** Written as JSON. */
-export const MOST_POLICY_BYTES = 5 * 1024 * 1024
+export const MAX_POLICY_BYTES = 5 * 1024 * 1024
 
 export const ChromePolicy = Type.Record(
   Type.String(),

@@ -1,4 +1,4 @@
 // Beside the schemas, for the agent, which has no use for those.
 
 /** A call for the mouse, the keyboard or several of it is over within a minute: clients wait no longer. */
-export const LONGEST_CALL_MS = 55_000
+export const CALL_TIMEOUT_MS = 55_000

@@ -1,30 +1,30 @@
 // Mouse, keyboard, screen and clipboard of an instance: by its X display where it has one, by CDP where it
 // is headless. Everything is done in the order of arrival, one thing at a time.
 import { Type, type Static } from 'typebox'
-import { LONGEST_CALL_MS } from './computer-limits.ts'
+import { CALL_TIMEOUT_MS } from './computer-limits.ts'
 import { control, Ok } from './control.ts'
 import { OneOf, Strict } from './schema.ts'
 
 const tag = 'Computer'
 
-const MOST_CLICKS = 100
-const MOST_TICKS = 1_000
-const MOST_TEXT = 100_000
-const MOST_KEYS = 100
-const MOST_HELD_KEYS = 10
-const MOST_POINTS = 1_000
-const MOST_ACTIONS = 100
+const MAX_CLICKS = 100
+const MAX_TICKS = 1_000
+const MAX_TEXT = 100_000
+const MAX_KEYS = 100
+const MAX_HELD_KEYS = 10
+const MAX_POINTS = 1_000
+const MAX_ACTIONS = 100
 
 /** Beyond any screen. Whether it is on this one is for the instance to say. */
-const MOST_PIXELS = 32_767
-const coordinate = (description: string) => Type.Integer({ minimum: 0, maximum: MOST_PIXELS, description })
+const MAX_PIXELS = 32_767
+const coordinate = (description: string) => Type.Integer({ minimum: 0, maximum: MAX_PIXELS, description })
 
 const keyName = (description: string) => Type.String({ minLength: 1, maxLength: 100, description })
 
 const held = (what: string) =>
   Type.Optional(
     Type.Array(keyName('Such as "Shift" or "ctrl"'), {
-      maxItems: MOST_HELD_KEYS,
+      maxItems: MAX_HELD_KEYS,
       description: `Modifier keys to hold during the ${what}`,
     }),
   )
@@ -34,9 +34,9 @@ const milliseconds = (options: {
   minimum?: number
   maximum?: number
   default?: number
-}) => Type.Optional(Type.Integer({ minimum: 0, maximum: LONGEST_CALL_MS, ...options }))
+}) => Type.Optional(Type.Integer({ minimum: 0, maximum: CALL_TIMEOUT_MS, ...options }))
 
-const text = (description: string) => Type.String({ maxLength: MOST_TEXT, description })
+const text = (description: string) => Type.String({ maxLength: MAX_TEXT, description })
 
 const ClickMouse = Strict({
   x: coordinate('Of the click, from the left edge of the screen'),
@@ -54,7 +54,7 @@ const ClickMouse = Strict({
     }),
   ),
   num_clicks: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: MOST_CLICKS, default: 1, description: 'How often' }),
+    Type.Integer({ minimum: 1, maximum: MAX_CLICKS, default: 1, description: 'How often' }),
   ),
   hold_keys: held('click'),
 })
@@ -98,7 +98,7 @@ export type TypeText = Static<typeof TypeText>
 const PressKey = Strict({
   keys: Type.Array(keyName('A keysym of X such as "Return" or "F5", a character, or several joined by "+"'), {
     minItems: 1,
-    maxItems: MOST_KEYS,
+    maxItems: MAX_KEYS,
     description: 'One after the other, or together when there is a duration',
   }),
   duration: milliseconds({ default: 0, description: 'How long all of them are held; 0 taps each in turn' }),
@@ -107,7 +107,7 @@ const PressKey = Strict({
 export type PressKey = Static<typeof PressKey>
 
 const ticks = (description: string) =>
-  Type.Optional(Type.Integer({ minimum: -MOST_TICKS, maximum: MOST_TICKS, default: 0, description }))
+  Type.Optional(Type.Integer({ minimum: -MAX_TICKS, maximum: MAX_TICKS, default: 0, description }))
 
 const Scroll = Strict({
   x: coordinate('Where to scroll, from the left edge of the screen'),
@@ -123,7 +123,7 @@ const DragMouse = Strict({
     Type.Array(coordinate('x, then y'), { minItems: 2, maxItems: 2, description: 'A point as [x, y]' }),
     {
       minItems: 2,
-      maxItems: MOST_POINTS,
+      maxItems: MAX_POINTS,
       examples: [
         [
           [100, 100],
@@ -198,7 +198,7 @@ export type BatchAction = Static<typeof BatchAction>
 const Batch = Strict({
   actions: Type.Array(BatchAction, {
     minItems: 1,
-    maxItems: MOST_ACTIONS,
+    maxItems: MAX_ACTIONS,
     examples: [[{ type: 'sleep', sleep: { duration_ms: 100 } }]],
     description: 'In this order, with nothing in between; the first that fails is the last',
   }),
@@ -208,8 +208,8 @@ export type Batch = Static<typeof Batch>
 const Region = Strict({
   x: coordinate('Left edge'),
   y: coordinate('Top edge'),
-  width: Type.Integer({ minimum: 1, maximum: MOST_PIXELS, description: 'Pixels across' }),
-  height: Type.Integer({ minimum: 1, maximum: MOST_PIXELS, description: 'Pixels down' }),
+  width: Type.Integer({ minimum: 1, maximum: MAX_PIXELS, description: 'Pixels across' }),
+  height: Type.Integer({ minimum: 1, maximum: MAX_PIXELS, description: 'Pixels down' }),
 })
 export type Region = Static<typeof Region>
 

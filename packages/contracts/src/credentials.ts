@@ -5,19 +5,23 @@ import { idOrName, Nullable, OneOf, pageQuery, Strict, Text, Timestamp } from '.
 
 const tag = 'Credentials'
 
-export const MOST_VALUES = 50
+export const MAX_VALUES = 50
 /** What can be typed into a field at once. */
-export const LONGEST_VALUE = 10_000
+export const MAX_VALUE_LENGTH = 10_000
 /** An otpauth URI with a long label. */
-const LONGEST_TOTP_SECRET = 2_048
-const LONGEST_NAME = 255
+const MAX_TOTP_SECRET_LENGTH = 2_048
+const MAX_NAME_LENGTH = 255
 
 export const totpAlgorithms = ['SHA1', 'SHA256', 'SHA512'] as const
 export type TotpAlgorithm = (typeof totpAlgorithms)[number]
 export const TOTP_DIGITS = { minimum: 6, maximum: 9 }
 export const TOTP_PERIOD = { minimum: 15, maximum: 300 }
 
-const CredentialName = Text({ description: 'Unique in the project', minLength: 1, maxLength: LONGEST_NAME })
+const CredentialName = Text({
+  description: 'Unique in the project',
+  minLength: 1,
+  maxLength: MAX_NAME_LENGTH,
+})
 
 const Domain = Text({
   description: 'Domain that the credential is for, such as `example.com`; of an address, its host is taken',
@@ -26,11 +30,11 @@ const Domain = Text({
 })
 
 const Values = Type.Record(
-  Type.String({ pattern: `^[^\\p{Cc}\\p{Cs}]{1,${LONGEST_NAME}}$` }),
-  Text({ description: 'Kept encrypted and never shown', maxLength: LONGEST_VALUE }),
+  Type.String({ pattern: `^[^\\p{Cc}\\p{Cs}]{1,${MAX_NAME_LENGTH}}$` }),
+  Text({ description: 'Kept encrypted and never shown', maxLength: MAX_VALUE_LENGTH }),
   {
     additionalProperties: false,
-    maxProperties: MOST_VALUES,
+    maxProperties: MAX_VALUES,
     description: 'What to fill in, by the name of the field, such as `email`, `username` or `password`',
   },
 )
@@ -96,7 +100,7 @@ export const CreateCredentialRequest = Strict({
   domain: Domain,
   values: Values,
   sso_provider: Type.Optional(Text(ssoProvider)),
-  totp_secret: Type.Optional(Text({ description: TOTP_SECRET, maxLength: LONGEST_TOTP_SECRET })),
+  totp_secret: Type.Optional(Text({ description: TOTP_SECRET, maxLength: MAX_TOTP_SECRET_LENGTH })),
   ...totpFields,
 })
 export type CreateCredentialRequest = Static<typeof CreateCredentialRequest>
@@ -108,7 +112,7 @@ export const UpdateCredentialRequest = Strict({
     description: 'Added to those that it has, or instead of those of the same name',
   }),
   remove_value_keys: Type.Optional(
-    Type.Array(Text({ description: 'Name of a value', minLength: 1, maxLength: LONGEST_NAME }), {
+    Type.Array(Text({ description: 'Name of a value', minLength: 1, maxLength: MAX_NAME_LENGTH }), {
       maxItems: 100,
       description: 'Values to remove, before `values` are added',
     }),
@@ -117,7 +121,7 @@ export const UpdateCredentialRequest = Strict({
     Nullable(Text({ ...ssoProvider, description: `${ssoProvider.description}. Empty or null removes it` })),
   ),
   totp_secret: Type.Optional(
-    Text({ description: `${TOTP_SECRET}. An empty one removes it`, maxLength: LONGEST_TOTP_SECRET }),
+    Text({ description: `${TOTP_SECRET}. An empty one removes it`, maxLength: MAX_TOTP_SECRET_LENGTH }),
   ),
   ...totpFields,
 })
@@ -139,11 +143,11 @@ export const CredentialReference = Strict(
       Text({
         description: 'Name of a credential of the same project',
         minLength: 1,
-        maxLength: LONGEST_NAME,
+        maxLength: MAX_NAME_LENGTH,
       }),
     ),
     provider: Type.Optional(
-      Text({ description: 'Name of a credential provider', minLength: 1, maxLength: LONGEST_NAME }),
+      Text({ description: 'Name of a credential provider', minLength: 1, maxLength: MAX_NAME_LENGTH }),
     ),
     path: Type.Optional(
       Text({ description: 'Item of the provider, such as `Vault/Item`', minLength: 1, maxLength: 1_024 }),

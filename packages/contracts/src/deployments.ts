@@ -47,7 +47,7 @@ export const DeploymentEvent = Type.Object(
 export type DeploymentEvent = Static<typeof DeploymentEvent>
 
 /** What is unpacked, installed and kept has bounds of its own; see BERTH_APP_DISK_MB. */
-export const MOST_ENV_VARS = 200
+export const MAX_ENV_VARS = 200
 
 const params = Type.Object({ id: resourceId('deployment') })
 

@@ -2,11 +2,11 @@
 
 /** As Chromium has it, in the root of the extension. */
 export const MANIFEST = 'manifest.json'
-export const MOST_MANIFEST_BYTES = 1024 * 1024
+export const MAX_MANIFEST_BYTES = 1024 * 1024
 
-const LONGEST_NAME = 500
-const MOST_VERSION_PARTS = 4
-const MOST_VERSION_NUMBER = 65_535
+const MAX_NAME_LENGTH = 500
+const MAX_VERSION_PARTS = 4
+const MAX_VERSION_NUMBER = 65_535
 
 export interface Manifest {
   readonly name: string
@@ -33,7 +33,7 @@ export function readManifest(text: string): Manifest {
     throw new Error('its manifest needs a "version" of one to four numbers up to 65535, such as "1.0.3"')
   }
   return {
-    name: name.slice(0, LONGEST_NAME),
+    name: name.slice(0, MAX_NAME_LENGTH),
     version: fields['version'],
     key: typeof key === 'string' ? key : undefined,
     permissions: Array.isArray(fields['permissions'])
@@ -66,8 +66,8 @@ function isVersion(value: unknown): value is string {
   if (typeof value !== 'string') return false
   const parts = value.split('.')
   return (
-    parts.length <= MOST_VERSION_PARTS &&
-    parts.every((part) => /^(0|[1-9]\d{0,4})$/.test(part) && Number(part) <= MOST_VERSION_NUMBER)
+    parts.length <= MAX_VERSION_PARTS &&
+    parts.every((part) => /^(0|[1-9]\d{0,4})$/.test(part) && Number(part) <= MAX_VERSION_NUMBER)
   )
 }
 

@@ -14,11 +14,11 @@ export type InvocationStatus = (typeof invocationStatuses)[number]
 export const SYNC_SECONDS = 100
 export const DEFAULT_ASYNC_SECONDS = 900
 /** Of a payload and of an output, in bytes. */
-export const LARGEST_PAYLOAD = 4_500_000
+export const MAX_PAYLOAD_BYTES = 4_500_000
 /** Of each of them in a list. */
-export const LONGEST_LISTED = 64 * 1024
+export const MAX_LISTED_LENGTH = 64 * 1024
 /** The request around it: what a payload needs to be quoted as JSON. */
-const LARGEST_REQUEST = 2 * LARGEST_PAYLOAD + 64 * 1024
+const MAX_REQUEST_BYTES = 2 * MAX_PAYLOAD_BYTES + 64 * 1024
 
 const fields = {
   id: Type.String({ description: 'Unique id of the invocation' }),
@@ -57,7 +57,7 @@ export const CreateInvocationRequest = Strict({
   app_name: AppName('Name of the app'),
   action_name: AppName('Name of the action'),
   version: Type.Optional(Text({ description: 'Label of the version', minLength: 1, maxLength: 255 })),
-  payload: Type.Optional(Json(`Input of the action, as JSON of at most ${LARGEST_PAYLOAD} bytes`)),
+  payload: Type.Optional(Json(`Input of the action, as JSON of at most ${MAX_PAYLOAD_BYTES} bytes`)),
   async: Type.Optional(
     Type.Boolean({ default: false, description: 'Answer at once with 202, and not when it is over' }),
   ),
@@ -87,7 +87,7 @@ export const createInvocation = operation({
   method: 'POST',
   path: '/invocations',
   body: CreateInvocationRequest,
-  mostBodyBytes: LARGEST_REQUEST,
+  maxBodyBytes: MAX_REQUEST_BYTES,
   effect: 'act',
   status: 200,
   alsoAnswers: { 202: 'It was taken in, and is not over yet' },
@@ -107,7 +107,7 @@ export const listInvocations = operation({
   id: 'listInvocations',
   tag,
   summary: 'List invocations, newest first',
-  description: `Payloads and outputs of more than ${LONGEST_LISTED / 1024} KiB are left out; a single invocation has them.`,
+  description: `Payloads and outputs of more than ${MAX_LISTED_LENGTH / 1024} KiB are left out; a single invocation has them.`,
   method: 'GET',
   path: '/invocations',
   query: Type.Object({
@@ -149,7 +149,7 @@ export const updateInvocation = operation({
   path: '/invocations/{id}',
   params,
   body: UpdateInvocationRequest,
-  mostBodyBytes: LARGEST_REQUEST,
+  maxBodyBytes: MAX_REQUEST_BYTES,
   effect: 'act',
   status: 200,
   response: Invocation,

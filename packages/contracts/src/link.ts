@@ -137,7 +137,7 @@ export interface TelemetryOrder {
   readonly version: number
 }
 /** Of a line of events, in bytes; pictures are the largest. */
-export const LONGEST_EVENT = 1_250_000
+export const MAX_EVENT_LENGTH = 1_250_000
 
 /**
  * The output of a process travels as frames, see codecs/frames.ts. Each is of one of these kinds; an event is
@@ -146,7 +146,7 @@ export const LONGEST_EVENT = 1_250_000
 export const outputFrames = { stdout: 1, stderr: 2, event: 3 } as const
 export const OUTPUT_FRAMES_TYPE = 'application/vnd.berth.output'
 /** As much as Node reads from a pipe at once. */
-export const MOST_OUTPUT_FRAME_BYTES = 64 * 1024
+export const MAX_OUTPUT_FRAME_BYTES = 64 * 1024
 
 /** With every answer to a control, how many programs run that were spawned; absent: none. */
 export const PROCESSES_HEADER = 'berth-processes'

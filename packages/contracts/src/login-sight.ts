@@ -10,17 +10,17 @@
 import { Type, type Static } from 'typebox'
 import { Nullable, OneOf, Strict } from './schema.ts'
 
-export const MOST_FRAMES = 16
-export const MOST_ELEMENTS = 400
-export const MOST_MESSAGES = 40
-export const MOST_HEADINGS = 20
-export const MOST_OPTIONS = 60
-export const LONGEST_TEXT = 20_000
+export const MAX_FRAMES = 16
+export const MAX_ELEMENTS = 400
+export const MAX_MESSAGES = 40
+export const MAX_HEADINGS = 20
+export const MAX_OPTIONS = 60
+export const MAX_TEXT_LENGTH = 20_000
 const SHORT = 300
-const LONGEST_URL = 4_096
+const MAX_URL_LENGTH = 4_096
 
 const short = () => Type.String({ maxLength: SHORT })
-const url = () => Type.String({ maxLength: LONGEST_URL })
+const url = () => Type.String({ maxLength: MAX_URL_LENGTH })
 const index = () => Type.Integer({ minimum: 0, maximum: 10_000 })
 
 /** A control that a person could use: a field, a button, a link, or what behaves as one. */
@@ -77,7 +77,7 @@ export const ElementSight = Type.Object({
   /** header, nav, footer, main, form, search; the nearest of them. */
   region: short(),
   /** Of a select, without a placeholder. */
-  options: Type.Array(Strict({ value: short(), label: short() }), { maxItems: MOST_OPTIONS }),
+  options: Type.Array(Strict({ value: short(), label: short() }), { maxItems: MAX_OPTIONS }),
   has_choice: Type.Boolean(),
   /** Unique in its document (CSS), and XPath for what is clicked. */
   selector: Type.String({ maxLength: 1_000 }),
@@ -118,11 +118,11 @@ export const FrameSight = Type.Object({
   is_visible: Type.Boolean(),
   title: short(),
   language: short(),
-  headings: Type.Array(short(), { maxItems: MOST_HEADINGS }),
+  headings: Type.Array(short(), { maxItems: MAX_HEADINGS }),
   /** All visible text, line by line. */
-  text: Type.String({ maxLength: LONGEST_TEXT }),
+  text: Type.String({ maxLength: MAX_TEXT_LENGTH }),
   groups: Type.Array(GroupSight, { maxItems: 100 }),
-  messages: Type.Array(MessageSight, { maxItems: MOST_MESSAGES }),
+  messages: Type.Array(MessageSight, { maxItems: MAX_MESSAGES }),
   /** Traces of captchas and bot walls: script and frame addresses, classes and ids that speak of one and are shown. */
   challenges: Type.Array(short(), { maxItems: 20 }),
 })
@@ -138,8 +138,8 @@ export const PageSight = Type.Object({
   failure: Nullable(short()),
   /** Of the answer, where it has something to say of logins: www-authenticate, retry-after, server, cf-mitigated. */
   headers: Type.Record(Type.String({ maxLength: 60 }), short()),
-  frames: Type.Array(FrameSight, { maxItems: MOST_FRAMES }),
-  elements: Type.Array(ElementSight, { maxItems: MOST_ELEMENTS }),
+  frames: Type.Array(FrameSight, { maxItems: MAX_FRAMES }),
+  elements: Type.Array(ElementSight, { maxItems: MAX_ELEMENTS }),
   /** HTTP authentication that is asked for and was not answered; navigation waits for nothing. */
   http_auth: Nullable(
     Type.Object({ origin: url(), scheme: short(), realm: short(), is_rejected: Type.Boolean() }),
@@ -170,7 +170,7 @@ export const LookOrder = Strict({
 export type LookOrder = Static<typeof LookOrder>
 
 export const VisitOrder = Strict({
-  url: Type.String({ minLength: 1, maxLength: LONGEST_URL }),
+  url: Type.String({ minLength: 1, maxLength: MAX_URL_LENGTH }),
   /** In a tab of its own, which is closed afterwards; the page of the login stays as it is. */
   aside: Type.Boolean(),
   quiet_ms: Type.Integer({ minimum: 0, maximum: 10_000 }),

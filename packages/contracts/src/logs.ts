@@ -8,7 +8,7 @@ export const serviceLogNames = ['chromium', 'agent', 'display'] as const
 export type ServiceLogName = (typeof serviceLogNames)[number]
 
 /** In bytes; what is longer ends with a mark that tells so. */
-export const LONGEST_LOG_LINE = 64 * 1024
+export const MAX_LOG_LINE_LENGTH = 64 * 1024
 
 export const streamLogs = control({
   id: 'streamLogs',
@@ -18,7 +18,7 @@ export const streamLogs = control({
     'With `follow` it begins at the end: what is written from now on is sent, through rotation and truncation, until ' +
     'the reader leaves or the session ends. Without, it is sent from its beginning, and the stream ends ' +
     'with it. A file that is not there is 404. ' +
-    `Lines longer than ${LONGEST_LOG_LINE / 1024} KiB are cut.`,
+    `Lines longer than ${MAX_LOG_LINE_LENGTH / 1024} KiB are cut.`,
   method: 'GET',
   at: '/logs/stream',
   kind: 'events',

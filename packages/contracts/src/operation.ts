@@ -49,7 +49,7 @@ export interface Operation {
   /** Fields of that form. They are for its reader to check, as nobody sees them on their way. */
   readonly form?: TObject
   /** Of a JSON body; 1 MiB where it is not said. */
-  readonly mostBodyBytes?: number
+  readonly maxBodyBytes?: number
   /** Whether a request without a body is taken as `{}`. */
   readonly bodyOptional: boolean
   readonly status: number

@@ -6,19 +6,19 @@ import { Nullable, OneOf, PRINTABLE, resourceId, Strict, Timestamp } from './sch
 const tag = 'Processes'
 
 /** As long as a session may last without anybody there. */
-const MOST_SECONDS = 259_200
+const MAX_SECONDS = 259_200
 /** The kernel's own limit for one of them. */
-const MOST_ARGUMENT_CHARACTERS = 131_071
+const MAX_ARGUMENT_CHARACTERS = 131_071
 
 /** Each of the two, of what `exec` answers with. */
-export const MOST_EXEC_OUTPUT_BYTES = 8 * 1024 * 1024
+export const MAX_EXEC_OUTPUT_BYTES = 8 * 1024 * 1024
 /** Of the output of one process, and of all together. */
-export const MOST_SPOOL_BYTES = 80 * 1024 * 1024
-export const MOST_SPOOL_BYTES_OF_ALL = 128 * 1024 * 1024
+export const MAX_SPOOL_BYTES = 80 * 1024 * 1024
+export const MAX_SPOOL_BYTES_OF_ALL = 128 * 1024 * 1024
 /** For how long, and of how many, the end of a process can be asked for. */
 export const ENDED_KEPT_SECONDS = 3600
-export const MOST_ENDED_KEPT = 256
-export const MOST_RUNNING = 256
+export const MAX_ENDED_KEPT = 256
+export const MAX_RUNNING = 256
 
 const MB = 1024 * 1024
 const megabytes = (bytes: number) => `${bytes / MB} MB`
@@ -32,13 +32,13 @@ const start = {
     description: 'Program to run: a path, or a name that is looked for in PATH. Not a line for a shell',
   }),
   args: Type.Optional(
-    Type.Array(Type.String({ maxLength: MOST_ARGUMENT_CHARACTERS }), {
+    Type.Array(Type.String({ maxLength: MAX_ARGUMENT_CHARACTERS }), {
       description: 'Arguments, passed on one by one and as they are',
     }),
   ),
   cwd: Type.Optional(Nullable(absolutePath('Directory to run in; the home directory by default'))),
   env: Type.Optional(
-    Type.Record(Type.String(), Type.String({ maxLength: MOST_ARGUMENT_CHARACTERS }), {
+    Type.Record(Type.String(), Type.String({ maxLength: MAX_ARGUMENT_CHARACTERS }), {
       description: 'Variables, added to those every program of the instance has',
     }),
   ),
@@ -66,7 +66,7 @@ const start = {
     Nullable(
       Type.Integer({
         minimum: 0,
-        maximum: MOST_SECONDS,
+        maximum: MAX_SECONDS,
         description: 'Seconds after which it is ended by KILL, with all its group; 0 or null: never',
       }),
     ),
@@ -93,7 +93,7 @@ export const execProcess = control({
     {
       exit_code: Type.Integer({ description: exitCode }),
       stdout_b64: Type.String({
-        description: `What it wrote to stdout, in base 64: the first ${megabytes(MOST_EXEC_OUTPUT_BYTES)}, then a line that tells how much is left out`,
+        description: `What it wrote to stdout, in base 64: the first ${megabytes(MAX_EXEC_OUTPUT_BYTES)}, then a line that tells how much is left out`,
       }),
       stderr_b64: Type.String({ description: 'What it wrote to stderr, likewise' }),
       duration_ms: Type.Integer({ description: 'How long it ran' }),
@@ -148,7 +148,7 @@ export const getProcessStatus = control({
   id: 'getProcessStatus',
   tag,
   summary: 'Get the state of a process',
-  description: `Known for ${ENDED_KEPT_SECONDS / 60} minutes after its end, for the last ${MOST_ENDED_KEPT} that ended.`,
+  description: `Known for ${ENDED_KEPT_SECONDS / 60} minutes after its end, for the last ${MAX_ENDED_KEPT} that ended.`,
   method: 'GET',
   at: '/process/{process_id}/status',
   params: processId,
@@ -241,8 +241,8 @@ export const streamProcessOutput = control({
   tag,
   summary: 'Follow the output of a process',
   description:
-    `From the start of what is kept, which are its last ${megabytes(MOST_SPOOL_BYTES)} ` +
-    `(${megabytes(MOST_SPOOL_BYTES_OF_ALL)} of all processes together), for any number of readers, to the end: the ` +
+    `From the start of what is kept, which are its last ${megabytes(MAX_SPOOL_BYTES)} ` +
+    `(${megabytes(MAX_SPOOL_BYTES_OF_ALL)} of all processes together), for any number of readers, to the end: the ` +
     'last event is `exit`. Where a reader missed something, there is an event `cut` with its size. ' +
     'What is written to a terminal is `stdout`.',
   method: 'GET',

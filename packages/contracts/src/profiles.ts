@@ -103,8 +103,8 @@ export const SaveProfileRequest = Strict({
 const params = Type.Object({ id_or_name: idOrName('profile') })
 export const archiveFormats = ['tar.zst', 'tar'] as const
 export type ArchiveFormat = (typeof archiveFormats)[number]
-const MOST_VERSION = 2_147_483_647
-const VersionNumber = Type.Integer({ minimum: 1, maximum: MOST_VERSION, description: 'Number of a version' })
+const MAX_VERSION = 2_147_483_647
+const VersionNumber = Type.Integer({ minimum: 1, maximum: MAX_VERSION, description: 'Number of a version' })
 
 export const createProfile = operation({
   id: 'createProfile',

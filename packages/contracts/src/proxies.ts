@@ -27,8 +27,8 @@ const carriers = [
   'ooredoo', 'drei', 'umobile', 'cableone', 'proximus', 'tele2', 'mobitel', 'o2', 'bouygues', 'free', 'sfr', 'digicel',
 ] as const // prettier-ignore
 
-const MOST_BYPASS_HOSTS = 100
-const LONGEST_HOST = 253
+const MAX_BYPASS_HOSTS = 100
+const MAX_HOST_LENGTH = 253
 
 const customFields = {
   host: Type.Optional(Text({ description: 'Name or address; `custom` only', minLength: 1, maxLength: 255 })),
@@ -141,11 +141,14 @@ export const CreateProxyRequest = Strict({
     }),
   ),
   bypass_hosts: Type.Optional(
-    Type.Array(Text({ description: 'A host, or `*.` and a suffix', minLength: 1, maxLength: LONGEST_HOST }), {
-      maxItems: MOST_BYPASS_HOSTS,
-      description:
-        'Host names that are reached directly; `*.example.com` means all below it. No ports, no addresses',
-    }),
+    Type.Array(
+      Text({ description: 'A host, or `*.` and a suffix', minLength: 1, maxLength: MAX_HOST_LENGTH }),
+      {
+        maxItems: MAX_BYPASS_HOSTS,
+        description:
+          'Host names that are reached directly; `*.example.com` means all below it. No ports, no addresses',
+      },
+    ),
   ),
   config: Type.Optional(CreateProxyConfig),
 })

@@ -38,13 +38,13 @@ export interface RecordingMarker {
   readonly text: string
 }
 
-export const MOST_MARKER_CHARACTERS = 200
+export const MAX_MARKER_CHARACTERS = 200
 /** A key frame of the largest screen, full of noise. */
-export const MOST_RECORD_BYTES = 32 * 1024 * 1024
+export const MAX_RECORD_BYTES = 32 * 1024 * 1024
 /** One answer has no more than that, unless a single record has. */
-export const MOST_ANSWER_BYTES = 4 * 1024 * 1024
+export const MAX_ANSWER_BYTES = 4 * 1024 * 1024
 /** Kept by the agent for a server that is away; beyond it no picture is taken. */
-export const MOST_KEPT_BYTES = 16 * 1024 * 1024
+export const MAX_KEPT_BYTES = 16 * 1024 * 1024
 export const RECORDS_WAIT_MS = 10_000
 /** At once in one session; each is an encoder of its own. */
-export const MOST_RECORDINGS = 4
+export const MAX_RECORDINGS = 4

@@ -6,7 +6,7 @@ import { idOrName, Nullable, OneOf, Strict, Timestamp } from './schema.ts'
 const tag = 'Replays'
 
 /** Without a GPU, as the reference has it. */
-export const MOST_FRAMERATE_WITHOUT_GPU = 20
+export const MAX_FRAMERATE_WITHOUT_GPU = 20
 export const DEFAULT_FRAMERATE = 10
 
 const startFields = {

@@ -49,5 +49,5 @@ export type EventType = keyof typeof categoryOfType
 export const sourceKinds = ['cdp', 'kernel_api', 'extension', 'local_process'] as const
 
 /** Of a text body: what is kept of JSON, XML, forms and the like, and of other text. In bytes. */
-export const MOST_STRUCTURED_BODY = 8 * 1024
-export const MOST_OTHER_BODY = 4 * 1024
+export const MAX_STRUCTURED_BODY = 8 * 1024
+export const MAX_OTHER_BODY = 4 * 1024

@@ -2,7 +2,7 @@
 // meanwhile: what it would call somebody's silence was its own. So time is counted in ticks, and a late one is
 // worth little.
 const TICK_MS = 250
-const MOST_TICK_MS = 500
+const MAX_TICK_MS = 500
 
 export class WakingTime implements Disposable {
   #ms = 0
@@ -21,7 +21,7 @@ export class WakingTime implements Disposable {
 
   #tick(): void {
     const now = performance.now()
-    this.#ms += Math.min(MOST_TICK_MS, now - this.#lastTickAt)
+    this.#ms += Math.min(MAX_TICK_MS, now - this.#lastTickAt)
     this.#lastTickAt = now
   }
 

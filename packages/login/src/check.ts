@@ -8,9 +8,9 @@ import { logOutWords } from './words/actions.ts'
 import { snapshotOf, type Snapshot } from './engine/snapshot.ts'
 
 const QUIET_MS = 500
-const MOST_MS = 20_000
+const MAX_MS = 20_000
 /** An application may show its frame first and find out later. */
-const MOST_LOOKS = 3
+const MAX_LOOKS = 3
 
 export interface CheckOptions {
   readonly hands: Hands
@@ -35,17 +35,17 @@ export async function examine({
 }: CheckOptions): Promise<{ outcome: CheckOutcome; sight: PageSight }> {
   // What differs only behind `#` would not be loaded again.
   if (checks.url.includes('#')) {
-    await hands.visit({ url: 'about:blank', aside: false, quiet_ms: 0, most_ms: MOST_MS }, signal)
+    await hands.visit({ url: 'about:blank', aside: false, quiet_ms: 0, most_ms: MAX_MS }, signal)
   }
   let sight = await hands.visit(
-    { url: checks.url, aside: false, quiet_ms: QUIET_MS, most_ms: MOST_MS },
+    { url: checks.url, aside: false, quiet_ms: QUIET_MS, most_ms: MAX_MS },
     signal,
   )
   const hosts = allowedHosts(domain, allowedDomains)
   let outcome = voteOn(snapshotOf(checks.url, sight, []), checks, hosts)
   for (
     let looks = 1;
-    looks < MOST_LOOKS && outcome.result === 'inconclusive' && sight.failure === null;
+    looks < MAX_LOOKS && outcome.result === 'inconclusive' && sight.failure === null;
     looks++
   ) {
     sight = await hands.look({ quiet_ms: QUIET_MS, most_ms: 3_000, until_changed: true }, signal)

@@ -12,7 +12,7 @@ const SHAPE = /^[^\s/\\@?#%*]+$/
 /** Names are read without them: with one, what is shown and what is meant are not the same. */
 const UNSEEN = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/u
 const ASCII = /^[\x21-\x7e]*$/
-const LONGEST_NAME = 253
+const MAX_NAME_LENGTH = 253
 
 /** `example.com`, `intranet:8443`, `127.0.0.1:3000`, `[::1]:3000`. */
 export function readDomain(text: string): DomainReading {
@@ -50,7 +50,7 @@ export function readAllowedDomain(text: string): DomainReading {
 }
 
 function problemOf(hostname: string, written: string): string | undefined {
-  if (hostname === '' || hostname.length > LONGEST_NAME || hostname.split('.').includes('')) {
+  if (hostname === '' || hostname.length > MAX_NAME_LENGTH || hostname.split('.').includes('')) {
     return 'must be a host such as example.com'
   }
   const { isIp, domain, isIcann, isPrivate } = parse(hostname, { allowPrivateDomains: true })

@@ -1,10 +1,10 @@
 // What a website says may repeat what was typed. Nothing of ours leaves in its words.
 
-const LEAST_LENGTH = 3
+const MIN_LENGTH = 3
 
 export function mask(text: string, values: Iterable<string>): string {
   const ours = [...new Set(values)]
-    .filter((value) => value.trim().length >= LEAST_LENGTH)
+    .filter((value) => value.trim().length >= MIN_LENGTH)
     .toSorted((one, other) => other.length - one.length)
   let masked = text
   for (const value of ours) {

@@ -17,7 +17,7 @@ import { XServer } from './x-server.ts'
 export const chromiumProgram = '/usr/lib/chromium/chromium'
 
 const LISTENING = /^DevTools listening on (ws:\/\/\S+)$/m
-const MOST_START_MS = 60_000
+const START_TIMEOUT_MS = 60_000
 const UIDS = 1_000
 /** Beyond those of instances, and others for each run: what has this account is ours to end. */
 const FIRST_UID = 300_000 + (process.pid % 32_768) * UIDS
@@ -133,7 +133,7 @@ function flagsOf({ directory, isHeadless }: { directory: string; isHeadless: boo
 function listeningAt(child: ChildProcess): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   let output = ''
-  const timer = setTimeout(() => reject(new Error(`Chromium hangs: ${output}`)), MOST_START_MS)
+  const timer = setTimeout(() => reject(new Error(`Chromium hangs: ${output}`)), START_TIMEOUT_MS)
   child.once('error', reject)
   child.once('exit', (code, signal) => reject(new Error(`Chromium ended with ${signal ?? code}: ${output}`)))
   child.stderr!.on('data', (chunk: Buffer) => {

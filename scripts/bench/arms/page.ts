@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { setImmediate as turn } from 'node:timers/promises'
 import { Cdp } from './cdp.ts'
 
-const MOST_WAIT_MS = 20_000
+const WAIT_TIMEOUT_MS = 20_000
 
 interface TargetInfo {
   readonly targetId: string
@@ -50,7 +50,7 @@ export class Page {
       // Between two documents there is none to ask.
       const value = await this.evaluate(expression).catch(() => undefined)
       if (value === wanted) return
-      const isLate = performance.now() - startedAt > MOST_WAIT_MS
+      const isLate = performance.now() - startedAt > WAIT_TIMEOUT_MS
       assert.ok(!isLate, `${expression} is ${String(value)} and never became ${String(wanted)}`)
     }
   }
@@ -71,7 +71,7 @@ async function firstPageOf(cdp: Cdp): Promise<string> {
     const { targetInfos } = await cdp.call<{ targetInfos: TargetInfo[] }>('Target.getTargets')
     const page = targetInfos.find(({ type }) => type === 'page')
     if (page) return page.targetId
-    assert.ok(performance.now() - startedAt < MOST_WAIT_MS, 'the browser has no page')
+    assert.ok(performance.now() - startedAt < WAIT_TIMEOUT_MS, 'the browser has no page')
     await turn()
   }
 }

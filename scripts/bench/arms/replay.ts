@@ -7,7 +7,7 @@ import { inSession } from '../rows/in-session.ts'
 import { HttpClient } from './http-client.ts'
 
 const LOOK_EVERY_MS = 50
-const MOST_WAIT_MS = 30_000
+const WAIT_TIMEOUT_MS = 30_000
 
 export class SessionReplay {
   readonly #browser: Browser
@@ -46,7 +46,7 @@ export class SessionReplay {
 
   async download(): Promise<Buffer> {
     const url = inSession(this.#browser, `/replays/${this.#replay.replay_id}`)
-    const deadline = performance.now() + MOST_WAIT_MS
+    const deadline = performance.now() + WAIT_TIMEOUT_MS
     for (;;) {
       const answer = await this.#http.send({ url, method: 'GET' })
       if (answer.status === 200) {

@@ -12,7 +12,7 @@ import { HttpClient, type HttpAnswer } from './http-client.ts'
 import { postmasterOf } from './postmaster.ts'
 import type { Started } from './start.ts'
 
-const MOST_SETTLE_MS = 120_000
+const SETTLE_TIMEOUT_MS = 120_000
 const LOOK_EVERY_MS = 50
 
 export interface ServerSettings {
@@ -198,7 +198,7 @@ export class SessionServer {
   async settled({ sessions = 0 } = {}): Promise<void> {
     const { warmHeadless = 0, warmHeadful = 0, empty = 0 } = this.settings
     const wanted = warmHeadless + warmHeadful + empty + sessions
-    const deadline = performance.now() + MOST_SETTLE_MS
+    const deadline = performance.now() + SETTLE_TIMEOUT_MS
     const isFilled = async () =>
       this.instanceIds().length === wanted &&
       (await this.warmCount('headless')) === warmHeadless &&

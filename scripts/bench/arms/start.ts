@@ -8,7 +8,7 @@ import type { CoreList } from '../measure/cores.ts'
 import { HttpClient } from './http-client.ts'
 
 const LOOK_EVERY_MS = 2
-const MOST_START_MS = 60_000
+const START_TIMEOUT_MS = 60_000
 
 export interface Startable {
   /** This process's own, unless told otherwise. */
@@ -53,7 +53,7 @@ export async function startUntilHealthy(
   try {
     while (!(await isHealthy(http, port))) {
       if (child.exitCode !== null || child.signalCode !== null) throw new Error(`It ended: ${complaints}`)
-      if (performance.now() - startedAt > MOST_START_MS) throw new Error(`It hangs: ${complaints}`)
+      if (performance.now() - startedAt > START_TIMEOUT_MS) throw new Error(`It hangs: ${complaints}`)
       await pause(LOOK_EVERY_MS)
     }
     return { pid: child.pid!, url: `http://127.0.0.1:${port}`, startMs: performance.now() - startedAt, stop }

@@ -4,11 +4,11 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { setImmediate as turn } from 'node:timers/promises'
 
-const MOST_WAIT_MS = 20_000
+const WAIT_TIMEOUT_MS = 20_000
 
 /** Looks as often as it can: what is waited for takes milliseconds. */
 export async function whenGone(pids: readonly number[], isElseGone = () => true): Promise<void> {
-  const deadline = performance.now() + MOST_WAIT_MS
+  const deadline = performance.now() + WAIT_TIMEOUT_MS
   let left = pids
   for (;;) {
     left = left.filter(isAlive)

@@ -12,7 +12,7 @@ import type { Sung } from './spin.ts'
 
 const SPIN_MS = 50
 const FIRST_GUESS_ROUNDS = 10_000_000
-const MOST_SLOWDOWN = 1.3
+const MAX_SLOWDOWN = 1.3
 const LOOK_AGAIN_MS = 500
 
 type Clock = keyof Sung
@@ -69,10 +69,10 @@ export class Canary {
   }
 
   /** Waits while somebody else is busy: a block that begins in peace is more often one that counts. */
-  async calm({ mostMs, signal }: { mostMs: number; signal: AbortSignal }): Promise<Chirp> {
+  async calm({ maxMs, signal }: { maxMs: number; signal: AbortSignal }): Promise<Chirp> {
     const startedAt = performance.now()
     let chirp = await this.chirp()
-    while (this.isAlarmed(chirp) && performance.now() - startedAt < mostMs) {
+    while (this.isAlarmed(chirp) && performance.now() - startedAt < maxMs) {
       await pause(LOOK_AGAIN_MS, undefined, { signal })
       chirp = await this.chirp()
     }
@@ -80,6 +80,6 @@ export class Canary {
   }
 
   isAlarmed(chirp: Chirp): boolean {
-    return Math.max(...chirp) > MOST_SLOWDOWN
+    return Math.max(...chirp) > MAX_SLOWDOWN
   }
 }

@@ -44,7 +44,7 @@ export async function compare(comparison: Comparison, measuring: Measuring): Pro
   const collecting = {
     wanted,
     most: effort.isJudged ? wanted * 2 : wanted,
-    mostWaitMs: effort.mostCalmWaitMs,
+    maxWaitMs: effort.maxCalmWaitMs,
     restMs: effort.isJudged ? REST_MS : 0,
     canary,
     signal,

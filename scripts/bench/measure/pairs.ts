@@ -5,7 +5,7 @@ import type { Pair, Readings } from './metric.ts'
 import { cpuTicks, stolenShare } from './steal.ts'
 
 /** More than this much of the machine taken away while a block ran, and the block is dropped too. */
-const MOST_STOLEN_SHARE = 0.05
+const MAX_STOLEN_SHARE = 0.05
 
 export type Block = () => Promise<Readings>
 
@@ -33,7 +33,7 @@ export interface Collecting {
   readonly wanted: number
   readonly most: number
   /** How long to wait for a quiet moment before each block. */
-  readonly mostWaitMs: number
+  readonly maxWaitMs: number
   /**
    * How long after each block the canary is silent: what the block itself set going, a page that still paints
    * or garbage that is collected, is nobody else on the core.
@@ -45,12 +45,12 @@ export interface Collecting {
 
 export async function collectPairs(
   arms: Arms,
-  { wanted, most, mostWaitMs, restMs, canary, signal }: Collecting,
+  { wanted, most, maxWaitMs, restMs, canary, signal }: Collecting,
 ): Promise<CheckedPair[]> {
   const pairs: CheckedPair[] = []
   const run = async (block: Block): Promise<CheckedReadings> => {
     signal.throwIfAborted()
-    const chirpBefore = await canary.calm({ mostMs: mostWaitMs, signal })
+    const chirpBefore = await canary.calm({ maxMs: maxWaitMs, signal })
     return runChecked(block, { chirpBefore, restMs, canary })
   }
   // Dropped pairs are made up for, but on a machine that is never quiet this has to end.
@@ -83,7 +83,7 @@ async function runChecked(
     readings,
     slowdown: Math.max(...chirpBefore, ...chirp),
     stolenShare: stolen,
-    isClean: !canary.isAlarmed(chirpBefore) && !canary.isAlarmed(chirp) && stolen <= MOST_STOLEN_SHARE,
+    isClean: !canary.isAlarmed(chirpBefore) && !canary.isAlarmed(chirp) && stolen <= MAX_STOLEN_SHARE,
   }
 }
 

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 const LOOK_MS = 300
 /** Of a core; browsers that have settled are never quite still. */
 const QUIET_SHARE = 0.1
-const MOST_WAIT_MS = 30_000
+const WAIT_TIMEOUT_MS = 30_000
 
 /**
  * Waits until what has this CPU time uses nearly none, but not for ever: what never rests is measured as it
@@ -11,7 +11,7 @@ const MOST_WAIT_MS = 30_000
  */
 export async function whenQuiet(cpuMs: () => number, { isJudged }: { isJudged: boolean }): Promise<void> {
   if (!isJudged) return
-  const deadline = performance.now() + MOST_WAIT_MS
+  const deadline = performance.now() + WAIT_TIMEOUT_MS
   while (!(await isQuiet(cpuMs)) && performance.now() < deadline);
 }
 

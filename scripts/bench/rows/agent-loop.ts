@@ -6,7 +6,7 @@ import { chromium, type Browser, type Page } from 'playwright-core'
 export const STEPS = 10
 const TEXT = 'ahoy'
 /** A picture of the whole window with something on it. */
-const LEAST_SCREENSHOT_BYTES = 5_000
+const MIN_SCREENSHOT_BYTES = 5_000
 
 export interface AgentPage {
   readonly browser: Browser
@@ -44,6 +44,6 @@ async function runHalf({ page, url }: AgentPage): Promise<number[]> {
   )
   assert.equal(seen, `clicked${TEXT}`)
   const screenshot = await step(() => page.screenshot())
-  assert.ok(screenshot.length > LEAST_SCREENSHOT_BYTES, `a screenshot of ${screenshot.length} bytes`)
+  assert.ok(screenshot.length > MIN_SCREENSHOT_BYTES, `a screenshot of ${screenshot.length} bytes`)
   return stepsMs
 }

@@ -16,7 +16,7 @@ import type { Measuring } from '../measure/compare.ts'
 import type { ProcessRow } from './row.ts'
 
 const QUALITY = 70
-const LEAST_FPS = 12
+const MIN_FPS = 12
 const FRAMES_A_SECOND = 20
 const SETTLE_MS = 300
 
@@ -209,7 +209,7 @@ function watchBlock({ page, cpuMs, seconds, watch }: WatchOptions): Block {
       const fps = Math.min(FRAMES_A_SECOND, (watching.frames - frames) / elapsed)
       const kilobytes = (watching.bytes - bytes) / 1024 / elapsed / fps
       await watching.end()
-      assert.ok(fps >= LEAST_FPS || seconds < 1, `only ${fps.toFixed(1)} frames a second`)
+      assert.ok(fps >= MIN_FPS || seconds < 1, `only ${fps.toFixed(1)} frames a second`)
       return { cpuMs: Math.max(1, together - alone) / fps, kilobytes, fps }
     } finally {
       await page.evaluate('stop()')

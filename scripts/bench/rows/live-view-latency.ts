@@ -14,7 +14,7 @@ import type { CoreList } from '../measure/cores.ts'
 import { quantile } from '../measure/statistics.ts'
 import type { ProcessRow } from './row.ts'
 
-const MOST_WAIT_MS = 5_000
+const WAIT_TIMEOUT_MS = 5_000
 /** Between two changes; spread, so that they do not fall into step with anybody's frames. */
 const BETWEEN_MS = { least: 80, spread: 60 }
 const MIDDLE = { x: 960, y: 600 }
@@ -131,7 +131,7 @@ class Witness {
   /** When it was decoded. */
   next(colour: number): Promise<number> {
     const { promise, resolve, reject } = Promise.withResolvers<number>()
-    const timer = setTimeout(() => reject(new Error('The viewer never saw the change')), MOST_WAIT_MS)
+    const timer = setTimeout(() => reject(new Error('The viewer never saw the change')), WAIT_TIMEOUT_MS)
     this.#wanted = { colour, resolve }
     return promise.finally(() => clearTimeout(timer))
   }

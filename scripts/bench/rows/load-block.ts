@@ -8,7 +8,7 @@ import type { Stage } from '../arms/stage.ts'
 import { load } from '../arms/wrk.ts'
 import type { Block } from '../measure/pairs.ts'
 
-const MOST_SETTLE_MS = 15_000
+const SETTLE_TIMEOUT_MS = 15_000
 const QUIET_MS = 100
 
 export interface LoadArm {
@@ -66,7 +66,7 @@ async function auditWritten(stage: Stage, wanted: number): Promise<number> {
   let count = await countAuditRecords(stage)
   while (count < wanted) {
     const elapsedMs = performance.now() - startedAt
-    assert.ok(elapsedMs < MOST_SETTLE_MS, `${wanted - count} requests have left no audit record`)
+    assert.ok(elapsedMs < SETTLE_TIMEOUT_MS, `${wanted - count} requests have left no audit record`)
     await pause(20)
     count = await countAuditRecords(stage)
   }

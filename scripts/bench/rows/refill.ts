@@ -12,7 +12,7 @@ import { LONG_TIMEOUT_SECONDS } from './slumber.ts'
 import { roundTrips } from './round-trip.ts'
 import type { ProcessRow } from './row.ts'
 
-const MOST_WAIT_MS = 20_000
+const WAIT_TIMEOUT_MS = 20_000
 const LOOK_EVERY_MS = 5
 
 export const refillRow: ProcessRow = {
@@ -62,7 +62,7 @@ function refillBlock(
       Array.from({ length: wanted }, () => server.create({ headless: true }, http)),
     )
     await Promise.all(claimed.map((browser) => server.delete(browser)))
-    const deadline = performance.now() + MOST_WAIT_MS
+    const deadline = performance.now() + WAIT_TIMEOUT_MS
     const isOnlyRefilling = () => {
       const ids = server.instanceIds()
       return ids.some((id) => !known.has(id)) && ids.filter((id) => known.has(id)).length === 1

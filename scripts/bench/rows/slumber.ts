@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Browser } from '@berth/contracts/browsers'
 import type { SessionServer } from '../arms/session-server.ts'
 
-const LEAST_PAUSE_MS = 100
+const MIN_PAUSE_MS = 100
 /** Until it falls asleep, and for a machine that is busy. */
 const MARGIN_MS = 30_000
 
@@ -39,7 +39,7 @@ export class Slumber {
       if (frozenMs >= wantedMs) return
       const isLate = performance.now() - this.#leftAt > wantedMs + MARGIN_MS
       assert.ok(!isLate, 'a session that nobody uses is not put on standby')
-      await pause(Math.max(LEAST_PAUSE_MS, wantedMs - frozenMs))
+      await pause(Math.max(MIN_PAUSE_MS, wantedMs - frozenMs))
     }
   }
 

@@ -12,7 +12,7 @@ import { median } from '../measure/statistics.ts'
 import type { ProcessRow } from './row.ts'
 
 const MEBIBYTE = 1024 * 1024
-const MOST_GROWTH = 0.05
+const MAX_GROWTH = 0.05
 
 interface Cycle {
   readonly [reading: string]: number
@@ -34,10 +34,10 @@ export const soakRow: ProcessRow = {
     const late = cycles.slice(-soakWindow)
     const pairs: Pair[] = late.map((ours, index) => ({ ours, baseline: early[index]! }))
     const sampled = { clean: pairs, all: pairs, wanted: soakWindow }
-    const grown = (reading: string) => atMost(MOST_GROWTH * median(early.map((each) => each[reading]!)), 0)
+    const grown = (reading: string) => atMost(MAX_GROWTH * median(early.map((each) => each[reading]!)), 0)
     const metrics: Metric[] = [
-      { ...line('RSS of the server', 'rssMb', 'MB'), digits: 1, goal: atMost(1 + MOST_GROWTH, 1) },
-      { ...line('open files of the server', 'files'), goal: atMost(1 + MOST_GROWTH, 1) },
+      { ...line('RSS of the server', 'rssMb', 'MB'), digits: 1, goal: atMost(1 + MAX_GROWTH, 1) },
+      { ...line('open files of the server', 'files'), goal: atMost(1 + MAX_GROWTH, 1) },
       // These may be none at all, and then may not be more.
       { ...added('zombies', 'zombies'), goal: grown('zombies') },
       { ...added('entries of the temporary directory', 'temporary'), goal: grown('temporary') },

@@ -14,7 +14,7 @@ import { LONG_TIMEOUT_SECONDS } from './slumber.ts'
 import type { ProcessRow } from './row.ts'
 import { roundTrips } from './round-trip.ts'
 
-const MOST_WAIT_MS = 10_000
+const WAIT_TIMEOUT_MS = 10_000
 
 interface Arm {
   readonly browser: Browser
@@ -87,7 +87,7 @@ function block(arm: Arm, { site, calls }: { site: Site; calls: number }): Block 
 }
 
 async function counted(browser: Browser, type: string, expected: number): Promise<void> {
-  const deadline = performance.now() + MOST_WAIT_MS
+  const deadline = performance.now() + WAIT_TIMEOUT_MS
   let count = 0
   while (performance.now() < deadline) {
     count = await countOf(browser, type)

@@ -4,7 +4,7 @@ import { connect, createServer, type Socket } from 'node:net'
 import { API_HOST, API_PORT } from '@berth/contracts/link'
 import { splice } from '@berth/kit/splice'
 
-const MOST_ANSWER_BYTES = 4096
+const MAX_ANSWER_BYTES = 4096
 const HEAD_END = '\r\n\r\n'
 
 export function openApiPort(egressSocket: string): void {
@@ -36,7 +36,7 @@ async function readHead(egress: Socket): Promise<string> {
     received = Buffer.concat([received, chunk])
     const end = received.indexOf(HEAD_END)
     if (end === -1) {
-      if (received.length > MOST_ANSWER_BYTES) reject(new Error('No answer of a proxy'))
+      if (received.length > MAX_ANSWER_BYTES) reject(new Error('No answer of a proxy'))
       return
     }
     const rest = received.subarray(end + HEAD_END.length)

@@ -5,9 +5,9 @@ import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process'
 const MiB = 1024 * 1024
 /** What a Node maps and never uses: the stacks of its threads and the like. Others have less. */
 const MAPPED_MB = 768
-const MOST_FILES = 4096
+const MAX_FILES = 4096
 /** Threads are counted, too. */
-const MOST_PROCESSES = 512
+const MAX_PROCESSES = 512
 
 // One stream for both, so that lines stay in order.
 const SCRIPT = `echo 900 > /proc/self/oom_score_adj
@@ -24,8 +24,8 @@ export interface ConfinedOptions {
 export function spawnConfined({ command, cwd, env, memoryMb, hasChannel }: ConfinedOptions): ChildProcess {
   const limits = [
     `--data=${(memoryMb + MAPPED_MB) * MiB}`,
-    `--nofile=${MOST_FILES}`,
-    `--nproc=${MOST_PROCESSES}`,
+    `--nofile=${MAX_FILES}`,
+    `--nproc=${MAX_PROCESSES}`,
     '--core=0',
   ]
   const unshare = ['/usr/bin/unshare', '--user', '--map-current-user', '--pid', '--fork', '--kill-child=KILL']

@@ -24,4 +24,4 @@ export interface Invocation {
 }
 
 /** Payloads and outputs are the longest. */
-export const MOST_FRAME_BYTES = 5_000_000
+export const MAX_FRAME_BYTES = 5_000_000

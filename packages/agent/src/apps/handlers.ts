@@ -8,7 +8,7 @@ import type { AnswerControl } from '../control/router.ts'
 import type { Settings } from '../settings.ts'
 import { openApiPort } from './api-port.ts'
 import { build } from './build/build.ts'
-import { MOST_FRAME_BYTES } from './conversation.ts'
+import { MAX_FRAME_BYTES } from './conversation.ts'
 import { packFiles, unpackFiles, unpackSource } from './files.ts'
 import { placesIn, type Places } from './places.ts'
 import { Run } from './run.ts'
@@ -150,7 +150,7 @@ async function readPayload(request: IncomingMessage): Promise<Buffer> {
   let length = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {
     length += chunk.length
-    if (length > MOST_FRAME_BYTES) throw new Refused(413, 'Cannot take the payload: it is too large')
+    if (length > MAX_FRAME_BYTES) throw new Refused(413, 'Cannot take the payload: it is too large')
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

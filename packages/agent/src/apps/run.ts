@@ -1,5 +1,5 @@
 // One invocation: what it printed and how it ended, as numbered records that are kept until the server has them.
-import { MOST_HELD_LOG_BYTES, type RunRecord } from '@berth/contracts/app-link'
+import { MAX_HELD_LOG_BYTES, type RunRecord } from '@berth/contracts/app-link'
 import type { Worker } from './worker.ts'
 
 export class Run {
@@ -14,7 +14,7 @@ export class Run {
     worker.follow((line) => {
       this.#add({ log: line })
       this.#heldBytes += line.length
-      return this.#heldBytes < MOST_HELD_LOG_BYTES
+      return this.#heldBytes < MAX_HELD_LOG_BYTES
     })
     void worker.ended.then((end) => this.#add({ end }))
   }

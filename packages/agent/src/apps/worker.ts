@@ -3,11 +3,11 @@
 import type { ChildProcess } from 'node:child_process'
 import { setPriority } from 'node:os'
 import type { Duplex } from 'node:stream'
-import { MOST_HELD_LOG_BYTES, MOST_RUN_LOG_BYTES } from '@berth/contracts/app-link'
+import { MAX_HELD_LOG_BYTES, MAX_RUN_LOG_BYTES } from '@berth/contracts/app-link'
 import { FrameSplitter, toFrame } from '@berth/codecs/frames'
 import { LineCutter } from '../control/logs/line-cutter.ts'
 import { killConfined, spawnConfined, type ConfinedOptions } from './confined.ts'
-import { CHANNEL, FRAME, MOST_FRAME_BYTES, type Invocation } from './conversation.ts'
+import { CHANNEL, FRAME, MAX_FRAME_BYTES, type Invocation } from './conversation.ts'
 
 /** Behind the agent, which would otherwise be taken for dead when fifty of them begin at once. */
 const NICE = 5
@@ -29,7 +29,7 @@ export interface Ended {
 export class Worker {
   readonly #child: ChildProcess
   readonly #channel: Duplex
-  readonly #frames = new FrameSplitter({ maxBytes: MOST_FRAME_BYTES })
+  readonly #frames = new FrameSplitter({ maxBytes: MAX_FRAME_BYTES })
   readonly #lines = new LineCutter()
   readonly #ready = Promise.withResolvers<string>()
   readonly #ended = Promise.withResolvers<Ended>()
@@ -106,8 +106,8 @@ export class Worker {
 
   #print(chunk: Buffer): void {
     this.#printedBytes += chunk.length
-    if (this.#printedBytes > MOST_RUN_LOG_BYTES) {
-      this.kill(`It printed more than ${MOST_RUN_LOG_BYTES / 1024 / 1024} MB, and was ended`)
+    if (this.#printedBytes > MAX_RUN_LOG_BYTES) {
+      this.kill(`It printed more than ${MAX_RUN_LOG_BYTES / 1024 / 1024} MB, and was ended`)
       return
     }
     for (const line of this.#lines.take(chunk)) this.#give(line)
@@ -122,7 +122,7 @@ export class Worker {
     this.#held.push(line)
     this.#heldBytes += line.length
     // It waits for its invocation, and so do its lines.
-    if (this.#heldBytes > MOST_HELD_LOG_BYTES) this.#child.stdout!.pause()
+    if (this.#heldBytes > MAX_HELD_LOG_BYTES) this.#child.stdout!.pause()
   }
 
   #take(chunk: Buffer): void {

@@ -6,11 +6,11 @@ import { log } from '../log.ts'
 import type { DevtoolsOptions } from '../cdp.ts'
 import { serveSession } from './session.ts'
 
-const MOST_MESSAGE_BYTES = 64 * 1024 * 1024
+const MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 
 const webSockets = new WebSocketServer({
   noServer: true,
-  maxPayload: MOST_MESSAGE_BYTES,
+  maxPayload: MAX_MESSAGE_BYTES,
   perMessageDeflate: false,
 })
 const optionsOf = new WeakMap<object, DevtoolsOptions>()

@@ -2,7 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import type { ServiceLog } from '../control/logs/service-log.ts'
 
-const MOST_OUTPUT_CHARACTERS = 4_000
+const MAX_OUTPUT_CHARACTERS = 4_000
 /** Printed once the debugging port is open. */
 const LISTENING = /^DevTools listening on ws:\/\/[^/]+(\/devtools\/browser\/[A-Za-z0-9-]+)\s*$/m
 
@@ -75,7 +75,7 @@ export class ChromiumProcess {
     // Read to the end of its life, or a full pipe would stop it.
     this.#child.stderr!.on('data', (chunk: Buffer) => {
       log.append(chunk)
-      this.#output = (this.#output + chunk.toString()).slice(-MOST_OUTPUT_CHARACTERS)
+      this.#output = (this.#output + chunk.toString()).slice(-MAX_OUTPUT_CHARACTERS)
       const path = LISTENING.exec(this.#output)?.[1]
       if (path) resolve(path)
     })

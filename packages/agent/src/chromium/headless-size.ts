@@ -7,7 +7,7 @@ export interface Size {
 }
 
 /** Of Chromium, which pages are told even where its own protocol says less. */
-const LEAST_WINDOW_WIDTH = 500
+const MIN_WINDOW_WIDTH = 500
 
 /**
  * Makes the viewport of a headless Chromium this large. Its window has tabs and an address bar, as with a
@@ -22,7 +22,7 @@ export async function setHeadlessSize(cdp: CdpConnection, page: FirstPage, size:
   ])
   await cdp.call('Browser.setContentsSize', { windowId, ...size })
   const { bounds } = await cdp.call<{ bounds: Size }>('Browser.getWindowBounds', { windowId })
-  const width = Math.max(bounds.width, LEAST_WINDOW_WIDTH)
+  const width = Math.max(bounds.width, MIN_WINDOW_WIDTH)
   const { height } = bounds
   const screen = screenInfos[0]
   if (!screen || (screen.width === width && screen.height === height)) return

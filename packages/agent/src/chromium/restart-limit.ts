@@ -1,5 +1,5 @@
 const WINDOW_MS = 60_000
-const MOST_IN_WINDOW = 5
+const MAX_IN_WINDOW = 5
 
 /** Says when starting again has become pointless. */
 export class RestartLimit {
@@ -8,6 +8,6 @@ export class RestartLimit {
   /** Counts one more; false when there were too many lately. */
   allows(now = performance.now()): boolean {
     this.#times = [...this.#times.filter((time) => now - time < WINDOW_MS), now]
-    return this.#times.length <= MOST_IN_WINDOW
+    return this.#times.length <= MAX_IN_WINDOW
   }
 }

@@ -7,7 +7,7 @@ import { isZygote, zygotesOf } from './zygote.ts'
 
 const LOOK_EVERY_MS = 5_000
 // Questions are counted, not seconds: those spent frozen must not count, and no clock stands still meanwhile.
-const MOST_UNANSWERED = 6
+const MAX_UNANSWERED = 6
 /** A Chromium without pages either ends within this time, or goes on without. */
 const ENDING_MS = 1_000
 
@@ -78,7 +78,7 @@ export class Vigil {
     const { answerCount } = this.#connection
     if (answerCount !== this.#answers) this.#unanswered = 0
     this.#answers = answerCount
-    if (this.#unanswered === MOST_UNANSWERED) return this.#onBroken('does not answer any more')
+    if (this.#unanswered === MAX_UNANSWERED) return this.#onBroken('does not answer any more')
     this.#unanswered++
     // Answered by the browser process itself, however busy its pages are.
     this.#connection.dispatch('Browser.getVersion')

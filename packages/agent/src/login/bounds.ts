@@ -1,28 +1,28 @@
 // The bounds of the contract, as the collector wants them.
 import {
-  LONGEST_TEXT,
-  MOST_ELEMENTS,
-  MOST_HEADINGS,
-  MOST_MESSAGES,
-  MOST_OPTIONS,
+  MAX_TEXT_LENGTH,
+  MAX_ELEMENTS,
+  MAX_HEADINGS,
+  MAX_MESSAGES,
+  MAX_OPTIONS,
 } from '@berth/contracts/login-sight'
 import type { Bounds } from './page-types.ts'
 
 export const SHORT = 300
-export const LONGEST_URL = 4_096
-export const LONGEST_MESSAGE = 500
+export const MAX_URL_LENGTH = 4_096
+export const MAX_MESSAGE_LENGTH = 500
 
 export const bounds: Bounds = {
-  elements: MOST_ELEMENTS,
+  elements: MAX_ELEMENTS,
   groups: 100,
-  messages: MOST_MESSAGES,
-  headings: MOST_HEADINGS,
-  options: MOST_OPTIONS,
+  messages: MAX_MESSAGES,
+  headings: MAX_HEADINGS,
+  options: MAX_OPTIONS,
   challenges: 20,
-  text: LONGEST_TEXT,
+  text: MAX_TEXT_LENGTH,
   short: SHORT,
-  url: LONGEST_URL,
+  url: MAX_URL_LENGTH,
   selector: 1_000,
   groupText: 2_000,
-  message: LONGEST_MESSAGE,
+  message: MAX_MESSAGE_LENGTH,
 }

@@ -114,14 +114,14 @@ export class LoginBrowser {
   }
 
   async #goTo(tab: Tab, current: () => Tab, order: VisitOrder, signal: AbortSignal) {
-    const { url, quiet_ms: quietMs, most_ms: mostMs } = order
-    const deadline = performance.now() + mostMs
+    const { url, quiet_ms: quietMs, most_ms: maxMs } = order
+    const deadline = performance.now() + maxMs
     // What is asked is how things stand now: a document that is only "not modified" would be shown as it was before.
     const bypass = (cacheDisabled: boolean) =>
       tab.cdp.dispatch('Network.setCacheDisabled', { cacheDisabled }, tab.sessionId)
     bypass(true)
     // It answers when the new document is there, which may be never.
-    const asked = tab.navigate(url, mostMs + 1_000).catch(() => null)
+    const asked = tab.navigate(url, maxMs + 1_000).catch(() => null)
     try {
       const isQuiet = await whenQuiet(current, { quietMs, deadline, signal })
       const failure = isQuiet ? await asked : null

@@ -5,7 +5,7 @@ import type { Frame, Tab } from './tab.ts'
 
 const ASK_MS = 3_000
 /** How many are looked for; those shown are chosen from them. */
-const MOST_KNOWN = 64
+const MAX_KNOWN = 64
 
 export interface KnownFrame extends Frame {
   readonly sessionId: string
@@ -118,7 +118,7 @@ export class Frames {
 function flatten({ frame, childFrames = [] }: FrameTree, sessionId: string): KnownFrame[] {
   return [{ ...frame, sessionId }, ...childFrames.flatMap((child) => flatten(child, sessionId))].slice(
     0,
-    MOST_KNOWN,
+    MAX_KNOWN,
   )
 }
 
@@ -128,7 +128,7 @@ function sorted(found: ReadonlyMap<string, KnownFrame>): ReadonlyMap<string, Kno
   const result = new Map([[main!.id, main!]])
   for (const parent of result.values()) {
     for (const frame of found.values()) {
-      if (frame.parentId === parent.id && result.size < MOST_KNOWN) result.set(frame.id, frame)
+      if (frame.parentId === parent.id && result.size < MAX_KNOWN) result.set(frame.id, frame)
     }
   }
   return result

@@ -24,7 +24,7 @@ export interface Decision {
   readonly asked: AskedAuth | undefined
 }
 
-const MOST_ORIGINS = 200
+const MAX_ORIGINS = 200
 const LONGEST = 300
 
 export class HttpAuth {
@@ -45,12 +45,12 @@ export class HttpAuth {
   decide(requestId: string, { source, origin, scheme, realm }: Challenge): Decision {
     const place = `${origin} ${realm}`
     const isAnswered = this.#sentBy.delete(requestId)
-    if (isAnswered && this.#rejectedAt.size < MOST_ORIGINS) this.#rejectedAt.add(place)
+    if (isAnswered && this.#rejectedAt.size < MAX_ORIGINS) this.#rejectedAt.add(place)
     const isRejected = isAnswered || this.#rejectedAt.has(place)
     const answer = this.#answer
     if (source !== 'Proxy' && answer && !isRejected && isOfHosts(origin, answer.hosts)) {
       const [oldest] = this.#sentBy
-      if (this.#sentBy.size >= MOST_ORIGINS) this.#sentBy.delete(oldest!)
+      if (this.#sentBy.size >= MAX_ORIGINS) this.#sentBy.delete(oldest!)
       this.#sentBy.add(requestId)
       return {
         response: { response: 'ProvideCredentials', username: answer.user, password: answer.password },

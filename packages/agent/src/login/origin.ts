@@ -1,7 +1,7 @@
 // The origin of a frame. What the protocol calls so is made of the address, and knows nothing of sandboxes; the document
 // has its true one, which our own world can ask for without the page; and the browser itself knows the address of pages
 // and of frames in processes of their own. It counts only if all agree.
-import { LONGEST_URL } from './bounds.ts'
+import { MAX_URL_LENGTH } from './bounds.ts'
 import type { KnownFrame } from './frames.ts'
 import type { Tab } from './tab.ts'
 
@@ -15,7 +15,7 @@ export async function originOf(tab: Tab, frame: KnownFrame): Promise<string> {
   const isOfAddress = frame.securityOrigin === INHERITED || frame.securityOrigin === origin
   const isOfBrowser =
     address === undefined || !/^https?:/.test(address) || URL.parse(address)?.origin === origin
-  return isOfAddress && isOfBrowser ? origin.slice(0, LONGEST_URL) : OPAQUE
+  return isOfAddress && isOfBrowser ? origin.slice(0, MAX_URL_LENGTH) : OPAQUE
 }
 
 async function trueOrigin(tab: Tab, frame: KnownFrame): Promise<string> {

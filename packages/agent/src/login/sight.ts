@@ -1,13 +1,13 @@
 // Puts together what is seen of a page from what is seen in each of its frames.
 import {
-  LONGEST_TEXT,
-  MOST_ELEMENTS,
-  MOST_FRAMES,
+  MAX_TEXT_LENGTH,
+  MAX_ELEMENTS,
+  MAX_FRAMES,
   type ElementSight,
   type FrameSight,
   type PageSight,
 } from '@berth/contracts/login-sight'
-import { LONGEST_URL, SHORT } from './bounds.ts'
+import { MAX_URL_LENGTH, SHORT } from './bounds.ts'
 import { originOf } from './origin.ts'
 import { Frames, type KnownFrame, type Place } from './frames.ts'
 import type { Collected } from './page-types.ts'
@@ -17,9 +17,9 @@ import type { World } from './world.ts'
 /** What takes longer in a document is ended, and it is told as empty. */
 const COLLECT_MS = 5_000
 /** A closed shadow tree may be inside of another. */
-const MOST_ROUNDS = 3
+const MAX_ROUNDS = 3
 /** Of all frames, and of all elements, as JSON. */
-const MOST_CHARACTERS = 2_000_000
+const MAX_CHARACTERS = 2_000_000
 const FARTHEST = 1_000_000
 
 interface Looked {
@@ -62,8 +62,8 @@ const weight = ({ place }: { place: Place }) => (place.isVisible ? place.width *
 
 /** The page, and of its frames those that a person would see best. */
 function choose(places: readonly { frame: KnownFrame; place: Place }[]) {
-  if (places.length <= MOST_FRAMES) return places
-  const chosen = new Set(places.toSorted((one, other) => weight(other) - weight(one)).slice(0, MOST_FRAMES))
+  if (places.length <= MAX_FRAMES) return places
+  const chosen = new Set(places.toSorted((one, other) => weight(other) - weight(one)).slice(0, MAX_FRAMES))
   return places.filter((each) => chosen.has(each))
 }
 
@@ -76,7 +76,7 @@ async function collectIn(tab: Tab, frame: KnownFrame): Promise<Collected> {
 
 /** Scripts cannot see into closed shadow trees, but can keep one that they were handed. */
 async function adoptClosedRoots({ cdp }: Tab, world: World): Promise<void> {
-  for (let round = 0; round < MOST_ROUNDS; round++) {
+  for (let round = 0; round < MAX_ROUNDS; round++) {
     const hosts = await world.handlesOf('unexaminedHosts')
     if (hosts.length === 0) return
     await Promise.all(
@@ -111,7 +111,7 @@ function joined(looked: readonly Looked[]): Omit<Seen, 'storage'> {
     const parent = frame.parentId === undefined ? undefined : indexes.get(frame.parentId)
     return {
       ...(collected?.frame ?? EMPTY),
-      url: (frame.url + (frame.urlFragment ?? '')).slice(0, LONGEST_URL),
+      url: (frame.url + (frame.urlFragment ?? '')).slice(0, MAX_URL_LENGTH),
       origin,
       // Where a frame between was left out, it is the page's.
       parent: index === 0 ? null : (parent ?? 0),
@@ -126,7 +126,7 @@ function joined(looked: readonly Looked[]): Omit<Seen, 'storage'> {
 
 /** What does not fit any more is told as empty, and without its elements: these refer to its groups. */
 function withinBounds(looked: readonly Looked[]): readonly Looked[] {
-  let left = MOST_CHARACTERS
+  let left = MAX_CHARACTERS
   return looked.map((each) => {
     const { length } = JSON.stringify(each.collected?.frame ?? EMPTY)
     if (length > left) return { ...each, collected: undefined }
@@ -155,13 +155,13 @@ function moved(element: Collected['elements'][number], frame: number, place: Pla
 
 /** Visible ones before others, if not all can be told. */
 function fitting(elements: readonly ElementSight[]): ElementSight[] {
-  let left = MOST_CHARACTERS
+  let left = MAX_CHARACTERS
   const order = [
     ...elements.filter(({ is_visible }) => is_visible),
     ...elements.filter(({ is_visible }) => !is_visible),
   ]
   const kept = new Set<ElementSight>()
-  for (const element of order.slice(0, MOST_ELEMENTS)) {
+  for (const element of order.slice(0, MAX_ELEMENTS)) {
     left -= JSON.stringify(element).length + 1
     if (left < 0) break
     kept.add(element)
@@ -177,7 +177,7 @@ export function nothingSeen(url: string): Seen {
 
 /** By which it is known whether a page shows something else than before. Numbers count down on many. */
 export function fingerprintOf({ frames, elements }: Pick<Seen, 'frames' | 'elements'>): string {
-  const texts = frames.map(({ text }) => text.slice(0, LONGEST_TEXT).replaceAll(/\d+/g, '#'))
+  const texts = frames.map(({ text }) => text.slice(0, MAX_TEXT_LENGTH).replaceAll(/\d+/g, '#'))
   const controls = elements
     .filter(({ is_visible }) => is_visible)
     .map(({ tag, type, label, text, is_enabled }) =>

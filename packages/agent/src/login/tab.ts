@@ -1,19 +1,19 @@
 // One page of the browser with all its frames, those in processes of their own too, as far as a login has to know: what
 // document it shows and how that was answered, what is under way, and what it asks of a person.
 import type { CdpConnection, CdpEvent } from '../chromium/cdp-connection.ts'
-import { LONGEST_MESSAGE, LONGEST_URL } from './bounds.ts'
+import { MAX_MESSAGE_LENGTH, MAX_URL_LENGTH } from './bounds.ts'
 import type { AskedAuth, Challenge, HttpAuth } from './http-auth.ts'
 import { Traffic } from './traffic.ts'
 import { SOURCE, World, WORLD } from './world.ts'
 
 const SET_UP_MS = 5_000
-const MOST_DIALOGS = 10
+const MAX_DIALOGS = 10
 const BLOCKED_MS = 1_000
-const MOST_NAVIGATIONS = 5
+const MAX_NAVIGATIONS = 5
 /** Of one document: it asks in a loop, and nothing else runs in it any more. */
 const TOO_MANY_DIALOGS = 30
-const MOST_ANSWERS = 50
-const MOST_SESSIONS = 60
+const MAX_ANSWERS = 50
+const MAX_SESSIONS = 60
 const TOLD_HEADERS = new Set(['www-authenticate', 'retry-after', 'server', 'cf-mitigated', 'proxy-status'])
 const SHORT = 300
 /** What is to happen later than that does not happen while somebody waits for the page to be quiet. */
@@ -199,7 +199,7 @@ export class Tab {
           answerMs,
         )
         const isDisplaced = errorText === 'net::ERR_ABORTED' && this.#document.number !== number
-        if (!isDisplaced || attempt >= MOST_NAVIGATIONS) return errorText
+        if (!isDisplaced || attempt >= MAX_NAVIGATIONS) return errorText
       }
     })
   }
@@ -269,7 +269,7 @@ export class Tab {
       this.#onNavigated(frame, sessionId),
     'Page.frameDetached': ({ frameId }: { frameId: string }) => this.#endWorld(frameId),
     'Page.navigatedWithinDocument': ({ frameId, url }: { frameId: string; url: string }) => {
-      if (frameId === this.targetId) this.#document = { ...this.#document, url: url.slice(0, LONGEST_URL) }
+      if (frameId === this.targetId) this.#document = { ...this.#document, url: url.slice(0, MAX_URL_LENGTH) }
     },
     'Page.frameScheduledNavigation': ({ frameId, delay }: { frameId: string; delay: number }) => {
       if (frameId === this.targetId && delay <= SOON_SECONDS) this.#scheduled.add(frameId)
@@ -335,7 +335,7 @@ export class Tab {
   }
 
   #onFrameAttached({ sessionId, targetInfo, waitingForDebugger }: Attached): void {
-    if (targetInfo.type !== 'iframe' || this.#sessions.size >= MOST_SESSIONS) {
+    if (targetInfo.type !== 'iframe' || this.#sessions.size >= MAX_SESSIONS) {
       if (waitingForDebugger) this.cdp.dispatch('Runtime.runIfWaitingForDebugger', {}, sessionId)
       this.cdp.dispatch('Target.detachFromTarget', { sessionId })
       return
@@ -389,8 +389,8 @@ export class Tab {
   }
 
   #onDialog({ type, message }: { type: string; message: string }, sessionId: string): void {
-    if (type !== 'beforeunload' && this.#dialogs.length < MOST_DIALOGS) {
-      this.#dialogs.push(message.slice(0, LONGEST_MESSAGE))
+    if (type !== 'beforeunload' && this.#dialogs.length < MAX_DIALOGS) {
+      this.#dialogs.push(message.slice(0, MAX_MESSAGE_LENGTH))
     }
     // Whoever leaves a page wants to; any other question is for a person, and not answered for them.
     this.cdp.dispatch('Page.handleJavaScriptDialog', { accept: type === 'beforeunload' }, sessionId)
@@ -429,7 +429,7 @@ interface AuthRequired {
 }
 
 function addressOf({ url, urlFragment = '', unreachableUrl }: Frame): string {
-  return (unreachableUrl ?? url + urlFragment).slice(0, LONGEST_URL)
+  return (unreachableUrl ?? url + urlFragment).slice(0, MAX_URL_LENGTH)
 }
 
 function answeredBy({ status, headers }: { status: number; headers: Record<string, string> }): Answered {
@@ -446,6 +446,6 @@ function refusalOf(answer: Answered | undefined): string | null {
 }
 
 function keep<T>(map: Map<string, T>, key: string, value: T): void {
-  if (map.size >= MOST_ANSWERS) map.clear()
+  if (map.size >= MAX_ANSWERS) map.clear()
   map.set(key, value)
 }

@@ -10,10 +10,10 @@ const LASTING_MS = 10_000
 const STREAM_MS = 3_000
 const POLLS = 3
 /** Closer together they are one burst; further apart, nothing that a page waits by. */
-const LEAST_APART_MS = 300
-const MOST_APART_MS = 20_000
-const MOST_OPEN = 2_000
-const MOST_ADDRESSES = 500
+const MIN_APART_MS = 300
+const MAX_APART_MS = 20_000
+const MAX_OPEN = 2_000
+const MAX_ADDRESSES = 500
 
 interface UnderWay {
   readonly sessionId: string
@@ -52,7 +52,7 @@ export class Traffic {
     if (!COUNTED.has(type) || !/^https?:/.test(url)) return
     const address = `${method} ${url.split(/[?#]/, 1)[0]}`
     if (ASKING.has(type)) this.#count(address)
-    if (this.#open.size >= MOST_OPEN) return
+    if (this.#open.size >= MAX_OPEN) return
     const since = this.#open.get(requestId)?.since ?? performance.now()
     this.#open.set(requestId, {
       sessionId,
@@ -116,10 +116,10 @@ export class Traffic {
   #count(address: string): void {
     const now = performance.now()
     const asked = this.#asked.get(address)
-    if (asked && now - asked.at < LEAST_APART_MS) return
-    const count = asked && now - asked.at < MOST_APART_MS ? asked.count + 1 : 1
+    if (asked && now - asked.at < MIN_APART_MS) return
+    const count = asked && now - asked.at < MAX_APART_MS ? asked.count + 1 : 1
     this.#asked.delete(address)
-    if (this.#asked.size >= MOST_ADDRESSES) {
+    if (this.#asked.size >= MAX_ADDRESSES) {
       const [oldest] = this.#asked.keys()
       this.#asked.delete(oldest!)
     }
@@ -128,6 +128,6 @@ export class Traffic {
 
   #isPolled(address: string): boolean {
     const asked = this.#asked.get(address)
-    return asked !== undefined && asked.count >= POLLS && performance.now() - asked.at < MOST_APART_MS
+    return asked !== undefined && asked.count >= POLLS && performance.now() - asked.at < MAX_APART_MS
   }
 }

@@ -9,7 +9,7 @@ import { Keyboard } from './keyboard.ts'
 import type { Held } from './page-types.ts'
 
 /** More would take seconds, and nobody types it. */
-const MOST_KEYS = 200
+const MAX_KEYS = 200
 /** How long a page may take to move on to the next box. */
 const MOVE_MS = 200
 const LOOK_EVERY_MS = 10
@@ -34,7 +34,7 @@ class Typist {
 
   async fillOne(value: string): Promise<ActResult> {
     const characters = Array.from(value)
-    const attempts = characters.length > MOST_KEYS ? (['insert'] as const) : (['type', 'insert'] as const)
+    const attempts = characters.length > MAX_KEYS ? (['insert'] as const) : (['type', 'insert'] as const)
     let length = 0
     for (const attempt of attempts) {
       if (!(await this.#take(0))) return LOST

@@ -11,7 +11,7 @@ export const ENCODER = '/usr/bin/ffmpeg'
 const NICE = 12
 /** How long it may take to write what it still has. */
 const END_MS = 5_000
-const MOST_OUTPUT_CHARACTERS = 1_000
+const MAX_OUTPUT_CHARACTERS = 1_000
 
 export interface EncoderOptions {
   readonly size: Size
@@ -51,7 +51,7 @@ export class Encoder {
     })
     this.#child.stdout!.on('data', (chunk: Buffer) => reader.take(chunk))
     this.#child.stderr!.on('data', (chunk: Buffer) => {
-      this.#output = (this.#output + chunk.toString()).slice(-MOST_OUTPUT_CHARACTERS)
+      this.#output = (this.#output + chunk.toString()).slice(-MAX_OUTPUT_CHARACTERS)
     })
     this.ended = new Promise((resolve) => {
       this.#child.once('error', (error) => {

@@ -1,7 +1,7 @@
 // What is asked about recordings and what is answered.
 import { existsSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { MOST_RECORDINGS, type RecordingStart } from '@berth/contracts/recording'
+import { MAX_RECORDINGS, type RecordingStart } from '@berth/contracts/recording'
 import { readJson } from '../body.ts'
 import type { Chromium } from '../chromium/chromium.ts'
 import type { AnswerControl } from '../control/router.ts'
@@ -14,7 +14,7 @@ import { Screens } from './screen/screens.ts'
 export { watchDisplay } from '../screen/display-viewer.ts'
 
 /** Those that ended and are not taken yet among them. */
-const MOST_KEPT = 2 * MOST_RECORDINGS
+const MAX_KEPT = 2 * MAX_RECORDINGS
 
 export function recordingHandlers(chromium: Chromium): AnswerControl {
   const recordings = new Map<string, Recording>()
@@ -26,8 +26,8 @@ export function recordingHandlers(chromium: Chromium): AnswerControl {
     // The answer to an earlier request may have been lost.
     if (recordings.has(options.id)) return { status: 204 }
     const running = [...recordings.values()].filter(({ isOver }) => !isOver).length
-    if (running >= MOST_RECORDINGS || recordings.size >= MOST_KEPT) {
-      return refusal(409, `${MOST_RECORDINGS} recordings of the session run at once already`)
+    if (running >= MAX_RECORDINGS || recordings.size >= MAX_KEPT) {
+      return refusal(409, `${MAX_RECORDINGS} recordings of the session run at once already`)
     }
     if (!chromium.looks) return refusal(409, 'there is no browser yet')
     if (!existsSync(ENCODER))

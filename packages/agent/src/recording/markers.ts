@@ -1,14 +1,14 @@
 // What happens in a session while it is recorded and is worth finding again: where its pages go, and what
 // crashes. Chromium tells it of all targets at once, so no page is attached to.
-import { MOST_MARKER_CHARACTERS, type RecordingMarker } from '@berth/contracts/recording'
+import { MAX_MARKER_CHARACTERS, type RecordingMarker } from '@berth/contracts/recording'
 import type { CdpConnection, CdpEvent } from '../chromium/cdp-connection.ts'
 import type { Chromium } from '../chromium/chromium.ts'
 import { pause } from '@berth/kit/pause'
 
 const RETRY_MS = 1_000
 /** A page may go somewhere else as often as it likes, and is followed so often in a second. */
-const MOST_PER_SECOND = 5
-const MOST_PAGES = 500
+const MAX_PER_SECOND = 5
+const MAX_PAGES = 500
 
 interface TargetInfo {
   readonly targetId: string
@@ -70,7 +70,7 @@ export class Markers {
     if (type !== 'page') return
     const address = shortened(url)
     const before = this.#addresses.get(targetId)
-    if (before === address || (before === undefined && this.#addresses.size >= MOST_PAGES)) return
+    if (before === address || (before === undefined && this.#addresses.size >= MAX_PAGES)) return
     this.#addresses.set(targetId, address)
     if (address !== '') this.#tell('navigation', address)
   }
@@ -79,8 +79,8 @@ export class Markers {
     const second = Math.floor(performance.now() / 1000)
     if (second !== this.#second) this.#toldInSecond = 0
     this.#second = second
-    if (++this.#toldInSecond > MOST_PER_SECOND) return
-    this.#onMarker({ kind, text: text.slice(0, MOST_MARKER_CHARACTERS) })
+    if (++this.#toldInSecond > MAX_PER_SECOND) return
+    this.#onMarker({ kind, text: text.slice(0, MAX_MARKER_CHARACTERS) })
   }
 }
 

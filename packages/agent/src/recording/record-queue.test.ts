@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { MOST_ANSWER_BYTES, MOST_KEPT_BYTES, recordKinds } from '@berth/contracts/recording'
+import { MAX_ANSWER_BYTES, MAX_KEPT_BYTES, recordKinds } from '@berth/contracts/recording'
 import { FrameSplitter } from '@berth/codecs/frames'
 import { RecordQueue } from './record-queue.ts'
 
 const never = new AbortController().signal
 const numbersIn = (pieces: Buffer[]) =>
-  new FrameSplitter({ maxBytes: MOST_KEPT_BYTES })
+  new FrameSplitter({ maxBytes: MAX_KEPT_BYTES })
     .split(Buffer.concat(pieces))
     .map(({ kind, payload }) => [kind, payload.readUInt32BE(0), payload.readUInt32BE(4)])
 
@@ -49,7 +49,7 @@ test('an answer is bounded, and so is what is kept', async () => {
   const piece = Buffer.alloc(1024 * 1024)
   while (!queue.isFull) queue.add('sample', 0, piece)
   const taken = await queue.after(0, never)
-  assert.ok(Buffer.concat(taken).length <= MOST_ANSWER_BYTES)
+  assert.ok(Buffer.concat(taken).length <= MAX_ANSWER_BYTES)
   const last = numbersIn(taken).at(-1)![1]!
   assert.equal(room, 0)
   await queue.after(last, never)

@@ -1,7 +1,7 @@
 // Records of one recording, numbered, kept until the server has asked for what comes after them.
 import {
-  MOST_ANSWER_BYTES,
-  MOST_KEPT_BYTES,
+  MAX_ANSWER_BYTES,
+  MAX_KEPT_BYTES,
   RECORD_HEAD_BYTES,
   RECORDS_WAIT_MS,
   recordKinds,
@@ -31,7 +31,7 @@ export class RecordQueue {
   }
 
   get isFull(): boolean {
-    return this.#bytes >= MOST_KEPT_BYTES
+    return this.#bytes >= MAX_KEPT_BYTES
   }
 
   add(kind: keyof typeof recordKinds, timeMs: number, ...content: readonly Buffer[]): void {
@@ -65,7 +65,7 @@ export class RecordQueue {
     const taken: Buffer[] = []
     let bytes = 0
     for (const record of this.#kept) {
-      if (taken.length > 0 && bytes + record.bytes > MOST_ANSWER_BYTES) break
+      if (taken.length > 0 && bytes + record.bytes > MAX_ANSWER_BYTES) break
       taken.push(...record.pieces)
       bytes += record.bytes
     }
@@ -82,13 +82,13 @@ export class RecordQueue {
     for (const check of this.#waiting) check()
   }
 
-  async #until(isTrue: () => boolean, mostMs: number): Promise<void> {
+  async #until(isTrue: () => boolean, maxMs: number): Promise<void> {
     if (isTrue()) return
     const { promise, resolve } = Promise.withResolvers<void>()
     const check = () => {
       if (isTrue()) resolve()
     }
-    const timer = setTimeout(resolve, mostMs)
+    const timer = setTimeout(resolve, maxMs)
     this.#waiting.add(check)
     await promise
     clearTimeout(timer)

@@ -14,7 +14,7 @@ import type { Screens } from './screen/screens.ts'
 /** Told so often while there is nothing else to tell. */
 const CLOCK_MS = 2_000
 /** Of the source or of the encoder, one after the other; a session that kills them gets no further. */
-const MOST_RESTARTS = 5
+const MAX_RESTARTS = 5
 const RESTART_MS = 500
 const FIRST_PICTURE_MS = 10_000
 const KEY_FRAME_EVERY_SECONDS = 10
@@ -230,7 +230,7 @@ export class Recording {
     this.#source = undefined
     const encoder = this.#encoder
     this.#encoder = undefined
-    if (this.#restarts++ >= MOST_RESTARTS) return void this.stop('failed')
+    if (this.#restarts++ >= MAX_RESTARTS) return void this.stop('failed')
     const open = async () => {
       await encoder?.end()
       if (this.#ending) return

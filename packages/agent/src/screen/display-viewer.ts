@@ -25,15 +25,15 @@ const MANY_UNDER_WAY = 8
  * Others may be quicker. Who has so many, or has answered for none in so long, is better served by the X server,
  * which sends what there is room for.
  */
-const MOST_UNDER_WAY = 12
+const MAX_UNDER_WAY = 12
 /** Whatever a viewer answers: what it does not read is kept for it up to here. */
-const MOST_HELD_BYTES = 1024 * 1024
+const MAX_HELD_BYTES = 1024 * 1024
 /**
  * An X server says an update by little pieces, some forty to a picture. Nobody can show a part of it, so they wait
  * for each other: everybody on the way would be woken for each of them. So many go on all the same.
  */
-const MOST_GATHERED_BYTES = 32 * 1024
-const LONGEST_SILENCE_MS = 2_000
+const MAX_GATHERED_BYTES = 32 * 1024
+const SILENCE_TIMEOUT_MS = 2_000
 const LOOK_MS = 200
 /** How long it stays like that. */
 const REST_MS = { still: 1_000, failed: 10_000 }
@@ -116,7 +116,7 @@ class DisplayViewer implements Audience {
 
   get #hasTooMany(): boolean {
     return (
-      this.#underWay + this.#waiting.length >= MOST_UNDER_WAY || this.#link.writableLength > MOST_HELD_BYTES
+      this.#underWay + this.#waiting.length >= MAX_UNDER_WAY || this.#link.writableLength > MAX_HELD_BYTES
     )
   }
 
@@ -204,7 +204,7 @@ class DisplayViewer implements Audience {
     }
     // Other pixels have other lengths, and where an update ends is not known then.
     const mayWait = this.#hasTrueColour && this.#fromScreen?.isInUpdate && !this.#hasWhole
-    if (!mayWait || this.#gatheredBytes >= MOST_GATHERED_BYTES) this.#passOn()
+    if (!mayWait || this.#gatheredBytes >= MAX_GATHERED_BYTES) this.#passOn()
     this.#send()
   }
 
@@ -258,7 +258,7 @@ class DisplayViewer implements Audience {
       if (this.#movement.isLittle) this.#rest('still')
       return
     }
-    const isSilent = this.#underWay > 0 && performance.now() - this.#answeredAt > LONGEST_SILENCE_MS
+    const isSilent = this.#underWay > 0 && performance.now() - this.#answeredAt > SILENCE_TIMEOUT_MS
     if (isSilent) this.#rest('failed')
     else if (this.#movement.isLittle) this.#rest('still')
   }

@@ -9,7 +9,7 @@ const buttons: readonly Button[] = ['left', 'middle', 'right']
 const wheel = ['up', 'down', 'left', 'right'] as const
 const FIRST_WHEEL_BIT = 3
 /** Events that wait; with more the viewer is not read. */
-const MOST_WAITING = 500
+const MAX_WAITING = 500
 
 type Step = (device: Device) => void | Promise<void>
 
@@ -88,7 +88,7 @@ export class HeadlessInput {
     // Of many moves in a row the last one counts.
     if (isMove && this.#steps.at(-1)?.isMove) this.#steps.pop()
     this.#steps.push({ step, isMove })
-    if (this.#steps.length === MOST_WAITING) this.#options.onFull(true)
+    if (this.#steps.length === MAX_WAITING) this.#options.onFull(true)
     if (!this.#isWorking) void this.#work()
   }
 
@@ -97,7 +97,7 @@ export class HeadlessInput {
     while (this.#steps.length > 0 && !this.#closing.signal.aborted) {
       const steps = this.#steps
       this.#steps = []
-      if (steps.length >= MOST_WAITING) this.#options.onFull(false)
+      if (steps.length >= MAX_WAITING) this.#options.onFull(false)
       await this.#computer
         .inTurn(this.#closing.signal, async (device) => {
           for (const { step } of steps) {

@@ -14,7 +14,7 @@ const TIGHT = 7
 const TIGHT_JPEG = 0x90
 const DESKTOP_SIZE = -223
 /** What its length can say. */
-const MOST_JPEG_BYTES = 2 ** 22 - 1
+const MAX_JPEG_BYTES = 2 ** 22 - 1
 
 const screencasts = new WeakMap<Chromium, Screencast>()
 
@@ -122,7 +122,7 @@ class HeadlessViewer implements Audience {
   #update(): void {
     const picture = this.#screencast.last
     if (!picture || picture === this.#shown || !this.isWaiting || !this.#takesTight) return
-    if (picture.jpeg.length > MOST_JPEG_BYTES) return
+    if (picture.jpeg.length > MAX_JPEG_BYTES) return
     this.#isAsked = false
     this.#shown = picture
     const { width, height, jpeg } = picture

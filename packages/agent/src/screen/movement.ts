@@ -2,7 +2,7 @@
 
 const WINDOW_MS = 500
 /** Smaller changes are many and cheap: a spinner, a cursor that blinks. */
-const LEAST_SHARE = 0.02
+const MIN_SHARE = 0.02
 /** So many changes, and together so many screens, are what a video codec is for. */
 const MANY = 4
 const MUCH = 1
@@ -14,7 +14,7 @@ export class Movement {
 
   /** A part of the screen has changed: 1 is all of it. */
   add(share: number): void {
-    if (share >= LEAST_SHARE) this.#changes.push({ at: performance.now(), share })
+    if (share >= MIN_SHARE) this.#changes.push({ at: performance.now(), share })
     this.#forget()
   }
 

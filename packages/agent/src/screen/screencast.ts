@@ -8,8 +8,8 @@ import { jpegSize } from '@berth/codecs/video/jpeg-size'
 
 const QUALITY = 70
 /** More than this a rectangle of the encoding that carries it may not have. */
-const MOST_PIXELS = 2048
-const LEAST_INTERVAL_MS = 1000 / 20
+const MAX_PIXELS = 2048
+const MIN_INTERVAL_MS = 1000 / 20
 
 export interface Picture {
   readonly jpeg: Buffer
@@ -136,7 +136,7 @@ export class Screencast {
         this.#unacknowledged = undefined
         await cdp.call(
           'Page.startScreencast',
-          { format: 'jpeg', quality: QUALITY, maxWidth: MOST_PIXELS, maxHeight: MOST_PIXELS },
+          { format: 'jpeg', quality: QUALITY, maxWidth: MAX_PIXELS, maxHeight: MAX_PIXELS },
           sessionId,
         )
       } while (this.#isStale)
@@ -150,7 +150,7 @@ export class Screencast {
     const jpeg = Buffer.from(data, 'base64')
     const size = jpegSize(jpeg)
     this.#unacknowledged = { sessionId, frame }
-    this.#nextAt = performance.now() + LEAST_INTERVAL_MS
+    this.#nextAt = performance.now() + MIN_INTERVAL_MS
     if (size) {
       const page = { width: metadata.deviceWidth, height: metadata.deviceHeight }
       this.#last = { jpeg, ...size, page }

@@ -6,16 +6,16 @@ import { cut, Cutter } from './text.ts'
 
 const LINES = { most: 2_000, perSecond: 500 }
 /** A message is parsed as a whole, and some are as large as a page likes. */
-const MOST_MESSAGE = 8 * 1024 * 1024
+const MAX_MESSAGE = 8 * 1024 * 1024
 /** Counted and not told within a second: from there on it costs the page more than it is worth. */
-const MOST_DROPPED = 5_000
+const MAX_DROPPED = 5_000
 const PAUSE_MS = 5_000
-const MOST_TEXT = 8 * 1024
-const MOST_ARGUMENT = 4 * 1024
-const MOST_ARGUMENTS = 32
-const MOST_FRAMES = 32
-const MOST_PARENTS = 4
-const MOST_CONTEXTS = 2_000
+const MAX_TEXT = 8 * 1024
+const MAX_ARGUMENT = 4 * 1024
+const MAX_ARGUMENTS = 32
+const MAX_FRAMES = 32
+const MAX_PARENTS = 4
+const MAX_CONTEXTS = 2_000
 /** Chromium keeps what is logged for who listens, until told otherwise. */
 const RELEASE_MS = 1_000
 
@@ -151,7 +151,7 @@ export class ConsoleWatch implements Watch {
     const listener = this.#listeners.get(sessionId)
     if (!listener) return false
     if (listener.isReplaying) return false
-    if (length <= MOST_MESSAGE && listener.lines.take()) return true
+    if (length <= MAX_MESSAGE && listener.lines.take()) return true
     this.#scene.drop(1)
     this.#onDropped(listener)
     return false
@@ -163,7 +163,7 @@ export class ConsoleWatch implements Watch {
       listener.dropped = 0
       listener.droppedSince = now
     }
-    if (++listener.dropped < MOST_DROPPED || listener.pause) return
+    if (++listener.dropped < MAX_DROPPED || listener.pause) return
     const { target } = listener
     this.#scene.dispatch(target, 'Runtime.disable', {})
     this.#onDisabled(target)
@@ -177,13 +177,13 @@ export class ConsoleWatch implements Watch {
     const frames = this.#listeners.get(target.sessionId)?.frames
     const frameId = context.auxData?.frameId
     if (!frames || frameId === undefined) return
-    if (frames.size >= MOST_CONTEXTS) frames.clear()
+    if (frames.size >= MAX_CONTEXTS) frames.clear()
     frames.set(context.id, frameId)
   }
 
   #onCall(target: Target, { type, args, executionContextId, stackTrace }: ConsoleCall): void {
     const cutter = new Cutter()
-    const shown = args.slice(0, MOST_ARGUMENTS).map((argument) => cutter.cut(toText(argument), MOST_ARGUMENT))
+    const shown = args.slice(0, MAX_ARGUMENTS).map((argument) => cutter.cut(toText(argument), MAX_ARGUMENT))
     if (args.length > shown.length) cutter.isTruncated = true
     this.#emit(target, {
       type: type === 'error' ? 'console_error' : 'console_log',
@@ -203,10 +203,10 @@ export class ConsoleWatch implements Watch {
       event: 'Runtime.exceptionThrown',
       context: thrown.executionContextId,
       data: {
-        text: cutter.cut(thrownText(thrown), MOST_TEXT),
+        text: cutter.cut(thrownText(thrown), MAX_TEXT),
         line: thrown.lineNumber,
         column: thrown.columnNumber,
-        source_url: thrown.url && cutter.cut(thrown.url, MOST_ARGUMENT),
+        source_url: thrown.url && cutter.cut(thrown.url, MAX_ARGUMENT),
         stack_trace: toStack(thrown.stackTrace, cutter),
       },
       isTruncated: cutter.isTruncated,
@@ -270,21 +270,21 @@ function previewText({ subtype, properties, overflow }: Preview): string {
 }
 
 function toStack(stack: StackTrace | undefined, cutter: Cutter, depth = 0): StackTrace | undefined {
-  if (!stack || depth > MOST_PARENTS) return undefined
+  if (!stack || depth > MAX_PARENTS) return undefined
   const { description, callFrames, parent } = stack
-  const shown = callFrames.slice(0, MOST_FRAMES).map((frame) => {
+  const shown = callFrames.slice(0, MAX_FRAMES).map((frame) => {
     const { functionName, scriptId, url, lineNumber, columnNumber } = frame as Record<string, unknown>
     return {
-      functionName: cut(String(functionName), MOST_ARGUMENT / 4),
+      functionName: cut(String(functionName), MAX_ARGUMENT / 4),
       scriptId,
-      url: cutter.cut(String(url), MOST_ARGUMENT / 2),
+      url: cutter.cut(String(url), MAX_ARGUMENT / 2),
       lineNumber,
       columnNumber,
     }
   })
   const above = toStack(parent, cutter, depth + 1)
   return {
-    ...(description && { description: cut(description, MOST_ARGUMENT / 4) }),
+    ...(description && { description: cut(description, MAX_ARGUMENT / 4) }),
     callFrames: shown,
     ...(above && { parent: above }),
   }

@@ -7,10 +7,10 @@ export const BINDING = 'berthTelemetry'
 export const INTERACTION_SCRIPT = String.raw`(() => {
   if (globalThis.isWatching) return
   globalThis.isWatching = true
-  const MOST_TEXT = 100
-  const MOST_SELECTOR = 500
+  const MAX_TEXT = 100
+  const MAX_SELECTOR = 500
   const SETTLE_MS = 300
-  const LEAST_PIXELS = 5
+  const MIN_PIXELS = 5
   const SECRET_AUTOCOMPLETE = /(^|\s)(current-password|new-password|one-time-code|cc-\S+)(\s|$)/i
   const SECRET_NAME = /pass(word|wd|code|phrase)?(?![a-z])|passw|pwd|secret|token|otp|mfa|2fa|totp|pin(?![a-z])|ssn|social.?sec|card|cvv|cvc|csc|iban|account.?n|routing|security.?(code|answer)|api.?key|private.?key|credential/i
   /** Elements that take text by themselves, or are known to have none inside. */
@@ -62,7 +62,7 @@ export const INTERACTION_SCRIPT = String.raw`(() => {
       const siblings = each.parentElement ? [...each.parentElement.children].filter((other) => other.localName === tag) : []
       parts.unshift(siblings.length > 1 && siblings.length < 1000 ? tag + ':nth-of-type(' + (siblings.indexOf(each) + 1) + ')' : tag)
     }
-    return parts.join(' > ').slice(0, MOST_SELECTOR)
+    return parts.join(' > ').slice(0, MAX_SELECTOR)
   }
 
   const textOf = (element) => {
@@ -71,7 +71,7 @@ export const INTERACTION_SCRIPT = String.raw`(() => {
     // A whole page is no text of what was clicked, and takes long to have.
     const text = element instanceof HTMLInputElement ? element.value
       : element.getElementsByTagName('*').length > 200 ? '' : element.textContent || ''
-    return text.replace(/\s+/g, ' ').trim().slice(0, MOST_TEXT)
+    return text.replace(/\s+/g, ' ').trim().slice(0, MAX_TEXT)
   }
 
   const listen = (type, handle) => window.addEventListener(type, (event) => {
@@ -108,7 +108,7 @@ export const INTERACTION_SCRIPT = String.raw`(() => {
       scrolls.delete(target)
       const to = positionOf(target)
       last.set(target, to)
-      if (Math.abs(to.x - from.x) <= LEAST_PIXELS && Math.abs(to.y - from.y) <= LEAST_PIXELS) return
+      if (Math.abs(to.x - from.x) <= MIN_PIXELS && Math.abs(to.y - from.y) <= MIN_PIXELS) return
       send('scroll', {
         from_x: Math.round(from.x), from_y: Math.round(from.y), to_x: Math.round(to.x), to_y: Math.round(to.y),
         target_selector: target instanceof Document ? 'document' : selectorOf(target),

@@ -3,8 +3,8 @@ import { INTERACTION_SCRIPT, BINDING, WORLD } from './interaction-script.ts'
 import type { Scene, Target, Watch } from './target.ts'
 import { cut } from './text.ts'
 
-const MOST_PAYLOAD = 16 * 1024
-const MOST_URL = 8 * 1024
+const MAX_PAYLOAD = 16 * 1024
+const MAX_URL = 8 * 1024
 
 interface BindingCalled {
   readonly name: string
@@ -95,7 +95,7 @@ export class InteractionWatch implements Watch {
   }
 
   #onCalled(target: Target, { name, payload }: BindingCalled): void {
-    if (name !== BINDING || payload.length > MOST_PAYLOAD) return
+    if (name !== BINDING || payload.length > MAX_PAYLOAD) return
     const { kind, isTop, url, data } = JSON.parse(payload) as Seen
     if (typeof kind !== 'string' || !Object.hasOwn(types, kind) || typeof data !== 'object') return
     this.#onActivity(target)
@@ -105,7 +105,7 @@ export class InteractionWatch implements Watch {
     const frameId = target.type === 'iframe' ? target.targetId : undefined
     const { frame_id, ...context } = target.context({
       frameId,
-      ...(typeof url === 'string' && { url: cut(url, MOST_URL) }),
+      ...(typeof url === 'string' && { url: cut(url, MAX_URL) }),
     })
     this.#scene.emit({
       type: types[kind as keyof typeof types],

@@ -18,8 +18,8 @@ import { ScreenshotWatch } from './screenshots.ts'
 import { Target, type Scene, type TargetInfo } from './target.ts'
 
 const FIRST_RETRY_MS = 250
-const LONGEST_RETRY_MS = 2_000
-const MOST_ATTEMPTS = 10
+const MAX_RETRY_MS = 2_000
+const MAX_ATTEMPTS = 10
 /** How long an order waits for a Chromium that does not answer. */
 const SET_UP_MS = 5_000
 const FILTER = [{ type: 'browser', exclude: true }, { type: 'tab', exclude: true }, {}]
@@ -106,7 +106,7 @@ export class Monitor {
           const step = error instanceof SetUpError ? error.step : 'connect'
           this.#tell({ type: 'monitor_init_failed', source: { kind: 'cdp' }, data: { step } })
         }
-        if (attempts === MOST_ATTEMPTS) {
+        if (attempts === MAX_ATTEMPTS) {
           this.#tell({
             type: 'monitor_reconnect_failed',
             source: { kind: 'cdp' },
@@ -117,7 +117,7 @@ export class Monitor {
       } finally {
         this.#run = undefined
       }
-      await pause(Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** attempts), stop)
+      await pause(Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** attempts), stop)
     }
   }
 
@@ -125,7 +125,7 @@ export class Monitor {
   async #connect(stop: AbortSignal): Promise<Run | undefined> {
     const { state, port } = this.#options
     const isOpen = () => state.current.browser === 'ready' || stop.aborted
-    await state.when(isOpen, LONGEST_RETRY_MS)
+    await state.when(isOpen, MAX_RETRY_MS)
     const { devtools_path: path } = state.current
     if (path === null || stop.aborted) return undefined
     const scene = {

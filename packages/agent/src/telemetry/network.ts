@@ -1,6 +1,6 @@
 // Requests of pages, frames and workers, from their sending to the last byte of their answer. Nothing is intercepted.
 // Texts of answers are asked for when they are complete, and cut; Chromium keeps them for us up to a bound.
-import { MOST_OTHER_BODY, MOST_STRUCTURED_BODY } from '@berth/contracts/telemetry-events'
+import { MAX_OTHER_BODY, MAX_STRUCTURED_BODY } from '@berth/contracts/telemetry-events'
 import { nowUs } from './ring.ts'
 import type { Scene, Tab, Target, Watch } from './target.ts'
 import { Cutter } from './text.ts'
@@ -19,11 +19,11 @@ const BODY_MS = 5_000
 const STALLED_MS = 5_000
 const LOOK_EVERY_MS = 1_000
 /** Asked for at once; of those beyond there is no body. */
-const MOST_BODIES = 256
-const MOST_UNDER_WAY = 10_000
-const MOST_URL = 8 * 1024
-const MOST_HEADERS = 32 * 1024
-const MOST_ERROR = 1024
+const MAX_BODIES = 256
+const MAX_UNDER_WAY = 10_000
+const MAX_URL = 8 * 1024
+const MAX_HEADERS = 32 * 1024
+const MAX_ERROR = 1024
 
 const STRUCTURED =
   /^(application\/(json|xml|x-www-form-urlencoded|graphql|[^;]+\+(json|xml|csv))|text\/(xml|csv|[^;]+\+(json|xml)))$/
@@ -174,7 +174,7 @@ export class NetworkWatch implements Watch {
       this.#emitResponse(target, { requestId, request: before, response: redirectResponse, endedAt: nowUs() })
     }
     const type = sent.type ?? 'Other'
-    if (known.size < MOST_UNDER_WAY) {
+    if (known.size < MAX_UNDER_WAY) {
       const { url, method } = request
       known.set(requestId, { url, method, type, frameId, loaderId, sentAt: sent.timestamp })
       this.#begins(target, type)
@@ -185,16 +185,16 @@ export class NetworkWatch implements Watch {
       type: 'network_request',
       event: 'Network.requestWillBeSent',
       data: {
-        ...target.context({ frameId, loaderId, url: cutter.cut(request.url, MOST_URL) }),
+        ...target.context({ frameId, loaderId, url: cutter.cut(request.url, MAX_URL) }),
         request_id: requestId,
         method: request.method,
-        headers: cutter.cutMap(request.headers, MOST_HEADERS),
+        headers: cutter.cutMap(request.headers, MAX_HEADERS),
         post_data: request.postData,
-        document_url: sent.documentURL && cutter.cut(sent.documentURL, MOST_URL),
+        document_url: sent.documentURL && cutter.cut(sent.documentURL, MAX_URL),
         resource_type: type,
         initiator_type: sent.initiator?.type,
         is_redirect: redirectResponse !== undefined,
-        redirect_url: redirectResponse && cutter.cut(redirectResponse.url, MOST_URL),
+        redirect_url: redirectResponse && cutter.cut(redirectResponse.url, MAX_URL),
       },
       isTruncated: cutter.isTruncated || isCutPost,
     })
@@ -244,9 +244,9 @@ export class NetworkWatch implements Watch {
     if (!request || !response) return
     this.#onActivity(target)
     const told = { requestId, request, response, endedAt: nowUs(), encodedDataLength }
-    const most = mostOfBody(request, response)
+    const most = maxOfBody(request, response)
     if (most === 0) return this.#emitResponse(target, told)
-    if (this.#bodies >= MOST_BODIES || encodedDataLength > KEPT.maxResourceBufferSize) {
+    if (this.#bodies >= MAX_BODIES || encodedDataLength > KEPT.maxResourceBufferSize) {
       return this.#emitResponse(target, { ...told, isCut: true })
     }
     this.#bodies++
@@ -293,9 +293,9 @@ export class NetworkWatch implements Watch {
       type: 'network_loading_failed',
       event: 'Network.loadingFailed',
       data: {
-        ...target.context({ frameId, loaderId, url: cutter.cut(url, MOST_URL) }),
+        ...target.context({ frameId, loaderId, url: cutter.cut(url, MAX_URL) }),
         request_id: requestId,
-        error_text: cutter.cut(failure.errorText, MOST_ERROR),
+        error_text: cutter.cut(failure.errorText, MAX_ERROR),
         canceled: failure.canceled,
         resource_type: failure.type ?? type,
       },
@@ -305,7 +305,7 @@ export class NetworkWatch implements Watch {
 
   #onSocketCreated(target: Target, { requestId, url, initiator }: SocketCreated): void {
     const known = this.#underWay.get(target.sessionId)
-    if (!known || known.size >= MOST_UNDER_WAY) return
+    if (!known || known.size >= MAX_UNDER_WAY) return
     // What is missing yet, the handshake brings.
     known.set(requestId, {
       url,
@@ -328,10 +328,10 @@ export class NetworkWatch implements Watch {
       type: 'network_request',
       event: 'Network.webSocketWillSendHandshakeRequest',
       data: {
-        ...target.context({ url: cutter.cut(socket.url, MOST_URL) }),
+        ...target.context({ url: cutter.cut(socket.url, MAX_URL) }),
         request_id: requestId,
         method: 'GET',
-        headers: cutter.cutMap(request.headers, MOST_HEADERS),
+        headers: cutter.cutMap(request.headers, MAX_HEADERS),
         document_url: target.tab.url,
         resource_type: 'WebSocket',
         initiator_type: initiator,
@@ -384,13 +384,13 @@ export class NetworkWatch implements Watch {
       ts: endedAt,
       metadata,
       data: {
-        ...target.context({ frameId, loaderId, url: cutter.cut(response.url ?? request.url, MOST_URL) }),
+        ...target.context({ frameId, loaderId, url: cutter.cut(response.url ?? request.url, MAX_URL) }),
         request_id: requestId,
         method,
         status: response.status,
-        status_text: cutter.cut(response.statusText, MOST_ERROR),
-        headers: cutter.cutMap(response.headers, MOST_HEADERS),
-        mime_type: response.mimeType && cutter.cut(response.mimeType, MOST_ERROR),
+        status_text: cutter.cut(response.statusText, MAX_ERROR),
+        headers: cutter.cutMap(response.headers, MAX_HEADERS),
+        mime_type: response.mimeType && cutter.cut(response.mimeType, MAX_ERROR),
         resource_type: type,
         body,
       },
@@ -496,11 +496,11 @@ interface Told {
 }
 
 /** In bytes; 0: it has none, or none that is text. */
-function mostOfBody({ type, method }: UnderWay, { mimeType = '', status }: CdpResponse): number {
+function maxOfBody({ type, method }: UnderWay, { mimeType = '', status }: CdpResponse): number {
   if (WITHOUT_BODY.has(type) || method === 'HEAD' || status === 204 || status === 304) return 0
   const mime = mimeType.toLowerCase()
-  if (STRUCTURED.test(mime)) return MOST_STRUCTURED_BODY
-  return OTHER_TEXT.test(mime) ? MOST_OTHER_BODY : 0
+  if (STRUCTURED.test(mime)) return MAX_STRUCTURED_BODY
+  return OTHER_TEXT.test(mime) ? MAX_OTHER_BODY : 0
 }
 
 function cutBody(body: Buffer | string, most: number): { body: string; bodyBytes: number; isCut: boolean } {

@@ -3,8 +3,8 @@ import type { Scene, Tab, Target, Watch } from './target.ts'
 import { cut } from './text.ts'
 
 const SETTLED_MS = 1_000
-const MOST_URL = 8 * 1024
-const MOST_TITLE = 1024
+const MAX_URL = 8 * 1024
+const MAX_TITLE = 1024
 
 interface FrameNavigated {
   readonly frame: {
@@ -114,7 +114,7 @@ export class PageWatch implements Watch {
     const { frame } = frameTree
     tab.frameId = frame.id
     tab.loaderId = frame.loaderId
-    tab.url = cut(frame.url, MOST_URL)
+    tab.url = cut(frame.url, MAX_URL)
   }
 
   remove(target: Target): void {
@@ -127,15 +127,15 @@ export class PageWatch implements Watch {
     this.#emit('page_tab_opened', 'Target.attachedToTarget', {
       target_id: info.targetId,
       target_type: tab.type,
-      url: cut(info.url, MOST_URL),
-      title: cut(info.title, MOST_TITLE),
+      url: cut(info.url, MAX_URL),
+      title: cut(info.title, MAX_TITLE),
       opener_id: info.openerId,
     })
   }
 
   #onNavigated(target: Target, { frame }: FrameNavigated): void {
     const { tab } = target
-    const url = cut(frame.url, MOST_URL)
+    const url = cut(frame.url, MAX_URL)
     const isTop = target.type !== 'iframe' && frame.parentId === undefined
     if (isTop) {
       tab.navigations++
@@ -155,7 +155,7 @@ export class PageWatch implements Watch {
   }
 
   #onWithinDocument(target: Target, { frameId, url }: WithinDocument): void {
-    if (frameId === target.tab.frameId) target.tab.url = cut(url, MOST_URL)
+    if (frameId === target.tab.frameId) target.tab.url = cut(url, MAX_URL)
   }
 
   #onContent(target: Target, { timestamp }: Fired): void {
@@ -198,10 +198,10 @@ export class PageWatch implements Watch {
       this.#emit('page_lcp', 'PerformanceTimeline.timelineEventAdded', {
         ...common,
         lcp_details: {
-          element_id: lcp.elementId && cut(lcp.elementId, MOST_TITLE),
+          element_id: lcp.elementId && cut(lcp.elementId, MAX_TITLE),
           node_id: lcp.nodeId,
           size: lcp.size,
-          url: lcp.url && cut(lcp.url, MOST_URL),
+          url: lcp.url && cut(lcp.url, MAX_URL),
           load_time: lcp.loadTime * 1000,
           render_time: lcp.renderTime * 1000,
         },

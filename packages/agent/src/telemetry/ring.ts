@@ -1,14 +1,14 @@
 // Events until somebody read them, and a while longer: a server that was started again goes on where the last one was.
 // Every event has a number. What does not fit is dropped, the oldest first, and what nobody could have read in time is
 // only counted; either way its number is missing, and so it is known how many were dropped.
-import { LONGEST_EVENT } from '@berth/contracts/link'
+import { MAX_EVENT_LENGTH } from '@berth/contracts/link'
 import { categoryOfType, type EventType } from '@berth/contracts/telemetry-events'
 import type { Secrets } from '../secrets.ts'
 
-const MOST_LINES = 8_192
-const MOST_BYTES = 8 * 1024 * 1024
+const MAX_LINES = 8_192
+const MAX_BYTES = 8 * 1024 * 1024
 /** Sent at once. */
-const MOST_TEXT = 256 * 1024
+const MAX_TEXT = 256 * 1024
 
 export interface Event {
   readonly type: EventType
@@ -48,7 +48,7 @@ export class Ring {
     const told = this.#secrets.redactAll({ source, data })
     const event = { ts, type, category: categoryOfType[type], ...told, ...(truncated && { truncated }) }
     const text = `${JSON.stringify({ n: number, event })}\n`
-    if (text.length > LONGEST_EVENT) return
+    if (text.length > MAX_EVENT_LENGTH) return
     this.#lines.push({ number, text })
     this.#bytes += text.length
     this.#shrink()
@@ -68,7 +68,7 @@ export class Ring {
       const line = this.#lines[index]!
       text += line.text
       last = line.number
-      if (text.length > MOST_TEXT) break
+      if (text.length > MAX_TEXT) break
     }
     return { text, last }
   }
@@ -99,11 +99,11 @@ export class Ring {
   }
 
   #shrink(): void {
-    while (this.#lines.length - this.#head > MOST_LINES || this.#bytes > MOST_BYTES) {
+    while (this.#lines.length - this.#head > MAX_LINES || this.#bytes > MAX_BYTES) {
       this.#bytes -= this.#lines[this.#head]!.text.length
       this.#head++
     }
-    if (this.#head < MOST_LINES) return
+    if (this.#head < MAX_LINES) return
     this.#lines = this.#lines.slice(this.#head)
     this.#head = 0
   }

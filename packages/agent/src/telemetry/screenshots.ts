@@ -6,9 +6,9 @@ const EVERY_MS = 2_000
 /** After what happened, so that it can be seen. */
 const DELAY_MS = 150
 const ANSWER_MS = 5_000
-const MOST_BYTES = 730 * 1024
-const MOST_ATTEMPTS = 4
-const LEAST_SCALE = 0.1
+const MAX_BYTES = 730 * 1024
+const MAX_ATTEMPTS = 4
+const MIN_SCALE = 0.1
 
 interface Metrics {
   readonly cssVisualViewport: {
@@ -49,10 +49,10 @@ export class ScreenshotWatch {
   }
 
   async #take(target: Target): Promise<void> {
-    for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const png = await this.#capture(target)
       const bytes = png.length * 0.75
-      if (bytes <= MOST_BYTES) {
+      if (bytes <= MAX_BYTES) {
         if (!this.#isWanted) return
         this.#scene.emit({
           type: 'monitor_screenshot',
@@ -62,7 +62,7 @@ export class ScreenshotWatch {
         return
       }
       // Bytes grow with the area, more or less.
-      this.#scale = Math.max(LEAST_SCALE, this.#scale * Math.sqrt(MOST_BYTES / bytes) * 0.9)
+      this.#scale = Math.max(MIN_SCALE, this.#scale * Math.sqrt(MAX_BYTES / bytes) * 0.9)
     }
   }
 

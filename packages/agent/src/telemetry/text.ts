@@ -1,11 +1,11 @@
 // Texts of pages, cut to what an event may have of them.
 
 /** As long as it may be in UTF-8, and no character in half. */
-export function cut(text: string, mostBytes: number): string {
-  if (text.length * 3 <= mostBytes) return text
-  const bytes = Buffer.from(text.length > mostBytes ? text.slice(0, mostBytes) : text)
-  if (bytes.length <= mostBytes && text.length <= mostBytes) return text
-  let end = Math.min(mostBytes, bytes.length)
+export function cut(text: string, maxBytes: number): string {
+  if (text.length * 3 <= maxBytes) return text
+  const bytes = Buffer.from(text.length > maxBytes ? text.slice(0, maxBytes) : text)
+  if (bytes.length <= maxBytes && text.length <= maxBytes) return text
+  let end = Math.min(maxBytes, bytes.length)
   // Not between the bytes of one character.
   while (end > 0 && end < bytes.length && (bytes[end]! & 0xc0) === 0x80) end--
   return bytes.toString('utf8', 0, end)
@@ -15,16 +15,16 @@ export function cut(text: string, mostBytes: number): string {
 export class Cutter {
   isTruncated = false
 
-  cut(text: string, mostBytes: number): string {
-    const short = cut(text, mostBytes)
+  cut(text: string, maxBytes: number): string {
+    const short = cut(text, maxBytes)
     if (short.length !== text.length) this.isTruncated = true
     return short
   }
 
   /** Headers and the like: all of them, or as many as fit. */
-  cutMap(map: Readonly<Record<string, unknown>>, mostBytes: number): Record<string, string> {
+  cutMap(map: Readonly<Record<string, unknown>>, maxBytes: number): Record<string, string> {
     const kept: [string, string][] = []
-    let left = mostBytes
+    let left = maxBytes
     for (const [name, value] of Object.entries(map)) {
       const text = typeof value === 'string' ? value : JSON.stringify(value)
       left -= name.length + text.length

@@ -11,10 +11,10 @@ import { readAt } from '../zip/directory.ts'
 
 const MAGIC = 'Cr24'
 const FIXED_BYTES = 12
-const MOST_HEAD_BYTES = 1024 * 1024
+const MAX_HEAD_BYTES = 1024 * 1024
 const ID_BYTES = 16
 /** The publisher's and the store's; each takes a walk through the whole archive. */
-const MOST_PROOFS = 4
+const MAX_PROOFS = 4
 const PIECE_BYTES = 256 * 1024
 const FIELDS = { rsa: 2, ecdsa: 3, signedData: 10_000, publicKey: 1, signature: 2, id: 1 }
 
@@ -33,14 +33,14 @@ export async function readCrx(file: FileHandle, size: number, signal: AbortSigna
   const version = fixed.readUInt32LE(4)
   if (version !== 3) throw refused(`it has version ${version}, and Chromium takes version 3`)
   const length = fixed.readUInt32LE(8)
-  if (length > MOST_HEAD_BYTES || FIXED_BYTES + length > size) throw refused('its head is too long')
+  if (length > MAX_HEAD_BYTES || FIXED_BYTES + length > size) throw refused('its head is too long')
   const head = fieldsOf(await readAt(file, FIXED_BYTES, length))
   const signedData = only(head, FIELDS.signedData)
   const id = only(fieldsOf(signedData), FIELDS.id)
   const proofs = head.flatMap(({ field, value }) =>
     field === FIELDS.rsa || field === FIELDS.ecdsa ? [proofIn(value)] : [],
   )
-  if (proofs.length > MOST_PROOFS) throw refused(`it has more than ${MOST_PROOFS} signatures`)
+  if (proofs.length > MAX_PROOFS) throw refused(`it has more than ${MAX_PROOFS} signatures`)
   const own = proofs.find(({ publicKey }) => idOf(publicKey).equals(id))
   if (!own) throw refused('none of its signatures is of its publisher')
   const start = FIXED_BYTES + length

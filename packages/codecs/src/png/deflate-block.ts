@@ -9,8 +9,8 @@ const FIRST_LENGTH_CODE = 257
 const SYMBOLS = 286
 const DISTANCES = 30
 const LENGTHS = 256
-const LONGEST_CODE = 15
-const LONGEST_LENGTH_CODE = 7
+const MAX_CODE_LENGTH = 15
+const MAX_LENGTH_CODE = 7
 const LENGTH_CODE_ORDER = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15]
 
 // Of each length of a match, less the shortest: its code, and what says where it is among those of that code.
@@ -37,8 +37,8 @@ export function setLengthCodes(memory: ArrayBuffer): void {
 export function putBlock(rows: Rows, memory: ArrayBuffer, { isLast }: { isLast: boolean }): void {
   const counts = new Uint32Array(memory, layout.symbolCounts, SYMBOLS)
   counts[END_OF_BLOCK] = 1
-  const symbols = codeLengths(counts, LONGEST_CODE)
-  const distances = codeLengths(new Uint32Array(memory, layout.distanceCounts, DISTANCES), LONGEST_CODE)
+  const symbols = codeLengths(counts, MAX_CODE_LENGTH)
+  const distances = codeLengths(new Uint32Array(memory, layout.distanceCounts, DISTANCES), MAX_CODE_LENGTH)
   rows.putBits(isLast ? 0b101 : 0b100, 3)
   putLengths(rows, symbols, distances)
   const codes = codesOf(symbols)
@@ -73,7 +73,7 @@ function putLengths(rows: Rows, symbols: Uint8Array, distances: Uint8Array): voi
   const runs = toRuns([...symbols.subarray(0, symbolCount), ...distances.subarray(0, distanceCount)])
   const counts = new Uint32Array(LENGTH_CODE_ORDER.length)
   for (const { code } of runs) counts[code]!++
-  const lengths = codeLengths(counts, LONGEST_LENGTH_CODE)
+  const lengths = codeLengths(counts, MAX_LENGTH_CODE)
   const codes = codesOf(lengths)
   let told = LENGTH_CODE_ORDER.length
   while (told > 4 && lengths[LENGTH_CODE_ORDER[told - 1]!] === 0) told--

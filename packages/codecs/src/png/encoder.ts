@@ -21,9 +21,9 @@ const SLACK_BYTES = 64
 /** A row of new pixels has to fit into the tokens of a block. */
 const WIDEST = 20_000
 /** The largest screen that a session may have; but programs in the instance can give the display another size. */
-const MOST_PIXELS = 7680 * 4320
+const MAX_PIXELS = 7680 * 4320
 /** How long others may have to wait for the thread, and after how many pixels that is looked at. */
-const LONGEST_STRETCH_MS = 4
+const MAX_STRETCH_MS = 4
 const PIXELS_BETWEEN_LOOKS = 128 * 1024
 
 /** As far as it is used here: the types of Node have only its types. */
@@ -105,7 +105,7 @@ export class PngEncoder {
       row = rows.takeRows(row, until)
       // Short of that: there is no room for more tokens.
       if (row < until || row === height) blocks.push(this.#endBlock({ isLast: row === height }))
-      if (performance.now() - began < LONGEST_STRETCH_MS) continue
+      if (performance.now() - began < MAX_STRETCH_MS) continue
       await otherWork()
       began = performance.now()
     }
@@ -122,7 +122,7 @@ export class PngEncoder {
 }
 
 function bytesFor({ width, height }: Picture): number {
-  if (width > WIDEST || width * height > MOST_PIXELS) {
+  if (width > WIDEST || width * height > MAX_PIXELS) {
     throw new BadInput(
       `Cannot take a picture of ${width}x${height} pixels: it is too large; ask for a region of it`,
     )

@@ -28,7 +28,7 @@ export const canFollow = (encoding: number): boolean =>
 
 const FINAL_COMPACT_SHIFT = 14
 /** Of Tight: what is shorter is not compressed, and without a length. */
-const LEAST_COMPRESSED = 12
+const MIN_COMPRESSED = 12
 const TIGHT_FILL = 8
 const TIGHT_JPEG = 9
 const TIGHT_HAS_FILTER = 4
@@ -196,7 +196,7 @@ function* tight({ width, height }: { width: number; height: number }): Generator
     yield -(colours * 3)
     bytes = (colours === 2 ? Math.ceil(width / 8) : width) * height
   }
-  yield -(bytes < LEAST_COMPRESSED ? bytes : yield* compactLength())
+  yield -(bytes < MIN_COMPRESSED ? bytes : yield* compactLength())
 }
 
 /** Seven bits a byte, the last one eight. */

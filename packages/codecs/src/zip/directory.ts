@@ -14,11 +14,11 @@ import {
 import { decodeName, safeName, shown } from './names.ts'
 import { refused } from './refused.ts'
 
-const MOST_ENTRIES = 100_000
-const MOST_DIRECTORY_BYTES = 32 * 1024 * 1024
+const MAX_ENTRIES = 100_000
+const MAX_DIRECTORY_BYTES = 32 * 1024 * 1024
 /** How much may come out: this, and so many times what went in. */
 const FREE_BYTES = 64 * 1024 * 1024
-const MOST_RATIO = 200
+const MAX_RATIO = 200
 
 /** A file, or a part of one. */
 export interface ArchiveFile {
@@ -48,8 +48,8 @@ export interface ZipDirectory {
 
 export async function readDirectory(archive: ArchiveFile, size: number): Promise<ZipDirectory> {
   const { start, bytes, count } = await findDirectory(archive, size)
-  if (count > MOST_ENTRIES) throw refused(`it has more than ${MOST_ENTRIES} entries`)
-  if (bytes > MOST_DIRECTORY_BYTES) throw refused('its directory is too large')
+  if (count > MAX_ENTRIES) throw refused(`it has more than ${MAX_ENTRIES} entries`)
+  if (bytes > MAX_DIRECTORY_BYTES) throw refused('its directory is too large')
   const directory = await readAt(archive, start, bytes)
   const all: ZipEntry[] = []
   for (let at = 0; at < directory.length;) {
@@ -241,7 +241,7 @@ function checkAmount(entries: readonly ZipEntry[], start: number): void {
   const packed = entries.reduce((sum, { packedBytes }) => sum + packedBytes + lengths.local, 0)
   if (packed > start) throw refused('its entries overlap')
   const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0)
-  if (bytes > FREE_BYTES + MOST_RATIO * packed) {
-    throw refused(`it would become more than ${MOST_RATIO} times as large, ${bytes} bytes`)
+  if (bytes > FREE_BYTES + MAX_RATIO * packed) {
+    throw refused(`it would become more than ${MAX_RATIO} times as large, ${bytes} bytes`)
   }
 }

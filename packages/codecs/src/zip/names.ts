@@ -2,8 +2,8 @@
 import { isUtf8 } from 'node:buffer'
 import { refused } from './refused.ts'
 
-const LONGEST_PATH = 4096
-const LONGEST_NAME = 255
+const MAX_PATH_LENGTH = 4096
+const MAX_NAME_LENGTH = 255
 
 /** Code page 437, which names without a mark are in if they are not UTF-8. */
 const UPPER_HALF =
@@ -25,8 +25,8 @@ export function safeName(name: string): string {
   if (name.startsWith('/') || /^[a-z]:/i.test(name)) throw refuse('is absolute')
   const segments = name.split('/').filter((segment) => segment !== '' && segment !== '.')
   if (segments.includes('..')) throw refuse('leads out of the directory')
-  if (Buffer.byteLength(name) > LONGEST_PATH) throw refuse('is too long')
-  if (segments.some((segment) => Buffer.byteLength(segment) > LONGEST_NAME)) throw refuse('is too long')
+  if (Buffer.byteLength(name) > MAX_PATH_LENGTH) throw refuse('is too long')
+  if (segments.some((segment) => Buffer.byteLength(segment) > MAX_NAME_LENGTH)) throw refuse('is too long')
   return segments.join('/')
 }
 

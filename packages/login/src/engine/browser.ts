@@ -3,8 +3,8 @@ import type { ActOrder, ActResult, ElementSight, PageSight } from '@berth/contra
 import type { Hands } from '../hands.ts'
 
 const QUIET_MS = 600
-const MOST_MS = 15_000
-const LONGEST_SETTLE_MS = 8_000
+const MAX_MS = 15_000
+const SETTLE_TIMEOUT_MS = 8_000
 
 export class Browser {
   readonly #hands: Hands
@@ -16,15 +16,15 @@ export class Browser {
   }
 
   visit(url: string): Promise<PageSight> {
-    return this.#hands.visit({ url, aside: false, quiet_ms: QUIET_MS, most_ms: MOST_MS }, this.#signal)
+    return this.#hands.visit({ url, aside: false, quiet_ms: QUIET_MS, most_ms: MAX_MS }, this.#signal)
   }
 
   visitAside(url: string): Promise<PageSight> {
-    return this.#hands.visit({ url, aside: true, quiet_ms: QUIET_MS, most_ms: MOST_MS }, this.#signal)
+    return this.#hands.visit({ url, aside: true, quiet_ms: QUIET_MS, most_ms: MAX_MS }, this.#signal)
   }
 
   lookAfterAct(): Promise<PageSight> {
-    return this.#hands.look({ quiet_ms: QUIET_MS, most_ms: MOST_MS }, this.#signal)
+    return this.#hands.look({ quiet_ms: QUIET_MS, most_ms: MAX_MS }, this.#signal)
   }
 
   /** The first that changes; quiet may come only when it is gone again. */
@@ -38,7 +38,7 @@ export class Browser {
   }
 
   visitBriefly(url: string): Promise<PageSight> {
-    return this.#hands.visit({ url, aside: false, quiet_ms: 150, most_ms: MOST_MS }, this.#signal)
+    return this.#hands.visit({ url, aside: false, quiet_ms: 150, most_ms: MAX_MS }, this.#signal)
   }
 
   lookNow(): Promise<PageSight> {
@@ -46,14 +46,14 @@ export class Browser {
   }
 
   /** Until the page is another, or that time is over. */
-  lookForChange(mostMs: number, signal = this.#signal): Promise<PageSight> {
-    return this.#hands.look({ quiet_ms: 300, most_ms: mostMs, until_changed: true }, signal)
+  lookForChange(maxMs: number, signal = this.#signal): Promise<PageSight> {
+    return this.#hands.look({ quiet_ms: 300, most_ms: maxMs, until_changed: true }, signal)
   }
 
   /** Applications show something first and draw the rest later. */
   async settle(first: PageSight, isEnough: (sight: PageSight) => boolean): Promise<PageSight> {
     let sight = first
-    const endsAt = performance.now() + LONGEST_SETTLE_MS
+    const endsAt = performance.now() + SETTLE_TIMEOUT_MS
     while (!isEnough(sight) && sight.failure === null && performance.now() < endsAt) {
       const left = Math.max(200, Math.ceil(endsAt - performance.now()))
       const before = sight

@@ -5,7 +5,7 @@ import type { Checks } from '../memory.ts'
 import type { Browser } from './browser.ts'
 import { checksFrom, plain, snapshotOf, type Snapshot } from './snapshot.ts'
 
-const MOST_REFERENCES = 6
+const MAX_REFERENCES = 6
 
 export class Confirmation {
   readonly #browser: Browser
@@ -24,7 +24,7 @@ export class Confirmation {
     // The first one counts: later ones may have a dialog open that was not there.
     if (
       this.#references.has(plain(address)) ||
-      this.#references.size >= MOST_REFERENCES ||
+      this.#references.size >= MAX_REFERENCES ||
       sight.failure !== null
     )
       return

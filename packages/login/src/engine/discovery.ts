@@ -22,8 +22,8 @@ const usualPaths = [
   '/admin/login',
   '/wp-login.php',
 ]
-const MOST_LINKS = 3
-const MOST_DEPTH = 2
+const MAX_LINKS = 3
+const MAX_DEPTH = 2
 
 export interface Search {
   readonly browser: Browser
@@ -78,14 +78,14 @@ async function follow(search: Search, from: PageSight, depth: number): Promise<P
   const { browser, hosts } = search
   const links = readPage(from)
     .loginLinks.filter(({ href }) => !href || href.startsWith('javascript:') || isOf(href, hosts))
-    .slice(0, MOST_LINKS)
+    .slice(0, MAX_LINKS)
   for (const [index, link] of links.entries()) {
     const sight = await openLink(search, from, link, index > 0)
     if (!sight) continue
     const settled = await browser.settle(sight, (each) => isLogin(each))
     search.onPage(settled)
     if (isLogin(settled)) return settled
-    const deeper = depth < MOST_DEPTH ? await follow(search, settled, depth + 1) : undefined
+    const deeper = depth < MAX_DEPTH ? await follow(search, settled, depth + 1) : undefined
     if (deeper) return deeper
   }
   return undefined

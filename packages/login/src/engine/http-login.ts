@@ -7,7 +7,7 @@ import { LoginFailed } from './failure.ts'
 import { lacking } from './requirements.ts'
 import type { Values } from './values.ts'
 
-const MOST_REFUSALS = 5
+const MAX_REFUSALS = 5
 
 interface Parts {
   readonly browser: Browser
@@ -66,7 +66,7 @@ export class HttpLogin {
     if (wasRefused) {
       const message = 'The website refused the user name or the password (HTTP 401)'
       if (!isAttended) throw new LoginFailed('credentials_invalid', message)
-      if (this.#answers >= MOST_REFUSALS) throw new LoginFailed('max_attempts_reached', message)
+      if (this.#answers >= MAX_REFUSALS) throw new LoginFailed('max_attempts_reached', message)
     }
     const missing = this.#fields.filter((field) => wasRefused || values.for(field) === undefined)
     if (missing.length === 0) return

@@ -24,14 +24,14 @@ import { enabled, fillAndSend, type Filled } from './typing.ts'
 import { isCode, Values } from './values.ts'
 
 /** Without anybody's doing in between. */
-const MOST_STEPS = 12
-const MOST_TURNS = 100
-const MOST_CONFIRMATIONS = 3
-const MOST_REFUSALS = 8
-const MOST_SAME_FORMS = 3
-const MOST_DISMISSALS = 2
+const MAX_STEPS = 12
+const MAX_TURNS = 100
+const MAX_CONFIRMATIONS = 3
+const MAX_REFUSALS = 8
+const MAX_SAME_FORMS = 3
+const MAX_DISMISSALS = 2
 /** Looks at a page that has nothing to do, or that does not answer. */
-const MOST_IDLE_LOOKS = 5
+const MAX_IDLE_LOOKS = 5
 
 type Turn = { readonly sight: PageSight } | { readonly outcome: LoginOutcome }
 
@@ -83,13 +83,13 @@ export class LoginRun {
     const kept = await this.#stillSignedIn()
     if (kept) return kept
     let sight = await this.#discover()
-    for (let turn = 0; turn < MOST_TURNS; turn++) {
+    for (let turn = 0; turn < MAX_TURNS; turn++) {
       this.#options.signal.throwIfAborted()
       const next = await this.#turn(sight)
       if ('outcome' in next) return next.outcome
       sight = next.sight
-      if (this.#stepsTaken > MOST_STEPS) {
-        throw new LoginFailed('max_steps_exceeded', `The login did not end within ${MOST_STEPS} steps`)
+      if (this.#stepsTaken > MAX_STEPS) {
+        throw new LoginFailed('max_steps_exceeded', `The login did not end within ${MAX_STEPS} steps`)
       }
     }
     throw new LoginFailed('stuck_in_loop', 'The login went round in circles')
@@ -188,7 +188,7 @@ export class LoginRun {
     if (further) return { sight: further }
     const outcome = await this.#confirmed(sight, reading)
     if (outcome) return { outcome }
-    if (dismiss && this.#dismissals++ < MOST_DISMISSALS && (await this.#browser.click(dismiss))) {
+    if (dismiss && this.#dismissals++ < MAX_DISMISSALS && (await this.#browser.click(dismiss))) {
       return { sight: await this.#lookAfterAct() }
     }
     return { sight: await this.#linger(sight) }
@@ -240,7 +240,7 @@ export class LoginRun {
 
   /** Nothing to do: perhaps the page is not finished. */
   async #linger(sight: PageSight): Promise<PageSight> {
-    if (this.#idleLooks++ < MOST_IDLE_LOOKS) return this.#browser.lookForChange(2_000)
+    if (this.#idleLooks++ < MAX_IDLE_LOOKS) return this.#browser.lookForChange(2_000)
     if (!this.#isOnTheWay) {
       throw new LoginFailed(
         'login_form_not_found',
@@ -252,7 +252,7 @@ export class LoginRun {
   }
 
   async #goFurther(sight: PageSight, { button, ticks }: Confirm): Promise<PageSight | undefined> {
-    if (!this.#isOnTheWay || this.#confirmations >= MOST_CONFIRMATIONS) return undefined
+    if (!this.#isOnTheWay || this.#confirmations >= MAX_CONFIRMATIONS) return undefined
     this.#confirmations++
     this.#requireAllowed(sight, 0)
     this.#step()
@@ -267,7 +267,7 @@ export class LoginRun {
     const became = this.#sent && times > 0 ? this.#sent.becameOf(sight, reading, form) : 'another'
     if (became === 'nothing yet') return this.#awaitAnswer(sight, reading, form)
     if (became !== 'another') return this.#onRefusal(sight, reading, form, became)
-    if (times >= MOST_SAME_FORMS)
+    if (times >= MAX_SAME_FORMS)
       throw new LoginFailed('stuck_in_loop', 'The website asks for the same again and again')
     if (form.kind === 'new password' && !this.#options.isAttended) {
       throw new LoginFailed(
@@ -295,7 +295,7 @@ export class LoginRun {
       await this.#browser.act({ act: 'enter', refs: [last.ref] })
       return this.#lookAfterAct()
     }
-    if (this.#idleLooks > MOST_IDLE_LOOKS)
+    if (this.#idleLooks > MAX_IDLE_LOOKS)
       throw new LoginFailed('navigation_confused', 'The website did not answer what was sent to it')
     return this.#browser.lookForChange(4_000)
   }
@@ -327,10 +327,10 @@ export class LoginRun {
         websiteError,
       )
     }
-    if (this.#refusals > MOST_REFUSALS) {
+    if (this.#refusals > MAX_REFUSALS) {
       throw new LoginFailed(
         'max_attempts_reached',
-        `The website refused ${MOST_REFUSALS} attempts`,
+        `The website refused ${MAX_REFUSALS} attempts`,
         websiteError,
       )
     }

@@ -4,8 +4,8 @@ import type { ReadField } from '../rules/reading.ts'
 import type { KnownValues, OneTimeCode } from '../run.ts'
 
 /** To type it, and for the website to look at it. */
-const LEAST_LEFT_MS = 4_000
-const LONGEST_WAIT_MS = 65_000
+const MIN_LEFT_MS = 4_000
+const WAIT_TIMEOUT_MS = 65_000
 
 export class OneTimeCodes {
   readonly #totp: KnownValues['totp']
@@ -36,9 +36,9 @@ export class OneTimeCodes {
     if (!this.covers(field)) return undefined
     let code = this.#next ?? this.#totp!()
     this.#next = undefined
-    if (code.expiresAt.getTime() - Date.now() < LEAST_LEFT_MS) code = this.#totp!(code.expiresAt)
+    if (code.expiresAt.getTime() - Date.now() < MIN_LEFT_MS) code = this.#totp!(code.expiresAt)
     const wait = code.validFrom.getTime() - Date.now()
-    if (wait > 0) await pause(Math.min(wait, LONGEST_WAIT_MS), undefined, { signal: this.#signal })
+    if (wait > 0) await pause(Math.min(wait, WAIT_TIMEOUT_MS), undefined, { signal: this.#signal })
     this.#last = code
     this.#wasUsed = true
     return code.code

@@ -8,9 +8,9 @@ import type { Obstacle } from '../rules/reading.ts'
 import { accountWords, agreeWords, logOutWords, nextWords, signInWords } from '../words/actions.ts'
 import { fold } from '../words/match.ts'
 
-const MOST_MARKERS = 5
-const LONGEST_MARKER = 40
-const LONGEST_HEADING = 60
+const MAX_MARKERS = 5
+const MAX_MARKER_LENGTH = 40
+const MAX_HEADING_LENGTH = 60
 const MANY = 10
 
 export interface Snapshot {
@@ -57,7 +57,7 @@ function asksFurther({ elements }: PageSight): boolean {
   const controls = elements.filter((element) => element.is_visible && isClickable(element))
   const says = controls.map((element) => fold(caption(element)))
   // As much to do as this, and what is for those who are in, is behind a login.
-  if (says.length >= MANY || says.some((text) => text.length < LONGEST_MARKER && accountWords.in(text)))
+  if (says.length >= MANY || says.some((text) => text.length < MAX_MARKER_LENGTH && accountWords.in(text)))
     return false
   if (
     shown.some((element) => isTextField(element) || element.type === 'checkbox' || element.type === 'radio')
@@ -86,13 +86,13 @@ function featuresOf(sight: PageSight, secrets: readonly string[]): Set<string> {
   for (const element of sight.elements) {
     if (!element.is_visible) continue
     if (element.type === 'password') found.add('field:password')
-    else if (isClickable(element)) add('control', caption(element), LONGEST_MARKER)
+    else if (isClickable(element)) add('control', caption(element), MAX_MARKER_LENGTH)
     else if (element.tag === 'input')
-      add('field', element.label || element.placeholder || element.name, LONGEST_MARKER)
+      add('field', element.label || element.placeholder || element.name, MAX_MARKER_LENGTH)
   }
   for (const { headings, title } of sight.frames.slice(0, 1)) {
-    for (const heading of headings) add('heading', heading, LONGEST_HEADING)
-    add('title', title, LONGEST_HEADING)
+    for (const heading of headings) add('heading', heading, MAX_HEADING_LENGTH)
+    add('title', title, MAX_HEADING_LENGTH)
   }
   if (sight.http_auth) found.add('http authentication')
   return found
@@ -106,7 +106,7 @@ function signsOf(own: Snapshot, other: Snapshot): Signs {
   const markers = [...own.features]
     .filter((feature) => !other.features.has(feature))
     .toSorted((one, another) => telling(another) - telling(one))
-    .slice(0, MOST_MARKERS)
+    .slice(0, MAX_MARKERS)
   return { url: own.url, status: own.status, markers }
 }
 

@@ -21,7 +21,7 @@ import { providerIn, providerInNames } from '../words/providers.ts'
 import { area, caption, isClickable } from './element-words.ts'
 import type { ReadChoice, ReadForm, Scene } from './reading.ts'
 
-const MOST_CHOICES = 30
+const MAX_CHOICES = 30
 const EMAIL = /[^\s@<>()]+@[^\s@<>()]+\.[^\s@<>()]{2,}/
 const MASKED =
   /(?:[\p{L}\p{N}+]*[*•●xX·…]{2,}[\p{L}\p{N}@.*•-]*|\+?\d[\d\s-]{6,}\d|[\p{L}\p{N}]?[*•]+[^\s]*@[^\s]+)/u
@@ -49,7 +49,7 @@ export function choicesOf(scenes: readonly Scene[], form: ReadForm | undefined):
       const key = `${element.ref}/${option ?? ''}`
       return !seen.has(key) && Boolean(seen.add(key))
     })
-    .slice(0, MOST_CHOICES)
+    .slice(0, MAX_CHOICES)
 }
 
 function clickables({ elements }: Scene, form: ReadForm | undefined): ElementSight[] {

@@ -17,7 +17,7 @@ import type { Complaint, ReadForm } from './reading.ts'
 const SHORTEST = 4
 const LONGEST = 400
 /** A line that only stands there is a complaint only if it is as short as one. */
-const LONGEST_LINE = 160
+const MAX_LINE_LENGTH = 160
 
 export function complaintsOf(
   sight: PageSight,
@@ -56,7 +56,7 @@ function plainLines(
   if (text.length > (before ? 4_000 : 600) || (form && !before)) return []
   return text
     .split('\n')
-    .filter((line) => line.length <= LONGEST_LINE && !line.includes('?') && before?.has(line) !== true)
+    .filter((line) => line.length <= MAX_LINE_LENGTH && !line.includes('?') && before?.has(line) !== true)
 }
 
 function complaintOf(text: string, form: ReadForm | undefined): Complaint[] {

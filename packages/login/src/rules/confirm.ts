@@ -17,8 +17,8 @@ import type { Confirm, Scene } from './reading.ts'
 
 const CONSENT_PATH =
   /consent|authori[sz]e|oauth|approval|grant|permission|kmsi|stay|remember|trust|interrupt|continue|select|confirm|welcome|terms|tos|prompt/i
-const MOST_CONTROLS = 14
-const LONGEST_PAGE = 4_000
+const MAX_CONTROLS = 14
+const MAX_PAGE_LENGTH = 4_000
 
 const setUpWords = words(
   `set up | add a | add your | turn on | enable | secure your account | protect your account | recovery | einrichten | hinzufügen | aktivieren | configurer | ajouter | activer | configurar | añadir | activar | configura | aggiungi | attiva | adicionar | ativar | instellen | toevoegen | ställ in | lägg till | konfigurer | tilføj | legg til | määritä | lisää | skonfiguruj | dodaj | nastavit | přidat | настро | добав | налашт | додай | ayarla | ekle | 設定 | 追加 | 设置 | 添加 | 설정 | 추가`,
@@ -30,11 +30,11 @@ export function confirmOf(
   isSignedIn: boolean,
 ): Confirm | undefined {
   const [scene] = scenes
-  if (!scene || scene.frame.text.length > LONGEST_PAGE) return undefined
+  if (!scene || scene.frame.text.length > MAX_PAGE_LENGTH) return undefined
   const buttons = scene.elements.filter(
     (element) => element.is_visible && isClickable(element) && element.region !== 'footer',
   )
-  if (buttons.length > MOST_CONTROLS) return undefined
+  if (buttons.length > MAX_CONTROLS) return undefined
   const text = fold(`${scene.frame.title} . ${scene.frame.text}`)
   const isStay = staySignedInWords.in(text)
   const isTerms = termsWords.in(fold(`${scene.frame.title} . ${scene.frame.headings.join(' . ')}`))

@@ -17,7 +17,7 @@ import type { Scene } from './reading.ts'
 const LOGIN_PATH =
   /\/(log-?in|sign-?in|signin|logon|auth|session|sessions\/new|users\/sign_in|account\/login|wp-login|sso)(\/|\.|\?|$)/i
 const LOGOUT_PATH = /log-?out|sign-?out|log-?off|sign_out/i
-const LONGEST_CAPTION = 45
+const MAX_CAPTION_LENGTH = 45
 
 export function loginLinksOf(scenes: readonly Scene[]): ElementSight[] {
   const ranked = scenes.flatMap(({ elements }) =>
@@ -33,7 +33,7 @@ export function loginLinksOf(scenes: readonly Scene[]): ElementSight[] {
 function rankOf(element: ElementSight): number {
   const said = caption(element)
   const says = fold(said)
-  if (says.length > LONGEST_CAPTION || LOGOUT_PATH.test(element.href)) return 0
+  if (says.length > MAX_CAPTION_LENGTH || LOGOUT_PATH.test(element.href)) return 0
   if (logOutWords.in(says) || forgotWords.in(says) || harmfulWords.in(says)) return 0
   if (signUpWords.in(says) && !signInWords.in(says)) return 0
   const path = URL.parse(element.href)?.pathname ?? ''

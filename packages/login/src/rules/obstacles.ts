@@ -6,7 +6,7 @@ import { botWallWords, maintenanceWords } from '../words/messages.ts'
 import { roleOf } from './fields.ts'
 import type { Complaint, Obstacle, ReadChoice, ReadForm, Scene } from './reading.ts'
 
-const LONGEST_NOTICE = 2_500
+const MAX_NOTICE_LENGTH = 2_500
 
 interface Findings {
   readonly scenes: readonly Scene[]
@@ -49,7 +49,7 @@ function serverTrouble(sight: PageSight, { form, isSignedIn }: Findings): Obstac
       )
     return obstacle('website_error', `The website answered with HTTP ${status}`, notice ?? firstLine(shown))
   }
-  const isShort = shown.length < LONGEST_NOTICE
+  const isShort = shown.length < MAX_NOTICE_LENGTH
   const isHeading = maintenanceWords.in(
     fold(`${sight.frames[0]?.title ?? ''} . ${sight.frames[0]?.headings.join(' . ') ?? ''}`),
   )
@@ -60,16 +60,18 @@ function serverTrouble(sight: PageSight, { form, isSignedIn }: Findings): Obstac
 
 function wall(sight: PageSight, { form, isSignedIn }: Findings): Obstacle | undefined {
   const shown = textOf(sight)
-  const isWall = botWallWords.in(fold(`${sight.frames[0]?.title ?? ''} . ${shown.slice(0, LONGEST_NOTICE)}`))
+  const isWall = botWallWords.in(
+    fold(`${sight.frames[0]?.title ?? ''} . ${shown.slice(0, MAX_NOTICE_LENGTH)}`),
+  )
   if (isSignedIn || form) return undefined
   if (
     sight.headers['cf-mitigated'] === 'challenge' ||
-    (isChallenged(sight) && shown.length < LONGEST_NOTICE)
+    (isChallenged(sight) && shown.length < MAX_NOTICE_LENGTH)
   ) {
     return obstacle('bot_detected', 'The website wants to know whether this is a bot', firstLine(shown))
   }
   const isRefused = sight.status === 403 || sight.status === 503 || sight.status === 401
-  if (isWall && shown.length < LONGEST_NOTICE && (isRefused || isShortWall(shown))) {
+  if (isWall && shown.length < MAX_NOTICE_LENGTH && (isRefused || isShortWall(shown))) {
     return obstacle('bot_detected', 'The website takes this browser for a bot', firstLine(shown))
   }
   return undefined
@@ -125,7 +127,7 @@ function isTextual(tag: string): boolean {
 function passkeyOnly({ scenes, form, choices, isSignedIn }: Findings): Obstacle | undefined {
   if (form || choices.length > 0 || isSignedIn) return undefined
   const scene = scenes[0]
-  if (!scene || scene.frame.text.length > LONGEST_NOTICE) return undefined
+  if (!scene || scene.frame.text.length > MAX_NOTICE_LENGTH) return undefined
   const text = scene.frame.text.split('\n').find((line) => passkeyWords.in(fold(line)))
   return text === undefined
     ? undefined

@@ -20,7 +20,7 @@ import type { Scene } from './reading.ts'
 const aboutAField = words(
   `show | hide | reveal | toggle | =clear | print | language | =help | anzeigen | verbergen | afficher | masquer | mostrar | ocultar | mostra | nascondi | tonen | verberg | visa | dölj | vis | skjul | näytä | piilota | pokaż | ukryj | zobrazit | skrýt | показать | скрыть | показати | göster | gizle | 表示 | 显示 | 표시`,
 )
-const LEAST_SCORE = 10
+const MIN_SCORE = 10
 const SMALLEST = 300
 
 export function submitOf(
@@ -38,7 +38,7 @@ export function submitOf(
     .map((element) => ({ element, score: scoreOf(element, { top, bottom }) }))
     .toSorted((one, other) => other.score - one.score)
   const best = scored[0]
-  if (best && best.score >= LEAST_SCORE) return best.element
+  if (best && best.score >= MIN_SCORE) return best.element
   const buttons = inside.filter(
     (element) => element.tag !== 'a' && area(element) > SMALLEST && !aboutAField.in(fold(caption(element))),
   )

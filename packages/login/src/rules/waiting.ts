@@ -5,8 +5,8 @@ import { fold } from '../words/match.ts'
 import { magicLinkWords, pushWords } from '../words/messages.ts'
 import type { ReadForm, Scene } from './reading.ts'
 
-const LONGEST_PAGE = 4_000
-const LONGEST_MESSAGE = 300
+const MAX_PAGE_LENGTH = 4_000
+const MAX_MESSAGE_LENGTH = 300
 
 export function waitingOf(
   sight: PageSight,
@@ -16,8 +16,8 @@ export function waitingOf(
 ): string | undefined {
   if (isSignedIn || (form && form.kind !== 'code')) return undefined
   for (const { frame } of scenes) {
-    if (frame.text.length > LONGEST_PAGE) continue
-    const lines = frame.text.split('\n').filter((line) => line.length <= LONGEST_MESSAGE * 2)
+    if (frame.text.length > MAX_PAGE_LENGTH) continue
+    const lines = frame.text.split('\n').filter((line) => line.length <= MAX_MESSAGE_LENGTH * 2)
     const waits = lines.filter((line) => {
       const says = fold(line)
       // What tells of a code to type is for the field beside it.
@@ -33,5 +33,5 @@ export function waitingOf(
 
 /** Instructions are longer than headings. */
 function longest(lines: readonly string[]): string {
-  return lines.toSorted((one, other) => other.length - one.length)[0]!.slice(0, LONGEST_MESSAGE)
+  return lines.toSorted((one, other) => other.length - one.length)[0]!.slice(0, MAX_MESSAGE_LENGTH)
 }

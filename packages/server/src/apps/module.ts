@@ -74,7 +74,7 @@ export function newApps(options: {
   })
   const appInstances = new AppInstances({
     ...shared,
-    mostRuns: config.BERTH_APP_INVOCATIONS_PER_INSTANCE,
+    maxRuns: config.BERTH_APP_INVOCATIONS_PER_INSTANCE,
     idleSeconds: config.BERTH_APP_IDLE_SECONDS,
   })
   const runs = new Runs({
@@ -90,7 +90,7 @@ export function newApps(options: {
     ...shared,
     npm: new Npm({ registry: config.BERTH_NPM_REGISTRY, environment: config.hostEnvironment }),
     pythonIndex: config.BERTH_PYTHON_INDEX,
-    mostBuiltBytes: config.BERTH_APP_DISK_MB * MB,
+    maxBuiltBytes: config.BERTH_APP_DISK_MB * MB,
     onRunning: (record) => {
       appInstances
         .warm(record)
@@ -142,7 +142,7 @@ export function newApps(options: {
     ...services,
     box,
     blobs,
-    mostSourceBytes: config.BERTH_APP_SOURCE_MB * MB,
+    maxSourceBytes: config.BERTH_APP_SOURCE_MB * MB,
     stops,
   })
 

@@ -3,7 +3,7 @@ import type { NewAuditRecord } from '../tenancy/audit/types.ts'
 import { redact } from '../platform/log/logging.ts'
 import type { RequestContext } from './request-context.ts'
 
-const LONGEST_TEXT = 512
+const MAX_TEXT_LENGTH = 512
 
 export function auditRecord(
   request: FastifyRequest,
@@ -36,7 +36,7 @@ function pathOf(url: string): string {
   return end === -1 ? url : url.slice(0, end)
 }
 
-const MOST_REMEMBERED = 100
+const MAX_REMEMBERED = 100
 const remembered = new Map<string, string>()
 
 /** Hosts and clients are few, and come with every request. */
@@ -44,12 +44,12 @@ function recurring(text: string): string {
   let answer = remembered.get(text)
   if (answer !== undefined) return answer
   answer = storable(text)
-  if (remembered.size >= MOST_REMEMBERED) remembered.clear()
-  if (text.length <= LONGEST_TEXT) remembered.set(text, answer)
+  if (remembered.size >= MAX_REMEMBERED) remembered.clear()
+  if (text.length <= MAX_TEXT_LENGTH) remembered.set(text, answer)
   return answer
 }
 
 /** Bounded, free of keys and tokens, and without what PostgreSQL cannot store. */
 function storable(text: string): string {
-  return redact(text).replaceAll('\0', '').slice(0, LONGEST_TEXT)
+  return redact(text).replaceAll('\0', '').slice(0, MAX_TEXT_LENGTH)
 }

@@ -7,10 +7,10 @@ import { AppError } from '../platform/errors/app-error.ts'
 
 const RETRY_AFTER_SECONDS = '1'
 /** Messages of the framework may repeat what they complain of. */
-const LONGEST_QUOTE = 200
+const MAX_QUOTE_LENGTH = 200
 /** Of a body that is refused for its size; a sender of more is cut off in the middle. */
-const MOST_DROPPED_BYTES = 64 * 1024 * 1024
-const MOST_DROPPING_MS = 5_000
+const MAX_DROPPED_BYTES = 64 * 1024 * 1024
+const MAX_DROPPING_MS = 5_000
 
 const frameworkCodes: Record<string, ErrorCode> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
@@ -40,7 +40,7 @@ function fromFramework(error: FastifyError): AppError | undefined {
   if (code) return new AppError(code, error.message)
   const isClientFault = typeof error.statusCode === 'number' && error.statusCode < 500
   return isClientFault
-    ? new AppError('bad_request', `Cannot read the request: ${error.message.slice(0, LONGEST_QUOTE)}`)
+    ? new AppError('bad_request', `Cannot read the request: ${error.message.slice(0, MAX_QUOTE_LENGTH)}`)
     : undefined
 }
 
@@ -84,10 +84,10 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
 
 /** A connection that is closed under a sender is reset, and the answer is lost with it. */
 function dropTheRest({ raw, headers }: FastifyRequest, reply: FastifyReply): void {
-  const isShort = Number(headers['content-length']) <= MOST_DROPPED_BYTES
+  const isShort = Number(headers['content-length']) <= MAX_DROPPED_BYTES
   if (!isShort || raw.complete) return
   // Of the framework; Node reads on to the end of the body where the connection stays.
   reply.removeHeader('connection')
-  const timer = setTimeout(() => raw.socket.destroy(), MOST_DROPPING_MS)
+  const timer = setTimeout(() => raw.socket.destroy(), MAX_DROPPING_MS)
   raw.once('close', () => clearTimeout(timer))
 }

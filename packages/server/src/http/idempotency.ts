@@ -9,7 +9,7 @@ import type { SealedBox } from '../platform/secrets/sealed-box.ts'
 import type { Principal } from './principal.ts'
 
 const KEPT_HOURS = 24
-const LARGEST_ANSWER = 64 * 1024
+const MAX_ANSWER_BYTES = 64 * 1024
 
 export interface IdempotentRequest {
   readonly scope: string
@@ -94,7 +94,7 @@ export class IdempotentAnswers {
       .updateTable('idempotency_keys')
       .set({
         status,
-        response: text.length > LARGEST_ANSWER ? null : this.#box.seal(text, contextOf(request)),
+        response: text.length > MAX_ANSWER_BYTES ? null : this.#box.seal(text, contextOf(request)),
       })
       .where('scope', '=', request.scope)
       .where('key', '=', request.key)

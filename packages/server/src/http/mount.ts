@@ -95,7 +95,7 @@ function toFastifyRoute(route: Route, { path, guard }: Place, options: MountOpti
       ...(response && operation.kind === 'json' && { response: responsesOf(operation) }),
     },
     onRequest: beginning(url, guard),
-    ...(operation.mostBodyBytes !== undefined && { bodyLimit: operation.mostBodyBytes }),
+    ...(operation.maxBodyBytes !== undefined && { bodyLimit: operation.maxBodyBytes }),
     ...(operation.bodyStream && { bodyLimit: Number.MAX_SAFE_INTEGER, config: { isBodyStream: true } }),
     ...(operation.bodyOptional && {
       preValidation: (request, _reply, done) => {

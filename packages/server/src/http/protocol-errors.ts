@@ -10,7 +10,7 @@ const codes: Record<string, ErrorCode> = {
 }
 
 /** Who goes on sending after its answer gets the time to read it, but not for any amount. */
-const MOST_READ_AFTER = 16 * 1024 * 1024
+const MAX_READ_AFTER = 16 * 1024 * 1024
 
 /** How much had been read of each connection when it was answered. */
 const answered = new WeakMap<Socket, number>()
@@ -19,7 +19,7 @@ export function answerProtocolError(error: Error & { code?: string }, socket: So
   const readBefore = answered.get(socket)
   if (readBefore !== undefined) {
     // What comes after an answer is no request either, which Node tells for every piece of it.
-    if (error.code === 'ECONNRESET' || socket.bytesRead - readBefore > MOST_READ_AFTER) socket.destroy()
+    if (error.code === 'ECONNRESET' || socket.bytesRead - readBefore > MAX_READ_AFTER) socket.destroy()
     return
   }
   if (error.code === 'ECONNRESET' || !socket.writable) {

@@ -18,7 +18,7 @@ import { SlowBodies } from './slow-bodies.ts'
 import { compileValidator, refusalOf } from './validation.ts'
 
 const BODY_LIMIT = 1024 * 1024
-const MOST_NESTING = 200
+const MAX_NESTING = 200
 // Slow senders are looked for this often, so that one is gone soon after its time is up.
 const LISTENER = {
   headersTimeout: 15_000,
@@ -173,14 +173,14 @@ function oneHost(rawHeaders: string[]): string | undefined {
 
 /** Only JSON is taken, and an empty body counts as none: clients send its content type anyway. */
 const tooDeep = () =>
-  new AppError('bad_request', `Cannot read the request: it is nested deeper than ${MOST_NESTING} levels`)
+  new AppError('bad_request', `Cannot read the request: it is nested deeper than ${MAX_NESTING} levels`)
 
 function acceptJson(server: FastifyInstance): void {
   const parse = server.getDefaultJsonParser('error', 'error')
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     if (body.length === 0) return done(null, undefined)
-    if (isNestedDeeper(body as string, MOST_NESTING)) return done(tooDeep())
+    if (isNestedDeeper(body as string, MAX_NESTING)) return done(tooDeep())
     void parse(request, body as string, done)
   })
 }

@@ -82,7 +82,7 @@ export async function newLogins(options: LoginsModuleOptions): Promise<LoginsMod
   })
   const checks = new HealthChecks({
     ...shared,
-    mostAtOnce: config.BERTH_LOGIN_CHECKS_AT_ONCE,
+    maxAtOnce: config.BERTH_LOGIN_CHECKS_AT_ONCE,
     isAble: () => instances.shortcomings.length === 0,
   })
   const connections = new ConnectionService({
@@ -93,7 +93,7 @@ export async function newLogins(options: LoginsModuleOptions): Promise<LoginsMod
     tokens,
     credentials,
     limits,
-    leastInterval: config.BERTH_HEALTH_CHECK_MIN_SECONDS,
+    minInterval: config.BERTH_HEALTH_CHECK_MIN_SECONDS,
     shortcomings: instances.shortcomings,
     defaultProject: findDefaultProject,
   })

@@ -28,7 +28,7 @@ export function attachClients(options: {
 }): Clients {
   const { server, sessions, tokens } = options
   const { config, log } = options.platform
-  const viewers = new Viewers({ mostPerSession: config.BERTH_MAX_VIEWERS })
+  const viewers = new Viewers({ maxPerSession: config.BERTH_MAX_VIEWERS })
   const admission = {
     tokens,
     checkHost: newHostCheck(config),
@@ -49,7 +49,7 @@ export function attachClients(options: {
     find: (id, tenure) => sessions.findAt(id, tenure),
     viewers,
     originOf: (request) => originOf(config, request),
-    mostUploadBytes: config.BERTH_MAX_FILE_MB * MB,
+    maxUploadBytes: config.BERTH_MAX_FILE_MB * MB,
   })
   // Not operations of the contract: clients of CDP and BiDi ask for these paths by themselves.
   const paths = ['/browser/cdp', '/browser/webdriver/session'].flatMap((path) => [path, `${path}/*`])

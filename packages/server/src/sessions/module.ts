@@ -98,7 +98,7 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
     db,
     pool,
     box,
-    mostBytes: config.BERTH_TELEMETRY_SESSION_MB * MB,
+    maxBytes: config.BERTH_TELEMETRY_SESSION_MB * MB,
     version: options.version,
     log,
   })
@@ -110,11 +110,11 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
     journals: await Journals.open(join(config.BERTH_DATA_DIR, 'recordings')),
     serverId,
     leaseSeconds,
-    mostBytes: config.BERTH_REPLAY_MAX_MB * MB,
+    maxBytes: config.BERTH_REPLAY_MAX_MB * MB,
     findHere: (id) => live.find(id),
     log,
   })
-  const vault = new Vault({ box, blobs, mostBytes: config.BERTH_PROFILE_MAX_MB * MB })
+  const vault = new Vault({ box, blobs, maxBytes: config.BERTH_PROFILE_MAX_MB * MB })
   const versions = { vault, kept: config.BERTH_PROFILE_VERSIONS, onChange: refreshPoolsOf }
   const saver = new ProfileSaver({
     db,
@@ -193,7 +193,7 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
     endRecordings: (id) => recorder.endRunning(id, 'stopped'),
   })
   const find = (call: Call<unknown>, id: string) => browsers.session(callerOf(call), id)
-  const controls = new Controls({ find, mostBodyBytes: config.BERTH_MAX_FILE_MB * MB })
+  const controls = new Controls({ find, maxBodyBytes: config.BERTH_MAX_FILE_MB * MB })
   const access = new SessionAccess({
     tokens,
     projectOf: (id, tenure) => browsers.projectOf(id, tenure),

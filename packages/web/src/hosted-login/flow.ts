@@ -26,7 +26,7 @@ export class NotLetIn extends Error {}
 export class NotAccepted extends Error {}
 
 const FIRST_PAUSE_MS = 1_000
-const LONGEST_PAUSE_MS = 15_000
+const MAX_PAUSE_MS = 15_000
 
 export class Flow {
   readonly #base: string
@@ -76,7 +76,7 @@ export class Flow {
         if (error instanceof NotLetIn) throw error
       }
       await new Promise((resolve) => setTimeout(resolve, pauseMs))
-      pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)
+      pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2)
     }
   }
 

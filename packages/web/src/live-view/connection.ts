@@ -3,7 +3,7 @@ import RFB from '@novnc/novnc'
 import { explainClosing, explainProblem, type Explanation, type Notice } from './notice.ts'
 
 const FIRST_WAIT_MS = 400
-const LONGEST_WAIT_MS = 10_000
+const WAIT_TIMEOUT_MS = 10_000
 const GROWTH = 1.7
 /** A connection that lasted so long was a good one. */
 const GOOD_MS = 5_000
@@ -84,7 +84,7 @@ export class Connection {
     const title = this.#hasShown ? 'Reconnecting' : 'Connecting'
     this.#options.notice.waiting({ title, text: '' })
     const waitMs = this.#waitMs * (0.75 + Math.random() / 2)
-    this.#waitMs = Math.min(this.#waitMs * GROWTH, LONGEST_WAIT_MS)
+    this.#waitMs = Math.min(this.#waitMs * GROWTH, WAIT_TIMEOUT_MS)
     this.#timer = setTimeout(() => void this.#ask(), waitMs)
   }
 

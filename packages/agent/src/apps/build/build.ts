@@ -1,8 +1,13 @@
 // From source to an app that says what it has.
 import { stat } from 'node:fs/promises'
 import { join, resolve, sep } from 'node:path'
-import { LONGEST_REASON, type AppRegistry, type BuildLine, type BuildOrder } from '@berth/contracts/app-link'
-import { LONGEST_NAME } from '@berth/contracts/apps'
+import {
+  MAX_REASON_LENGTH,
+  type AppRegistry,
+  type BuildLine,
+  type BuildOrder,
+} from '@berth/contracts/app-link'
+import { MAX_NAME_LENGTH } from '@berth/contracts/apps'
 import type { Settings } from '../../settings.ts'
 import { baseEnvironment } from '../environment.ts'
 import { isJavaScript, isPython, isTypeScript, placesIn, type Places } from '../places.ts'
@@ -35,7 +40,7 @@ export async function* build(
     yield { built: { runtime, registry } }
   } catch (error) {
     if (!(error instanceof BuildFailed)) throw error
-    yield { failed: error.message.slice(0, LONGEST_REASON) }
+    yield { failed: error.message.slice(0, MAX_REASON_LENGTH) }
   }
 }
 
@@ -93,7 +98,7 @@ async function* discover(
   const strange = names.find((name) => typeof name !== 'string' || !NAME.test(name))
   if (strange !== undefined) {
     throw new BuildFailed(
-      `Cannot use the name ${JSON.stringify(strange).slice(0, 300)}: apps and actions have up to ${LONGEST_NAME} printable characters`,
+      `Cannot use the name ${JSON.stringify(strange).slice(0, 300)}: apps and actions have up to ${MAX_NAME_LENGTH} printable characters`,
     )
   }
   return registry

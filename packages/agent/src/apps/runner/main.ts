@@ -5,7 +5,7 @@ import { Socket } from 'node:net'
 import { basename, dirname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { FrameSplitter, toFrame } from '@berth/codecs/frames'
-import { CHANNEL, FRAME, MOST_FRAME_BYTES, type Invocation } from '../conversation.ts'
+import { CHANNEL, FRAME, MAX_FRAME_BYTES, type Invocation } from '../conversation.ts'
 
 type Handler = (context: object, payload: unknown) => unknown
 
@@ -16,7 +16,7 @@ interface Registry {
 }
 
 const FRAMEWORK = /\/core\/app-framework\.[cm]?js$/
-const LONGEST_FAILURE = 16_000
+const MAX_FAILURE_LENGTH = 16_000
 
 const entry = process.argv[2]!
 const channel = new Socket({ fd: CHANNEL, readable: true, writable: true })
@@ -47,7 +47,7 @@ process.on('unhandledRejection', (error) => fail(error))
 
 const invoked = Promise.withResolvers<Invocation>()
 const given = Promise.withResolvers<string>()
-const frames = new FrameSplitter({ maxBytes: MOST_FRAME_BYTES })
+const frames = new FrameSplitter({ maxBytes: MAX_FRAME_BYTES })
 channel.on('data', (chunk: Buffer) => {
   for (const { kind, payload } of frames.split(chunk)) {
     if (kind === FRAME.invoke) invoked.resolve(JSON.parse(payload.toString()) as Invocation)
@@ -96,8 +96,8 @@ async function loadedRegistries(): Promise<Registry[]> {
 
 function say(kind: number, text: string, done?: () => void): void {
   const bytes = Buffer.from(text)
-  if (bytes.length > MOST_FRAME_BYTES) {
-    return fail(new Error(`The result has ${bytes.length} bytes, and at most ${MOST_FRAME_BYTES} are taken`))
+  if (bytes.length > MAX_FRAME_BYTES) {
+    return fail(new Error(`The result has ${bytes.length} bytes, and at most ${MAX_FRAME_BYTES} are taken`))
   }
   channel.write(toFrame(kind, bytes), () => done?.())
 }
@@ -106,7 +106,7 @@ function fail(error: unknown): void {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
   process.stderr.write(`${text}\n`)
   const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
-  channel.write(toFrame(FRAME.failure, Buffer.from(message.slice(0, LONGEST_FAILURE))), () => leave(1))
+  channel.write(toFrame(FRAME.failure, Buffer.from(message.slice(0, MAX_FAILURE_LENGTH))), () => leave(1))
 }
 
 /** When all that was printed is out. */

@@ -10,7 +10,7 @@ import sys
 import traceback
 
 READY, INVOKE, PAYLOAD, RESULT, FAILURE = 1, 2, 3, 4, 5
-MOST_FRAME_BYTES = 5_000_000
+MAX_FRAME_BYTES = 5_000_000
 
 entry, root = sys.argv[1], sys.argv[2]
 channel = socket.socket(fileno=3)
@@ -18,8 +18,8 @@ channel = socket.socket(fileno=3)
 
 def say(kind, text):
     data = text.encode("utf-8", "replace")
-    if len(data) > MOST_FRAME_BYTES:
-        raise ValueError(f"The result has {len(data)} bytes, and at most {MOST_FRAME_BYTES} are taken")
+    if len(data) > MAX_FRAME_BYTES:
+        raise ValueError(f"The result has {len(data)} bytes, and at most {MAX_FRAME_BYTES} are taken")
     channel.sendall(struct.pack(">BI", kind, len(data)) + data)
 
 

@@ -8,7 +8,7 @@ import type { Device } from './device.ts'
 import { XDevice } from './x/device.ts'
 
 /** Calls that wait for their turn; each that takes its time holds up the others. */
-const MOST_WAITING = 64
+const MAX_WAITING = 64
 
 const computers = new WeakMap<Chromium, Computer>()
 
@@ -32,10 +32,10 @@ export class Computer {
 
   /** Does some work when all that came before is done. */
   async inTurn<T>(signal: AbortSignal, work: (device: Device) => Promise<T>): Promise<T> {
-    if (this.#waiting >= MOST_WAITING) {
+    if (this.#waiting >= MAX_WAITING) {
       throw new ControlError(
         'too_many_requests',
-        `Cannot do this: ${MOST_WAITING} calls wait for their turn already`,
+        `Cannot do this: ${MAX_WAITING} calls wait for their turn already`,
       )
     }
     const { promise, resolve } = Promise.withResolvers<void>()

@@ -8,12 +8,12 @@ import type { Requests } from './requests.ts'
 
 const DEFAULT_MS = 30_000
 /** Of a request: it travels to Chromium in one message. */
-const MOST_SENT_BYTES = 16 * 1024 * 1024
+const MAX_SENT_BYTES = 16 * 1024 * 1024
 /** Of an answer that is given back as a whole, also when all of it must be escaped. */
-const MOST_GIVEN_BYTES = 16 * 1024 * 1024
-const MOST_GIVEN_TEXT = 30 * 1024 * 1024
+const MAX_GIVEN_BYTES = 16 * 1024 * 1024
+const MAX_GIVEN_TEXT = 30 * 1024 * 1024
 /** The server reads the head of our answer up to a bound; their names are longer there. */
-const MOST_HEADER_BYTES = 64 * 1024
+const MAX_HEADER_BYTES = 64 * 1024
 
 interface CurlBody {
   readonly url: string
@@ -64,7 +64,7 @@ async function curl(requests: Requests, { body: given, signal }: ControlCall): P
     )
     const bytes = await readAll(answer.body)
     const text = bytes.toString(response_encoding ?? 'utf8')
-    if (JSON.stringify(text).length > MOST_GIVEN_TEXT) throw tooLong()
+    if (JSON.stringify(text).length > MAX_GIVEN_TEXT) throw tooLong()
     return {
       status: answer.status,
       headers: byName(headersOfBody(answer.headers)),
@@ -85,7 +85,7 @@ async function curlRaw(requests: Requests, { query, request, signal }: ControlCa
   )
   const length = bodyLength(answer.headers)
   const headers = passable(headersOfBody(answer.headers))
-  if (sizeOf(headers) > MOST_HEADER_BYTES) {
+  if (sizeOf(headers) > MAX_HEADER_BYTES) {
     throw requestFailed('its headers are too long', 'ERR_RESPONSE_HEADERS_TOO_BIG')
   }
   return {
@@ -112,8 +112,8 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   let length = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {
     length += chunk.length
-    if (length > MOST_SENT_BYTES) {
-      const most = `${MOST_SENT_BYTES / 1024 / 1024} MiB`
+    if (length > MAX_SENT_BYTES) {
+      const most = `${MAX_SENT_BYTES / 1024 / 1024} MiB`
       throw new ControlError('payload_too_large', `Cannot send this: the body is larger than ${most}`)
     }
     chunks.push(chunk)
@@ -126,13 +126,13 @@ async function readAll(body: AsyncIterable<Buffer>): Promise<Buffer> {
   let length = 0
   for await (const chunk of body) {
     length += chunk.length
-    if (length > MOST_GIVEN_BYTES) throw tooLong()
+    if (length > MAX_GIVEN_BYTES) throw tooLong()
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
 }
 
 function tooLong(): ControlError {
-  const most = `${MOST_GIVEN_BYTES / 1024 / 1024} MiB`
+  const most = `${MAX_GIVEN_BYTES / 1024 / 1024} MiB`
   return requestFailed(`it is larger than ${most}; curl/raw passes on answers of any size`)
 }

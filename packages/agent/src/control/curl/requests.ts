@@ -9,8 +9,8 @@ import { requestFailed } from './failure.ts'
 import { Targets, type Target } from './targets.ts'
 
 /** Each has a renderer while it lasts. */
-const MOST_AT_ONCE = 4
-const MOST_WAITING = 64
+const MAX_AT_ONCE = 4
+const MAX_WAITING = 64
 const CHROMIUM_MS = 15_000
 const IDLE_MS = 30_000
 
@@ -39,7 +39,7 @@ interface Seat {
 
 export class Requests {
   readonly #parts: RequestsParts
-  readonly #turns = new Turnstile(MOST_AT_ONCE)
+  readonly #turns = new Turnstile(MAX_AT_ONCE)
   #waiting = 0
   #inUse = 0
   #targets: Promise<Targets> | undefined
@@ -67,10 +67,10 @@ export class Requests {
   }
 
   async #sit(signal: AbortSignal): Promise<Seat> {
-    if (this.#waiting >= MOST_WAITING) {
+    if (this.#waiting >= MAX_WAITING) {
       throw new ControlError(
         'too_many_requests',
-        `Cannot send this: ${MOST_WAITING} others wait for their turn`,
+        `Cannot send this: ${MAX_WAITING} others wait for their turn`,
       )
     }
     this.#waiting++

@@ -1,6 +1,6 @@
 // Several extensions in one form. The published client names them extensions[0][name] and extensions[0][zip_file],
 // older ones extensions[][name] and extensions[][zip_file] in pairs; parts come in any order.
-import { EXTENSION_NAME, MOST_EXTENSION_BYTES, MOST_EXTENSIONS } from '@berth/contracts/extension-limits'
+import { EXTENSION_NAME, MAX_EXTENSION_BYTES, MAX_EXTENSIONS } from '@berth/contracts/extension-limits'
 import { malformed, partsOf, readText } from '@berth/codecs/form'
 import { ControlError, type ControlCall } from '../operation.ts'
 import { StagedFile } from '../files/staged-file.ts'
@@ -37,7 +37,7 @@ export async function readExtensionsForm({ request, spool }: ControlCall): Promi
     const key = index === '' ? `[]${counts[field]++}` : (index ?? 'only')
     const one = given.get(key) ?? {}
     given.set(key, one)
-    if (given.size > MOST_EXTENSIONS) throw malformed(`it has more than ${MOST_EXTENSIONS} extensions`)
+    if (given.size > MAX_EXTENSIONS) throw malformed(`it has more than ${MAX_EXTENSIONS} extensions`)
     if (field === 'name' && one.name === undefined) one.name = checkedName(await readText(part))
     else if (field === 'zip_file' && !one.archive) {
       one.archive = staged.use(StagedFile.create(spool, { for: part.name }))
@@ -65,8 +65,8 @@ async function* bounded(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
   let bytes = 0
   for await (const chunk of content) {
     bytes += chunk.length
-    if (bytes > MOST_EXTENSION_BYTES) {
-      const most = `${MOST_EXTENSION_BYTES / 1024 / 1024} MiB`
+    if (bytes > MAX_EXTENSION_BYTES) {
+      const most = `${MAX_EXTENSION_BYTES / 1024 / 1024} MiB`
       throw new ControlError('payload_too_large', `Cannot take an extension of more than ${most}`)
     }
     yield chunk

@@ -2,10 +2,10 @@
 // session. Here they are all looked at alike.
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { MOST_UNPACKED_BYTES } from '@berth/contracts/extension-limits'
+import { MAX_UNPACKED_BYTES } from '@berth/contracts/extension-limits'
 import {
   MANIFEST,
-  MOST_MANIFEST_BYTES,
+  MAX_MANIFEST_BYTES,
   needsPolicyInstall,
   readManifest,
   rootOf,
@@ -40,9 +40,9 @@ export async function unpackExtension(
     if (root === undefined || !manifest) {
       throw refused(`its archive has no ${MANIFEST}, neither at its top nor in its one directory`)
     }
-    if (manifest.bytes > MOST_MANIFEST_BYTES) throw refused('its manifest is too large')
-    if (entries.reduce((sum, { bytes }) => sum + bytes, 0) > MOST_UNPACKED_BYTES) {
-      throw refused(`it would be larger than ${MOST_UNPACKED_BYTES / 1024 / 1024} MiB when unpacked`)
+    if (manifest.bytes > MAX_MANIFEST_BYTES) throw refused('its manifest is too large')
+    if (entries.reduce((sum, { bytes }) => sum + bytes, 0) > MAX_UNPACKED_BYTES) {
+      throw refused(`it would be larger than ${MAX_UNPACKED_BYTES / 1024 / 1024} MiB when unpacked`)
     }
     await mkdir(into, { mode: 0o755 })
     await unpack({

@@ -6,9 +6,9 @@ import { ControlError } from '../operation.ts'
 import { bytesOf, toBytePath, toText } from './byte-paths.ts'
 import { refuse } from './refusal.ts'
 
-const MOST_ENTRIES = 100_000
+const MAX_ENTRIES = 100_000
 /** Of the answer, below what the server reads of one. */
-const MOST_BYTES = 16 * 1024 * 1024
+const MAX_BYTES = 16 * 1024 * 1024
 /** Of an entry besides its name and path. */
 const ENTRY_BYTES = 130
 
@@ -48,7 +48,7 @@ export async function list(path: string): Promise<FileInfo[]> {
     if (!stats) continue
     const file = describe(join(path, toText(name)), stats)
     bytes += ENTRY_BYTES + file.name.length + file.path.length
-    if (files.push(file) > MOST_ENTRIES || bytes > MOST_BYTES) throw tooMany(path)
+    if (files.push(file) > MAX_ENTRIES || bytes > MAX_BYTES) throw tooMany(path)
   }
   return files.toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
@@ -56,7 +56,7 @@ export async function list(path: string): Promise<FileInfo[]> {
 function tooMany(path: string): ControlError {
   return new ControlError(
     'bad_request',
-    `Cannot list "${path}": it has too many entries (at most ${MOST_ENTRIES}); list it with a process instead`,
+    `Cannot list "${path}": it has too many entries (at most ${MAX_ENTRIES}); list it with a process instead`,
   )
 }
 

@@ -6,7 +6,7 @@ import { refuse } from './refusal.ts'
 import { countEntries, pack } from './zip/pack.ts'
 
 /** So many that the archive's own directory is some tens of megabytes at most. */
-const MOST_ENTRIES = 200_000
+const MAX_ENTRIES = 200_000
 
 export async function downloadZip(text: string, signal: AbortSignal): Promise<{ bytes: Readable }> {
   const path = cleanPath(text)
@@ -15,9 +15,9 @@ export async function downloadZip(text: string, signal: AbortSignal): Promise<{ 
     throw new ControlError('bad_request', `Cannot pack "${path}": it is not a directory; use read_file`)
   }
   const root = await realpath(path)
-  const count = await countEntries(root, MOST_ENTRIES).catch(refuse(path))
-  if (count > MOST_ENTRIES) {
-    throw new ControlError('bad_request', `Cannot pack "${path}": it has more than ${MOST_ENTRIES} entries`)
+  const count = await countEntries(root, MAX_ENTRIES).catch(refuse(path))
+  if (count > MAX_ENTRIES) {
+    throw new ControlError('bad_request', `Cannot pack "${path}": it has more than ${MAX_ENTRIES} entries`)
   }
   return { bytes: Readable.from(pack(root, signal), { objectMode: false }) }
 }

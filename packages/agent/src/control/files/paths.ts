@@ -5,11 +5,11 @@ import { dirname, resolve } from 'node:path'
 import { ControlError } from '../operation.ts'
 import { isMissing, refuse } from './refusal.ts'
 
-const LONGEST_PATH = 4096
+const MAX_PATH_LENGTH = 4096
 
 /** Without `..` and the like; what links stand in it is for the file system to follow. */
 export function cleanPath(path: string): string {
-  if (!path.startsWith('/') || path.includes('\0') || path.length > LONGEST_PATH) {
+  if (!path.startsWith('/') || path.includes('\0') || path.length > MAX_PATH_LENGTH) {
     const shown = path.slice(0, 200).replaceAll('\0', '\\0')
     throw new ControlError(
       'bad_request',

@@ -8,7 +8,7 @@ import { refuse } from './refusal.ts'
 const SAFELY = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY
 const READ_BYTES = 256 * 1024
 /** Of a file that does not know its own size, such as those in /proc. */
-const MOST_UNSIZED_BYTES = 64 * 1024 * 1024
+const MAX_UNSIZED_BYTES = 64 * 1024 * 1024
 
 export interface OpenFile {
   readonly handle: FileHandle
@@ -43,7 +43,7 @@ export function refuseKind(path: string, stats?: Stats): never {
 /** As long as it is now: what is added meanwhile is for the next one. */
 export async function readWhole(path: string): Promise<{ bytes: Readable; length?: number }> {
   const { handle, stats } = await openRegular(path)
-  const most = stats.size || MOST_UNSIZED_BYTES
+  const most = stats.size || MAX_UNSIZED_BYTES
   const bytes = handle.createReadStream({ end: most - 1, highWaterMark: READ_BYTES })
   return stats.size > 0 ? { bytes, length: stats.size } : { bytes }
 }

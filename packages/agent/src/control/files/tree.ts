@@ -19,7 +19,7 @@ import { openRegular, refuseKind } from './regular-file.ts'
 
 const AT_ONCE = 256
 /** How often a directory is gone through that something else goes on filling. */
-const MOST_ROUNDS = 10
+const MAX_ROUNDS = 10
 
 export interface Entry {
   readonly name: string
@@ -51,7 +51,7 @@ export async function removeTree(bytePath: string, signal?: AbortSignal): Promis
       return
     } catch (error) {
       if (isMissing(error)) return
-      if ((error as NodeJS.ErrnoException).code !== 'ENOTEMPTY' || round === MOST_ROUNDS) throw error
+      if ((error as NodeJS.ErrnoException).code !== 'ENOTEMPTY' || round === MAX_ROUNDS) throw error
     }
   }
 }

@@ -1,5 +1,5 @@
 // Lines out of bytes that come in pieces. One that is too long is cut, and says so.
-import { LONGEST_LOG_LINE } from '@berth/contracts/logs'
+import { MAX_LOG_LINE_LENGTH } from '@berth/contracts/logs'
 
 const NEWLINE = 0x0a
 const RETURN = 0x0d
@@ -28,7 +28,7 @@ export class LineCutter {
   }
 
   #keep(part: Buffer): void {
-    const kept = part.subarray(0, LONGEST_LOG_LINE - this.#length)
+    const kept = part.subarray(0, MAX_LOG_LINE_LENGTH - this.#length)
     // A copy: a short line must not keep the large block it was read in.
     if (kept.length > 0) this.#pieces.push(Buffer.from(kept))
     this.#length += kept.length

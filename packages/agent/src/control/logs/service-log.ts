@@ -2,7 +2,7 @@
 import { secrets } from '../../secrets.ts'
 import { LineCutter } from './line-cutter.ts'
 
-const MOST_BYTES = 256 * 1024
+const MAX_BYTES = 256 * 1024
 
 export interface LogLine {
   readonly at: Date
@@ -31,7 +31,7 @@ export class ServiceLog {
     const message = secrets.redact(line)
     this.#lines.push({ at: new Date(), message })
     this.#bytes += message.length
-    while (this.#bytes > MOST_BYTES) {
+    while (this.#bytes > MAX_BYTES) {
       this.#bytes -= this.#lines.shift()!.message.length
       this.#firstNumber++
     }

@@ -25,7 +25,7 @@ export interface Failure {
   readonly stack: string
 }
 
-export const MOST_OUTPUT_BYTES = 1024 * 1024
-export const MOST_RESULT_BYTES = 8 * 1024 * 1024
+export const MAX_OUTPUT_BYTES = 1024 * 1024
+export const MAX_RESULT_BYTES = 8 * 1024 * 1024
 /** A result, or the text of a task, which JSON makes longer. */
-export const MOST_FRAME_BYTES = MOST_RESULT_BYTES
+export const MAX_FRAME_BYTES = MAX_RESULT_BYTES

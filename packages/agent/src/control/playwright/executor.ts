@@ -6,13 +6,13 @@ import type { Settings } from '../../settings.ts'
 import { ControlError } from '../operation.ts'
 import { RunnerEnded, RunnerProcess, type Outcome } from './runner-process.ts'
 
-const MOST_WAITING = 32
+const MAX_WAITING = 32
 const CHROMIUM_MS = 15_000
 /** For a runner to start, connect and find its page; the time of the code counts from then on. */
 const BEGIN_MS = 30_000
 // Ticks are counted: no clock stands still while frozen.
 const IDLE_TICK_MS = 30_000
-const MOST_IDLE_TICKS = 10
+const MAX_IDLE_TICKS = 10
 
 export interface ExecutorParts {
   readonly settings: Settings
@@ -46,10 +46,10 @@ export class Executor {
   }
 
   async execute(execution: Execution): Promise<Executed> {
-    if (this.#waiting >= MOST_WAITING) {
+    if (this.#waiting >= MAX_WAITING) {
       throw new ControlError(
         'too_many_requests',
-        `Cannot run code: ${MOST_WAITING} others wait for their turn`,
+        `Cannot run code: ${MAX_WAITING} others wait for their turn`,
       )
     }
     this.#waiting++
@@ -108,7 +108,7 @@ export class Executor {
   #rest(): void {
     let ticks = 0
     this.#idleTimer = setInterval(() => {
-      if (!this.#runner?.isOver && ++ticks < MOST_IDLE_TICKS) return
+      if (!this.#runner?.isOver && ++ticks < MAX_IDLE_TICKS) return
       clearInterval(this.#idleTimer)
       this.#runner?.kill()
       this.#runner = undefined

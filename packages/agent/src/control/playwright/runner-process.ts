@@ -3,11 +3,11 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import type { Duplex } from 'node:stream'
 import { FrameSplitter, toFrame, type Frame } from '@berth/codecs/frames'
-import { FRAME, MOST_FRAME_BYTES, MOST_OUTPUT_BYTES, type Task } from './conversation.ts'
+import { FRAME, MAX_FRAME_BYTES, MAX_OUTPUT_BYTES, type Task } from './conversation.ts'
 
 /** Of one run, with all its frames: one that keeps to its bounds stays well below. */
-const MOST_RUN_BYTES = 32 * 1024 * 1024
-const MOST_LAST_WORDS = 4_000
+const MAX_RUN_BYTES = 32 * 1024 * 1024
+const MAX_LAST_WORDS = 4_000
 const LAST_WORDS_MS = 200
 const CHANNEL = 3
 
@@ -39,7 +39,7 @@ interface Current extends Run {
 export class RunnerProcess {
   readonly #child: ChildProcess
   readonly #channel: Duplex
-  readonly #frames = new FrameSplitter({ maxBytes: MOST_FRAME_BYTES })
+  readonly #frames = new FrameSplitter({ maxBytes: MAX_FRAME_BYTES })
   readonly #ended = Promise.withResolvers<never>()
   #current: Current | undefined
   #received = 0
@@ -64,7 +64,7 @@ export class RunnerProcess {
     this.#channel.on('data', (chunk: Buffer) => this.#take(chunk))
     this.#child.stderr!.on('error', () => {})
     this.#child.stderr!.on('data', (chunk: Buffer) => {
-      this.#lastWords = (this.#lastWords + chunk.toString()).slice(-MOST_LAST_WORDS)
+      this.#lastWords = (this.#lastWords + chunk.toString()).slice(-MAX_LAST_WORDS)
     })
     this.#child.once('error', (error) => this.#end(error.message))
     this.#child.once('exit', (code, signal) => this.#onExit(signal ?? `code ${code}`))
@@ -127,7 +127,7 @@ export class RunnerProcess {
 
   #take(chunk: Buffer): void {
     this.#received += chunk.length
-    if (this.#received > MOST_RUN_BYTES) return this.kill()
+    if (this.#received > MAX_RUN_BYTES) return this.kill()
     try {
       for (const frame of this.#frames.split(chunk)) this.#handle(frame)
     } catch {
@@ -158,12 +158,12 @@ class Output {
   #length = 0
 
   add(piece: Buffer): void {
-    const room = MOST_OUTPUT_BYTES - this.#length
+    const room = MAX_OUTPUT_BYTES - this.#length
     if (room < 0) return
     this.#length += piece.length
     // Copied: it is a part of a larger one that would be kept with it.
     this.#pieces.push(Buffer.from(piece.subarray(0, room)))
-    if (this.#length > MOST_OUTPUT_BYTES) this.#pieces.push(Buffer.from('\n[cut: more than 1 MiB]\n'))
+    if (this.#length > MAX_OUTPUT_BYTES) this.#pieces.push(Buffer.from('\n[cut: more than 1 MiB]\n'))
   }
 
   get text(): string {

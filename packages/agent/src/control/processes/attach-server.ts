@@ -3,16 +3,16 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer, type RawData, type WebSocket } from 'ws'
-import { MOST_OUTPUT_FRAME_BYTES, outputFrames } from '@berth/contracts/link'
+import { MAX_OUTPUT_FRAME_BYTES, outputFrames } from '@berth/contracts/link'
 import { FrameSplitter } from '@berth/codecs/frames'
 import type { ManagedProcess } from './managed-process.ts'
 
-const MOST_MESSAGE_BYTES = 1024 * 1024
-const MOST_SIZE = 65_535
+const MAX_MESSAGE_BYTES = 1024 * 1024
+const MAX_SIZE = 65_535
 
 const webSockets = new WebSocketServer({
   noServer: true,
-  maxPayload: MOST_MESSAGE_BYTES,
+  maxPayload: MAX_MESSAGE_BYTES,
   perMessageDeflate: false,
 })
 
@@ -55,12 +55,12 @@ async function resize(process: ManagedProcess, text: Buffer): Promise<void> {
 }
 
 const isSize = (value: unknown): value is number =>
-  Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MOST_SIZE
+  Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MAX_SIZE
 
 async function send(client: WebSocket, process: ManagedProcess): Promise<void> {
   const output = process.output()
   client.once('close', () => output.destroy())
-  const splitter = new FrameSplitter({ maxBytes: MOST_OUTPUT_FRAME_BYTES })
+  const splitter = new FrameSplitter({ maxBytes: MAX_OUTPUT_FRAME_BYTES })
   try {
     for await (const chunk of output as AsyncIterable<Buffer>) {
       for (const { kind, payload } of splitter.split(chunk)) {

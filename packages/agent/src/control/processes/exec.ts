@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { MOST_EXEC_OUTPUT_BYTES } from '@berth/contracts/processes'
+import { MAX_EXEC_OUTPUT_BYTES } from '@berth/contracts/processes'
 import { ControlError } from '../operation.ts'
 import { outputEnd } from './output-end.ts'
 import type { Program } from './program.ts'
@@ -75,7 +75,7 @@ class Collected {
 
   #take(chunk: Buffer): void {
     if (this.#isClosed) return
-    const kept = chunk.subarray(0, MOST_EXEC_OUTPUT_BYTES - this.#length)
+    const kept = chunk.subarray(0, MAX_EXEC_OUTPUT_BYTES - this.#length)
     if (kept.length > 0) this.#chunks.push(kept)
     this.#length += kept.length
     this.dropped += chunk.length - kept.length

@@ -11,7 +11,7 @@ import type { Terminal, TerminalSize } from './terminal.ts'
 import { usageOf } from './usage.ts'
 
 /** What a process that does not read may have waiting for it, beyond its pipe. */
-const MOST_UNREAD_BYTES = 1024 * 1024
+const MAX_UNREAD_BYTES = 1024 * 1024
 const UNREAD_MS = 10_000
 /** Ctrl-D. */
 const END_OF_INPUT = Buffer.from([4])
@@ -131,7 +131,7 @@ export class ManagedProcess {
     const stdin = this.#stdin
     if (!stdin.writable)
       throw new ControlError('conflict', `Cannot write to process "${this.id}": its stdin is closed`)
-    if (stdin.writableLength > 0 && stdin.writableLength + data.length > MOST_UNREAD_BYTES) {
+    if (stdin.writableLength > 0 && stdin.writableLength + data.length > MAX_UNREAD_BYTES) {
       await this.#hasRead(stdin)
       this.#refuseEnded('write to')
     }

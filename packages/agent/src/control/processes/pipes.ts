@@ -8,7 +8,7 @@ import { Socket } from 'node:net'
 
 const MADE_AT_ONCE = 24
 /** What one program takes. */
-const MOST_AT_ONCE = 3
+const MAX_AT_ONCE = 3
 /** Prints the descriptors of pipes, and waits for us to have opened them. */
 const MAKE =
   'pipe($r[$_], $w[$_]) for 1..$ARGV[0]; syswrite STDOUT, join(" ", map { fileno $r[$_] } 1..$ARGV[0])."\\n"; <STDIN>'
@@ -31,7 +31,7 @@ export class Pipes {
     const count = wanted.outputs + wanted.inputs
     while (this.#ready.length < count) await this.#make()
     const taken = this.#ready.splice(0, count)
-    if (this.#ready.length < MOST_AT_ONCE) this.#make().catch(() => {})
+    if (this.#ready.length < MAX_AT_ONCE) this.#make().catch(() => {})
     try {
       return new OpenPipes(
         taken.map((descriptor, index) => (index < wanted.outputs ? openOutput : openInput)(descriptor)),

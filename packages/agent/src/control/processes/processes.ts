@@ -1,10 +1,10 @@
 // The programs that were started in the background. How one ended can be asked for a good while later.
 import {
   ENDED_KEPT_SECONDS,
-  MOST_ENDED_KEPT,
-  MOST_RUNNING,
-  MOST_SPOOL_BYTES,
-  MOST_SPOOL_BYTES_OF_ALL,
+  MAX_ENDED_KEPT,
+  MAX_RUNNING,
+  MAX_SPOOL_BYTES,
+  MAX_SPOOL_BYTES_OF_ALL,
 } from '@berth/contracts/processes'
 import { ControlError } from '../operation.ts'
 import { ManagedProcess } from './managed-process.ts'
@@ -15,8 +15,8 @@ import { signalGroup, startPiped } from './start-program.ts'
 import { Terminal, type TerminalSize } from './terminal.ts'
 
 const limits = {
-  mostBytes: MOST_SPOOL_BYTES,
-  mostBytesOfAll: MOST_SPOOL_BYTES_OF_ALL,
+  maxBytes: MAX_SPOOL_BYTES,
+  maxBytesOfAll: MAX_SPOOL_BYTES_OF_ALL,
   segmentBytes: 4 * 1024 * 1024,
 }
 
@@ -54,10 +54,10 @@ export class Processes {
 
   async spawn(program: Program, { timeoutSeconds, terminal: size }: SpawnOptions): Promise<ManagedProcess> {
     this.#forgetOld()
-    if (this.count + this.#starting >= MOST_RUNNING) {
+    if (this.count + this.#starting >= MAX_RUNNING) {
       throw new ControlError(
         'conflict',
-        `Cannot spawn "${program.name}": ${MOST_RUNNING} processes run already`,
+        `Cannot spawn "${program.name}": ${MAX_RUNNING} processes run already`,
       )
     }
     this.#starting++
@@ -103,7 +103,7 @@ export class Processes {
   #forgetOld(): void {
     const before = performance.now() - ENDED_KEPT_SECONDS * 1000
     for (const process of this.#ended.values()) {
-      if (process.endedAt! > before && this.#ended.size <= MOST_ENDED_KEPT) return
+      if (process.endedAt! > before && this.#ended.size <= MAX_ENDED_KEPT) return
       process.forget()
       this.#ended.delete(process.id)
     }

@@ -13,7 +13,7 @@ after(() => rmSync(directory, { recursive: true }))
 
 const KB = 1024
 const newSpools = () =>
-  new Spools({ directory, limits: { mostBytes: 64 * KB, mostBytesOfAll: 128 * KB, segmentBytes: 16 * KB } })
+  new Spools({ directory, limits: { maxBytes: 64 * KB, maxBytesOfAll: 128 * KB, segmentBytes: 16 * KB } })
 
 interface Read {
   readonly kind: number
@@ -118,7 +118,7 @@ test('all spools together keep to their bound, and the oldest output goes first'
 test('what finds no room is lost, and the readers are told', async () => {
   const spools = new Spools({
     directory: join(directory, 'missing'),
-    limits: { mostBytes: 64 * KB, mostBytesOfAll: 64 * KB, segmentBytes: 16 * KB },
+    limits: { maxBytes: 64 * KB, maxBytesOfAll: 64 * KB, segmentBytes: 16 * KB },
   })
   const spool = new Spool(spools)
   for (let count = 0; count < 1000; count++) spool.write(1, Buffer.alloc(100))

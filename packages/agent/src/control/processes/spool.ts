@@ -6,12 +6,12 @@
 // Files are synchronous on purpose: they are in memory (tmpfs), where a thread costs more than the copy.
 import { closeSync, constants, openSync, readSync, unlinkSync, writevSync } from 'node:fs'
 import { join } from 'node:path'
-import { MOST_OUTPUT_FRAME_BYTES } from '@berth/contracts/link'
+import { MAX_OUTPUT_FRAME_BYTES } from '@berth/contracts/link'
 import { FRAME_HEAD_BYTES, frameHead } from '@berth/codecs/frames'
 
 export interface SpoolLimits {
-  readonly mostBytes: number
-  readonly mostBytesOfAll: number
+  readonly maxBytes: number
+  readonly maxBytesOfAll: number
   /** What goes at once when it is too much. */
   readonly segmentBytes: number
 }
@@ -36,7 +36,7 @@ export interface Position {
 /** Whole frames, or how much is missing here. */
 export type Piece = { readonly frames: Buffer } | { readonly droppedBytes: number }
 
-const BLOCK_BYTES = 4 * (MOST_OUTPUT_FRAME_BYTES + FRAME_HEAD_BYTES)
+const BLOCK_BYTES = 4 * (MAX_OUTPUT_FRAME_BYTES + FRAME_HEAD_BYTES)
 
 /** The spools of all processes, and the bound that they share. */
 export class Spools {
@@ -71,7 +71,7 @@ export class Spools {
   grew(bytes: number): void {
     this.#size += bytes
     for (const segment of this.#segments) {
-      if (this.#size <= this.limits.mostBytesOfAll) return
+      if (this.#size <= this.limits.maxBytesOfAll) return
       segment.spool.drop(segment)
     }
   }
@@ -106,8 +106,8 @@ export class Spool {
 
   /** What finds no room on the disk is lost, and readers are told so. */
   write(kind: number, chunk: Buffer): void {
-    for (let at = 0; at < chunk.length; at += MOST_OUTPUT_FRAME_BYTES) {
-      const payload = chunk.subarray(at, at + MOST_OUTPUT_FRAME_BYTES)
+    for (let at = 0; at < chunk.length; at += MAX_OUTPUT_FRAME_BYTES) {
+      const payload = chunk.subarray(at, at + MAX_OUTPUT_FRAME_BYTES)
       const isKept = this.#append(kind, payload)
       this.#written += payload.length
       this.#isBroken = !isKept
@@ -168,7 +168,7 @@ export class Spool {
       segment.size += length
       this.#size += length
       this.#spools.grew(length)
-      while (this.#size > this.#spools.limits.mostBytes) this.drop(this.#segments[0]!)
+      while (this.#size > this.#spools.limits.maxBytes) this.drop(this.#segments[0]!)
       return true
     } catch {
       // No room on the disk or no descriptor, which the tenant has used up.

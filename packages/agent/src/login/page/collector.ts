@@ -21,11 +21,11 @@ import {
 } from './nodes.ts'
 import { Selectors } from './selectors.ts'
 import type { Collected, Tools } from './tools.ts'
-import { LEAST_PIXELS, walk, type Place, type Visit } from './walk.ts'
+import { MIN_PIXELS, walk, type Place, type Visit } from './walk.ts'
 
-const MOST_FOUND = 3_000
-const MOST_SCRIPTS = 300
-const LONGEST_LINE = 2_000
+const MAX_FOUND = 3_000
+const MAX_SCRIPTS = 300
+const MAX_LINE_LENGTH = 2_000
 
 export function collect(tools: Tools): Collected {
   const tree = new DrawnTree(tools.shadowRootOf)
@@ -59,7 +59,7 @@ class Scene {
     this.#note(visit)
     const asField = isField(element, name)
     const asControl = asField ? undefined : clickabilityOf(visit)
-    if ((!asField && (!asControl || above.isInControl)) || this.#found.length >= MOST_FOUND) return false
+    if ((!asField && (!asControl || above.isInControl)) || this.#found.length >= MAX_FOUND) return false
     const isBox = element instanceof HTMLInputElement && /^(radio|checkbox)$/.test(element.type)
     const label = isBox && !isShown ? labelsOf(element).find((each) => isLabelShown(each)) : undefined
     if (!isShown && !label && (!asField || isBox)) return false
@@ -86,7 +86,7 @@ class Scene {
   }
 
   text(data: string, { isInControl, isBlock }: Place): void {
-    if (this.#line.length < LONGEST_LINE) this.#line += data.slice(0, LONGEST_LINE)
+    if (this.#line.length < MAX_LINE_LENGTH) this.#line += data.slice(0, MAX_LINE_LENGTH)
     const text = isInControl ? '' : one(data, this.#tools.bounds.short)
     if (!text) return
     this.#near = isBlock
@@ -97,7 +97,7 @@ class Scene {
   }
 
   endLine(): void {
-    const text = one(this.#line, LONGEST_LINE)
+    const text = one(this.#line, MAX_LINE_LENGTH)
     this.#line = ''
     if (!text || this.#size >= this.#tools.bounds.text) return
     this.#lines.push(text)
@@ -118,7 +118,7 @@ class Scene {
     }
     const fields = this.#found.filter((each) => each.isField).map((each) => each.element)
     const candidates = this.#candidates.map((each) => ({ ...each, group: groups.around(each.element) }))
-    for (const script of [...allWithin(root, 'script[src]')].slice(0, MOST_SCRIPTS))
+    for (const script of [...allWithin(root, 'script[src]')].slice(0, MAX_SCRIPTS))
       this.#challenge(script, 'script', false)
     return {
       frame: {
@@ -228,5 +228,5 @@ function rankOf({
 function isLabelShown(label: Element): boolean {
   const { width, height } = rectOf(label)
   const isThere = isDrawn(label, { opacityProperty: true, visibilityProperty: true })
-  return isThere && width >= LEAST_PIXELS && height >= LEAST_PIXELS && localNameOf(label) === 'label'
+  return isThere && width >= MIN_PIXELS && height >= MIN_PIXELS && localNameOf(label) === 'label'
 }

@@ -15,7 +15,7 @@ import {
 import type { Bounds } from './tools.ts'
 import { regionOf } from './walk.ts'
 
-const MOST_LOOSE = 60
+const MAX_LOOSE = 60
 const HIGHEST_CLIMB = 12
 const OUTERMOST = /^(body|html|main|dialog|header|footer|nav)$/
 /** Buttons beside a field that do something to it alone. */
@@ -67,9 +67,9 @@ export class Groups {
   #gatherLoose(): void {
     const loose = this.#found
       .filter((each) => each.isField && !this.#containers.has(each))
-      .slice(0, MOST_LOOSE)
+      .slice(0, MAX_LOOSE)
     const around = new Set<Element>()
-    for (const { element } of this.#found.filter((each) => isSender(each)).slice(0, MOST_LOOSE)) {
+    for (const { element } of this.#found.filter((each) => isSender(each)).slice(0, MAX_LOOSE)) {
       if (formOf(this.#tree, element)) continue
       for (const each of this.#tree.ancestorsOf(element, 60)) around.add(each)
     }

@@ -8,7 +8,7 @@ import type { Bounds, Collected, Rest, Stored } from '../page-types.ts'
 import * as use from './use.ts'
 
 /** Of what is seen of one document, as JSON. */
-const MOST_CHARACTERS = 2_000_000
+const MAX_CHARACTERS = 2_000_000
 const INDEXED_MS = 500
 
 export function open(prefix: string, bounds: Bounds) {
@@ -79,7 +79,7 @@ function fitting({ frame, elements }: Collected): string {
   let kept = elements
   for (;;) {
     const text = JSON.stringify({ frame, elements: kept })
-    if (text.length <= MOST_CHARACTERS || kept.length === 0) return text
+    if (text.length <= MAX_CHARACTERS || kept.length === 0) return text
     kept = kept.slice(0, kept.length >> 1)
   }
 }

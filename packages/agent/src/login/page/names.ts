@@ -11,7 +11,7 @@ import {
   type DrawnTree,
 } from './nodes.ts'
 
-const MOST_NODES_OF_TEXT = 400
+const MAX_NODES_OF_TEXT = 400
 const SHORT = 300
 
 /** They have text of their own that is no part of the text around them. */
@@ -27,7 +27,7 @@ export function textIn(tree: DrawnTree, element: Element, most: number, except?:
   let text = ''
   let seen = 0
   const visit = (node: Node) => {
-    if (text.length > most * 2 || seen++ > MOST_NODES_OF_TEXT) return
+    if (text.length > most * 2 || seen++ > MAX_NODES_OF_TEXT) return
     if (node instanceof Text) {
       text += node.data.slice(0, most * 2)
       return

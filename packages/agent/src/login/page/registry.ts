@@ -3,9 +3,9 @@ import { allIn, isConnected, openShadowRoot } from './safe.ts'
 import type { Stillness } from './stillness.ts'
 
 /** A document that makes ever new elements is looked at again and again. */
-const MOST_NAMES = 20_000
+const MAX_NAMES = 20_000
 /** Each takes some questions of the agent. */
-const MOST_HOSTS = 40
+const MAX_HOSTS = 40
 
 export class Registry {
   readonly #prefix: string
@@ -24,7 +24,7 @@ export class Registry {
   refOf(element: Element): string {
     const known = this.#names.get(element)
     if (known !== undefined) return known
-    if (this.#elements.size >= MOST_NAMES) this.#forgetSome()
+    if (this.#elements.size >= MAX_NAMES) this.#forgetSome()
     const name = `${this.#prefix}:${this.#next++}`
     this.#names.set(element, name)
     this.#elements.set(name, new WeakRef(element))
@@ -57,7 +57,7 @@ export class Registry {
 
   #gatherHosts(root: Document | ShadowRoot, found: Element[]): void {
     for (const element of allIn(root, ':defined')) {
-      if (found.length >= MOST_HOSTS) return
+      if (found.length >= MAX_HOSTS) return
       const inner = this.shadowRootOf(element)
       if (inner) this.#gatherHosts(inner, found)
       else if (element.localName.includes('-') && !this.#examined.has(element)) found.push(element)
@@ -70,7 +70,7 @@ export class Registry {
       if (!element || !isConnected(element)) this.#elements.delete(name)
     }
     for (const name of this.#elements.keys()) {
-      if (this.#elements.size < MOST_NAMES) break
+      if (this.#elements.size < MAX_NAMES) break
       this.#elements.delete(name)
     }
   }

@@ -11,9 +11,9 @@ const TELLING = [
   'aria-label',
   'href',
 ]
-const LONGEST_VALUE = 120
+const MAX_VALUE_LENGTH = 120
 /** Further siblings are not counted: on a page of that size, a selector is not worth the time. */
-const MOST_SIBLINGS = 2_000
+const MAX_SIBLINGS = 2_000
 
 /** Keeps what it has found out, so it is made anew for every look. */
 export class Selectors {
@@ -44,7 +44,7 @@ export class Selectors {
     if (
       id &&
       root &&
-      id.length < LONGEST_VALUE &&
+      id.length < MAX_VALUE_LENGTH &&
       !/["']/.test(id) &&
       this.#isOnly(`#${CSS.escape(id)}`, root)
     ) {
@@ -57,10 +57,10 @@ export class Selectors {
   #cssIn(element: Element, root: Document | ShadowRoot): string {
     const tag = CSS.escape(localNameOf(element))
     const id = attributeOf(element, 'id')
-    const attempts = id && id.length < LONGEST_VALUE ? [`#${CSS.escape(id)}`] : []
+    const attempts = id && id.length < MAX_VALUE_LENGTH ? [`#${CSS.escape(id)}`] : []
     for (const name of TELLING) {
       const value = attributeOf(element, name)
-      if (value && value.length < LONGEST_VALUE) attempts.push(`${tag}[${name}=${quoted(value)}]`)
+      if (value && value.length < MAX_VALUE_LENGTH) attempts.push(`${tag}[${name}=${quoted(value)}]`)
     }
     const found = attempts.find((attempt) => this.#isOnly(attempt, root))
     if (found) return found
@@ -70,7 +70,7 @@ export class Selectors {
       if (
         each !== element &&
         eachId &&
-        eachId.length < LONGEST_VALUE &&
+        eachId.length < MAX_VALUE_LENGTH &&
         this.#isOnly(`#${CSS.escape(eachId)}`, root)
       ) {
         parts.unshift(`#${CSS.escape(eachId)}`)
@@ -100,7 +100,7 @@ export class Selectors {
     const count = (next: (each: Element) => Element | null) => {
       let found = 0
       let each = next(element)
-      for (let steps = 0; each && steps < MOST_SIBLINGS; steps++) {
+      for (let steps = 0; each && steps < MAX_SIBLINGS; steps++) {
         if (localNameOf(each) === name) found++
         each = next(each)
       }

@@ -12,11 +12,11 @@ import {
   type DrawnTree,
 } from './nodes.ts'
 
-const MOST_NODES = 40_000
-const MOST_MS = 1_200
-const MOST_DEPTH = 600
-const MOST_HIDDEN_FIELDS = 40
-export const LEAST_PIXELS = 5
+const MAX_NODES = 40_000
+const MAX_MS = 1_200
+const MAX_DEPTH = 600
+const MAX_HIDDEN_FIELDS = 40
+export const MIN_PIXELS = 5
 
 interface Edges {
   readonly left: number
@@ -66,9 +66,9 @@ export function walk(tree: DrawnTree, visitor: Visitor): void {
   const root = documentElementOf(document)
   // SAFETY: a document can have no element at all, which the types do not know.
   if (!(root as Element | null)) return
-  const endsAt = performance.now() + MOST_MS
+  const endsAt = performance.now() + MAX_MS
   const modal = [...allWithin(root, 'dialog:modal')].at(-1)
-  let left = MOST_NODES
+  let left = MAX_NODES
   let hiddenFields = 0
 
   const enter = (element: Element, above: Place) => {
@@ -106,9 +106,9 @@ export function walk(tree: DrawnTree, visitor: Visitor): void {
       fixedEdges: isContainer ? inner : above.fixedEdges,
       depth: above.depth + 1,
     }
-    const isShown = isVisible && isBig(seen, LEAST_PIXELS) && (!modal || place.isInModal) && isDrawn(element)
+    const isShown = isVisible && isBig(seen, MIN_PIXELS) && (!modal || place.isInModal) && isDrawn(element)
     const isControl = visitor.enter({ element, name, style, rect, isShown, place, above })
-    if (!/^(svg|select|textarea|iframe)$/.test(name) && place.depth < MOST_DEPTH) {
+    if (!/^(svg|select|textarea|iframe)$/.test(name) && place.depth < MAX_DEPTH) {
       enterChildren(element, isControl ? { ...place, isInControl: true } : place)
     }
     if (place.isBlock || name === 'br') visitor.endLine()
@@ -127,7 +127,7 @@ export function walk(tree: DrawnTree, visitor: Visitor): void {
   /** Fields of other panels: that they are there tells something, though nobody can fill them. */
   const enterHidden = (element: Element, above: Place) => {
     for (const field of element instanceof HTMLInputElement ? [element] : allWithin(element, 'input')) {
-      if (hiddenFields >= MOST_HIDDEN_FIELDS) return
+      if (hiddenFields >= MAX_HIDDEN_FIELDS) return
       if (!(field instanceof HTMLInputElement) || !/^(text|email|tel|password|number)$/.test(field.type))
         continue
       hiddenFields++
@@ -186,7 +186,7 @@ function innerEdges(
   if (isOutermost || style.display === 'inline' || style.display === 'contents') return edges
   const overflow = `${style.overflowX} ${style.overflowY}`
   if (/hidden|clip/.test(overflow)) return cut(edges, rect)
-  if (/auto|scroll/.test(overflow)) return isBig(seen, LEAST_PIXELS) ? everywhere : nowhere
+  if (/auto|scroll/.test(overflow)) return isBig(seen, MIN_PIXELS) ? everywhere : nowhere
   return edges
 }
 

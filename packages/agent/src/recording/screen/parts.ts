@@ -3,7 +3,7 @@ import type { Size } from '../../chromium/headless-size.ts'
 import { STRIDE, type Part } from '@berth/codecs/yuv/converter'
 
 /** A question for each part: beyond so many, all between them is fetched with them. */
-const MOST_PARTS = 12
+const MAX_PARTS = 12
 
 /** Even in every number and wide enough to convert, within the picture, and few. */
 export function toFetch(changed: readonly Part[], size: Size): Part[] {
@@ -11,12 +11,12 @@ export function toFetch(changed: readonly Part[], size: Size): Part[] {
   if (parts.length <= 1) return parts
   const around = bounds(parts)
   const area = parts.reduce((sum, part) => sum + part.width * part.height, 0)
-  return parts.length > MOST_PARTS || area * 1.5 > around.width * around.height ? [around] : parts
+  return parts.length > MAX_PARTS || area * 1.5 > around.width * around.height ? [around] : parts
 }
 
 /** Cut into pieces of so many bytes at most. */
-export function bands({ x, y, width, height }: Part, mostBytes: number): Part[] {
-  const rows = Math.max(2, Math.floor(mostBytes / (width * 4)) & ~1)
+export function bands({ x, y, width, height }: Part, maxBytes: number): Part[] {
+  const rows = Math.max(2, Math.floor(maxBytes / (width * 4)) & ~1)
   const pieces: Part[] = []
   for (let top = 0; top < height; top += rows) {
     pieces.push({ x, y: y + top, width, height: Math.min(rows, height - top) })

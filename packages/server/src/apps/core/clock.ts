@@ -2,14 +2,14 @@
 
 let offset = BigInt(Date.now()) * 1_000_000n - process.hrtime.bigint()
 /** A clock that was set anew is followed. */
-const MOST_DRIFT_NS = 2_000_000n
+const MAX_DRIFT_NS = 2_000_000n
 
 /** Since 1970. */
 export function nowNs(): bigint {
   const rough = BigInt(Date.now()) * 1_000_000n
   const exact = offset + process.hrtime.bigint()
   const drift = exact > rough ? exact - rough : rough - exact
-  if (drift <= MOST_DRIFT_NS) return exact
+  if (drift <= MAX_DRIFT_NS) return exact
   offset = rough - process.hrtime.bigint()
   return rough
 }

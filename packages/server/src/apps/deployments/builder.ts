@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import type { AppRegistry, BuildLine, BuildOrder, Runtime } from '@berth/contracts/app-link'
-import { LONGEST_LOG_LINE } from '@berth/contracts/logs'
+import { MAX_LOG_LINE_LENGTH } from '@berth/contracts/logs'
 import { appendEvents, type LogLine, type NewEvent } from '../core/events.ts'
 import { DeploymentLock, places } from '../core/lock.ts'
 import type { Npm } from '../core/npm.ts'
@@ -27,11 +27,11 @@ import * as store from './store.ts'
 import type { DeploymentRecord, DeploymentSecrets } from './types.ts'
 
 const BUILD_MS = 15 * 60_000
-const MOST_ATTEMPTS = 3
+const MAX_ATTEMPTS = 3
 /** Of all lines of a build; the rest is left out. */
-const MOST_LOG_BYTES = 16 * 1024 * 1024
+const MAX_LOG_BYTES = 16 * 1024 * 1024
 const FLUSH_MS = 200
-const LONGEST_STATUS_REASON = 4_000
+const MAX_STATUS_REASON_LENGTH = 4_000
 
 export interface BuilderOptions {
   readonly db: Db
@@ -46,7 +46,7 @@ export interface BuilderOptions {
   readonly pythonIndex: URL
   /** Of all app instances; those of a build have the registries besides. */
   readonly openings: Openings
-  readonly mostBuiltBytes: number
+  readonly maxBuiltBytes: number
   readonly log: Logger
   /** The deployment runs: it may be invoked any moment. */
   readonly onRunning: (record: DeploymentRecord) => void
@@ -82,7 +82,7 @@ export class Builder {
     const lock = DeploymentLock.open(this.#options.box, record)
     const logs = new BuildLogs({ pool: this.#options.pool, record, lock })
     try {
-      if (record.attempts > MOST_ATTEMPTS) throw new BuildFailure('Its builder was lost again and again')
+      if (record.attempts > MAX_ATTEMPTS) throw new BuildFailure('Its builder was lost again and again')
       const built = await this.#run(record, { lock, logs, signal })
       await logs.flush()
       await this.#succeed(record, lock, built)
@@ -200,7 +200,7 @@ export class Builder {
     { id }: DeploymentRecord,
     { lock, signal }: { lock: DeploymentLock; signal: AbortSignal },
   ): Promise<{ files: Blob; bytes: number }> {
-    const { blobs, mostBuiltBytes } = this.#options
+    const { blobs, maxBuiltBytes } = this.#options
     const files = await openFiles(agent, { signal })
     const sealer = new ContentSealer(lock.for(places.built(id)))
     let bytes = 0
@@ -211,7 +211,7 @@ export class Builder {
       if (!(files as Readable & { complete?: boolean }).complete)
         sealer.destroy(new Error('The files were cut off'))
     })
-    const blob = await blobs.put(files.pipe(sealer), { maxBytes: mostBuiltBytes, signal })
+    const blob = await blobs.put(files.pipe(sealer), { maxBytes: maxBuiltBytes, signal })
     return { files: blob, bytes }
   }
 
@@ -330,7 +330,7 @@ function reasonOf(error: unknown, signal: AbortSignal): string {
     return `It took longer than ${BUILD_MS / 60_000} minutes to build`
   }
   const { message } = cause instanceof Error ? cause : new Error(String(cause))
-  return message.slice(0, LONGEST_STATUS_REASON)
+  return message.slice(0, MAX_STATUS_REASON_LENGTH)
 }
 
 /** Lines of a build, kept together every now and then. */
@@ -347,9 +347,9 @@ class BuildLogs {
 
   add(line: string): void {
     this.#bytes += line.length
-    if (this.#bytes > MOST_LOG_BYTES) return
+    if (this.#bytes > MAX_LOG_BYTES) return
     // Once more: the agent has cut it, if it was ours.
-    this.#held.push({ at: new Date().toISOString(), line: line.slice(0, LONGEST_LOG_LINE + 200) })
+    this.#held.push({ at: new Date().toISOString(), line: line.slice(0, MAX_LOG_LINE_LENGTH + 200) })
     this.#timer ??= setTimeout(() => void this.flush().catch(() => {}), FLUSH_MS)
   }
 

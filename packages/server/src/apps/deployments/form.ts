@@ -2,7 +2,7 @@
 // archive, which goes where it is kept as it comes.
 import type { GitSource } from '@berth/contracts/app-link'
 import { REGION } from '@berth/contracts/apps'
-import { MOST_ENV_VARS } from '@berth/contracts/deployments'
+import { MAX_ENV_VARS } from '@berth/contracts/deployments'
 import { BadInput } from '@berth/kit/bad-input'
 import { malformed, partsOf, readText } from '@berth/codecs/form'
 import { AppError, invalidInput } from '../../platform/errors/app-error.ts'
@@ -88,8 +88,8 @@ function readEnv(fields: Map<string, string>): Record<string, string> {
     if (value.includes('\0')) throw invalidInput('env_vars', `"${name}" must not have a null character`)
     env[name] = value
   }
-  if (Object.keys(env).length > MOST_ENV_VARS) {
-    throw invalidInput('env_vars', `must be at most ${MOST_ENV_VARS}`)
+  if (Object.keys(env).length > MAX_ENV_VARS) {
+    throw invalidInput('env_vars', `must be at most ${MAX_ENV_VARS}`)
   }
   return env
 }

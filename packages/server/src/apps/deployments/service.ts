@@ -32,7 +32,7 @@ export interface DeploymentServiceOptions {
   readonly serverId: string
   readonly defaultProject: (db: Db) => Promise<{ id: string }>
   /** Of an archive. */
-  readonly mostSourceBytes: number
+  readonly maxSourceBytes: number
   readonly shortcomings: readonly string[]
   readonly stops: DeploymentStops
 }
@@ -119,14 +119,14 @@ export class DeploymentService {
     content: AsyncIterable<Buffer>,
     { id, lock, signal }: { id: string; lock: DeploymentLock; signal: AbortSignal },
   ): Promise<KeptSource> {
-    const { blobs, mostSourceBytes } = this.#options
+    const { blobs, maxSourceBytes } = this.#options
     const hash = createHash('sha256')
     let bytes = 0
     async function* counted() {
       for await (const chunk of content) {
         bytes += chunk.length
-        if (bytes > mostSourceBytes) {
-          const most = Math.floor(mostSourceBytes / 1024 / 1024)
+        if (bytes > maxSourceBytes) {
+          const most = Math.floor(maxSourceBytes / 1024 / 1024)
           throw new AppError('payload_too_large', `Cannot take an archive of more than ${most} MB`)
         }
         hash.update(chunk)
@@ -137,7 +137,7 @@ export class DeploymentService {
     const source = Readable.from(counted(), { objectMode: false })
     source.once('error', (error) => sealer.destroy(error))
     // Sealed content is a little longer.
-    const blob = await blobs.put(source.pipe(sealer), { maxBytes: mostSourceBytes * 2 + 65_536, signal })
+    const blob = await blobs.put(source.pipe(sealer), { maxBytes: maxSourceBytes * 2 + 65_536, signal })
     if (bytes === 0) throw invalidInput('file', 'is empty')
     return { blob, bytes, checksum: hash.digest('hex') }
   }

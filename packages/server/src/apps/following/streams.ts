@@ -22,7 +22,7 @@ const HEARTBEAT_MS = 15_000
 /** Announcements may be missed while the connection for them is down. */
 const LOOK_EVERY_MS = 2_000
 const RETRY_MS = 1_000
-const MOST_STREAMS = 1_000
+const MAX_STREAMS = 1_000
 
 type Event = DeploymentEvent | InvocationEvent
 
@@ -123,7 +123,7 @@ export class AppStreams {
 
   #open(since: string | undefined, subject: Subject): Readable {
     const from = since === undefined ? null : new Date(readMoment('since', since, Date.now() * 1000) / 1000)
-    if (this.#count >= MOST_STREAMS) {
+    if (this.#count >= MAX_STREAMS) {
       throw new AppError('too_many_requests', 'Cannot follow it: too many are followed on this server', {
         headers: { 'retry-after': '5' },
       })

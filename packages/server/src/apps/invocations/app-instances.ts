@@ -28,7 +28,7 @@ export interface AppInstancesOptions {
   readonly limits: InstanceLimits
   /** Of one invocation. */
   readonly memoryMb: number
-  readonly mostRuns: number
+  readonly maxRuns: number
   readonly idleSeconds: number
   readonly openings: Openings
   readonly log: Logger
@@ -73,7 +73,7 @@ export class AppInstances {
       const found = this.#withRoom(deployment.id)
       const app = found ?? (await this.#start(deployment))
       // Others waited for the same one.
-      if (app.runs >= this.#options.mostRuns || app.over.aborted) continue
+      if (app.runs >= this.#options.maxRuns || app.over.aborted) continue
       app.runs++
       try {
         await app.ready.instance.thaw()
@@ -134,9 +134,9 @@ export class AppInstances {
   }
 
   #withRoom(deploymentId: string): AppInstance | undefined {
-    const { mostRuns } = this.#options
+    const { maxRuns } = this.#options
     return [...this.#all.values()]
-      .filter((app) => app.deploymentId === deploymentId && app.runs < mostRuns && !app.over.aborted)
+      .filter((app) => app.deploymentId === deploymentId && app.runs < maxRuns && !app.over.aborted)
       .toSorted((one, other) => other.runs - one.runs)[0]
   }
 

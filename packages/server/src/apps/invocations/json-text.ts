@@ -1,6 +1,6 @@
 // Text that must be JSON: payloads and outputs. Looked at before it is parsed anywhere: what nests too deep, is no
 // number to any machine, or cannot be written as Unicode would fail later, and elsewhere.
-import { LARGEST_PAYLOAD } from '@berth/contracts/invocations'
+import { MAX_PAYLOAD_BYTES } from '@berth/contracts/invocations'
 import { AppError, invalidInput } from '../../platform/errors/app-error.ts'
 
 const DEEPEST = 500
@@ -13,8 +13,11 @@ const ESCAPED_HIGH = /\\u[dD][89abAB][0-9a-fA-F]{2}/y
 const ESCAPED_LOW = /\\u[dD][c-fC-F][0-9a-fA-F]{2}/y
 
 export function checkJson(field: string, text: string): void {
-  if (Buffer.byteLength(text) > LARGEST_PAYLOAD) {
-    throw new AppError('payload_too_large', `Cannot take ${field}: it has more than ${LARGEST_PAYLOAD} bytes`)
+  if (Buffer.byteLength(text) > MAX_PAYLOAD_BYTES) {
+    throw new AppError(
+      'payload_too_large',
+      `Cannot take ${field}: it has more than ${MAX_PAYLOAD_BYTES} bytes`,
+    )
   }
   const refused = !text.isWellFormed() ? 'has half a character (a lone surrogate)' : wrongIn(text)
   if (refused !== undefined) throw invalidInput(field, refused)

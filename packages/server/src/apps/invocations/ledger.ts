@@ -13,7 +13,7 @@ import { inTransaction } from '../../platform/database/transaction.ts'
 import * as store from './store.ts'
 import type { InvocationRecord } from './types.ts'
 
-const LONGEST_REASON = 4_000
+const MAX_REASON_LENGTH = 4_000
 
 export interface Ending {
   readonly status: 'succeeded' | 'failed'
@@ -95,7 +95,7 @@ export class Ledger {
     const lock = await this.#options.locks.of(deploymentId, tx)
     const record = await store.markEnded(tx, id, {
       status,
-      reason: reason?.slice(0, LONGEST_REASON) ?? null,
+      reason: reason?.slice(0, MAX_REASON_LENGTH) ?? null,
       output: output === null ? null : lock.seal(output, places.output(id)),
       ...(byInstance !== undefined && { byInstance }),
     })

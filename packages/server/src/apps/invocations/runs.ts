@@ -1,8 +1,8 @@
 // Runs invocations on this server: takes one up, has it run in an instance of its deployment, keeps what it says and
 // how it ends. The instance is the worker: it goes on while a server restarts, and the next one listens to it again.
 import type { Logger } from 'pino'
-import { LONGEST_LOG_LINE } from '@berth/contracts/logs'
-import { LARGEST_PAYLOAD } from '@berth/contracts/invocations'
+import { MAX_LOG_LINE_LENGTH } from '@berth/contracts/logs'
+import { MAX_PAYLOAD_BYTES } from '@berth/contracts/invocations'
 import type { RunRecord } from '@berth/contracts/app-link'
 import { pause } from '@berth/kit/pause'
 import type { LogLine } from '../core/events.ts'
@@ -21,7 +21,7 @@ import type { InvocationRecord } from './types.ts'
 
 const AGAIN_MS = 500
 const FORGET_MS = 5_000
-const MOST_STARTS = 3
+const MAX_STARTS = 3
 
 export interface RunsOptions {
   readonly db: Db
@@ -164,7 +164,7 @@ export class Runs {
         if (signal.aborted) throw error
         // An answer may be lost on its way. It is not begun twice: an instance knows what it has begun, and says so.
         if (attempt > 1 && error instanceof AgentRefusal && error.status === 409) return
-        if (attempt === MOST_STARTS || error instanceof AgentRefusal) {
+        if (attempt === MAX_STARTS || error instanceof AgentRefusal) {
           return this.#fail(record, `Cannot start the action: ${messageOf(error)}`)
         }
         this.#options.log.info({ err: error, invocationId: id, attempt }, 'starting an invocation once more')
@@ -207,7 +207,7 @@ export class Runs {
     const { ledger, log } = this.#options
     const at = new Date().toISOString()
     const lines: LogLine[] = records.flatMap(({ log: line }) =>
-      line === undefined ? [] : [{ at, line: line.slice(0, LONGEST_LOG_LINE + 200) }],
+      line === undefined ? [] : [{ at, line: line.slice(0, MAX_LOG_LINE_LENGTH + 200) }],
     )
     const { n: lastRecord, end } = records.at(-1)!
     for (;;) {
@@ -238,8 +238,8 @@ const failed = (reason: string) => ({
 /** What an instance says of itself: bounded and checked. */
 function endingOf({ output, reason }: NonNullable<RunRecord['end']>) {
   if (output === undefined) return failed(reason ?? 'It ended without a word')
-  if (Buffer.byteLength(output) > LARGEST_PAYLOAD) {
-    return failed(`Its output has more than ${LARGEST_PAYLOAD} bytes`)
+  if (Buffer.byteLength(output) > MAX_PAYLOAD_BYTES) {
+    return failed(`Its output has more than ${MAX_PAYLOAD_BYTES} bytes`)
   }
   try {
     JSON.parse(output)

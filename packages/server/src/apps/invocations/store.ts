@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { LONGEST_LISTED, type InvocationStatus } from '@berth/contracts/invocations'
+import { MAX_LISTED_LENGTH, type InvocationStatus } from '@berth/contracts/invocations'
 import { containing } from '../../platform/database/like.ts'
 import { savingAfter } from '../../sessions/browsers/store.ts'
 import type { EndedBrowser } from '../../sessions/browsers/types.ts'
@@ -150,7 +150,7 @@ export async function listInvocations(
 
 /** A page of long ones would be half a gigabyte. */
 function shortOnly(column: 'payload' | 'output') {
-  return sql<Buffer | null>`CASE WHEN octet_length(${sql.ref(column)}) <= ${LONGEST_LISTED} THEN ${sql.ref(column)} END`
+  return sql<Buffer | null>`CASE WHEN octet_length(${sql.ref(column)}) <= ${MAX_LISTED_LENGTH} THEN ${sql.ref(column)} END`
 }
 
 /** This server has its job; it is still queued, and found by this if the server is lost. */

@@ -1,4 +1,4 @@
-import { DEFAULT_ASYNC_SECONDS, LARGEST_PAYLOAD, SYNC_SECONDS } from '@berth/contracts/invocations'
+import { DEFAULT_ASYNC_SECONDS, MAX_PAYLOAD_BYTES, SYNC_SECONDS } from '@berth/contracts/invocations'
 import { html } from './html.ts'
 import type { GuideSection } from './section.ts'
 
@@ -20,7 +20,7 @@ export const appsSection: GuideSection = {
     <p>
       An invocation runs once, in a process of its own. Its caller is held for up to ${SYNC_SECONDS} seconds,
       or with <code>async</code> answered at once; then it may take ${DEFAULT_ASYNC_SECONDS} seconds, or
-      <code>async_timeout_seconds</code>. Payload and output are JSON of at most ${LARGEST_PAYLOAD} bytes.
+      <code>async_timeout_seconds</code>. Payload and output are JSON of at most ${MAX_PAYLOAD_BYTES} bytes.
       Browser sessions that are created with its <code>invocation_id</code> end with it. When what runs it is
       lost it is failed with <code>worker_lost</code>, and not run again.
     </p>`,

@@ -1,4 +1,4 @@
-import { MOST_SPOOL_BYTES } from '@berth/contracts/processes'
+import { MAX_SPOOL_BYTES } from '@berth/contracts/processes'
 import { html } from './html.ts'
 import type { GuideSection } from './section.ts'
 
@@ -26,7 +26,7 @@ export const controlsSection: GuideSection = {
       <code>https_proxy</code>, which are set.
     </p>
     <p>
-      What a program writes is kept to a bound of ${String(MOST_SPOOL_BYTES / 1024 / 1024)} MB, and any number
+      What a program writes is kept to a bound of ${String(MAX_SPOOL_BYTES / 1024 / 1024)} MB, and any number
       of readers get all of it from the start of what is kept; where something was dropped, an event says how
       much. A terminal (<code>allocate_tty</code>) is also a websocket,
       <code>/process/{id}/attach</code> below <code>base_url</code>: binary messages are what is typed and

@@ -4,14 +4,14 @@ import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import {
   BuildLine,
-  MOST_HELD_LOG_BYTES,
+  MAX_HELD_LOG_BYTES,
   RECORDS_WAIT_MS,
   RunRecords,
   type AppSetup,
   type BuildOrder,
   type RunRecord,
 } from '@berth/contracts/app-link'
-import { LARGEST_PAYLOAD } from '@berth/contracts/invocations'
+import { MAX_PAYLOAD_BYTES } from '@berth/contracts/invocations'
 import { answerReader } from './answers.ts'
 import type { AgentClient, Call } from './client.ts'
 import { AgentError } from './errors.ts'
@@ -19,7 +19,7 @@ import { AgentError } from './errors.ts'
 const CALL_TIMEOUT_MS = 30_000
 const FILES_TIMEOUT_MS = 300_000
 /** Of one answer with records: what is held, one more line, an output, and what JSON makes of them at worst. */
-const MAX_RECORDS_BYTES = 6 * (MOST_HELD_LOG_BYTES + LARGEST_PAYLOAD) + 1024 * 1024
+const MAX_RECORDS_BYTES = 6 * (MAX_HELD_LOG_BYTES + MAX_PAYLOAD_BYTES) + 1024 * 1024
 /** Of a line of a build; a registry is the longest. */
 const MAX_LINE_LENGTH = 4 * 1024 * 1024
 

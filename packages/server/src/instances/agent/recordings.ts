@@ -1,6 +1,6 @@
 import {
-  MOST_ANSWER_BYTES,
-  MOST_RECORD_BYTES,
+  MAX_ANSWER_BYTES,
+  MAX_RECORD_BYTES,
   RECORDS_WAIT_MS,
   type RecordingStart,
 } from '@berth/contracts/recording'
@@ -9,7 +9,7 @@ import type { AgentClient } from './client.ts'
 const START_TIMEOUT_MS = 30_000
 const ANSWER_MARGIN_MS = 10_000
 /** One record more than fits, if it is a large one. */
-const MAX_RECORDS_BYTES = MOST_ANSWER_BYTES + MOST_RECORD_BYTES
+const MAX_RECORDS_BYTES = MAX_ANSWER_BYTES + MAX_RECORD_BYTES
 
 interface Options {
   readonly signal?: AbortSignal | undefined

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { EgressRefusal } from './refusal.ts'
 
 /** Some names have dozens of addresses; whoever is behind none of the first ones is down. */
-const MOST_ADDRESSES = 8
+const MAX_ADDRESSES = 8
 const KEEP_ALIVE_AFTER_MS = 60_000
 
 export interface DialOptions {
@@ -25,7 +25,7 @@ export function dial({
   timeoutMs,
   signal,
 }: DialOptions): Promise<Socket> {
-  const waiting = addresses.slice(0, MOST_ADDRESSES)
+  const waiting = addresses.slice(0, MAX_ADDRESSES)
   const attempts = new Set<Socket>()
   let next: NodeJS.Timeout | undefined
   let limit: NodeJS.Timeout | undefined

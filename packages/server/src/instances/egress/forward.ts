@@ -8,7 +8,7 @@ import { hostHeader, type HttpTarget } from './target.ts'
 import type { RequestConnection } from './upstream.ts'
 
 /** What Chromium takes at the most. */
-const MOST_ANSWER_HEADER_BYTES = 256 * 1024
+const MAX_ANSWER_HEADER_BYTES = 256 * 1024
 
 export interface ForwardOptions {
   readonly request: IncomingMessage
@@ -42,7 +42,7 @@ export function forward(options: ForwardOptions): Promise<void> {
       method: request.method ?? 'GET',
       path: proxy ? `http://${hostHeader(target)}${target.path}` : target.path,
       headers: [...requestHeaders(request, target), ...credentialsFor(proxy)],
-      maxHeaderSize: MOST_ANSWER_HEADER_BYTES,
+      maxHeaderSize: MAX_ANSWER_HEADER_BYTES,
     })
     const fail = (error: unknown) => {
       // Once the answer has begun, its own end tells whether it was whole.

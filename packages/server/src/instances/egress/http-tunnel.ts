@@ -4,7 +4,7 @@ import { basicCredentials, ProxyFailure } from './proxy-failure.ts'
 import type { UpstreamProxy } from './route.ts'
 import { authorityOf, type Target } from './target.ts'
 
-const MOST_HEAD_BYTES = 64 * 1024
+const MAX_HEAD_BYTES = 64 * 1024
 
 /** CONNECT, RFC 9110 section 9.3.6. Afterwards the stream is one to the target. */
 export async function openHttpTunnel(
@@ -17,7 +17,7 @@ export async function openHttpTunnel(
     `CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n` +
       `${credentials === undefined ? '' : `Proxy-Authorization: ${credentials}\r\n`}\r\n`,
   )
-  const head = await readThrough(stream, '\r\n\r\n', { most: MOST_HEAD_BYTES, signal })
+  const head = await readThrough(stream, '\r\n\r\n', { most: MAX_HEAD_BYTES, signal })
   const [, status] = /^HTTP\/1\.[01] (\d{3})/.exec(head.toString('latin1')) ?? []
   if (status === undefined) throw new ProxyFailure('does not speak HTTP')
   if (status === '407') throw new ProxyFailure('refuses its credentials')

@@ -20,7 +20,7 @@ import {
 const MEBIBYTE = 1024 * 1024
 const LARGE = 20 * MEBIBYTE
 /** What a stopped reader leaves on its way to it: buffers of streams and of the kernel's sockets. */
-const MOST_ON_THE_WAY = 12 * MEBIBYTE
+const MAX_ON_THE_WAY = 12 * MEBIBYTE
 /** More than that by far, so that a proxy without backpressure is seen. */
 const ENDLESS = 200 * MEBIBYTE
 
@@ -84,16 +84,16 @@ test('a reader that stops stops its writer: up and down, in a tunnel and in a pl
   const { path } = await startProxy(t, { allow: ['127.0.0.0/8'] })
 
   const up = await openTunnel(t, path, `127.0.0.1:${outside.port}`)
-  assert.ok((await writeUntilStopped(up.socket)) < MOST_ON_THE_WAY)
+  assert.ok((await writeUntilStopped(up.socket)) < MAX_ON_THE_WAY)
 
   await openTunnel(t, path, `127.0.0.1:${outside.port}`)
-  assert.ok((await writeUntilStopped(sockets[1]!)) < MOST_ON_THE_WAY)
+  assert.ok((await writeUntilStopped(sockets[1]!)) < MAX_ON_THE_WAY)
 
   const upload = await openSocket(t, path)
   upload.write(
     `POST http://127.0.0.1:${outside.port}/ HTTP/1.1\r\nHost: a\r\nContent-Length: ${ENDLESS}\r\n\r\n`,
   )
-  assert.ok((await writeUntilStopped(upload)) < MOST_ON_THE_WAY)
+  assert.ok((await writeUntilStopped(upload)) < MAX_ON_THE_WAY)
 
   const server = createHttpServer(
     (_incoming, response) => void writeUntilStopped(response).then(stopped.resolve),
@@ -103,7 +103,7 @@ test('a reader that stops stops its writer: up and down, in a tunnel and in a pl
   const download = await openSocket(t, path)
   download.pause()
   download.write(`GET http://127.0.0.1:${port}/ HTTP/1.1\r\nHost: a\r\n\r\n`)
-  assert.ok((await stopped.promise) < MOST_ON_THE_WAY)
+  assert.ok((await stopped.promise) < MAX_ON_THE_WAY)
 
   // Tests, servers and proxy are one process here, and all of it stays small.
   assert.ok(process.memoryUsage().rss - before < ENDLESS / 2)

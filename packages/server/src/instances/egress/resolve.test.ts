@@ -5,8 +5,8 @@ import { Resolver, type Lookup } from './resolve.ts'
 
 const never = new AbortController().signal
 
-function resolverWith(lookup: Lookup, { allow = [] as string[], timeoutMs = 5_000, mostLookups = 8 } = {}) {
-  return new Resolver({ policy: new EgressPolicy({ allow }), lookup, timeoutMs, mostLookups })
+function resolverWith(lookup: Lookup, { allow = [] as string[], timeoutMs = 5_000, maxLookups = 8 } = {}) {
+  return new Resolver({ policy: new EgressPolicy({ allow }), lookup, timeoutMs, maxLookups })
 }
 
 const target = { host: 'a.example', port: 443 }
@@ -63,7 +63,7 @@ test('a silent resolver is given up on in time, and its look-ups are bounded and
     asked.push(name)
     return new Promise(() => undefined)
   }
-  const resolver = resolverWith(lookup, { timeoutMs: 20, mostLookups: 2 })
+  const resolver = resolverWith(lookup, { timeoutMs: 20, maxLookups: 2 })
   const resolve = (host: string) => resolver.resolve({ host, port: 443 }, never)
   const timedOut = [resolve('a.example'), resolve('b.example'), resolve('b.example')]
   await assert.rejects(resolve('c.example'), { code: 'egress_busy' })

@@ -15,21 +15,21 @@ export interface ResolverOptions {
   readonly lookup?: Lookup
   readonly timeoutMs: number
   /** A look-up of the system cannot be called off, so those given up on are counted as well. */
-  readonly mostLookups: number
+  readonly maxLookups: number
 }
 
 export class Resolver {
   readonly #policy: EgressPolicy
   readonly #lookup: Lookup
   readonly #timeoutMs: number
-  readonly #mostLookups: number
+  readonly #maxLookups: number
   readonly #underWay = new Map<string, Promise<readonly string[]>>()
 
-  constructor({ policy, lookup = systemLookup, timeoutMs, mostLookups }: ResolverOptions) {
+  constructor({ policy, lookup = systemLookup, timeoutMs, maxLookups }: ResolverOptions) {
     this.#policy = policy
     this.#lookup = lookup
     this.#timeoutMs = timeoutMs
-    this.#mostLookups = mostLookups
+    this.#maxLookups = maxLookups
   }
 
   /** At least one address; throws EgressRefusal when there is none to go to. */
@@ -73,7 +73,7 @@ export class Resolver {
   #sharedLookup(name: string): Promise<readonly string[]> {
     const shared = this.#underWay.get(name)
     if (shared) return shared
-    if (this.#underWay.size >= this.#mostLookups) {
+    if (this.#underWay.size >= this.#maxLookups) {
       return Promise.reject(
         new EgressRefusal('egress_busy', `Cannot resolve "${name}": too many names are being resolved`),
       )

@@ -27,7 +27,7 @@ export interface DirectUpstreamOptions {
   readonly lookupMs?: number
   readonly connectMs?: number
   readonly nextAddressAfterMs?: number
-  readonly mostLookups?: number
+  readonly maxLookups?: number
 }
 
 /** Straight from this host. */
@@ -38,8 +38,8 @@ export class DirectUpstream implements Upstream {
 
   constructor(options: DirectUpstreamOptions) {
     const { policy, lookup, lookupMs = 10_000, connectMs = 30_000 } = options
-    const { nextAddressAfterMs = 250, mostLookups = 64 } = options
-    this.#resolver = new Resolver({ policy, ...(lookup && { lookup }), timeoutMs: lookupMs, mostLookups })
+    const { nextAddressAfterMs = 250, maxLookups = 64 } = options
+    this.#resolver = new Resolver({ policy, ...(lookup && { lookup }), timeoutMs: lookupMs, maxLookups })
     this.#connectMs = connectMs
     this.#nextAddressAfterMs = nextAddressAfterMs
   }

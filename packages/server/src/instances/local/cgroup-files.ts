@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { pause } from '@berth/kit/pause'
 
 const REMOVE_WITHIN_MS = 5_000
-const LONGEST_KILL_PAUSE_MS = 100
+const MAX_KILL_PAUSE_MS = 100
 
 export function write(group: string, file: string, value: string | number): void {
   // Without O_CREAT: a file that the kernel does not offer must not be taken for one that it does.
@@ -56,7 +56,7 @@ export function processesIn(group: string): number[] {
  * so they run no more instruction of their own.
  */
 export async function killUntilEmpty(groups: readonly string[], thaw: () => void): Promise<void> {
-  for (let waitMs = 1; ; waitMs = Math.min(waitMs * 2, LONGEST_KILL_PAUSE_MS)) {
+  for (let waitMs = 1; ; waitMs = Math.min(waitMs * 2, MAX_KILL_PAUSE_MS)) {
     const pids = new Set(groups.flatMap(processesIn))
     if (pids.size === 0) return
     for (const pid of pids) killIfThere(pid)
@@ -82,7 +82,7 @@ export function makeGroup(path: string): void {
 /** The kernel lets go of a group a moment after its last process; until then it is busy. */
 export async function removeGroup(path: string): Promise<void> {
   const deadline = performance.now() + REMOVE_WITHIN_MS
-  for (let waitMs = 1; ; waitMs = Math.min(waitMs * 2, LONGEST_KILL_PAUSE_MS)) {
+  for (let waitMs = 1; ; waitMs = Math.min(waitMs * 2, MAX_KILL_PAUSE_MS)) {
     try {
       rmdirSync(path)
       return

@@ -28,7 +28,7 @@ export interface InstanceRecord {
 }
 
 /** The kernel's limit for socket paths is 107 bytes. */
-const LONGEST_SOCKET_PATH = 107
+const MAX_SOCKET_PATH_LENGTH = 107
 
 export function isInstanceId(name: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(name)
@@ -78,7 +78,7 @@ export class InstanceDirectory {
   socketPath(name: string): string {
     const path = join(this.pub, name)
     rmSync(path, { force: true })
-    if (Buffer.byteLength(path) <= LONGEST_SOCKET_PATH) return path
+    if (Buffer.byteLength(path) <= MAX_SOCKET_PATH_LENGTH) return path
     this.#pubDescriptor ??= openSync(this.pub, 'r')
     return `/proc/${process.pid}/fd/${this.#pubDescriptor}/${name}`
   }

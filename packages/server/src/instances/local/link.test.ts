@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { Link, MOST_SPARES } from './link.ts'
+import { Link, MAX_SPARES } from './link.ts'
 
 const soon = () => AbortSignal.timeout(5_000)
 
@@ -59,12 +59,12 @@ test('spares beyond the bound are dropped', async (t) => {
   const { link, dial } = await open(t)
   const dropped = Promise.withResolvers<void>()
   let closed = 0
-  for (let index = 0; index < MOST_SPARES + 20; index++) {
+  for (let index = 0; index < MAX_SPARES + 20; index++) {
     const socket = await dial()
     socket.resume().once('close', () => ++closed === 20 && dropped.resolve())
   }
   await dropped.promise
-  for (let index = 0; index < MOST_SPARES; index++) await link.connect('api', soon())
+  for (let index = 0; index < MAX_SPARES; index++) await link.connect('api', soon())
   await assert.rejects(link.connect('api', AbortSignal.timeout(50)), { name: 'TimeoutError' })
 })
 

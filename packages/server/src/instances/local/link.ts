@@ -4,7 +4,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import type { LinkPurpose } from '@berth/contracts/link'
 
 /** An agent keeps two; a tenant that dials by itself gets no more of the server's memory than this. */
-export const MOST_SPARES = 64
+export const MAX_SPARES = 64
 
 interface Waiter {
   readonly take: (socket: Socket) => void
@@ -28,7 +28,7 @@ export class Link {
     const link = new Link(id)
     await new Promise<void>((resolve, reject) => {
       link.#server.once('error', reject)
-      link.#server.listen({ path, backlog: MOST_SPARES }, resolve)
+      link.#server.listen({ path, backlog: MAX_SPARES }, resolve)
     })
     // Such as no more file descriptors: the agent dials again.
     link.#server.on('error', () => {})
@@ -64,7 +64,7 @@ export class Link {
       waiter.take(socket)
       return
     }
-    if (this.#spares.size >= MOST_SPARES) {
+    if (this.#spares.size >= MAX_SPARES) {
       socket.destroy()
       return
     }

@@ -7,7 +7,7 @@ const KILLED =
   /Killed process (\d+) \(([^\n]*)\) .*anon-rss:(\d+)kB, file-rss:(\d+)kB, shmem-rss:(\d+)kB, UID:(\d+)/
 /** Each read gives one record, of at most this. */
 const RECORD_BYTES = 8 * 1024
-const MOST_RECORDS = 20_000
+const MAX_RECORDS = 20_000
 
 /** The last one of that account, which belongs to one instance alone. */
 export function readOomKill(uid: number | undefined): OomKill | undefined {
@@ -28,7 +28,7 @@ export function readOomKill(uid: number | undefined): OomKill | undefined {
 function findKill(log: number, uid: number): OomKill | undefined {
   const buffer = Buffer.alloc(RECORD_BYTES)
   let kill: OomKill | undefined
-  for (let count = 0; count < MOST_RECORDS; count++) {
+  for (let count = 0; count < MAX_RECORDS; count++) {
     const record = readRecord(log, buffer)
     if (record === undefined) return kill
     kill = parseOomKill(record, uid) ?? kill

@@ -22,7 +22,7 @@ const RENEWALS_PER_LEASE = 4
 /** Starting is work for the processors: more at once would all be late, and none be ready in time. */
 const STARTS_AT_ONCE = Math.max(2, 2 * availableParallelism())
 /** A caller who waits longer has most likely given up. */
-const MOST_QUEUE_MS = 15_000
+const QUEUE_TIMEOUT_MS = 15_000
 
 export interface ReadyInstance {
   readonly instance: Instance
@@ -141,7 +141,7 @@ export class Instances {
     const isAsStocked = limits.homeBytes === this.#options.limits({ headless: true }).homeBytes
     const fromStock = isAsStocked
       ? this.#claimFrom(this.#stocks.empty, async ({ instance }) => {
-          await this.#checkMemory(LEAST_FREE_MB.withoutBrowser)
+          await this.#checkMemory(MIN_FREE_MB.withoutBrowser)
           await instance.setLimits(limits)
           await instance.setBackground(false)
         })
@@ -152,7 +152,7 @@ export class Instances {
       instanceId: id,
       open: (caller) =>
         this.#inTurn(async () => {
-          await this.#checkMemory(LEAST_FREE_MB.withoutBrowser)
+          await this.#checkMemory(MIN_FREE_MB.withoutBrowser)
           return this.#launch({ id, limits, isBackground: false, caller }, ({ agent }) =>
             readState(agent, { signal: this.#closing.signal }),
           )
@@ -226,13 +226,15 @@ export class Instances {
   }
 
   async #enterStarts(caller: AbortSignal | undefined): Promise<Disposable> {
-    const late = AbortSignal.timeout(MOST_QUEUE_MS)
+    const late = AbortSignal.timeout(QUEUE_TIMEOUT_MS)
     using waiting = joinSignals(late, this.#closing.signal, ...(caller ? [caller] : []))
     try {
       return await this.#starts.enter(waiting.signal)
     } catch {
       caller?.throwIfAborted()
-      throw new NoCapacity(`${STARTS_AT_ONCE} others start before it, for ${MOST_QUEUE_MS / 1000} s already`)
+      throw new NoCapacity(
+        `${STARTS_AT_ONCE} others start before it, for ${QUEUE_TIMEOUT_MS / 1000} s already`,
+      )
     }
   }
 
@@ -416,9 +418,8 @@ function isOrdinary({ locale, timezone }: BrowserStart): boolean {
 }
 
 const WARM_SIZE = { width: 1920, height: 1080 }
-const LEAST_FREE_MB = { headless: 400, headful: 600, withoutBrowser: 300 }
-const leastFreeFor = ({ headless }: BrowserStart) =>
-  headless ? LEAST_FREE_MB.headless : LEAST_FREE_MB.headful
+const MIN_FREE_MB = { headless: 400, headful: 600, withoutBrowser: 300 }
+const leastFreeFor = ({ headless }: BrowserStart) => (headless ? MIN_FREE_MB.headless : MIN_FREE_MB.headful)
 
 async function freeMemoryMb(): Promise<number> {
   const text = await readFile('/proc/meminfo', 'utf8')

@@ -8,7 +8,7 @@ const LOOK_EVERY_MS = 250
 /** Of each processor. Twice as much trebles the round trips of a session at their 95th percentile. */
 const PART = 0.15
 /** On a host that is always busy it would otherwise never be ready. */
-const MOST_RESTRAINED_MS = 20_000
+const MAX_RESTRAINED_MS = 20_000
 
 export interface RestraintOptions {
   readonly instance: Pick<Instance, 'setLimits' | 'setBackground'>
@@ -35,7 +35,7 @@ export class Restraint implements Disposable {
   }
 
   #look(): void {
-    const isLate = performance.now() - this.#startedAt > MOST_RESTRAINED_MS
+    const isLate = performance.now() - this.#startedAt > MAX_RESTRAINED_MS
     if (isLate) {
       clearInterval(this.#timer)
       void this.#options.instance.setBackground(false).catch(() => {})

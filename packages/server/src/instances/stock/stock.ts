@@ -9,7 +9,7 @@ import type { ReadyInstance } from './instances.ts'
 const REFILL_AFTER_MS = 500
 const RETRY_MS = 1_000
 /** Doubled with every failure in a row, so that a host where nothing starts is not kept busy with it. */
-const MOST_RETRY_MS = 60_000
+const MAX_RETRY_MS = 60_000
 
 export interface StockOptions {
   readonly name: string
@@ -74,7 +74,7 @@ export class Stock {
       } catch (error) {
         if (closing.aborted) return
         log.warn({ err: error, kind: name }, 'cannot make an instance ready')
-        pauseMs = Math.min(MOST_RETRY_MS, Math.max(RETRY_MS, pauseMs * 2))
+        pauseMs = Math.min(MAX_RETRY_MS, Math.max(RETRY_MS, pauseMs * 2))
       } finally {
         turn[Symbol.dispose]()
       }

@@ -14,7 +14,7 @@ const HEARTBEAT_MS = 15_000
 /** Announcements may be missed while the connection for them is down. */
 const LOOK_EVERY_MS = 2_000
 const RETRY_MS = 1_000
-const MOST_STREAMS = 1_000
+const MAX_STREAMS = 1_000
 
 interface Place {
   readonly origin: string
@@ -38,7 +38,7 @@ export class FlowEvents {
 
   /** Of the flow that a token is for, or of whichever is the latest. */
   follow(connectionId: string, place: Place): Readable {
-    if (this.#count >= MOST_STREAMS) {
+    if (this.#count >= MAX_STREAMS) {
       throw new AppError('too_many_requests', 'Cannot follow it: too many are followed on this server', {
         headers: { 'retry-after': '5' },
       })

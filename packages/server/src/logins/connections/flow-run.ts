@@ -26,7 +26,7 @@ import type { ConnectionRecord, FlowLimits, FlowRecord } from './types.ts'
 
 const RETRY_MS = 500
 /** setTimeout takes no more. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1
+const MAX_TIMER_MS = 2 ** 31 - 1
 
 export interface FlowRunOptions {
   readonly db: Db
@@ -305,7 +305,7 @@ export class FlowRun {
     clearTimeout(this.#expiry)
     if (this.#over.signal.aborted || isOver(flow) || flow.outcome !== null) return
     const left = Date.parse(flow.deadline_at) - Date.now()
-    this.#expiry = setTimeout(() => void this.#expire(), Math.min(LONGEST_TIMER_MS, Math.max(0, left)))
+    this.#expiry = setTimeout(() => void this.#expire(), Math.min(MAX_TIMER_MS, Math.max(0, left)))
   }
 
   async #expire(): Promise<void> {

@@ -24,11 +24,11 @@ import type { ConnectionRecord, FlowLimits } from './types.ts'
 import { reauthFor } from './view.ts'
 
 /** All of one, its browser included. */
-const MOST_CHECK_MS = 120_000
+const CHECK_TIMEOUT_MS = 120_000
 /** After which another server may take it over. */
 const CLAIM_SECONDS = 180
-const MOST_IDLE_MS = 10_000
-const LEAST_IDLE_MS = 50
+const MAX_IDLE_MS = 10_000
+const MIN_IDLE_MS = 50
 const RETRY_MS = 2_000
 
 export interface HealthChecksOptions {
@@ -40,7 +40,7 @@ export interface HealthChecksOptions {
   readonly engine: LoginEngine
   readonly credentials: Pick<CredentialResolver, 'standing'>
   readonly limits: FlowLimits
-  readonly mostAtOnce: number
+  readonly maxAtOnce: number
   readonly isAble: () => boolean
   readonly log: Logger
 }
@@ -104,18 +104,18 @@ export class HealthChecks {
   }
 
   async #run(): Promise<void> {
-    const { db, serverId, mostAtOnce, log } = this.#options
+    const { db, serverId, maxAtOnce, log } = this.#options
     while (!this.#closing.signal.aborted) {
-      let waitMs = MOST_IDLE_MS
+      let waitMs = MAX_IDLE_MS
       try {
-        if (this.#running.size < mostAtOnce) {
+        if (this.#running.size < maxAtOnce) {
           const id = await store.claimDue(db, { serverId, seconds: CLAIM_SECONDS })
           if (id !== undefined) {
             void this.#tracked(this.#check(id)).finally(() => this.wake())
             continue
           }
           const due = await store.nextDueInSeconds(db)
-          waitMs = due === null ? MOST_IDLE_MS : Math.min(MOST_IDLE_MS, Math.max(LEAST_IDLE_MS, due * 1000))
+          waitMs = due === null ? MAX_IDLE_MS : Math.min(MAX_IDLE_MS, Math.max(MIN_IDLE_MS, due * 1000))
         }
       } catch (error) {
         log.warn({ err: error }, 'cannot look which connections are to be checked')
@@ -162,7 +162,7 @@ export class HealthChecks {
     const startedAt = new Date()
     let browser: MadeBrowser | undefined
     const late = new AbortController()
-    const timer = setTimeout(() => late.abort(new Error('It took too long')), MOST_CHECK_MS)
+    const timer = setTimeout(() => late.abort(new Error('It took too long')), CHECK_TIMEOUT_MS)
     try {
       const { checks } = readMemory(box, id, connection.memory)
       if (!checks) throw new Error('Nothing is known of how being logged in looks')

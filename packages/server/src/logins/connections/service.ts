@@ -47,7 +47,7 @@ export interface ConnectionServiceOptions {
   readonly credentials: Pick<CredentialResolver, 'check' | 'standing'>
   readonly limits: FlowLimits
   /** Least seconds between two health checks. */
-  readonly leastInterval: number
+  readonly minInterval: number
   readonly shortcomings: readonly string[]
   readonly defaultProject: (db: Db) => Promise<{ id: string }>
 }
@@ -60,7 +60,7 @@ export class ConnectionService {
   }
 
   async create(tx: Db, caller: Caller, body: CreateConnectionRequest): Promise<ManagedAuth> {
-    const { defaultProject, leastInterval, credentials } = this.#options
+    const { defaultProject, minInterval, credentials } = this.#options
     const domain = domainOf('domain', readDomain(body.domain))
     if (body.profile_name.trim() === '') throw invalidInput('profile_name', 'must not be blank')
     // Or else the project could be deleted, as empty, before this is in it.
@@ -72,7 +72,7 @@ export class ConnectionService {
     }
     const loginUrl = toLoginUrl(body.login_url)
     const allowedDomains = toAllowedDomains(body.allowed_domains ?? [])
-    const interval = this.#toInterval(body.health_check_interval) ?? Math.max(DEFAULT_INTERVAL, leastInterval)
+    const interval = this.#toInterval(body.health_check_interval) ?? Math.max(DEFAULT_INTERVAL, minInterval)
     const proxyId = body.proxy === undefined ? null : await this.#toProxy(tx, projectId, body.proxy)
     if (body.credential) await credentials.check(tx, projectId, body.credential)
     const telemetry = toTelemetry(body.browser_telemetry, caller)
@@ -339,9 +339,9 @@ export class ConnectionService {
   }
 
   #toInterval(seconds: number | undefined): number | undefined {
-    const { leastInterval } = this.#options
-    if (seconds !== undefined && seconds < leastInterval) {
-      throw invalidInput('health_check_interval', `must be at least ${leastInterval} seconds on this server`)
+    const { minInterval } = this.#options
+    if (seconds !== undefined && seconds < minInterval) {
+      throw invalidInput('health_check_interval', `must be at least ${minInterval} seconds on this server`)
     }
     return seconds
   }

@@ -20,7 +20,7 @@ import type { ConnectionRecord, FlowRecord, Memory } from './types.ts'
 
 type Success = LoginOutcome & { readonly isSuccess: true }
 
-const MOST_ATTEMPTS = 3
+const MAX_ATTEMPTS = 3
 const RETRY_MS = 500
 
 export function sealOutcome(box: SealedBox, flowId: string, outcome: Success): Buffer {
@@ -82,7 +82,7 @@ export class FlowSettling {
         break
       } catch (error) {
         log.warn({ err: error, flowId, attempt }, 'cannot record the success of a login yet')
-        if (attempt < MOST_ATTEMPTS) continue
+        if (attempt < MAX_ATTEMPTS) continue
         // The login is worth more than what was typed for it.
         await this.#settle(flowId, { keepsValues: false })
         break

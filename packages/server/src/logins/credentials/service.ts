@@ -1,5 +1,5 @@
 import {
-  MOST_VALUES,
+  MAX_VALUES,
   type CreateCredentialRequest,
   type Credential,
   type TotpCode,
@@ -166,8 +166,8 @@ function changedValues(
   { values = {}, remove_value_keys = [] }: UpdateCredentialRequest,
 ): LoginValues {
   const after = mergeValues(before, { values, removed: remove_value_keys })
-  if (Object.keys(after).length > MOST_VALUES) {
-    throw invalidInput('values', `must have at most ${MOST_VALUES} together with those that are there`)
+  if (Object.keys(after).length > MAX_VALUES) {
+    throw invalidInput('values', `must have at most ${MAX_VALUES} together with those that are there`)
   }
   return after
 }

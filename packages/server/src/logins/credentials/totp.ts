@@ -25,8 +25,8 @@ type TotpFields = Pick<
   'totp_secret' | 'totp_algorithm' | 'totp_digits' | 'totp_period'
 >
 
-const SHORTEST_SECRET = 16
-const LONGEST_SECRET = 128
+const MIN_SECRET_LENGTH = 16
+const MAX_SECRET_LENGTH = 128
 const BASE32 = /^[A-Z2-7]+$/
 
 /** Undefined: none is given, or an empty one. No refusal repeats what was given. */
@@ -69,8 +69,8 @@ interface CodeOptions {
 function readSecret(text: string): string {
   const secret = text.replaceAll(/[\s-]/g, '').replace(/=+$/, '').toUpperCase()
   if (!BASE32.test(secret)) throw wrong('must be base32 (letters and the digits 2 to 7)')
-  if (secret.length < SHORTEST_SECRET || secret.length > LONGEST_SECRET) {
-    throw wrong(`must have ${SHORTEST_SECRET} to ${LONGEST_SECRET} characters of base32`)
+  if (secret.length < MIN_SECRET_LENGTH || secret.length > MAX_SECRET_LENGTH) {
+    throw wrong(`must have ${MIN_SECRET_LENGTH} to ${MAX_SECRET_LENGTH} characters of base32`)
   }
   return secret
 }

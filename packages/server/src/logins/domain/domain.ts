@@ -1,7 +1,7 @@
 // Domains as people write them, in the one way to compare them.
 
 const NAME = /^[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?$/
-const LONGEST_NAME = 253
+const MAX_NAME_LENGTH = 253
 /** They go without saying. */
 const USUAL_PORTS = new Set(['80', '443'])
 
@@ -14,7 +14,7 @@ export function readDomain(text: string): string | undefined {
   // A name before an @ is there to be taken for the host.
   if (!url || url.username || url.password) return undefined
   const host = url.hostname.replace(/\.$/, '')
-  const isName = NAME.test(host) && host.length <= LONGEST_NAME && !host.includes('..')
+  const isName = NAME.test(host) && host.length <= MAX_NAME_LENGTH && !host.includes('..')
   if (!isName && !host.startsWith('[')) return undefined
   return url.port === '' || USUAL_PORTS.has(url.port) ? host : `${host}:${url.port}`
 }

@@ -20,7 +20,7 @@ import type { ProviderRecord } from './types.ts'
 
 const USUAL_LIST_MS = 60_000
 /** More providers than anybody has. */
-const MOST_LISTS = 100
+const MAX_LISTS = 100
 
 export interface SourcesOptions {
   readonly box: SealedBox
@@ -110,7 +110,7 @@ export class Sources {
     const { id, updated_at: revision, cache_ttl_seconds } = provider
     const items = this.#list(this.#open(provider))
     const list = { revision, expiresAt: performance.now() + cache_ttl_seconds * 1000, items }
-    if (this.#lists.size >= MOST_LISTS) this.#lists.clear()
+    if (this.#lists.size >= MAX_LISTS) this.#lists.clear()
     this.#lists.set(id, list)
     items.catch(() => {
       if (this.#lists.get(id) === list) this.#lists.delete(id)

@@ -79,7 +79,7 @@ function toResult<Row>({ command, rowCount, rows }: PgResult): QueryResult<Row> 
   return { rows: rows as Row[], numAffectedRows: BigInt(rowCount ?? 0) }
 }
 
-const MOST_STATEMENTS = 300
+const MAX_STATEMENTS = 300
 const statementNames = new Map<string, string>()
 
 /**
@@ -89,7 +89,7 @@ const statementNames = new Map<string, string>()
 function nameOf(text: string): string | undefined {
   const known = statementNames.get(text)
   if (known !== undefined) return known
-  if (statementNames.size >= MOST_STATEMENTS || /\*/.test(text)) return undefined
+  if (statementNames.size >= MAX_STATEMENTS || /\*/.test(text)) return undefined
   const name = `berth-${statementNames.size}`
   statementNames.set(text, name)
   return name

@@ -2,7 +2,7 @@
 // a statement for every request costs more than all the rest of the request.
 import type { Db } from './schema.ts'
 
-const MOST_KEYS = 100
+const MAX_KEYS = 100
 
 interface Waiting<Row> {
   readonly keys: string[]
@@ -31,7 +31,7 @@ export function lookUp<Row>(
 
   return async (db, key) => {
     const known = waitingOn.get(db)
-    const waiting = known && known.keys.length < MOST_KEYS ? known : gather(db)
+    const waiting = known && known.keys.length < MAX_KEYS ? known : gather(db)
     waiting.keys.push(key)
     return (await waiting.rows).get(key)
   }

@@ -2,7 +2,7 @@
 // requests; one that is gone costs all lines, and never the end of the process.
 import { write, writeSync } from 'node:fs'
 
-const LARGEST_BUFFER = 1024 * 1024
+const MAX_BUFFER_BYTES = 1024 * 1024
 // Lines leave together: each write takes a turn of another thread.
 const GATHER_BYTES = 8 * 1024
 const GATHER_MS = 25
@@ -26,7 +26,7 @@ export class LogWriter {
 
   write(line: string): void {
     const bytes = Buffer.from(line)
-    if (this.#isReaderGone || this.#length + bytes.length > LARGEST_BUFFER) return this.#onDrop()
+    if (this.#isReaderGone || this.#length + bytes.length > MAX_BUFFER_BYTES) return this.#onDrop()
     this.#waiting.push(bytes)
     this.#length += bytes.length
     if (this.#length >= GATHER_BYTES) this.#send()

@@ -10,7 +10,7 @@ import * as store from './store.ts'
 import type { BrowserRecord } from './types.ts'
 
 /** It hears of a change within milliseconds; one it did not hear of is found within ten seconds. */
-const MOST_WAIT_MS = 12_000
+const WAIT_TIMEOUT_MS = 12_000
 const LOOK_EVERY_MS = 50
 
 /** Which way a session's traffic is to leave, by its row. */
@@ -71,7 +71,7 @@ export class Routing {
 
   /** Until the server that has the session has followed. */
   async followedElsewhere({ id, proxy_version: version }: BrowserRecord): Promise<void> {
-    const signal = AbortSignal.timeout(MOST_WAIT_MS)
+    const signal = AbortSignal.timeout(WAIT_TIMEOUT_MS)
     while (!signal.aborted) {
       const record = await store.findBrowserById(this.#db, id)
       if (!record || record.deleted_at || record.proxy_applied_version >= version) return

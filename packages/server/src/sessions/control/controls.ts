@@ -13,15 +13,15 @@ import { OutputFraming } from './output.ts'
 import { relayedAnswer, relayedHeaders } from './relay.ts'
 
 /** An answer that is read as a whole, such as the output of a process. */
-const MOST_JSON_BYTES = 32 * 1024 * 1024
+const MAX_JSON_BYTES = 32 * 1024 * 1024
 /** At once, streams among them; an agent serves no more than that well. */
-const MOST_CALLS_PER_SESSION = 128
+const MAX_CALLS_PER_SESSION = 128
 
 export interface ControlsOptions {
   /** Throws `not_found` for a session that the caller may not see or that has ended. */
   readonly find: (call: Call<unknown>, id: string) => Promise<Session>
   /** Of a body that is passed on. */
-  readonly mostBodyBytes: number
+  readonly maxBodyBytes: number
 }
 
 export class Controls {
@@ -50,7 +50,7 @@ export class Controls {
     const tooLarge = new AbortController()
     try {
       const loan = acquired.use(await session.lend())
-      boundBody(call, { mostBytes: this.#options.mostBodyBytes, tooLarge })
+      boundBody(call, { maxBytes: this.#options.maxBodyBytes, tooLarge })
       tooLarge.signal.throwIfAborted()
       const signal = AbortSignal.any([call.signal, session.ending, tooLarge.signal])
       const { query } = call
@@ -66,7 +66,7 @@ export class Controls {
         answer.once('close', () => held.dispose())
         return stream
       }
-      const text = await readText(answer, { path: operation.path, maxBytes: MOST_JSON_BYTES })
+      const text = await readText(answer, { path: operation.path, maxBytes: MAX_JSON_BYTES })
       return operation.kind === 'json' ? (JSON.parse(text) as unknown) : undefined
     } catch (error) {
       throw tooLarge.signal.aborted ? tooLarge.signal.reason : toAppError(error, { session, call })
@@ -75,7 +75,7 @@ export class Controls {
 
   #enter(sessionId: string): Disposable {
     const count = this.#callsOf.get(sessionId) ?? 0
-    if (count >= MOST_CALLS_PER_SESSION) {
+    if (count >= MAX_CALLS_PER_SESSION) {
       throw new AppError(
         'too_many_requests',
         `Cannot do this: ${count} calls to the session are under way, streams among them`,
@@ -104,18 +104,18 @@ function bodyOf({ kind, body, bodyStream }: Operation, call: Call<unknown>) {
 /** What declares to be too large is refused before it is passed on, the rest when it has become so. */
 export function boundBody(
   { stream }: Pick<Call<unknown>, 'stream'>,
-  { mostBytes, tooLarge }: { mostBytes: number; tooLarge: AbortController },
+  { maxBytes, tooLarge }: { maxBytes: number; tooLarge: AbortController },
 ): void {
   if (!stream) return
   const refuse = () => {
-    const most = `${Math.floor(mostBytes / 1024 / 1024)} MB`
+    const most = `${Math.floor(maxBytes / 1024 / 1024)} MB`
     tooLarge.abort(new AppError('payload_too_large', `Cannot take more than ${most}; see BERTH_MAX_FILE_MB`))
   }
-  if (Number(stream.headers['content-length'] ?? 0) > mostBytes) return refuse()
+  if (Number(stream.headers['content-length'] ?? 0) > maxBytes) return refuse()
   let bytes = 0
   const count = (chunk: Buffer) => {
     bytes += chunk.length
-    if (bytes <= mostBytes) return
+    if (bytes <= maxBytes) return
     stream.body.off('data', count)
     refuse()
   }

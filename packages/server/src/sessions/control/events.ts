@@ -4,7 +4,7 @@ import { Transform, type Readable, type TransformCallback } from 'node:stream'
 import { Ajv, type ValidateFunction } from 'ajv'
 import type { Operation } from '@berth/contracts/operation'
 
-const LONGEST_LINE = 1024 * 1024
+const MAX_LINE_LENGTH = 1024 * 1024
 /** So that proxies do not cut, and a client that is gone is noticed. */
 const HEARTBEAT_MS = 15_000
 const NEWLINE = 0x0a
@@ -95,7 +95,7 @@ export class LineFraming implements Framing {
     }
     const rest = chunk.subarray(from)
     this.#length += rest.length
-    if (this.#length > LONGEST_LINE) throw new Error('The agent sent too long a line')
+    if (this.#length > MAX_LINE_LENGTH) throw new Error('The agent sent too long a line')
     if (rest.length > 0) this.#pieces.push(rest)
     return events
   }

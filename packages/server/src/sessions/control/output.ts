@@ -1,6 +1,6 @@
 // The output of a process comes from the agent as frames of bytes, and becomes events here: quicker than
 // text that has to be checked, and what is in such an event cannot be anything but base 64.
-import { MOST_OUTPUT_FRAME_BYTES, outputFrames } from '@berth/contracts/link'
+import { MAX_OUTPUT_FRAME_BYTES, outputFrames } from '@berth/contracts/link'
 import { FRAME_HEAD_BYTES } from '@berth/codecs/frames'
 import { release } from '@berth/kit/spent-pieces'
 import type { Framing, ToEvent } from './events.ts'
@@ -61,7 +61,7 @@ export class OutputFraming implements Framing {
       throw new Error(`The agent sent a frame of kind ${this.#kind}`)
     }
     this.#left = this.#head.readUInt32BE(1)
-    if (this.#left > MOST_OUTPUT_FRAME_BYTES) throw new Error(`A frame of ${this.#left} bytes is too long`)
+    if (this.#left > MAX_OUTPUT_FRAME_BYTES) throw new Error(`A frame of ${this.#left} bytes is too long`)
     if (this.#left === 0 && this.#kind === outputFrames.event)
       throw new Error('The agent sent an empty event')
     if (this.#left === 0) this.#headLength = 0
@@ -89,7 +89,7 @@ interface Run {
 function join(runs: Run[], kind: number, part: Buffer): void {
   const last = runs.at(-1)
   const isWorthIt = last && Math.min(last.length, part.length) <= SMALL_BYTES
-  if (isWorthIt && last.kind === kind && last.length + part.length <= MOST_OUTPUT_FRAME_BYTES) {
+  if (isWorthIt && last.kind === kind && last.length + part.length <= MAX_OUTPUT_FRAME_BYTES) {
     last.parts.push(part)
     last.length += part.length
   } else runs.push({ kind, parts: [part], length: part.length })

@@ -2,10 +2,10 @@
 // Chromium takes, as far as that can be told without one.
 import type { FileHandle } from 'node:fs/promises'
 import { Readable } from 'node:stream'
-import { MOST_UNPACKED_BYTES } from '@berth/contracts/extension-limits'
+import { MAX_UNPACKED_BYTES } from '@berth/contracts/extension-limits'
 import {
   MANIFEST,
-  MOST_MANIFEST_BYTES,
+  MAX_MANIFEST_BYTES,
   readManifest,
   rootOf,
   type Manifest,
@@ -16,7 +16,7 @@ import { copyArchive } from '@berth/codecs/zip/copy'
 import { readDirectory, type ArchiveFile, type ZipDirectory } from '@berth/codecs/zip/directory'
 import { readCrx } from '@berth/codecs/crx/read'
 
-const MOST_ENTRIES = 20_000
+const MAX_ENTRIES = 20_000
 
 export interface CheckedArchive {
   readonly manifest: Manifest
@@ -34,10 +34,10 @@ export async function checkArchive(
   const archive = from(file, start)
   const directory = await readDirectory(archive, size - start)
   const { entries } = directory
-  if (entries.length > MOST_ENTRIES) throw refused(`it has more than ${MOST_ENTRIES} files`)
+  if (entries.length > MAX_ENTRIES) throw refused(`it has more than ${MAX_ENTRIES} files`)
   const unpacked = entries.reduce((sum, { bytes }) => sum + bytes, 0)
-  if (unpacked > MOST_UNPACKED_BYTES) {
-    throw refused(`it would be larger than ${MOST_UNPACKED_BYTES / 1024 / 1024} MiB when unpacked`)
+  if (unpacked > MAX_UNPACKED_BYTES) {
+    throw refused(`it would be larger than ${MAX_UNPACKED_BYTES / 1024 / 1024} MiB when unpacked`)
   }
   if (entries.some(({ kind }) => kind === 'link')) throw refused('it has a link in it')
   const root = rootOf(entries.map(({ name }) => name))
@@ -74,7 +74,7 @@ async function readThrough(
     signal.throwIfAborted()
     if (entry.kind === 'directory') continue
     const isWanted = entry.name === wanted
-    if (isWanted && entry.bytes > MOST_MANIFEST_BYTES) throw refused('its manifest is too large')
+    if (isWanted && entry.bytes > MAX_MANIFEST_BYTES) throw refused('its manifest is too large')
     const next = entries[index + 1]?.offset ?? start
     for await (const chunk of contentsOf(archive, entry, { next, signal })) {
       if (isWanted) chunks.push(chunk)

@@ -3,14 +3,14 @@
 import { request, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { MOST_EXTENSION_BYTES } from '@berth/contracts/extension-limits'
+import { MAX_EXTENSION_BYTES } from '@berth/contracts/extension-limits'
 import { EgressRefusal } from '../../instances/egress/refusal.ts'
 import { readConnectTarget } from '../../instances/egress/target.ts'
 import type { Upstream } from '../../instances/egress/upstream.ts'
 import { AppError, invalidInput } from '../../platform/errors/app-error.ts'
 import { SpoolTooLarge, type Spool, type SpooledFile } from './spool.ts'
 
-const MOST_REDIRECTS = 5
+const MAX_REDIRECTS = 5
 const ALL_OF_IT_MS = 60_000
 /** Of the Chromium it is for: the store gives nothing to very old ones. */
 const PRODUCT_VERSION = '150.0.0.0'
@@ -57,12 +57,12 @@ export class ChromeStore {
         answer.destroy()
         throw unreachable(`it answered ${answer.statusCode}`)
       }
-      const file = await spool.fill(answer as AsyncIterable<Buffer>, { maxBytes: MOST_EXTENSION_BYTES })
+      const file = await spool.fill(answer as AsyncIterable<Buffer>, { maxBytes: MAX_EXTENSION_BYTES })
       return { id, file, [Symbol.asyncDispose]: () => file[Symbol.asyncDispose]() }
     } catch (error) {
       if (error instanceof AppError || gone.aborted) throw error
       if (error instanceof SpoolTooLarge) {
-        throw unreachable(`the extension is larger than ${MOST_EXTENSION_BYTES / 1024 / 1024} MiB`)
+        throw unreachable(`the extension is larger than ${MAX_EXTENSION_BYTES / 1024 / 1024} MiB`)
       }
       if (late.aborted) throw unreachable(`it took longer than ${ALL_OF_IT_MS / 1000} s`)
       throw unreachable(error instanceof EgressRefusal ? error.message : 'the connection failed', error)
@@ -85,7 +85,7 @@ export class ChromeStore {
 
   async #follow(first: URL, signal: AbortSignal): Promise<IncomingMessage> {
     let url = first
-    for (let count = 0; count <= MOST_REDIRECTS; count++) {
+    for (let count = 0; count <= MAX_REDIRECTS; count++) {
       const answer = await this.#ask(url, signal)
       const { location } = answer.headers
       const isRedirect = [301, 302, 303, 307, 308].includes(answer.statusCode!)
@@ -98,7 +98,7 @@ export class ChromeStore {
       if (!next || !isAllowed) throw unreachable('it leads to somewhere else than a web address')
       url = next
     }
-    throw unreachable(`it leads to more than ${MOST_REDIRECTS} other addresses`)
+    throw unreachable(`it leads to more than ${MAX_REDIRECTS} other addresses`)
   }
 
   async #ask(url: URL, signal: AbortSignal): Promise<IncomingMessage> {

@@ -1,5 +1,5 @@
 // The form by which an extension is uploaded: a file, and maybe a name.
-import { EXTENSION_NAME, MOST_EXTENSION_BYTES } from '@berth/contracts/extension-limits'
+import { EXTENSION_NAME, MAX_EXTENSION_BYTES } from '@berth/contracts/extension-limits'
 import { RESERVED_NAME } from '@berth/contracts/extensions'
 import { malformed, partsOf, readText } from '@berth/codecs/form'
 import type { Readable } from 'node:stream'
@@ -39,10 +39,10 @@ function checkedName(name: string): string {
 
 async function spooled(spool: Spool, content: AsyncIterable<Buffer>): Promise<SpooledFile> {
   try {
-    return await spool.fill(content, { maxBytes: MOST_EXTENSION_BYTES })
+    return await spool.fill(content, { maxBytes: MAX_EXTENSION_BYTES })
   } catch (error) {
     if (!(error instanceof SpoolTooLarge)) throw error
-    const most = `${MOST_EXTENSION_BYTES / 1024 / 1024} MiB`
+    const most = `${MAX_EXTENSION_BYTES / 1024 / 1024} MiB`
     throw new AppError('payload_too_large', `Cannot take an extension of more than ${most}`)
   }
 }

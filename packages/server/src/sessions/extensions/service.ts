@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { finished, type Readable } from 'node:stream'
-import { MOST_EXTENSION_BYTES } from '@berth/contracts/extension-limits'
+import { MAX_EXTENSION_BYTES } from '@berth/contracts/extension-limits'
 import type { Extension } from '@berth/contracts/extensions'
 import { newId } from '@berth/kit/ids'
 import { Turnstile } from '@berth/kit/turnstile'
@@ -23,10 +23,10 @@ import * as store from './store.ts'
 import type { ExtensionRecord } from './types.ts'
 
 /** Of a project. */
-const MOST_EXTENSIONS = 1_000
+const MAX_EXTENSIONS = 1_000
 /** Unpacking is work for the processor, and others wait for it. */
 const CHECKS_AT_ONCE = 2
-const MOST_SEALED_BYTES = 2 * MOST_EXTENSION_BYTES
+const MAX_SEALED_BYTES = 2 * MAX_EXTENSION_BYTES
 
 export interface Caller {
   readonly principal: Principal
@@ -175,10 +175,10 @@ export class ExtensionService {
   async #checkPlace(projectId: string, name: string | null): Promise<void> {
     const { db } = this.#options
     if (name !== null && (await store.findExtensionBy(db, projectId, { name }))) throw nameTaken(name)
-    if ((await store.countExtensions(db, projectId)) >= MOST_EXTENSIONS) {
+    if ((await store.countExtensions(db, projectId)) >= MAX_EXTENSIONS) {
       throw new AppError(
         'conflict',
-        `Cannot take the extension: the project has ${MOST_EXTENSIONS} of them; delete one first`,
+        `Cannot take the extension: the project has ${MAX_EXTENSIONS} of them; delete one first`,
       )
     }
   }
@@ -204,7 +204,7 @@ export class ExtensionService {
     const content = archive.content()
     content.on('data', (chunk: Buffer) => (archiveBytes += chunk.length))
     content.once('error', (error) => sealer.destroy(error))
-    const blob = await blobs.put(content.pipe(sealer), { maxBytes: MOST_SEALED_BYTES, signal })
+    const blob = await blobs.put(content.pipe(sealer), { maxBytes: MAX_SEALED_BYTES, signal })
     return { blob, archiveBytes, sealedKey: box.seal(key.toString('base64'), keyContext(id)) }
   }
 }

@@ -1,7 +1,7 @@
 // Extensions of a project that a session is created with. They go into the instance as they would go into a running
 // session, once its Chromium is there: that takes no restart, so settled instances are as good as any.
 import type { Readable } from 'node:stream'
-import { MOST_EXTENSIONS } from '@berth/contracts/extension-limits'
+import { MAX_EXTENSIONS } from '@berth/contracts/extension-limits'
 import type { ExtensionReference } from '@berth/contracts/extensions'
 import type { CreateBrowserRequest } from '@berth/contracts/browsers'
 import type { SessionExtra, ExtraSource, LookUp } from '../browsers/extras.ts'
@@ -52,8 +52,8 @@ export class SessionExtensions implements ExtraSource {
     references: readonly ExtensionReference[],
     db = this.#options.db,
   ): Promise<ExtensionRecord[]> {
-    if (references.length > MOST_EXTENSIONS) {
-      throw invalidInput('extensions', `must have at most ${MOST_EXTENSIONS} items`)
+    if (references.length > MAX_EXTENSIONS) {
+      throw invalidInput('extensions', `must have at most ${MAX_EXTENSIONS} items`)
     }
     const found = new Map<string, ExtensionRecord>()
     for (const [index, { id, name }] of references.entries()) {

@@ -5,7 +5,7 @@ import { request, type IncomingMessage } from 'node:http'
 import type { GatewaySession } from './session.ts'
 import { CDP_PATH, devtoolsPathPattern, type Discovery } from '../session/target.ts'
 
-const LARGEST_ANSWER = 8 * 1024 * 1024
+const MAX_ANSWER_BYTES = 8 * 1024 * 1024
 
 export interface DiscoveryOptions {
   readonly session: GatewaySession
@@ -65,7 +65,7 @@ async function readAll(answer: IncomingMessage): Promise<string> {
   let length = 0
   for await (const chunk of answer as AsyncIterable<Buffer>) {
     length += chunk.length
-    if (length > LARGEST_ANSWER) throw new Error('The browser answered too much')
+    if (length > MAX_ANSWER_BYTES) throw new Error('The browser answered too much')
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString()

@@ -90,7 +90,7 @@ export async function startGateway(
   const tokens = new SessionTokens({ keys: [{ kid: 'test', secret: randomBytes(32) }] })
   const session = new FakeSession(browserPort)
   const gateway = new Gateway({
-    live: new Viewers({ mostPerSession: 2 }),
+    live: new Viewers({ maxPerSession: 2 }),
     sessions: { findAt: (id) => (id === 'one' ? session : undefined) },
     tokens,
     checkHost: newHostCheck(config),

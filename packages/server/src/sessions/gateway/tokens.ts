@@ -7,9 +7,9 @@ import { AppError } from '../../platform/errors/app-error.ts'
 const LIFE_SECONDS = 365 * 24 * 3600
 const LEEWAY_SECONDS = 60
 /** RFC 7518: a key for HS256 has at least as many bits as the hash. */
-const LEAST_SECRET_BYTES = 32
+const MIN_SECRET_BYTES = 32
 /** Ours have about 300 characters. */
-const LONGEST_TOKEN = 2048
+const MAX_TOKEN_LENGTH = 2048
 /** The library is lenient about what base64url leaves out. */
 const SHAPE = /^[\w-]+\.[\w-]+\.[\w-]{43}$/
 /** A client that connects often is checked by a look-up. */
@@ -59,7 +59,7 @@ export class SessionTokens {
     const [first] = keys
     if (!first) throw new Error('Cannot sign session tokens without a key')
     for (const { kid, secret } of keys) {
-      if (secret.length < LEAST_SECRET_BYTES) throw new Error(`Cannot use key "${kid}": it is too short`)
+      if (secret.length < MIN_SECRET_BYTES) throw new Error(`Cannot use key "${kid}": it is too short`)
       const key = createSecretKey(secret).toCryptoKey({ name: 'HMAC', hash: 'SHA-256' }, false, ['verify'])
       this.#keys.set(kid, key)
     }
@@ -87,7 +87,7 @@ export class SessionTokens {
    * guesses learns nothing.
    */
   async verify(token: string, ...audiences: readonly string[]): Promise<Verification> {
-    if (token.length > LONGEST_TOKEN || !SHAPE.test(token)) throw refused()
+    if (token.length > MAX_TOKEN_LENGTH || !SHAPE.test(token)) throw refused()
     const known = this.#recall(token) ?? (await this.#check(token))
     const audience = audiences.find((wanted) => known.audience.includes(wanted))
     if (audience === undefined) throw refused()

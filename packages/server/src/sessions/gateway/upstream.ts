@@ -7,8 +7,8 @@ import { AppError } from '../../platform/errors/app-error.ts'
 import type { GatewaySession } from './session.ts'
 import { devtoolsPathPattern, type Target } from '../session/target.ts'
 
-const MOST_RETRIES = 3
-const LARGEST_HEAD = 16 * 1024
+const MAX_RETRIES = 3
+const MAX_HEAD_BYTES = 16 * 1024
 const HEAD_END = '\r\n\r\n'
 /** Where the WebDriver BiDi specification has the websocket of a new session. */
 const BIDI_PATH = '/session'
@@ -47,7 +47,7 @@ export async function openUpstream(options: UpstreamOptions): Promise<Duplex> {
   }
   // Chromium may just have been started again, and then it is elsewhere. While it ends, even what is asked
   // anew may tell of the one before.
-  for (let left = MOST_RETRIES; ; left--) {
+  for (let left = MAX_RETRIES; ; left--) {
     try {
       return await open(options, { isSecond: true })
     } catch (error) {
@@ -154,7 +154,7 @@ function readHead(stream: Duplex, signal: AbortSignal): Promise<string> {
       const seen = Math.max(0, head.length - HEAD_END.length)
       head = head.length === 0 ? chunk : Buffer.concat([head, chunk])
       const end = head.indexOf(HEAD_END, seen)
-      if (end === -1 ? head.length > LARGEST_HEAD : end > LARGEST_HEAD) {
+      if (end === -1 ? head.length > MAX_HEAD_BYTES : end > MAX_HEAD_BYTES) {
         return settle(new Error('The browser answered with too long a head'))
       }
       if (end === -1) return

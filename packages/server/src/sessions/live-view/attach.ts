@@ -15,13 +15,13 @@ import { liveHtml, livePage, pageHeaders } from './page.ts'
 import { upload } from './upload.ts'
 import { checkTime, isOnlyWatching, type Viewers } from './viewers.ts'
 
-const MOST_UPLOADS = 32
+const MAX_UPLOADS = 32
 
 export interface LiveOptions extends AdmissionOptions {
   readonly find: (id: string, tenure: number) => Session | undefined | Promise<Session | undefined>
   readonly viewers: Viewers
   readonly originOf: (request: FastifyRequest) => string
-  readonly mostUploadBytes: number
+  readonly maxUploadBytes: number
 }
 
 export function attachLive(server: FastifyInstance, options: LiveOptions): void {
@@ -105,8 +105,8 @@ class Uploads {
       if (isOnlyWatching(grant)) {
         throw new AppError('forbidden', 'Cannot upload: this link is for watching only')
       }
-      if (this.#count >= MOST_UPLOADS) {
-        throw new AppError('too_many_requests', `Cannot upload: ${MOST_UPLOADS} uploads are under way`, {
+      if (this.#count >= MAX_UPLOADS) {
+        throw new AppError('too_many_requests', `Cannot upload: ${MAX_UPLOADS} uploads are under way`, {
           headers: { 'retry-after': '1' },
         })
       }
@@ -136,7 +136,7 @@ class Uploads {
         body: request.body instanceof Readable ? request.body : Readable.from([]),
         headers: length === undefined ? {} : { 'content-length': length },
       },
-      mostBytes: this.#options.mostUploadBytes,
+      maxBytes: this.#options.maxUploadBytes,
       signal: clientGone(reply),
     })
   }

@@ -14,10 +14,10 @@ const SHARED = 1
 /** A pointer that moves is told no more often than a screen could show it. */
 const MOVES_MS = 8
 /** Of everything else: so many at once, and so many a second. Who has used them up is read again later. */
-const MOST_AT_ONCE = 2_000
+const MAX_AT_ONCE = 2_000
 const PER_SECOND = 500
 /** And no later than that: while it is not read, nobody hears that it leaves. */
-const LONGEST_WAIT_SECONDS = 5
+const MAX_WAIT_SECONDS = 5
 /** A whole picture is the most that a message can ask for, and a long text is many keys. */
 const WHOLE_PICTURE_COST = 20
 const BYTES_PER_COST = 256
@@ -83,7 +83,7 @@ export class Input {
   #move: Buffer | undefined
   #movedAt = -Infinity
   #timer: NodeJS.Timeout | undefined
-  #allowance = MOST_AT_ONCE
+  #allowance = MAX_AT_ONCE
   #allowedAt = performance.now()
 
   constructor({ isReadOnly, pass }: InputOptions) {
@@ -182,8 +182,8 @@ export class Input {
     const now = performance.now()
     const earned = ((now - this.#allowedAt) / 1000) * PER_SECOND
     this.#allowedAt = now
-    const left = Math.min(MOST_AT_ONCE, this.#allowance + earned) - cost
-    this.#allowance = Math.max(left, -PER_SECOND * LONGEST_WAIT_SECONDS)
+    const left = Math.min(MAX_AT_ONCE, this.#allowance + earned) - cost
+    this.#allowance = Math.max(left, -PER_SECOND * MAX_WAIT_SECONDS)
   }
 }
 

@@ -10,22 +10,22 @@ import type { BodyStream } from '../../http/call.ts'
 import { callOperation } from '../../instances/agent/operations.ts'
 
 const DIRECTORY = `${instancePaths.home}/Downloads`
-const MOST_NAME_BYTES = 200
-const MOST_OF_THE_SAME_NAME = 100
+const MAX_NAME_BYTES = 200
+const MAX_OF_THE_SAME_NAME = 100
 const FALLBACK_NAME = 'file'
 
 export interface Upload {
   readonly session: Session
   readonly name: string
   readonly stream: BodyStream
-  readonly mostBytes: number
+  readonly maxBytes: number
   readonly signal: AbortSignal
 }
 
 type Ask = (operation: Operation, path: string, body?: BodyStream) => Promise<void>
 
 /** Returns where the file is. */
-export async function upload({ session, name, stream, mostBytes, signal }: Upload): Promise<string> {
+export async function upload({ session, name, stream, maxBytes, signal }: Upload): Promise<string> {
   const tooLarge = new AbortController()
   try {
     using loan = await session.lend()
@@ -38,7 +38,7 @@ export async function upload({ session, name, stream, mostBytes, signal }: Uploa
     }
     const path = await freePath(ask, fileName(name))
     // Not before: from here on it flows.
-    boundBody({ stream }, { mostBytes, tooLarge })
+    boundBody({ stream }, { maxBytes, tooLarge })
     tooLarge.signal.throwIfAborted()
     await ask(writeFile, path, stream)
     return path
@@ -54,7 +54,7 @@ export async function upload({ session, name, stream, mostBytes, signal }: Uploa
 async function freePath(ask: Ask, name: string): Promise<string> {
   const dot = name.lastIndexOf('.')
   const [stem, ending] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, '']
-  for (let number = 0; number < MOST_OF_THE_SAME_NAME; number++) {
+  for (let number = 0; number < MAX_OF_THE_SAME_NAME; number++) {
     const path = `${DIRECTORY}/${number === 0 ? name : `${stem} (${number})${ending}`}`
     try {
       await ask(fileInfo, path)
@@ -73,6 +73,6 @@ export function fileName(given: string): string {
     .replaceAll(/[\p{Cc}\p{Cs}\p{Cf}]/gu, '')
     .trim()
   let name = base
-  while (Buffer.byteLength(name) > MOST_NAME_BYTES) name = Array.from(name).slice(0, -1).join('')
+  while (Buffer.byteLength(name) > MAX_NAME_BYTES) name = Array.from(name).slice(0, -1).join('')
   return /^\.*$/.test(name) ? FALLBACK_NAME : name
 }

@@ -9,19 +9,19 @@ import { asksForReadOnly } from './read-only.ts'
 import { Viewer } from './viewer.ts'
 
 /** setTimeout takes no more. */
-const LONGEST_TIMEOUT_MS = 2 ** 31 - 1
+const MAX_TIMEOUT_MS = 2 ** 31 - 1
 
 export class Viewers implements LiveDoor {
-  readonly #mostPerSession: number
+  readonly #maxPerSession: number
   readonly #countOf = new Map<string, number>()
 
-  constructor({ mostPerSession }: { mostPerSession: number }) {
-    this.#mostPerSession = mostPerSession
+  constructor({ maxPerSession }: { maxPerSession: number }) {
+    this.#maxPerSession = maxPerSession
   }
 
   /** Throws for a session that has as many as it may. */
   checkRoom(sessionId: string): void {
-    const most = this.#mostPerSession
+    const most = this.#maxPerSession
     if ((this.#countOf.get(sessionId) ?? 0) < most) return
     throw new AppError('too_many_requests', `Cannot watch: the session has ${most} viewers already`, {
       headers: { 'retry-after': '5' },
@@ -55,7 +55,7 @@ export class Viewers implements LiveDoor {
     // The link is good for so long, and not only for coming in.
     const left = expiresAt - Date.now()
     const expire = () => viewer.close(linkExpired.code, linkExpired.reason)
-    const expiry = left < LONGEST_TIMEOUT_MS ? setTimeout(expire, left).unref() : undefined
+    const expiry = left < MAX_TIMEOUT_MS ? setTimeout(expire, left).unref() : undefined
     return viewer
   }
 }

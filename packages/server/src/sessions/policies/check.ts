@@ -1,13 +1,13 @@
 // What of `chrome_policy` can be judged without a browser: size, shape, protected names, and the types of policies
 // that Chromium knows. Names that it does not know it passes over, and so do we: the next version may know them.
-import { MOST_POLICY_BYTES, type ChromePolicy } from '@berth/contracts/chrome-policy'
+import { MAX_POLICY_BYTES, type ChromePolicy } from '@berth/contracts/chrome-policy'
 import { invalidInput } from '../../platform/errors/app-error.ts'
 import { policyTypes, type PolicyType } from './known.ts'
 import { isProtected } from './protected.ts'
 
-const LONGEST_NAME = 200
+const MAX_NAME_LENGTH = 200
 /** Chromium itself reads JSON to 200. */
-const MOST_DEPTH = 100
+const MAX_DEPTH = 100
 
 const isOf: Record<PolicyType, (value: unknown) => boolean> = {
   boolean: (value) => typeof value === 'boolean',
@@ -21,15 +21,15 @@ const isOf: Record<PolicyType, (value: unknown) => boolean> = {
 /** As JSON; throws for the first that cannot be, by its name. */
 export function checkPolicy(policy: ChromePolicy): string {
   for (const [name, value] of Object.entries(policy)) {
-    const field = `chrome_policy.${name.slice(0, LONGEST_NAME)}`
+    const field = `chrome_policy.${name.slice(0, MAX_NAME_LENGTH)}`
     if (isProtected(name)) throw invalidInput(field, 'is managed by Berth and cannot be set')
     const type = policyTypes.get(name)
     if (type && !isOf[type](value)) throw invalidInput(field, `must be ${articleOf(type)} ${type}`)
-    if (isDeeper(value, MOST_DEPTH)) throw invalidInput(field, `is nested deeper than ${MOST_DEPTH} levels`)
+    if (isDeeper(value, MAX_DEPTH)) throw invalidInput(field, `is nested deeper than ${MAX_DEPTH} levels`)
   }
   const text = JSON.stringify(policy)
-  if (Buffer.byteLength(text) > MOST_POLICY_BYTES) {
-    throw invalidInput('chrome_policy', `must have at most ${MOST_POLICY_BYTES / 1024 / 1024} MiB as JSON`)
+  if (Buffer.byteLength(text) > MAX_POLICY_BYTES) {
+    throw invalidInput('chrome_policy', `must have at most ${MAX_POLICY_BYTES / 1024 / 1024} MiB as JSON`)
   }
   return text
 }

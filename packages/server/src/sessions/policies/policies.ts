@@ -1,6 +1,6 @@
 // The policies of sessions. Many are read by Chromium only when it starts, and which those are it does not tell, so a
 // session with any takes an instance without a browser, and starts one.
-import { hasPolicy, MOST_POLICY_BYTES, type ChromePolicy } from '@berth/contracts/chrome-policy'
+import { hasPolicy, MAX_POLICY_BYTES, type ChromePolicy } from '@berth/contracts/chrome-policy'
 import type { CreateBrowserRequest } from '@berth/contracts/browsers'
 import type { SessionExtra, ExtraSource } from '../browsers/extras.ts'
 import type { Db } from '../../platform/database/schema.ts'
@@ -10,7 +10,7 @@ import { checkPolicy } from './check.ts'
 import * as store from './store.ts'
 
 /** In a list of sessions or pools; a hundred whole ones could be half a gigabyte. */
-export const MOST_LISTED_BYTES = 64 * 1024
+export const MAX_LISTED_BYTES = 64 * 1024
 
 export class Policies implements ExtraSource {
   readonly #db: Db
@@ -44,8 +44,8 @@ export class Policies implements ExtraSource {
   ): Promise<Map<string, ChromePolicy>> {
     const ids = browsers.filter((each) => each.has_chrome_policy).map(({ id }) => id)
     if (ids.length === 0) return new Map()
-    const mostBytes = isList ? MOST_LISTED_BYTES : MOST_POLICY_BYTES
-    const rows = await store.findPolicies(this.#db, ids, { mostBytes })
+    const maxBytes = isList ? MAX_LISTED_BYTES : MAX_POLICY_BYTES
+    const rows = await store.findPolicies(this.#db, ids, { maxBytes })
     return new Map(
       rows.map(({ browser_id: id, sealed }) => [
         id,

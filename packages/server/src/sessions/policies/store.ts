@@ -13,13 +13,13 @@ export async function insertPolicy(
 export async function findPolicies(
   db: Db,
   browserIds: readonly string[],
-  { mostBytes }: { mostBytes: number },
+  { maxBytes }: { maxBytes: number },
 ): Promise<{ browser_id: string; sealed: Buffer }[]> {
   return db
     .selectFrom('browser_policies')
     .select(['browser_id', 'sealed'])
     .where('browser_id', 'in', [...browserIds])
-    .where('size_bytes', '<=', mostBytes)
+    .where('size_bytes', '<=', maxBytes)
     .execute()
 }
 

@@ -22,7 +22,7 @@ const IDLE_LOOK_MS = 10_000
 const FLOCK_MS = 20
 const RETRY_MS = 1_000
 /** Doubled with every failure in a row. */
-const MOST_RETRY_MS = 60_000
+const MAX_RETRY_MS = 60_000
 
 export interface FillerOptions {
   readonly db: Db
@@ -139,7 +139,7 @@ export class Filler {
     } catch (error) {
       if (this.#closing.signal.aborted) return false
       const before = this.#troubles.get(poolId)?.pauseMs ?? RETRY_MS / 2
-      const pauseMs = Math.min(MOST_RETRY_MS, before * 2)
+      const pauseMs = Math.min(MAX_RETRY_MS, before * 2)
       this.#troubles.set(poolId, { until: performance.now() + pauseMs, pauseMs })
       this.#options.log.warn({ err: error, poolId, pauseMs }, 'cannot make a browser for a pool')
       return false

@@ -31,7 +31,7 @@ export interface LeasesOptions {
   readonly filler: Filler
   readonly serverId: string
   /** Of a caller that does not say how long. */
-  readonly mostWaitSeconds: number
+  readonly maxWaitSeconds: number
   /** Ends the recordings of a lease that is over. */
   readonly endRecordings: (sessionId: string) => Promise<unknown>
   readonly log: Logger
@@ -83,7 +83,7 @@ export class Leases {
       }
     }
     const seconds =
-      body.acquire_timeout_seconds ?? Math.min(this.#options.mostWaitSeconds, fillSecondsOf(pool))
+      body.acquire_timeout_seconds ?? Math.min(this.#options.maxWaitSeconds, fillSecondsOf(pool))
     const waitMs = seconds * 1000
     const answer =
       (await attempt()) ??

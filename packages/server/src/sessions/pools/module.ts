@@ -40,7 +40,7 @@ export function newPools(options: {
     pool,
     serverId,
     policies,
-    mostWaitSeconds: config.BERTH_ACQUIRE_WAIT_SECONDS,
+    maxWaitSeconds: config.BERTH_ACQUIRE_WAIT_SECONDS,
     ceilings: {
       maxSessions: config.BERTH_MAX_CONCURRENT_SESSIONS,
       maxPooledSessions: config.BERTH_MAX_POOLED_SESSIONS,

@@ -1,7 +1,7 @@
 // The policies that a pool's browsers are started with. They may hold passwords and be large, so they are sealed, apart
 // from the rest of the pool, and read only where they are wanted.
 import type { ChromePolicy } from '@berth/contracts/chrome-policy'
-import { MOST_LISTED_BYTES } from '../policies/policies.ts'
+import { MAX_LISTED_BYTES } from '../policies/policies.ts'
 import type { Db } from '../../platform/database/schema.ts'
 import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
 import * as store from './store.ts'
@@ -28,14 +28,14 @@ export class PoolPolicies {
 
   /** Without those that are large: a hundred of them could be half a gigabyte. */
   joinListed<P extends PoolRecord>(db: Db, pools: readonly P[]): Promise<P[]> {
-    return this.#join(db, pools, MOST_LISTED_BYTES)
+    return this.#join(db, pools, MAX_LISTED_BYTES)
   }
 
-  async #join<P extends PoolRecord>(db: Db, pools: readonly P[], mostBytes?: number): Promise<P[]> {
+  async #join<P extends PoolRecord>(db: Db, pools: readonly P[], maxBytes?: number): Promise<P[]> {
     const sealed = await store.readPolicies(
       db,
       pools.map(({ id }) => id),
-      mostBytes,
+      maxBytes,
     )
     return pools.map((pool) => {
       const policy = sealed.get(pool.id)

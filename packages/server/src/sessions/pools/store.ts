@@ -101,7 +101,7 @@ export async function findPool(
 export async function readPolicies(
   db: Db,
   ids: readonly string[],
-  mostBytes?: number,
+  maxBytes?: number,
 ): Promise<ReadonlyMap<string, Buffer>> {
   if (ids.length === 0) return new Map()
   const rows = await db
@@ -109,8 +109,8 @@ export async function readPolicies(
     .select(['id', 'sealed_policy'])
     .where('id', 'in', [...ids])
     .where('sealed_policy', 'is not', null)
-    .$if(mostBytes !== undefined, (query) =>
-      query.where(sql<boolean>`octet_length(sealed_policy) <= ${mostBytes}`),
+    .$if(maxBytes !== undefined, (query) =>
+      query.where(sql<boolean>`octet_length(sealed_policy) <= ${maxBytes}`),
     )
     .execute()
   return new Map(rows.map(({ id, sealed_policy }) => [id, sealed_policy!]))

@@ -8,7 +8,7 @@ import { leaveQueue, queueUp, RENEW_MS, renewPlaces } from './queue.ts'
 
 /** In case an announcement was missed. */
 const LOOK_MS = 1_000
-const MOST_WAITERS = 2_000
+const MAX_WAITERS = 2_000
 
 /** With the number of its place; undefined: there is none yet. */
 export type Attempt<T> = (place: string) => Promise<T | undefined>
@@ -44,15 +44,15 @@ export class Waiters {
     poolId: string,
     { ms, signal, attempt }: { ms: number; signal: AbortSignal; attempt: Attempt<T> },
   ): Promise<T | undefined> {
-    if (this.#count >= MOST_WAITERS) {
-      throw new AppError('too_many_requests', `Cannot wait for a browser: ${MOST_WAITERS} others do`, {
+    if (this.#count >= MAX_WAITERS) {
+      throw new AppError('too_many_requests', `Cannot wait for a browser: ${MAX_WAITERS} others do`, {
         headers: { 'retry-after': '5' },
       })
     }
     this.#count++
     let place: string | undefined
     const over = new AbortController()
-    const timer = setTimeout(() => over.abort(), Math.min(ms, LONGEST_TIMER_MS))
+    const timer = setTimeout(() => over.abort(), Math.min(ms, MAX_TIMER_MS))
     try {
       place = await queueUp(this.#db, poolId)
       const stop = AbortSignal.any([signal, this.#closing.signal])
@@ -196,4 +196,4 @@ export class Waiters {
 }
 
 /** setTimeout takes no more. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1
+const MAX_TIMER_MS = 2 ** 31 - 1

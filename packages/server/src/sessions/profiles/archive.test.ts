@@ -22,9 +22,9 @@ function entry({ path, typeFlag = '0', content = '', mode = 0o644 }: Raw): Buffe
 const GOOD = { path: 'Default/Preferences', content: '{}' }
 const MB = 1024 * 1024
 
-async function clean(source: Iterable<Buffer>, mostBytes = 10 * MB) {
+async function clean(source: Iterable<Buffer>, maxBytes = 10 * MB) {
   const pieces: Buffer[] = []
-  for await (const piece of cleanArchive(Readable.from(source), { mostBytes })) pieces.push(piece)
+  for await (const piece of cleanArchive(Readable.from(source), { maxBytes })) pieces.push(piece)
   const found: Record<string, { kind: string; mode: number; content: string }> = {}
   for await (const one of readTar(Readable.from(pieces))) {
     const bytes: Buffer[] = []

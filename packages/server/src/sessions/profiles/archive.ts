@@ -6,12 +6,12 @@ import { WrongTar } from '@berth/codecs/tar/header'
 import { readTar, type TarEntry } from '@berth/codecs/tar/reader'
 import { TAR_END, tarHead, tarPadding } from '@berth/codecs/tar/writer'
 
-const MOST_ENTRIES = 100_000
-const MOST_PATH_BYTES = 1_024
-const MOST_NAME_BYTES = 255
-const MOST_DEPTH = 32
+const MAX_ENTRIES = 100_000
+const MAX_PATH_BYTES = 1_024
+const MAX_NAME_BYTES = 255
+const MAX_DEPTH = 32
 /** What is left out must be read as well: caches may be larger than what is kept, but not without end. */
-const MOST_READ_PER_KEPT = 4
+const MAX_READ_PER_KEPT = 4
 const PIECE_BYTES = 128 * 1024
 
 /** It is not what it should be. */
@@ -20,16 +20,16 @@ export class ArchiveTooLarge extends Error {}
 
 export async function* cleanArchive(
   source: AsyncIterable<Uint8Array>,
-  { mostBytes }: { mostBytes: number },
+  { maxBytes }: { maxBytes: number },
 ): AsyncGenerator<Buffer> {
-  const most = `${Math.floor(mostBytes / 1024 / 1024)} MB`
+  const most = `${Math.floor(maxBytes / 1024 / 1024)} MB`
   const tooLarge = () => new ArchiveTooLarge(`it is larger than ${most}, see BERTH_PROFILE_MAX_MB`)
   try {
-    const bounded = upTo(source, mostBytes * MOST_READ_PER_KEPT, tooLarge)
+    const bounded = upTo(source, maxBytes * MAX_READ_PER_KEPT, tooLarge)
     let written = 0
     for await (const piece of gathered(rewritten(bounded))) {
       written += piece.length
-      if (written > mostBytes) throw tooLarge()
+      if (written > maxBytes) throw tooLarge()
       yield piece
     }
   } catch (error) {
@@ -42,7 +42,7 @@ async function* rewritten(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buf
   const files = new Set<string>()
   let count = 0
   for await (const entry of readTar(source)) {
-    if (++count > MOST_ENTRIES) throw new ArchiveTooLarge(`it has more than ${MOST_ENTRIES} entries`)
+    if (++count > MAX_ENTRIES) throw new ArchiveTooLarge(`it has more than ${MAX_ENTRIES} entries`)
     const path = pathOf(entry)
     // Links, devices and the like: a user-data directory has none that is worth keeping.
     if (path === undefined || entry.kind === 'other' || !isKept(path)) continue
@@ -77,9 +77,9 @@ function pathOf({ path }: TarEntry): string | undefined {
   }
   const name = parts.join('/')
   const isLong =
-    Buffer.byteLength(name) > MOST_PATH_BYTES ||
-    parts.length > MOST_DEPTH ||
-    parts.some((part) => Buffer.byteLength(part) > MOST_NAME_BYTES)
+    Buffer.byteLength(name) > MAX_PATH_BYTES ||
+    parts.length > MAX_DEPTH ||
+    parts.some((part) => Buffer.byteLength(part) > MAX_NAME_BYTES)
   // U+FFFD is what bytes that are no text become.
   if (name === '' || isLong || /[\p{Cc}\p{Cs}\uFFFD]/u.test(name)) return undefined
   return name
@@ -87,13 +87,13 @@ function pathOf({ path }: TarEntry): string | undefined {
 
 async function* upTo(
   source: AsyncIterable<Uint8Array>,
-  mostBytes: number,
+  maxBytes: number,
   tooLarge: () => Error,
 ): AsyncGenerator<Uint8Array> {
   let bytes = 0
   for await (const piece of source) {
     bytes += piece.length
-    if (bytes > mostBytes) throw tooLarge()
+    if (bytes > maxBytes) throw tooLarge()
     yield piece
   }
 }

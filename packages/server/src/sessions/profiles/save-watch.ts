@@ -5,7 +5,7 @@ import type { Db } from '../../platform/database/schema.ts'
 import * as store from './store.ts'
 
 /** Beyond what a save takes. When one takes longer, the version before it is a good one. */
-const MOST_WAIT_MS = 30_000
+const WAIT_TIMEOUT_MS = 30_000
 /** Announcements may be missed. */
 const LOOK_EVERY_MS = 500
 
@@ -24,7 +24,7 @@ export class SaveWatch {
 
   /** Resolves when nothing is being saved into it, or after a while; rejects when the signal fires first. */
   async whenSaved(profileId: string, signal?: AbortSignal): Promise<void> {
-    const deadline = performance.now() + MOST_WAIT_MS
+    const deadline = performance.now() + WAIT_TIMEOUT_MS
     while ((await store.isBeingSaved(this.#db, profileId)) && performance.now() < deadline) {
       await this.#next(profileId, signal)
       signal?.throwIfAborted()

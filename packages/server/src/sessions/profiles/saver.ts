@@ -25,10 +25,10 @@ const LOST_MARGIN_SECONDS = 30
 /** Each is a Chromium that writes down what it knows, and an archive that is packed. */
 const SAVES_AT_ONCE = 4
 /** For one session, all attempts together. */
-const MOST_SAVE_MS = 180_000
+const SAVE_TIMEOUT_MS = 180_000
 /** Without a byte; ending Chromium is among it. */
-const MOST_SILENCE_MS = 30_000
-const MOST_ATTEMPTS = 6
+const SILENCE_TIMEOUT_MS = 30_000
+const MAX_ATTEMPTS = 6
 const RETRY_MS = 1_000
 
 export interface SaverOptions {
@@ -72,7 +72,7 @@ export class ProfileSaver {
       turn.use(await this.#turns.enter())
       const over = new AbortController()
       void instance.ended.then(() => over.abort(new NotSaved('its instance has ended')))
-      const timer = setTimeout(() => over.abort(new NotSaved('it took too long')), MOST_SAVE_MS)
+      const timer = setTimeout(() => over.abort(new NotSaved('it took too long')), SAVE_TIMEOUT_MS)
       try {
         await this.#try(sessionId, instance, over.signal)
       } finally {
@@ -96,7 +96,7 @@ export class ProfileSaver {
         return await this.#save(sessionId, instance, over)
       } catch (error) {
         if (over.aborted) throw over.reason
-        if (attempt === MOST_ATTEMPTS || error instanceof WrongArchive || error instanceof ArchiveTooLarge) {
+        if (attempt === MAX_ATTEMPTS || error instanceof WrongArchive || error instanceof ArchiveTooLarge) {
           throw error
         }
         log.info({ err: error, sessionId, attempt }, 'saving a session once more')
@@ -204,7 +204,7 @@ export async function readFrom(
 ): Promise<AsyncIterable<Buffer>> {
   const silent = new AbortController()
   const setTimer = () =>
-    setTimeout(() => silent.abort(new NotSaved('its instance did not answer')), MOST_SILENCE_MS)
+    setTimeout(() => silent.abort(new NotSaved('its instance did not answer')), SILENCE_TIMEOUT_MS)
   let timer = setTimer()
   try {
     const signal = AbortSignal.any([over, silent.signal])

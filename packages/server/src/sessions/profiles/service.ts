@@ -17,8 +17,8 @@ import { unpacked } from './unpacked.ts'
 import { addVersion, conflict, type AddedVersion, type VersionOptions } from './versions.ts'
 import { toProfile, toVersion } from './view.ts'
 
-const MOST_SAVE_MS = 120_000
-const MOST_IMPORT_MS = 600_000
+const SAVE_TIMEOUT_MS = 120_000
+const IMPORT_TIMEOUT_MS = 600_000
 const RETRY_AFTER_SECONDS = '1'
 
 /** What makes no sense without its profile. */
@@ -125,7 +125,7 @@ export class ProfileService {
   ): Promise<ProfileVersion> {
     const profile = await find(this.#options.db, caller, idOrName)
     if (!stream) throw invalidInput('body', 'must be a tar archive; send it with a Content-Type')
-    const over = AbortSignal.any([signal, AbortSignal.timeout(MOST_IMPORT_MS)])
+    const over = AbortSignal.any([signal, AbortSignal.timeout(IMPORT_TIMEOUT_MS)])
     const archive = await this.#store(unpacked(stream.body), over, 'import the archive')
     const added = await this.#add(archive, () =>
       commit(async (tx) => {
@@ -205,7 +205,7 @@ export class ProfileService {
 
   async #read(session: Session): Promise<StoredArchive> {
     const failed = new AbortController()
-    const over = AbortSignal.any([session.ending, failed.signal, AbortSignal.timeout(MOST_SAVE_MS)])
+    const over = AbortSignal.any([session.ending, failed.signal, AbortSignal.timeout(SAVE_TIMEOUT_MS)])
     try {
       return await awake(session, async (agent) => {
         const source = await readFrom(agent, 'reopen', over)

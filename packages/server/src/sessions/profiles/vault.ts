@@ -23,7 +23,7 @@ export interface VaultOptions {
   readonly box: SealedBox
   readonly blobs: Blobs
   /** Of one archive, unpacked. */
-  readonly mostBytes: number
+  readonly maxBytes: number
 }
 
 export class Vault {
@@ -39,17 +39,17 @@ export class Vault {
 
   /** Checks a tar of any origin while it comes, and stores all of it or nothing. */
   async store(source: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<StoredArchive> {
-    const { box, blobs, mostBytes } = this.#options
+    const { box, blobs, maxBytes } = this.#options
     const versionId = newId()
     const key = randomBytes(CONTENT_KEY_BYTES)
     const [size, packed] = [new Meter(), new Meter()]
     const sealer = new ContentSealer({ key, context: archiveContext(versionId) })
-    const content = Readable.from(cleanArchive(source, { mostBytes }), { objectMode: false })
+    const content = Readable.from(cleanArchive(source, { maxBytes }), { objectMode: false })
     const compressor = createZstdCompress({ params: { [constants.ZSTD_c_compressionLevel]: LEVEL } })
     // What goes wrong in any of them ends all of them, and is told by the last to whoever reads it.
     pipeline(content, size, compressor, packed, sealer, () => {})
     // What cannot be compressed becomes a little longer, and so does what is sealed.
-    const blob = await blobs.put(sealer, { maxBytes: mostBytes + (mostBytes >> 6) + 65_536, signal })
+    const blob = await blobs.put(sealer, { maxBytes: maxBytes + (maxBytes >> 6) + 65_536, signal })
     return {
       versionId,
       sealedKey: box.seal(key.toString('base64'), keyContext(versionId)),

@@ -9,7 +9,7 @@ import type { CheckResult } from './types.ts'
 
 const CHECK_MS = 15_000
 /** An address, and nothing like a page. */
-const MOST_ANSWER_BYTES = 4096
+const MAX_ANSWER_BYTES = 4096
 
 /** The first URL that answers decides. Which faults there were is of no use to who asked: it does not work. */
 export async function checkThrough(
@@ -91,7 +91,7 @@ async function readText(answer: IncomingMessage): Promise<string> {
   let text = ''
   for await (const chunk of answer as AsyncIterable<Buffer>) {
     text += chunk.toString('latin1')
-    if (text.length > MOST_ANSWER_BYTES) return ''
+    if (text.length > MAX_ANSWER_BYTES) return ''
   }
   return text.trim()
 }

@@ -17,7 +17,7 @@ import type { Providers } from './providers.ts'
 import type { ProxyDefinition } from './types.ts'
 
 /** RFC 1929 has one byte for the length. */
-const MOST_SOCKS_BYTES = 255
+const MAX_SOCKS_BYTES = 255
 const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
 const customOnly = ['host', 'port', 'username', 'password', 'ca_bundle'] as const
@@ -91,8 +91,8 @@ function checkCredentials(
     return
   }
   for (const [name, value] of Object.entries({ username, password })) {
-    if (value !== undefined && Buffer.byteLength(value) > MOST_SOCKS_BYTES) {
-      throw invalidInput(`config.${name}`, `must have at most ${MOST_SOCKS_BYTES} bytes for socks5`)
+    if (value !== undefined && Buffer.byteLength(value) > MAX_SOCKS_BYTES) {
+      throw invalidInput(`config.${name}`, `must have at most ${MAX_SOCKS_BYTES} bytes for socks5`)
     }
   }
 }

@@ -19,7 +19,7 @@ export interface Assembled {
 /** Undefined if there is no picture in it. */
 export async function assemble(
   journal: Journal,
-  options: { blobs: Blobs; lock: ContentLock; createdAt: Date; mostBytes: number; signal: AbortSignal },
+  options: { blobs: Blobs; lock: ContentLock; createdAt: Date; maxBytes: number; signal: AbortSignal },
 ): Promise<Assembled | undefined> {
   const samples = new SampleTable()
   const chapters: Chapter[] = []

@@ -22,7 +22,7 @@ export interface CollectorOptions {
   readonly startedAt: Date
   readonly session: LiveSession
   readonly journal: Journal
-  readonly mostBytes: number
+  readonly maxBytes: number
   /** Null: until it is stopped. */
   readonly maxMs: number | null
   readonly log: Logger
@@ -86,7 +86,7 @@ export class Collector {
   }
 
   async #collect(): Promise<ReplayEnd | undefined> {
-    const { journal, replayId, startedAt, mostBytes, maxMs, session } = this.#options
+    const { journal, replayId, startedAt, maxBytes, maxMs, session } = this.#options
     const { signal } = this.#stopping
     while (!signal.aborted) {
       let answer: Buffer
@@ -103,7 +103,7 @@ export class Collector {
       if (accepted.length > 0) await journal.append(accepted)
       if (wrong) throw wrong
       if (ended) return this.#reason ?? ended
-      if (journal.bytes > mostBytes) this.end('size_limit')
+      if (journal.bytes > maxBytes) this.end('size_limit')
       // The agent knows it better, if it is ours.
       if (maxMs !== null && Date.now() - startedAt.getTime() > maxMs + LATE_MS) this.end('max_duration')
     }

@@ -8,7 +8,7 @@ import { openPiece, sealPiece, type ContentLock } from '../../platform/blobs/sea
 
 const HEAD_BYTES = 4
 /** Beyond what is ever written at once. */
-const MOST_PIECE_BYTES = 64 * 1024 * 1024
+const MAX_PIECE_BYTES = 64 * 1024 * 1024
 /** What a power cut may cost; a kill costs nothing. */
 const SYNC_MS = 5_000
 const SUFFIX = '.recording'
@@ -116,7 +116,7 @@ export class Journal {
     for (let number = 0; at + HEAD_BYTES <= size; number++) {
       const head = await readAt(file, at, HEAD_BYTES)
       const length = head.readUInt32BE(0)
-      if (length > MOST_PIECE_BYTES || at + HEAD_BYTES + length > size) return
+      if (length > MAX_PIECE_BYTES || at + HEAD_BYTES + length > size) return
       const sealed = await readAt(file, at + HEAD_BYTES, length)
       at += HEAD_BYTES + length
       const plain = tryOpen(sealed, this.#lock, number)

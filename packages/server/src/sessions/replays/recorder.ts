@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import {
   DEFAULT_FRAMERATE,
-  MOST_FRAMERATE_WITHOUT_GPU,
+  MAX_FRAMERATE_WITHOUT_GPU,
   type ReplayEnd,
   type StartReplayRequest,
 } from '@berth/contracts/replays'
@@ -151,10 +151,10 @@ export function wanted(body: StartReplayRequest, { gpu }: { gpu: boolean }, pref
   if (record_audio) {
     throw invalidInput(`${prefix}record_audio`, 'cannot be had: sessions of this server have no sound')
   }
-  if (framerate > MOST_FRAMERATE_WITHOUT_GPU && !gpu) {
+  if (framerate > MAX_FRAMERATE_WITHOUT_GPU && !gpu) {
     throw invalidInput(
       `${prefix}framerate`,
-      `must not be above ${MOST_FRAMERATE_WITHOUT_GPU} in a session without gpu`,
+      `must not be above ${MAX_FRAMERATE_WITHOUT_GPU} in a session without gpu`,
     )
   }
   return { framerate, maxDurationSeconds: max_duration_in_seconds ?? null, continuesId: null }

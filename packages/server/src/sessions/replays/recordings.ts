@@ -33,7 +33,7 @@ export interface RecordingsOptions {
   readonly journals: Journals
   readonly serverId: string
   readonly leaseSeconds: number
-  readonly mostBytes: number
+  readonly maxBytes: number
   /** Only of this server. */
   readonly findHere: (sessionId: string) => LiveSession | undefined
   readonly log: Logger
@@ -92,7 +92,7 @@ export class Recordings {
 
   /** If its session is here, its records are taken from now on. */
   collect(replay: ReplayRecord): void {
-    const { journals, findHere, log, mostBytes } = this.#options
+    const { journals, findHere, log, maxBytes } = this.#options
     const session = findHere(replay.browser_id)
     if (!session || this.#collectors.has(replay.id) || this.#finishing.has(replay.id)) return
     if (this.#closing.signal.aborted) return
@@ -101,7 +101,7 @@ export class Recordings {
       startedAt: new Date(replay.started_at ?? replay.created_at),
       session,
       journal: journals.journal(replay.id, this.#keyOf(replay)),
-      mostBytes,
+      maxBytes,
       maxMs: replay.max_duration_seconds === null ? null : replay.max_duration_seconds * 1000,
       log,
     })
@@ -160,7 +160,7 @@ export class Recordings {
         blobs,
         lock: { key, context: videoContext(id) },
         createdAt: new Date(replay.started_at ?? replay.created_at),
-        mostBytes: this.#options.mostBytes,
+        maxBytes: this.#options.maxBytes,
         signal: this.#closing.signal,
       }))
     crashPoint('replay-stored')

@@ -2,8 +2,8 @@
 // is held against everything that is known before it is kept: what passes is a video, even if it shows lies.
 import {
   markerKinds,
-  MOST_MARKER_CHARACTERS,
-  MOST_RECORD_BYTES,
+  MAX_MARKER_CHARACTERS,
+  MAX_RECORD_BYTES,
   RECORD_HEAD_BYTES,
   recordingEnds,
   recordKinds,
@@ -12,16 +12,16 @@ import {
 } from '@berth/contracts/recording'
 import { FrameSplitter, type Frame } from '@berth/codecs/frames'
 
-const MOST_SETUP_BYTES = 1024
+const MAX_SETUP_BYTES = 1024
 /** ISO 14496-15: version 1, and lengths of NAL units that have four bytes. */
 const SETUP_VERSION = 1
-const LEAST_SETUP_BYTES = 7
+const MIN_SETUP_BYTES = 7
 const LENGTH_BYTES = 4
 const NAL_TYPE = 0x1f
 const IDR = 5
-const MOST_DIMENSION = 8192
-const MOST_SAMPLES = 4_000_000
-const MOST_MARKERS = 1_000
+const MAX_DIMENSION = 8192
+const MAX_SAMPLES = 4_000_000
+const MAX_MARKERS = 1_000
 /** Clocks that differ, and what is under way. */
 const TIME_SLACK_MS = 5_000
 
@@ -45,7 +45,7 @@ export type Numbered = RecordIn & { readonly number: number; readonly timeMs: nu
 /** The agent sent what no agent of ours would. */
 export class WrongRecord extends Error {}
 
-export const newSplitter = () => new FrameSplitter({ maxBytes: MOST_RECORD_BYTES })
+export const newSplitter = () => new FrameSplitter({ maxBytes: MAX_RECORD_BYTES })
 
 /** Looks at each record in turn, and knows what came before. */
 export class RecordReader {
@@ -96,7 +96,7 @@ export class RecordReader {
       case recordKinds.sample:
         return this.#takeSample(content, timeMs)
       case recordKinds.marker:
-        if (++this.#markers > MOST_MARKERS) return { kind: 'time' }
+        if (++this.#markers > MAX_MARKERS) return { kind: 'time' }
         return { kind: 'marker', marker: readMarker(content) }
       case recordKinds.time:
         return { kind: 'time' }
@@ -113,7 +113,7 @@ export class RecordReader {
 
   #takeSetup(content: Buffer): Setup {
     const decoder = content.subarray(4)
-    if (decoder.length < LEAST_SETUP_BYTES || decoder.length > MOST_SETUP_BYTES) {
+    if (decoder.length < MIN_SETUP_BYTES || decoder.length > MAX_SETUP_BYTES) {
       throw new WrongRecord('its decoder record is too short or too long')
     }
     const lengthBytes = (decoder[4]! & 3) + 1
@@ -126,7 +126,7 @@ export class RecordReader {
       decoder: Buffer.from(decoder),
     }
     const isSized = [setup.width, setup.height].every(
-      (side) => side >= 2 && side <= MOST_DIMENSION && side % 2 === 0,
+      (side) => side >= 2 && side <= MAX_DIMENSION && side % 2 === 0,
     )
     if (!isSized) throw new WrongRecord('its size is none')
     // Another encoder after the first one died may say it again, but nothing else.
@@ -139,7 +139,7 @@ export class RecordReader {
 
   #takeSample(content: Buffer, timeMs: number): RecordIn {
     if (!this.#setup) throw new WrongRecord('there is no decoder record before it')
-    if (++this.#samples > MOST_SAMPLES) throw new WrongRecord('there are too many pictures')
+    if (++this.#samples > MAX_SAMPLES) throw new WrongRecord('there are too many pictures')
     if (timeMs < this.#lastSampleMs) throw new WrongRecord('it goes back in time')
     const isKey = content[0] === 1
     const unit = content.subarray(1)
@@ -169,7 +169,7 @@ function checkUnit(unit: Buffer): boolean {
 }
 
 function readMarker(content: Buffer): RecordingMarker {
-  if (content.length > 4 * MOST_MARKER_CHARACTERS + 200) throw new WrongRecord('a marker is too long')
+  if (content.length > 4 * MAX_MARKER_CHARACTERS + 200) throw new WrongRecord('a marker is too long')
   let value: unknown
   try {
     value = JSON.parse(content.toString())
@@ -180,7 +180,7 @@ function readMarker(content: Buffer): RecordingMarker {
   const known = markerKinds.find((each) => each === kind)
   if (!known || typeof text !== 'string') throw new WrongRecord('a marker is none')
   // Control characters and halves of characters have no place in a title.
-  return { kind: known, text: text.replaceAll(/[\p{Cc}\p{Cs}]/gu, ' ').slice(0, MOST_MARKER_CHARACTERS) }
+  return { kind: known, text: text.replaceAll(/[\p{Cc}\p{Cs}]/gu, ' ').slice(0, MAX_MARKER_CHARACTERS) }
 }
 
 function readEnd(content: Buffer): RecordingEnd {

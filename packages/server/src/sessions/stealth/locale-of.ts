@@ -41,7 +41,7 @@ const mostPeople: Readonly<Record<string, string>> = {
 }
 
 /** Where the language that is most at home is not the one that browsers are set to. */
-const mostBrowsers: Readonly<Record<string, string>> = { IN: 'en-IN', PH: 'en-PH', PK: 'en-PK' }
+const maxBrowsers: Readonly<Record<string, string>> = { IN: 'en-IN', PH: 'en-PH', PK: 'en-PK' }
 
 /** Undefined for what is no country, or one without a time zone. */
 export function localeOf(country: string): Surroundings | undefined {
@@ -50,7 +50,7 @@ export function localeOf(country: string): Surroundings | undefined {
   const { language } = new Intl.Locale(`und-${region}`).maximize()
   const timezone = mostPeople[region] ?? timeZonesOf(region)[0]
   if (timezone === undefined) return undefined
-  return { locale: mostBrowsers[region] ?? `${language}-${region}`, timezone }
+  return { locale: maxBrowsers[region] ?? `${language}-${region}`, timezone }
 }
 
 function timeZonesOf(region: string): readonly string[] {

@@ -2,7 +2,7 @@
 // servers are put in, and all get their numbers here, in the one order there is. They count once they are in the
 // database; what the agent told and the database does not have is read again after a crash.
 import type { Logger } from 'pino'
-import { LONGEST_EVENT } from '@berth/contracts/link'
+import { MAX_EVENT_LENGTH } from '@berth/contracts/link'
 import { pause } from '@berth/kit/pause'
 import type { Db } from '../../platform/database/schema.ts'
 import type { Instance } from '../../instances/driver/driver.ts'
@@ -24,7 +24,7 @@ const RETRY_MS = 500
 const LAST_WORDS_MS = 1_000
 const FLUSH_MS = 3_000
 /** A jump of the agent's numbers beyond this is made up. */
-const MOST_DROPPED = 1_000_000_000
+const MAX_DROPPED = 1_000_000_000
 
 export interface CollectorOptions {
   readonly sessionId: string
@@ -158,7 +158,7 @@ export class Collector {
     while (!this.#closing.signal.aborted && !this.#isEnding && needsAgent(this.#selection)) {
       try {
         const answer = await followTelemetry(this.#agent, this.#position, { signal: this.#closing.signal })
-        for await (const lines of linesOf(answer, { mostBytes: LONGEST_EVENT })) {
+        for await (const lines of linesOf(answer, { maxBytes: MAX_EVENT_LENGTH })) {
           for (const line of lines) this.#take(line)
           this.#options.recorder.schedule(this)
           if (this.#pending.isFull) await this.#room()
@@ -181,7 +181,7 @@ export class Collector {
     const { position, event } = read
     const missed = position - this.#position - 1
     if (missed < 0) return
-    if (missed > 0) this.#drop(Math.min(missed, MOST_DROPPED))
+    if (missed > 0) this.#drop(Math.min(missed, MAX_DROPPED))
     this.#position = position
     if (!isCaptured(this.#selection, event.category)) return
     try {

@@ -49,10 +49,7 @@ test('lines are found wherever the bytes are cut, and too long a line ends it', 
   const text = 'one\ntwo\n\nthree\nrest'
   const pieces = [...Buffer.from(text)].map((byte) => Buffer.from([byte]))
   const lines: string[] = []
-  for await (const each of linesOf(Readable.from(pieces), { mostBytes: 10 })) lines.push(...each)
+  for await (const each of linesOf(Readable.from(pieces), { maxBytes: 10 })) lines.push(...each)
   assert.deepEqual(lines, ['one', 'two', '', 'three'])
-  await assert.rejects(
-    linesOf(Readable.from([Buffer.alloc(11)]), { mostBytes: 10 }).next(),
-    /too long a line/,
-  )
+  await assert.rejects(linesOf(Readable.from([Buffer.alloc(11)]), { maxBytes: 10 }).next(), /too long a line/)
 })

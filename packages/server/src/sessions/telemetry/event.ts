@@ -23,8 +23,8 @@ export interface SessionEvent {
 }
 
 /** Clocks of an instance are those of its host; more than this apart, it makes them up. */
-const MOST_AHEAD_US = 60_000_000
-const MOST_BEHIND_US = 24 * 3_600_000_000
+const MAX_AHEAD_US = 60_000_000
+const MAX_BEHIND_US = 24 * 3_600_000_000
 
 const ownTypes: ReadonlySet<string> = new Set([
   'api_call',
@@ -92,7 +92,7 @@ function checkEvent(value: unknown): SessionEvent {
 function plausible(ts: unknown): number {
   const now = nowUs()
   const isSo =
-    Number.isSafeInteger(ts) && (ts as number) > now - MOST_BEHIND_US && (ts as number) < now + MOST_AHEAD_US
+    Number.isSafeInteger(ts) && (ts as number) > now - MAX_BEHIND_US && (ts as number) < now + MAX_AHEAD_US
   return isSo ? (ts as number) : now
 }
 

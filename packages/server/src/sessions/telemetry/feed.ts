@@ -20,7 +20,7 @@ export interface SentLine {
   readonly line: string
 }
 
-const MOST_RECENT_BYTES = 1024 * 1024
+const MAX_RECENT_BYTES = 1024 * 1024
 const SEGMENTS_AT_ONCE = 16
 /** Announcements may be missed while the connection for them is down. */
 const LOOK_EVERY_MS = 2_000
@@ -201,7 +201,7 @@ export class Tail {
     this.#recent.push(...events)
     this.#newest = lastSeq
     this.#recentBytes += events.reduce((sum, { line }) => sum + line.length, 0)
-    while (this.#recentBytes > MOST_RECENT_BYTES && this.#recent.length > 0) {
+    while (this.#recentBytes > MAX_RECENT_BYTES && this.#recent.length > 0) {
       const { seq, line } = this.#recent.shift()!
       this.#from = seq
       this.#recentBytes -= line.length

@@ -4,7 +4,7 @@
 import type { TelemetryEvent } from '@berth/contracts/telemetry'
 import { readLines, type Archive } from './history.ts'
 
-const MOST_OPEN = 2_000
+const MAX_OPEN = 2_000
 
 interface Data {
   readonly request_id?: string
@@ -55,7 +55,7 @@ export async function* harOf(
       if (exchange) exchange.ended = event
       byRequest.delete(key)
     }
-    while (open[0]?.ended || open.length > MOST_OPEN) yield write(open.shift()!)
+    while (open[0]?.ended || open.length > MAX_OPEN) yield write(open.shift()!)
   }
   for (const exchange of open) yield write(exchange)
   yield '\n]}}\n'

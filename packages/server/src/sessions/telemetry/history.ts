@@ -15,7 +15,7 @@ import * as store from './store.ts'
 const DEFAULT_SINCE = '5m'
 const SEGMENTS_AT_ONCE = 16
 /** A page of few matches is given as it is after so many events were looked at: there is another. */
-const MOST_LOOKED_AT = 5_000
+const MAX_LOOKED_AT = 5_000
 
 export interface HistoryQuery {
   readonly limit?: number
@@ -47,8 +47,8 @@ export async function readPage(
       item.event.ts < (window.untilTs ?? Infinity) &&
       (!categories || categories.includes(item.event.category!))
     // The next page begins with the one that has no place in this.
-    const isFull = items.length === limit || looked === MOST_LOOKED_AT
-    if (isFull && (isWanted || looked === MOST_LOOKED_AT)) {
+    const isFull = items.length === limit || looked === MAX_LOOKED_AT
+    if (isFull && (isWanted || looked === MAX_LOOKED_AT)) {
       return { items, hasMore: true, nextOffset: order === 'asc' ? seq : seq + 1 }
     }
     looked++

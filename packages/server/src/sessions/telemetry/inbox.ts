@@ -10,7 +10,7 @@ import type { OwnEvent } from '../session/own-event.ts'
 import * as store from './store.ts'
 
 const EVERY_MS = 50
-const MOST_WAITING = 5_000
+const MAX_WAITING = 5_000
 
 export class Inbox {
   readonly #pool: Pool
@@ -29,7 +29,7 @@ export class Inbox {
   }
 
   put(sessionId: string, event: OwnEvent): void {
-    if (this.#waiting.length >= MOST_WAITING) {
+    if (this.#waiting.length >= MAX_WAITING) {
       this.#droppedCount++
       return
     }

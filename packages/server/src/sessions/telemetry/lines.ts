@@ -6,7 +6,7 @@ const NEWLINE = 0x0a
 /** Once for each chunk, with the lines that it ends. */
 export async function* linesOf(
   stream: Readable,
-  { mostBytes }: { mostBytes: number },
+  { maxBytes }: { maxBytes: number },
 ): AsyncGenerator<string[]> {
   let pieces: Buffer[] = []
   let length = 0
@@ -21,7 +21,7 @@ export async function* linesOf(
     }
     const rest = chunk.subarray(from)
     length += rest.length
-    if (length > mostBytes) throw new Error('The agent sent too long a line')
+    if (length > maxBytes) throw new Error('The agent sent too long a line')
     if (rest.length > 0) pieces.push(rest)
     if (lines.length > 0) yield lines
   }

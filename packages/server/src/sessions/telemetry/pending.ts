@@ -20,11 +20,11 @@ export interface Gap {
 export type PendingItem = PendingEvent | Gap
 
 /** Of one segment: more would make a long statement, and much to read for one event of it. */
-const MOST_SEGMENT_BYTES = 512 * 1024
+const MAX_SEGMENT_BYTES = 512 * 1024
 /** Of what is held back from the instance. */
-const MOST_BYTES = 1024 * 1024
+const MAX_BYTES = 1024 * 1024
 /** Of what cannot be held back. */
-const MOST_OWN_EVENTS = 2_000
+const MAX_OWN_EVENTS = 2_000
 
 export class Pending {
   #items: PendingItem[] = []
@@ -36,7 +36,7 @@ export class Pending {
   }
 
   get isFull(): boolean {
-    return this.#bytes > MOST_BYTES
+    return this.#bytes > MAX_BYTES
   }
 
   /** Throws for what cannot be written. */
@@ -49,7 +49,7 @@ export class Pending {
 
   /** Of the server's own. False: there was no room for it. */
   addOwn(event: SessionEvent): boolean {
-    if (this.#items.length < MOST_OWN_EVENTS) {
+    if (this.#items.length < MAX_OWN_EVENTS) {
       this.add(event)
       return true
     }
@@ -70,7 +70,7 @@ export class Pending {
     let count = 0
     for (const item of this.#items) {
       bytes += sizeOf(item)
-      if (count > 0 && bytes > MOST_SEGMENT_BYTES) break
+      if (count > 0 && bytes > MAX_SEGMENT_BYTES) break
       count++
     }
     if (count > 0 && 'dropped' in this.#items[count - 1]!) count--

@@ -14,7 +14,7 @@ import * as store from './store.ts'
 const EVERY_MS = 100
 const SOON_MS = 10
 const RETRY_MS = 500
-const MOST_FAILURES = 3
+const MAX_FAILURES = 3
 /** What a session that has too much is brought down to. */
 const KEPT_SHARE = 0.9
 
@@ -23,7 +23,7 @@ export interface RecorderOptions {
   readonly pool: Pool
   readonly feed: Feed
   /** Of one session, as stored. */
-  readonly mostBytes: number
+  readonly maxBytes: number
   readonly log: Logger
 }
 
@@ -86,7 +86,7 @@ export class Recorder {
     let failed = 0
     for (const collector of collectors) {
       // It is not one of them: the database is away.
-      if (failed === MOST_FAILURES) this.#dirty.add(collector)
+      if (failed === MAX_FAILURES) this.#dirty.add(collector)
       else {
         const why = await this.#tryCommit([collector])
         failure ??= why
@@ -113,13 +113,13 @@ export class Recorder {
       collector.committed(batch)
       feed.committed(collector.sessionId, batch)
       if (collector.hasWork) this.#dirty.add(collector)
-      if (collector.storedBytes > this.#options.mostBytes) await this.#dropOldest(collector)
+      if (collector.storedBytes > this.#options.maxBytes) await this.#dropOldest(collector)
     }
   }
 
   async #dropOldest(collector: Collector): Promise<void> {
-    const { db, mostBytes } = this.#options
-    collector.dropped(await store.dropOldest(db, collector.sessionId, Math.floor(mostBytes * KEPT_SHARE)))
+    const { db, maxBytes } = this.#options
+    collector.dropped(await store.dropOldest(db, collector.sessionId, Math.floor(maxBytes * KEPT_SHARE)))
   }
 
   /** Resolves when it has nothing left to store, or when the time is up. */

@@ -12,7 +12,7 @@ const KEY_BYTES = 32
 const IV_BYTES = 12
 const TAG_BYTES = 16
 /** What a segment may become; it was no larger when it was made. */
-const MOST_TEXT_BYTES = 64 * 1024 * 1024
+const MAX_TEXT_BYTES = 64 * 1024 * 1024
 
 const compress = promisify(zstdCompress)
 const decompress = promisify(zstdDecompress)
@@ -54,7 +54,7 @@ export class SegmentSeal {
     decipher.setAAD(aadOf(place))
     decipher.setAuthTag(sealed.subarray(IV_BYTES, IV_BYTES + TAG_BYTES))
     const packed = Buffer.concat([decipher.update(sealed.subarray(IV_BYTES + TAG_BYTES)), decipher.final()])
-    const text = await decompress(packed, { maxOutputLength: MOST_TEXT_BYTES })
+    const text = await decompress(packed, { maxOutputLength: MAX_TEXT_BYTES })
     return text.toString().split('\n')
   }
 }

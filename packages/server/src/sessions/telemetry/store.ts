@@ -74,7 +74,7 @@ export async function appendSegment(tx: Db, segment: NewSegment): Promise<boolea
 }
 
 /** Removes the oldest until no more than that many bytes are left; how many bytes went. */
-export async function dropOldest(db: Db, sessionId: string, mostBytes: number): Promise<number> {
+export async function dropOldest(db: Db, sessionId: string, maxBytes: number): Promise<number> {
   const { rows } = await sql<{ bytes: string }>`
     WITH measured AS (
       SELECT first_seq, sum(octet_length(payload)) OVER (ORDER BY first_seq DESC) AS kept
@@ -82,7 +82,7 @@ export async function dropOldest(db: Db, sessionId: string, mostBytes: number): 
     ), gone AS (
       DELETE FROM telemetry_segments USING measured
       WHERE session_id = ${sessionId} AND telemetry_segments.first_seq = measured.first_seq
-        AND measured.kept > ${mostBytes}
+        AND measured.kept > ${maxBytes}
       RETURNING octet_length(payload) AS bytes
     ), counted AS (SELECT coalesce(sum(bytes), 0) AS bytes FROM gone), told AS (
       UPDATE telemetry_sessions SET stored_bytes = stored_bytes - (SELECT bytes FROM counted)

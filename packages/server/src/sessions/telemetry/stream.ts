@@ -14,7 +14,7 @@ const KEEPALIVE_MS = 15_000
 const STALLED_MS = 30_000
 /** After the end of a session, until all of its events are stored. */
 const LAST_EVENTS_MS = 5_000
-const MOST_CHUNK_BYTES = 256 * 1024
+const MAX_CHUNK_BYTES = 256 * 1024
 const RETRY_MS = 500
 
 export interface StreamOptions {
@@ -98,7 +98,7 @@ class EventStream extends Readable {
   #stalled: NodeJS.Timeout | undefined
 
   constructor(options: EventStreamOptions) {
-    super({ highWaterMark: MOST_CHUNK_BYTES })
+    super({ highWaterMark: MAX_CHUNK_BYTES })
     this.#options = options
     this.#cursor = options.cursor
     // The head of the answer goes with its first bytes, and a client waits for it before it goes on.
@@ -165,7 +165,7 @@ class EventStream extends Readable {
     for (const { seq, line } of events) {
       text += `id: ${seq}\ndata: ${translate(line)}\n\n`
       this.#cursor = seq
-      if (text.length > MOST_CHUNK_BYTES) break
+      if (text.length > MAX_CHUNK_BYTES) break
     }
     return text
   }

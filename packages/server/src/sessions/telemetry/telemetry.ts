@@ -18,14 +18,14 @@ import { Recorder } from './recorder.ts'
 import { openStream, translatorFor } from './stream.ts'
 
 /** At once, of one session on one server. */
-const MOST_STREAMS_PER_SESSION = 64
+const MAX_STREAMS_PER_SESSION = 64
 
 export interface TelemetryOptions {
   readonly db: Db
   readonly pool: Pool
   readonly box: SealedBox
   /** Of one session, as stored. */
-  readonly mostBytes: number
+  readonly maxBytes: number
   readonly version: string
   readonly log: Logger
 }
@@ -84,7 +84,7 @@ export class Telemetry {
     { headers, replay }: { headers: IncomingHttpHeaders; replay: string | undefined },
   ): Promise<Readable> {
     const count = this.#streamsOf.get(session.id) ?? 0
-    if (count >= MOST_STREAMS_PER_SESSION) {
+    if (count >= MAX_STREAMS_PER_SESSION) {
       throw new AppError('too_many_requests', `Cannot follow the session: ${count} others do already`, {
         headers: { 'retry-after': '1' },
       })

@@ -6,7 +6,7 @@ import { isSameKey, isSameText, publicIdOf } from './key.ts'
 import { findForAuthentication, type AuthenticationRecord } from './store.ts'
 
 const REMEMBER_MS = 5_000
-const MOST_REMEMBERED = 10_000
+const MAX_REMEMBERED = 10_000
 
 interface Memory {
   /** The key itself: to compare it costs less than to hash it again. */
@@ -50,7 +50,7 @@ export class KeyAuthenticator implements Authenticator {
       creator: record.creator,
     }
     if (generation === this.#generation && this.#canRemember()) {
-      if (this.#memories.size >= MOST_REMEMBERED) this.#memories.clear()
+      if (this.#memories.size >= MAX_REMEMBERED) this.#memories.clear()
       this.#memories.set(publicId, {
         key: Buffer.from(key),
         record,

@@ -10,7 +10,7 @@ import { listAuditRecords } from './store.ts'
 import type { AuditTrail } from './trail.ts'
 import type { AuditFilter, AuditPosition, AuditRecord } from './types.ts'
 
-const LONGEST_RANGE_MS = 30 * 24 * 3_600_000
+const MAX_RANGE_MS = 30 * 24 * 3_600_000
 // An export reads this many rows at a time, so that no statement is long and a client that goes
 // away is noticed between two.
 const EXPORT_BATCH = 5_000
@@ -92,7 +92,7 @@ function toFilter(principal: Principal, query: AuditQuery): AuditFilter {
   const start = new Date(query.start)
   const end = new Date(query.end)
   if (end <= start) throw invalidInput('end', 'must be later than start')
-  if (end.getTime() - start.getTime() > LONGEST_RANGE_MS) {
+  if (end.getTime() - start.getTime() > MAX_RANGE_MS) {
     throw invalidInput('end', 'must be at most 30 days after start')
   }
   return {

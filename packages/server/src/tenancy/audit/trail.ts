@@ -13,7 +13,7 @@ const BATCH_SIZE = 2_000
 /** With so many waiting, new requests wait too: the log must not fall behind for ever. */
 const CROWDED = 5_000
 /** While the database is away, records wait; past this many the oldest are dropped and counted. */
-const MOST_WAITING = 20_000
+const MAX_WAITING = 20_000
 
 export class AuditTrail {
   readonly #db: Db
@@ -41,7 +41,7 @@ export class AuditTrail {
   record(record: NewAuditRecord): void {
     this.#waiting.push(record)
     if (this.#waiting.length === FLUSH_AT) void this.flush()
-    if (this.#waiting.length <= MOST_WAITING) return
+    if (this.#waiting.length <= MAX_WAITING) return
     const tooMany = this.#waiting.splice(0, BATCH_SIZE)
     this.#droppedCount += tooMany.length
   }

@@ -3,13 +3,13 @@ import type { Size } from '../../../chromium/headless-size.ts'
 import type { Point } from '../device.ts'
 
 const STEP_MS = 20
-const LEAST_STEPS = 5
-const MOST_STEPS = 500
-const LEAST_WAIT_MS = 3
+const MIN_STEPS = 5
+const MAX_STEPS = 500
+const MIN_WAIT_MS = 3
 /** How far waits are from their mean, and bends from the straight line. */
 const UNEVENNESS = 0.4
 const BEND = 0.2
-const MOST_BEND = 120
+const MAX_BEND = 120
 
 export interface Step {
   readonly point: Point
@@ -44,13 +44,13 @@ export function curvedPathThrough(points: readonly Point[], { durationMs, within
 }
 
 const countFor = (durationMs: number) =>
-  Math.min(MOST_STEPS, Math.max(LEAST_STEPS, Math.round(durationMs / STEP_MS)))
+  Math.min(MAX_STEPS, Math.max(MIN_STEPS, Math.round(durationMs / STEP_MS)))
 
 const distance = (one: Point, other: Point) => Math.hypot(other.x - one.x, other.y - one.y)
 
 /** Points of a cubic Bézier curve, the last of them exactly `to`. */
 function curve(from: Point, to: Point, { count, within }: { count: number; within: Size }): Point[] {
-  const bend = Math.min(MOST_BEND, distance(from, to) * BEND)
+  const bend = Math.min(MAX_BEND, distance(from, to) * BEND)
   const bent = (share: number): Point => ({
     x: from.x + (to.x - from.x) * share + (Math.random() * 2 - 1) * bend,
     y: from.y + (to.y - from.y) * share + (Math.random() * 2 - 1) * bend,
@@ -78,7 +78,7 @@ const eased = (share: number) => share * share * (3 - 2 * share)
 function timed(points: readonly Point[], durationMs: number): Step[] {
   const mean = durationMs / points.length
   const waits = points.map(() =>
-    Math.min(3 * mean, Math.max(LEAST_WAIT_MS, mean * (1 + UNEVENNESS * normal()))),
+    Math.min(3 * mean, Math.max(MIN_WAIT_MS, mean * (1 + UNEVENNESS * normal()))),
   )
   const scale = durationMs / waits.reduce((sum, wait) => sum + wait, 0)
   return points.map((point, index) => ({ point, waitMs: waits[index]! * scale }))

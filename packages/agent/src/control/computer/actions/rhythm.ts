@@ -3,11 +3,11 @@
 import { BACKSPACE, keysymsOfText } from '../keys/keysyms.ts'
 import { normal } from './curves.ts'
 
-const LEAST_KEY_MS = 50
-const MOST_KEY_MS = 120
+const MIN_KEY_MS = 50
+const MAX_KEY_MS = 120
 const WORD_MS = 140
 const WORD_SPREAD_MS = 60
-const LEAST_WORD_MS = 60
+const MIN_WORD_MS = 60
 const AFTER_SENTENCE = 1.5
 /** To notice that it is wrong. */
 const NOTICE_MS = 200
@@ -35,11 +35,11 @@ export function inRhythm(text: string, typoChance: number): Stroke[] {
   })
 }
 
-const betweenKeys = () => LEAST_KEY_MS + Math.random() * (MOST_KEY_MS - LEAST_KEY_MS)
+const betweenKeys = () => MIN_KEY_MS + Math.random() * (MAX_KEY_MS - MIN_KEY_MS)
 
 function waitAfter(character: string, before: string | undefined): number {
   if (!/\s/u.test(character)) return betweenKeys()
-  const word = Math.max(LEAST_WORD_MS, WORD_MS + WORD_SPREAD_MS * normal())
+  const word = Math.max(MIN_WORD_MS, WORD_MS + WORD_SPREAD_MS * normal())
   return /[.!?]/u.test(before ?? '') ? word * AFTER_SENTENCE : word
 }
 

@@ -1,4 +1,4 @@
-import { LONGEST_CALL_MS } from '@berth/contracts/computer-limits'
+import { CALL_TIMEOUT_MS } from '@berth/contracts/computer-limits'
 import { pause } from '@berth/kit/pause'
 import { ControlError } from '../../operation.ts'
 import type { Device } from '../device.ts'
@@ -12,8 +12,8 @@ export async function wait(device: Device, ms: number, signal: AbortSignal): Pro
 
 /** Refuses what would take longer than anybody waits for. */
 export function checkDuration(what: string, ms: number): void {
-  if (ms <= LONGEST_CALL_MS) return
-  const [seconds, limit] = [ms, LONGEST_CALL_MS].map((each) => Math.ceil(each / 1000))
+  if (ms <= CALL_TIMEOUT_MS) return
+  const [seconds, limit] = [ms, CALL_TIMEOUT_MS].map((each) => Math.ceil(each / 1000))
   throw new ControlError(
     'bad_request',
     `Cannot ${what}: it would take ${seconds} s, and a call may take ${limit} s`,

@@ -6,7 +6,7 @@ import { attachToFirstPage, type FirstPage } from '../../../chromium/settle.ts'
 const { get } = process.getBuiltinModule('node:http')
 
 const LOOK_MS = 1_000
-const MOST_LIST_BYTES = 4 * 1024 * 1024
+const MAX_LIST_BYTES = 4 * 1024 * 1024
 
 interface TargetInfo {
   readonly targetId: string
@@ -96,7 +96,7 @@ export class ActivePage {
           answer.setEncoding('utf8')
           answer.on('data', (chunk: string) => {
             body += chunk
-            if (body.length > MOST_LIST_BYTES) sent.destroy(new Error('The list of pages is too long'))
+            if (body.length > MAX_LIST_BYTES) sent.destroy(new Error('The list of pages is too long'))
           })
           answer.once('end', () => resolve(body))
           answer.once('error', reject)

@@ -29,8 +29,8 @@ const ATOM = 4
 
 /** More than this goes and comes in parts: a request of 16 bits of length can hold it. */
 const PART_BYTES = 128 * 1024
-const MOST_BYTES = 4 * 1024 * 1024
-const MOST_TRANSFERS = 16
+const MAX_BYTES = 4 * 1024 * 1024
+const MAX_TRANSFERS = 16
 /** For the program that has the clipboard to answer, and for each part of it. */
 const ANSWER_MS = 2_000
 
@@ -123,7 +123,7 @@ export class XClipboard {
       const { value } = await this.#takeProperty()
       if (value.length === 0) return Buffer.concat(parts).toString()
       length += value.length
-      if (length > MOST_BYTES) throw tooLarge()
+      if (length > MAX_BYTES) throw tooLarge()
       parts.push(value)
     }
   }
@@ -132,7 +132,7 @@ export class XClipboard {
   async #takeProperty(): Promise<{ type: number; value: Buffer }> {
     const { property } = this.#atoms
     const isDeleted = 1
-    const request = xRequest(GET_PROPERTY, isDeleted, this.#window, property, ANY_TYPE, 0, MOST_BYTES / 4)
+    const request = xRequest(GET_PROPERTY, isDeleted, this.#window, property, ANY_TYPE, 0, MAX_BYTES / 4)
     const reply = await this.#x.ask(request)
     if (reply.readUInt32LE(12) > 0) throw tooLarge()
     const bytes = reply.readUInt32LE(16) * (reply[1]! / 8)
@@ -179,7 +179,7 @@ export class XClipboard {
       return true
     }
     const oldest = this.#transfers.keys().next()
-    if (this.#transfers.size >= MOST_TRANSFERS && !oldest.done) this.#transfers.delete(oldest.value)
+    if (this.#transfers.size >= MAX_TRANSFERS && !oldest.done) this.#transfers.delete(oldest.value)
     this.#transfers.set(`${requestor}.${property}`, { type, rest: value })
     this.#x.listenTo(requestor, PROPERTY_CHANGE)
     const size = Buffer.alloc(4)
@@ -213,7 +213,7 @@ export class XClipboard {
 }
 
 function tooLarge(): ControlError {
-  const limit = MOST_BYTES / 1024 / 1024
+  const limit = MAX_BYTES / 1024 / 1024
   return new ControlError('conflict', `Cannot read the clipboard: it holds more than ${limit} MiB of text`)
 }
 

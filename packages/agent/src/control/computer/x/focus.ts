@@ -10,7 +10,7 @@ const GET_INPUT_FOCUS = 43
 const CLIENT_MESSAGE = 33
 const ATOM = 4
 const FORMAT_32 = 32
-const MOST_PROTOCOLS = 64
+const MAX_PROTOCOLS = 64
 /** Focus on nothing, or on what is under the pointer. */
 const POINTER_ROOT = 1
 const NEW_KEYBOARD_NOTIFY = 0
@@ -99,7 +99,7 @@ export class Focus {
     }
     try {
       while (window !== 0 && window !== this.#x.root) {
-        const reply = await this.#x.ask(xRequest(GET_PROPERTY, 0, window, protocols, ATOM, 0, MOST_PROTOCOLS))
+        const reply = await this.#x.ask(xRequest(GET_PROPERTY, 0, window, protocols, ATOM, 0, MAX_PROTOCOLS))
         for (let index = 0; index < reply.readUInt32LE(16); index++) {
           if (reply.readUInt32LE(32 + index * 4) === ping) return window
         }

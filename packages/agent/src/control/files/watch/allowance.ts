@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs'
 
 const most = { watches: 32, readers: 64, directories: 8_192, entries: 100_000 }
 export type Allowed = keyof typeof most
-const MOST_IN_BURST = 4_096
+const MAX_IN_BURST = 4_096
 
 export class Allowance {
   readonly #taken: Record<Allowed, number> = { watches: 0, readers: 0, directories: 0, entries: 0 }
-  #mostInBurst: number | undefined
+  #maxInBurst: number | undefined
   #inBurst = 0
 
   take(what: Allowed): boolean {
@@ -24,8 +24,8 @@ export class Allowance {
   hear(): boolean {
     // All that waits is handed over in one go; after it, other things have their turn.
     if (this.#inBurst === 0) setImmediate(() => (this.#inBurst = 0))
-    this.#mostInBurst ??= Math.min(MOST_IN_BURST, queueLength() / 2)
-    return ++this.#inBurst <= this.#mostInBurst
+    this.#maxInBurst ??= Math.min(MAX_IN_BURST, queueLength() / 2)
+    return ++this.#inBurst <= this.#maxInBurst
   }
 
   static most(what: Allowed): number {
@@ -38,6 +38,6 @@ function queueLength(): number {
   try {
     return Number(readFileSync('/proc/sys/fs/inotify/max_queued_events', 'utf8'))
   } catch {
-    return 2 * MOST_IN_BURST
+    return 2 * MAX_IN_BURST
   }
 }

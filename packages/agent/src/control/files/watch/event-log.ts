@@ -2,8 +2,8 @@
 // was too slow, or came too late, is told so in the place of what is gone.
 import type { FileEvent } from './file-event.ts'
 
-const MOST_EVENTS = 8_192
-const MOST_BYTES = 4 * 1024 * 1024
+const MAX_EVENTS = 8_192
+const MAX_BYTES = 4 * 1024 * 1024
 const EVENT_BYTES = 100
 
 export class EventLog {
@@ -24,7 +24,7 @@ export class EventLog {
       this.#events.push(event)
       this.#bytes += bytesOf(event)
     }
-    if (this.#events.length > MOST_EVENTS || this.#bytes > MOST_BYTES) this.#forget()
+    if (this.#events.length > MAX_EVENTS || this.#bytes > MAX_BYTES) this.#forget()
     this.#wake()
   }
 
@@ -49,7 +49,7 @@ export class EventLog {
   /** A good part at once, or each further event would move all the others. */
   #forget(): void {
     let count = 0
-    while (this.#events.length - count > MOST_EVENTS * 0.75 || this.#bytes > MOST_BYTES * 0.75) {
+    while (this.#events.length - count > MAX_EVENTS * 0.75 || this.#bytes > MAX_BYTES * 0.75) {
       this.#bytes -= bytesOf(this.#events[count++]!)
     }
     this.#events = this.#events.slice(count)

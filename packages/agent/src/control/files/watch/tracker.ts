@@ -13,7 +13,7 @@ import type { Allowance } from './allowance.ts'
 import type { FileEvent } from './file-event.ts'
 import { hasNewContent, isOnlyAttributes, isSame, look, type Seen } from './seen.ts'
 
-const SHORTEST_PAUSE_MS = 100
+const MIN_PAUSE_MS = 100
 /** Looking at everything may take a part of the time, but not most of it. */
 const PAUSE_FACTOR = 5
 /** How long the news that something went may come after it has gone. */
@@ -55,7 +55,7 @@ export class Tracker {
   #burst: NodeJS.Immediate | undefined
   #ghostTimer: NodeJS.Timeout | undefined
   #pause: NodeJS.Timeout | undefined
-  #pauseMs = SHORTEST_PAUSE_MS
+  #pauseMs = MIN_PAUSE_MS
   #isClosed = false
 
   /** Throws what the file system does, or TooMuch. */
@@ -88,7 +88,7 @@ export class Tracker {
       this.#pause = undefined
       const began = performance.now()
       this.#lookAgain()
-      this.#pauseMs = Math.max(SHORTEST_PAUSE_MS, (performance.now() - began) * PAUSE_FACTOR)
+      this.#pauseMs = Math.max(MIN_PAUSE_MS, (performance.now() - began) * PAUSE_FACTOR)
     }, this.#pauseMs)
   }
 

@@ -7,7 +7,7 @@ import { readDirectory, type ZipEntry } from '@berth/codecs/zip/directory'
 import { checkLink, shown } from '@berth/codecs/zip/names'
 import { refused } from '@berth/codecs/zip/refused'
 
-const LONGEST_LINK = 4096
+const MAX_LINK_LENGTH = 4096
 
 export interface UnpackOptions {
   readonly archive: FileHandle
@@ -62,7 +62,7 @@ async function writeEntry({ permissions = 0o644 }: ZipEntry, content: AsyncItera
 }
 
 async function linkTarget({ name, bytes }: ZipEntry, content: AsyncIterable<Buffer>): Promise<string> {
-  if (bytes > LONGEST_LINK) throw refused(`the link "${shown(name)}" in it is too long`)
+  if (bytes > MAX_LINK_LENGTH) throw refused(`the link "${shown(name)}" in it is too long`)
   const chunks: Buffer[] = []
   for await (const chunk of content) chunks.push(chunk)
   const target = Buffer.concat(chunks).toString()

@@ -4,9 +4,9 @@ import { inspect } from 'node:util'
 import { FrameSplitter, toFrame } from '@berth/codecs/frames'
 import {
   FRAME,
-  MOST_FRAME_BYTES,
-  MOST_OUTPUT_BYTES,
-  MOST_RESULT_BYTES,
+  MAX_FRAME_BYTES,
+  MAX_OUTPUT_BYTES,
+  MAX_RESULT_BYTES,
   type Failure,
   type Task,
 } from '../conversation.ts'
@@ -15,7 +15,7 @@ import { leaveDialogs, scopeAt } from './page.ts'
 
 const CHANNEL = 3
 const channel = new Socket({ fd: CHANNEL, readable: true, writable: true })
-const frames = new FrameSplitter({ maxBytes: MOST_FRAME_BYTES })
+const frames = new FrameSplitter({ maxBytes: MAX_FRAME_BYTES })
 channel.on('data', (chunk: Buffer) => {
   for (const { payload } of frames.split(chunk)) void run(JSON.parse(payload.toString()) as Task)
 })
@@ -35,7 +35,7 @@ function redirect(stream: NodeJS.WriteStream, kind: number): void {
     const before = sent.get(kind) ?? 0
     sent.set(kind, before + bytes.length)
     // One more than is kept, so that it is known to be cut.
-    const room = MOST_OUTPUT_BYTES + 1 - before
+    const room = MAX_OUTPUT_BYTES + 1 - before
     if (room > 0) send(kind, bytes.subarray(0, room))
     const done = rest.find((each) => typeof each === 'function') as (() => void) | undefined
     if (done) queueMicrotask(done)
@@ -76,8 +76,8 @@ function toJson(value: unknown): string {
   }
   if (json === undefined) throw new Error(`Cannot return the result: a ${typeof value} is no JSON`)
   const length = Buffer.byteLength(json)
-  if (length > MOST_RESULT_BYTES) {
-    throw new Error(`Cannot return the result: ${length} bytes of JSON are more than ${MOST_RESULT_BYTES}`)
+  if (length > MAX_RESULT_BYTES) {
+    throw new Error(`Cannot return the result: ${length} bytes of JSON are more than ${MAX_RESULT_BYTES}`)
   }
   return json
 }
@@ -89,6 +89,6 @@ function failureOf(error: unknown): Failure {
   return { error: cut(`The code threw ${inspect(error)}`), stack: '' }
 }
 
-const LONGEST_TEXT = 64 * 1024
-const cut = (text: string) => text.slice(0, LONGEST_TEXT)
+const MAX_TEXT_LENGTH = 64 * 1024
+const cut = (text: string) => text.slice(0, MAX_TEXT_LENGTH)
 const firstLine = (text: string) => text.split('\n', 1)[0]!

@@ -4,8 +4,8 @@ import { toValues } from './fields.ts'
 import { SourceServer, type ServerSourceOptions } from './http.ts'
 import { asList, asRecord, asText, type Loose } from './loose.ts'
 import {
-  MOST_ITEMS,
-  MOST_VAULTS,
+  MAX_ITEMS,
+  MAX_VAULTS,
   refuseMoreThan,
   type ItemLogin,
   type SecretSource,
@@ -27,7 +27,7 @@ export class ConnectServer implements SecretSource {
 
   async listVaults(signal: AbortSignal): Promise<SourceVault[]> {
     const vaults = asList(await this.#server.get('/v1/vaults', signal), 'vaults')
-    refuseMoreThan(MOST_VAULTS, 'vaults', vaults.length)
+    refuseMoreThan(MAX_VAULTS, 'vaults', vaults.length)
     return vaults.map((vault) => ({ id: asText(vault['id']), name: asText(vault['name']) }))
   }
 
@@ -40,7 +40,7 @@ export class ConnectServer implements SecretSource {
       for (const item of asList(found, 'items')) {
         if (isUsable(item)) items.push({ ...toItem(item), vault })
       }
-      refuseMoreThan(MOST_ITEMS, 'items for logins', items.length)
+      refuseMoreThan(MAX_ITEMS, 'items for logins', items.length)
     }
     return items
   }

@@ -1,5 +1,5 @@
 // From the fields of an item to the values of a login.
-import { LONGEST_VALUE, MOST_VALUES } from '@berth/contracts/credentials'
+import { MAX_VALUE_LENGTH, MAX_VALUES } from '@berth/contracts/credentials'
 
 export interface LabelledValue {
   readonly label: string
@@ -18,7 +18,7 @@ export function toValues({
 }): Record<string, string> {
   const values = new Map<string, string>()
   const add = (name: string, value: string | undefined) => {
-    const isUsable = name !== '' && value && value.length <= LONGEST_VALUE && values.size < MOST_VALUES
+    const isUsable = name !== '' && value && value.length <= MAX_VALUE_LENGTH && values.size < MAX_VALUES
     if (isUsable && !values.has(name)) values.set(name, value)
   }
   add('username', username)

@@ -11,7 +11,7 @@ import { SourceFailure } from './source.ts'
 
 const USUAL_ANSWER_MS = 15_000
 /** Thousands of items with their addresses. */
-const MOST_ANSWER_BYTES = 8 * 1024 * 1024
+const MAX_ANSWER_BYTES = 8 * 1024 * 1024
 
 export interface SourceServerOptions {
   readonly address: URL
@@ -130,8 +130,8 @@ async function readText(answer: IncomingMessage): Promise<string> {
   let size = 0
   for await (const chunk of answer as AsyncIterable<Buffer>) {
     size += chunk.length
-    if (size > MOST_ANSWER_BYTES) {
-      throw new SourceFailure(`its answer is larger than ${MOST_ANSWER_BYTES / 1024 / 1024} MiB`)
+    if (size > MAX_ANSWER_BYTES) {
+      throw new SourceFailure(`its answer is larger than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB`)
     }
     chunks.push(chunk)
   }

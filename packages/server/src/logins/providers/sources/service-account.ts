@@ -2,8 +2,8 @@
 // few need: it is used where the operator has installed it beside the server.
 import { toValues } from './fields.ts'
 import {
-  MOST_ITEMS,
-  MOST_VAULTS,
+  MAX_ITEMS,
+  MAX_VAULTS,
   refuseMoreThan,
   SourceFailure,
   type ItemLogin,
@@ -69,7 +69,7 @@ export class ServiceAccount implements SecretSource {
           const urls = websites.filter((site) => site.autofillBehavior !== 'Never').map(({ url }) => url)
           items.push({ id, title, vault, urls })
         }
-        refuseMoreThan(MOST_ITEMS, 'items for logins', items.length)
+        refuseMoreThan(MAX_ITEMS, 'items for logins', items.length)
       }
       return items
     })
@@ -113,7 +113,7 @@ export class ServiceAccount implements SecretSource {
 
 async function vaultsOf(client: OnePasswordClient): Promise<SourceVault[]> {
   const vaults = await client.vaults.list()
-  refuseMoreThan(MOST_VAULTS, 'vaults', vaults.length)
+  refuseMoreThan(MAX_VAULTS, 'vaults', vaults.length)
   return vaults.map(({ id, title }) => ({ id, name: title }))
 }
 

@@ -39,8 +39,8 @@ export class SourceFailure extends Error {
 }
 
 /** More would not be looked through by anybody, and fills memory. */
-export const MOST_VAULTS = 500
-export const MOST_ITEMS = 5_000
+export const MAX_VAULTS = 500
+export const MAX_ITEMS = 5_000
 
 export function refuseMoreThan(most: number, what: string, count: number): void {
   if (count > most) {

@@ -6,7 +6,7 @@ import { toName, toValues } from './fields.ts'
 import { SourceServer, type ServerSourceOptions } from './http.ts'
 import { asRecord, asText, type Loose } from './loose.ts'
 import {
-  MOST_VAULTS,
+  MAX_VAULTS,
   refuseMoreThan,
   SourceFailure,
   type ItemLogin,
@@ -16,8 +16,8 @@ import {
 } from './source.ts'
 
 /** Each needs a request of its own. */
-const MOST_SECRETS = 1_000
-const MOST_FOLDERS = 200
+const MAX_SECRETS = 1_000
+const MAX_FOLDERS = 200
 const DEEPEST_FOLDER = 8
 const REQUESTS_AT_ONCE = 8
 const USERNAME = new Set(['username', 'user', 'login', 'user_name'])
@@ -41,7 +41,7 @@ export class VaultServer implements SecretSource {
       .filter(([, mount]) => isKv2(asRecord(mount)))
       .map(([path]) => path.replace(/\/$/, ''))
       .toSorted()
-    refuseMoreThan(MOST_VAULTS, 'KV engines', vaults.length)
+    refuseMoreThan(MAX_VAULTS, 'KV engines', vaults.length)
     return vaults.map((path) => ({ id: path, name: path }))
   }
 
@@ -49,7 +49,7 @@ export class VaultServer implements SecretSource {
     const items: Omit<SourceItem, 'urls'>[] = []
     for (const vault of await this.listVaults(signal)) {
       for (const path of await this.#listSecrets(vault, signal)) items.push({ id: path, title: path, vault })
-      refuseMoreThan(MOST_SECRETS, 'secrets', items.length)
+      refuseMoreThan(MAX_SECRETS, 'secrets', items.length)
     }
     const described: SourceItem[] = []
     for (let index = 0; index < items.length; index += REQUESTS_AT_ONCE) {
@@ -87,7 +87,7 @@ export class VaultServer implements SecretSource {
     const secrets: string[] = []
     const folders = ['']
     for (let index = 0; index < folders.length; index++) {
-      refuseMoreThan(MOST_FOLDERS, 'folders', folders.length)
+      refuseMoreThan(MAX_FOLDERS, 'folders', folders.length)
       const folder = folders[index]!
       const path = `/v1/${encodePath(vault.id)}/metadata/${encodePath(folder)}?list=true`
       const { status, json } = await this.#server.ask(path, signal)
@@ -98,7 +98,7 @@ export class VaultServer implements SecretSource {
         if (!key.endsWith('/')) secrets.push(folder + key)
         else if (folder.split('/').length < DEEPEST_FOLDER) folders.push(folder + key)
       }
-      refuseMoreThan(MOST_SECRETS, 'secrets', secrets.length)
+      refuseMoreThan(MAX_SECRETS, 'secrets', secrets.length)
     }
     return secrets
   }

@@ -32,7 +32,7 @@ const STOP_GRACE_MS = 15_000
 const ORPHAN_WAIT_MS = 30_000
 const RESTART_DELAYS_MS = [100, 500, 2_000, 5_000]
 // The kernel's limit for socket paths is 107 bytes; ".s.PGSQL.5432.lock" follows the directory.
-const LONGEST_SOCKET_DIR = 107 - '/.s.PGSQL.5432.lock'.length
+const MAX_SOCKET_DIR_LENGTH = 107 - '/.s.PGSQL.5432.lock'.length
 
 const SERVER_SETTINGS = {
   listen_addresses: '',
@@ -145,7 +145,7 @@ function makePrivateDir(path: string, account: Account | undefined): void {
 
 function socketDirOf(root: string): string {
   const beside = join(root, 'run')
-  if (beside.length <= LONGEST_SOCKET_DIR) return beside
+  if (beside.length <= MAX_SOCKET_DIR_LENGTH) return beside
   return join(tmpdir(), `berth-${createHash('sha256').update(root).digest('hex').slice(0, 16)}`)
 }
 

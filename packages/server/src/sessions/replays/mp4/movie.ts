@@ -8,8 +8,8 @@ import { SAMPLES_PER_CHUNK, type SampleTable } from './sample-table.ts'
 const TIMESCALE = 1000
 const SECONDS_FROM_1904_TO_1970 = 2_082_844_800
 /** Its count is one byte. */
-const MOST_CHAPTERS = 255
-const MOST_TITLE_BYTES = 255
+const MAX_CHAPTERS = 255
+const MAX_TITLE_BYTES = 255
 /** In units of 100 nanoseconds. */
 const CHAPTER_TICKS_PER_MS = 10_000
 const IDENTITY = u32(0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000)
@@ -172,7 +172,7 @@ function language(code: string): number {
 /** The form that most players understand, once made for Nero's. */
 function chapterBoxes(chapters: readonly Chapter[]): Buffer[] {
   if (chapters.length === 0) return []
-  const few = chapters.slice(0, MOST_CHAPTERS)
+  const few = chapters.slice(0, MAX_CHAPTERS)
   const entries = few.map(({ timeMs, title }) => {
     const bytes = wholeCharacters(title)
     return Buffer.concat([u64(timeMs * CHAPTER_TICKS_PER_MS), u8(bytes.length), bytes])
@@ -182,8 +182,8 @@ function chapterBoxes(chapters: readonly Chapter[]): Buffer[] {
 
 function wholeCharacters(title: string): Buffer {
   const bytes = Buffer.from(title)
-  if (bytes.length <= MOST_TITLE_BYTES) return bytes
-  let end = MOST_TITLE_BYTES
+  if (bytes.length <= MAX_TITLE_BYTES) return bytes
+  let end = MAX_TITLE_BYTES
   while ((bytes[end]! & 0xc0) === 0x80) end--
   return bytes.subarray(0, end)
 }
