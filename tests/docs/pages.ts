@@ -3,8 +3,20 @@ import { join } from 'node:path'
 
 export const root = join(import.meta.dirname, '../..')
 
-/** Every page for readers, by its path in the repository. */
-export function pages(): { readonly path: string; readonly markdown: string }[] {
-  const paths = [...globSync('*.md', { cwd: root }), ...globSync('docs/**/*.md', { cwd: root })].toSorted()
+export interface Page {
+  /** In the repository. */
+  readonly path: string
+  readonly markdown: string
+}
+
+/** Every page for readers. */
+export const pages = (): Page[] => read('*.md', 'docs/**/*.md')
+
+/** What a folder says about itself. */
+export const folderPages = (): Page[] =>
+  read('packages/*/README.md', 'packages/*/src/**/README.md', '{scripts,tests}/**/README.md')
+
+function read(...patterns: string[]): Page[] {
+  const paths = globSync(patterns, { cwd: root }).toSorted()
   return paths.map((path) => ({ path, markdown: readFileSync(join(root, path), 'utf8') }))
 }

@@ -5,14 +5,14 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { errorCatalogue, errorCodes } from '@berth/contracts/errors'
-import { pages, root } from './pages.ts'
+import { folderPages, pages, root } from './pages.ts'
 
 const all = pages()
 const pageOf = (path: string) => readFileSync(join(root, path), 'utf8')
 
 test('every link leads to a file, and to a heading of it', () => {
   const broken: string[] = []
-  for (const { path, markdown } of all) {
+  for (const { path, markdown } of [...all, ...folderPages()]) {
     const prose = markdown.replaceAll(/```[^]*?```/g, '')
     for (const [, target] of prose.matchAll(/\]\(([^)\s]+)\)/g)) {
       if (/^[a-z]+:/.test(target!)) continue
