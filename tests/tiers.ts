@@ -30,7 +30,9 @@ const withBrowser = [
 const withoutServer = [
   'tests/conformance/openapi.test.ts',
   'tests/docs/blocks.test.ts',
+  'tests/docs/page-run.test.ts',
   'tests/docs/truth.test.ts',
+  'tests/docs/types.test.ts',
   'tests/fixtures/login-zoo/kit/totp.test.ts',
   'tests/hostile/upstream-proxies.test.ts',
 ]

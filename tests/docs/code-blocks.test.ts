@@ -1,7 +1,7 @@
 // Every code block of the README and of docs/ is run as it is written, against one real server with real browsers.
 // What may stand beside a block is in blocks.ts, what stands in for the internet in stand-ins.ts.
 import assert from 'node:assert/strict'
-import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { classicForm } from '../fixtures/login-zoo/sites/classic-form.ts'
@@ -10,19 +10,15 @@ import { startZoo } from '../fixtures/login-zoo/zoo.ts'
 import { installedPackage, startRegistry } from '../fixtures/npm-registry.ts'
 import { startProxy } from '../fixtures/proxies.ts'
 import { tempDir } from '../fixtures/server.ts'
-import { blocksOf, type Block } from './blocks.ts'
+import type { Block } from './blocks.ts'
 import { startByCommand } from './npm-start.ts'
 import { PageRun } from './page-run.ts'
-import { pages, root } from './pages.ts'
+import { linkPackages, nameOf, PACKAGES, pagesWithBlocks, root } from './pages.ts'
 import { replaceAll, standInsFor, startExampleSite } from './stand-ins.ts'
 
 const owner = { after }
-/** Of the quick start, and what apps install. */
-const PACKAGES = { '@onkernel/sdk': 'kernel-sdk-0-84', 'playwright-core': 'playwright-core' }
 
-const byPage = pages()
-  .filter(({ path }) => path === 'README.md' || path.startsWith('docs/'))
-  .map(({ path, markdown }) => ({ path, blocks: blocksOf(path, markdown) }))
+const byPage = pagesWithBlocks()
 const all = byPage.flatMap(({ blocks }) => blocks)
 const named = (fileName: string): Block => {
   const block = all.find((each) => each.fileName === fileName)
@@ -71,7 +67,7 @@ for (const { path, blocks } of byPage) {
   if (blocks.every(({ kind }) => kind === 'config' || kind === 'start')) continue
   describe(path, () => {
     const place = {
-      directory: join(directory, path.replaceAll(/\W/g, '-')),
+      directory: join(directory, nameOf(path)),
       clone: root,
       env: {
         PATH: `${join(process.execPath, '..')}:${process.env['PATH']}`,
@@ -90,11 +86,4 @@ for (const { path, blocks } of byPage) {
     after(() => run.stop())
     for (const block of blocks) test(`${block.at} ${block.language} ${block.kind}`, () => run.run(block))
   })
-}
-
-function linkPackages(place: string): void {
-  mkdirSync(join(place, 'node_modules/@onkernel'), { recursive: true })
-  for (const [name, folder] of Object.entries(PACKAGES)) {
-    symlinkSync(realpathSync(join(root, 'node_modules', folder)), join(place, 'node_modules', name))
-  }
 }

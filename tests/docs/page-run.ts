@@ -74,20 +74,28 @@ export class PageRun {
   #startProgram(): Steps {
     if (this.#program) return this.#program
     const { directory, env } = this.#place
-    const parts = this.#blocks
-      .filter(({ kind, language }) => kind === 'run' && language === 'ts')
-      .map(({ at, code, check }) => {
-        const verdict =
-          check === undefined
-            ? ''
-            : `\nif (!(${check})) throw new Error(${JSON.stringify(`${at}: not so: ${check}`)})`
-        return `await nextStep()\n${this.#place.standIn(code + verdict)}\nprocess.stdout.write(${JSON.stringify(STEP)})\n`
-      })
     const file = join(directory, 'page.ts')
-    writeFileSync(file, `${PROGRAM_HEAD}\n${parts.join('\n')}process.exit()\n`)
+    writeFileSync(
+      file,
+      programOf(this.#blocks, (code) => this.#place.standIn(code)),
+    )
     this.#program = new Steps(spawn(process.execPath, [file], { cwd: directory, env }))
     return this.#program
   }
+}
+
+/** All TypeScript of a page in one program, which waits before each block. */
+export function programOf(blocks: readonly Block[], standIn: (code: string) => string): string {
+  const parts = blocks
+    .filter(({ kind, language }) => kind === 'run' && language === 'ts')
+    .map(({ at, code, check }) => {
+      const verdict =
+        check === undefined
+          ? ''
+          : `\nif (!(${check})) throw new Error(${JSON.stringify(`${at}: not so: ${check}`)})`
+      return `await nextStep()\n${standIn(code + verdict)}\nprocess.stdout.write(${JSON.stringify(STEP)})\n`
+    })
+  return `${PROGRAM_HEAD}\n${parts.join('\n')}process.exit()\n`
 }
 
 /** One line of standard input lets the program go on to its next block. */

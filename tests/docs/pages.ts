@@ -1,5 +1,6 @@
-import { globSync, readFileSync } from 'node:fs'
+import { globSync, mkdirSync, readFileSync, realpathSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { blocksOf, type Block } from './blocks.ts'
 
 export const root = join(import.meta.dirname, '../..')
 
@@ -19,4 +20,25 @@ export const folderPages = (): Page[] =>
 function read(...patterns: string[]): Page[] {
   const paths = globSync(patterns, { cwd: root }).toSorted()
   return paths.map((path) => ({ path, markdown: readFileSync(join(root, path), 'utf8') }))
+}
+
+/** Those whose code blocks are run. */
+export function pagesWithBlocks(): { readonly path: string; readonly blocks: readonly Block[] }[] {
+  return pages()
+    .filter(({ path }) => path === 'README.md' || path.startsWith('docs/'))
+    .map(({ path, markdown }) => ({ path, blocks: blocksOf(path, markdown) }))
+}
+
+/** A name for a file or directory. */
+export const nameOf = (path: string): string => path.replaceAll(/\W/g, '-')
+
+/** What the pages import, and the folder of it in node_modules. */
+export const PACKAGES = { '@onkernel/sdk': 'kernel-sdk-0-84', 'playwright-core': 'playwright-core' }
+
+/** As if they had been installed in the directory. */
+export function linkPackages(directory: string): void {
+  mkdirSync(join(directory, 'node_modules/@onkernel'), { recursive: true })
+  for (const [name, folder] of Object.entries(PACKAGES)) {
+    symlinkSync(realpathSync(join(root, 'node_modules', folder)), join(directory, 'node_modules', name))
+  }
 }
