@@ -9,12 +9,13 @@ import { PageRun } from './page-run.ts'
 
 const fence = (info: string, code: string) => `\`\`\`${info}\n${code}\n\`\`\`\n`
 
+const standIn = (code: string) => code.replaceAll('shown.example', 'real.example')
+
 /** Runs a page of these parts, and says what went wrong. */
 async function problemOf(t: TestContext, ...parts: string[]): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), 'berth-page-'))
   const blocks = blocksOf('page.md', parts.join('\n'))
   const env = { PATH: process.env['PATH'] ?? '' }
-  const standIn = (code: string) => code.replaceAll('shown.example', 'real.example')
   const run = new PageRun(blocks, { directory, clone: '/', env, standIn })
   t.after(() => {
     run.stop()

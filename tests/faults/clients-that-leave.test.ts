@@ -1,5 +1,5 @@
 // Clients that leave while the server works for them: nothing is left of what they asked for, and what it took is free
-// at once. What happens when is in docs/decisions/0300-signals.md, which also names the tests of the other acts.
+// at once. What happens when is in docs/decisions/0031-signals.md, which also names the tests of the other acts.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
