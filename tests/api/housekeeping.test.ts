@@ -9,6 +9,7 @@ import { Blobs } from '@berth/server/platform/blobs/blobs'
 import { DirectoryBlobStore } from '@berth/server/platform/blobs/directory-store'
 import type { Db } from '@berth/server/platform/database/schema'
 import { Housekeeping } from '@berth/server/platform/jobs/housekeeping'
+import { housekeepingTasks } from '@berth/server/housekeeping-tasks'
 import { startDatabase } from '../fixtures/database.ts'
 import { tempDir } from '../fixtures/server.ts'
 
@@ -62,14 +63,14 @@ test('housekeeping removes what is past its time, in several steps, and nothing 
   }
   await insertSegments(db, { old: 31, new: 29 })
   const retention = {
-    auditRetentionDays: 30,
-    replayRetentionDays: 7,
-    telemetryRetentionDays: 30,
-    appLogRetentionDays: 7,
-    loginRetentionDays: 90,
-    invocationRetentionDays: 30,
+    BERTH_AUDIT_RETENTION_DAYS: 30,
+    BERTH_REPLAY_RETENTION_DAYS: 7,
+    BERTH_TELEMETRY_RETENTION_DAYS: 30,
+    BERTH_APP_LOG_RETENTION_DAYS: 7,
+    BERTH_LOGIN_RETENTION_DAYS: 90,
+    BERTH_INVOCATION_RETENTION_DAYS: 30,
   }
-  const options = { db, pool, log, blobs, ...retention }
+  const options = { db, pool, log, tasks: housekeepingTasks(retention, blobs) }
   const housekeeping = new Housekeeping(options)
   // Replicas do this at the same time; none gets in another's way.
   const replica = new Housekeeping(options)
@@ -103,6 +104,17 @@ test('housekeeping removes what is past its time, in several steps, and nothing 
   assert.deepEqual(stored, [kept[0]!.blob_id])
   const rows = await db.selectFrom('blobs').select('id').execute()
   assert.deepEqual(rows, [{ id: kept[0]!.blob_id }])
+})
+
+test('a housekeeping task that fails keeps no other from running', async (t) => {
+  const { db, pool } = await startDatabase(t)
+  const ran: string[] = []
+  const failing = { name: 'failing', run: () => Promise.reject(new Error('fails')) }
+  const good = { name: 'good', run: async () => void ran.push('good') }
+  const housekeeping = new Housekeeping({ db, pool, log, tasks: [failing, good] })
+  await housekeeping.run()
+  await housekeeping.close()
+  assert.deepEqual(ran, ['good'])
 })
 
 /** Of the session that the recordings have. */

@@ -9,6 +9,7 @@ import { InvocationSessions } from './apps/invocations/session-link.ts'
 import { newApps } from './apps/module.ts'
 import type { Config } from './config/config.ts'
 import { contents } from './contents.ts'
+import { housekeepingTasks } from './housekeeping-tasks.ts'
 import { Access } from './http/access.ts'
 import type { Connections } from './http/connections.ts'
 import { IdempotentAnswers } from './http/idempotency.ts'
@@ -179,13 +180,7 @@ async function startHousekeeping({ config, db, pool, blobs, log }: Platform): Pr
     db,
     pool,
     log,
-    blobs,
-    auditRetentionDays: config.BERTH_AUDIT_RETENTION_DAYS,
-    replayRetentionDays: config.BERTH_REPLAY_RETENTION_DAYS,
-    telemetryRetentionDays: config.BERTH_TELEMETRY_RETENTION_DAYS,
-    appLogRetentionDays: config.BERTH_APP_LOG_RETENTION_DAYS,
-    invocationRetentionDays: config.BERTH_INVOCATION_RETENTION_DAYS,
-    loginRetentionDays: config.BERTH_LOGIN_RETENTION_DAYS,
+    tasks: housekeepingTasks(config, blobs),
   })
   void housekeeping.run()
   return housekeeping

@@ -5,6 +5,7 @@ import { createHmac } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Db } from '../platform/database/schema.ts'
 import { AppError, invalidInput } from '../platform/errors/app-error.ts'
+import type { HousekeepingTask } from '../platform/jobs/housekeeping.ts'
 import type { SealedBox } from '../platform/secrets/sealed-box.ts'
 import type { Principal } from './principal.ts'
 
@@ -106,8 +107,12 @@ function contextOf({ scope, key }: IdempotentRequest): string {
   return `idempotency_keys/response/${scope}/${key}`
 }
 
-/** For the hourly clean-up. */
-export async function forgetOldAnswers(db: Db): Promise<void> {
+export const idempotencyRetention: HousekeepingTask = {
+  name: 'idempotent answers',
+  run: async ({ alone }) => void (await alone(forgetOldAnswers)),
+}
+
+async function forgetOldAnswers(db: Db): Promise<void> {
   await db
     .deleteFrom('idempotency_keys')
     .where('created_at', '<', sql<string>`now() - make_interval(hours => ${sql.lit(KEPT_HOURS)})`)

@@ -1,0 +1,9 @@
+import { retention, type HousekeepingTask } from '../../platform/jobs/housekeeping.ts'
+import { deleteOldInbox, deleteSegmentsBefore } from './store.ts'
+
+const BATCH = 500
+
+export const telemetryRetention = (days: number): readonly HousekeepingTask[] => [
+  { name: 'telemetry inbox', run: async ({ alone }) => void (await alone(deleteOldInbox)) },
+  retention({ name: 'telemetry events', days, batch: BATCH, deleteBefore: deleteSegmentsBefore }),
+]
