@@ -1,15 +1,11 @@
 import type { FastifyRequest } from 'fastify'
-import type { NewAuditRecord } from '../tenancy/audit/types.ts'
 import { redact } from '../platform/log/logging.ts'
+import type { RequestRecord } from './request-audit.ts'
 import type { RequestContext } from './request-context.ts'
 
 const MAX_TEXT_LENGTH = 512
 
-export function auditRecord(
-  request: FastifyRequest,
-  context: RequestContext,
-  status: number,
-): NewAuditRecord {
+export function auditRecord(request: FastifyRequest, context: RequestContext, status: number): RequestRecord {
   const { principal, receivedAt } = context
   return {
     timestamp: receivedAt,

@@ -14,7 +14,6 @@ import {
   takesIdempotencyKey,
   type Operation,
 } from '@berth/contracts/operation'
-import type { AuditTrail } from '../tenancy/audit/trail.ts'
 import { crashPoint } from '../platform/errors/crash-point.ts'
 import type { Change } from '../platform/database/change-events.ts'
 import { changesAnnouncedIn } from '../platform/database/changes.ts'
@@ -28,6 +27,7 @@ import type { OpenStreams } from './open-streams.ts'
 import { offsetHeaders, tokenHeaders } from './paging.ts'
 import type { Principal } from './principal.ts'
 import type { Turnstile } from '@berth/kit/turnstile'
+import type { RequestAudit } from './request-audit.ts'
 import { discardRest } from './rest-of-body.ts'
 import { clientGone, ClientGone, statusSeen, type RequestContext } from './request-context.ts'
 
@@ -40,7 +40,7 @@ export interface MountOptions {
   readonly access: Access
   /** Lets in who has the token of a session. */
   readonly sessionGuard: Guard
-  readonly audit: AuditTrail
+  readonly audit: RequestAudit
   readonly answers: IdempotentAnswers
   readonly originOf: (request: FastifyRequest) => string
   /** Acts that hold a transaction while they work: each needs a second connection to get done. */

@@ -3,12 +3,12 @@ import type { IncomingMessage } from 'node:http'
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { randomText } from '@berth/kit/ids'
-import type { AuditTrail } from '../tenancy/audit/trail.ts'
 import type { Config } from '../config/config.ts'
 import { AppError } from '../platform/errors/app-error.ts'
 import type { Metrics } from '../platform/metrics/metrics.ts'
 import { Connections } from './connections.ts'
 import { auditRecord } from './audit-hook.ts'
+import type { RequestAudit } from './request-audit.ts'
 import { answerError } from './errors.ts'
 import { newHostCheck } from './host-check.ts'
 import { isNestedDeeper } from './nesting.ts'
@@ -32,7 +32,7 @@ const KEEP_ALIVE_MS = 75_000
 export interface ServerOptions {
   readonly config: Config
   readonly log: Logger
-  readonly audit: AuditTrail
+  readonly audit: RequestAudit
   readonly metrics: Metrics
   readonly isDraining: () => boolean
   /** Which requests that offer an upgrade get one; the others are plain requests. */

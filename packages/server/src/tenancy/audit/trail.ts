@@ -2,6 +2,7 @@
 // change without a record. Reads and refusals are collected and written together: a kill -9 can
 // lose what the last FLUSH_MS collected, and nothing else.
 import type { Logger } from 'pino'
+import type { RequestAudit } from '../../http/request-audit.ts'
 import { databaseFailure } from '../../platform/database/failures.ts'
 import type { Db } from '../../platform/database/schema.ts'
 import { insertAuditRecords } from './store.ts'
@@ -15,7 +16,7 @@ const CROWDED = 5_000
 /** While the database is away, records wait; past this many the oldest are dropped and counted. */
 const MAX_WAITING = 20_000
 
-export class AuditTrail {
+export class AuditTrail implements RequestAudit {
   readonly #db: Db
   readonly #log: Logger
   readonly #timer: NodeJS.Timeout
