@@ -1,7 +1,8 @@
 // Reads the environment once, before anything starts. Everything else gets its values from here.
 import { ConfigError } from './config-error.ts'
 import { contradictions } from './contradictions.ts'
-import { SettingError, type Setting } from './setting.ts'
+import { SettingError } from './parsers/setting-error.ts'
+import type { Setting } from './settings/setting.ts'
 import { settings, type SettingValues } from './settings/settings.ts'
 import { suggestion } from './suggestion.ts'
 import { isTest, testVariables } from './test-variables.ts'

@@ -1,4 +1,4 @@
-import type { Setting } from './setting.ts'
+import type { Setting } from './settings/setting.ts'
 import { groups } from './settings/settings.ts'
 
 /** What `npm start -- --help` prints. */

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { SettingError } from '../setting.ts'
+import { SettingError } from './setting-error.ts'
 
 export const text = (value: string): string => value
 

@@ -1,5 +1,5 @@
 // Neither message repeats the value: it is a secret, or part of one.
-import { SettingError } from '../setting.ts'
+import { SettingError } from './setting-error.ts'
 import { commaList } from './basic.ts'
 
 export function apiKey(value: string): string | undefined {

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { parseCidr } from '@berth/kit/cidr'
-import { SettingError } from '../setting.ts'
+import { SettingError } from './setting-error.ts'
 import { commaList } from './basic.ts'
 
 export function networks(value: string): string[] {

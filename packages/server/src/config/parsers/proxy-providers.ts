@@ -8,7 +8,7 @@ import {
   type ProxyProtocol,
 } from '@berth/contracts/proxies'
 import { readAuthority } from '@berth/kit/authority'
-import { SettingError } from '../setting.ts'
+import { SettingError } from './setting-error.ts'
 import { fileContent } from './basic.ts'
 
 const ENTRY_FIELDS = ['url', 'username', 'password', 'ca_bundle', 'where']

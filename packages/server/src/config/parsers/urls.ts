@@ -1,4 +1,4 @@
-import { SettingError } from '../setting.ts'
+import { SettingError } from './setting-error.ts'
 import { commaList } from './basic.ts'
 
 /** Scheme, host and port only, because paths are added to it. */

@@ -1,6 +1,6 @@
 import { integer } from '../parsers/basic.ts'
 import { registryUrl } from '../parsers/urls.ts'
-import { setting } from '../setting.ts'
+import { setting } from './setting.ts'
 
 export const appSettings = {
   BERTH_NPM_REGISTRY: setting({

@@ -1,5 +1,5 @@
 import { boolean, integer } from '../parsers/basic.ts'
-import { setting } from '../setting.ts'
+import { setting } from './setting.ts'
 
 export const instanceSettings = {
   BERTH_WARM_HEADLESS: setting({

@@ -1,5 +1,5 @@
 import { integer } from '../parsers/basic.ts'
-import { setting } from '../setting.ts'
+import { setting } from './setting.ts'
 
 export const limitSettings = {
   BERTH_RATE_LIMIT_PER_MINUTE: setting({

@@ -1,5 +1,5 @@
 import { integer } from '../parsers/basic.ts'
-import { setting } from '../setting.ts'
+import { setting } from './setting.ts'
 
 export const loginSettings = {
   BERTH_LOGIN_SECONDS: setting({

@@ -1,7 +1,7 @@
 import { egressAllow } from '../parsers/networks.ts'
 import { proxyProviders } from '../parsers/proxy-providers.ts'
 import { requiredUrl, webUrls } from '../parsers/urls.ts'
-import { setting } from '../setting.ts'
+import { setting } from './setting.ts'
 
 export const networkSettings = {
   BERTH_EGRESS_ALLOW: setting({

@@ -1,6 +1,6 @@
 import { text } from '../parsers/basic.ts'
 import { apiKey } from '../parsers/keys.ts'
-import { setting } from '../setting.ts'
+import { setting } from './setting.ts'
 
 export const operatorSettings = {
   BERTH_API_KEY: setting({

@@ -1,7 +1,7 @@
 import { fileContent, integer, oneOf, text } from '../parsers/basic.ts'
 import { hostNames, networks } from '../parsers/networks.ts'
 import { publicUrl } from '../parsers/urls.ts'
-import { setting } from '../setting.ts'
+import { setting } from './setting.ts'
 
 export const serverSettings = {
   BERTH_HOST: setting({

@@ -1,5 +1,5 @@
 import { integer } from '../parsers/basic.ts'
-import { setting } from '../setting.ts'
+import { setting } from './setting.ts'
 
 export const sessionSettings = {
   BERTH_LEASE_SECONDS: setting({

@@ -1,5 +1,5 @@
 // The settings table: every setting of the server, one row each, grouped as `--help` shows them.
-import type { Setting } from '../setting.ts'
+import type { Setting } from './setting.ts'
 import { appSettings } from './apps.ts'
 import { instanceSettings } from './instances.ts'
 import { limitSettings } from './limits.ts'

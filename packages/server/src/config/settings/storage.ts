@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { integer } from '../parsers/basic.ts'
 import { masterKeys } from '../parsers/keys.ts'
 import { databaseUrl } from '../parsers/urls.ts'
-import { setting } from '../setting.ts'
+import { setting } from './setting.ts'
 
 export const storageSettings = {
   BERTH_DATA_DIR: setting({

@@ -11,6 +11,3 @@ export interface Setting<T> {
 }
 
 export const setting = <T>(row: Setting<T>): Setting<T> => row
-
-/** The message continues the name of the setting: "must be …, but is …". */
-export class SettingError extends Error {}
