@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { run } from 'node:test'
 import { parseArgs } from 'node:util'
 import { filesOf, isTier, TIERS, type Tier } from '../../tests/tiers.ts'
+import { SHARED_POSTGRES, startSharedPostgres } from '../../tests/fixtures/shared-postgres.ts'
 import { Reporter } from './reporter.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -60,6 +61,7 @@ async function main(asked: Tier): Promise<number> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => interrupted.abort(new Error(`Ended by ${signal}`)))
   }
+  if (asked !== 'unit') process.env[SHARED_POSTGRES] = await startSharedPostgres()
   const known = readDurations()
   const reporter = new Reporter(root)
   const waiting = longestFirst(files, known)

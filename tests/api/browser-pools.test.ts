@@ -21,7 +21,7 @@ import {
   tryAcquire,
   type LeasedSession,
 } from '../fixtures/pools.ts'
-import { startPostgres } from '../fixtures/postgres.ts'
+import { newDatabase } from '../fixtures/shared-postgres.ts'
 import { startServer, type TestServer } from '../fixtures/server.ts'
 import { createSession, endsAs, query, readSession, send } from '../fixtures/sessions.ts'
 
@@ -29,7 +29,7 @@ const owner = { after }
 const masterKey = Buffer.alloc(32, 9).toString('base64')
 const firstKey = 'sk_poolsserver0_abcdefghijklmnopqrstuvwxyz012345'
 
-const { url } = await startPostgres(owner)
+const { url } = await newDatabase(owner)
 const env = { DATABASE_URL: url, BERTH_MASTER_KEY: masterKey, BERTH_API_KEY: firstKey }
 const one = await startServer(owner, { env })
 const other = await startServer(owner, { env })

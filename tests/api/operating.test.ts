@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { Client } from 'pg'
-import { join } from 'node:path'
 import { client84 } from '../client/versions.ts'
 import { startServer } from '../fixtures/server.ts'
 
@@ -90,11 +89,7 @@ async function waitForOutput(text: string): Promise<void> {
 }
 
 async function defaultProject(): Promise<string | undefined> {
-  const client = new Client({
-    host: join(server.dataDir, 'postgres/run'),
-    user: 'berth',
-    database: 'postgres',
-  })
+  const client = new Client(server.databaseUrl)
   await client.connect()
   const { rows } = await client.query<{ id: string }>('SELECT id FROM projects WHERE is_default')
   await client.end()

@@ -35,7 +35,7 @@ test('a wrong setting, an unknown one and an unknown option are clear errors bef
 })
 
 test('a port that is taken and a database that cannot be reached are clear errors', async (t) => {
-  const server = await startServer(t)
+  const server = await startServer(t, { hasOwnPostgres: true })
   const taken = runMain([], { BERTH_DATA_DIR: tempDir(t), BERTH_PORT: new URL(server.url).port })
   assert.equal(taken.status, 1)
   assert.match(
@@ -89,7 +89,7 @@ test('a data directory with a path too long for a socket works', async (t) => {
 })
 
 test('no process of the database runs as root', async (t) => {
-  const server = await startServer(t)
+  const server = await startServer(t, { hasOwnPostgres: true })
   const pidFile = join(server.dataDir, 'postgres/cluster/postmaster.pid')
   const pid = readFileSync(pidFile, 'utf8').split('\n')[0]
   const uids = /^Uid:\t(\d+)\t(\d+)\t(\d+)\t(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))

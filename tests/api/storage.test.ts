@@ -27,7 +27,7 @@ async function query<T extends object>(url: string, sql: string, values: unknown
   }
 }
 
-const urlOf = (server: TestServer) => databaseUrl(join(server.dataDir, 'postgres/run'))
+const urlOf = (server: TestServer) => server.databaseUrl ?? databaseUrl(join(server.dataDir, 'postgres/run'))
 
 test('several replicas may migrate at once; each migration is applied once', async (t) => {
   const { url } = await startPostgres(t)
@@ -67,7 +67,7 @@ test('the audit log cannot be changed, not even with SQL', async (t) => {
 })
 
 test('the master key is rotated while the server runs: old answers open, new ones are under the new key', async (t) => {
-  const server = await startServer(t)
+  const server = await startServer(t, { hasOwnPostgres: true })
   const create = async (name: string) =>
     server.fetch('/org/projects', {
       method: 'POST',
@@ -146,7 +146,7 @@ test('a stored answer that was moved to another row is refused, not shown', asyn
 })
 
 test('mint-key makes a working organisation key, beside a running server and without one', async (t) => {
-  const server = await startServer(t)
+  const server = await startServer(t, { hasOwnPostgres: true })
   const beside = (await runAdmin({ BERTH_DATA_DIR: server.dataDir }, 'mint-key')).stdout.trim()
   assert.equal((await server.fetch('/org/projects', { key: beside })).status, 200)
   await server.stop()

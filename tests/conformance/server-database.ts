@@ -11,8 +11,11 @@ export class ServerDatabase {
     this.#client = client
   }
 
-  static async open(owner: Owner, { dataDir }: Pick<TestServer, 'dataDir'>): Promise<ServerDatabase> {
-    const client = new Client(EmbeddedPostgres.connectionIn(dataDir))
+  static async open(
+    owner: Owner,
+    { dataDir, databaseUrl }: Pick<TestServer, 'dataDir' | 'databaseUrl'>,
+  ): Promise<ServerDatabase> {
+    const client = new Client(databaseUrl ?? EmbeddedPostgres.connectionIn(dataDir))
     // A test may kill the server, and its database with it; that is no failure of this connection.
     client.on('error', () => {})
     await client.connect()

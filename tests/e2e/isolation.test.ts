@@ -17,6 +17,7 @@ import { startSite } from '../fixtures/site.ts'
 const fileOwner = { after }
 const site = await startSite(fileOwner)
 const server = await startServer(fileOwner, {
+  hasOwnPostgres: true,
   hasRealInstances: true,
   env: {
     ...site.allow,

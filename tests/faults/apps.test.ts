@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { deploy, ended, follow, invoke, postDeployment, settled, type Invocation } from '../fixtures/apps.ts'
 import { eventually, processesOf } from '../fixtures/host.ts'
-import { startPostgres } from '../fixtures/postgres.ts'
+import { newDatabase } from '../fixtures/shared-postgres.ts'
 import { startServer, tempDir, type TestServer } from '../fixtures/server.ts'
 import { query, send } from '../fixtures/sessions.ts'
 import { countedApp, countStarts, invokeThroughKills } from './apps.ts'
@@ -100,10 +100,10 @@ test('a hundred invocations through kills: each over once, each begun at most on
 })
 
 test('any server takes invocations of an app that is at home on another', async (t) => {
-  const postgres = await startPostgres(t)
+  const database = await newDatabase(t)
   const counter = await countStarts(t)
   const env = {
-    DATABASE_URL: postgres.url,
+    DATABASE_URL: database.url,
     BERTH_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
     BERTH_API_KEY: 'sk_replica00000_abcdefghijklmnopqrstuvwxyz012345',
     BERTH_EGRESS_ALLOW: counter.allow,

@@ -83,7 +83,12 @@ export async function invokeThroughKills(
   const counter = await countStarts(owner)
   const dataDir = tempDir(owner)
   const start = () =>
-    startServer(owner, { hasRealInstances: true, dataDir, env: { BERTH_EGRESS_ALLOW: counter.allow } })
+    startServer(owner, {
+      hasRealInstances: true,
+      hasOwnPostgres: true,
+      dataDir,
+      env: { BERTH_EGRESS_ALLOW: counter.allow },
+    })
   let server = await start()
   await deploy(server, { files: countedApp(counter.url) })
   const acknowledged = new Set<string>()

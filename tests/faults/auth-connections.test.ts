@@ -15,7 +15,7 @@ import {
   timeline,
 } from '../fixtures/auth-connections.ts'
 import { eventually } from '../fixtures/host.ts'
-import { startPostgres } from '../fixtures/postgres.ts'
+import { newDatabase } from '../fixtures/shared-postgres.ts'
 import { startServer, tempDir, type TestServer } from '../fixtures/server.ts'
 import { query, send } from '../fixtures/sessions.ts'
 
@@ -24,11 +24,11 @@ const firstKey = 'sk_flows0000000_abcdefghijklmnopqrstuvwxyz012345'
 const LEASE_SECONDS = '2'
 
 async function startFleet(t: TestContext) {
-  const postgres = await startPostgres(t)
+  const database = await newDatabase(t)
   const start = (env: Record<string, string> = {}) =>
     startServer(t, {
       env: {
-        DATABASE_URL: postgres.url,
+        DATABASE_URL: database.url,
         BERTH_MASTER_KEY: masterKey,
         BERTH_API_KEY: firstKey,
         BERTH_LEASE_SECONDS: LEASE_SECONDS,

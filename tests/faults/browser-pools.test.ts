@@ -16,7 +16,7 @@ import {
   tryAcquire,
   type LeasedSession,
 } from '../fixtures/pools.ts'
-import { startPostgres } from '../fixtures/postgres.ts'
+import { newDatabase } from '../fixtures/shared-postgres.ts'
 import { startServer, tempDir, type TestServer } from '../fixtures/server.ts'
 import { query, send } from '../fixtures/sessions.ts'
 
@@ -124,7 +124,7 @@ test('a kill at any point of a fill, a lease or a release leaves the pool whole,
 })
 
 test('the browsers of a server that is gone are not leased, and another makes them anew', async (t) => {
-  const { url } = await startPostgres(t)
+  const { url } = await newDatabase(t)
   const env = {
     DATABASE_URL: url,
     BERTH_MASTER_KEY: Buffer.alloc(32, 3).toString('base64'),

@@ -66,7 +66,7 @@ for (const { at, survives } of [
 
 test('kill -9 among saves of a credential loses none that was answered, and mixes none', async (t) => {
   const dataDir = tempDir(t)
-  let server = await startServer(t, { dataDir })
+  let server = await startServer(t, { dataDir, hasOwnPostgres: true })
   const id = await create(server)
   const random = seededRandom('kills of saves')
   let answered = 0
@@ -102,7 +102,7 @@ test('kill -9 among saves of a credential loses none that was answered, and mixe
 })
 
 test('credentials and tokens are moved to a new master key, and open without the old one', async (t) => {
-  const server = await startServer(t)
+  const server = await startServer(t, { hasOwnPostgres: true })
   const id = await create(server)
   const provider = { name: 'account', provider_type: 'onepassword', token: 'ops_of-an-account' }
   const made = await send<{ id: string }>(server, 'POST', '/org/credential_providers', provider)

@@ -76,7 +76,7 @@ test('a database that hangs does not hang the API for ever', async (t) => {
 })
 
 test('an embedded database that is killed comes back by itself', async (t) => {
-  const server = await startServer(t)
+  const server = await startServer(t, { hasOwnPostgres: true })
   assert.equal((await create(server, 'before')).status, 201)
   const killed = postmasterPid(server.dataDir)
   process.kill(killed!, 'SIGKILL')

@@ -102,7 +102,7 @@ export async function killRounds(owner: Owner, rounds: number): Promise<{ acknow
       keys: new Map(),
       answers: new Map(),
     }
-    const server = await startServer(owner, { dataDir })
+    const server = await startServer(owner, { dataDir, hasOwnPostgres: true })
     // Not after a time but after a number of answers, and then somewhere within the next writes.
     let left = random.integer(1, 40)
     const enough = Promise.withResolvers<void>()
@@ -116,7 +116,7 @@ export async function killRounds(owner: Owner, rounds: number): Promise<{ acknow
     await delay(random.next() * 8)
     await server.stop('SIGKILL')
     await Promise.all(writers)
-    const restarted = await startServer(owner, { dataDir })
+    const restarted = await startServer(owner, { dataDir, hasOwnPostgres: true })
     assert.equal(restarted.key, server.key, 'no other first key')
     await verify(restarted, known)
     await restarted.stop('SIGKILL')

@@ -18,7 +18,7 @@ export async function profileKillRounds(owner: Owner, rounds: number): Promise<{
   const site = await startMemberSite(owner)
   const dataDir = tempDir(owner)
   const random = seededRandom('kills during saves of profiles')
-  const settings = { hasRealInstances: true, dataDir, env: site.allow }
+  const settings = { hasRealInstances: true, hasOwnPostgres: true, dataDir, env: site.allow }
   let server = await startServer(owner, settings)
   const profile = await createProfile(server)
   let last: string | undefined

@@ -10,7 +10,7 @@ import { withCdp } from '../fixtures/cdp.ts'
 import { cleanUpAfter } from '../fixtures/cleanup.ts'
 import { eventually, processesOf } from '../fixtures/host.ts'
 import { everything, join, knownAt, startMemberSite, type MemberSite } from '../fixtures/member-site.ts'
-import { startPostgres } from '../fixtures/postgres.ts'
+import { newDatabase } from '../fixtures/shared-postgres.ts'
 import { createProfile, endSession, readProfile, versionsOf, whenSaved } from '../fixtures/profiles.ts'
 import { startServer, tempDir, type TestServer } from '../fixtures/server.ts'
 import { createSession, endsAs, instanceOf, query, send, type Session } from '../fixtures/sessions.ts'
@@ -157,10 +157,10 @@ test('a full disk in the middle of a save leaves the version before', async (t) 
 
 test('any server of a fleet attaches, saves and ends', async (t) => {
   const site = await startMemberSite(t)
-  const postgres = await startPostgres(t)
+  const database = await newDatabase(t)
   const env = {
     ...site.allow,
-    DATABASE_URL: postgres.url,
+    DATABASE_URL: database.url,
     BERTH_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
     BERTH_API_KEY: 'sk_replica00000_abcdefghijklmnopqrstuvwxyz012345',
   }

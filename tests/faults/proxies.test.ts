@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CdpClient } from '../fixtures/cdp.ts'
 import { eventually } from '../fixtures/host.ts'
-import { startPostgres } from '../fixtures/postgres.ts'
+import { newDatabase } from '../fixtures/shared-postgres.ts'
 import { startProxy } from '../fixtures/proxies.ts'
 import { startServer, type ServerOptions, type TestServer } from '../fixtures/server.ts'
 import { createSession, query, send } from '../fixtures/sessions.ts'
@@ -21,13 +21,13 @@ test('a session keeps its proxy over kill -9, follows changes made elsewhere, an
     await startProxy(t, { protocol: 'http', exit: '127.0.0.23', ...login }),
   ]
   const open = [witness, first, second, third].map(({ port }) => `host.berth.internal:${port}`)
-  const postgres = await startPostgres(t)
+  const database = await newDatabase(t)
   const start = (options: ServerOptions = {}) =>
     startServer(t, {
       hasRealInstances: true,
       ...options,
       env: {
-        DATABASE_URL: postgres.url,
+        DATABASE_URL: database.url,
         BERTH_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
         BERTH_API_KEY: 'sk_replica00000_abcdefghijklmnopqrstuvwxyz012345',
         BERTH_LEASE_SECONDS: '40',

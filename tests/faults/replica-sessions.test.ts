@@ -5,20 +5,20 @@ import { test, type TestContext } from 'node:test'
 import { chromium } from 'playwright-core'
 import { WebSocket } from 'ws'
 import { client84 } from '../client/versions.ts'
-import { startPostgres } from '../fixtures/postgres.ts'
+import { newDatabase } from '../fixtures/shared-postgres.ts'
 import { startServer, type ServerOptions, type TestServer } from '../fixtures/server.ts'
 
 const masterKey = Buffer.alloc(32, 7).toString('base64')
 const firstKey = 'sk_replica00000_abcdefghijklmnopqrstuvwxyz012345'
 
 async function startFleet(t: TestContext) {
-  const postgres = await startPostgres(t)
+  const database = await newDatabase(t)
   const start = (options: ServerOptions = {}) =>
     startServer(t, {
       hasRealInstances: true,
       ...options,
       env: {
-        DATABASE_URL: postgres.url,
+        DATABASE_URL: database.url,
         BERTH_MASTER_KEY: masterKey,
         BERTH_API_KEY: firstKey,
         BERTH_LEASE_SECONDS: '10',

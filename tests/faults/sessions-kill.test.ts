@@ -10,7 +10,7 @@ const hasRealInstances = true
 
 test('ten sessions go on after kill -9, with page, name and URL, while warm ones are replaced', async (t) => {
   const env = { BERTH_WARM_HEADLESS: '1' }
-  const first = await startServer(t, { hasRealInstances, env })
+  const first = await startServer(t, { hasRealInstances, hasOwnPostgres: true, env })
   const BERTH_PORT = new URL(first.url).port
   const kinds = Array.from({ length: 10 }, (_, index) => ({
     headless: index % 2 === 0,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { CdpClient, withCdp } from '../fixtures/cdp.ts'
-import { startPostgres } from '../fixtures/postgres.ts'
+import { newDatabase } from '../fixtures/shared-postgres.ts'
 import { startServer, type ServerOptions } from '../fixtures/server.ts'
 import { createSession, send } from '../fixtures/sessions.ts'
 import { dataOf, EventReader } from '../fixtures/telemetry.ts'
@@ -85,8 +85,8 @@ const masterKey = Buffer.alloc(32, 7).toString('base64')
 const firstKey = 'sk_replica00000_abcdefghijklmnopqrstuvwxyz012345'
 
 async function startFleet(t: TestContext) {
-  const postgres = await startPostgres(t)
-  const env = { DATABASE_URL: postgres.url, BERTH_MASTER_KEY: masterKey, BERTH_API_KEY: firstKey }
+  const database = await newDatabase(t)
+  const env = { DATABASE_URL: database.url, BERTH_MASTER_KEY: masterKey, BERTH_API_KEY: firstKey }
   const start = (options: ServerOptions = {}) => startServer(t, { hasRealInstances, ...options, env })
   return Promise.all([start(), start()])
 }

@@ -17,6 +17,8 @@ const owner = { after }
 const site = await startSite(owner)
 const canaries = await startCanaries(owner)
 const server = await startServer(owner, {
+  // What is in its data directory is looked through.
+  hasOwnPostgres: true,
   hasRealInstances: true,
   env: { ...site.allow, ...canaries.environment, BERTH_LOG_LEVEL: 'debug' },
 })

@@ -35,6 +35,8 @@ const connect = await startConnect(owner, {
   ],
 })
 const server = await startServer(owner, {
+  // What is in its data directory is looked through.
+  hasOwnPostgres: true,
   env: { BERTH_LOG_LEVEL: 'debug', BERTH_EGRESS_ALLOW: `host.berth.internal:${connect.port}` },
 })
 const database = await ServerDatabase.open(owner, server)

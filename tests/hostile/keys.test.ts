@@ -9,7 +9,7 @@ import { startServer } from '../fixtures/server.ts'
 import { filesWith, holds } from './secret-search.ts'
 
 const owner = { after }
-const server = await startServer(owner, { env: { BERTH_LOG_LEVEL: 'debug' } })
+const server = await startServer(owner, { hasOwnPostgres: true, env: { BERTH_LOG_LEVEL: 'debug' } })
 const database = await ServerDatabase.open(owner, server)
 const caller = new HttpCaller(owner, server.url)
 

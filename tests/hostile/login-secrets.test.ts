@@ -16,6 +16,8 @@ import { filesWith, formsOf } from './secret-search.ts'
 const owner = { after }
 const zoo = await startZoo(owner)
 const server = await startServer(owner, {
+  // What is in its data directory is looked through.
+  hasOwnPostgres: true,
   hasRealInstances: true,
   env: { ...zoo.allow, BERTH_LOG_LEVEL: 'debug' },
 })

@@ -17,7 +17,11 @@ import { startServer, tempDir } from '../fixtures/server.ts'
 import { createSession, send } from '../fixtures/sessions.ts'
 
 const owner = { after }
-const server = await startServer(owner, { hasRealInstances: true, env: { BERTH_PROFILE_MAX_MB: '16' } })
+const server = await startServer(owner, {
+  hasRealInstances: true,
+  hasOwnPostgres: true,
+  env: { BERTH_PROFILE_MAX_MB: '16' },
+})
 const SECRET = 'planted-secret-0815'
 const MB = 1024 * 1024
 

@@ -21,7 +21,7 @@ import { probe } from '../fixtures/video.ts'
 
 const SECRET = 'planted-secret-4711'
 const site = await startSite({ after })
-const server = await startServer({ after }, { hasRealInstances: true, env: site.allow })
+const server = await startServer({ after }, { hasRealInstances: true, hasOwnPostgres: true, env: site.allow })
 const session = await createSession(server, { headless: false, viewport: { width: 800, height: 600 } })
 const other = await createSession(server, { headless: true })
 const id = session.session_id

@@ -81,7 +81,12 @@ async function verify(server: TestServer, known: Known): Promise<void> {
 export async function sessionKillRounds(owner: Owner, rounds: number): Promise<{ survived: number }> {
   const dataDir = tempDir(owner)
   const random = seededRandom('kills of sessions')
-  const settings = { hasRealInstances: true, dataDir, env: { BERTH_WARM_HEADLESS: '1' } }
+  const settings = {
+    hasRealInstances: true,
+    hasOwnPostgres: true,
+    dataDir,
+    env: { BERTH_WARM_HEADLESS: '1' },
+  }
   let server = await startServer(owner, settings)
   const { port } = new URL(server.url)
   const known: Known = { live: new Map(), deleted: new Set(), unanswered: new Set(), isKilled: false }
