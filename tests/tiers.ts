@@ -9,24 +9,7 @@ export const TIERS = ['unit', 'change', 'full'] as const
 export type Tier = (typeof TIERS)[number]
 export const isTier = (name: string): name is Tier => (TIERS as readonly string[]).includes(name)
 
-/** Tests beside the source are unit tests, except those that start an agent with its Chromium. */
-const withBrowser = [
-  'packages/agent/src/agent.test.ts',
-  'packages/agent/src/bidi.test.ts',
-  'packages/agent/src/control/computer/computer.test.ts',
-  'packages/agent/src/control/computer/native-dialog.test.ts',
-  'packages/agent/src/headful.test.ts',
-  'packages/agent/src/login/floods.test.ts',
-  'packages/agent/src/login/login.test.ts',
-  'packages/agent/src/login/pages.test.ts',
-  'packages/agent/src/login/prompts.test.ts',
-  'packages/agent/src/login/secrets-in-telemetry.test.ts',
-  'packages/agent/src/login/traffic.test.ts',
-  'packages/agent/src/login/typing.test.ts',
-  'packages/agent/src/user-data/user-data.test.ts',
-]
-
-/** Tests below tests/ that need neither. */
+/** Tests beside the source are unit tests; so are these of tests/, which need no server and no browser either. */
 const withoutServer = [
   'tests/conformance/openapi.test.ts',
   'tests/docs/blocks.test.ts',
@@ -39,14 +22,51 @@ const withoutServer = [
 
 /** Whole files that only `npm run test:full` runs, and why a change does not wait for them. */
 const fullOnly: Readonly<Record<string, string>> = {
-  'tests/bench/smoke.test.ts':
-    'every row of the benchmark once: minutes, and a change of a row runs it itself',
+  'tests/bench/smoke.test.ts': 'runs every row of the benchmark once, for minutes',
+  'tests/client/computer.test.ts':
+    'three client versions on real browsers; tests/agent/computer.test.ts stays',
+  'tests/client/curl.test.ts': 'three client versions on real browsers',
+  'tests/client/playwright.test.ts':
+    'three client versions on real browsers; tests/e2e/playwright.test.ts stays',
+  'tests/client/processes.test.ts':
+    'three client versions on real browsers; tests/e2e/processes.test.ts stays',
+  'tests/client/profiles.test.ts': 'three client versions on real browsers; tests/e2e/profiles.test.ts stays',
+  'tests/client/replays.test.ts': 'three client versions on real browsers; tests/e2e/replays.test.ts stays',
+  'tests/e2e/live-view-video.test.ts':
+    'records and decodes minutes of video; tests/e2e/live-view.test.ts stays',
+  'tests/e2e/silence.test.ts': 'watches an idle server for a long time',
+  'tests/faults/auth-connections-kill.test.ts':
+    'logins with real browsers through kills; auth-connections.test.ts stays',
+  'tests/faults/extensions.test.ts': 'kills at eight points; the points of sessions and profiles stay',
+  'tests/faults/proxies.test.ts': 'three servers and kills; tests/e2e/proxies.test.ts stays',
+  'tests/faults/replays.test.ts': 'kills at every point of a recording; tests/e2e/replays.test.ts stays',
+  'tests/faults/replica-sessions.test.ts': 'sessions over several servers; replicas.test.ts stays',
+  'tests/faults/sessions-burst.test.ts': 'a hundred creates at once',
+  'tests/faults/sessions-cycles.test.ts': 'thirty sessions, one after another',
+  'tests/faults/sessions-idle.test.ts': 'a hundred timeouts that run out',
+  'tests/faults/sessions-start-fails.test.ts': 'waits for browsers that hang: 30 s and more',
+  'tests/faults/sessions-stopped.test.ts': 'waits for leases to run out: a minute',
+  'tests/faults/telemetry.test.ts': 'a fleet and crashes; tests/e2e/telemetry.test.ts stays',
 }
 
 /** Tests that repeat one thing: how often in each tier. `amount` reads it. */
 const amounts = {
   /** Made-up requests; the first thousands find what the next rarely do. */
   fuzzRequests: { change: 3_000, full: 20_000 },
+  /** Of the server among writes; each round has two, and starts it twice. */
+  killRounds: { change: 2, full: 10 },
+  /** Of the server among saves of a credential. */
+  credentialKills: { change: 1, full: 5 },
+  /** Of the server while a profile is saved. */
+  profileKills: { change: 1, full: 5 },
+  /** Invocations of an app while the server is killed now and then. */
+  invocationsThroughKills: { change: 20, full: 100 },
+  /** Points at which a server is killed in a test that walks through several; see `sample`. */
+  crashPoints: { change: 2, full: Infinity },
+  /** The same for logins, which have a dozen. */
+  loginCrashPoints: { change: 4, full: Infinity },
+  /** Sites of the login zoo that are walked through by hand. */
+  zooSites: { change: 6, full: Infinity },
 } satisfies Record<string, { change: number; full: number }>
 
 /** A file that is run by itself runs as a change would. */
@@ -58,8 +78,15 @@ export const currentTier = (): Tier => {
 export const isFull = () => currentTier() === 'full'
 export const amount = (name: keyof typeof amounts) => amounts[name][isFull() ? 'full' : 'change']
 
-const isUnit = (file: string) =>
-  file.startsWith('tests/') ? withoutServer.includes(file) : !withBrowser.includes(file)
+const isUnit = (file: string) => !file.startsWith('tests/') || withoutServer.includes(file)
+
+/** As many of a list as the tier has time for: from its beginning and its end. */
+export function sample<T>(items: readonly T[], name: keyof typeof amounts): readonly T[] {
+  const count = amount(name)
+  if (count >= items.length) return items
+  const ahead = Math.ceil(count / 2)
+  return [...items.slice(0, ahead), ...items.slice(items.length - (count - ahead))]
+}
 
 /** Relative to the root of the repository. */
 export function filesOf(tier: Tier, root: string): string[] {
@@ -67,7 +94,7 @@ export function filesOf(tier: Tier, root: string): string[] {
     cwd: root,
   }).toSorted()
   const known = new Set(all)
-  for (const file of [...withBrowser, ...withoutServer, ...Object.keys(fullOnly)]) {
+  for (const file of [...withoutServer, ...Object.keys(fullOnly)]) {
     if (!known.has(file)) throw new Error(`tests/tiers.ts names "${file}", which does not exist`)
   }
   if (tier === 'unit') return all.filter(isUnit)

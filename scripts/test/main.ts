@@ -6,7 +6,7 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { run } from 'node:test'
 import { parseArgs } from 'node:util'
-import { filesOf, isTier, TIERS, type Tier } from '../../tests/tiers.ts'
+import { currentTier, filesOf, isTier, TIERS, type Tier } from '../../tests/tiers.ts'
 import { SHARED_POSTGRES, startSharedPostgres } from '../../tests/fixtures/shared-postgres.ts'
 import { Reporter } from './reporter.ts'
 
@@ -14,7 +14,7 @@ const root = join(import.meta.dirname, '../..')
 const durationsFile = join(root, '.cache/test-durations.json')
 
 /** A test that takes longer hangs: it fails, and the run goes on. */
-const TEST_TIMEOUT_MS = 600_000
+const TEST_TIMEOUT_MS = { unit: 60_000, change: 600_000, full: 1_800_000 }
 /** How long after that a file may take to clean up. */
 const GRACE_MS = 60_000
 /** Each file may start servers and browsers of its own: more at once than there are cores only disturb each other. */
@@ -81,12 +81,13 @@ async function main(asked: Tier): Promise<number> {
 
 /** Each in a process of its own. One that does not end, whatever its tests said, is ended and fails. */
 async function runFile(file: string, reporter: Reporter, interrupted: AbortSignal): Promise<void> {
+  const timeout = TEST_TIMEOUT_MS[currentTier()]
   const hanging = new AbortController()
-  const timer = setTimeout(() => hanging.abort(), TEST_TIMEOUT_MS + GRACE_MS)
+  const timer = setTimeout(() => hanging.abort(), timeout + GRACE_MS)
   const events = run({
     cwd: root,
     files: [join(root, file)],
-    timeout: TEST_TIMEOUT_MS,
+    timeout,
     signal: AbortSignal.any([interrupted, hanging.signal]),
   })
   try {

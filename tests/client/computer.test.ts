@@ -2,7 +2,7 @@
 // in every detail is in packages/agent/src/control/computer.
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import { decodePng } from '@berth/codecs/testing/decode-png'
+import { decodePng } from '../fixtures/decode-png.ts'
 import { withCdp, type CdpClient } from '../fixtures/cdp.ts'
 import { eventually } from '../fixtures/host.ts'
 import { startServer } from '../fixtures/server.ts'

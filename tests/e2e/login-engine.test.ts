@@ -1,6 +1,6 @@
 // The login engine against sites of the zoo, with a real agent and Chromium and nothing else: attended by somebody who
-// answers as the site expects it, and alone with a credential. With ZOO=all every variant of every site, ZOO_AT_ONCE of
-// them at a time (3), which takes most of an hour.
+// answers as the site expects it, and alone with a credential. In test:full every site once; with ZOO=all every variant of
+// every site, ZOO_AT_ONCE of them at a time (3), which takes most of an hour.
 import assert from 'node:assert/strict'
 import test, { suite } from 'node:test'
 import { login } from '@berth/login/login'
@@ -11,6 +11,7 @@ import { HandsUnderTest } from '../fixtures/login-hands.ts'
 import { knownValuesOf } from '../fixtures/login-person.ts'
 import { sites } from '../fixtures/login-zoo/sites.ts'
 import { startZoo } from '../fixtures/login-zoo/zoo.ts'
+import { isFull } from '../tiers.ts'
 
 /** One of every idea; the others differ in their looks. */
 const shown: readonly (readonly [site: string, variant: string, mode: Mode])[] = [
@@ -42,11 +43,20 @@ const all = sites.flatMap(({ name, variants }) =>
   }),
 )
 
+/** What is shown, and every other site once. */
+const everySite = [
+  ...shown,
+  ...sites
+    .filter(({ name }) => !shown.some(([site]) => site === name))
+    .map(({ name, variants }) => [name, variants[0]!.name, 'alone'] as const),
+]
+
 const { ZOO, ZOO_AT_ONCE = '3' } = process.env
 const isAll = ZOO === 'all'
+const walked = isAll ? all : isFull() ? everySite : shown
 
-suite('the zoo', { concurrency: isAll ? Number(ZOO_AT_ONCE) : 1 }, () => {
-  for (const [name, variantName, mode] of isAll ? all : shown) {
+suite('the zoo', { concurrency: walked === shown ? 1 : Number(ZOO_AT_ONCE) }, () => {
+  for (const [name, variantName, mode] of walked) {
     test(`${name}: ${variantName}, ${mode}`, async (t) => {
       const description = sites.find((each) => each.name === name)!
       const variant = description.variants.find((each) => each.name === variantName)!

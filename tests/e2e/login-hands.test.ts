@@ -8,7 +8,7 @@ import { AgentHands } from '@berth/server/logins/engine/agent-hands'
 import type { Instance } from '@berth/server/instances/driver/driver'
 import type { Collector } from '@berth/server/sessions/telemetry/collector'
 import { AgentClient } from '@berth/server/instances/agent/client'
-import { LoginUnderTest, named, saying } from '../../packages/agent/src/login/testing/login-under-test.ts'
+import { LoginUnderTest, named, saying } from '../fixtures/agent/login-under-test.ts'
 
 const signal = new AbortController().signal
 

@@ -8,6 +8,7 @@ import { newDatabase } from '../fixtures/shared-postgres.ts'
 import { startServer, tempDir, type TestServer } from '../fixtures/server.ts'
 import { query, send } from '../fixtures/sessions.ts'
 import { countedApp, countStarts, invokeThroughKills } from './apps.ts'
+import { amount, sample } from '../tiers.ts'
 
 const isKilled = ({ process }: TestServer) => process.signalCode === 'SIGKILL'
 
@@ -36,7 +37,7 @@ test('a kill at any point of an invocation', async (t) => {
   const [row] = await query<{ id: string }>(server, 'SELECT id FROM deployments')
   assert.ok(posted === undefined || posted.body.id === row!.id)
   assert.equal((await settled(server, row!.id)).status, 'running', 'it is built anew')
-  for (const [at, status, reason, starts] of points) {
+  for (const [at, status, reason, starts] of sample(points, 'crashPoints')) {
     await server.stop('SIGTERM')
     server = await start(at)
     const body = { app_name: 'counted', action_name: 'work', async: true, payload: '{"ms":300}' }
@@ -93,10 +94,11 @@ test('a kill at any point of an invocation', async (t) => {
   })
 })
 
-test('a hundred invocations through kills: each over once, each begun at most once', async (t) => {
-  const { kills, succeeded } = await invokeThroughKills(t, { invocations: 100, perKill: 40 })
+test('invocations through kills: each over once, each begun at most once', async (t) => {
+  const invocations = amount('invocationsThroughKills')
+  const { kills, succeeded } = await invokeThroughKills(t, { invocations, perKill: invocations * 0.4 })
   assert.ok(kills > 1)
-  assert.ok(succeeded > 25, `only ${succeeded} succeeded`)
+  assert.ok(succeeded > invocations / 4, `only ${succeeded} succeeded`)
 })
 
 test('any server takes invocations of an app that is at home on another', async (t) => {

@@ -18,6 +18,7 @@ import { eventually } from '../fixtures/host.ts'
 import { newDatabase } from '../fixtures/shared-postgres.ts'
 import { startServer, tempDir, type TestServer } from '../fixtures/server.ts'
 import { query, send } from '../fixtures/sessions.ts'
+import { sample } from '../tiers.ts'
 
 const masterKey = Buffer.alloc(32, 9).toString('base64')
 const firstKey = 'sk_flows0000000_abcdefghijklmnopqrstuvwxyz012345'
@@ -119,7 +120,7 @@ const points: { at: string; site: string; ends: readonly string[]; isSaved: bool
   { at: 'login-failed', site: 'captcha', ends: ['captcha_blocked'], isSaved: false },
 ]
 
-for (const { at, site, ends, isSaved } of points) {
+for (const { at, site, ends, isSaved } of sample(points, 'loginCrashPoints')) {
   test(`a kill at ${at} leaves ${ends.join(' or ')}`, async (t) => {
     const dataDir = tempDir(t)
     const doomed = await startServer(t, { dataDir, env: { BERTH_CRASH_AT: at } })

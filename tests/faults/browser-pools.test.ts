@@ -19,6 +19,7 @@ import {
 import { newDatabase } from '../fixtures/shared-postgres.ts'
 import { startServer, tempDir, type TestServer } from '../fixtures/server.ts'
 import { query, send } from '../fixtures/sessions.ts'
+import { sample } from '../tiers.ts'
 
 /** As the design has it. */
 const RESTORED_WITHIN_MS = 30_000
@@ -74,7 +75,7 @@ test('a kill at any point of a fill, a lease or a release leaves the pool whole,
   }
   await server.stop('SIGTERM')
 
-  for (const at of ['before-commit', 'after-commit', 'lease-committed']) {
+  for (const at of sample(['before-commit', 'after-commit', 'lease-committed'], 'crashPoints')) {
     server = await start(t, dataDir, at)
     await isWhole(server, pool, `what came before ${at}`)
     const key = { 'idempotency-key': at }
@@ -95,12 +96,13 @@ test('a kill at any point of a fill, a lease or a release leaves the pool whole,
     await server.stop('SIGTERM')
   }
 
-  for (const [at, body] of [
+  const releases: [at: string, body: object][] = [
     ['lease-revoked', {}],
     ['before-commit', {}],
-    ['lease-reset', { reset: true }],
     ['after-commit', { reuse: false }],
-  ] as const) {
+    ['lease-reset', { reset: true }],
+  ]
+  for (const [at, body] of sample(releases, 'crashPoints')) {
     server = await start(t, dataDir)
     const session = await acquire(server, pool)
     await server.stop('SIGTERM')

@@ -15,6 +15,7 @@ import type { Owner } from '../fixtures/cleanup.ts'
 import { seededRandom } from '../fixtures/random.ts'
 import { serverEnv, startServer, tempDir, type TestServer } from '../fixtures/server.ts'
 import { send } from '../fixtures/sessions.ts'
+import { amount } from '../tiers.ts'
 
 const admin = join(import.meta.dirname, '../../packages/server/src/admin.ts')
 const SEEDS = ['JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP', 'KRSXG5CTMVRXEZLUKRSXG5CTMVRXEZLU'] as const
@@ -69,8 +70,9 @@ test('kill -9 among saves of a credential loses none that was answered, and mixe
   let server = await startServer(t, { dataDir, hasOwnPostgres: true })
   const id = await create(server)
   const random = seededRandom('kills of saves')
+  const rounds = amount('credentialKills')
   let answered = 0
-  for (let round = 0; round < 5; round++) {
+  for (let round = 0; round < rounds; round++) {
     const doomed = server
     const enough = Promise.withResolvers<void>()
     const goal = answered + random.integer(5, 24)
@@ -98,7 +100,7 @@ test('kill -9 among saves of a credential loses none that was answered, and mixe
     assert.equal(seed, SEEDS[count % 2], 'both are of the same change')
     answered = count
   }
-  t.diagnostic(`${answered} saves over 5 kills`)
+  t.diagnostic(`${answered} saves over ${rounds} kills`)
 })
 
 test('credentials and tokens are moved to a new master key, and open without the old one', async (t) => {

@@ -15,6 +15,7 @@ import { createProfile, endSession, readProfile, versionsOf, whenSaved } from '.
 import { startServer, tempDir, type TestServer } from '../fixtures/server.ts'
 import { createSession, endsAs, instanceOf, query, send, type Session } from '../fixtures/sessions.ts'
 import { profileKillRounds } from './profile-kills.ts'
+import { amount, sample } from '../tiers.ts'
 
 const hasRealInstances = true
 
@@ -33,7 +34,10 @@ async function assertKnows(server: TestServer, site: MemberSite, id: string, nam
 test('a kill at any point of a save is followed by a server that saves', async (t) => {
   const site = await startMemberSite(t)
   const dataDir = tempDir(t)
-  const points = ['profile-save-begun', 'blob-written', 'blob-named', 'profile-stored', 'profile-committed']
+  const points = sample(
+    ['profile-save-begun', 'blob-written', 'blob-named', 'profile-stored', 'profile-committed'],
+    'crashPoints',
+  )
   let id = ''
   for (const [index, at] of points.entries()) {
     const env = { ...site.allow, BERTH_CRASH_AT: at }
@@ -58,7 +62,8 @@ test('a kill at any point of a save is followed by a server that saves', async (
 })
 
 test('kills at random moments of a save lose nothing that was acknowledged', async (t) => {
-  assert.deepEqual(await profileKillRounds(t, 3), { saved: 3 })
+  const rounds = amount('profileKills')
+  assert.deepEqual(await profileKillRounds(t, rounds), { saved: rounds })
 })
 
 test('a server that is away for longer than the lease leaves the version before, and says so', async (t) => {

@@ -8,6 +8,7 @@ import { withCdp } from '../fixtures/cdp.ts'
 import { eventually } from '../fixtures/host.ts'
 import { startServer, tempDir, type TestServer } from '../fixtures/server.ts'
 import { createSession, listSessions, metric, query, readSession, send } from '../fixtures/sessions.ts'
+import { sample } from '../tiers.ts'
 
 interface Row {
   readonly id: string
@@ -37,7 +38,7 @@ function create(server: TestServer, at: string) {
 test('a kill at any point of a create leaves a session or none, and a retry is one', async (t) => {
   const dataDir = tempDir(t)
   // With a warm instance the create claims it; without one it makes its own.
-  const points = [
+  const all = [
     { at: 'browser-claimed', warm: 1 },
     { at: 'browser-reserved', warm: 1 },
     { at: 'browser-started', warm: 1 },
@@ -47,6 +48,7 @@ test('a kill at any point of a create leaves a session or none, and a retry is o
     { at: 'instance-ready', warm: 0 },
     { at: 'after-commit', warm: 0 },
   ]
+  const points = sample(all, 'crashPoints')
   for (const { at, warm } of points) {
     const server = await startDoomed(t, dataDir, at, warm)
     // First: one that is still being made has a directory, and is not counted as warm yet.
@@ -85,13 +87,8 @@ test('a kill at any point of a create leaves a session or none, and a retry is o
 
 test('a kill at any point of a delete leaves the session whole or nothing of it', async (t) => {
   const dataDir = tempDir(t)
-  const points = [
-    'before-commit',
-    'after-commit',
-    'instance-killed',
-    'instance-ungrouped',
-    'instance-removed',
-  ]
+  const all = ['before-commit', 'after-commit', 'instance-killed', 'instance-ungrouped', 'instance-removed']
+  const points = sample(all, 'crashPoints')
   let server = await startServer(t, { hasRealInstances: true, dataDir })
   const sessions = await Promise.all(points.map((name) => createSession(server, { name })))
   for (const { session_id, name: at } of sessions) {

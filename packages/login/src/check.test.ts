@@ -4,7 +4,7 @@ import type { Checks } from './memory.ts'
 import { snapshotOf } from './engine/snapshot.ts'
 import { voteOn } from './check.ts'
 import { ownHosts } from './hosts.ts'
-import { button, field, link, page, password, type GivenPage } from './testing/sights.ts'
+import { button, field, link, page, password, type GivenPage } from '../../../tests/fixtures/sights.ts'
 
 const checks: Checks = {
   version: 1,

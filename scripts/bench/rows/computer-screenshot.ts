@@ -1,7 +1,7 @@
 // A picture of the screen, by the API and by the ways that others go.
 import assert from 'node:assert/strict'
 import type { Browser } from '@berth/contracts/browsers'
-import { decodePng } from '@berth/codecs/testing/decode-png'
+import { decodePng } from '../../../tests/fixtures/decode-png.ts'
 import { BareChromium } from '../arms/bare-chromium.ts'
 import { Page } from '../arms/page.ts'
 import type { SessionServer } from '../arms/session-server.ts'

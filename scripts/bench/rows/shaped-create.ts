@@ -1,5 +1,5 @@
 import type { CreateBrowserRequest } from '@berth/contracts/browsers'
-import { archiveOf } from '@berth/codecs/testing/zip'
+import { archiveOf } from '../../../tests/fixtures/zip.ts'
 import { Page } from '../arms/page.ts'
 import type { SessionServer } from '../arms/session-server.ts'
 import { hasEmptyInstances, whyNoSessions } from '../arms/session-servers.ts'

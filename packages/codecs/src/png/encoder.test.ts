@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { decodePng } from '../testing/decode-png.ts'
+import { decodePng } from '../../../../tests/fixtures/decode-png.ts'
 import { PngEncoder } from './encoder.ts'
 
 interface Picture {

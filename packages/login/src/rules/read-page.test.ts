@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { button, element, field, link, page, password } from '../testing/sights.ts'
+import { button, element, field, link, page, password } from '../../../../tests/fixtures/sights.ts'
 import { readPage } from './read-page.ts'
 
 const kinds = (sight: Parameters<typeof readPage>[0]) =>

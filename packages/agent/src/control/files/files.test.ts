@@ -16,7 +16,7 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { everythingIn, startControl } from '../../testing/control-under-test.ts'
+import { everythingIn, startControl } from '../../../../../tests/fixtures/agent/control-under-test.ts'
 
 const control = await startControl()
 const { directory } = control

@@ -14,8 +14,12 @@ import {
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { crc32, deflateRawSync } from 'node:zlib'
-import { everythingIn, startControl, type ControlAnswer } from '../../testing/control-under-test.ts'
-import { archiveOf, type EntryOptions } from '@berth/codecs/testing/zip'
+import {
+  everythingIn,
+  startControl,
+  type ControlAnswer,
+} from '../../../../../tests/fixtures/agent/control-under-test.ts'
+import { archiveOf, type EntryOptions } from '../../../../../tests/fixtures/zip.ts'
 
 const { directory, send } = await startControl()
 

@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { dial } from './dial.ts'
-import { startServer } from './fixtures.ts'
+import { startServer } from '../../../../../tests/fixtures/egress.ts'
 
 const never = new AbortController().signal
 const usual = { host: 'a.example', nextAfterMs: 60_000, timeoutMs: 60_000, signal: never }

@@ -15,7 +15,7 @@ import {
   readUntil,
   startProxy,
   startServer,
-} from './fixtures.ts'
+} from '../../../../../tests/fixtures/egress.ts'
 
 const hosts = [
   '127.0.0.1',

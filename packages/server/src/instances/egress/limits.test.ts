@@ -15,7 +15,7 @@ import {
   readUntil,
   startProxy,
   startServer,
-} from './fixtures.ts'
+} from '../../../../../tests/fixtures/egress.ts'
 
 const MEBIBYTE = 1024 * 1024
 const LARGE = 20 * MEBIBYTE

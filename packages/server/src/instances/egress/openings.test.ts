@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { Duplex } from 'node:stream'
 import { test } from 'node:test'
 import { API_HOST } from '@berth/contracts/link'
-import { echo, openTunnel, readUntil, startProxy, startServer } from './fixtures.ts'
+import { echo, openTunnel, readUntil, startProxy, startServer } from '../../../../../tests/fixtures/egress.ts'
 
 test('entries of its own are open to one listener, until they are replaced', async (t) => {
   const server = await startServer(t, echo)

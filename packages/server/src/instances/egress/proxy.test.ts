@@ -19,7 +19,7 @@ import {
   readUntil,
   startProxy,
   startServer,
-} from './fixtures.ts'
+} from '../../../../../tests/fixtures/egress.ts'
 import { EgressPolicy } from './policy.ts'
 import { EgressProxy } from './proxy.ts'
 import { EgressRefusal } from './refusal.ts'

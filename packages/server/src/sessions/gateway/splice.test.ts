@@ -13,7 +13,7 @@ import {
   startRawBrowser,
   until,
   type TestGateway,
-} from './fixtures.ts'
+} from '../../../../../tests/fixtures/gateway.ts'
 import type { GatewayLimits } from './gateway.ts'
 import { acceptOf } from './upstream.ts'
 

@@ -11,7 +11,7 @@ import {
   until,
   type Answer,
   type TestGateway,
-} from './fixtures.ts'
+} from '../../../../../tests/fixtures/gateway.ts'
 
 const limits = { connectMs: 300, graceMs: 200 }
 

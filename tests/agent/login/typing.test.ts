@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { PageSight } from '@berth/contracts/login-sight'
-import { evaluate } from '../testing/page.ts'
-import { named, saying } from './testing/login-under-test.ts'
-import { sharedLogin } from './testing/shared.ts'
+import { evaluate } from '../../fixtures/agent/page.ts'
+import { named, saying } from '../../fixtures/agent/login-under-test.ts'
+import { sharedLogin } from '../../fixtures/agent/shared-login.ts'
 
 const title = (sight: PageSight) => sight.frames[0]!.title
 

@@ -1,9 +1,9 @@
 // What pages are made of: frames, shadow trees, dialogs, popups.
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { evaluate } from '../testing/page.ts'
-import { named, saying } from './testing/login-under-test.ts'
-import { sharedLogin } from './testing/shared.ts'
+import { evaluate } from '../../fixtures/agent/page.ts'
+import { named, saying } from '../../fixtures/agent/login-under-test.ts'
+import { sharedLogin } from '../../fixtures/agent/shared-login.ts'
 
 const hostOf = (origin: string) => new URL(origin).hostname
 

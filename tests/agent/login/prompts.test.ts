@@ -1,8 +1,8 @@
 // What a browser asks of a person by itself, with a screen and without: nothing waits for an answer.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { HEADFUL, HEADLESS } from '../testing/agent-under-test.ts'
-import { LoginUnderTest, named, saying } from './testing/login-under-test.ts'
+import { HEADFUL, HEADLESS } from '../../fixtures/agent/agent-under-test.ts'
+import { LoginUnderTest, named, saying } from '../../fixtures/agent/login-under-test.ts'
 
 const PAGE = `<title>Asking</title><input name="user"><button onclick="ask()">Ask</button><script>
   const ask = () => {

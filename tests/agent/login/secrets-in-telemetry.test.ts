@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { test } from 'node:test'
-import { spellingsOf } from '../spellings.ts'
-import { LoginUnderTest, named, saying } from './testing/login-under-test.ts'
+import { spellingsOf } from '../../../packages/agent/src/spellings.ts'
+import { LoginUnderTest, named, saying } from '../../fixtures/agent/login-under-test.ts'
 
 const CATEGORIES = ['console', 'interaction', 'network', 'page', 'screenshot', 'system']
 const PASSWORD = `Tr0ub4dor&3 "é`

@@ -1,9 +1,9 @@
 // The same for a display and for a headless browser: what a page sees of what is done.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { AgentUnderTest, HEADFUL, HEADLESS } from '../../testing/agent-under-test.ts'
-import { decodePng, type Decoded } from '@berth/codecs/testing/decode-png'
-import { EventPage } from './testing/event-page.ts'
+import { AgentUnderTest, HEADFUL, HEADLESS } from '../fixtures/agent/agent-under-test.ts'
+import { decodePng, type Decoded } from '../fixtures/decode-png.ts'
+import { EventPage } from '../fixtures/agent/event-page.ts'
 
 const TEXTS = {
   'Latin with accents': 'Árvíztűrő tükörfúrógép, naïve façade – “ß” Œuvre ÿ Ð þ',

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { AgentUnderTest, HEADFUL } from './testing/agent-under-test.ts'
-import { evaluate } from './testing/page.ts'
+import { AgentUnderTest, HEADFUL } from '../fixtures/agent/agent-under-test.ts'
+import { evaluate } from '../fixtures/agent/page.ts'
 
 const SIZES = '[outerWidth, outerHeight, screen.width, screen.height, innerWidth, innerHeight]'
 

@@ -10,7 +10,7 @@ import { test } from 'node:test'
 import { zstdCompressSync } from 'node:zlib'
 import { readTar } from '@berth/codecs/tar/reader'
 import { TAR_END, tarHead, tarPadding } from '@berth/codecs/tar/writer'
-import { AgentUnderTest, HEADLESS } from '../testing/agent-under-test.ts'
+import { AgentUnderTest, HEADLESS } from '../fixtures/agent/agent-under-test.ts'
 
 const NOTE = Buffer.from('brought in')
 const NOISE = randomBytes(64 * 1024)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { Ajv } from 'ajv'
 import { MAX_ELEMENTS, MAX_FRAMES, PageSight } from '@berth/contracts/login-sight'
-import { sharedLogin } from './testing/shared.ts'
+import { sharedLogin } from '../../fixtures/agent/shared-login.ts'
 
 const MAX_CHARACTERS = 4_000_000
 /** Beyond what it was asked to wait. */

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
 import { test } from 'node:test'
-import { XConnection, type XWindow } from '../../display/x-connection.ts'
-import { AgentUnderTest, HEADFUL } from '../../testing/agent-under-test.ts'
-import { decodePng } from '@berth/codecs/testing/decode-png'
-import { EventPage } from './testing/event-page.ts'
+import { XConnection, type XWindow } from '../../packages/agent/src/display/x-connection.ts'
+import { AgentUnderTest, HEADFUL } from '../fixtures/agent/agent-under-test.ts'
+import { decodePng } from '../fixtures/decode-png.ts'
+import { EventPage } from '../fixtures/agent/event-page.ts'
 
 const WAIT_MS = 15_000
 /** From the right and the bottom edge of the dialog to the middle of its button "Open". */

@@ -4,10 +4,10 @@ import { readFileSync, readlinkSync } from 'node:fs'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { agentExitCodes, type AgentState } from '@berth/contracts/link'
-import type { CdpConnection } from './chromium/cdp-connection.ts'
-import { AgentUnderTest, HEADLESS } from './testing/agent-under-test.ts'
-import { startEgress } from './testing/egress.ts'
-import { evaluate } from './testing/page.ts'
+import type { CdpConnection } from '../../packages/agent/src/chromium/cdp-connection.ts'
+import { AgentUnderTest, HEADLESS } from '../fixtures/agent/agent-under-test.ts'
+import { startEgress } from '../fixtures/agent/egress.ts'
+import { evaluate } from '../fixtures/agent/page.ts'
 
 test('Chromium is ready with a page, and evaluates for a client of the link', async (t) => {
   const agent = await AgentUnderTest.start(t, { browser: HEADLESS })

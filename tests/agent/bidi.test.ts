@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
 import { WebSocket } from 'ws'
-import { AgentUnderTest, HEADLESS } from './testing/agent-under-test.ts'
+import { AgentUnderTest, HEADLESS } from '../fixtures/agent/agent-under-test.ts'
 
 interface Answer {
   id: number | null

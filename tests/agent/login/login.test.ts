@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { LoginUnderTest, named, saying } from './testing/login-under-test.ts'
+import { LoginUnderTest, named, saying } from '../../fixtures/agent/login-under-test.ts'
 
 const FORM = `<title>Sign in</title><h1>Welcome</h1>
 <form method="post" action="/done"><label>E-mail <input name="email" type="email"></label>
