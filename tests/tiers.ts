@@ -69,6 +69,23 @@ const amounts = {
   zooSites: { change: 6, full: Infinity },
 } satisfies Record<string, { change: number; full: number }>
 
+/** Files that share one server and run one after another; see fixtures/shared-server.ts. */
+export const groups: Readonly<Record<string, readonly string[]>> = {
+  conformance: [
+    'tests/conformance/access.test.ts',
+    'tests/conformance/mounting.test.ts',
+    'tests/conformance/project-headers.test.ts',
+    'tests/conformance/session-tokens.test.ts',
+    'tests/conformance/tenants.test.ts',
+  ],
+  client: [
+    'tests/client/api-keys.test.ts',
+    'tests/client/auth-connections.test.ts',
+    'tests/client/browser-pools.test.ts',
+    'tests/client/browsers.test.ts',
+  ],
+}
+
 /** A file that is run by itself runs as a change would. */
 export const currentTier = (): Tier => {
   const name = process.env['BERTH_TEST_TIER'] ?? 'change'
@@ -94,7 +111,7 @@ export function filesOf(tier: Tier, root: string): string[] {
     cwd: root,
   }).toSorted()
   const known = new Set(all)
-  for (const file of [...withoutServer, ...Object.keys(fullOnly)]) {
+  for (const file of [...withoutServer, ...Object.values(groups).flat(), ...Object.keys(fullOnly)]) {
     if (!known.has(file)) throw new Error(`tests/tiers.ts names "${file}", which does not exist`)
   }
   if (tier === 'unit') return all.filter(isUnit)

@@ -6,8 +6,10 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { run } from 'node:test'
 import { parseArgs } from 'node:util'
-import { currentTier, filesOf, isTier, TIERS, type Tier } from '../../tests/tiers.ts'
+import { currentTier, filesOf, groups, isTier, TIERS, type Tier } from '../../tests/tiers.ts'
+import { startServer } from '../../tests/fixtures/server.ts'
 import { SHARED_POSTGRES, startSharedPostgres } from '../../tests/fixtures/shared-postgres.ts'
+import { sharing } from '../../tests/fixtures/shared-server.ts'
 import { Reporter } from './reporter.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -66,9 +68,8 @@ async function main(asked: Tier): Promise<number> {
   const reporter = new Reporter(root)
   const waiting = longestFirst(files, known)
   const work = async () => {
-    for (let file = waiting.shift(); file; file = waiting.shift()) {
-      if (interrupted.signal.aborted) return
-      await runFile(file, reporter, interrupted.signal)
+    for (let together = waiting.shift(); together; together = waiting.shift()) {
+      await runTogether(together, reporter, interrupted.signal)
     }
   }
   await Promise.all(Array.from({ length: CONCURRENCY }, work))
@@ -79,8 +80,45 @@ async function main(asked: Tier): Promise<number> {
   return failed > 0 || interrupted.signal.aborted ? 1 : 0
 }
 
+/** One after another; several files share a server. */
+async function runTogether(
+  files: readonly string[],
+  reporter: Reporter,
+  interrupted: AbortSignal,
+): Promise<void> {
+  const cleanups: (() => void | Promise<void>)[] = []
+  try {
+    const owner = { after: (cleanup: () => void | Promise<void>) => void cleanups.push(cleanup) }
+    const server = files.length > 1 ? await startServer(owner) : undefined
+    const failedBefore = reporter.failed
+    for (const file of files) {
+      if (interrupted.aborted) return
+      await runFile(file, { reporter, interrupted, env: server ? sharing(server) : {} })
+    }
+    if (server && reporter.failed > failedBefore)
+      console.log(`The server they share printed:\n${server.output()}`)
+  } catch (error) {
+    reporter.fail(`the server of ${files.join(', ')}`, error)
+  }
+  // What a server leaves behind is a failure as well.
+  for (const cleanup of cleanups) {
+    try {
+      await cleanup()
+    } catch (error) {
+      reporter.fail(`cleaning up after ${files.join(', ')}`, error)
+    }
+  }
+}
+
 /** Each in a process of its own. One that does not end, whatever its tests said, is ended and fails. */
-async function runFile(file: string, reporter: Reporter, interrupted: AbortSignal): Promise<void> {
+async function runFile(
+  file: string,
+  {
+    reporter,
+    interrupted,
+    env,
+  }: { reporter: Reporter; interrupted: AbortSignal; env: Record<string, string> },
+): Promise<void> {
   const timeout = TEST_TIMEOUT_MS[currentTier()]
   const hanging = new AbortController()
   const timer = setTimeout(() => hanging.abort(), timeout + GRACE_MS)
@@ -88,6 +126,7 @@ async function runFile(file: string, reporter: Reporter, interrupted: AbortSigna
     cwd: root,
     files: [join(root, file)],
     timeout,
+    env: { ...process.env, ...env },
     signal: AbortSignal.any([interrupted, hanging.signal]),
   })
   try {
@@ -109,9 +148,13 @@ function choose(files: readonly string[]): string[] {
 }
 
 /** So that the last to end is a short one. What was never measured may be long. */
-function longestFirst(files: readonly string[], durations: Record<string, number>): string[] {
+function longestFirst(files: readonly string[], durations: Record<string, number>): string[][] {
+  const groupOf = (file: string) =>
+    Object.entries(groups).find(([, members]) => members.includes(file))?.[0] ?? file
+  const together = Object.values(Object.groupBy(files, groupOf)) as string[][]
   const weight = (file: string) => durations[file] ?? (file.startsWith('tests/') ? 15_000 : 1_000)
-  return files.toSorted((a, b) => weight(b) - weight(a))
+  const weightOf = (members: readonly string[]) => members.reduce((sum, file) => sum + weight(file), 0)
+  return together.toSorted((a, b) => weightOf(b) - weightOf(a))
 }
 
 function readDurations(): Record<string, number> {

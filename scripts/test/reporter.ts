@@ -69,6 +69,18 @@ export class Reporter {
     if (output) console.log(`  The file printed:\n${indent(output)}`)
   }
 
+  get failed(): number {
+    return this.#failed
+  }
+
+  /** Of something beside the tests. */
+  fail(what: string, error: unknown): void {
+    const failure = `✖ ${what}\n${indent(describe(error))}`
+    this.#failures.push(failure)
+    this.#failed++
+    console.log(failure)
+  }
+
   /** Prints what is of interest over all files. */
   end(): Totals {
     const slowest = [...this.#durations].toSorted(([, a], [, b]) => b - a).slice(0, SLOWEST_SHOWN)

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { startServer, type TestServer } from '../fixtures/server.ts'
+import { sharedServer } from '../fixtures/shared-server.ts'
 import { client70, client84 } from './versions.ts'
 
 const DAY_MS = 24 * 3_600_000
@@ -11,7 +12,7 @@ function daysUntil(time: string | null): number {
   return Math.round((Date.parse(time) - Date.now()) / DAY_MS)
 }
 
-const shared = await startServer({ after })
+const shared = await sharedServer({ after })
 
 async function works(server: TestServer, apiKey: string): Promise<boolean> {
   const { status } = await server.fetch('/org/projects', { key: apiKey })

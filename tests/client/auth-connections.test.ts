@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { eventually } from '../fixtures/host.ts'
-import { startServer } from '../fixtures/server.ts'
+import { sharedServer } from '../fixtures/shared-server.ts'
 import { client55, client70, client84 } from './versions.ts'
 
-const server = await startServer({ after })
+const server = await sharedServer({ after })
 
 for (const [version, newClient] of Object.entries({
   '0.55.0': client55,

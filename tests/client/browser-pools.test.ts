@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { eventually } from '../fixtures/host.ts'
-import { startServer } from '../fixtures/server.ts'
+import { sharedServer } from '../fixtures/shared-server.ts'
 import { client55, client70, client84 } from './versions.ts'
 
 const fileOwner = { after }
-const shared = await startServer(fileOwner)
+const shared = await sharedServer(fileOwner)
 const versions = { '0.55.0': client55, '0.70.0': client70, '0.84.0': client84 }
 const atOnce = { headless: true, fill_rate_per_minute: 10_000 }
 

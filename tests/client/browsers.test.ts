@@ -2,11 +2,11 @@
 // one is in tests/e2e.
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import { startServer } from '../fixtures/server.ts'
+import { sharedServer } from '../fixtures/shared-server.ts'
 import { client55, client70, client84 } from './versions.ts'
 
 const fileOwner = { after }
-const shared = await startServer(fileOwner)
+const shared = await sharedServer(fileOwner)
 const versions = { '0.55.0': client55, '0.70.0': client70, '0.84.0': client84 }
 
 for (const [version, newClient] of Object.entries(versions)) {

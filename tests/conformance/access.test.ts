@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { isOpen, pathsOf, type Operation } from '@berth/contracts/operation'
 import { operations } from '@berth/contracts/operations'
-import { startServer } from '../fixtures/server.ts'
+import { sharedServer } from '../fixtures/shared-server.ts'
 import { badCredentials } from './bad-credentials.ts'
 import { assertError } from './error-answer.ts'
 import { newKey, newTenant } from './fixture-keys.ts'
@@ -13,7 +13,7 @@ import { sampleRequest } from './sample-request.ts'
 import { ServerDatabase } from './server-database.ts'
 
 const owner = { after }
-const server = await startServer(owner)
+const server = await sharedServer(owner)
 const database = await ServerDatabase.open(owner, server)
 const caller = new HttpCaller(owner, server.url)
 const tenant = await newTenant(caller, server.key, 'Guarded')

@@ -3,14 +3,14 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { pathsOf } from '@berth/contracts/operation'
 import { operations } from '@berth/contracts/operations'
-import { startServer } from '../fixtures/server.ts'
+import { sharedServer } from '../fixtures/shared-server.ts'
 import { assertError } from './error-answer.ts'
 import { HttpCaller } from './http-exchange.ts'
 import { absentResources } from './resources.ts'
 import { fillPath, sampleRequest } from './sample-request.ts'
 
 const owner = { after }
-const server = await startServer(owner)
+const server = await sharedServer(owner)
 const caller = new HttpCaller(owner, server.url)
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', 'TRACE', 'PROPFIND']

@@ -4,7 +4,7 @@ import { after, test } from 'node:test'
 import type { ErrorCode } from '@berth/contracts/errors'
 import { isOpen, pathsOf } from '@berth/contracts/operation'
 import { operations } from '@berth/contracts/operations'
-import { startServer } from '../fixtures/server.ts'
+import { sharedServer } from '../fixtures/shared-server.ts'
 import { assertError } from './error-answer.ts'
 import { newProject, newTenant } from './fixture-keys.ts'
 import { HttpCaller } from './http-exchange.ts'
@@ -13,7 +13,7 @@ import { sampleRequest } from './sample-request.ts'
 import { ServerDatabase } from './server-database.ts'
 
 const owner = { after }
-const server = await startServer(owner)
+const server = await sharedServer(owner)
 const database = await ServerDatabase.open(owner, server)
 const caller = new HttpCaller(owner, server.url)
 const mine = await newTenant(caller, server.key, 'Mine')

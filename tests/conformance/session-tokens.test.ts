@@ -5,13 +5,13 @@ import { after, test } from 'node:test'
 import type { Browser } from '@berth/contracts/browsers'
 import { SESSION_BASE } from '@berth/contracts/control'
 import { operations } from '@berth/contracts/operations'
-import { startServer } from '../fixtures/server.ts'
+import { sharedServer } from '../fixtures/shared-server.ts'
 import { assertError } from './error-answer.ts'
 import { HttpCaller, type Exchange } from './http-exchange.ts'
 import { sampleRequest } from './sample-request.ts'
 
 const owner = { after }
-const server = await startServer(owner)
+const server = await sharedServer(owner)
 const caller = new HttpCaller(owner, server.url)
 
 async function newSession(): Promise<Browser> {

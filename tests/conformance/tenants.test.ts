@@ -6,7 +6,7 @@ import type { ApiKey } from '@berth/contracts/api-keys'
 import { pathsOf, type Auth } from '@berth/contracts/operation'
 import { operations } from '@berth/contracts/operations'
 import type { Project } from '@berth/contracts/projects'
-import { startServer } from '../fixtures/server.ts'
+import { sharedServer } from '../fixtures/shared-server.ts'
 import { assertError } from './error-answer.ts'
 import { newKey, newTenant } from './fixture-keys.ts'
 import { HttpCaller, type Answer } from './http-exchange.ts'
@@ -25,7 +25,7 @@ import { resourceOf, sampleRequest } from './sample-request.ts'
 import { ServerDatabase } from './server-database.ts'
 
 const owner = { after }
-const server = await startServer(owner)
+const server = await sharedServer(owner)
 const database = await ServerDatabase.open(owner, server)
 const caller = new HttpCaller(owner, server.url)
 const mine = await newTenant(caller, server.key, 'Mine')
