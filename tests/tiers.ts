@@ -22,6 +22,7 @@ const withoutServer = [
 
 /** Whole files that only `npm run test:full` runs, and why a change does not wait for them. */
 const fullOnly: Readonly<Record<string, string>> = {
+  'tests/agent/login/floods.test.ts': 'pages made to be too large, for minutes',
   'tests/bench/smoke.test.ts': 'runs every row of the benchmark once, for minutes',
   'tests/client/computer.test.ts':
     'three client versions on real browsers; tests/agent/computer.test.ts stays',
@@ -32,11 +33,14 @@ const fullOnly: Readonly<Record<string, string>> = {
     'three client versions on real browsers; tests/e2e/processes.test.ts stays',
   'tests/client/profiles.test.ts': 'three client versions on real browsers; tests/e2e/profiles.test.ts stays',
   'tests/client/replays.test.ts': 'three client versions on real browsers; tests/e2e/replays.test.ts stays',
+  'tests/e2e/auth-connections.test.ts':
+    'many logins with real browsers; hosted-login.test.ts, login-engine.test.ts and tests/api stay',
   'tests/e2e/live-view-video.test.ts':
     'records and decodes minutes of video; tests/e2e/live-view.test.ts stays',
   'tests/e2e/silence.test.ts': 'watches an idle server for a long time',
   'tests/faults/auth-connections-kill.test.ts':
     'logins with real browsers through kills; auth-connections.test.ts stays',
+  'tests/faults/browser-pools.test.ts': 'kills at nine points; tests/api and tests/e2e of pools stay',
   'tests/faults/extensions.test.ts': 'kills at eight points; the points of sessions and profiles stay',
   'tests/faults/proxies.test.ts': 'three servers and kills; tests/e2e/proxies.test.ts stays',
   'tests/faults/replays.test.ts': 'kills at every point of a recording; tests/e2e/replays.test.ts stays',
@@ -47,6 +51,7 @@ const fullOnly: Readonly<Record<string, string>> = {
   'tests/faults/sessions-start-fails.test.ts': 'waits for browsers that hang: 30 s and more',
   'tests/faults/sessions-stopped.test.ts': 'waits for leases to run out: a minute',
   'tests/faults/telemetry.test.ts': 'a fleet and crashes; tests/e2e/telemetry.test.ts stays',
+  'tests/hostile/telemetry.test.ts': 'floods of events; tests/e2e/telemetry.test.ts stays',
 }
 
 /** Tests that repeat one thing: how often in each tier. `amount` reads it. */
@@ -65,6 +70,8 @@ const amounts = {
   crashPoints: { change: 2, full: Infinity },
   /** The same for logins, which have a dozen. */
   loginCrashPoints: { change: 4, full: Infinity },
+  /** Sites of the zoo at which the login engine is shown: one of every idea. */
+  loginsShown: { change: 8, full: Infinity },
   /** Sites of the login zoo that are walked through by hand. */
   zooSites: { change: 6, full: Infinity },
 } satisfies Record<string, { change: number; full: number }>
