@@ -133,8 +133,8 @@ async function insertReplay(db: Db, { id, days, blobId }: { id: string; days: nu
   await sql`INSERT INTO projects (id, name) VALUES ('p', 'p') ON CONFLICT DO NOTHING`.execute(db)
   await sql`INSERT INTO servers (id) VALUES ('s') ON CONFLICT DO NOTHING`.execute(db)
   await sql`INSERT INTO browsers (id, project_id, headless, stealth, gpu, kiosk_mode, timeout_seconds,
-      viewport_width, viewport_height, viewport_refresh_rate, server_id, deleted_at, end_reason)
-    VALUES ('b', 'p', true, false, false, false, 60, 800, 600, 25, 's', now(), 'deleted')
+      viewport_width, viewport_height, viewport_refresh_rate, server_id, state, deleted_at, end_reason, ended_at)
+    VALUES ('b', 'p', true, false, false, false, 60, 800, 600, 25, 's', 'ended', now(), 'deleted', now())
     ON CONFLICT DO NOTHING`.execute(db)
   await sql`INSERT INTO replays (id, project_id, browser_id, server_id, framerate, state, sealed_key, blob_id, finished_at)
     VALUES (${id}, 'p', 'b', 's', 10, 'ready', '', ${blobId}, now() - make_interval(days => ${days}))`.execute(

@@ -179,7 +179,7 @@ test('one that dies while it waits is replaced, and never leased', async () => {
     'it is replaced',
     async () => {
       const rows = await pooledRows(server, pool)
-      const live = rows.filter(({ end_reason, is_starting }) => end_reason === null && !is_starting)
+      const live = rows.filter(({ state }) => state === 'ready' || state === 'standby')
       return live.length === 2 && live.every(({ id }) => id !== dying!.id)
     },
     30_000,

@@ -31,6 +31,7 @@ function sessionOf({ agent }: LoginUnderTest): LiveSession {
     uptimeMs: 0,
     hasProfile: false,
     log: pino({ level: 'silent' }),
+    onStandby: () => {},
     onEnd: () => {},
   })
 }

@@ -35,7 +35,7 @@ export function attachClients(options: {
     isOwnOrigin: (origin: string, host: string | undefined) => isOwnOrigin(config, origin, host),
   }
   const gateway = new Gateway({ ...admission, sessions, live: viewers, log })
-  const tunnels = new TunnelHost({ find: (id, tenure) => sessions.findHereAt(id, tenure), tokens })
+  const tunnels = new TunnelHost({ find: (id, leaseNumber) => sessions.findHereAt(id, leaseNumber), tokens })
 
   server.server.on('upgrade', (request, stream, head) => {
     // SAFETY: what servers of http and https hand out.
@@ -46,7 +46,7 @@ export function attachClients(options: {
   })
   attachLive(server, {
     ...admission,
-    find: (id, tenure) => sessions.findAt(id, tenure),
+    find: (id, leaseNumber) => sessions.findAt(id, leaseNumber),
     viewers,
     originOf: (request) => originOf(config, request),
     maxUploadBytes: config.BERTH_MAX_FILE_MB * MB,

@@ -14,7 +14,8 @@ import { LiveSessions } from './browsers/live-sessions.ts'
 import { browserRoutes, callerOf } from './browsers/routes.ts'
 import { BrowserService } from './browsers/service.ts'
 import { Sessions } from './browsers/sessions.ts'
-import { countUsingProxy, isUnsavedAfter } from './browsers/store.ts'
+import { isUnsavedAfter } from './browsers/state.ts'
+import { countUsingProxy } from './browsers/store.ts'
 import { BrowserView } from './browsers/view.ts'
 import { attachClients } from './clients.ts'
 import { Controls } from './control/controls.ts'
@@ -196,7 +197,7 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
   const controls = new Controls({ find, maxBodyBytes: config.BERTH_MAX_FILE_MB * MB })
   const access = new SessionAccess({
     tokens,
-    projectOf: (id, tenure) => browsers.projectOf(id, tenure),
+    projectOf: (id, leaseNumber) => browsers.projectOf(id, leaseNumber),
     rate,
   })
   const clients = attachClients({ platform, server, sessions, tokens })

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { MAX_LISTED_LENGTH, type InvocationStatus } from '@berth/contracts/invocations'
 import { containing } from '../../platform/database/like.ts'
-import { savingAfter } from '../../sessions/browsers/store.ts'
+import { transitionAll } from '../../sessions/browsers/state.ts'
 import type { EndedBrowser } from '../../sessions/browsers/types.ts'
 import { announceChange } from '../../platform/database/changes.ts'
 import type { Db } from '../../platform/database/schema.ts'
@@ -232,18 +232,8 @@ export async function markEnded(
 
 /** Its browser sessions end with it. */
 export async function endBrowsers(tx: Db, invocationId: string): Promise<EndedBrowser[]> {
-  const rows = await tx
-    .updateTable('browsers')
-    .set({
-      deleted_at: sql<string>`now()`,
-      end_reason: 'deleted',
-      is_starting: false,
-      ...savingAfter('deleted'),
-    })
-    .where('invocation_id', '=', invocationId)
-    .where('deleted_at', 'is', null)
-    .returning(['id', 'profile_id'])
-    .execute()
+  const ids = tx.selectFrom('browsers').select('id').where('invocation_id', '=', invocationId)
+  const rows = await transitionAll(tx, ids, { to: 'ending', reason: 'deleted' })
   // Whichever servers have them end them.
   for (const { id } of rows) await announceChange(tx, 'sessionChanged', { sessionId: id })
   return rows

@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { sql, type Insertable, type Updateable } from 'kysely'
 import { announceChange } from '../../platform/database/changes.ts'
 import type { AuthFlowsTable, Db } from '../../platform/database/schema.ts'
+import { isLiveRow } from '../../sessions/browsers/state.ts'
 import { findConnection } from './store.ts'
 import { after, isOver, isWaiting, type FlowEvent } from './transitions.ts'
 import type { ConnectionRecord, FlowLimits, FlowRecord } from './types.ts'
@@ -289,7 +290,7 @@ export async function saveAtEnd(
     .updateTable('browsers')
     .set({ profile_save_changes: true, profile_on_conflict: onConflict })
     .where('id', '=', browserId)
-    .where('deleted_at', 'is', null)
+    .where(isLiveRow())
     .executeTakeFirst()
   return numUpdatedRows > 0n
 }

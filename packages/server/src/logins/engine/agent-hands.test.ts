@@ -44,6 +44,7 @@ function startSession(answer: Answer, timeoutSeconds = 60) {
     uptimeMs: 0,
     hasProfile: false,
     log: pino({ level: 'silent' }),
+    onStandby: () => {},
     onEnd: (_session, reason) => over.resolve(reason),
   })
   after(() => session.release())

@@ -1,4 +1,4 @@
-// Made by `npm run generate`, of migrations f7a3c62cea3f9585ec7f27c070aa35edf03fb84b0549520721d6777a4a992236.
+// Made by `npm run generate`, of migrations 14acef008336728e6353faad832050a63b4f28d0a275584c76d4dd7e5072a410.
 import type { BigNumber, Json, Time } from './column-types.ts'
 import type { ColumnType } from 'kysely'
 
@@ -184,6 +184,7 @@ export interface Browsers {
   created_at: Generated<Time>
   deleted_at: Time | null
   end_reason: string | null
+  ended_at: Time | null
   gpu: boolean
   has_chrome_policy: Generated<boolean>
   headless: boolean
@@ -191,8 +192,8 @@ export interface Browsers {
   instance_id: string | null
   invocation_id: string | null
   is_default_proxy_disabled: Generated<boolean>
-  is_starting: Generated<boolean>
   kiosk_mode: boolean
+  lease_number: Generated<number>
   leased_at: Time | null
   locale: string | null
   name: string | null
@@ -213,11 +214,11 @@ export interface Browsers {
   server_id: string
   standby_after_seconds: number | null
   start_url: string | null
+  state: Generated<string>
   stealth: boolean
   tags: Generated<Json>
   telemetry: string[] | null
   telemetry_version: Generated<number>
-  tenure: Generated<number>
   timeout_seconds: number
   timezone: string | null
   uptime_ms: Generated<BigNumber>

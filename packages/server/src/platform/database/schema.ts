@@ -43,6 +43,7 @@ type ColumnValues = Checked<{
   }
   browsers: {
     tags: Record<string, string>
+    state: 'starting' | 'ready' | 'standby' | 'ending' | 'ended'
     end_reason: EndReason
     /** Null: nothing is captured. */
     telemetry: Category[]

@@ -14,7 +14,7 @@ import { RunningPrograms } from './running-programs.ts'
 import type { AgentLoan, Hold, HoldOptions } from '../session/session.ts'
 import { SessionEnded } from '../session/session.ts'
 import { Standby, type StandbyRule } from './standby.ts'
-import { Turn, type PooledSession, type Tenure } from './turn.ts'
+import { LeasedSession, type PooledSession, type CurrentLease } from './leased-session.ts'
 
 export interface LiveSessionOptions {
   readonly id: string
@@ -25,12 +25,14 @@ export interface LiveSessionOptions {
   /** Null: it does not time out, as it waits in its pool. */
   readonly timeoutSeconds: number | null
   /** Of a browser of a pool. */
-  readonly tenure?: Tenure | undefined
+  readonly lease?: CurrentLease | undefined
   /** Null where the host cannot freeze. */
   readonly standby: StandbyRule | null
   readonly uptimeMs: number
   readonly hasProfile: boolean
   readonly log: Logger
+  /** Called when it was put on standby, or woken. */
+  readonly onStandby: (session: LiveSession) => void
   /** Called once, when the session is to end or has ended by itself. */
   readonly onEnd: (session: LiveSession, reason: EndReason) => void
 }
@@ -47,7 +49,7 @@ export class LiveSession implements PooledSession {
   readonly #ending = new AbortController()
   readonly #standby: Standby
   readonly #programs: RunningPrograms
-  #turn: Turn | undefined
+  #leased: LeasedSession | undefined
   #timeoutMs: number | null
   #hasHadClients = false
   #holds = 0
@@ -64,8 +66,14 @@ export class LiveSession implements PooledSession {
     this.hasProfile = options.hasProfile
     this.#onEnd = options.onEnd
     this.#timeoutMs = toMs(options.timeoutSeconds)
-    if (options.tenure) this.#turn = new Turn(this, options.tenure)
-    this.#standby = new Standby({ instance, rule: options.standby, uptimeMs: options.uptimeMs, log })
+    if (options.lease) this.#leased = new LeasedSession(this, options.lease)
+    this.#standby = new Standby({
+      instance,
+      rule: options.standby,
+      uptimeMs: options.uptimeMs,
+      onSwitch: () => options.onStandby(this),
+      log,
+    })
     void instance.ended.then((end) => this.#onInstanceEnd(end))
     this.#becomeIdle()
     this.#programs = new RunningPrograms({ agent, hold: () => this.hold(), ending: this.ending })
@@ -73,6 +81,12 @@ export class LiveSession implements PooledSession {
 
   get ending(): AbortSignal {
     return this.#ending.signal
+  }
+
+  /** What its row is to say, as long as it lives here. */
+  get state(): 'ready' | 'standby' | 'ending' {
+    if (this.ending.aborted) return 'ending'
+    return this.#standby.isAsleep ? 'standby' : 'ready'
   }
 
   get uptimeMs(): number {
@@ -86,26 +100,26 @@ export class LiveSession implements PooledSession {
     if (this.#holds === 0) this.#setIdleTimer()
   }
 
-  get tenure(): number {
-    return this.#turn?.tenure ?? 0
+  get leaseNumber(): number {
+    return this.#leased?.leaseNumber ?? 0
   }
 
   /** It waits in its pool. */
   get isIdle(): boolean {
-    return this.#turn?.isIdle ?? false
+    return this.#leased?.isIdle ?? false
   }
 
-  /** As who has it now sees it. */
+  /** The session as its current lease holder sees it. */
   get current(): PooledSession {
-    return this.#turn ?? this
+    return this.#leased ?? this
   }
 
-  /** It is in other hands now: who had it before is sent away. */
-  pass(tenure: Tenure): void {
+  /** Another lease began, or it waits in its pool again: the lease holder before is sent away. */
+  pass(lease: CurrentLease): void {
     // What is known already may be told again, and late.
-    if (this.ending.aborted || tenure.number <= this.tenure) return
-    this.#turn?.end('released')
-    this.#turn = new Turn(this, tenure)
+    if (this.ending.aborted || lease.number <= this.leaseNumber) return
+    this.#leased?.end('released')
+    this.#leased = new LeasedSession(this, lease)
   }
 
   hold(options?: HoldOptions): Hold {
@@ -191,7 +205,7 @@ export class LiveSession implements PooledSession {
     clearTimeout(this.#idleTimer)
     this.#standby.close()
     this.#ending.abort(new SessionEnded(reason))
-    this.#turn?.end(reason)
+    this.#leased?.end(reason)
     // Its lease goes on: something may still be wanted of the instance.
     this.agent.endWork()
     this.#onEnd(this, reason)

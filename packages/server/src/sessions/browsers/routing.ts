@@ -6,6 +6,7 @@ import type { Db } from '../../platform/database/schema.ts'
 import { CLOSED, type EgressRoute } from '../../instances/egress/route.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import type { LiveSession } from './live-session.ts'
+import { isOver } from './state.ts'
 import * as store from './store.ts'
 import type { BrowserRecord } from './types.ts'
 
@@ -74,7 +75,7 @@ export class Routing {
     const signal = AbortSignal.timeout(WAIT_TIMEOUT_MS)
     while (!signal.aborted) {
       const record = await store.findBrowserById(this.#db, id)
-      if (!record || record.deleted_at || record.proxy_applied_version >= version) return
+      if (!record || isOver(record) || record.proxy_applied_version >= version) return
       await pause(LOOK_EVERY_MS, signal)
     }
     throw new AppError(

@@ -73,6 +73,7 @@ function startSession(agent: StubAgent) {
     uptimeMs: 0,
     hasProfile: false,
     log: pino({ level: 'silent' }),
+    onStandby: () => {},
     onEnd: (_session, reason) => over.resolve(reason),
   })
   return { session, client, over: over.promise }

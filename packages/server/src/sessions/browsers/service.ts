@@ -26,6 +26,7 @@ import { resizeAmong, type ResizeGuard } from './resize.ts'
 import type { LiveSessions } from './live-sessions.ts'
 import { SessionEnded, type Session } from '../session/session.ts'
 import type { Sessions } from './sessions.ts'
+import { isOver, isUsable, transition } from './state.ts'
 import * as store from './store.ts'
 import type { BrowserRecord, NewBrowser, ProxyChange } from './types.ts'
 import { toViewport } from './viewport.ts'
@@ -432,7 +433,7 @@ export class BrowserService {
   /** Answers when the row says so; the instance is gone a moment later. */
   async delete(caller: Caller, idOrName: string, commit: Commit): Promise<void> {
     const record = await this.find(caller, idOrName, { includeDeleted: true })
-    if (record.deleted_at) return
+    if (isOver(record)) return
     await this.end(record, 'deleted', commit)
   }
 
@@ -446,7 +447,7 @@ export class BrowserService {
     const uptimeMs = this.#options.live.uptimeOf(record.id)
     await commit(async (tx) => {
       await first?.(tx)
-      await store.markEnded(tx, record.id, { reason, ...(uptimeMs !== undefined && { uptimeMs }) })
+      await transition(tx, record.id, { to: 'ending', reason, ...(uptimeMs !== undefined && { uptimeMs }) })
       // Whichever server has it ends it.
       await announceChange(tx, 'sessionChanged', { sessionId: record.id })
     })
@@ -463,7 +464,7 @@ export class BrowserService {
     const isSeen = here && (projectId === null || here.projectId === projectId)
     if (isSeen && !here.ending.aborted && !here.isIdle) return here.current
     const record = await this.find(caller, idOrName)
-    const session = await sessions.findAt(record.id, record.tenure)
+    const session = await sessions.findAt(record.id, record.lease_number)
     if (!session || session.ending.aborted) throw notFound(idOrName)
     return session
   }
@@ -473,13 +474,13 @@ export class BrowserService {
     return (await this.find(caller, idOrName, { includeDeleted: true })).id
   }
 
-  /** The project of a session that has not ended, and is in the hands that are asked for. */
-  async projectOf(sessionId: string, tenure: number): Promise<string | undefined> {
+  /** The project of a session that can be used, as long as this lease lasts. */
+  async projectOf(sessionId: string, leaseNumber: number): Promise<string | undefined> {
     const here = this.#options.sessions.findHere(sessionId)
     if (here?.ending.aborted) return undefined
-    if (here?.tenure === tenure && !here.isIdle) return here.projectId
+    if (here?.leaseNumber === leaseNumber && !here.isIdle) return here.projectId
     const record = await store.findBrowserById(this.#options.db, sessionId)
-    if (!record || record.deleted_at || record.is_starting || record.tenure !== tenure) return undefined
+    if (!record || !isUsable(record) || record.lease_number !== leaseNumber) return undefined
     return record.pool_id === null || record.leased_at !== null ? record.project_id : undefined
   }
 
@@ -489,15 +490,16 @@ export class BrowserService {
     { includeDeleted = false }: { includeDeleted?: boolean } = {},
   ): Promise<BrowserRecord> {
     const record = await store.findBrowser(this.#options.db, projectOf(caller), idOrName)
-    if (!record || record.is_starting || (record.deleted_at && !includeDeleted)) throw notFound(idOrName)
+    if (!record || record.state === 'starting' || (isOver(record) && !includeDeleted))
+      throw notFound(idOrName)
     return record
   }
 }
 
 async function markStarted(tx: Db, { id }: BrowserRecord): Promise<BrowserRecord> {
-  const record = await store.markStarted(tx, id)
-  if (!record) throw new AppError('conflict', 'Cannot create the session: it was ended meanwhile')
-  return record
+  const started = await transition(tx, id, { to: 'ready' })
+  if (!started) throw new AppError('conflict', 'Cannot create the session: it was ended meanwhile')
+  return started
 }
 
 export function projectOf({ principal, projectId }: Caller): string | null {

@@ -17,7 +17,8 @@ import type { LiveSessions } from './live-sessions.ts'
 import { LiveSession } from './live-session.ts'
 import { Routing, type RouteOf } from './routing.ts'
 import { awake, type Session } from '../session/session.ts'
-import type { PooledSession, Tenure } from './turn.ts'
+import type { PooledSession, CurrentLease } from './leased-session.ts'
+import { isOver, isUsable, transition, type State } from './state.ts'
 import * as store from './store.ts'
 import type { BrowserRecord, EndedBrowser } from './types.ts'
 
@@ -33,17 +34,17 @@ const RECORD_AGAIN_MS = 1_000
 /** Beyond the lease: a server that nobody has heard of for so long has no instances any more. */
 const LOST_MARGIN_SECONDS = 30
 
-function tenureOf({ pool_id, tenure, leased_at }: BrowserRecord): Tenure | undefined {
-  return pool_id === null ? undefined : { number: tenure, isIdle: leased_at === null }
+function leaseOf({ pool_id, lease_number: number, leased_at }: BrowserRecord): CurrentLease | undefined {
+  return pool_id === null ? undefined : { number, isIdle: leased_at === null }
 }
 
 /** One that waits in its pool may do so for ever. */
 function timeoutOf(record: BrowserRecord): number | null {
-  return tenureOf(record)?.isIdle ? null : record.timeout_seconds
+  return leaseOf(record)?.isIdle ? null : record.timeout_seconds
 }
 
-function atTenure(session: LiveSession | undefined, tenure: number): PooledSession | undefined {
-  return session?.tenure === tenure && !session.isIdle ? session.current : undefined
+function atLease(session: LiveSession | undefined, leaseNumber: number): PooledSession | undefined {
+  return session?.leaseNumber === leaseNumber && !session.isIdle ? session.current : undefined
 }
 
 export interface SessionsOptions {
@@ -76,6 +77,9 @@ export class Sessions {
   readonly #options: SessionsOptions
   readonly #live: LiveSessions['running']
   readonly #ending: LiveSessions['ending']
+  readonly #starting: LiveSessions['starting']
+  /** Rows that are being told whether their session is on standby. */
+  readonly #following = new Map<string, Promise<void>>()
   /** Ends that the database did not take yet. */
   readonly #unrecorded = new Map<string, End>()
   readonly #routing: Routing
@@ -86,6 +90,7 @@ export class Sessions {
     this.#options = options
     this.#live = options.live.running
     this.#ending = options.live.ending
+    this.#starting = options.live.starting
     this.#routing = new Routing(options)
     this.#timer = setInterval(() => void this.#reconcile(), RECONCILE_MS)
     this.#timer.unref()
@@ -96,23 +101,26 @@ export class Sessions {
     return this.#live.get(id)
   }
 
-  /** On whichever server it is, and in whose hands it is now. */
+  /** On whichever server it is, as its current lease holder sees it. */
   find(id: string): Session | undefined | Promise<Session | undefined> {
     return this.#live.get(id)?.current ?? this.#options.peers.find(id)
   }
 
-  /** For who has a token: the session while it is in the hands that the token was made for. */
-  findAt(id: string, tenure: number): Session | undefined | Promise<Session | undefined> {
+  /** For who has a token: the session as long as the lease lasts that the token was made for. */
+  findAt(id: string, leaseNumber: number): Session | undefined | Promise<Session | undefined> {
     const isHere = this.#live.has(id)
-    return isHere ? this.findHereAt(id, tenure) : this.#options.peers.find(id, tenure)
+    return isHere ? this.findHereAt(id, leaseNumber) : this.#options.peers.find(id, leaseNumber)
   }
 
   /** The same of this server only. */
-  findHereAt(id: string, tenure: number): PooledSession | undefined | Promise<PooledSession | undefined> {
+  findHereAt(
+    id: string,
+    leaseNumber: number,
+  ): PooledSession | undefined | Promise<PooledSession | undefined> {
     const session = this.#live.get(id)
-    if (!session || session.tenure === tenure) return atTenure(session, tenure)
+    if (!session || session.leaseNumber === leaseNumber) return atLease(session, leaseNumber)
     // Another server may have leased it a moment ago, and the word of it be under way.
-    return this.changed(id).then(() => atTenure(this.#live.get(id), tenure))
+    return this.changed(id).then(() => atLease(this.#live.get(id), leaseNumber))
   }
 
   /** From now on other servers reach this one. */
@@ -133,30 +141,54 @@ export class Sessions {
     let resumed = 0
     for (const record of await store.listOfServer(db, serverId)) {
       const ready = record.instance_id === null ? undefined : found.get(record.instance_id)
-      if (!ready || record.is_starting) {
-        await store.markEnded(db, record.id, { reason: record.is_starting ? 'start_failed' : 'lost' })
-        continue
+      if (isOver(record)) {
+        if (!ready || record.profile_save !== 'saving') await this.#recordEnded(record.id)
+        else {
+          found.delete(ready.instance.id)
+          this.#resumeSave(record, ready)
+        }
+      } else if (isUsable(record) && ready) {
+        found.delete(ready.instance.id)
+        this.#takeUp(record, ready)
+        resumed++
+      } else {
+        await this.#endGone(record.id, record.state === 'starting' ? 'start_failed' : 'lost')
       }
-      found.delete(ready.instance.id)
-      const session = this.#watch(record, ready, { isAdopted: true })
-      // Nothing leaves it before; what keeps it from being known is tried again later.
-      void this.#routing.follow(session, record).catch(() => {})
-      void this.#capture(session, record)
-      resumed++
-    }
-    for (const { id, instance_id, end_reason } of await store.listUnsaved(db, serverId)) {
-      const ready = instance_id === null ? undefined : found.get(instance_id)
-      if (!ready || end_reason === null) continue
-      found.delete(ready.instance.id)
-      const { instance } = ready
-      this.#track(id, this.#destroy({ id, instance, reason: end_reason, hasProfile: true }))
     }
     if (resumed > 0) log.info({ sessions: resumed }, 'sessions resumed')
   }
 
+  #takeUp(record: BrowserRecord, ready: ReadyInstance): void {
+    const session = this.#watch(record, ready, { isAdopted: true })
+    this.#follow(session, record.state)
+    // Nothing leaves it before; what keeps it from being known is tried again later.
+    void this.#routing.follow(session, record).catch(() => {})
+    void this.#capture(session, record)
+  }
+
+  /** Of one whose instance was kept for it. */
+  #resumeSave(
+    { id, end_reason: reason }: BrowserRecord & { end_reason: EndReason },
+    ready: ReadyInstance,
+  ): void {
+    const { instance } = ready
+    const saved = this.#destroy({ id, instance, reason, hasProfile: true })
+    this.#track(
+      id,
+      saved.then(() => this.#recordEnded(id)),
+    )
+  }
+
+  /** Of one that has no instance any more. */
+  async #endGone(id: string, reason: EndReason): Promise<void> {
+    const { db } = this.#options
+    await transition(db, id, { to: 'ending', reason })
+    await transition(db, id, { to: 'ended' })
+  }
+
   /** What the signal interrupts is for the caller to end, as any other failure. */
   async start(record: BrowserRecord, claim: Claim, signal?: AbortSignal): Promise<void> {
-    const session = this.#watch(record, await claim.open(signal), { isAdopted: false })
+    const session = this.#watch(record, await this.#open(record.id, claim, signal), { isAdopted: false })
     this.#routing.begin(session, record)
     // Before anything happens in it.
     if (record.telemetry) await unlessAborted(this.#capture(session, record), signal)
@@ -164,6 +196,42 @@ export class Sessions {
       // Fire and forget, as is promised; the session does not depend on it.
       const { start_url } = record
       awake(session, (agent) => setShape(agent, { start_url }, { signal: session.ending })).catch(() => {})
+    }
+  }
+
+  async #open(id: string, claim: Claim, signal: AbortSignal | undefined): Promise<ReadyInstance> {
+    this.#starting.add(id)
+    try {
+      return await claim.open(signal)
+    } finally {
+      this.#starting.delete(id)
+    }
+  }
+
+  /**
+   * The row comes after reality: neither standby nor waking waits for the database. What is missed is seen with the
+   * next look at the row.
+   */
+  #follow(session: LiveSession, stored?: State): void {
+    const { id } = session
+    if (session.state === stored || this.#following.has(id)) return
+    const following = this.#storeStandby(session)
+      .catch((error: unknown) =>
+        this.#options.log.debug(
+          { err: error, sessionId: id },
+          'cannot record yet whether a session is on standby',
+        ),
+      )
+      .finally(() => this.#following.delete(id))
+    this.#following.set(id, following)
+  }
+
+  async #storeStandby(session: LiveSession): Promise<void> {
+    let stored: State | undefined
+    while (session.state !== stored && session.state !== 'ending') {
+      stored = session.state
+      // Refused for one whose create is not done yet, or whose row has ended.
+      await transition(this.#options.db, session.id, { to: stored })
     }
   }
 
@@ -216,11 +284,12 @@ export class Sessions {
       instance,
       agent,
       timeoutSeconds: timeoutOf(record),
-      tenure: tenureOf(record),
+      lease: leaseOf(record),
       standby: this.#options.instances.capabilities.freeze ? standbyRule(record) : null,
       uptimeMs: Number(record.uptime_ms),
       hasProfile: record.profile_id !== null,
       log: this.#options.log,
+      onStandby: (switched) => this.#follow(switched),
       onEnd: (ended, reason) => void this.#finish(ended, reason),
     })
     this.#live.set(record.id, session)
@@ -242,18 +311,19 @@ export class Sessions {
       if (!record) return
       const session = this.#live.get(id)
       if (session) session.hasProfile = record.profile_id !== null
-      if (record.end_reason) {
+      if (isOver(record)) {
         session?.end(record.end_reason)
         peers.ended(id, record.end_reason)
         return
       }
-      peers.passed(id, record.tenure)
+      peers.passed(id, record.lease_number)
       if (session) {
         // Read before another change was, and late.
-        if (record.tenure < session.tenure) return
-        const tenure = tenureOf(record)
-        if (tenure) session.pass(tenure)
+        if (record.lease_number < session.leaseNumber) return
+        const lease = leaseOf(record)
+        if (lease) session.pass(lease)
         session.timeoutSeconds = timeoutOf(record)
+        if (isUsable(record)) this.#follow(session, record.state)
         await this.#routing.follow(session, record).catch(() => {})
         await this.#capture(session, record)
       }
@@ -276,6 +346,7 @@ export class Sessions {
     if (!session) {
       this.#unrecorded.set(id, { reason })
       await this.#record(id)
+      await this.#recordEnded(id)
       return
     }
     session.end(reason)
@@ -290,6 +361,7 @@ export class Sessions {
       const { id, instance, hasProfile } = session
       await Promise.all([this.#destroy({ id, instance, reason, hasProfile }), this.#record(id)])
       await session.telemetry.close()
+      await this.#recordEnded(id)
       log.info({ sessionId: session.id, reason, uptimeMs }, 'session ended')
     })()
       .catch((error: unknown) => log.error({ err: error, sessionId: session.id }, 'cannot end a session'))
@@ -325,7 +397,9 @@ export class Sessions {
     try {
       const { db } = this.#options
       // Its clients may be connected to other servers, which tell them why.
-      if (await store.markEnded(db, id, end)) await announceChange(db, 'sessionChanged', { sessionId: id })
+      if (await transition(db, id, { to: 'ending', ...end })) {
+        await announceChange(db, 'sessionChanged', { sessionId: id })
+      }
       this.#unrecorded.delete(id)
     } catch (error) {
       this.#options.log.warn({ err: error, sessionId: id }, 'cannot record the end of a session yet')
@@ -333,9 +407,17 @@ export class Sessions {
     }
   }
 
+  /** Nothing of it is left. What keeps the row from saying so is tried again later. */
+  async #recordEnded(id: string): Promise<void> {
+    const { db, log } = this.#options
+    await transition(db, id, { to: 'ended' }).catch((error: unknown) =>
+      log.debug({ err: error, sessionId: id }, 'cannot record yet that nothing of a session is left'),
+    )
+  }
+
   /** Rows and reality, put together again now and then: what was missed, and what other servers left. */
   async #reconcile(): Promise<void> {
-    const { db, leaseSeconds, log } = this.#options
+    const { db, live, serverId, leaseSeconds, log } = this.#options
     try {
       await this.#sayHere()
       const sessions = [...this.#live.values()]
@@ -344,8 +426,11 @@ export class Sessions {
       }
       // An announcement may have been missed; a session whose row has ended must not live on.
       await Promise.all(sessions.map(({ id }) => this.changed(id)))
+      for (const { id } of await store.listEnding(db, serverId)) {
+        if (!live.has(id)) await this.#recordEnded(id)
+      }
       for (const { id } of await store.listOfLostServers(db, leaseSeconds + LOST_MARGIN_SECONDS)) {
-        await store.markEnded(db, id, { reason: 'lost' })
+        await this.#endGone(id, 'lost')
       }
     } catch (error) {
       log.warn({ err: error }, 'cannot reconcile sessions')
@@ -357,7 +442,7 @@ export class Sessions {
     clearInterval(this.#timer)
     const sessions = [...this.#live.values()]
     if (endAll) await Promise.all(sessions.map((session) => this.end(session.id, 'server_stopped')))
-    await Promise.all(this.#ending.values())
+    await Promise.all([...this.#ending.values(), ...this.#following.values()])
     for (const session of this.#live.values()) session.release()
     await Promise.all([...this.#live.values()].map((session) => session.telemetry.release()))
     await this.#options.telemetry.inbox.flush()

@@ -16,6 +16,8 @@ export interface StandbyOptions {
   /** Null: it cannot be frozen. */
   readonly rule: StandbyRule | null
   readonly uptimeMs: number
+  /** It was frozen, or runs again. */
+  readonly onSwitch: () => void
   readonly log: Logger
 }
 
@@ -44,6 +46,11 @@ export class Standby {
   get uptimeMs(): number {
     const running = this.#runningSince === undefined ? 0 : performance.now() - this.#runningSince
     return Math.round(this.#uptimeMs + running)
+  }
+
+  /** From the moment it is decided until it runs again. */
+  get isAsleep(): boolean {
+    return this.#isAsleep
   }
 
   /** Disposed once. */
@@ -123,6 +130,7 @@ export class Standby {
     try {
       await this.#options.instance.freeze()
       this.#stopClock()
+      this.#options.onSwitch()
     } catch (error) {
       this.#isAsleep = false
       this.#stirredAt = performance.now()
@@ -137,6 +145,7 @@ export class Standby {
     this.#isAsleep = false
     this.#runningSince ??= performance.now()
     this.#setTimer()
+    this.#options.onSwitch()
   }
 
   #stopClock(): void {

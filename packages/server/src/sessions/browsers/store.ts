@@ -1,6 +1,4 @@
 import { sql } from 'kysely'
-import type { EndReason } from '@berth/contracts/browsers'
-import type { SaveState } from '@berth/contracts/profiles'
 import type { Category } from '@berth/contracts/telemetry-events'
 import { newId } from '@berth/kit/ids'
 import { containing } from '../../platform/database/like.ts'
@@ -8,59 +6,11 @@ import { lookUp } from '../../platform/database/look-up.ts'
 import { prepared } from '../../platform/database/prepared.ts'
 import type { Db } from '../../platform/database/schema.ts'
 import type { Selection } from '../telemetry/selection.ts'
+import { browserColumns } from './columns.ts'
+import { INITIAL_STATE, isLiveRow, isUsableRow } from './state.ts'
 import type { BrowserRecord, NewBrowser, ProxyChange, Viewport } from './types.ts'
 
 const ID = /^[a-z][a-z0-9]{23}$/
-
-export const browserColumns = [
-  'id',
-  'project_id',
-  'name',
-  'tags',
-  'headless',
-  'stealth',
-  'gpu',
-  'kiosk_mode',
-  'timeout_seconds',
-  'standby_after_seconds',
-  'viewport_width',
-  'viewport_height',
-  'viewport_refresh_rate',
-  'start_url',
-  'locale',
-  'timezone',
-  'has_chrome_policy',
-  'is_starting',
-  'server_id',
-  'instance_id',
-  'uptime_ms',
-  'created_at',
-  'deleted_at',
-  'end_reason',
-  'telemetry',
-  'telemetry_version',
-  'proxy_id',
-  'is_default_proxy_disabled',
-  'proxy_version',
-  'proxy_applied_version',
-  'pool_id',
-  'pool_name',
-  'tenure',
-  'leased_at',
-  'released_at',
-  'profile_id',
-  'profile_version',
-  'profile_save_changes',
-  'profile_on_conflict',
-  'profile_save',
-  'profile_saved_version',
-  'profile_save_message',
-  'invocation_id',
-] as const
-
-/** Ends after which there is nothing left to save, or nothing worth it. */
-const UNSAVED_ENDS: readonly EndReason[] = ['start_failed', 'crashed', 'out_of_memory', 'lost']
-export const isUnsavedAfter = (reason: EndReason) => UNSAVED_ENDS.includes(reason)
 
 export interface Occupancy {
   readonly ofOrganization: number
@@ -71,7 +21,7 @@ export interface Occupancy {
 
 /** Of the pools that a statement selects; one that was made smaller may have more leased than its size. */
 export const pooledPlaces = sql<number>`coalesce(sum(greatest(pool.size, (
-  SELECT count(*) FROM browsers AS pooled WHERE pooled.pool_id = pool.id AND pooled.deleted_at IS NULL
+  SELECT count(*) FROM browsers AS pooled WHERE pooled.pool_id = pool.id AND ${isLiveRow('pooled')}
 ))), 0)::int`
 
 const lockOrganization = prepared((tx) => tx.selectFrom('organization').select('id').forNoKeyUpdate())
@@ -86,10 +36,10 @@ export async function lockOccupancy(tx: Db, projectId: string): Promise<Occupanc
   locking.catch(() => {})
   const { rows } = await sql<Occupancy>`
     SELECT
-      (SELECT count(*)::int FROM browsers WHERE deleted_at IS NULL AND pool_id IS NULL)
+      (SELECT count(*)::int FROM browsers WHERE ${isLiveRow()} AND pool_id IS NULL)
         + (SELECT ${pooledPlaces} FROM browser_pools AS pool WHERE deleted_at IS NULL) AS "ofOrganization",
       (SELECT count(*)::int FROM browsers
-        WHERE deleted_at IS NULL AND pool_id IS NULL AND project_id = ${projectId})
+        WHERE ${isLiveRow()} AND pool_id IS NULL AND project_id = ${projectId})
         + (SELECT ${pooledPlaces} FROM browser_pools AS pool
             WHERE deleted_at IS NULL AND project_id = ${projectId}) AS "ofProject",
       coalesce(
@@ -134,61 +84,13 @@ export async function insertBrowser(
       has_chrome_policy: browser.hasChromePolicy,
       server_id: serverId,
       instance_id: instanceId,
+      state: INITIAL_STATE,
       telemetry: browser.telemetry && [...browser.telemetry],
       proxy_id: browser.proxyId,
       ...(pool && { pool_id: pool.id, pool_name: pool.name }),
     })
     .returning(browserColumns)
     .executeTakeFirstOrThrow()
-}
-
-/** Undefined when it was ended meanwhile. */
-export async function markStarted(tx: Db, id: string): Promise<BrowserRecord | undefined> {
-  return tx
-    .updateTable('browsers')
-    .set({ is_starting: false })
-    .where('id', '=', id)
-    .where('deleted_at', 'is', null)
-    .returning(browserColumns)
-    .executeTakeFirst()
-}
-
-/**
- * False when it had ended before: the first reason stays. One whose changes are to be saved says from this moment
- * on that they are, so that whoever starts from its profile next knows what to wait for.
- */
-export async function markEnded(
-  db: Db,
-  id: string,
-  { reason, uptimeMs }: { reason: EndReason; uptimeMs?: number },
-): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('browsers')
-    .set({
-      deleted_at: sql`now()`,
-      end_reason: reason,
-      is_starting: false,
-      ...savingAfter(reason),
-      ...(uptimeMs !== undefined && { uptime_ms: String(uptimeMs) }),
-    })
-    .where('id', '=', id)
-    .where('deleted_at', 'is', null)
-    .executeTakeFirst()
-  return numUpdatedRows > 0n
-}
-
-/** What ends a session also says whether it is being saved from then on. */
-export function savingAfter(reason: EndReason) {
-  const isWanted = sql`profile_id IS NOT NULL AND profile_save_changes AND NOT is_starting`
-  const isUnsaved = isUnsavedAfter(reason)
-  const state: SaveState = isUnsaved ? 'failed' : 'saving'
-  const message = isUnsaved ? `the session ended as ${reason}` : null
-  // The save may be quicker than this: what it says of itself stays.
-  const only = sql`profile_save IS NULL AND ${isWanted}`
-  return {
-    profile_save: sql<SaveState | null>`CASE WHEN ${only} THEN ${state} ELSE profile_save END`,
-    profile_save_message: sql<string | null>`CASE WHEN ${only} THEN ${message} ELSE profile_save_message END`,
-  }
 }
 
 /** All at once, and only what changed: that of a session on standby stands still. */
@@ -202,7 +104,7 @@ export async function keepUptimes(db: Db, uptimes: ReadonlyMap<string, number>):
 /** One that waits in its pool, or ended there, is nobody's session. */
 const isShown = sql<boolean>`(pool_id IS NULL OR leased_at IS NOT NULL)`
 
-const live = (db: Db) => db.selectFrom('browsers').select(browserColumns).where('deleted_at', 'is', null)
+const live = (db: Db) => db.selectFrom('browsers').select(browserColumns).where(isLiveRow())
 
 const findManyById = prepared((db, ids: readonly string[]) =>
   db
@@ -242,10 +144,10 @@ export async function listBrowsers(
     offset: number
   },
 ): Promise<BrowserRecord[]> {
-  let query = db.selectFrom('browsers').select(browserColumns).where('is_starting', '=', false).where(isShown)
+  let query = db.selectFrom('browsers').select(browserColumns).where('state', '<>', 'starting').where(isShown)
   if (options.projectId !== null) query = query.where('project_id', '=', options.projectId)
-  if (options.status === 'active') query = query.where('deleted_at', 'is', null)
-  if (options.status === 'deleted') query = query.where('deleted_at', 'is not', null)
+  if (options.status === 'active') query = query.where(isLiveRow())
+  if (options.status === 'deleted') query = query.where('state', 'in', ['ending', 'ended'])
   if (options.query) {
     const part = containing(options.query)
     query = query.where((where) =>
@@ -310,7 +212,7 @@ export async function updateBrowser(
       }),
     })
     .where('id', '=', id)
-    .where('deleted_at', 'is', null)
+    .where(isLiveRow())
     .returning(browserColumns)
     .executeTakeFirst()
 }
@@ -329,29 +231,26 @@ export async function countUsingProxy(tx: Db, proxyId: string): Promise<number> 
     .selectFrom('browsers')
     .select(sql<number>`count(*)::int`.as('count'))
     .where('proxy_id', '=', proxyId)
-    .where('deleted_at', 'is', null)
+    .where(isLiveRow())
     .executeTakeFirstOrThrow()
   return count
 }
 
-/** Those of this server that have not ended, for taking up what an earlier run of it left. */
+const unended = (db: Db) => db.selectFrom('browsers').select(browserColumns).where('ended_at', 'is', null)
+
+/** Those of this server of which something may be left. */
 export async function listOfServer(db: Db, serverId: string): Promise<BrowserRecord[]> {
-  return live(db).where('server_id', '=', serverId).execute()
+  return unended(db).where('server_id', '=', serverId).execute()
 }
 
-/** Those of this server that have ended and are not saved yet. */
-export async function listUnsaved(db: Db, serverId: string): Promise<BrowserRecord[]> {
-  return db
-    .selectFrom('browsers')
-    .select(browserColumns)
-    .where('server_id', '=', serverId)
-    .where('profile_save', '=', 'saving')
-    .execute()
+/** Those of this server that nobody can use any more, and of which something may be left. */
+export async function listEnding(db: Db, serverId: string): Promise<BrowserRecord[]> {
+  return unended(db).where('server_id', '=', serverId).where('state', '=', 'ending').execute()
 }
 
 /** Those of servers that nobody has heard of for so long that their instances have ended themselves. */
 export async function listOfLostServers(db: Db, silentSeconds: number): Promise<BrowserRecord[]> {
-  return live(db)
+  return unended(db)
     .where('server_id', 'in', (where) =>
       where
         .selectFrom('servers')
@@ -370,7 +269,7 @@ export async function listOfInvocation(
   return live(db)
     .where('project_id', '=', projectId)
     .where('invocation_id', '=', invocationId)
-    .where('is_starting', '=', false)
+    .where('state', '<>', 'starting')
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .execute()
@@ -390,15 +289,14 @@ export async function sawServer(db: Db, server: { id: string; address: string | 
 export async function findOwner(
   db: Db,
   sessionId: string,
-): Promise<{ address: string; telemetry: Category[] | null; tenure: number } | undefined> {
+): Promise<{ address: string; telemetry: Category[] | null; lease_number: number } | undefined> {
   return db
     .selectFrom('browsers')
     .innerJoin('servers', 'servers.id', 'browsers.server_id')
-    .select(['servers.address', 'browsers.telemetry', 'browsers.tenure'])
+    .select(['servers.address', 'browsers.telemetry', 'browsers.lease_number'])
     .$narrowType<{ address: string }>()
     .where('browsers.id', '=', sessionId)
-    .where('browsers.deleted_at', 'is', null)
-    .where('browsers.is_starting', '=', false)
+    .where(isUsableRow())
     .where('servers.address', 'is not', null)
     .executeTakeFirst()
 }
@@ -408,7 +306,7 @@ export async function countLiveBrowsers(db: Db, projectId: string): Promise<numb
     .selectFrom('browsers')
     .select(sql<number>`count(*)::int`.as('count'))
     .where('project_id', '=', projectId)
-    .where('deleted_at', 'is', null)
+    .where(isLiveRow())
     .executeTakeFirstOrThrow()
   return count
 }

@@ -9,7 +9,7 @@ import type { LiveSessions } from './live-sessions.ts'
 import type { BrowserRecord } from './types.ts'
 
 export interface TokenSigner {
-  sign(claims: { sessionId: string; tenure: number; audience: readonly string[] }): string
+  sign(claims: { sessionId: string; leaseNumber: number; audience: readonly string[] }): string
 }
 
 /** What is shown with sessions and kept elsewhere: by the id of a profile, and by that of the session. */
@@ -37,7 +37,8 @@ export class BrowserView {
     const policy = policies.get(sessionId)
     const save = toSave(record)
     const telemetry = shownTelemetry(record.telemetry, telemetryAge)
-    const token = (...audience: string[]) => this.#tokens.sign({ sessionId, tenure: record.tenure, audience })
+    const token = (...audience: string[]) =>
+      this.#tokens.sign({ sessionId, leaseNumber: record.lease_number, audience })
     const wsOrigin = origin.replace(/^http/, 'ws')
     return {
       session_id: sessionId,

@@ -12,7 +12,10 @@ export const CONTROL_AUDIENCE = 'control'
 export interface SessionAccessOptions {
   readonly tokens: Pick<SessionTokens, 'verify'>
   /** The project of a session that has not ended. */
-  readonly projectOf: (sessionId: string, tenure: number) => Promise<string | undefined> | string | undefined
+  readonly projectOf: (
+    sessionId: string,
+    leaseNumber: number,
+  ) => Promise<string | undefined> | string | undefined
   readonly rate: RateLimit
 }
 
@@ -39,10 +42,13 @@ export class SessionAccess {
     const { tokens, projectOf, rate } = this.#options
     const query = request.query as Record<string, unknown>
     const { jwt } = query
-    const { sessionId, tenure } = await tokens.verify(typeof jwt === 'string' ? jwt : '', CONTROL_AUDIENCE)
+    const { sessionId, leaseNumber } = await tokens.verify(
+      typeof jwt === 'string' ? jwt : '',
+      CONTROL_AUDIENCE,
+    )
     // Of no use to anybody beyond this line.
     delete query['jwt']
-    const projectId = await projectOf(sessionId, tenure)
+    const projectId = await projectOf(sessionId, leaseNumber)
     if (projectId === undefined) throw new AppError('not_found', 'Cannot do this: the session has ended')
     const context: RequestContext = {
       principal: {

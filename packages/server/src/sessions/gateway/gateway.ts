@@ -170,9 +170,9 @@ export class Gateway {
     splice.start()
   }
 
-  async #find({ sessionId, tenure }: Admitted): Promise<GatewaySession> {
+  async #find({ sessionId, leaseNumber }: Admitted): Promise<GatewaySession> {
     this.#stopping.signal.throwIfAborted()
-    const session = await this.#options.sessions.findAt(sessionId, tenure)
+    const session = await this.#options.sessions.findAt(sessionId, leaseNumber)
     if (!session || session.ending.aborted) {
       throw new AppError('not_found', 'Cannot connect: the session has ended')
     }

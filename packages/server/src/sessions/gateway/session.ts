@@ -4,5 +4,5 @@ import type { Session } from '../session/session.ts'
 export type GatewaySession = Pick<Session, 'ending' | 'hold' | 'connect' | 'devtoolsPath' | 'publish'>
 
 export interface GatewaySessions {
-  findAt(id: string, tenure: number): GatewaySession | undefined | Promise<GatewaySession | undefined>
+  findAt(id: string, leaseNumber: number): GatewaySession | undefined | Promise<GatewaySession | undefined>
 }

@@ -25,14 +25,14 @@ export interface TokenClaims {
   readonly sessionId: string
   readonly audience: readonly string[]
   readonly lifeSeconds?: number
-  /** Of a browser of a pool: in whose hands it is good. */
-  readonly tenure?: number
+  /** Of a browser of a pool: the lease that it is good for. */
+  readonly leaseNumber?: number
 }
 
 export interface Verification {
   readonly sessionId: string
   /** 0: of a session without a pool. */
-  readonly tenure: number
+  readonly leaseNumber: number
   /** Which of those asked for. */
   readonly audience: string
   /** In milliseconds since 1970. */
@@ -41,7 +41,7 @@ export interface Verification {
 
 interface Verified {
   readonly sessionId: string
-  readonly tenure: number
+  readonly leaseNumber: number
   readonly audience: readonly string[]
   readonly expiresAt: number
   readonly rememberedUntil: number
@@ -68,11 +68,12 @@ export class SessionTokens {
   }
 
   /** By hand, as a list of sessions is full of tokens and the library signs each in a task of its own. */
-  sign({ sessionId, audience, lifeSeconds = LIFE_SECONDS, tenure = 0 }: TokenClaims): string {
+  sign({ sessionId, audience, lifeSeconds = LIFE_SECONDS, leaseNumber = 0 }: TokenClaims): string {
     const now = Math.floor(Date.now() / 1000)
     const claims = {
       sid: sessionId,
-      ...(tenure > 0 && { ten: tenure }),
+      // The name of the claim stays: tokens live longer than an upgrade takes.
+      ...(leaseNumber > 0 && { ten: leaseNumber }),
       aud: audience.length === 1 ? audience[0] : audience,
       iat: now,
       exp: now + lifeSeconds,
@@ -91,7 +92,12 @@ export class SessionTokens {
     const known = this.#recall(token) ?? (await this.#check(token))
     const audience = audiences.find((wanted) => known.audience.includes(wanted))
     if (audience === undefined) throw refused()
-    return { sessionId: known.sessionId, tenure: known.tenure, audience, expiresAt: known.expiresAt }
+    return {
+      sessionId: known.sessionId,
+      leaseNumber: known.leaseNumber,
+      audience,
+      expiresAt: known.expiresAt,
+    }
   }
 
   #recall(token: string): Verified | undefined {
@@ -116,7 +122,7 @@ export class SessionTokens {
     if (typeof sid !== 'string' || typeof ten !== 'number' || !Array.isArray(audience)) throw refused()
     const verified = {
       sessionId: sid,
-      tenure: ten,
+      leaseNumber: ten,
       audience,
       expiresAt: exp * 1000,
       rememberedUntil: Date.now() + REMEMBER_MS,

@@ -18,7 +18,7 @@ import { checkTime, isOnlyWatching, type Viewers } from './viewers.ts'
 const MAX_UPLOADS = 32
 
 export interface LiveOptions extends AdmissionOptions {
-  readonly find: (id: string, tenure: number) => Session | undefined | Promise<Session | undefined>
+  readonly find: (id: string, leaseNumber: number) => Session | undefined | Promise<Session | undefined>
   readonly viewers: Viewers
   readonly originOf: (request: FastifyRequest) => string
   readonly maxUploadBytes: number
@@ -84,7 +84,7 @@ async function showPage(
 async function admitted(request: FastifyRequest, options: LiveOptions) {
   const grant = await admitFor(request.raw, options, audiencesOf.live)
   checkTime(grant)
-  const session = await options.find(grant.sessionId, grant.tenure)
+  const session = await options.find(grant.sessionId, grant.leaseNumber)
   if (!session || session.ending.aborted) {
     throw new AppError('not_found', 'Cannot watch: the session has ended')
   }

@@ -8,13 +8,13 @@ export function newLink(
   tokens: Pick<SessionTokens, 'sign'>,
   {
     sessionId,
-    tenure,
+    leaseNumber,
     origin,
     mode,
     lifeSeconds,
   }: {
     readonly sessionId: string
-    readonly tenure: number
+    readonly leaseNumber: number
     readonly origin: string
     readonly mode: LiveViewMode
     readonly lifeSeconds: number
@@ -24,7 +24,7 @@ export function newLink(
   // As the token has it: in whole seconds.
   const expiresAt = (Math.floor(Date.now() / 1000) + lifeSeconds) * 1000
   return {
-    url: `${origin}${LIVE_PATH}?jwt=${tokens.sign({ sessionId, tenure, audience, lifeSeconds })}`,
+    url: `${origin}${LIVE_PATH}?jwt=${tokens.sign({ sessionId, leaseNumber, audience, lifeSeconds })}`,
     expires_at: new Date(expiresAt).toISOString(),
     mode,
   }

@@ -14,9 +14,9 @@ export function liveRoutes({ tokens, find }: LiveRoutesOptions): Route[] {
   return [
     route(contract.createLiveViewLink, async (call) => {
       const { mode = 'read_only', expires_in_seconds: lifeSeconds = 3600 } = call.body
-      const { id: sessionId, tenure } = await find(call, call.params.id)
+      const { id: sessionId, leaseNumber } = await find(call, call.params.id)
       return call.commit(async () =>
-        newLink(tokens, { sessionId, tenure, origin: call.origin, mode, lifeSeconds }),
+        newLink(tokens, { sessionId, leaseNumber, origin: call.origin, mode, lifeSeconds }),
       )
     }),
   ]

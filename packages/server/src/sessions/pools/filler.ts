@@ -4,7 +4,8 @@ import type { Logger } from 'pino'
 import type { Pool } from 'pg'
 import { pause } from '@berth/kit/pause'
 import type { BrowserService, PlannedBrowser } from '../browsers/service.ts'
-import { insertBrowser, markStarted } from '../browsers/store.ts'
+import { transition } from '../browsers/state.ts'
+import { insertBrowser } from '../browsers/store.ts'
 import type { BrowserRecord } from '../browsers/types.ts'
 import { crashPoint } from '../../platform/errors/crash-point.ts'
 import type { Db } from '../../platform/database/schema.ts'
@@ -157,7 +158,7 @@ export class Filler {
         reserve: (instanceId) => reserve(planned, instanceId),
         finish: async ({ id }) => {
           crashPoint('pooled-started')
-          if (!(await markStarted(db, id))) throw new NoRoom()
+          if (!(await transition(db, id, { to: 'ready' }))) throw new NoRoom()
         },
       })
       return true

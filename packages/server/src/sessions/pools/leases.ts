@@ -7,6 +7,7 @@ import type { Browser } from '@berth/contracts/browsers'
 import type { BrowserService, Caller } from '../browsers/service.ts'
 import { toStartUrl, withFreeName } from '../browsers/service.ts'
 import type { Sessions } from '../browsers/sessions.ts'
+import { isOver } from '../browsers/state.ts'
 import type { BrowserRecord } from '../browsers/types.ts'
 import { crashPoint } from '../../platform/errors/crash-point.ts'
 import type { Db } from '../../platform/database/schema.ts'
@@ -162,7 +163,7 @@ export class Leases {
       )
     }
     // Who did not get the answer sends it again.
-    if (found.deleted_at || found.leased_at === null) return
+    if (isOver(found) || found.leased_at === null) return
     if (reset) return this.#replace(pool, found, commit)
     if (!reuse) return this.#options.browsers.end(found, 'released', commit)
     await this.#reuse(found, commit)

@@ -1,7 +1,8 @@
 // The browsers of pools as rows: which wait, which are leased, which are still to be made.
 import { sql } from 'kysely'
 import type { EndReason } from '@berth/contracts/browsers'
-import { browserColumns, savingAfter } from '../browsers/store.ts'
+import { browserColumns } from '../browsers/columns.ts'
+import { isLiveRow, isUsableRow, transitionAll } from '../browsers/state.ts'
 import type { BrowserRecord } from '../browsers/types.ts'
 import { announceChange } from '../../platform/database/changes.ts'
 import type { Db } from '../../platform/database/schema.ts'
@@ -28,7 +29,7 @@ const allowance = sql<number>`(
       AND (gone.leased_at IS NOT NULL OR gone.end_reason NOT IN ('crashed', 'out_of_memory')))
 )`
 const missing = sql<number>`(pool.size - (
-  SELECT count(*) FROM browsers AS present WHERE present.pool_id = pool.id AND present.deleted_at IS NULL))`
+  SELECT count(*) FROM browsers AS present WHERE present.pool_id = pool.id AND ${isLiveRow('present')}))`
 
 export interface ShortPool {
   readonly id: string
@@ -43,7 +44,7 @@ export async function listShortPools(db: Db): Promise<ShortPool[]> {
     FROM browser_pools AS pool JOIN projects ON projects.id = pool.project_id
     WHERE pool.deleted_at IS NULL AND pool.fill_rate_per_minute > 0 AND projects.status = 'active'
       AND ${missing} > 0
-    ORDER BY EXISTS (SELECT 1 FROM browsers AS idle WHERE idle.pool_id = pool.id AND idle.deleted_at IS NULL
+    ORDER BY EXISTS (SELECT 1 FROM browsers AS idle WHERE idle.pool_id = pool.id AND ${isLiveRow('idle')}
       AND idle.leased_at IS NULL), pool.created_at`.execute(db)
   return rows
 }
@@ -81,9 +82,8 @@ export async function findIdle(
     .innerJoin('servers', 'servers.id', 'browsers.server_id')
     .select(browserColumns.map((column) => `browsers.${column}` as const))
     .where('pool_id', '=', poolId)
-    .where('deleted_at', 'is', null)
+    .where(isUsableRow())
     .where('leased_at', 'is', null)
-    .where('is_starting', '=', false)
     .where(sql<boolean>`servers.seen_at > now() - make_interval(secs => ${sql.lit(HEARD_WITHIN_SECONDS)})`)
     .orderBy(sql`browsers.server_id = ${serverId}`, 'desc')
     .orderBy(sql`coalesce(browsers.released_at, browsers.created_at)`)
@@ -99,8 +99,8 @@ export async function findIdle(
 export async function isWorthTrying(db: Db, poolId: string): Promise<boolean> {
   const { rows } = await sql<{ isWorthTrying: boolean }>`
     SELECT pool.deleted_at IS NOT NULL OR EXISTS (
-      SELECT 1 FROM browsers AS idle WHERE idle.pool_id = pool.id AND idle.deleted_at IS NULL
-        AND idle.leased_at IS NULL AND NOT idle.is_starting
+      SELECT 1 FROM browsers AS idle WHERE idle.pool_id = pool.id AND ${isUsableRow('idle')}
+        AND idle.leased_at IS NULL
     ) AS "isWorthTrying" FROM browser_pools AS pool WHERE pool.id = ${poolId}`.execute(db)
   return rows[0]?.isWorthTrying ?? true
 }
@@ -123,7 +123,7 @@ export async function lease(
     .updateTable('browsers')
     .set({
       leased_at: sql`now()`,
-      tenure: sql<number>`tenure + 1`,
+      lease_number: sql<number>`lease_number + 1`,
       name,
       tags: JSON.stringify(tags),
       timeout_seconds: timeoutSeconds,
@@ -131,7 +131,7 @@ export async function lease(
       ...changedTelemetry(telemetry),
     })
     .where('id', '=', id)
-    .where('deleted_at', 'is', null)
+    .where(isUsableRow())
     .where('leased_at', 'is', null)
     .returning(browserColumns)
     .executeTakeFirst()
@@ -140,14 +140,17 @@ export async function lease(
 }
 
 /** Its URLs work no more, and it is not leased to anybody else yet. Undefined: it is another's by now. */
-export async function revoke(tx: Db, { id, tenure }: BrowserRecord): Promise<BrowserRecord | undefined> {
+export async function revoke(
+  tx: Db,
+  { id, lease_number: number }: BrowserRecord,
+): Promise<BrowserRecord | undefined> {
   const revoked = await tx
     .updateTable('browsers')
-    .set({ tenure: tenure + 1 })
+    .set({ lease_number: number + 1 })
     .where('id', '=', id)
-    .where('tenure', '=', tenure)
+    .where('lease_number', '=', number)
     .where('leased_at', 'is not', null)
-    .where('deleted_at', 'is', null)
+    .where(isLiveRow())
     .returning(browserColumns)
     .executeTakeFirst()
   if (revoked) await announceChange(tx, 'sessionChanged', { sessionId: id })
@@ -157,7 +160,7 @@ export async function revoke(tx: Db, { id, tenure }: BrowserRecord): Promise<Bro
 /** It waits again, as its pool has it. False: it is another's by now, or has ended. */
 export async function makeIdle(
   tx: Db,
-  { id, tenure, telemetry }: BrowserRecord,
+  { id, lease_number: number, telemetry }: BrowserRecord,
   pool: PoolRecord,
 ): Promise<boolean> {
   const isSame = JSON.stringify(telemetry) === JSON.stringify(pool.telemetry)
@@ -166,16 +169,16 @@ export async function makeIdle(
     .set({
       leased_at: null,
       released_at: sql`now()`,
-      tenure: tenure + 1,
+      lease_number: number + 1,
       name: null,
       tags: '{}',
       start_url: pool.browser.start_url ?? null,
       ...changedTelemetry(isSame ? undefined : pool.telemetry),
     })
     .where('id', '=', id)
-    .where('tenure', '=', tenure)
+    .where('lease_number', '=', number)
     .where('leased_at', 'is not', null)
-    .where('deleted_at', 'is', null)
+    .where(isLiveRow())
     .executeTakeFirst()
   if (numUpdatedRows === 0n) return false
   await announceChange(tx, 'sessionChanged', { sessionId: id })
@@ -209,7 +212,7 @@ export async function countLeased(tx: Db, poolId: string): Promise<number> {
     .selectFrom('browsers')
     .select(sql<number>`count(*)::int`.as('count'))
     .where('pool_id', '=', poolId)
-    .where('deleted_at', 'is', null)
+    .where(isLiveRow())
     .where('leased_at', 'is not', null)
     .executeTakeFirstOrThrow()
   return count
@@ -225,18 +228,12 @@ export async function endPooled(
     .selectFrom('browsers')
     .select('id')
     .where('pool_id', '=', poolId)
-    .where('deleted_at', 'is', null)
+    .where(isLiveRow())
     .$if(!leasedToo, (query) => query.where('leased_at', 'is', null))
-    .orderBy('is_starting', 'desc')
+    .orderBy(sql`state = 'starting'`, 'desc')
     .orderBy('created_at', 'desc')
     .$if(most !== undefined, (query) => query.limit(most!))
-  const rows = await tx
-    .updateTable('browsers')
-    .set({ deleted_at: sql`now()`, end_reason: reason, is_starting: false, ...savingAfter(reason) })
-    .where('id', 'in', which)
-    .where('deleted_at', 'is', null)
-    .returning('id')
-    .execute()
+  const rows = await transitionAll(tx, which, { to: 'ending', reason })
   // Whichever servers have them end them.
   for (const { id } of rows) await announceChange(tx, 'sessionChanged', { sessionId: id })
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { containing } from '../../platform/database/like.ts'
 import type { Db } from '../../platform/database/schema.ts'
+import { isLiveRow, isUsableRow } from '../browsers/state.ts'
 import type { CountedPool, PoolRecord, References, StoredSettings } from './types.ts'
 
 const ID = /^[a-z][a-z0-9]{23}$/
@@ -23,7 +24,7 @@ const columns = [
 
 const countOf = (state: 'waiting' | 'leased') => sql<number>`(
   SELECT count(*)::int FROM browsers AS pooled
-  WHERE pooled.pool_id = browser_pools.id AND pooled.deleted_at IS NULL AND NOT pooled.is_starting
+  WHERE pooled.pool_id = browser_pools.id AND ${isUsableRow('pooled')}
     AND pooled.leased_at IS ${state === 'leased' ? sql`NOT NULL` : sql`NULL`})`
 
 const counted = (db: Db) =>
@@ -59,7 +60,7 @@ export async function updatePool(
     .updateTable('browsers')
     .set({ pool_name: pool.name })
     .where('pool_id', '=', id)
-    .where('deleted_at', 'is', null)
+    .where(isLiveRow())
     .where(sql<boolean>`pool_name IS DISTINCT FROM ${pool.name}`)
     .execute()
   return pool

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { newId } from '@berth/kit/ids'
 import { containing } from '../../platform/database/like.ts'
 import type { Db } from '../../platform/database/schema.ts'
+import { isLiveRow } from '../browsers/state.ts'
 import type { SessionProfile, NewVersion, ProfileRecord, ProfileSummary, VersionRecord } from './types.ts'
 
 const ID = /^[a-z][a-z0-9]{23}$/
@@ -288,7 +289,7 @@ export async function giveToBrowser(tx: Db, browserId: string, profile: SessionP
     })
     .where('id', '=', browserId)
     .where('profile_id', 'is', null)
-    .where('deleted_at', 'is', null)
+    .where(isLiveRow())
     .executeTakeFirst()
   return numUpdatedRows > 0n
 }

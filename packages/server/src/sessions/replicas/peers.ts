@@ -36,13 +36,13 @@ export class Peers implements OtherServers {
     const { db, tokens, certificate, onEvent } = this.#options
     const owner = await findOwner(db, id)
     if (!owner) return undefined
-    const { address, telemetry, tenure } = owner
-    if (wanted !== undefined && wanted !== tenure) return undefined
+    const { address, telemetry, lease_number: leaseNumber } = owner
+    if (wanted !== undefined && wanted !== leaseNumber) return undefined
     return new RemoteSession({
       id,
-      tenure,
+      leaseNumber,
       dial: (purpose, signal) => {
-        const claims = { sessionId: id, audience: [TUNNEL_AUDIENCE], lifeSeconds: TOKEN_SECONDS, tenure }
+        const claims = { sessionId: id, audience: [TUNNEL_AUDIENCE], lifeSeconds: TOKEN_SECONDS, leaseNumber }
         return openTunnel({ address, purpose, token: tokens.sign(claims), certificate, signal })
       },
       watch: (session) => this.#watch(session),
@@ -59,10 +59,10 @@ export class Peers implements OtherServers {
     for (const { session } of this.#watched.get(id) ?? []) session.end(reason)
   }
 
-  /** It is in other hands now: who had it before is sent away. */
-  passed(id: string, tenure: number): void {
+  /** Another lease began, or it waits in its pool again: the lease holder before is sent away. */
+  passed(id: string, leaseNumber: number): void {
     for (const { session } of this.#watched.get(id) ?? []) {
-      if (session.tenure !== tenure) session.end('released')
+      if (session.leaseNumber !== leaseNumber) session.end('released')
     }
   }
 

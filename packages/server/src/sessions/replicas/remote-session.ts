@@ -14,7 +14,7 @@ const RETRY_MS = 1_000
 
 export interface RemoteSessionOptions {
   readonly id: string
-  readonly tenure: number
+  readonly leaseNumber: number
   readonly dial: (purpose: LinkPurpose, signal: AbortSignal) => Promise<Duplex>
   /** For as long as somebody holds it, its end is of interest here. */
   readonly watch: (session: RemoteSession) => Disposable
@@ -25,13 +25,13 @@ export interface RemoteSessionOptions {
 
 export class RemoteSession implements Session {
   readonly id: string
-  readonly tenure: number
+  readonly leaseNumber: number
   readonly #options: RemoteSessionOptions
   readonly #ending = new AbortController()
 
   constructor(options: RemoteSessionOptions) {
     this.id = options.id
-    this.tenure = options.tenure
+    this.leaseNumber = options.leaseNumber
     this.#options = options
   }
 

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { linkPurposes, type LinkPurpose } from '@berth/contracts/link'
 import { splice } from '@berth/kit/splice'
-import type { PooledSession } from '../browsers/turn.ts'
+import type { PooledSession } from '../browsers/leased-session.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { refuseSocket } from '../gateway/refusals.ts'
 import type { SessionTokens } from '../gateway/tokens.ts'
@@ -16,7 +16,7 @@ export interface TunnelHostOptions {
   /** Of this server only: a tunnel leads to where the session is, never further. */
   readonly find: (
     id: string,
-    tenure: number,
+    leaseNumber: number,
   ) => PooledSession | undefined | Promise<PooledSession | undefined>
   readonly tokens: Pick<SessionTokens, 'verify'>
 }
@@ -46,12 +46,15 @@ export class TunnelHost {
   }
 
   async #open(request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
-    const { sessionId, tenure } = await this.#options.tokens.verify(bearerToken(request), TUNNEL_AUDIENCE)
+    const { sessionId, leaseNumber } = await this.#options.tokens.verify(
+      bearerToken(request),
+      TUNNEL_AUDIENCE,
+    )
     const purpose = purposeOf(request.url ?? '')
     if (!purpose || request.headers.upgrade !== TUNNEL_PROTOCOL) {
       throw new AppError('bad_request', 'Cannot open a tunnel without a purpose and its protocol')
     }
-    const session = await this.#options.find(sessionId, tenure)
+    const session = await this.#options.find(sessionId, leaseNumber)
     if (!session) throw new AppError('not_found', 'Cannot open a tunnel: the session is not here')
     using acquired = new DisposableStack()
     const hold = acquired.use(session.hold({ maySleep: purpose !== 'api' }))

@@ -18,8 +18,8 @@ export interface Hold extends Disposable {
 
 export interface Session {
   readonly id: string
-  /** Which of those this is who have a browser of a pool one after another; 0 without a pool. */
-  readonly tenure: number
+  /** Counts the leases of a pooled browser, and their ends; 0 without a pool. */
+  readonly leaseNumber: number
   /** Fires when the session ends, with a SessionEnded. */
   readonly ending: AbortSignal
   hold(options?: HoldOptions): Hold

@@ -10,6 +10,7 @@ import { pools } from './009-pools.ts'
 import { apps } from './010-apps.ts'
 import { credentials } from './011-credentials.ts'
 import { authConnections } from './012-auth-connections.ts'
+import { sessionStates } from './013-session-states.ts'
 
 export interface Migration {
   readonly version: number
@@ -31,4 +32,5 @@ export const migrations: readonly Migration[] = [
   { version: 10, name: 'apps', sql: apps },
   { version: 11, name: 'credentials', sql: credentials },
   { version: 12, name: 'auth-connections', sql: authConnections },
+  { version: 13, name: 'session-states', sql: sessionStates },
 ]

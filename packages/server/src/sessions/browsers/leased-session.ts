@@ -1,5 +1,5 @@
-// A browser of a pool in the hands of one of those who have it one after another. It is the same session for
-// all of them; for each it ends when their turn does.
+// A browser of a pool as one of its lease holders sees it. It is the same session for all of them, one after another;
+// for each it ends when the lease does.
 import type { Duplex } from 'node:stream'
 import type { EndReason } from '@berth/contracts/browsers'
 import type { LinkPurpose } from '@berth/contracts/link'
@@ -12,10 +12,11 @@ import {
   type Session,
 } from '../session/session.ts'
 
-/** Where a browser of a pool stands, as its row has it. */
-export interface Tenure {
+/** Of a browser of a pool, as its row has it. */
+export interface CurrentLease {
+  /** Counts the leases of the browser, and their ends. */
   readonly number: number
-  /** It waits in its pool, and nobody has it. */
+  /** It waits in its pool, and nobody has leased it. */
   readonly isIdle: boolean
 }
 
@@ -23,15 +24,15 @@ export interface PooledSession extends Session {
   look(): Promise<void>
 }
 
-export class Turn implements PooledSession {
-  readonly tenure: number
+export class LeasedSession implements PooledSession {
+  readonly leaseNumber: number
   readonly isIdle: boolean
   readonly #session: PooledSession
   readonly #ending = new AbortController()
 
-  constructor(session: PooledSession, { number, isIdle }: Tenure) {
+  constructor(session: PooledSession, { number, isIdle }: CurrentLease) {
     this.#session = session
-    this.tenure = number
+    this.leaseNumber = number
     this.isIdle = isIdle
   }
 
