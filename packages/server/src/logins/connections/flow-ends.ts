@@ -32,13 +32,13 @@ export interface FlowEnd {
 export async function endFlow(
   tx: Db,
   flowId: string,
-  event: 'fails' | 'expires' | 'is_canceled',
+  event: 'fails' | 'expires' | 'is_canceled' | 'is_dropped',
   end: FlowEnd,
 ): Promise<FlowRecord | undefined> {
   const before = await flows.findFlow(tx, flowId)
   if (!before || isOver(before)) return undefined
   const connection = await store.lockConnection(tx, before.connection_id)
-  const ended = await flows.moveFlow(tx, flowId, event, end)
+  const ended = await flows.transition(tx, flowId, event, end)
   if (!ended) return undefined
   // It was begun because the profile is logged out, and that has not changed.
   if (connection && ended.type === 'REAUTH') {

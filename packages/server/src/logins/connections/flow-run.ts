@@ -209,7 +209,7 @@ export class FlowRun {
     if (told === this.#told) return
     this.#told = told
     this.#write((tx) =>
-      flows.moveFlow(
+      flows.transition(
         tx,
         this.id,
         eventOf[state.step],
@@ -281,9 +281,8 @@ export class FlowRun {
     await browsers.endSaved(session.id, {
       onConflict: 'replace',
       first: async (tx) => {
-        const flow = await flows.lockFlow(tx, this.id)
-        if (!flow || isOver(flow)) throw new FlowOver()
-        await flows.setOfFlow(tx, this.id, { outcome: sealed })
+        const saving = await flows.transition(tx, this.id, 'saves', { outcome: sealed })
+        if (!saving) throw new FlowOver()
       },
     })
     crashPoint('login-outcome-kept')
@@ -303,7 +302,7 @@ export class FlowRun {
 
   #setExpiry(flow: FlowRecord): void {
     clearTimeout(this.#expiry)
-    if (this.#over.signal.aborted || isOver(flow) || flow.outcome !== null) return
+    if (this.#over.signal.aborted || isOver(flow) || flow.state === 'SAVING') return
     const left = Date.parse(flow.deadline_at) - Date.now()
     this.#expiry = setTimeout(() => void this.#expire(), Math.min(MAX_TIMER_MS, Math.max(0, left)))
   }

@@ -1,4 +1,4 @@
-// Rows of login flows. Every change of a state goes through `moveFlow`, which holds the row and asks the table of
+// Rows of login flows. Every change of a state goes through `transition`, which holds the row and asks the table of
 // transitions, so that of two changes at once the second sees the first.
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
@@ -7,7 +7,7 @@ import { announceChange } from '../../platform/database/changes.ts'
 import type { AuthFlowsTable, Db } from '../../platform/database/schema.ts'
 import { isLiveRow } from '../../sessions/browsers/state.ts'
 import { findConnection } from './store.ts'
-import { after, isOver, isWaiting, type FlowEvent } from './transitions.ts'
+import { after, isOver, isWaiting, stepIn, type FlowEvent, type FlowState } from './transitions.ts'
 import type { ConnectionRecord, FlowLimits, FlowRecord } from './types.ts'
 
 export const hashOfCode = (code: string): Buffer => createHash('sha256').update(code).digest()
@@ -72,67 +72,73 @@ export async function lockFlow(tx: Db, id: string): Promise<FlowRecord | undefin
   return tx.selectFrom('auth_flows').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
 }
 
-export type FlowChange = Omit<Updateable<AuthFlowsTable>, 'status' | 'step' | 'version'>
+export type FlowChange = Omit<Updateable<AuthFlowsTable>, 'state' | 'step' | 'version'>
 
 /** Undefined: there is no such way from where it is, or the flow is no more. */
-export async function moveFlow(
+export async function transition(
   tx: Db,
   id: string,
   event: FlowEvent,
   change: FlowChange = {},
-  { waitSeconds }: Partial<Pick<FlowLimits, 'waitSeconds'>> = {},
+  limits: Partial<Pick<FlowLimits, 'waitSeconds'>> = {},
 ): Promise<FlowRecord | undefined> {
   const record = await lockFlow(tx, id)
   const next = record && after(record, event)
   if (!next) return undefined
-  const question = change.question ?? null
   // Told once, however often it is said.
-  const isSame =
-    next.status === record.status &&
-    next.step === record.step &&
-    isDeepStrictEqual(question === null ? null : JSON.parse(question), record.question)
-  if (isSame) return record
+  if (next === record.state && isSameQuestion(change.question ?? null, record.question)) return record
+  // Nothing of it is shown: as it was, until it is saved.
+  const isTold = next !== 'SAVING'
   const moved = await tx
     .updateTable('auth_flows')
     .set({
       ...change,
-      question,
-      status: next.status,
-      step: next.step,
-      version: sql<number>`version + 1`,
-      updated_at: sql<string>`now()`,
-      deadline_at:
-        isWaiting(next) && waitSeconds !== undefined
-          ? sql<string>`least(expires_at, now() + make_interval(secs => ${waitSeconds}))`
-          : sql<string>`expires_at`,
-      ...(isOver(next) && {
-        finished_at: sql<string>`now()`,
-        submission: null,
-        outcome: null,
-        handoff_code: null,
-        // Who opens the page a moment too late is to be told how it ended.
-        ...(next.status !== 'SUCCESS' && next.status !== 'FAILED' && { handoff_hash: null }),
-      }),
+      state: next,
+      step: stepIn(next, record.step),
+      ...(isTold && toldWith(next, change, limits)),
+      ...(isOver({ state: next }) && forgottenAt(next)),
     })
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirstOrThrow()
-  await announceChange(tx, 'connectionChanged', {
-    connectionId: moved.connection_id,
-    serverId: moved.server_id,
-  })
+  if (isTold) {
+    await announceChange(tx, 'connectionChanged', {
+      connectionId: moved.connection_id,
+      serverId: moved.server_id,
+    })
+  }
   return moved
 }
 
-/** What goes with a flow and is no change of its state. */
-export async function setOfFlow(tx: Db, id: string, change: FlowChange): Promise<boolean> {
-  const { numUpdatedRows } = await tx
-    .updateTable('auth_flows')
-    .set(change)
-    .where('id', '=', id)
-    .where('finished_at', 'is', null)
-    .executeTakeFirst()
-  return numUpdatedRows > 0n
+function isSameQuestion(asked: string | null, before: FlowRecord['question']): boolean {
+  return isDeepStrictEqual(asked === null ? null : JSON.parse(asked), before)
+}
+
+function toldWith(
+  next: FlowState,
+  { question = null }: FlowChange,
+  { waitSeconds }: Partial<Pick<FlowLimits, 'waitSeconds'>>,
+) {
+  return {
+    question,
+    version: sql<number>`version + 1`,
+    updated_at: sql<string>`now()`,
+    deadline_at:
+      isWaiting({ state: next }) && waitSeconds !== undefined
+        ? sql<string>`least(expires_at, now() + make_interval(secs => ${waitSeconds}))`
+        : sql<string>`expires_at`,
+  }
+}
+
+function forgottenAt(end: FlowState) {
+  return {
+    finished_at: sql<string>`now()`,
+    submission: null,
+    outcome: null,
+    handoff_code: null,
+    // Who opens the page a moment too late is to be told how it ended.
+    ...(end !== 'SUCCESS' && end !== 'FAILED' && { handoff_hash: null }),
+  }
 }
 
 /** Its browser is there: whoever follows the flow may see its screen from now on. */
@@ -217,7 +223,7 @@ export async function listExpired(db: Db): Promise<string[]> {
     .selectFrom('auth_flows')
     .select('id')
     .where('finished_at', 'is', null)
-    .where('outcome', 'is', null)
+    .where('state', '<>', 'SAVING')
     .where('deadline_at', '<=', sql<string>`now()`)
     .execute()
   return rows.map(({ id }) => id)
@@ -230,7 +236,7 @@ export async function lockExpired(tx: Db, id: string): Promise<FlowRecord | unde
     .selectAll()
     .where('id', '=', id)
     .where('finished_at', 'is', null)
-    .where('outcome', 'is', null)
+    .where('state', '<>', 'SAVING')
     .where('deadline_at', '<=', sql<string>`clock_timestamp()`)
     .forNoKeyUpdate()
     .executeTakeFirst()
@@ -258,7 +264,7 @@ export async function listSettled(db: Db): Promise<string[]> {
     .innerJoin('browsers', 'browsers.id', 'auth_flows.browser_id')
     .select('auth_flows.id')
     .where('auth_flows.finished_at', 'is', null)
-    .where('auth_flows.outcome', 'is not', null)
+    .where('auth_flows.state', '=', 'SAVING')
     .where('browsers.profile_save', 'in', ['saved', 'conflict', 'failed'])
     .execute()
   return rows.map(({ id }) => id)

@@ -36,7 +36,9 @@ export class LinkMaker {
       hostedUrl: hostedUrlOf(origin, connectionId, code),
       // While a success is being saved, the session has ended.
       liveViewUrl:
-        sessionId === null || flow.outcome !== null ? undefined : this.#screenOf(flow, { sessionId, origin }),
+        sessionId === null || flow.state === 'SAVING'
+          ? undefined
+          : this.#screenOf(flow, { sessionId, origin }),
     }
   }
 

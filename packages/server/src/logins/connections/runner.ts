@@ -60,9 +60,9 @@ export class FlowRunner {
 
   async #takeUp(flow: FlowRecord): Promise<void> {
     const { browsers } = this.#options
-    if (flow.outcome !== null) return this.#settle(flow)
+    if (flow.state === 'SAVING') return this.#settle(flow)
     // Submitted, and nobody knows whether the site has it.
-    if (flow.step === 'SUBMITTING' && flow.submission === null) return this.#end(flow.id, brokenOff, flow)
+    if (flow.state === 'SUBMITTING' && flow.submission === null) return this.#end(flow.id, brokenOff, flow)
     const session = flow.browser_id === null ? undefined : await browsers.find(flow.browser_id)
     if (flow.browser_id !== null && !session) return this.#end(flow.id, lost)
     await this.#begin(flow)
@@ -87,7 +87,7 @@ export class FlowRunner {
     const { db, log } = this.#options
     const { id, connection_id: connectionId } = flow
     const before = this.#runs.get(connectionId)
-    if (before?.run.id === id || flow.outcome !== null || this.#closing.signal.aborted) return
+    if (before?.run.id === id || flow.state === 'SAVING' || this.#closing.signal.aborted) return
     const connection = await store.findConnection(db, null, connectionId)
     if (!connection || this.#runs.get(connectionId)?.run.id === id) return
     const run = new FlowRun(flow, connection, this.#options)
@@ -130,7 +130,7 @@ export class FlowRunner {
       for (const id of await flows.listSettled(db)) await settling.settle(id)
       for (const flow of await flows.listOfLostServers(db, leaseSeconds + LOST_MARGIN_SECONDS)) {
         // Whether it was saved is found out by those who look after saves.
-        if (flow.outcome === null) await this.#end(flow.id, lost)
+        if (flow.state !== 'SAVING') await this.#end(flow.id, lost)
       }
     } catch (error) {
       log.warn({ err: error }, 'cannot reconcile login flows')

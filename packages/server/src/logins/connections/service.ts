@@ -169,7 +169,7 @@ export class ConnectionService {
     // Deleting twice is success: a client that lost the first answer asks again.
     const record = found.deleted_at === null ? await store.lockConnection(tx, id) : undefined
     if (!record) return
-    if (record.flow_id !== null) await endFlow(tx, record.flow_id, 'is_canceled', deletedMeanwhile)
+    if (record.flow_id !== null) await endFlow(tx, record.flow_id, 'is_dropped', deletedMeanwhile)
     await store.updateConnection(tx, id, {
       deleted_at: new Date(),
       memory: null,
@@ -220,7 +220,7 @@ export class ConnectionService {
   async #supersede(tx: Db, { id, flow_id: flowId }: ConnectionRecord): Promise<void> {
     const flow = flowId === null ? undefined : await flows.lockFlow(tx, flowId)
     if (!flow || isOver(flow)) return
-    const isStale = flow.outcome === null && Date.parse(flow.deadline_at) <= Date.now()
+    const isStale = flow.state !== 'SAVING' && Date.parse(flow.deadline_at) <= Date.now()
     if (!isStale) {
       throw new AppError(
         'conflict',
@@ -246,7 +246,7 @@ export class ConnectionService {
     }
     const submission = readSubmission(body, flow.question)
     const sealed = box.seal(JSON.stringify(submission), places.submission(flow.id))
-    await flows.moveFlow(tx, flow.id, 'submits', { submission: sealed, website_error: null }, limits)
+    await flows.transition(tx, flow.id, 'is_answered', { submission: sealed, website_error: null }, limits)
     return { accepted: true }
   }
 
@@ -255,7 +255,7 @@ export class ConnectionService {
     const connection = await store.lockConnection(tx, id)
     if (!connection) throw notFound(id)
     const flow = connection.flow_id === null ? undefined : await flows.lockFlow(tx, connection.flow_id)
-    if (flow && !isOver(flow) && flow.outcome !== null) {
+    if (flow?.state === 'SAVING') {
       throw new AppError('conflict', 'Cannot cancel the login: it has succeeded, and is being saved')
     }
     if (flow) {

@@ -15,7 +15,6 @@ import * as flows from './flow-store.ts'
 import { nextCheck } from './schedule.ts'
 import { places } from './sealed-places.ts'
 import * as store from './store.ts'
-import { isOver } from './transitions.ts'
 import type { ConnectionRecord, FlowRecord, Memory } from './types.ts'
 
 type Success = LoginOutcome & { readonly isSuccess: true }
@@ -97,7 +96,7 @@ export class FlowSettling {
       const before = await flows.findFlow(tx, flowId)
       const connection = before && (await store.lockConnection(tx, before.connection_id))
       const flow = await flows.lockFlow(tx, flowId)
-      if (!flow || isOver(flow) || flow.outcome === null || flow.browser_id === null) return
+      if (flow?.state !== 'SAVING' || flow.outcome === null || flow.browser_id === null) return
       const save = await flows.saveStateOf(tx, flow.browser_id)
       if (save?.profile_save === 'saving') return
       const isSaved = save?.profile_save === 'saved' || save?.profile_save === 'conflict'
@@ -111,7 +110,7 @@ export class FlowSettling {
       }
       // SAFETY: sealed by us, above.
       const outcome = JSON.parse(box.open(flow.outcome, places.outcome(flowId))) as Success
-      await flows.moveFlow(tx, flowId, 'succeeds', { sso_provider: outcome.ssoProvider ?? null })
+      await flows.transition(tx, flowId, 'succeeds', { sso_provider: outcome.ssoProvider ?? null })
       await this.#learn(tx, { connection, flow, outcome, keepsValues })
     })
   }

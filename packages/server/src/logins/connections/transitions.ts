@@ -1,56 +1,117 @@
 // Every way that a login flow may go from one state to another, in one table. What is not in it does not happen: a
 // report that comes late, from a server that was given up on or for a question that is over, changes nothing.
 import type { FlowStatus, FlowStep } from '@berth/contracts/auth-connections'
+import type { FlowRecord } from './types.ts'
 
-export interface FlowState {
-  readonly status: FlowStatus
-  readonly step: FlowStep
-}
+/**
+ * - DISCOVERING: the login page is looked for, or another page is looked at.
+ * - AWAITING_INPUT: somebody is asked for something.
+ * - AWAITING_EXTERNAL_ACTION: somebody has to do something elsewhere, such as confirm the login on a phone.
+ * - SUBMITTING: something is typed or clicked.
+ * - SAVING: the login succeeded, its session has ended, and is being saved into the profile.
+ * - The others are ends.
+ */
+export type FlowState = FlowRecord['state']
 
 export const flowEvents = [
-  /** The page is looked for, or another one is looked at. */
+  /** The engine looks for the page; also after a restart of the server. */
   'discovers',
-  /** Something is typed or clicked, by whoever's will. */
+  /** The engine types or clicks, by whoever's will. */
   'submits',
+  /** The engine asks somebody. */
   'asks',
   'awaits_action',
+  /** Somebody submits what was asked for. */
+  'is_answered',
+  /** The engine is done, and the session ends to be saved. */
+  'saves',
   'succeeds',
   'fails',
+  /** Its time is up. */
   'expires',
   'is_canceled',
+  /** Its connection was deleted. */
+  'is_dropped',
 ] as const
 export type FlowEvent = (typeof flowEvents)[number]
 
 /**
- * The same from every step, as the page may move on while somebody is asked: by the live view, or by a code that
- * arrives by itself. Where an end is reached, the step stays what it was, but for a success.
+ * What the engine and the clock may do to a flow that runs. The page may move on by itself while somebody is asked, by
+ * the live view or by a code that arrives, so the engine may go from each step to each other one.
  */
-const ways: Readonly<Record<FlowEvent, FlowStep | FlowStatus>> = {
+const running = {
   discovers: 'DISCOVERING',
   submits: 'SUBMITTING',
   asks: 'AWAITING_INPUT',
   awaits_action: 'AWAITING_EXTERNAL_ACTION',
-  succeeds: 'SUCCESS',
+  saves: 'SAVING',
   fails: 'FAILED',
   expires: 'EXPIRED',
   is_canceled: 'CANCELED',
-}
+  is_dropped: 'CANCELED',
+} as const
+/** Only who waits for an answer takes one. */
+const waiting = { ...running, is_answered: 'SUBMITTING' } as const
 
-const steps: readonly string[] = ['DISCOVERING', 'AWAITING_INPUT', 'AWAITING_EXTERNAL_ACTION', 'SUBMITTING']
-const isStep = (text: FlowStep | FlowStatus): text is FlowStep => steps.includes(text)
+export const transitions: Readonly<Record<FlowState, Readonly<Partial<Record<FlowEvent, FlowState>>>>> = {
+  DISCOVERING: running,
+  AWAITING_INPUT: waiting,
+  AWAITING_EXTERNAL_ACTION: waiting,
+  SUBMITTING: running,
+  // It is as good as over: it neither expires nor can be canceled, and only a profile that was saved is a success.
+  SAVING: { succeeds: 'SUCCESS', fails: 'FAILED', is_dropped: 'CANCELED' },
+  SUCCESS: {},
+  FAILED: {},
+  EXPIRED: {},
+  CANCELED: {},
+}
+export const flowStates = Object.keys(transitions) as readonly FlowState[]
 
 /** Undefined: there is no such way. */
-export function after({ status, step }: FlowState, event: FlowEvent): FlowState | undefined {
-  if (status !== 'IN_PROGRESS' || step === 'COMPLETED') return undefined
-  const next = ways[event]
-  if (isStep(next)) return { status, step: next }
-  return { status: next, step: next === 'SUCCESS' ? 'COMPLETED' : step }
+export function after({ state }: Pick<FlowRecord, 'state'>, event: FlowEvent): FlowState | undefined {
+  return transitions[state][event]
 }
 
-export function isOver({ status }: Pick<FlowState, 'status'>): boolean {
-  return status !== 'IN_PROGRESS'
+/** As it is shown: how far it is, or came. An end keeps the step that was reached, but for a success. */
+export function stepIn(state: FlowState, before: FlowStep): FlowStep {
+  switch (state) {
+    case 'DISCOVERING':
+    case 'AWAITING_INPUT':
+    case 'AWAITING_EXTERNAL_ACTION':
+    case 'SUBMITTING':
+      return state
+    case 'SUCCESS':
+      return 'COMPLETED'
+    case 'SAVING':
+    case 'FAILED':
+    case 'EXPIRED':
+    case 'CANCELED':
+      return before
+  }
 }
 
-export function isWaiting({ status, step }: FlowState): boolean {
-  return status === 'IN_PROGRESS' && (step === 'AWAITING_INPUT' || step === 'AWAITING_EXTERNAL_ACTION')
+/** As it is shown. */
+export function statusOf({ state }: Pick<FlowRecord, 'state'>): FlowStatus {
+  switch (state) {
+    case 'SUCCESS':
+    case 'FAILED':
+    case 'EXPIRED':
+    case 'CANCELED':
+      return state
+    case 'DISCOVERING':
+    case 'AWAITING_INPUT':
+    case 'AWAITING_EXTERNAL_ACTION':
+    case 'SUBMITTING':
+    case 'SAVING':
+      return 'IN_PROGRESS'
+  }
+}
+
+export function isOver(flow: Pick<FlowRecord, 'state'>): boolean {
+  return statusOf(flow) !== 'IN_PROGRESS'
+}
+
+/** For somebody. */
+export function isWaiting(flow: Pick<FlowRecord, 'state'>): boolean {
+  return after(flow, 'is_answered') !== undefined
 }

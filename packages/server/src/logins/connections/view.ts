@@ -4,7 +4,7 @@ import type { AskedChoice, Question } from '@berth/login/run'
 import type { CredentialStanding } from '../credentials/resolver.ts'
 import { reauthOf, type Reauth } from './reauth.ts'
 import type { TimelineRecord } from './timeline-store.ts'
-import { isOver } from './transitions.ts'
+import { isOver, statusOf } from './transitions.ts'
 import type { CheckRecord, ConnectionRecord, FlowRecord } from './types.ts'
 
 /** What is shown with a connection and kept elsewhere. */
@@ -48,7 +48,7 @@ export function toManagedAuth(
       last_auth_check_at: record.last_auth_check_at,
       last_auth_at: record.last_auth_check_at,
     }),
-    flow_status: flow?.status ?? null,
+    flow_status: flow ? statusOf(flow) : null,
     flow_step: flow?.step ?? null,
     flow_type: flow?.type ?? null,
     flow_expires_at: flow?.expires_at ?? null,
@@ -83,14 +83,14 @@ export function toStateEvent(
   return {
     event: 'managed_auth_state',
     timestamp: flow.updated_at,
-    flow_status: flow.status,
+    flow_status: statusOf(flow),
     flow_step: flow.step,
     flow_type: flow.type,
     ...Object.fromEntries(asked),
     ...(flow.website_error !== null && { website_error: flow.website_error }),
     ...(flow.error_code !== null && { error_code: flow.error_code }),
     ...(flow.error_message !== null && { error_message: flow.error_message }),
-    ...(flow.status === 'SUCCESS' && postLoginUrl !== null && { post_login_url: postLoginUrl }),
+    ...(flow.state === 'SUCCESS' && postLoginUrl !== null && { post_login_url: postLoginUrl }),
     ...(links && { hosted_url: links.hostedUrl }),
     ...(links?.liveViewUrl !== undefined && { live_view_url: links.liveViewUrl }),
   }
@@ -210,7 +210,7 @@ function ofFlow(flow: FlowRecord): TimelineEvent {
     id: flow.id,
     type: flow.type === 'LOGIN' ? 'login' : 'reauth',
     timestamp: flow.created_at,
-    status: flow.status,
+    status: statusOf(flow),
     step: flow.step,
     ...(flow.error_code !== null && { error_code: flow.error_code }),
     ...(flow.error_message !== null && { error_message: flow.error_message }),

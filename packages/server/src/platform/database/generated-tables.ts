@@ -1,4 +1,4 @@
-// Made by `npm run generate`, of migrations 14acef008336728e6353faad832050a63b4f28d0a275584c76d4dd7e5072a410.
+// Made by `npm run generate`, of migrations ae7553a276e27fa04bd8fd876d0e5d026c9506638f2dfcf030dd311de058a7c9.
 import type { BigNumber, Json, Time } from './column-types.ts'
 import type { ColumnType } from 'kysely'
 
@@ -137,7 +137,7 @@ export interface AuthFlows {
   replay_id: string | null
   server_id: string
   sso_provider: string | null
-  status: Generated<string>
+  state: Generated<string>
   step: Generated<string>
   submission: Buffer | null
   telemetry: Json | null

@@ -101,7 +101,8 @@ type ColumnValues = Checked<{
   }
   auth_flows: {
     type: FlowType
-    status: FlowStatus
+    state: Exclude<FlowStep, 'COMPLETED'> | 'SAVING' | Exclude<FlowStatus, 'IN_PROGRESS'>
+    /** How far it is, or came. */
     step: FlowStep
     telemetry: TelemetryRequest
     telemetry_age: 'opt-in' | 'opt-out'

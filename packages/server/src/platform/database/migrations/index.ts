@@ -11,6 +11,7 @@ import { apps } from './010-apps.ts'
 import { credentials } from './011-credentials.ts'
 import { authConnections } from './012-auth-connections.ts'
 import { sessionStates } from './013-session-states.ts'
+import { loginStates } from './014-login-states.ts'
 
 export interface Migration {
   readonly version: number
@@ -33,4 +34,5 @@ export const migrations: readonly Migration[] = [
   { version: 11, name: 'credentials', sql: credentials },
   { version: 12, name: 'auth-connections', sql: authConnections },
   { version: 13, name: 'session-states', sql: sessionStates },
+  { version: 14, name: 'login-states', sql: loginStates },
 ]
