@@ -6,21 +6,23 @@ const tag = 'API keys'
 
 const apiKeyFields = {
   id: Type.String({ description: 'Unique key id' }),
-  name: Type.String({ description: 'Label of the key' }),
+  name: Type.String({ description: 'Name of the key' }),
   created_at: Timestamp('When the key was created'),
   created_by: Type.Object(
     {
       id: Type.String({ description: 'Id of the creator' }),
-      name: Nullable(Type.String({ description: 'Name of the creator, if known' })),
-      email: Type.String({ description: 'E-mail address of the creator' }),
+      name: Nullable(Type.String({ description: 'Name of the creator. Null when unknown' })),
+      email: Type.String({ description: 'Email address of the creator' }),
     },
     { description: 'Who created the key' },
   ),
   expires_at: Nullable(Timestamp('When the key stops working. Null means never')),
   deleted_at: Nullable(Timestamp('When the key was deleted. Null while it exists')),
-  project_id: Nullable(Type.String({ description: 'Project of the key. Null: organisation-wide' })),
+  project_id: Nullable(Type.String({ description: 'Project of the key. Null for an organisation-wide key' })),
   project_name: Nullable(
-    Type.String({ description: 'Name of that project. Null when organisation-wide or unavailable' }),
+    Type.String({
+      description: 'Name of that project. Null for an organisation-wide key or an unavailable project',
+    }),
   ),
   masked_key: Type.String({ description: 'The key with its middle hidden' }),
 }
@@ -32,19 +34,17 @@ export const CreatedApiKey = Type.Object(
   {
     ...apiKeyFields,
     // Required by the client's types, absent only when an Idempotency-Key replays the creation.
-    key: Type.Optional(Type.String({ description: 'The key itself, shown this once' })),
+    key: Type.Optional(Type.String({ description: 'The full key, shown only in this response' })),
   },
   { title: 'CreatedApiKey' },
 )
 export type CreatedApiKey = Static<typeof CreatedApiKey>
 
-const KeyName = Text({ description: 'Label of the key', minLength: 1, maxLength: 255 })
+const KeyName = Text({ description: 'Name of the key', minLength: 1, maxLength: 255 })
 const days = (minimum: number, description: string) =>
   Nullable(Type.Integer({ minimum, maximum: 3650, description }))
 const params = Type.Object({ id: resourceId('API key') })
-const includeDeleted = Type.Optional(
-  Type.Boolean({ description: 'Also answer with deleted keys', default: false }),
-)
+const includeDeleted = Type.Optional(Type.Boolean({ description: 'Include deleted keys', default: false }))
 
 export const apiKeySortFields = ['created_at', 'name', 'expires_at'] as const
 export const apiKeyStatuses = ['active', 'deleted', 'all'] as const
@@ -52,7 +52,7 @@ export const apiKeyStatuses = ['active', 'deleted', 'all'] as const
 export const createApiKey = operation({
   id: 'createApiKey',
   tag,
-  summary: 'Create an API key; the full key is in this answer only',
+  summary: 'Create an API key; only this response contains the full key',
   method: 'POST',
   path: '/org/api_keys',
   body: Strict({
@@ -60,7 +60,11 @@ export const createApiKey = operation({
     days_to_expire: Type.Optional(days(1, 'Days until the key expires. Null means never')),
     project_id: Type.Optional(
       Nullable(
-        Text({ description: 'Project of the key. Null: organisation-wide', minLength: 1, maxLength: 255 }),
+        Text({
+          description: 'Project of the key. Null for an organisation-wide key',
+          minLength: 1,
+          maxLength: 255,
+        }),
       ),
     ),
   }),
@@ -81,7 +85,7 @@ export const listApiKeys = operation({
     query: Type.Optional(
       Text({
         description:
-          'Case-insensitive part of the key name, creator or project; id and masked key match from their start',
+          'Case-insensitive text to find in the key name, creator or project. An id or masked key matches by prefix',
         maxLength: 255,
       }),
     ),
@@ -90,16 +94,16 @@ export const listApiKeys = operation({
       OneOf(apiKeySortFields, { description: 'Field to sort by', default: 'created_at' }),
     ),
     sort_direction: Type.Optional(
-      OneOf(['asc', 'desc'] as const, { description: 'Direction', default: 'desc' }),
+      OneOf(['asc', 'desc'] as const, { description: 'Sort direction', default: 'desc' }),
     ),
     status: Type.Optional(
       OneOf(apiKeyStatuses, {
-        description: '`active` also shows expired keys that were not deleted',
+        description: '`active` includes expired keys that were not deleted',
         default: 'active',
       }),
     ),
     include_deleted: Type.Optional(
-      Type.Boolean({ description: 'Older form of `status=all`', deprecated: true }),
+      Type.Boolean({ description: 'Deprecated: use `status=all`', deprecated: true }),
     ),
   }),
   status: 200,
@@ -149,14 +153,16 @@ export const deleteApiKey = operation({
 export const rotateApiKey = operation({
   id: 'rotateApiKey',
   tag,
-  summary: 'Issue a successor of a key; the old one works for a grace period',
+  summary: 'Replace an API key; the old key keeps working for a grace period',
   method: 'POST',
   path: '/org/api_keys/{id}/rotate',
   params,
   body: Strict({
-    days_to_expire: Type.Optional(days(1, 'Lifetime of the new key. Omit or null for that of the old one')),
+    days_to_expire: Type.Optional(
+      days(1, 'Days until the new key expires. Omit or null for the lifetime of the old key'),
+    ),
     expire_in_days: Type.Optional(
-      days(0, 'Days the old key goes on working, 7 when omitted; 0 ends it at once'),
+      days(0, 'Days that the old key keeps working, 7 when omitted. 0 disables it at once'),
     ),
   }),
   bodyOptional: true,

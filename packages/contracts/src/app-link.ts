@@ -1,14 +1,14 @@
-// What the server and the agent of an instance that builds or runs an app agree on. All of it is below /apps, over
-// connections of purpose `api`:
+// The protocol between the server and the agent of an instance that builds or runs an app. All paths are below /apps
+// and use connections of purpose `api`:
 //
-//   PUT    /apps/source                 204, the zip archive of a deployment, unpacked where its app is
-//   POST   /apps/build                  200, BuildOrder; lines of JSON, each a BuildLine, the last one not a log
-//   GET    /apps/files                  200, all files of the app as they are after the build, packed
-//   PUT    /apps/files                  204, the same the other way
-//   PUT    /apps/setup                  204, AppSetup: from now on it can be invoked
-//   POST   /apps/runs/{id}?app=&action= 204, the payload as it is: an invocation begins. 409: it did before
-//   GET    /apps/runs/{id}?after=N      200, RunRecords as soon as there are any, or after a while. 404: not known
-//   DELETE /apps/runs/{id}              204, ends it if it is not over, and forgets it
+//   PUT    /apps/source                 204, uploads the zip archive of a deployment and unpacks it into the app directory
+//   POST   /apps/build                  200, takes a BuildOrder, answers JSON lines of type BuildLine; the last line is the result
+//   GET    /apps/files                  200, downloads all files of the built app as an archive
+//   PUT    /apps/files                  204, uploads such an archive
+//   PUT    /apps/setup                  204, takes an AppSetup; the app can be invoked afterwards
+//   POST   /apps/runs/{id}?app=&action= 204, takes the raw payload and starts an invocation. 409 if it was started before
+//   GET    /apps/runs/{id}?after=N      200, RunRecords as soon as one exists, or after RECORDS_WAIT_MS. 404 if unknown
+//   DELETE /apps/runs/{id}              204, stops the invocation if it still runs, and deletes its records
 import { Type, type Static } from 'typebox'
 import { MAX_NAME_LENGTH, MAX_ACTIONS, MAX_APPS } from './apps.ts'
 import { PRINTABLE, Strict } from './schema.ts'
@@ -19,22 +19,22 @@ export type Runtime = (typeof runtimes)[number]
 export interface GitSource {
   readonly url: string
   readonly ref: string
-  /** Directory in it; the whole of it when there is none. */
+  /** Directory in the repository; the whole repository when omitted. */
   readonly path?: string
   readonly token?: string
 }
 
 export interface BuildOrder {
   readonly entrypoint: string
-  /** Fetched first; without it the source is there already. */
+  /** The repository to fetch first. Omitted when the source was uploaded. */
   readonly git?: GitSource
-  /** npm's own program, as the instance sees it; undefined where the host has none that it could see. */
+  /** Path of npm's program inside the instance. Undefined when the host has no npm to share. */
   readonly npm?: string
   readonly npmRegistry?: string
   readonly pythonIndex: string
-  /** Of the user: install scripts see these. */
+  /** The user's variables, which install scripts see too. */
   readonly env: Readonly<Record<string, string>>
-  /** Ours: what the app sees besides. */
+  /** Variables that Berth adds for the app. */
   readonly ownEnv: Readonly<Record<string, string>>
   readonly memoryMb: number
 }
@@ -43,15 +43,15 @@ export interface AppSetup {
   readonly runtime: Runtime
   readonly entrypoint: string
   readonly env: Readonly<Record<string, string>>
-  /** Of one invocation. */
+  /** Limit for one invocation. */
   readonly memoryMb: number
-  /** How many processes wait, with the app imported, for their invocation. */
+  /** Number of idle processes that have already imported the app. */
   readonly spares: number
 }
 
 const name = Type.String({ minLength: 1, maxLength: MAX_NAME_LENGTH, pattern: PRINTABLE })
 
-/** What the app's own copy of the client says it has. */
+/** The apps and actions that the app's copy of the client has registered. */
 export const AppRegistry = Type.Object({
   apps: Type.Array(
     Type.Object({ name, actions: Type.Array(Type.Object({ name }), { maxItems: MAX_ACTIONS }) }),
@@ -62,7 +62,7 @@ export type AppRegistry = Static<typeof AppRegistry>
 
 export const MAX_REASON_LENGTH = 4_000
 
-/** One of these fields. */
+/** Has exactly one of these fields. */
 export const BuildLine = Strict({
   log: Type.Optional(Type.String()),
   built: Type.Optional(
@@ -75,7 +75,7 @@ export const BuildLine = Strict({
 })
 export type BuildLine = Static<typeof BuildLine>
 
-/** `n` grows by one; the last has an end. */
+/** `n` grows by one per record. The last record has an `end`. */
 export const RunRecords = Strict({
   records: Type.Array(
     Strict({
@@ -83,7 +83,7 @@ export const RunRecords = Strict({
       log: Type.Optional(Type.String()),
       end: Type.Optional(
         Strict({
-          /** JSON of what the action returned; without it the action failed. */
+          /** The action's return value as JSON. Absent when the action failed. */
           output: Type.Optional(Type.String()),
           reason: Type.Optional(Type.String()),
         }),
@@ -94,8 +94,8 @@ export const RunRecords = Strict({
 export type RunRecords = Static<typeof RunRecords>
 export type RunRecord = RunRecords['records'][number]
 
-/** What an invocation may print in all; beyond it, it is ended. */
+/** An invocation that prints more than this is stopped. */
 export const MAX_RUN_LOG_BYTES = 16 * 1024 * 1024
-/** What of it is held for a server that is slow to take it; the invocation waits then. */
+/** The agent buffers this much for a slow server; then the invocation blocks. */
 export const MAX_HELD_LOG_BYTES = 1024 * 1024
 export const RECORDS_WAIT_MS = 20_000

@@ -7,16 +7,16 @@ const tag = 'Audit log'
 export const AuditLogEntry = Type.Object(
   {
     timestamp: Timestamp('When the request was received'),
-    auth_strategy: Type.String({ description: 'How the caller was recognised, such as `api_key`' }),
-    user_id: Type.String({ description: 'Id of the creator of the key' }),
-    email: Type.String({ description: 'E-mail of the creator of the key' }),
-    status: Type.Integer({ description: 'HTTP status of the answer' }),
+    auth_strategy: Type.String({ description: 'How the caller authenticated, such as `api_key`' }),
+    user_id: Type.String({ description: 'Id of the user who created the key' }),
+    email: Type.String({ description: 'Email address of the user who created the key' }),
+    status: Type.Integer({ description: 'HTTP status of the response' }),
     method: Type.String({ description: 'HTTP method' }),
-    path: Type.String({ description: 'Path of the request, without its query' }),
+    path: Type.String({ description: 'Path of the request, without the query string' }),
     route: Type.String({ description: 'Path pattern of the operation' }),
-    domain: Type.String({ description: 'Host the request was sent to' }),
-    duration_ms: Type.Number({ description: 'Time until the answer was ready' }),
-    client_ip: Type.String({ description: 'Address of the caller' }),
+    domain: Type.String({ description: 'Host that the request was sent to' }),
+    duration_ms: Type.Number({ description: 'Milliseconds until the response was ready' }),
+    client_ip: Type.String({ description: 'IP address of the caller' }),
     user_agent: Type.String({ description: 'User agent of the caller' }),
   },
   { title: 'AuditLogEntry' },
@@ -25,22 +25,22 @@ export type AuditLogEntry = Static<typeof AuditLogEntry>
 
 const Method = Text({ description: 'HTTP method', minLength: 1, maxLength: 16 })
 const filters = {
-  start: Timestamp('Earliest time, inclusive'),
-  end: Timestamp('Latest time, exclusive; at most 30 days after start'),
-  auth_strategy: Type.Optional(Text({ description: 'Only this strategy', maxLength: 64 })),
-  service: Type.Optional(Text({ description: 'Only this service; Berth has one, `api`', maxLength: 64 })),
+  start: Timestamp('Start time, inclusive'),
+  end: Timestamp('End time, exclusive; at most 30 days after `start`'),
+  auth_strategy: Type.Optional(Text({ description: 'Only this authentication strategy', maxLength: 64 })),
+  service: Type.Optional(Text({ description: 'Only this service. Berth has one: `api`', maxLength: 64 })),
   method: Type.Optional(Method),
   exclude_method: Type.Optional(
-    CommaList({ description: 'Leave out these methods', maxItems: 10, maxLength: 16 }),
+    CommaList({ description: 'HTTP methods to exclude', maxItems: 10, maxLength: 16 }),
   ),
   search: Type.Optional(
     Text({
-      description: 'Case-insensitive part of path, user id, e-mail, address or status',
+      description: 'Case-insensitive text to find in the path, user id, email, IP address or status',
       maxLength: 255,
     }),
   ),
   search_user_id: Type.Optional(
-    CommaList({ description: 'User ids that also match the search', maxItems: 100, maxLength: 255 }),
+    CommaList({ description: 'User ids that match in addition to `search`', maxItems: 100, maxLength: 255 }),
   ),
 }
 
@@ -53,9 +53,16 @@ export const listAuditLogs = operation({
   query: Type.Object({
     ...filters,
     limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 100, default: 100, description: 'Most entries to return' }),
+      Type.Integer({
+        minimum: 1,
+        maximum: 100,
+        default: 100,
+        description: 'Maximum number of entries to return',
+      }),
     ),
-    page_token: Type.Optional(Text({ description: 'X-Next-Page-Token of the page before', maxLength: 255 })),
+    page_token: Type.Optional(
+      Text({ description: '`X-Next-Page-Token` of the previous page', maxLength: 255 }),
+    ),
   }),
   status: 200,
   response: Type.Array(AuditLogEntry),
@@ -66,18 +73,23 @@ export const listAuditLogs = operation({
 export const exportAuditLogs = operation({
   id: 'exportAuditLogs',
   tag,
-  summary: 'Export the audit log, newest first: a JSON line per entry, with its event_id',
+  summary: 'Export the audit log, newest first: one JSON line per entry, including its event_id',
   method: 'GET',
   path: '/audit-logs/export/chunk',
   kind: 'binary',
   query: Type.Object({
     ...filters,
     limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 50_000, default: 50_000, description: 'Most lines to return' }),
+      Type.Integer({
+        minimum: 1,
+        maximum: 50_000,
+        default: 50_000,
+        description: 'Maximum number of lines to return',
+      }),
     ),
-    cursor: Type.Optional(Text({ description: 'X-Next-Cursor of the chunk before', maxLength: 255 })),
+    cursor: Type.Optional(Text({ description: '`X-Next-Cursor` of the previous chunk', maxLength: 255 })),
     format: Type.Optional(
-      OneOf(['jsonl', 'jsonl.gz'] as const, { description: 'Encoding', default: 'jsonl.gz' }),
+      OneOf(['jsonl', 'jsonl.gz'] as const, { description: 'Format of the response', default: 'jsonl.gz' }),
     ),
   }),
   status: 200,

@@ -1,4 +1,4 @@
-// Connections that keep a profile logged in at a domain, and the login flows they go through.
+// Connections that keep a profile logged in at a domain, and their login flows.
 import { Type, type Static } from 'typebox'
 import { CredentialReference } from './credentials.ts'
 import { operation } from './operation.ts'
@@ -75,154 +75,184 @@ const ProxyReference = Strict(
   {
     id: Type.Optional(Text({ description: 'Id of the proxy', maxLength: 255 })),
     name: Type.Optional(
-      Text({ description: 'Name of the proxy, which only one in the project may have', maxLength: 255 }),
+      Text({
+        description: 'Name of the proxy; exactly one proxy of the project must have it',
+        maxLength: 255,
+      }),
     ),
   },
-  { description: 'A proxy of the same project, by id or by name' },
+  { description: 'A proxy of the same project, by id or name' },
 )
 export type ProxyReference = Static<typeof ProxyReference>
 
 const DiscoveredField = Type.Object({
-  name: Type.String({ description: 'Names it in `fields` of a submission' }),
+  name: Type.String({ description: 'Key for `fields` when you submit a value' }),
   type: OneOf(['text', 'email', 'password', 'tel', 'number', 'url', 'code', 'totp'] as const, {
-    description: 'What is to be typed',
+    description: 'Kind of value that the field expects',
   }),
-  label: Type.String({ description: 'As the page calls it' }),
+  label: Type.String({ description: 'Label on the page' }),
   selector: Type.String({ description: 'CSS selector on the page' }),
-  placeholder: Type.Optional(Type.String({ description: 'As the page has it' })),
-  required: Type.Optional(Type.Boolean({ description: 'Whether the page insists on it' })),
-  hint: Type.Optional(Type.String({ description: 'What the page says beside it, such as a masked number' })),
+  placeholder: Type.Optional(Type.String({ description: 'Placeholder on the page' })),
+  required: Type.Optional(Type.Boolean({ description: 'Whether the page requires a value' })),
+  hint: Type.Optional(Type.String({ description: 'Hint on the page, such as a masked phone number' })),
   linked_mfa_type: Type.Optional(
-    Nullable(OneOf(mfaTypes, { description: 'The second factor that the code belongs to' })),
+    Nullable(OneOf(mfaTypes, { description: 'Second factor that the code belongs to' })),
   ),
   replace_existing: Type.Optional(
-    Type.Boolean({ description: 'Extension: the page refused the value that was there before' }),
+    Type.Boolean({ description: 'Extension: true when the page rejected the previous value' }),
   ),
 })
 
 const FlowField = Type.Object({
-  id: Type.String({ description: 'Names it in `field_values` of a submission' }),
-  ref: Type.String({ description: 'Under which its value is kept in a credential' }),
+  id: Type.String({ description: 'Key for `field_values` when you submit a value' }),
+  ref: Type.String({ description: 'Name of the value in a credential' }),
   type: OneOf(fieldKinds, {
-    description: 'What it is for',
+    description: 'Purpose of the field',
   }),
-  label: Type.Optional(Type.String({ description: 'As the page calls it' })),
-  required: Type.Optional(Type.Boolean({ description: 'Whether the page insists on it' })),
+  label: Type.Optional(Type.String({ description: 'Label on the page' })),
+  required: Type.Optional(Type.Boolean({ description: 'Whether the page requires a value' })),
   observed_selector: Type.Optional(Nullable(Type.String({ description: 'CSS selector on the page' }))),
   replace_existing: Type.Optional(
-    Type.Boolean({ description: 'Extension: the page refused the value that was there before' }),
+    Type.Boolean({ description: 'Extension: true when the page rejected the previous value' }),
   ),
 })
 
 const FlowChoice = Type.Object({
-  id: Type.String({ description: 'For `selected_choice_id` of a submission' }),
-  type: OneOf(choiceKinds, { description: 'What is chosen' }),
-  label: Type.String({ description: 'As the page calls it' }),
-  description: Type.Optional(Nullable(Type.String({ description: 'What the page says beside it' }))),
+  id: Type.String({ description: 'Value for `selected_choice_id` when you submit' }),
+  type: OneOf(choiceKinds, { description: 'Kind of choice' }),
+  label: Type.String({ description: 'Label on the page' }),
+  description: Type.Optional(Nullable(Type.String({ description: 'Further text on the page' }))),
   observed_selector: Type.Optional(Nullable(Type.String({ description: 'CSS selector on the page' }))),
 })
 
 const MfaOption = Type.Object({
-  type: OneOf(mfaTypes, { description: 'For `mfa_option_id` of a submission' }),
-  label: Type.String({ description: 'As the page calls it' }),
-  target: Type.Optional(Nullable(Type.String({ description: 'A masked number or address' }))),
-  description: Type.Optional(Nullable(Type.String({ description: 'What the page says beside it' }))),
+  type: OneOf(mfaTypes, { description: 'Value for `mfa_option_id` when you submit' }),
+  label: Type.String({ description: 'Label on the page' }),
+  target: Type.Optional(Nullable(Type.String({ description: 'Masked phone number or email address' }))),
+  description: Type.Optional(Nullable(Type.String({ description: 'Further text on the page' }))),
 })
 
 const SignInOption = Type.Object({
-  id: Type.String({ description: 'For `sign_in_option_id` of a submission' }),
-  label: Type.String({ description: 'As the page calls it' }),
-  description: Type.Optional(Nullable(Type.String({ description: 'What the page says beside it' }))),
+  id: Type.String({ description: 'Value for `sign_in_option_id` when you submit' }),
+  label: Type.String({ description: 'Label on the page' }),
+  description: Type.Optional(Nullable(Type.String({ description: 'Further text on the page' }))),
 })
 
 const SsoButton = Type.Object({
-  provider: Type.String({ description: 'For `sso_provider` of a submission, such as `google`' }),
-  label: Type.String({ description: 'As the page calls it' }),
-  selector: Type.String({ description: 'XPath, for `sso_button_selector` of a submission' }),
+  provider: Type.String({ description: 'Value for `sso_provider` when you submit, such as `google`' }),
+  label: Type.String({ description: 'Label on the page' }),
+  selector: Type.String({ description: 'XPath; value for `sso_button_selector` when you submit' }),
 })
 
-/** What a flow waits for. */
+/** What the flow waits for, and how it ended. */
 const askedFields = {
   fields: Type.Optional(
-    Nullable(Type.Array(FlowField, { description: 'Fields to be filled in, while the flow waits' })),
+    Nullable(Type.Array(FlowField, { description: 'Fields to fill in, while the flow waits for input' })),
   ),
   choices: Type.Optional(
-    Nullable(Type.Array(FlowChoice, { description: 'Choices to be made, while the flow waits' })),
+    Nullable(
+      Type.Array(FlowChoice, { description: 'Choices to select from, while the flow waits for input' }),
+    ),
   ),
   discovered_fields: Type.Optional(
-    Nullable(Type.Array(DiscoveredField, { description: '`fields` as older clients know them' })),
+    Nullable(Type.Array(DiscoveredField, { description: '`fields` in the format of older clients' })),
   ),
   mfa_options: Type.Optional(
-    Nullable(Type.Array(MfaOption, { description: 'Choices of a second factor, for older clients' })),
+    Nullable(
+      Type.Array(MfaOption, { description: 'Second factors to choose from, in the format of older clients' }),
+    ),
   ),
   sign_in_options: Type.Optional(
-    Nullable(Type.Array(SignInOption, { description: 'Choices of an account, for older clients' })),
+    Nullable(
+      Type.Array(SignInOption, { description: 'Accounts to choose from, in the format of older clients' }),
+    ),
   ),
   pending_sso_buttons: Type.Optional(
-    Nullable(Type.Array(SsoButton, { description: 'Choices of a provider, for older clients' })),
+    Nullable(
+      Type.Array(SsoButton, {
+        description: 'Sign-in providers to choose from, in the format of older clients',
+      }),
+    ),
   ),
-  interaction_id: maybe('Names what is asked now; a submission that repeats it is refused once it is over'),
-  external_action_message: maybe('What the person is to do elsewhere, while the flow waits for that'),
-  website_error: maybe('What the website says is wrong'),
-  error_code: maybe('Why the flow failed'),
-  error_message: maybe('Why the flow failed, for people'),
-  post_login_url: maybe('Where the browser was after the login'),
-  hosted_url: maybe('Page for the person who logs in, while a flow is in progress'),
-  live_view_url: maybe('The screen of the flow, while it is in progress'),
+  interaction_id: maybe(
+    'Id of the current question. Send it with a submission to have an outdated answer rejected',
+  ),
+  external_action_message: maybe(
+    'What the user must do elsewhere, such as confirm on a phone, while the flow waits for it',
+  ),
+  website_error: maybe('Error message of the website'),
+  error_code: maybe('Machine-readable reason why the flow failed'),
+  error_message: maybe('Human-readable reason why the flow failed'),
+  post_login_url: maybe('URL of the browser after the login'),
+  hosted_url: maybe('Page where the user logs in, while a flow is in progress'),
+  live_view_url: maybe('Live view of the browser, while a flow is in progress'),
 }
 
 export const ManagedAuth = Type.Object(
   {
     id: Type.String({ description: 'Unique id of the connection' }),
-    domain: Type.String({ description: 'Where the profile is logged in' }),
-    profile_name: Type.String({ description: 'Name of that profile' }),
-    status: OneOf(connectionStatuses, { description: 'Whether it is logged in, as far as is known' }),
+    domain: Type.String({ description: 'Domain that the profile is logged in to' }),
+    profile_name: Type.String({ description: 'Name of the profile' }),
+    status: OneOf(connectionStatuses, { description: 'Last known login status' }),
     save_credentials: Type.Boolean({
-      description: 'Whether what was typed is kept after every successful login; one-time codes never are',
+      description:
+        'Whether submitted values are saved after each successful login. One-time codes are never saved',
     }),
-    record_session: Type.Boolean({ description: 'Whether its browser sessions are recorded' }),
+    record_session: Type.Boolean({
+      description: 'Whether the browser sessions of the connection are recorded',
+    }),
     allowed_domains: Type.Optional(
-      Type.Array(Type.String(), { description: 'Where a login may lead besides the domain' }),
+      Type.Array(Type.String(), { description: 'Further domains that a login may lead to' }),
     ),
     auto_reauth: Type.Optional(
-      Type.Boolean({ description: 'Whether it may log in again by itself; only with health_checks' }),
+      Type.Boolean({ description: 'Whether Berth logs in again automatically; requires `health_checks`' }),
     ),
     health_checks: Type.Optional(
-      Type.Boolean({ description: 'Whether it is looked at on the interval whether it is still logged in' }),
+      Type.Boolean({ description: 'Whether Berth regularly checks that the profile is still logged in' }),
     ),
     health_check_interval: Type.Optional(
-      Nullable(Type.Integer({ description: 'Seconds between two such looks' })),
+      Nullable(Type.Integer({ description: 'Seconds between two health checks' })),
     ),
-    can_reauth: Type.Optional(Type.Boolean({ description: 'Whether it could log in again by itself' })),
-    can_reauth_reason: Type.Optional(OneOf(reauthReasons, { description: 'Why it could, or could not' })),
+    can_reauth: Type.Optional(
+      Type.Boolean({ description: 'Whether Berth is able to log in again automatically' }),
+    ),
+    can_reauth_reason: Type.Optional(
+      OneOf(reauthReasons, { description: 'Why automatic login is possible or not' }),
+    ),
     credential: Type.Optional(CredentialReference),
-    proxy_id: Type.Optional(Type.String({ description: 'Proxy of its browser sessions' })),
+    proxy_id: Type.Optional(Type.String({ description: 'Id of the proxy that its browser sessions use' })),
     browser_telemetry: Type.Optional(Nullable(TelemetryRequest)),
     login_url: Type.Optional(
-      Type.String({ description: 'Login page; learned at the first success where none was given' }),
+      Type.String({
+        description: 'URL of the login page. If none was given, the first successful login sets it',
+      }),
     ),
     last_auth_check_at: Type.Optional(
-      Timestamp('When it was last looked at whether it is logged in, whatever came of it'),
+      Timestamp('When the login status was last checked, whatever the result'),
     ),
     last_auth_at: Type.Optional(
       Type.String({
         format: 'date-time',
         deprecated: true,
-        description: 'Deprecated: the same as last_auth_check_at',
+        description: 'Deprecated: use `last_auth_check_at`',
       }),
     ),
     flow_status: Type.Optional(
-      Nullable(OneOf(flowStatuses, { description: 'Of its latest flow; null when there was none' })),
+      Nullable(OneOf(flowStatuses, { description: 'Status of the latest flow. Null before the first flow' })),
     ),
-    flow_step: Type.Optional(Nullable(OneOf(flowSteps, { description: 'How far it is, or came' }))),
+    flow_step: Type.Optional(
+      Nullable(OneOf(flowSteps, { description: 'Step that the latest flow has reached' })),
+    ),
     flow_type: Type.Optional(
-      Nullable(OneOf(flowTypes, { description: 'Asked for, or begun by the service itself' })),
+      Nullable(
+        OneOf(flowTypes, { description: '`LOGIN`: a client started the flow. `REAUTH`: Berth started it' }),
+      ),
     ),
-    flow_expires_at: Type.Optional(Nullable(Timestamp('When it ends at the latest'))),
+    flow_expires_at: Type.Optional(Nullable(Timestamp('When the flow expires'))),
     ...askedFields,
-    sso_provider: maybe('The provider that the login goes through'),
-    browser_session_id: maybe('The browser session of the flow, while it is in progress'),
-    created_at: Timestamp('Extension: when it was created'),
+    sso_provider: maybe('Sign-in provider that the login uses'),
+    browser_session_id: maybe('Id of the browser session, while a flow is in progress'),
+    created_at: Timestamp('Extension: when the connection was created'),
   },
   { title: 'ManagedAuth' },
 )
@@ -231,52 +261,56 @@ export type ManagedAuth = Static<typeof ManagedAuth>
 const settings = {
   login_url: Type.Optional(
     Text({
-      description: 'Login page, where it is known; an empty one forgets it',
+      description: 'URL of the login page, if known. An empty string removes it',
       maxLength: MAX_URL_LENGTH,
     }),
   ),
   allowed_domains: Type.Optional(
     Type.Array(
-      Text({ description: 'A host, or `*.` and a domain for all below it', maxLength: MAX_DOMAIN_LENGTH }),
+      Text({ description: 'A host, or `*.example.com` for all subdomains', maxLength: MAX_DOMAIN_LENGTH }),
       {
         maxItems: MAX_DOMAINS,
         description:
-          'Where the login may lead besides the domain and the usual identity providers; all of the list is replaced',
+          'Domains that the login may lead to, besides the domain itself and the usual identity providers. Replaces the whole list',
       },
     ),
   ),
   credential: Type.Optional(CredentialReference),
   proxy: Type.Optional(ProxyReference),
   save_credentials: Type.Optional(
-    Type.Boolean({ description: 'Whether to keep what was typed after a success; true at first' }),
+    Type.Boolean({
+      description: 'Whether to save submitted values after a successful login; true by default',
+    }),
   ),
   record_session: Type.Optional(
-    Type.Boolean({ description: 'Whether to record its browser sessions; false at first' }),
+    Type.Boolean({ description: 'Whether to record the browser sessions; false by default' }),
   ),
   health_checks: Type.Optional(
-    Type.Boolean({ description: 'Whether to look on the interval; true at first' }),
+    Type.Boolean({
+      description: 'Whether to check regularly that the profile is still logged in; true by default',
+    }),
   ),
   health_check_interval: Type.Optional(
     Type.Integer({
       minimum: MIN_CHECK_SECONDS,
       maximum: MAX_CHECK_SECONDS,
-      description: 'Seconds; 3600 at first. The operator may ask for more than the least',
+      description: 'Seconds between health checks; 3600 by default. The operator may set a higher minimum',
     }),
   ),
   auto_reauth: Type.Optional(
-    Type.Boolean({ description: 'Whether it may log in again by itself; true at first' }),
+    Type.Boolean({ description: 'Whether to log in again automatically; true by default' }),
   ),
   browser_telemetry: Type.Optional(Nullable(TelemetryRequest)),
 }
 
 export const CreateConnectionRequest = Strict({
   domain: Text({
-    description: 'A host such as `example.com`, with a port where it is not the usual one',
+    description: 'A host such as `example.com`, with the port if it is not the default port',
     minLength: 1,
     maxLength: MAX_DOMAIN_LENGTH,
   }),
   profile_name: Text({
-    description: 'Name of the profile; one that does not exist is created',
+    description: 'Name of the profile; created if it does not exist',
     minLength: 1,
     maxLength: 255,
   }),
@@ -289,7 +323,9 @@ export type UpdateConnectionRequest = Static<typeof UpdateConnectionRequest>
 
 export const LoginRequest = Strict({
   proxy: Type.Optional(ProxyReference),
-  record_session: Type.Optional(Type.Boolean({ description: 'Instead of what the connection says' })),
+  record_session: Type.Optional(
+    Type.Boolean({ description: 'Overrides the setting of the connection for this flow' }),
+  ),
   browser_telemetry: Type.Optional(Nullable(TelemetryRequest)),
 })
 export type LoginRequest = Static<typeof LoginRequest>
@@ -297,14 +333,16 @@ export type LoginRequest = Static<typeof LoginRequest>
 export const LoginResponse = Type.Object(
   {
     id: Type.String({ description: 'Id of the connection' }),
-    flow_type: OneOf(flowTypes, { description: 'Which kind of flow was begun' }),
-    flow_expires_at: Timestamp('When it ends at the latest'),
+    flow_type: OneOf(flowTypes, { description: 'Type of the flow' }),
+    flow_expires_at: Timestamp('When the flow expires'),
     hosted_url: Type.String({
       description:
-        'Page for the person who logs in; it works once. `success_url` and `error_url` may be added as parameters',
+        'Page where the user logs in; it works once. You can add `success_url` and `error_url` as query parameters',
     }),
-    handoff_code: Type.Optional(Type.String({ description: 'The one-time code in that address' })),
-    live_view_url: Type.Optional(Type.String({ description: 'The screen of the flow, if it has one yet' })),
+    handoff_code: Type.Optional(Type.String({ description: 'One-time code contained in `hosted_url`' })),
+    live_view_url: Type.Optional(
+      Type.String({ description: 'Live view of the browser, if it already runs' }),
+    ),
   },
   { title: 'LoginResponse' },
 )
@@ -321,22 +359,24 @@ const values = (description: string) =>
 
 export const SubmitRequest = Strict(
   {
-    field_values: values('By the id of a field'),
-    selected_choice_id: Type.Optional(Text({ description: 'Id of a choice', maxLength: 300 })),
+    field_values: values('Values by field id'),
+    selected_choice_id: Type.Optional(Text({ description: 'Id of the selected choice', maxLength: 300 })),
     interaction_id: Type.Optional(
-      Text({ description: 'Of the state that this answers; refused when that is over', maxLength: 100 }),
+      Text({
+        description:
+          '`interaction_id` of the question that this answers. The submission is rejected if the flow has moved on',
+        maxLength: 100,
+      }),
     ),
-    fields: values('By the name of a discovered field'),
-    mfa_option_id: Type.Optional(
-      Text({ description: 'Type of an MFA option, or its label', maxLength: 300 }),
-    ),
+    fields: values('Values by the name of a discovered field'),
+    mfa_option_id: Type.Optional(Text({ description: 'Type or label of an MFA option', maxLength: 300 })),
     sign_in_option_id: Type.Optional(Text({ description: 'Id of a sign-in option', maxLength: 300 })),
     sso_button_selector: Type.Optional(Text({ description: 'Selector of an SSO button', maxLength: 1_000 })),
     sso_provider: Type.Optional(Text({ description: 'Provider of an SSO button', maxLength: 300 })),
   },
   {
     description:
-      'Canonical: field_values, selected_choice_id or both. As older clients have it: exactly one of the others; an empty map counts as absent',
+      'Send `field_values`, `selected_choice_id` or both. Older clients send exactly one of the other fields instead; an empty map counts as absent',
   },
 )
 export type SubmitRequest = Static<typeof SubmitRequest>
@@ -345,11 +385,13 @@ export const eventKinds = ['managed_auth_state', 'sse_heartbeat'] as const
 
 export const ManagedAuthEvent = Type.Object(
   {
-    event: OneOf(eventKinds, { description: 'A state, or a sign that the stream lives' }),
-    timestamp: Timestamp('When it was so'),
-    flow_status: Type.Optional(OneOf(flowStatuses, { description: 'Of the latest flow' })),
-    flow_step: Type.Optional(OneOf(flowSteps, { description: 'How far it is, or came' })),
-    flow_type: Type.Optional(OneOf(flowTypes, { description: 'Asked for, or begun by the service itself' })),
+    event: OneOf(eventKinds, { description: 'State of the connection, or a heartbeat of the stream' }),
+    timestamp: Timestamp('Time of the event'),
+    flow_status: Type.Optional(OneOf(flowStatuses, { description: 'Status of the latest flow' })),
+    flow_step: Type.Optional(OneOf(flowSteps, { description: 'Step that the latest flow has reached' })),
+    flow_type: Type.Optional(
+      OneOf(flowTypes, { description: '`LOGIN`: a client started the flow. `REAUTH`: Berth started it' }),
+    ),
     ...askedFields,
   },
   { title: 'ManagedAuthEvent' },
@@ -361,30 +403,29 @@ export type TimelineType = (typeof timelineTypes)[number]
 
 export const TimelineEvent = Type.Object(
   {
-    id: Type.String({ description: 'Of the flow or the health check' }),
-    type: OneOf(timelineTypes, { description: 'What it was' }),
-    timestamp: Timestamp('When it began'),
+    id: Type.String({ description: 'Id of the flow or health check' }),
+    type: OneOf(timelineTypes, { description: 'Type of the event' }),
+    timestamp: Timestamp('When it started'),
     status: OneOf([...flowStatuses, ...connectionStatuses] as const, {
-      description: 'Of a flow its status, of a health check what it saw',
+      description: 'Status of the flow, or login status that the health check found',
     }),
     previous_status: Type.Optional(
-      OneOf(connectionStatuses, { description: 'Of a health check: what was thought before' }),
+      OneOf(connectionStatuses, { description: 'Health checks only: login status before the check' }),
     ),
-    step: Type.Optional(OneOf(flowSteps, { description: 'Of a flow: how far it came' })),
+    step: Type.Optional(OneOf(flowSteps, { description: 'Flows only: last step that the flow reached' })),
     error_code: Type.Optional(
       Type.String({
-        description:
-          'Of a flow that failed. Extension: `inconclusive` for a health check that changed nothing',
+        description: 'Why the flow failed. Extension: `inconclusive` when a health check could not tell',
       }),
     ),
-    error_message: Type.Optional(Type.String({ description: 'The same for people' })),
-    website_error: Type.Optional(Type.String({ description: 'What the website said was wrong' })),
-    browser_session_id: Type.Optional(Type.String({ description: 'Its browser session' })),
-    replay_id: Type.Optional(Type.String({ description: 'The recording of that session' })),
+    error_message: Type.Optional(Type.String({ description: 'Human-readable form of `error_code`' })),
+    website_error: Type.Optional(Type.String({ description: 'Error message of the website' })),
+    browser_session_id: Type.Optional(Type.String({ description: 'Id of the browser session' })),
+    replay_id: Type.Optional(Type.String({ description: 'Id of the recording of the session' })),
     telemetry_captured: Type.Optional(
-      Type.Boolean({ description: 'Whether events of that session were captured' }),
+      Type.Boolean({ description: 'Whether telemetry of the session was captured' }),
     ),
-    updated_at: Type.Optional(Timestamp('Of a flow: when it last changed')),
+    updated_at: Type.Optional(Timestamp('Flows only: when the flow last changed')),
   },
   { title: 'ManagedAuthTimelineEvent' },
 )
@@ -395,7 +436,7 @@ const params = Type.Object({ id: resourceId('connection') })
 export const createConnection = operation({
   id: 'createAuthConnection',
   tag,
-  summary: 'Create a connection of a profile and a domain',
+  summary: 'Create a connection between a profile and a domain',
   method: 'POST',
   path: '/auth/connections',
   body: CreateConnectionRequest,
@@ -415,7 +456,7 @@ export const listConnections = operation({
     profile_name: Type.Optional(Text({ description: 'Exact name of the profile', maxLength: 255 })),
     domain: Type.Optional(Text({ description: 'Exact domain', maxLength: MAX_DOMAIN_LENGTH })),
     query: Type.Optional(
-      Text({ description: 'Part of the id, the domain or the name of the profile', maxLength: 255 }),
+      Text({ description: 'Text to find in the id, domain or profile name', maxLength: 255 }),
     ),
   }),
   status: 200,
@@ -440,7 +481,7 @@ export const getConnection = operation({
 export const updateConnection = operation({
   id: 'updateAuthConnection',
   tag,
-  summary: 'Change a connection; what is left out stays',
+  summary: 'Update a connection; omitted fields stay unchanged',
   method: 'PATCH',
   path: '/auth/connections/{id}',
   params,
@@ -453,8 +494,8 @@ export const updateConnection = operation({
 export const deleteConnection = operation({
   id: 'deleteAuthConnection',
   tag,
-  summary: 'Delete a connection, and cancel its flow',
-  description: 'The profile stays, and so does the credential.',
+  summary: 'Delete a connection and cancel its flow',
+  description: 'Does not delete the profile or the credential.',
   method: 'DELETE',
   path: '/auth/connections/{id}',
   kind: 'empty',
@@ -466,9 +507,9 @@ export const deleteConnection = operation({
 export const login = operation({
   id: 'loginAuthConnection',
   tag,
-  summary: 'Begin a login flow',
+  summary: 'Start a login flow',
   description:
-    'Answers at once; follow the flow by `events` or by reading the connection. A flow that is past `flow_expires_at` is superseded.',
+    'Responds at once. Follow the flow with the `events` endpoint or by reading the connection. Replaces a flow that is past its `flow_expires_at`.',
   method: 'POST',
   path: '/auth/connections/{id}/login',
   params,
@@ -482,7 +523,7 @@ export const login = operation({
 export const submit = operation({
   id: 'submitAuthConnection',
   tag,
-  summary: 'Give a flow what it waits for',
+  summary: 'Submit the input that a login flow waits for',
   method: 'POST',
   path: '/auth/connections/{id}/submit',
   auth: 'flow-token',
@@ -490,7 +531,7 @@ export const submit = operation({
   body: SubmitRequest,
   status: 202,
   response: Type.Object(
-    { accepted: Type.Boolean({ description: 'True: what comes of it is told by the state of the flow' }) },
+    { accepted: Type.Boolean({ description: 'Always true. The state of the flow shows the result' }) },
     { title: 'SubmitResponse' },
   ),
   errors: ['bad_request', 'not_found', 'conflict'],
@@ -500,7 +541,8 @@ export const followConnection = operation({
   id: 'followAuthConnection',
   tag,
   summary: 'Follow the login flow of a connection',
-  description: 'Begins with the state as it is, and ends when the flow has. Without a flow it waits for one.',
+  description:
+    'Starts with the current state and ends with the flow. Without a flow, the stream waits for one.',
   method: 'GET',
   path: '/auth/connections/{id}/events',
   auth: 'flow-token',
@@ -521,7 +563,7 @@ export const listTimeline = operation({
   params,
   query: Type.Object({
     ...pageQuery,
-    type: Type.Optional(OneOf(timelineTypes, { description: 'Only those' })),
+    type: Type.Optional(OneOf(timelineTypes, { description: 'Only events of this type' })),
   }),
   status: 200,
   response: Type.Array(TimelineEvent),
@@ -532,8 +574,8 @@ export const listTimeline = operation({
 export const cancelLogin = operation({
   id: 'cancelAuthConnectionLogin',
   tag,
-  summary: 'Extension: cancel the flow of a connection',
-  description: 'The profile stays as it was before. Without a flow in progress nothing changes.',
+  summary: 'Extension: cancel the login flow of a connection',
+  description: 'The profile keeps its state from before the flow. Does nothing when no flow is in progress.',
   method: 'POST',
   path: '/auth/connections/{id}/cancel',
   params,
@@ -545,9 +587,9 @@ export const cancelLogin = operation({
 export const checkConnection = operation({
   id: 'checkAuthConnection',
   tag,
-  summary: 'Extension: look now whether a connection is still logged in',
+  summary: 'Extension: check now whether a connection is still logged in',
   description:
-    'Answers when the look is over, which takes some seconds. What follows from it is as after a look on the interval; it works without `health_checks`, too.',
+    'Responds after the check, which takes several seconds. The result has the same effects as a regular health check. Also works when `health_checks` is off.',
   method: 'POST',
   path: '/auth/connections/{id}/check',
   params,
@@ -563,17 +605,19 @@ export const exchangeHandoff = operation({
   tag,
   summary: 'Exchange the one-time code of a flow for its token',
   description:
-    'The token is good for 30 minutes, and for this connection only: to read it, to follow it and to submit.',
+    'The token is valid for 30 minutes. It allows reading, following and submitting to this connection only.',
   method: 'POST',
   path: '/auth/connections/{id}/exchange',
   auth: 'handoff',
   params,
-  body: Strict({ code: Text({ description: 'From the address of the page', minLength: 1, maxLength: 200 }) }),
+  body: Strict({
+    code: Text({ description: 'One-time code from `hosted_url`', minLength: 1, maxLength: 200 }),
+  }),
   status: 200,
   response: Type.Object(
     {
       invocation_id: Type.String({ description: 'Id of the flow' }),
-      jwt: Type.String({ description: 'The token; sent as an API key would be' }),
+      jwt: Type.String({ description: 'Token of the flow; send it like an API key' }),
     },
     { title: 'HandoffToken' },
   ),

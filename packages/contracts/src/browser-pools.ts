@@ -1,4 +1,4 @@
-// Browsers that wait, all made alike, to be leased at once and given back.
+// Pools of identical browsers that are ready to be leased.
 import { Type, type Static } from 'typebox'
 import { Browser, BrowserName, BrowserViewport, Tags, TimeoutSeconds } from './browsers.ts'
 import { operation } from './operation.ts'
@@ -8,7 +8,7 @@ import { TelemetryConfig, TelemetryRequest } from './telemetry.ts'
 const tag = 'Browser pools'
 
 export const DEFAULT_POOL_TIMEOUT_SECONDS = 600
-/** Percent of the size in a minute. */
+/** Percent of the pool size per minute. */
 export const DEFAULT_FILL_RATE = 25
 
 const PoolName = Type.String({
@@ -17,58 +17,65 @@ const PoolName = Type.String({
 })
 
 const byIdOrName = {
-  id: Type.Optional(Type.String({ maxLength: 255, description: 'By its id' })),
-  name: Type.Optional(Type.String({ maxLength: 255, description: 'Or by its name' })),
+  id: Type.Optional(Type.String({ maxLength: 255, description: 'Id' })),
+  name: Type.Optional(Type.String({ maxLength: 255, description: 'Name, instead of the id' })),
 }
 
 const PoolProfile = Strict(
   {
     ...byIdOrName,
-    save_changes: Type.Optional(Type.Boolean({ description: 'Ignored: pools never change a profile' })),
+    save_changes: Type.Optional(Type.Boolean({ description: 'Ignored: pools never save a profile' })),
   },
-  { description: 'Profile that its browsers begin with, by id or name' },
+  { description: 'Profile that each browser starts with, by id or name' },
 )
 
 const size = Type.Integer({
   minimum: 1,
   maximum: 1_000_000,
-  description: 'How many browsers it has, waiting and leased together',
+  description: 'Number of browsers in the pool, both available and leased',
 })
 const fillRate = Type.Integer({
   minimum: 0,
   maximum: 1_000_000,
   description:
-    'How much of it may be filled in a minute, in percent of its size, at least one browser; 0: nothing. What ' +
-    'takes the place of a browser that was leased is made at once',
+    'How fast the pool fills, in percent of its size per minute, but at least one browser per minute. 0 stops filling. ' +
+    'Replacing a browser that was leased does not count towards the rate',
 })
 
-/** What may be said of a pool and of each of its browsers, at its making and later. */
+/** Settings of a pool and its browsers, for creation and updates. */
 const fields = {
   name: Type.Optional(PoolName),
   fill_rate_per_minute: Type.Optional({ ...fillRate, default: DEFAULT_FILL_RATE }),
   timeout_seconds: Type.Optional({ ...TimeoutSeconds, default: DEFAULT_POOL_TIMEOUT_SECONDS }),
-  headless: Type.Optional(Type.Boolean({ default: false, description: 'No display, and lighter' })),
-  stealth: Type.Optional(Type.Boolean({ default: false, description: 'Stealth mode' })),
-  kiosk_mode: Type.Optional(Type.Boolean({ default: false, description: 'The page fills the screen' })),
+  headless: Type.Optional(
+    Type.Boolean({ default: false, description: 'Run without a display; uses less memory' }),
+  ),
+  stealth: Type.Optional(
+    Type.Boolean({ default: false, description: 'Hide signs of automation from pages' }),
+  ),
+  kiosk_mode: Type.Optional(
+    Type.Boolean({ default: false, description: 'Show the page full screen, without browser controls' }),
+  ),
   viewport: Type.Optional(BrowserViewport),
   start_url: Type.Optional(
-    Text({ description: 'Opened in new browsers without waiting for it to load', maxLength: 2048 }),
+    Text({ description: 'URL that new browsers open; Berth does not wait until it loads', maxLength: 2048 }),
   ),
   profile: Type.Optional(PoolProfile),
   refresh_on_profile_update: Type.Optional(
     Type.Boolean({
-      description: 'Make waiting browsers anew when the profile is saved; true by default with a profile',
+      description:
+        'Replace available browsers when the profile is saved. True by default if the pool has a profile',
     }),
   ),
   extensions: Type.Optional(
     Type.Array(Strict(byIdOrName), { maxItems: 20, description: 'Extensions to load, by id or name' }),
   ),
-  proxy_id: Type.Optional(Type.String({ maxLength: 255, description: 'Proxy to use' })),
+  proxy_id: Type.Optional(Type.String({ maxLength: 255, description: 'Id of the proxy to use' })),
   chrome_policy: Type.Optional(
     Type.Unsafe<Record<string, unknown>>({
       type: 'object',
       additionalProperties: true,
-      description: 'Enterprise policies',
+      description: 'Chrome enterprise policies by name',
     }),
   ),
   telemetry: Type.Optional(Nullable(TelemetryRequest)),
@@ -83,69 +90,76 @@ export const UpdateBrowserPoolRequest = Strict({
   name: Type.Optional(
     Type.String({
       pattern: '^[a-zA-Z0-9._-]{1,255}$|^$',
-      description: 'A new name; an empty one changes nothing',
+      description: 'New name; an empty string changes nothing',
     }),
   ),
   fill_rate_per_minute: Type.Optional(fillRate),
   timeout_seconds: Type.Optional(TimeoutSeconds),
-  headless: Type.Optional(Type.Boolean({ description: 'No display, and lighter' })),
-  stealth: Type.Optional(Type.Boolean({ description: 'Stealth mode' })),
-  kiosk_mode: Type.Optional(Type.Boolean({ description: 'The page fills the screen' })),
-  start_url: Type.Optional(Text({ description: 'Another; an empty one takes it away', maxLength: 2048 })),
+  headless: Type.Optional(Type.Boolean({ description: 'Run without a display; uses less memory' })),
+  stealth: Type.Optional(Type.Boolean({ description: 'Hide signs of automation from pages' })),
+  kiosk_mode: Type.Optional(
+    Type.Boolean({ description: 'Show the page full screen, without browser controls' }),
+  ),
+  start_url: Type.Optional(
+    Text({ description: 'New start URL; an empty string removes it', maxLength: 2048 }),
+  ),
   discard_all_idle: Type.Optional(
     Type.Boolean({
       default: false,
-      description: 'Make the waiting browsers anew at once; otherwise only later ones are as this says',
+      description: 'Replace all available browsers at once. Otherwise only new browsers get the new settings',
     }),
   ),
 })
 export type UpdateBrowserPoolRequest = Static<typeof UpdateBrowserPoolRequest>
 
 const Reference = Type.Object({
-  id: Type.Optional(Type.String({ description: 'As it was given' })),
-  name: Type.Optional(Type.String({ description: 'As it was given' })),
+  id: Type.Optional(Type.String({ description: 'As given in the request' })),
+  name: Type.Optional(Type.String({ description: 'As given in the request' })),
 })
 
 const BrowserPoolConfig = Type.Object(
   {
     size,
-    name: Type.Optional(Type.String({ description: 'Name, if it has one' })),
+    name: Type.Optional(Type.String({ description: 'Name of the pool, if set' })),
     fill_rate_per_minute: Type.Optional(fillRate),
     timeout_seconds: Type.Optional(TimeoutSeconds),
-    headless: Type.Optional(Type.Boolean({ description: 'Whether its browsers have no display' })),
-    stealth: Type.Optional(Type.Boolean({ description: 'Stealth mode' })),
-    kiosk_mode: Type.Optional(Type.Boolean({ description: 'Whether the page fills the screen' })),
+    headless: Type.Optional(Type.Boolean({ description: 'Whether the browsers run without a display' })),
+    stealth: Type.Optional(Type.Boolean({ description: 'Hide signs of automation from pages' })),
+    kiosk_mode: Type.Optional(Type.Boolean({ description: 'Whether the page is shown full screen' })),
     viewport: Type.Optional(
       Type.Object(BrowserViewport.properties, {
         title: 'BrowserViewport',
-        description: 'Size of the window',
+        description: 'Size of the browser window',
       }),
     ),
-    start_url: Type.Optional(Type.String({ description: 'What new browsers open' })),
+    start_url: Type.Optional(Type.String({ description: 'URL that new browsers open' })),
     profile: Type.Optional(Reference),
     refresh_on_profile_update: Type.Optional(
-      Type.Boolean({ description: 'Whether waiting browsers are made anew when the profile is saved' }),
+      Type.Boolean({ description: 'Whether available browsers are replaced when the profile is saved' }),
     ),
-    extensions: Type.Optional(Type.Array(Reference, { description: 'Extensions, as they were given' })),
-    proxy_id: Type.Optional(Type.String({ description: 'Proxy, if it uses one' })),
+    extensions: Type.Optional(Type.Array(Reference, { description: 'Extensions, as given in the request' })),
+    proxy_id: Type.Optional(Type.String({ description: 'Id of the proxy, if set' })),
     chrome_policy: fields.chrome_policy,
     telemetry: Type.Optional(TelemetryConfig),
   },
-  { title: 'BrowserPoolConfig', description: 'What its browsers are made of from now on' },
+  { title: 'BrowserPoolConfig', description: 'Settings for new browsers of the pool' },
 )
 
 export const BrowserPool = Type.Object(
   {
     id: Type.String({ description: 'Unique id of the pool' }),
-    name: Type.Optional(Type.String({ description: 'Name, if it has one' })),
-    available_count: Type.Integer({ minimum: 0, description: 'Browsers that wait to be leased' }),
-    acquired_count: Type.Integer({ minimum: 0, description: 'Browsers that are leased' }),
+    name: Type.Optional(Type.String({ description: 'Name of the pool, if set' })),
+    available_count: Type.Integer({
+      minimum: 0,
+      description: 'Number of browsers that are ready to be leased',
+    }),
+    acquired_count: Type.Integer({ minimum: 0, description: 'Number of leased browsers' }),
     created_at: Timestamp('When the pool was created'),
     browser_pool_config: BrowserPoolConfig,
     extension_ids: Type.Array(Type.String(), {
-      description: 'Ids of its extensions, in the order they load',
+      description: 'Ids of the extensions, in load order',
     }),
-    profile_id: Type.Optional(Type.String({ description: 'Id of its profile, if it has one' })),
+    profile_id: Type.Optional(Type.String({ description: 'Id of the profile, if set' })),
   },
   { title: 'BrowserPool' },
 )
@@ -158,12 +172,14 @@ export const AcquireBrowserRequest = Strict({
       minimum: 0,
       maximum: 259_200,
       description:
-        'How long to wait for one at most; by default as long as it takes to fill the pool, and no longer than BERTH_ACQUIRE_WAIT_SECONDS says, so that clients that give up after 60 seconds are told to come again',
+        'Maximum time to wait for a browser. The default is the time it takes to fill the pool, up to BERTH_ACQUIRE_WAIT_SECONDS, so that clients with a 60-second timeout get a response',
     }),
   ),
   name: Type.Optional(BrowserName),
   tags: Type.Optional(Tags),
-  start_url: Type.Optional(Text({ description: 'Opened without waiting for it to load', maxLength: 2048 })),
+  start_url: Type.Optional(
+    Text({ description: 'URL to open; Berth does not wait until it loads', maxLength: 2048 }),
+  ),
   telemetry: Type.Optional(Nullable(TelemetryRequest)),
 })
 export type AcquireBrowserRequest = Static<typeof AcquireBrowserRequest>
@@ -174,14 +190,13 @@ export const ReleaseBrowserRequest = Strict({
     Type.Boolean({
       default: true,
       description:
-        'True: the next lease gets it as it is, with its tabs, cookies and logins. False: it ends, and is replaced',
+        'True: the next lease gets this browser as it is, with its tabs, cookies and logins. False: the browser ends and a new one replaces it',
     }),
   ),
   reset: Type.Optional(
     Type.Boolean({
       default: false,
-      description:
-        'Extension: it ends, and an unused one from those held ready is in its place before this is answered',
+      description: 'Extension: the browser ends, and an unused warm browser replaces it before the response',
     }),
   ),
 })
@@ -194,8 +209,8 @@ export const createBrowserPool = operation({
   tag,
   summary: 'Create a pool of browsers',
   description:
-    'Its browsers are made from then on, as fast as `fill_rate_per_minute` allows. All of its size counts as ' +
-    'sessions at once, and as pooled sessions, whether they are there or not.',
+    'The pool then fills in the background, as fast as `fill_rate_per_minute` allows. Its full size counts at once ' +
+    'towards the limits of concurrent sessions and pooled sessions.',
   method: 'POST',
   path: '/browser_pools',
   body: CreateBrowserPoolRequest,
@@ -212,7 +227,7 @@ export const listBrowserPools = operation({
   path: '/browser_pools',
   query: Type.Object({
     ...pageQuery,
-    query: Type.Optional(Text({ description: 'Part of the name, or the whole id', maxLength: 255 })),
+    query: Type.Optional(Text({ description: 'Text to find in the name, or the full id', maxLength: 255 })),
     name: Type.Optional(Text({ description: 'Exactly this name', maxLength: 255 })),
   }),
   status: 200,
@@ -236,11 +251,11 @@ export const getBrowserPool = operation({
 export const updateBrowserPool = operation({
   id: 'updateBrowserPool',
   tag,
-  summary: 'Change a browser pool',
+  summary: 'Update a browser pool',
   description:
-    'What is not given stays. Browsers that are there keep what they were made of, unless `discard_all_idle` is ' +
-    'set; leased ones do in any case. `profile: {"id": ""}`, `extensions: []`, `proxy_id: ""`, `start_url: ""` ' +
-    'and `chrome_policy: {}` take away what there was.',
+    'Omitted fields stay unchanged. Existing browsers keep their settings; `discard_all_idle` replaces those that are ' +
+    'not leased. To remove a setting, send `profile: {"id": ""}`, `extensions: []`, `proxy_id: ""`, ' +
+    '`start_url: ""` or `chrome_policy: {}`.',
   method: 'PATCH',
   path: '/browser_pools/{id}',
   params,
@@ -261,7 +276,10 @@ export const deleteBrowserPool = operation({
   params,
   body: Strict({
     force: Type.Optional(
-      Type.Boolean({ default: false, description: 'Also with leased browsers, which end with it' }),
+      Type.Boolean({
+        default: false,
+        description: 'Delete the pool even if browsers are leased; their sessions end',
+      }),
     ),
   }),
   bodyOptional: true,
@@ -272,11 +290,11 @@ export const deleteBrowserPool = operation({
 export const acquireBrowser = operation({
   id: 'acquireBrowser',
   tag,
-  summary: 'Lease a browser of a pool',
+  summary: 'Lease a browser from a pool',
   description:
-    'Answers at once with one that waits, and otherwise when there is one; who asked first gets it first. Its ' +
-    'timeout is that of the pool and begins now. A caller that leaves without the answer has leased nothing, ' +
-    'unless it sent an Idempotency-Key and can come again for it.',
+    'Responds at once if a browser is available, and otherwise as soon as one is. Callers are served in order of ' +
+    'arrival. The timeout of the pool starts with the lease. A caller that disconnects before the response gets no lease, ' +
+    'unless it sent an Idempotency-Key; then it can repeat the request to get the same lease.',
   method: 'POST',
   path: '/browser_pools/{id}/acquire',
   params,
@@ -285,7 +303,7 @@ export const acquireBrowser = operation({
   effect: 'act',
   waits: true,
   status: 200,
-  alsoAnswers: { 204: 'There was none in time; ask again to go on waiting' },
+  alsoAnswers: { 204: 'No browser became available in time; repeat the request to keep waiting' },
   response: Browser,
   errors: ['not_found', 'already_exists', 'too_many_requests'],
 })
@@ -293,10 +311,10 @@ export const acquireBrowser = operation({
 export const releaseBrowser = operation({
   id: 'releaseBrowser',
   tag,
-  summary: 'Give a leased browser back to its pool',
+  summary: 'Return a leased browser to its pool',
   description:
-    'Its clients are disconnected and its URLs work no more; name, tags, telemetry, viewport and recordings of ' +
-    'the lease end with it. Giving back one that waits already changes nothing.',
+    'Disconnects all clients and invalidates the URLs of the lease. The name, tags, telemetry settings, viewport and ' +
+    'running recordings of the lease end too. Releasing a browser that is not leased does nothing.',
   method: 'POST',
   path: '/browser_pools/{id}/release',
   kind: 'empty',
@@ -310,7 +328,7 @@ export const releaseBrowser = operation({
 export const flushBrowserPool = operation({
   id: 'flushBrowserPool',
   tag,
-  summary: 'End all waiting browsers of a pool, which are then made anew',
+  summary: 'Replace all available browsers of a pool',
   method: 'POST',
   path: '/browser_pools/{id}/flush',
   kind: 'empty',

@@ -14,7 +14,8 @@ const tag = 'Browsers'
 const NAME = '^[a-zA-Z0-9._-]{1,255}$'
 export const BrowserName = Type.String({
   pattern: NAME,
-  description: 'Unique among the active sessions of the project: letters, digits, dot, dash, underscore',
+  description:
+    'Name, unique among the active sessions of the project: letters, digits, dot, dash, underscore',
 })
 
 const MAX_TAGS = 50
@@ -23,23 +24,23 @@ export const Tags = Type.Record(
   Text({ description: 'Value of the tag', maxLength: 255 }),
   {
     maxProperties: MAX_TAGS,
-    description: 'Labels of your own, up to 50',
+    description: 'Your own labels, up to 50',
   },
 )
 export type Tags = Static<typeof Tags>
 
 const viewportFields = {
-  width: Type.Integer({ minimum: 320, maximum: 7680, description: 'Pixels' }),
-  height: Type.Integer({ minimum: 240, maximum: 4320, description: 'Pixels' }),
+  width: Type.Integer({ minimum: 320, maximum: 7680, description: 'Width in pixels' }),
+  height: Type.Integer({ minimum: 240, maximum: 4320, description: 'Height in pixels' }),
   refresh_rate: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: 240,
-      description: 'Hz of live view and recordings; derived from the size when omitted',
+      description: 'Frames per second of live view and recordings; depends on the size when omitted',
     }),
   ),
 }
-export const BrowserViewport = Strict(viewportFields, { description: 'Size of the window' })
+export const BrowserViewport = Strict(viewportFields, { description: 'Size of the browser window' })
 export type BrowserViewport = Static<typeof BrowserViewport>
 
 export const MIN_TIMEOUT_SECONDS = 10
@@ -47,20 +48,20 @@ export const MAX_TIMEOUT_SECONDS = 259_200
 export const TimeoutSeconds = Type.Integer({
   minimum: MIN_TIMEOUT_SECONDS,
   maximum: MAX_TIMEOUT_SECONDS,
-  description: 'Seconds without activity after which the session ends',
+  description: 'Seconds of inactivity after which the session ends',
 })
 
 const StandbyAfterSeconds = Type.Integer({
   minimum: 1,
   maximum: MAX_TIMEOUT_SECONDS,
   description:
-    'Extension: seconds of silence after which the session goes on standby even while clients are connected; without it, only sessions without clients do, after 5 seconds',
+    'Extension: seconds of inactivity after which the session goes on standby, even while clients are connected. When omitted, only sessions without clients go on standby, after 5 seconds',
 })
 
 const Locale = Type.String({
   pattern: '^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$',
   examples: ['de-DE'],
-  description: 'Extension: language of the browser, which pages and sites are told; en-US when omitted',
+  description: 'Extension: language of the browser, which websites can see; en-US when omitted',
 })
 
 const Timezone = Type.String({
@@ -86,59 +87,69 @@ export const Browser = Type.Object(
   {
     session_id: Type.String({ description: 'Unique session id' }),
     created_at: Timestamp('When the session was created'),
-    cdp_ws_url: Type.String({ description: 'DevTools Protocol websocket, with its own token' }),
-    webdriver_ws_url: Type.String({ description: 'WebDriver BiDi websocket, with its own token' }),
+    cdp_ws_url: Type.String({
+      description: 'WebSocket URL for the Chrome DevTools Protocol; contains its own token',
+    }),
+    webdriver_ws_url: Type.String({
+      description: 'WebSocket URL for WebDriver BiDi; contains its own token',
+    }),
     browser_live_view_url: Type.Optional(
       Type.String({
         description:
-          'Page that shows the screen and takes input, with its own token; headful sessions only. With `readOnly=true` it only shows',
+          'Web page that shows the screen and accepts mouse and keyboard input; contains its own token. Headful sessions only. Add `readOnly=true` to only watch',
       }),
     ),
-    base_url: Type.Optional(Type.String({ description: 'Base URL of the control API of the session' })),
-    headless: Type.Boolean({ description: 'Whether the browser has no display' }),
-    stealth: Type.Boolean({ description: 'Stealth mode' }),
-    gpu: Type.Optional(Type.Boolean({ description: 'GPU acceleration; headful sessions only' })),
+    base_url: Type.Optional(Type.String({ description: 'Base URL of the control API of this session' })),
+    headless: Type.Boolean({ description: 'Whether the browser runs without a display' }),
+    stealth: Type.Boolean({ description: 'Whether signs of automation are hidden from pages' }),
+    gpu: Type.Optional(
+      Type.Boolean({ description: 'Whether the session uses a GPU; headful sessions only' }),
+    ),
     timeout_seconds: TimeoutSeconds,
     standby_after_seconds: Type.Optional(StandbyAfterSeconds),
-    name: Type.Optional(Type.String({ description: 'Name, if it has one' })),
-    tags: Type.Optional(Type.Record(Type.String(), Type.String(), { description: 'Labels, if it has any' })),
+    name: Type.Optional(Type.String({ description: 'Name of the session, if set' })),
+    tags: Type.Optional(Type.Record(Type.String(), Type.String(), { description: 'Labels, if any' })),
     viewport: Type.Optional(
-      Type.Object(viewportFields, { title: 'BrowserViewport', description: 'Size of the window' }),
+      Type.Object(viewportFields, { title: 'BrowserViewport', description: 'Size of the browser window' }),
     ),
-    kiosk_mode: Type.Optional(Type.Boolean({ description: 'Whether the page fills the screen' })),
+    kiosk_mode: Type.Optional(Type.Boolean({ description: 'Whether the page is shown full screen' })),
     locale: Type.Optional(Locale),
     timezone: Type.Optional(Timezone),
     chrome_policy: Type.Optional({
       ...ChromePolicy,
-      description: 'What was asked for; in lists only up to 64 KiB of it',
+      description: 'Enterprise policies, as requested; lists omit policies above 64 KiB',
     }),
     start_url: Type.Optional(
-      Type.String({ description: 'What was asked to be opened at creation, not what loaded' }),
+      Type.String({ description: 'URL that was requested at creation, not the page that is open now' }),
     ),
-    proxy_id: Type.Optional(Type.String({ description: 'Proxy it uses, if any' })),
-    deleted_at: Type.Optional(Timestamp('When the session ended; only on ended ones')),
+    proxy_id: Type.Optional(Type.String({ description: 'Id of the proxy, if any' })),
+    deleted_at: Type.Optional(Timestamp('When the session ended; absent while it is active')),
     end_reason: Type.Optional(
-      OneOf(endReasons, { description: 'Why the session ended; only on ended ones' }),
+      OneOf(endReasons, { description: 'Why the session ended; absent while it is active' }),
     ),
     usage: Type.Optional(
       Type.Object(
-        { uptime_ms: Type.Integer({ description: 'Milliseconds it was running; standby does not count' }) },
-        { description: 'What it used' },
+        {
+          uptime_ms: Type.Integer({
+            description: 'Milliseconds that the session ran, without time on standby',
+          }),
+        },
+        { description: 'Resource usage' },
       ),
     ),
     telemetry: Type.Optional(TelemetryConfig),
     profile: Type.Optional(Profile),
     profile_save_changes: Type.Optional(
-      Type.Boolean({ description: 'Whether it is saved into its profile when it ends' }),
+      Type.Boolean({ description: 'Whether the profile is saved when the session ends' }),
     ),
     profile_save: Type.Optional(ProfileSave),
     pool: Type.Optional(
       Type.Object(
         {
           id: Type.String({ description: 'Id of the pool' }),
-          name: Type.Optional(Type.String({ description: 'Its name, if it has one' })),
+          name: Type.Optional(Type.String({ description: 'Name of the pool, if set' })),
         },
-        { title: 'BrowserPoolRef', description: 'Pool it was leased from' },
+        { title: 'BrowserPoolRef', description: 'Pool that the session was leased from' },
       ),
     ),
   },
@@ -149,18 +160,24 @@ export type Browser = Static<typeof Browser>
 export const CreateBrowserRequest = Strict({
   name: Type.Optional(BrowserName),
   tags: Type.Optional(Tags),
-  headless: Type.Optional(Type.Boolean({ default: false, description: 'No display, and lighter' })),
+  headless: Type.Optional(
+    Type.Boolean({ default: false, description: 'Run without a display; uses less memory' }),
+  ),
   stealth: Type.Optional(
-    Type.Boolean({ default: false, description: 'Nothing that tells pages the browser is automated' }),
+    Type.Boolean({ default: false, description: 'Hide signs of automation from pages' }),
   ),
   locale: Type.Optional(Locale),
   timezone: Type.Optional(Timezone),
-  gpu: Type.Optional(Type.Boolean({ default: false, description: 'GPU acceleration; headful only' })),
-  kiosk_mode: Type.Optional(Type.Boolean({ default: false, description: 'The page fills the screen' })),
+  gpu: Type.Optional(Type.Boolean({ default: false, description: 'Use a GPU; headful sessions only' })),
+  kiosk_mode: Type.Optional(
+    Type.Boolean({ default: false, description: 'Show the page full screen, without browser controls' }),
+  ),
   timeout_seconds: Type.Optional({ ...TimeoutSeconds, default: 60 }),
   standby_after_seconds: Type.Optional(StandbyAfterSeconds),
   viewport: Type.Optional(BrowserViewport),
-  start_url: Type.Optional(Text({ description: 'Opened without waiting for it to load', maxLength: 65_536 })),
+  start_url: Type.Optional(
+    Text({ description: 'URL to open; Berth does not wait until it loads', maxLength: 65_536 }),
+  ),
   record: Type.Optional(RecordRequest),
   telemetry: Type.Optional(Nullable(TelemetryRequest)),
   profile: Type.Optional(ProfileRequest),
@@ -170,15 +187,17 @@ export const CreateBrowserRequest = Strict({
   proxy_id: Type.Optional(ProxyId),
   chrome_policy: Type.Optional(ChromePolicy),
   invocation_id: Type.Optional(
-    Text({ description: 'Invocation it belongs to, and ends with', maxLength: 255 }),
+    Text({ description: 'Invocation that the session belongs to; the session ends with it', maxLength: 255 }),
   ),
-  persistence: Type.Optional(Type.Object({}, { description: 'Of old clients; ignored' })),
+  persistence: Type.Optional(
+    Type.Object({}, { description: 'Deprecated and ignored; accepted for old clients' }),
+  ),
 })
 export type CreateBrowserRequest = Static<typeof CreateBrowserRequest>
 
 export const UpdateBrowserRequest = Strict({
   name: Type.Optional(
-    Type.String({ pattern: `${NAME}|^$`, description: 'A new name; an empty one takes it away' }),
+    Type.String({ pattern: `${NAME}|^$`, description: 'New name; an empty string removes the name' }),
   ),
   tags: Type.Optional(Tags),
   timeout_seconds: Type.Optional(TimeoutSeconds),
@@ -186,7 +205,10 @@ export const UpdateBrowserRequest = Strict({
     Strict({
       ...viewportFields,
       force: Type.Optional(
-        Type.Boolean({ default: false, description: 'Also while a live view is open or it is recorded' }),
+        Type.Boolean({
+          default: false,
+          description: 'Resize even while a live view is open or a recording runs',
+        }),
       ),
     }),
   ),
@@ -196,7 +218,7 @@ export const UpdateBrowserRequest = Strict({
   disable_default_proxy: Type.Optional(
     Type.Boolean({
       description:
-        'Whether a stealth session without a proxy connects directly instead of through the default one; not together with proxy_id',
+        'Whether a stealth session without its own proxy connects directly instead of through the default proxy. Cannot be combined with `proxy_id`',
     }),
   ),
 })
@@ -228,11 +250,13 @@ export const listBrowsers = operation({
   path: '/browsers',
   query: Type.Object({
     ...pageQuery,
-    status: Type.Optional(OneOf(browserStatuses, { description: 'Which ones', default: 'active' })),
-    include_deleted: Type.Optional(Type.Boolean({ description: 'Same as status=all', default: false })),
+    status: Type.Optional(
+      OneOf(browserStatuses, { description: 'Which sessions to list', default: 'active' }),
+    ),
+    include_deleted: Type.Optional(Type.Boolean({ description: 'Same as `status=all`', default: false })),
     query: Type.Optional(
       Text({
-        description: 'Part of the name or of the id, of the id of its profile, or of the name of its pool',
+        description: 'Text to find in the session name, session id, profile id or pool name',
         maxLength: 255,
       }),
     ),
@@ -252,9 +276,7 @@ export const getBrowser = operation({
   path: '/browsers/{id}',
   params,
   query: Type.Object({
-    include_deleted: Type.Optional(
-      Type.Boolean({ description: 'Also answer with an ended one', default: false }),
-    ),
+    include_deleted: Type.Optional(Type.Boolean({ description: 'Include ended sessions', default: false })),
   }),
   status: 200,
   response: Browser,
@@ -264,7 +286,7 @@ export const getBrowser = operation({
 export const updateBrowser = operation({
   id: 'updateBrowser',
   tag,
-  summary: 'Change a browser session',
+  summary: 'Update a browser session',
   method: 'PATCH',
   path: '/browsers/{id}',
   params,
@@ -292,13 +314,13 @@ export const deleteBrowser = operation({
 export const deletePersistentBrowser = operation({
   id: 'deletePersistentBrowser',
   tag,
-  summary: 'Delete a persistent session, for old clients',
-  description: 'There are no persistent sessions, so there is nothing to delete.',
+  summary: 'Delete a persistent session (for old clients)',
+  description: 'Does nothing: Berth has no persistent sessions.',
   method: 'DELETE',
   path: '/browsers',
   kind: 'empty',
   query: Type.Object({
-    persistent_id: Text({ description: 'Id that an old client gave its session; ignored', maxLength: 255 }),
+    persistent_id: Text({ description: 'Id from an old client; ignored', maxLength: 255 }),
   }),
   status: 204,
   errors: ['bad_request'],

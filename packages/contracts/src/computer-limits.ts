@@ -1,4 +1,4 @@
-// Beside the schemas, for the agent, which has no use for those.
+// Separate from the schemas, so that the agent's bundle stays small.
 
-/** A call for the mouse, the keyboard or several of it is over within a minute: clients wait no longer. */
+/** Mouse and keyboard calls, and batches of them, must finish within a minute because clients wait no longer. */
 export const CALL_TIMEOUT_MS = 55_000

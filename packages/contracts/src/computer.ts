@@ -1,5 +1,5 @@
-// Mouse, keyboard, screen and clipboard of an instance: by its X display where it has one, by CDP where it
-// is headless. Everything is done in the order of arrival, one thing at a time.
+// Mouse, keyboard, screen and clipboard of an instance. A headful instance uses its X display, a headless one CDP.
+// Actions run one at a time, in order of arrival.
 import { Type, type Static } from 'typebox'
 import { CALL_TIMEOUT_MS } from './computer-limits.ts'
 import { control, Ok } from './control.ts'
@@ -15,7 +15,7 @@ const MAX_HELD_KEYS = 10
 const MAX_POINTS = 1_000
 const MAX_ACTIONS = 100
 
-/** Beyond any screen. Whether it is on this one is for the instance to say. */
+/** Larger than any screen. The instance checks the size of its own screen. */
 const MAX_PIXELS = 32_767
 const coordinate = (description: string) => Type.Integer({ minimum: 0, maximum: MAX_PIXELS, description })
 
@@ -23,7 +23,7 @@ const keyName = (description: string) => Type.String({ minLength: 1, maxLength: 
 
 const held = (what: string) =>
   Type.Optional(
-    Type.Array(keyName('Such as "Shift" or "ctrl"'), {
+    Type.Array(keyName('Modifier key, such as "Shift" or "ctrl"'), {
       maxItems: MAX_HELD_KEYS,
       description: `Modifier keys to hold during the ${what}`,
     }),
@@ -39,49 +39,49 @@ const milliseconds = (options: {
 const text = (description: string) => Type.String({ maxLength: MAX_TEXT, description })
 
 const ClickMouse = Strict({
-  x: coordinate('Of the click, from the left edge of the screen'),
-  y: coordinate('Of the click, from the top edge of the screen'),
+  x: coordinate('Pixels from the left edge of the screen'),
+  y: coordinate('Pixels from the top edge of the screen'),
   button: Type.Optional(
     OneOf(['left', 'right', 'middle', 'back', 'forward'] as const, {
-      description: 'Which button',
+      description: 'Mouse button',
       default: 'left',
     }),
   ),
   click_type: Type.Optional(
     OneOf(['down', 'up', 'click'] as const, {
-      description: 'Press, release, or both; what is pressed stays so until released',
+      description: 'Press, release, or both. A pressed button stays down until it is released',
       default: 'click',
     }),
   ),
   num_clicks: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: MAX_CLICKS, default: 1, description: 'How often' }),
+    Type.Integer({ minimum: 1, maximum: MAX_CLICKS, default: 1, description: 'Number of clicks' }),
   ),
   hold_keys: held('click'),
 })
 export type ClickMouse = Static<typeof ClickMouse>
 
 const MoveMouse = Strict({
-  x: coordinate('To move to, from the left edge of the screen'),
-  y: coordinate('To move to, from the top edge of the screen'),
+  x: coordinate('Target position in pixels from the left edge of the screen'),
+  y: coordinate('Target position in pixels from the top edge of the screen'),
   smooth: Type.Optional(
-    Type.Boolean({ default: true, description: 'Along a curve as a hand would, instead of at once' }),
+    Type.Boolean({ default: true, description: 'Move along a curve like a human hand, instead of jumping' }),
   ),
   duration_ms: milliseconds({
     minimum: 50,
     maximum: 5_000,
-    description: 'Of a smooth move; by its distance when absent',
+    description: 'Duration of a smooth move; depends on the distance when omitted',
   }),
   hold_keys: held('move'),
 })
 export type MoveMouse = Static<typeof MoveMouse>
 
 const TypeText = Strict({
-  text: text('Any text; a newline is Return and a tab is Tab'),
-  delay: milliseconds({ default: 0, description: 'Between characters' }),
+  text: text('Text to type. A newline presses Return, a tab presses Tab'),
+  delay: milliseconds({ default: 0, description: 'Milliseconds between characters' }),
   smooth: Type.Optional(
     Type.Boolean({
       default: false,
-      description: 'In the rhythm of a person; `delay` is then without effect',
+      description: 'Type in a human rhythm; ignores `delay`',
     }),
   ),
   typo_chance: Type.Optional(
@@ -89,19 +89,25 @@ const TypeText = Strict({
       minimum: 0,
       maximum: 0.1,
       default: 0,
-      description: 'Of a wrong character that is corrected at once, with `smooth`',
+      description: 'Probability of a typo that is corrected at once; only with `smooth`',
     }),
   ),
 })
 export type TypeText = Static<typeof TypeText>
 
 const PressKey = Strict({
-  keys: Type.Array(keyName('A keysym of X such as "Return" or "F5", a character, or several joined by "+"'), {
-    minItems: 1,
-    maxItems: MAX_KEYS,
-    description: 'One after the other, or together when there is a duration',
+  keys: Type.Array(
+    keyName('An X keysym such as "Return" or "F5", a character, or a combination joined by "+"'),
+    {
+      minItems: 1,
+      maxItems: MAX_KEYS,
+      description: 'Keys to press one after another, or all together if `duration` is set',
+    },
+  ),
+  duration: milliseconds({
+    default: 0,
+    description: 'Milliseconds to hold all keys together. 0 taps each key in turn',
   }),
-  duration: milliseconds({ default: 0, description: 'How long all of them are held; 0 taps each in turn' }),
   hold_keys: held('key press'),
 })
 export type PressKey = Static<typeof PressKey>
@@ -110,10 +116,10 @@ const ticks = (description: string) =>
   Type.Optional(Type.Integer({ minimum: -MAX_TICKS, maximum: MAX_TICKS, default: 0, description }))
 
 const Scroll = Strict({
-  x: coordinate('Where to scroll, from the left edge of the screen'),
-  y: coordinate('Where to scroll, from the top edge of the screen'),
-  delta_x: ticks('Ticks of the wheel; positive is right'),
-  delta_y: ticks('Ticks of the wheel; positive is down'),
+  x: coordinate('Mouse position in pixels from the left edge of the screen'),
+  y: coordinate('Mouse position in pixels from the top edge of the screen'),
+  delta_x: ticks('Wheel ticks; positive scrolls right'),
+  delta_y: ticks('Wheel ticks; positive scrolls down'),
   hold_keys: held('scroll'),
 })
 export type Scroll = Static<typeof Scroll>
@@ -134,37 +140,46 @@ const DragMouse = Strict({
     },
   ),
   button: Type.Optional(
-    OneOf(['left', 'middle', 'right'] as const, { description: 'Which button', default: 'left' }),
+    OneOf(['left', 'middle', 'right'] as const, { description: 'Mouse button', default: 'left' }),
   ),
-  delay: milliseconds({ default: 0, description: 'Between pressing the button and the first movement' }),
+  delay: milliseconds({
+    default: 0,
+    description: 'Milliseconds between pressing the button and the first movement',
+  }),
   smooth: Type.Optional(
-    Type.Boolean({ default: true, description: 'Along curves as a hand would, instead of straight lines' }),
+    Type.Boolean({
+      default: true,
+      description: 'Move along curves like a human hand, instead of straight lines',
+    }),
   ),
   duration_ms: milliseconds({
     minimum: 50,
     maximum: 10_000,
-    description: 'Of a smooth drag; by its length when absent',
+    description: 'Duration of a smooth drag; depends on the length of the path when omitted',
   }),
   steps_per_segment: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: 1_000,
       default: 10,
-      description: 'From one point to the next, when not smooth',
+      description: 'Number of steps from one point to the next; ignored if `smooth`',
     }),
   ),
-  step_delay_ms: milliseconds({ default: 50, description: 'Between steps, when not smooth' }),
+  step_delay_ms: milliseconds({
+    default: 50,
+    description: 'Milliseconds between steps; ignored if `smooth`',
+  }),
   hold_keys: held('drag'),
 })
 export type DragMouse = Static<typeof DragMouse>
 
 const SetCursor = Strict({
-  hidden: Type.Boolean({ description: 'Whether the cursor is hidden' }),
+  hidden: Type.Boolean({ description: 'Whether to hide the cursor' }),
 })
 export type SetCursor = Static<typeof SetCursor>
 
 const Sleep = Strict({
-  duration_ms: Type.Integer({ minimum: 0, maximum: 30_000, description: 'How long' }),
+  duration_ms: Type.Integer({ minimum: 0, maximum: 30_000, description: 'Milliseconds to wait' }),
 })
 
 const BatchAction = Strict(
@@ -180,7 +195,7 @@ const BatchAction = Strict(
         'set_cursor',
         'sleep',
       ] as const,
-      { description: 'Which action; the field of the same name has its parameters' },
+      { description: 'Type of the action; the field of the same name holds its parameters' },
     ),
     click_mouse: Type.Optional(ClickMouse),
     move_mouse: Type.Optional(MoveMouse),
@@ -200,7 +215,7 @@ const Batch = Strict({
     minItems: 1,
     maxItems: MAX_ACTIONS,
     examples: [[{ type: 'sleep', sleep: { duration_ms: 100 } }]],
-    description: 'In this order, with nothing in between; the first that fails is the last',
+    description: 'Actions to run in this order, without interruption. The first failure stops the batch',
   }),
 })
 export type Batch = Static<typeof Batch>
@@ -208,26 +223,26 @@ export type Batch = Static<typeof Batch>
 const Region = Strict({
   x: coordinate('Left edge'),
   y: coordinate('Top edge'),
-  width: Type.Integer({ minimum: 1, maximum: MAX_PIXELS, description: 'Pixels across' }),
-  height: Type.Integer({ minimum: 1, maximum: MAX_PIXELS, description: 'Pixels down' }),
+  width: Type.Integer({ minimum: 1, maximum: MAX_PIXELS, description: 'Width in pixels' }),
+  height: Type.Integer({ minimum: 1, maximum: MAX_PIXELS, description: 'Height in pixels' }),
 })
 export type Region = Static<typeof Region>
 
 const Screenshot = Strict({ region: Type.Optional(Region) })
 export type Screenshot = Static<typeof Screenshot>
 
-const Clipboard = Strict({ text: text('Empty when the clipboard is') })
+const Clipboard = Strict({ text: text('Text to write; an empty string clears the clipboard') })
 export type Clipboard = Static<typeof Clipboard>
 
 const Position = Type.Object(
   {
-    x: Type.Integer({ description: 'From the left edge of the screen' }),
-    y: Type.Integer({ description: 'From the top edge of the screen' }),
+    x: Type.Integer({ description: 'Pixels from the left edge of the screen' }),
+    y: Type.Integer({ description: 'Pixels from the top edge of the screen' }),
   },
   { title: 'MousePosition' },
 )
 
-/** What all of them have in common; too many that wait are refused. */
+/** Shared by all operations. Requests beyond the queue limit get `too_many_requests`. */
 const shared = { tag, method: 'POST', status: 200, errors: ['too_many_requests'] } as const
 
 export const clickMouse = control({
@@ -269,7 +284,7 @@ export const pressKey = control({
 export const scroll = control({
   ...shared,
   id: 'scroll',
-  summary: 'Turn the mouse wheel',
+  summary: 'Scroll with the mouse wheel',
   at: '/computer/scroll',
   kind: 'empty',
   body: Scroll,
@@ -287,7 +302,7 @@ export const dragMouse = control({
 export const captureScreenshot = control({
   ...shared,
   id: 'captureScreenshot',
-  summary: 'Take a picture of the screen, or of the page when headless',
+  summary: 'Take a screenshot of the screen, or of the page in headless sessions',
   at: '/computer/screenshot',
   kind: 'binary',
   contentType: 'image/png',
@@ -307,7 +322,7 @@ export const setCursorVisibility = control({
 export const getMousePosition = control({
   ...shared,
   id: 'getMousePosition',
-  summary: 'Get where the mouse is',
+  summary: 'Get the mouse position',
   at: '/computer/get_mouse_position',
   response: Position,
 })
@@ -317,7 +332,9 @@ export const readClipboard = control({
   id: 'readClipboard',
   summary: 'Read text from the clipboard',
   at: '/computer/clipboard/read',
-  response: Type.Object({ text: Type.String({ description: 'Empty when there is none' }) }),
+  response: Type.Object({
+    text: Type.String({ description: 'Text on the clipboard; empty if there is no text' }),
+  }),
 })
 
 export const writeClipboard = control({
@@ -332,7 +349,7 @@ export const writeClipboard = control({
 export const batchComputerActions = control({
   ...shared,
   id: 'batchComputerActions',
-  summary: 'Do several actions in one go',
+  summary: 'Run several actions in one request',
   at: '/computer/batch',
   kind: 'empty',
   body: Batch,

@@ -1,19 +1,19 @@
-// What the operations on the instance of a session share: each is served below /browsers/{id} for who
-// has a key, and below the session's base_url for who has its token.
+// Shared by all operations on the instance of a session. Each is served below /browsers/{id} for API keys, and below
+// the session's base_url for the session's own token.
 import { Type, type TObject, type TProperties } from 'typebox'
 import { operation, type Row } from './operation.ts'
 import { idOrName } from './schema.ts'
 
-/** Where base_url leads. */
+/** Path of `base_url`. */
 export const SESSION_BASE = '/browser/kernel'
 
 const sessionParam = { id: idOrName('browser session') }
 
-/** What any of them may answer besides its own errors. */
+/** Errors that every control operation may return. */
 const commonErrors = ['not_found', 'conflict'] as const
 
 type ControlRow<P extends TProperties> = Omit<Row, 'path' | 'params' | 'effect' | 'sessionPath'> & {
-  /** Below the session, such as /fs/read_file. */
+  /** Path below the session, such as /fs/read_file. */
   readonly at: `/${string}`
   readonly params?: P
 }
@@ -36,10 +36,10 @@ export function control<const R extends ControlRow<P>, P extends TProperties = {
 type ParamsOf<R> = R extends { params: infer P extends TProperties } ? P : {}
 
 export const Ok = Type.Object(
-  { ok: Type.Boolean({ description: 'Whether it was done' }) },
+  { ok: Type.Boolean({ description: 'Whether the action succeeded' }) },
   { title: 'OkResponse' },
 )
 
-/** Of a file or directory in the instance. */
+/** Path of a file or directory in the instance. */
 export const absolutePath = (description: string) =>
   Type.String({ pattern: '^/[^\\u0000]*$', maxLength: 4096, examples: ['/home/kernel/example'], description })

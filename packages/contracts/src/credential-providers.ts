@@ -1,48 +1,48 @@
-// Places outside that logins get their values from: read when they are needed, and never kept.
+// External password managers that logins read values from. Values are read when needed and never stored.
 import { Type, type Static } from 'typebox'
 import { operation } from './operation.ts'
 import { Nullable, OneOf, pageQuery, resourceId, Strict, Text, Timestamp } from './schema.ts'
 
 const tag = 'Credential providers'
 const path = '/org/credential_providers'
-/** Of clients before 0.31.1. */
+/** For clients before 0.31.1. */
 const alias = '/org/credential-providers'
 
 export const providerTypes = ['onepassword', 'hashicorp_vault'] as const
 export type ProviderType = (typeof providerTypes)[number]
 
-const ProviderName = Text({ description: 'Unique in the organisation', minLength: 1, maxLength: 255 })
+const ProviderName = Text({ description: 'Name, unique in the organisation', minLength: 1, maxLength: 255 })
 const ProviderToken = (description: string) =>
   Type.String({ pattern: '^[\\x21-\\x7e]+$', minLength: 1, maxLength: 16_384, description })
 const cacheTtl = {
   minimum: 0,
   maximum: 86_400,
-  description: 'Seconds that the list of items is remembered; their values never are',
+  description: 'Seconds that the list of items is cached. Values are never cached',
 }
-const Enabled = { description: 'Whether logins may use it' }
-const Priority = { description: 'Where no provider is named, lower ones are asked first' }
+const Enabled = { description: 'Whether logins may use the provider' }
+const Priority = { description: 'When no provider is named, providers with lower numbers are asked first' }
 const ServerUrl = {
   description:
-    'Extension: address of a 1Password Connect server, or of Vault, such as `https://connect.example`. Without it, `onepassword` means a service account',
+    'Extension: URL of a 1Password Connect server or of Vault, such as `https://connect.example`. Without it, `onepassword` uses a service account',
   maxLength: 2_048,
 }
 
 const providerType = OneOf(providerTypes, {
   description:
-    '`onepassword`: a service account, or a Connect server where there is a `server_url`. `hashicorp_vault`, an extension: the KV version 2 engines of HashiCorp Vault',
+    '`onepassword`: a 1Password service account, or a Connect server if `server_url` is set. `hashicorp_vault` (extension): the KV version 2 engines of HashiCorp Vault',
 })
 
 export const CredentialProvider = Type.Object(
   {
     id: Type.String({ description: 'Unique id' }),
-    name: Type.String({ description: 'Unique in the organisation' }),
+    name: Type.String({ description: 'Name, unique in the organisation' }),
     provider_type: providerType,
     enabled: Type.Boolean(Enabled),
     priority: Type.Integer(Priority),
     cache_ttl_seconds: Type.Integer({ description: `Extension: ${cacheTtl.description}` }),
     server_url: Type.Optional(Type.String(ServerUrl)),
-    created_at: Timestamp('When it was created'),
-    updated_at: Timestamp('When it was last changed'),
+    created_at: Timestamp('When the provider was created'),
+    updated_at: Timestamp('When the provider was last changed'),
   },
   { title: 'CredentialProvider' },
 )
@@ -52,7 +52,7 @@ export const CreateCredentialProviderRequest = Strict({
   name: ProviderName,
   provider_type: providerType,
   token: ProviderToken(
-    'Of a service account (`ops_…`), a Connect server, or Vault. Kept encrypted and never shown',
+    'Token of a service account (`ops_…`), a Connect server, or Vault. Stored encrypted and never shown',
   ),
   cache_ttl_seconds: Type.Optional(Type.Integer({ ...cacheTtl, default: 300 })),
   server_url: Type.Optional(Text({ ...ServerUrl, minLength: 1 })),
@@ -61,12 +61,12 @@ export type CreateCredentialProviderRequest = Static<typeof CreateCredentialProv
 
 export const UpdateCredentialProviderRequest = Strict({
   name: Type.Optional(ProviderName),
-  token: Type.Optional(ProviderToken('A new one, instead of that which it has')),
+  token: Type.Optional(ProviderToken('New token, replaces the current one')),
   enabled: Type.Optional(Type.Boolean(Enabled)),
   priority: Type.Optional(Type.Integer({ ...Priority, minimum: 0, maximum: 1_000_000 })),
   cache_ttl_seconds: Type.Optional(Type.Integer(cacheTtl)),
   server_url: Type.Optional(
-    Nullable(Text({ ...ServerUrl, description: 'Extension: a new one; empty or null removes it' })),
+    Nullable(Text({ ...ServerUrl, description: 'Extension: new URL; an empty string or null removes it' })),
   ),
 })
 export type UpdateCredentialProviderRequest = Static<typeof UpdateCredentialProviderRequest>
@@ -75,24 +75,24 @@ export const CredentialProviderItem = Type.Object(
   {
     id: Type.String({ description: 'Id at the provider' }),
     title: Type.String({ description: 'Name at the provider' }),
-    vault_id: Type.String({ description: 'Id of the vault that it is in' }),
-    vault_name: Type.String({ description: 'Name of the vault that it is in' }),
-    path: Type.String({ description: 'How connections refer to it: `Vault/Item`' }),
-    urls: Type.Optional(Type.Array(Type.String(), { description: 'Addresses that it is for' })),
+    vault_id: Type.String({ description: 'Id of the vault that contains the item' }),
+    vault_name: Type.String({ description: 'Name of the vault that contains the item' }),
+    path: Type.String({ description: 'Path that connections use for the item: `Vault/Item`' }),
+    urls: Type.Optional(Type.Array(Type.String(), { description: 'URLs that the item is for' })),
   },
   { title: 'CredentialProviderItem' },
 )
 export type CredentialProviderItem = Static<typeof CredentialProviderItem>
 
 export const CredentialProviderItems = Type.Object(
-  { items: Type.Array(CredentialProviderItem, { description: 'In the order that they are looked through' }) },
+  { items: Type.Array(CredentialProviderItem, { description: 'Items, in search order' }) },
   { title: 'CredentialProviderItems' },
 )
 export type CredentialProviderItems = Static<typeof CredentialProviderItems>
 
 export const CredentialProviderTestResult = Type.Object(
   {
-    success: Type.Boolean({ description: 'Whether it could be reached and takes the token' }),
+    success: Type.Boolean({ description: 'Whether the provider is reachable and accepts the token' }),
     vaults: Type.Array(
       Type.Object({
         id: Type.String({ description: 'Id of the vault' }),
@@ -100,7 +100,7 @@ export const CredentialProviderTestResult = Type.Object(
       }),
       { description: 'Vaults that the token can see' },
     ),
-    error: Type.Optional(Type.String({ description: 'What is wrong, if it failed' })),
+    error: Type.Optional(Type.String({ description: 'Why the test failed' })),
   },
   { title: 'CredentialProviderTestResult' },
 )
@@ -112,7 +112,7 @@ export const createCredentialProvider = operation({
   id: 'createCredentialProvider',
   tag,
   summary: 'Create a credential provider',
-  description: 'Nothing is asked of it yet; see its test.',
+  description: 'Does not contact the provider; use its `test` endpoint for that.',
   method: 'POST',
   path,
   aliases: [alias],
@@ -133,7 +133,7 @@ export const listCredentialProviders = operation({
   query: Type.Object({
     ...pageQuery,
     query: Type.Optional(
-      Text({ description: 'Case-insensitive part of the name, or the id', maxLength: 255 }),
+      Text({ description: 'Case-insensitive text to find in the name, or the id', maxLength: 255 }),
     ),
   }),
   status: 200,
@@ -158,7 +158,7 @@ export const getCredentialProvider = operation({
 export const updateCredentialProvider = operation({
   id: 'updateCredentialProvider',
   tag,
-  summary: 'Change a credential provider',
+  summary: 'Update a credential provider',
   method: 'PATCH',
   path: `${path}/{id}`,
   aliases: [`${alias}/{id}`],
@@ -174,7 +174,7 @@ export const deleteCredentialProvider = operation({
   id: 'deleteCredentialProvider',
   tag,
   summary: 'Delete a credential provider',
-  description: 'What refers to it goes on without: it can no longer log in by itself.',
+  description: 'Connections that use the provider stay, but can no longer log in automatically.',
   method: 'DELETE',
   path: `${path}/{id}`,
   aliases: [`${alias}/{id}`],
@@ -188,7 +188,7 @@ export const deleteCredentialProvider = operation({
 export const listCredentialProviderItems = operation({
   id: 'listCredentialProviderItems',
   tag,
-  summary: 'List what a credential provider has for logins',
+  summary: 'List the login items of a credential provider',
   method: 'GET',
   path: `${path}/{id}/items`,
   aliases: [`${alias}/{id}/items`],
@@ -202,8 +202,8 @@ export const listCredentialProviderItems = operation({
 export const testCredentialProvider = operation({
   id: 'testCredentialProvider',
   tag,
-  summary: 'See whether a credential provider works, and which vaults it has',
-  description: 'Also forgets the list of items that is remembered, so that the next one is new.',
+  summary: 'Test a credential provider and list its vaults',
+  description: 'Also clears the cached list of items.',
   method: 'POST',
   path: `${path}/{id}/test`,
   aliases: [`${alias}/{id}/test`],

@@ -1,4 +1,4 @@
-// What logins are done with: values that are written and never shown again.
+// Values that logins fill in. Clients can write them but never read them.
 import { Type, type Static } from 'typebox'
 import { operation } from './operation.ts'
 import { idOrName, Nullable, OneOf, pageQuery, Strict, Text, Timestamp } from './schema.ts'
@@ -6,9 +6,9 @@ import { idOrName, Nullable, OneOf, pageQuery, Strict, Text, Timestamp } from '.
 const tag = 'Credentials'
 
 export const MAX_VALUES = 50
-/** What can be typed into a field at once. */
+/** The most text that a login types into one field. */
 export const MAX_VALUE_LENGTH = 10_000
-/** An otpauth URI with a long label. */
+/** Enough for an otpauth URI with a long label. */
 const MAX_TOTP_SECRET_LENGTH = 2_048
 const MAX_NAME_LENGTH = 255
 
@@ -18,78 +18,79 @@ export const TOTP_DIGITS = { minimum: 6, maximum: 9 }
 export const TOTP_PERIOD = { minimum: 15, maximum: 300 }
 
 const CredentialName = Text({
-  description: 'Unique in the project',
+  description: 'Name, unique in the project',
   minLength: 1,
   maxLength: MAX_NAME_LENGTH,
 })
 
 const Domain = Text({
-  description: 'Domain that the credential is for, such as `example.com`; of an address, its host is taken',
+  description: 'Domain that the credential is for, such as `example.com`. From a URL, only the host is used',
   minLength: 1,
   maxLength: 2_048,
 })
 
 const Values = Type.Record(
   Type.String({ pattern: `^[^\\p{Cc}\\p{Cs}]{1,${MAX_NAME_LENGTH}}$` }),
-  Text({ description: 'Kept encrypted and never shown', maxLength: MAX_VALUE_LENGTH }),
+  Text({ description: 'Value; stored encrypted and never shown', maxLength: MAX_VALUE_LENGTH }),
   {
     additionalProperties: false,
     maxProperties: MAX_VALUES,
-    description: 'What to fill in, by the name of the field, such as `email`, `username` or `password`',
+    description: 'Values by field name, such as `email`, `username` or `password`',
   },
 )
 
 const ssoProvider = {
   description:
-    'Sign in through this provider, such as `google`: its button is clicked first, and the values are filled in there',
+    'Sign-in provider, such as `google`. The login clicks its button first and fills in the values there',
   maxLength: 100,
 }
 
 const totpFields = {
   totp_algorithm: Type.Optional(
     OneOf(totpAlgorithms, {
-      description: 'Extension: of `totp_secret`, unless that is a URI which says it; SHA1 when omitted',
+      description:
+        'Extension: hash algorithm of `totp_secret`; SHA1 when omitted. A URI in `totp_secret` takes precedence',
     }),
   ),
   totp_digits: Type.Optional(
     Type.Integer({
       ...TOTP_DIGITS,
-      description: 'Extension: of `totp_secret`, unless that is a URI which says it; 6 when omitted',
+      description: 'Extension: length of the codes; 6 when omitted. A URI in `totp_secret` takes precedence',
     }),
   ),
   totp_period: Type.Optional(
     Type.Integer({
       ...TOTP_PERIOD,
       description:
-        'Extension: seconds, of `totp_secret`, unless that is a URI which says it; 30 when omitted',
+        'Extension: seconds that a code is valid; 30 when omitted. A URI in `totp_secret` takes precedence',
     }),
   ),
 }
 
 const TOTP_SECRET =
-  'Secret of an authenticator app: base32, in which spaces and dashes do not count, or an `otpauth://totp/` URI. Kept encrypted and never shown'
+  'Secret of an authenticator app: base32 (spaces and dashes are ignored) or an `otpauth://totp/` URI. Stored encrypted and never shown'
 
 export const Credential = Type.Object(
   {
     id: Type.String({ description: 'Unique id' }),
-    name: Type.String({ description: 'Unique in the project' }),
-    domain: Type.String({ description: 'Domain that it is for' }),
-    created_at: Timestamp('When it was created'),
-    updated_at: Timestamp('When it was last changed, also by a login that was saved into it'),
-    has_values: Type.Optional(Type.Boolean({ description: 'Whether it has values' })),
+    name: Type.String({ description: 'Name, unique in the project' }),
+    domain: Type.String({ description: 'Domain that the credential is for' }),
+    created_at: Timestamp('When the credential was created'),
+    updated_at: Timestamp('When the credential was last changed, by a client or by a saved login'),
+    has_values: Type.Optional(Type.Boolean({ description: 'Whether the credential has values' })),
     has_totp_secret: Type.Optional(
-      Type.Boolean({ description: 'Whether it can make one-time codes by itself' }),
+      Type.Boolean({ description: 'Whether the credential has a secret for one-time codes' }),
     ),
-    sso_provider: Type.Optional(
-      Nullable(Type.String({ description: 'Provider to sign in through, if any' })),
-    ),
+    sso_provider: Type.Optional(Nullable(Type.String({ description: 'Sign-in provider, if any' }))),
     value_keys: Type.Optional(
-      Type.Array(Type.String(), { description: 'Names of its values; not in lists of credentials' }),
+      Type.Array(Type.String(), { description: 'Names of the values; absent in lists' }),
     ),
     totp_code: Type.Optional(
-      Type.String({ description: 'The code of this moment; only in the answer that set the secret' }),
+      Type.String({
+        description: 'Current one-time code; only in the response to the request that set the secret',
+      }),
     ),
-    totp_code_expires_at: Type.Optional(Timestamp('Until when that code counts')),
+    totp_code_expires_at: Type.Optional(Timestamp('When `totp_code` expires')),
   },
   { title: 'Credential' },
 )
@@ -109,19 +110,21 @@ export const UpdateCredentialRequest = Strict({
   name: Type.Optional(CredentialName),
   values: Type.Optional({
     ...Values,
-    description: 'Added to those that it has, or instead of those of the same name',
+    description: 'Values to add. A value with an existing name replaces it',
   }),
   remove_value_keys: Type.Optional(
     Type.Array(Text({ description: 'Name of a value', minLength: 1, maxLength: MAX_NAME_LENGTH }), {
       maxItems: 100,
-      description: 'Values to remove, before `values` are added',
+      description: 'Names of values to remove, before `values` are added',
     }),
   ),
   sso_provider: Type.Optional(
-    Nullable(Text({ ...ssoProvider, description: `${ssoProvider.description}. Empty or null removes it` })),
+    Nullable(
+      Text({ ...ssoProvider, description: `${ssoProvider.description}. An empty string or null removes it` }),
+    ),
   ),
   totp_secret: Type.Optional(
-    Text({ description: `${TOTP_SECRET}. An empty one removes it`, maxLength: MAX_TOTP_SECRET_LENGTH }),
+    Text({ description: `${TOTP_SECRET}. An empty string removes it`, maxLength: MAX_TOTP_SECRET_LENGTH }),
   ),
   ...totpFields,
 })
@@ -129,14 +132,14 @@ export type UpdateCredentialRequest = Static<typeof UpdateCredentialRequest>
 
 export const TotpCode = Type.Object(
   {
-    code: Type.String({ description: 'The code of this moment' }),
-    expires_at: Timestamp('Until when it counts'),
+    code: Type.String({ description: 'Current one-time code' }),
+    expires_at: Timestamp('When the code expires'),
   },
   { title: 'TotpCode' },
 )
 export type TotpCode = Static<typeof TotpCode>
 
-/** How something that logs in says which credential it uses. */
+/** How a connection refers to its credential. */
 export const CredentialReference = Strict(
   {
     name: Type.Optional(
@@ -150,12 +153,16 @@ export const CredentialReference = Strict(
       Text({ description: 'Name of a credential provider', minLength: 1, maxLength: MAX_NAME_LENGTH }),
     ),
     path: Type.Optional(
-      Text({ description: 'Item of the provider, such as `Vault/Item`', minLength: 1, maxLength: 1_024 }),
+      Text({
+        description: 'Path of an item of the provider, such as `Vault/Item`',
+        minLength: 1,
+        maxLength: 1_024,
+      }),
     ),
     auto: Type.Optional(
       Type.Boolean({
         description:
-          'The first item that has the domain among its addresses. Without `provider`, which is an extension: of all that are enabled, by priority',
+          'Use the first item whose URLs include the domain. Extension: without `provider`, all enabled providers are searched by priority',
       }),
     ),
   },
@@ -189,9 +196,9 @@ export const listCredentials = operation({
   path: '/credentials',
   query: Type.Object({
     ...pageQuery,
-    domain: Type.Optional(Text({ description: 'The exact domain', maxLength: 2_048 })),
+    domain: Type.Optional(Text({ description: 'Exact domain', maxLength: 2_048 })),
     query: Type.Optional(
-      Text({ description: 'Case-insensitive part of the name or domain, or the id', maxLength: 255 }),
+      Text({ description: 'Case-insensitive text to find in the name or domain, or the id', maxLength: 255 }),
     ),
   }),
   status: 200,
@@ -215,8 +222,8 @@ export const getCredential = operation({
 export const updateCredential = operation({
   id: 'updateCredential',
   tag,
-  summary: 'Change a credential',
-  description: 'What is left out stays as it is. What uses it follows a new name.',
+  summary: 'Update a credential',
+  description: 'Omitted fields stay unchanged. Connections keep using the credential under its new name.',
   method: 'PATCH',
   path: '/credentials/{id_or_name}',
   params,
@@ -230,7 +237,7 @@ export const deleteCredential = operation({
   id: 'deleteCredential',
   tag,
   summary: 'Delete a credential',
-  description: 'What uses it goes on without: it can no longer log in by itself.',
+  description: 'Connections that use the credential stay, but can no longer log in automatically.',
   method: 'DELETE',
   path: '/credentials/{id_or_name}',
   kind: 'empty',
@@ -242,8 +249,8 @@ export const deleteCredential = operation({
 export const getTotpCode = operation({
   id: 'getTotpCode',
   tag,
-  summary: 'Get the one-time code of this moment',
-  description: 'Answers `not_found` as well for a credential without a `totp_secret`.',
+  summary: 'Get the current one-time code',
+  description: 'Also returns `not_found` for a credential without a `totp_secret`.',
   method: 'GET',
   path: '/credentials/{id_or_name}/totp-code',
   params,

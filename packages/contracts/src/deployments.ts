@@ -1,4 +1,4 @@
-// Deployments: code that was uploaded or fetched, built, and asked for its apps.
+// Deployments: code that was uploaded or fetched, built, and searched for apps.
 import { Type, type Static } from 'typebox'
 import { AppAction, AppName, EnvNames, Region, sharedEvents, since } from './apps.ts'
 import { operation } from './operation.ts'
@@ -12,20 +12,28 @@ export type DeploymentStatus = (typeof deploymentStatuses)[number]
 export const Deployment = Type.Object(
   {
     id: Type.String({ description: 'Unique id of the deployment' }),
-    status: OneOf(deploymentStatuses, { description: 'Where it is; failed and stopped are final' }),
-    status_reason: Type.Optional(Type.String({ description: 'Why it is so, and what to do about it' })),
+    status: OneOf(deploymentStatuses, { description: 'Status; `failed` and `stopped` are final' }),
+    status_reason: Type.Optional(
+      Type.String({ description: 'Reason for the status, and what to do about it' }),
+    ),
     region: Region,
-    entrypoint_rel_path: Type.Optional(Type.String({ description: 'File that is imported, in the source' })),
+    entrypoint_rel_path: Type.Optional(
+      Type.String({ description: 'File that is imported, relative to the source' }),
+    ),
     env_vars: Type.Optional(EnvNames),
-    created_at: Timestamp('When it was asked for'),
-    updated_at: Type.Optional(Nullable(Timestamp('When its status last changed; null until then'))),
+    created_at: Timestamp('When the deployment was created'),
+    updated_at: Type.Optional(
+      Nullable(Timestamp('When the status last changed. Null before the first change')),
+    ),
     source_type: Type.Optional(
       OneOf(['file', 'github'] as const, { description: 'Where the code came from' }),
     ),
-    source_url: Type.Optional(Type.String({ description: 'Of the repository' })),
+    source_url: Type.Optional(Type.String({ description: 'URL of the repository' })),
     source_ref: Type.Optional(Type.String({ description: 'Branch, tag or commit' })),
     source_path: Type.Optional(Type.String({ description: 'Directory in the repository' })),
-    source_checksum: Type.Optional(Type.String({ description: 'SHA-256 of the uploaded archive, in hex' })),
+    source_checksum: Type.Optional(
+      Type.String({ description: 'SHA-256 of the uploaded archive, in hexadecimal' }),
+    ),
   },
   { title: 'Deployment' },
 )
@@ -35,18 +43,19 @@ export const DeploymentEvent = Type.Object(
   {
     ...sharedEvents,
     deployment: Type.Optional(Deployment),
-    id: Type.Optional(Type.String({ description: 'Of `app_version_summary`: id of the app version' })),
-    app_name: Type.Optional(Type.String({ description: 'Of `app_version_summary`' })),
-    version: Type.Optional(Type.String({ description: 'Of `app_version_summary`' })),
+    id: Type.Optional(Type.String({ description: 'For `app_version_summary`: id of the app version' })),
+    app_name: Type.Optional(Type.String({ description: 'For `app_version_summary`: name of the app' })),
+    version: Type.Optional(Type.String({ description: 'For `app_version_summary`: version label' })),
     region: Type.Optional(Region),
-    actions: Type.Optional(Type.Array(AppAction, { description: 'Of `app_version_summary`' })),
+    actions: Type.Optional(
+      Type.Array(AppAction, { description: 'For `app_version_summary`: actions of the app' }),
+    ),
     env_vars: Type.Optional(EnvNames),
   },
   { title: 'DeploymentEvent' },
 )
 export type DeploymentEvent = Static<typeof DeploymentEvent>
 
-/** What is unpacked, installed and kept has bounds of its own; see BERTH_APP_DISK_MB. */
 export const MAX_ENV_VARS = 200
 
 const params = Type.Object({ id: resourceId('deployment') })
@@ -56,11 +65,11 @@ export const createDeployment = operation({
   tag,
   summary: 'Deploy an app',
   description:
-    'A form with either a zip archive (`file`, and `entrypoint_rel_path` in it), or a git repository (`source`: JSON, ' +
-    'or fields such as `source[url]`). It is built in an instance of its own: dependencies by npm, with ' +
-    'package-lock.json as it is, or by pip. Environment variables are fields such as `env_vars[NAME]`. ' +
-    'KERNEL_API_KEY, KERNEL_BASE_URL and ENTRYPOINT_RELPATH are set for you. ' +
-    'An app version that is there already is replaced only with `force`; its invocations finish first.',
+    'Send a form with either a zip archive (`file` and `entrypoint_rel_path`) or a git repository (`source` as JSON, ' +
+    'or fields such as `source[url]`). Berth builds the app in its own instance: it installs dependencies with npm, ' +
+    'exactly as in package-lock.json, or with pip. Environment variables are fields such as `env_vars[NAME]`. ' +
+    'Berth sets KERNEL_API_KEY, KERNEL_BASE_URL and ENTRYPOINT_RELPATH. ' +
+    'Use `force` to replace an existing app version; its running invocations finish first.',
   method: 'POST',
   path: '/deployments',
   bodyStream: 'multipart',
@@ -68,25 +77,28 @@ export const createDeployment = operation({
     file: Type.Optional(
       Type.String({
         contentMediaType: 'application/zip',
-        description: 'Archive of the directory of the app',
+        description: 'Zip archive of the app directory',
       }),
     ),
     entrypoint_rel_path: Type.Optional(
-      Type.String({ description: 'File to import, relative to the archive', examples: ['index.ts'] }),
+      Type.String({
+        description: 'File to import, relative to the root of the archive',
+        examples: ['index.ts'],
+      }),
     ),
     source: Type.Optional(
       Type.String({
         description:
-          'Instead of a file, as JSON: `{type: "github", url, ref, entrypoint, path?, auth?: {method: "github_token", token}}`',
+          'Git repository as JSON, instead of `file`: `{type: "github", url, ref, entrypoint, path?, auth?: {method: "github_token", token}}`',
       }),
     ),
-    version: Type.Optional(Type.String({ description: 'Label of the version; `latest` when omitted' })),
+    version: Type.Optional(Type.String({ description: 'Version label; `latest` when omitted' })),
     region: Type.Optional(Region),
     force: Type.Optional(
-      Type.Boolean({ default: false, description: 'Take the place of an app version of the same label' }),
+      Type.Boolean({ default: false, description: 'Replace an existing app version with the same label' }),
     ),
     'env_vars[NAME]': Type.Optional(
-      Type.String({ description: 'Environment variable; encrypted, never shown' }),
+      Type.String({ description: 'Environment variable; stored encrypted and never shown' }),
     ),
   }),
   effect: 'act',
@@ -103,11 +115,13 @@ export const listDeployments = operation({
   path: '/deployments',
   query: Type.Object({
     ...pageQuery,
-    app_name: Type.Optional(AppName('Only those that brought this app')),
+    app_name: Type.Optional(AppName('Only deployments of this app')),
     app_version: Type.Optional(
-      Text({ description: 'Only those with this label; needs app_name', maxLength: 255 }),
+      Text({ description: 'Only deployments with this version label; requires `app_name`', maxLength: 255 }),
     ),
-    query: Type.Optional(Text({ description: 'Part of the id, or of the name of an app', maxLength: 255 })),
+    query: Type.Optional(
+      Text({ description: 'Text to find in the deployment id or an app name', maxLength: 255 }),
+    ),
   }),
   status: 200,
   response: Type.Array(Deployment),
@@ -132,7 +146,7 @@ export const deleteDeployment = operation({
   tag,
   summary: 'Stop a deployment',
   description:
-    'Its apps can no longer be invoked, its invocations that are not over are failed, and its API key dies. One that has failed or was stopped is left as it is.',
+    'Its apps can no longer be invoked, unfinished invocations fail, and its API key stops working. Does nothing if the deployment has failed or is already stopped.',
   method: 'DELETE',
   path: '/deployments/{id}',
   kind: 'empty',
@@ -147,7 +161,7 @@ export const followDeployment = operation({
   tag,
   summary: 'Follow a deployment: its logs, states and app versions',
   description:
-    'Begins with what is kept, which is everything for BERTH_APP_LOG_RETENTION_DAYS, and ends when the deployment has failed or was stopped. While it runs, the logs of its invocations are in it.',
+    'Starts with the stored events, which Berth keeps for BERTH_APP_LOG_RETENTION_DAYS. Includes the logs of invocations. Ends when the deployment fails or stops.',
   method: 'GET',
   path: '/deployments/{id}/events',
   kind: 'events',

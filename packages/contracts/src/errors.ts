@@ -1,15 +1,15 @@
-// Every error the service can answer with: one row each, listed in the docs and in OpenAPI.
+// Every error that the server can return. The docs and OpenAPI list them.
 import { Type, type Static } from 'typebox'
 
 interface ErrorRow {
   readonly status: number
   readonly meaning: string
-  /** Sent as `x-should-retry: false`: published clients would otherwise send a 409 three times. */
+  /** Sends `x-should-retry: false`. Without it, published clients send the request three times. */
   readonly final?: true
 }
 
 const catalogue = {
-  bad_request: { status: 400, meaning: 'The request is malformed; details name each field' },
+  bad_request: { status: 400, meaning: 'The request is invalid; `details` names each field' },
   cannot_delete_current_key: {
     status: 400,
     meaning: 'A key cannot delete itself; use another key',
@@ -27,15 +27,15 @@ const catalogue = {
   not_found: { status: 404, meaning: 'No such resource, or not one this key may see' },
   project_not_found: {
     status: 404,
-    meaning: 'The header or field names no active project of this organisation',
+    meaning: 'The requested project does not exist or is not active',
   },
   method_not_allowed: { status: 405, meaning: 'The path exists, but not with this method' },
   request_timeout: { status: 408, meaning: 'The request body did not arrive in time' },
-  conflict: { status: 409, meaning: 'The resource is not in a state that allows this', final: true },
-  already_exists: { status: 409, meaning: 'The name is taken', final: true },
+  conflict: { status: 409, meaning: 'The current state of the resource does not allow this', final: true },
+  already_exists: { status: 409, meaning: 'The name is already in use', final: true },
   last_active_project: {
     status: 409,
-    meaning: 'The organisation must keep one active project',
+    meaning: 'The organisation needs at least one active project',
     final: true,
   },
   project_not_empty: {
@@ -50,44 +50,51 @@ const catalogue = {
   },
   gone: {
     status: 410,
-    meaning: 'The one-time code was used, or its login flow is over; begin another login',
+    meaning: 'The one-time code was already used, or its login flow has ended; start another login',
   },
   payload_too_large: { status: 413, meaning: 'The request body is larger than allowed' },
   unsupported_media_type: { status: 415, meaning: 'Send the body as application/json' },
-  range_not_satisfiable: { status: 416, meaning: 'The Range header asks for bytes that are not there' },
+  range_not_satisfiable: {
+    status: 416,
+    meaning: 'The Range header requests bytes beyond the end of the file',
+  },
   misdirected_request: {
     status: 421,
-    meaning: 'The Host header is not one this server answers for; see BERTH_ALLOWED_HOSTS',
+    meaning: 'The server does not serve this Host header; see BERTH_ALLOWED_HOSTS',
   },
-  invalid_state: { status: 422, meaning: 'Stored data cannot be used as it is' },
+  invalid_state: { status: 422, meaning: 'Berth cannot use the stored data in its current state' },
   process_timed_out: {
     status: 422,
-    meaning: 'The program took longer than its `timeout_sec` and was ended',
+    meaning: 'The program ran longer than its `timeout_sec` and was killed',
   },
-  upgrade_required: { status: 426, meaning: 'Only a websocket is served here; see the Upgrade header' },
+  upgrade_required: {
+    status: 426,
+    meaning: 'This path only accepts WebSocket connections; see the Upgrade header',
+  },
   too_many_requests: { status: 429, meaning: 'The rate limit is reached; see Retry-After' },
   too_many_sessions: {
     status: 429,
-    meaning: 'The project or the organisation has as many sessions at once as it may; end one first',
+    meaning: 'The project or organisation has reached its limit of concurrent sessions; end one first',
   },
   too_many_invocations: {
     status: 429,
-    meaning: 'The project or the organisation has as many invocations at once as it may; wait for one to end',
+    meaning:
+      'The project or organisation has reached its limit of concurrent invocations; wait for one to end',
   },
   headers_too_large: { status: 431, meaning: 'The request headers are larger than allowed' },
-  internal_error: { status: 500, meaning: 'A fault of the server, logged with the request id' },
+  internal_error: { status: 500, meaning: 'The server failed; its log has the cause under the request id' },
   request_failed: {
     status: 502,
-    meaning: 'The browser got no answer from the target; net_error_name says why',
+    meaning: 'The browser got no response from the target; `net_error_name` says why',
     final: true,
   },
   store_unreachable: {
     status: 502,
-    meaning: 'The Chrome Web Store did not give the extension; the message says why',
+    meaning: 'The Chrome Web Store did not deliver the extension; the message says why',
   },
   provider_unreachable: {
     status: 502,
-    meaning: 'The credential provider did not give what was asked of it; the message says why',
+    meaning: 'The credential provider did not return the requested data; the message says why',
   },
   unavailable: {
     status: 503,
@@ -100,12 +107,12 @@ const catalogue = {
   },
   insufficient_storage: {
     status: 507,
-    meaning: 'The disk of the server, or of the instance, is full',
+    meaning: 'The disk of the server or of the instance is full',
     final: true,
   },
   capacity_exhausted: {
     status: 529,
-    meaning: 'The host has no room for another session now; the message says why',
+    meaning: 'The host currently has no capacity for another session; the message says why',
   },
 } as const satisfies Record<string, ErrorRow>
 
@@ -115,7 +122,7 @@ export const errorCodes = Object.keys(catalogue) as ErrorCode[]
 
 export const ErrorDetail = Type.Object(
   {
-    code: Type.Optional(Type.String({ description: 'Lower-level code, such as `invalid_input`' })),
+    code: Type.Optional(Type.String({ description: 'More specific code, such as `invalid_input`' })),
     message: Type.Optional(Type.String({ description: 'What is wrong and where' })),
   },
   { title: 'ErrorDetail' },
@@ -128,10 +135,14 @@ export const ErrorBody = Type.Object(
     details: Type.Optional(Type.Array(ErrorDetail, { description: 'Further errors' })),
     inner_error: Type.Optional(ErrorDetail),
     existing_id: Type.Optional(
-      Type.String({ description: 'Of `already_exists`, for connections: the one there is' }),
+      Type.String({ description: 'For `already_exists` of connections: id of the existing connection' }),
     ),
-    net_error: Type.Optional(Type.Integer({ description: "Of `request_failed`: Chromium's own number" })),
-    net_error_name: Type.Optional(Type.String({ description: 'Such as `ERR_CONNECTION_REFUSED`' })),
+    net_error: Type.Optional(Type.Integer({ description: "For `request_failed`: Chromium's error number" })),
+    net_error_name: Type.Optional(
+      Type.String({
+        description: "For `request_failed`: Chromium's error name, such as `ERR_CONNECTION_REFUSED`",
+      }),
+    ),
   },
   { title: 'Error' },
 )

@@ -1,6 +1,6 @@
-// What is read of an extension's manifest: enough to refuse what this Chromium would, before it is kept.
+// Reads an extension's manifest. Rejects what Chromium would reject, before the extension is stored.
 
-/** As Chromium has it, in the root of the extension. */
+/** File name in the root of the extension. */
 export const MANIFEST = 'manifest.json'
 export const MAX_MANIFEST_BYTES = 1024 * 1024
 
@@ -11,14 +11,14 @@ const MAX_VERSION_NUMBER = 65_535
 export interface Manifest {
   readonly name: string
   readonly version: string
-  /** Of its publisher, in base 64; gives the extension its id. */
+  /** The publisher's public key in base64. It determines the id of the extension. */
   readonly key: string | undefined
   readonly permissions: readonly string[]
-  /** All of it. */
+  /** The whole manifest. */
   readonly fields: Readonly<Record<string, unknown>>
 }
 
-/** Throws an Error that says what is wrong. */
+/** Throws an Error that explains what is wrong with the manifest. */
 export function readManifest(text: string): Manifest {
   const fields = parse(text)
   const { manifest_version: version, name, key } = fields
@@ -43,14 +43,14 @@ export function readManifest(text: string): Manifest {
   }
 }
 
-/** Some things Chromium lets only those do that an administrator installed. */
+/** Chromium grants some permissions only to extensions that an administrator installed. */
 export function needsPolicyInstall({ permissions }: Manifest): boolean {
   return permissions.some((each) => each === 'webRequestBlocking' || each.startsWith('enterprise.'))
 }
 
 /**
- * The directory of the manifest: the top, or the one directory that is there, as archives of a directory have it.
- * Undefined without a manifest in either.
+ * The directory of the manifest: the root, or the only top-level directory if the archive contains one.
+ * Undefined when neither has a manifest.
  */
 export function rootOf(names: readonly string[]): string | undefined {
   if (names.includes(MANIFEST)) return ''
@@ -59,7 +59,7 @@ export function rootOf(names: readonly string[]): string | undefined {
   return tops.size === 1 && names.includes(`${only}/${MANIFEST}`) ? `${only}/` : undefined
 }
 
-/** What file managers add to archives. */
+/** Files that macOS adds to archives. */
 const isOddment = (name: string) => name === '__MACOSX' || name === '.DS_Store'
 
 function isVersion(value: unknown): value is string {
@@ -84,7 +84,7 @@ function parse(text: string): Record<string, unknown> {
   return value as Record<string, unknown>
 }
 
-/** Chromium reads manifests that have them. A string is matched whole, so that nothing in it counts. */
+/** Chromium accepts comments in manifests. The pattern also matches whole strings, so that `//` in a string stays. */
 function withoutComments(text: string): string {
   return text.replaceAll(/"(?:[^"\\\n]|\\.)*"|\/\/[^\n]*|\/\*[\s\S]*?\*\//g, (found) =>
     found.startsWith('"') ? found : ' ',

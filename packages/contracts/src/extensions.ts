@@ -1,4 +1,4 @@
-// Browser extensions that a project keeps, and extensions put into a running session.
+// Browser extensions of a project, and extensions loaded into a running session.
 import { Type, type Static } from 'typebox'
 import { control } from './control.ts'
 import { EXTENSION_NAME } from './extension-limits.ts'
@@ -7,26 +7,28 @@ import { idOrName, Nullable, OneOf, pageQuery, Strict, Text, Timestamp } from '.
 
 const tag = 'Extensions'
 
-/** By the published client it would be another operation. */
+/** Not allowed as a name: it would collide with the path of downloadFromChromeStore. */
 export const RESERVED_NAME = 'from_chrome_store'
 
 export const Extension = Type.Object(
   {
     id: Type.String({ description: 'Unique id' }),
-    created_at: Timestamp('When it was uploaded'),
-    size_bytes: Type.Integer({ description: 'Size of what was uploaded' }),
-    name: Type.Optional(Nullable(Type.String({ description: 'Name, if it has one' }))),
+    created_at: Timestamp('When the extension was uploaded'),
+    size_bytes: Type.Integer({ description: 'Size of the uploaded archive' }),
+    name: Type.Optional(Nullable(Type.String({ description: 'Name of the extension, if set' }))),
     checksum: Type.Optional(
-      Nullable(Type.String({ description: 'SHA-256 of what was uploaded, in hexadecimal' })),
+      Nullable(Type.String({ description: 'SHA-256 of the uploaded archive, in hexadecimal' })),
     ),
-    last_used_at: Type.Optional(Nullable(Timestamp('When a session was last created with it'))),
+    last_used_at: Type.Optional(Nullable(Timestamp('When a session last used the extension'))),
     manifest: Type.Optional(
       Type.Object(
         {
-          name: Type.String({ description: 'As the extension calls itself; may be a key of its messages' }),
-          version: Type.String({ description: 'Such as 1.2.3' }),
+          name: Type.String({
+            description: 'Name in the manifest; may be a message key such as `__MSG_name__`',
+          }),
+          version: Type.String({ description: 'Version, such as 1.2.3' }),
         },
-        { description: 'Extension: what its manifest says' },
+        { description: 'Extension: name and version from the manifest' },
       ),
     ),
   },
@@ -34,13 +36,13 @@ export const Extension = Type.Object(
 )
 export type Extension = Static<typeof Extension>
 
-/** At the creation of a session: exactly one of the two. */
+/** Exactly one of the two fields. */
 export const ExtensionReference = Strict(
   {
-    id: Type.Optional(Text({ description: 'Id of an extension of the project', maxLength: 255 })),
-    name: Type.Optional(Text({ description: 'Or its name', maxLength: 255 })),
+    id: Type.Optional(Text({ description: 'Id of the extension', maxLength: 255 })),
+    name: Type.Optional(Text({ description: 'Name of the extension, instead of its id', maxLength: 255 })),
   },
-  { description: 'An uploaded extension, by id or by name' },
+  { description: 'An uploaded extension of the project, by id or name' },
 )
 export type ExtensionReference = Static<typeof ExtensionReference>
 
@@ -52,19 +54,19 @@ const archive = (description: string) =>
 export const uploadExtension = operation({
   id: 'uploadExtension',
   tag,
-  summary: 'Upload an extension: a zip archive of an unpacked one, or a signed crx',
+  summary: 'Upload an extension as a zip archive or a signed crx file',
   description:
-    'The archive is looked through: what this Chromium would refuse, such as manifest version 2, is refused here. ' +
-    'An extension keeps the id its publisher gave it when it comes as a crx, or has a `key` in its manifest.',
+    'Berth checks the archive and rejects what Chromium would reject, such as manifest version 2. ' +
+    'The extension keeps the id of its publisher if it is a crx file or has a `key` in its manifest.',
   method: 'POST',
   path: '/extensions',
   bodyStream: 'multipart',
   form: Type.Object({
-    file: archive('The archive, up to 100 MiB'),
+    file: archive('Zip or crx archive, up to 100 MiB'),
     name: Type.Optional(
       Type.String({
         pattern: EXTENSION_NAME,
-        description: 'Unique in the project: letters, digits, dot, dash, underscore',
+        description: 'Name, unique in the project: letters, digits, dot, dash, underscore',
       }),
     ),
   }),
@@ -77,12 +79,12 @@ export const uploadExtension = operation({
 export const listExtensions = operation({
   id: 'listExtensions',
   tag,
-  summary: 'List extensions, newest first; with an organisation-wide key those of all projects',
+  summary: 'List extensions, newest first; an organisation-wide key lists all projects',
   method: 'GET',
   path: '/extensions',
   query: Type.Object({
     ...pageQuery,
-    query: Type.Optional(Text({ description: 'Part of the name or of the id', maxLength: 255 })),
+    query: Type.Optional(Text({ description: 'Text to find in the name or id', maxLength: 255 })),
     name: Type.Optional(Text({ description: 'Exact name', maxLength: 255 })),
   }),
   status: 200,
@@ -94,7 +96,7 @@ export const listExtensions = operation({
 export const downloadFromChromeStore = operation({
   id: 'downloadFromChromeStore',
   tag,
-  summary: 'Fetch an extension from the Chrome Web Store, as a zip archive that can be uploaded',
+  summary: 'Download an extension from the Chrome Web Store as a zip archive',
   method: 'GET',
   path: '/extensions/from_chrome_store',
   kind: 'binary',
@@ -104,11 +106,11 @@ export const downloadFromChromeStore = operation({
       minLength: 1,
       maxLength: 2048,
       description:
-        'Its page in the store, such as https://chromewebstore.google.com/detail/<name>/<id>, or its id',
+        'URL of the extension in the store, such as https://chromewebstore.google.com/detail/<name>/<id>, or its id',
     }),
     os: Type.Optional(
       OneOf(['win', 'mac', 'linux'] as const, {
-        description: 'For which system, where it differs',
+        description: 'Operating system, for extensions that differ between systems',
         default: 'linux',
       }),
     ),
@@ -133,7 +135,7 @@ export const downloadExtension = operation({
 export const getExtension = operation({
   id: 'getExtension',
   tag,
-  summary: 'Get what is known of an extension',
+  summary: 'Get the metadata of an extension',
   method: 'GET',
   path: '/extensions/{id}/metadata',
   params,
@@ -145,7 +147,7 @@ export const getExtension = operation({
 export const deleteExtension = operation({
   id: 'deleteExtension',
   tag,
-  summary: 'Delete an extension; sessions that have it keep it',
+  summary: 'Delete an extension; running sessions keep it',
   method: 'DELETE',
   path: '/extensions/{id}',
   kind: 'empty',
@@ -160,10 +162,10 @@ export const loadExtensions = control({
   tag,
   summary: 'Load extensions into a running session',
   description:
-    'Up to 20 archives in one form: `extensions[0][name]`, `extensions[0][zip_file]` and so on. ' +
-    'Each is unpacked to /home/kernel/extensions/<name>; one that is there already is replaced. ' +
-    'Pages that are open get content scripts when they are loaded again. The browser is not restarted, unless one of them ' +
-    'needs to be installed by policy (`webRequestBlocking`, `enterprise.*`): then its pages are gone and clients come again.',
+    'Send up to 20 archives in one form: `extensions[0][name]`, `extensions[0][zip_file]` and so on. ' +
+    'Each is unpacked to /home/kernel/extensions/<name> and replaces an extension of the same name. ' +
+    'Reload open pages to run content scripts in them. The browser restarts only if an extension needs to be installed ' +
+    'by policy (`webRequestBlocking`, `enterprise.*`). Then open pages are lost and clients must reconnect.',
   method: 'POST',
   at: '/extensions',
   kind: 'empty',
@@ -171,9 +173,9 @@ export const loadExtensions = control({
   form: Type.Object({
     'extensions[0][name]': Type.String({
       pattern: EXTENSION_NAME,
-      description: 'Name of its directory',
+      description: 'Name of the directory for the extension',
     }),
-    'extensions[0][zip_file]': archive('The archive, zip or crx, up to 100 MiB'),
+    'extensions[0][zip_file]': archive('Zip or crx archive, up to 100 MiB'),
   }),
   status: 201,
   errors: ['payload_too_large', 'insufficient_storage'],

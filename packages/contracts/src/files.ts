@@ -1,4 +1,4 @@
-// Files of an instance. They live and end with the session.
+// Files of an instance. They are deleted when the session ends.
 import { Type } from 'typebox'
 import { absolutePath, control } from './control.ts'
 import { OneOf, resourceId, Strict } from './schema.ts'
@@ -7,17 +7,17 @@ const tag = 'Files'
 
 const mode = (description: string) => Type.String({ pattern: '^[0-7]{3,4}$', examples: ['755'], description })
 
-/** What any operation that writes may answer. */
+/** Errors that every write operation may return. */
 const writeErrors = ['insufficient_storage'] as const
 
 const FileInfo = Type.Object(
   {
     name: Type.String({ description: 'Base name' }),
     path: Type.String({ description: 'Absolute path' }),
-    size_bytes: Type.Integer({ description: 'Size; 0 for directories' }),
+    size_bytes: Type.Integer({ description: 'Size in bytes; 0 for directories' }),
     is_dir: Type.Boolean({ description: 'Whether it is a directory' }),
     mod_time: Type.String({ format: 'date-time', description: 'When it was last changed' }),
-    mode: Type.String({ description: 'Such as "-rw-r--r--"' }),
+    mode: Type.String({ description: 'File mode, such as "-rw-r--r--"' }),
   },
   { title: 'FileInfo' },
 )
@@ -29,20 +29,20 @@ export const readFile = control({
   method: 'GET',
   at: '/fs/read_file',
   kind: 'binary',
-  query: Type.Object({ path: absolutePath('Of the file') }),
+  query: Type.Object({ path: absolutePath('Path of the file') }),
   status: 200,
 })
 
 export const writeFile = control({
   id: 'writeFile',
   tag,
-  summary: 'Write a file: the body becomes its content, all of it or nothing',
+  summary: 'Write the request body to a file; a failed write leaves the old file unchanged',
   method: 'PUT',
   at: '/fs/write_file',
   kind: 'empty',
   query: Type.Object({
-    path: absolutePath('Of the file; directories above it are made'),
-    mode: Type.Optional(mode('Octal permissions; 644 by default, or those of the file that is replaced')),
+    path: absolutePath('Path of the file; missing parent directories are created'),
+    mode: Type.Optional(mode('Octal permissions; by default those of the replaced file, or 644')),
   }),
   bodyStream: 'bytes',
   status: 201,
@@ -52,10 +52,10 @@ export const writeFile = control({
 export const listFiles = control({
   id: 'listFiles',
   tag,
-  summary: 'List a directory, by name',
+  summary: 'List a directory, sorted by name',
   method: 'GET',
   at: '/fs/list_files',
-  query: Type.Object({ path: absolutePath('Of the directory') }),
+  query: Type.Object({ path: absolutePath('Path of the directory') }),
   status: 200,
   response: Type.Array(FileInfo),
 })
@@ -63,10 +63,10 @@ export const listFiles = control({
 export const fileInfo = control({
   id: 'fileInfo',
   tag,
-  summary: 'Get a file or directory',
+  summary: 'Get information about a file or directory',
   method: 'GET',
   at: '/fs/file_info',
-  query: Type.Object({ path: absolutePath('Of the file or directory') }),
+  query: Type.Object({ path: absolutePath('Path of the file or directory') }),
   status: 200,
   response: FileInfo,
 })
@@ -74,12 +74,12 @@ export const fileInfo = control({
 export const createDirectory = control({
   id: 'createDirectory',
   tag,
-  summary: 'Create a directory, with those above it',
+  summary: 'Create a directory and its missing parents',
   method: 'PUT',
   at: '/fs/create_directory',
   kind: 'empty',
   body: Strict({
-    path: absolutePath('Of the directory'),
+    path: absolutePath('Path of the directory'),
     mode: Type.Optional(mode('Octal permissions; 755 by default')),
   }),
   status: 201,
@@ -93,29 +93,29 @@ export const deleteFile = control({
   method: 'PUT',
   at: '/fs/delete_file',
   kind: 'empty',
-  body: Strict({ path: absolutePath('Of the file; a link is deleted itself') }),
+  body: Strict({ path: absolutePath('Path of the file. For a symbolic link, the link itself is deleted') }),
   status: 200,
 })
 
 export const deleteDirectory = control({
   id: 'deleteDirectory',
   tag,
-  summary: 'Delete a directory and all in it; also one that is not there',
+  summary: 'Delete a directory and its contents; succeeds if it does not exist',
   method: 'PUT',
   at: '/fs/delete_directory',
   kind: 'empty',
-  body: Strict({ path: absolutePath('Of the directory') }),
+  body: Strict({ path: absolutePath('Path of the directory') }),
   status: 200,
 })
 
 export const moveFile = control({
   id: 'moveFile',
   tag,
-  summary: 'Move or rename a file or directory; a file takes the place of another',
+  summary: 'Move or rename a file or directory; a file replaces an existing file',
   method: 'PUT',
   at: '/fs/move',
   kind: 'empty',
-  body: Strict({ src_path: absolutePath('Where it is'), dest_path: absolutePath('Where it shall be') }),
+  body: Strict({ src_path: absolutePath('Current path'), dest_path: absolutePath('New path') }),
   status: 200,
   errors: writeErrors,
 })
@@ -124,7 +124,7 @@ const account = (what: string) =>
   Type.Optional(
     Type.String({
       maxLength: 255,
-      description: `Name or id of the ${what}. An instance has one, kernel (1000); any other is passed over`,
+      description: `Name or id of the ${what}. An instance only has kernel (1000); other values are ignored`,
     }),
   )
 
@@ -136,7 +136,7 @@ export const setFilePermissions = control({
   at: '/fs/set_file_permissions',
   kind: 'empty',
   body: Strict({
-    path: absolutePath('Of the file or directory'),
+    path: absolutePath('Path of the file or directory'),
     mode: mode('Octal permissions'),
     owner: account('owner'),
     group: account('group'),
@@ -150,13 +150,13 @@ const fileField = (description: string) =>
 export const uploadFiles = control({
   id: 'uploadFiles',
   tag,
-  summary: 'Upload files as a form, files[0] and so on; all of them or none',
+  summary: 'Upload files as a form (files[0] and so on); stores all of them or none',
   method: 'POST',
   at: '/fs/upload',
   kind: 'empty',
   bodyStream: 'multipart',
   form: Type.Object({
-    'files[0][dest_path]': absolutePath('Of the file; directories above it are made'),
+    'files[0][dest_path]': absolutePath('Path of the file; missing parent directories are created'),
     'files[0][file]': fileField('Content of the file'),
   }),
   status: 201,
@@ -166,14 +166,14 @@ export const uploadFiles = control({
 export const uploadZip = control({
   id: 'uploadZip',
   tag,
-  summary: 'Upload a zip archive and unpack it into a directory, all of it or nothing',
+  summary: 'Upload a zip archive and unpack it into a directory, completely or not at all',
   method: 'POST',
   at: '/fs/upload_zip',
   kind: 'empty',
   bodyStream: 'multipart',
   form: Type.Object({
-    dest_path: absolutePath('Of the directory; it is made when it is not there'),
-    zip_file: fileField('The archive'),
+    dest_path: absolutePath('Path of the directory; created if it does not exist'),
+    zip_file: fileField('Zip archive'),
   }),
   status: 201,
   errors: writeErrors,
@@ -182,25 +182,25 @@ export const uploadZip = control({
 export const downloadDirZip = control({
   id: 'downloadDirZip',
   tag,
-  summary: 'Download a directory as a zip archive; links stay links, what is no file is left out',
+  summary: 'Download a directory as a zip archive; keeps symbolic links, skips special files',
   method: 'GET',
   at: '/fs/download_dir_zip',
   kind: 'binary',
   contentType: 'application/zip',
-  query: Type.Object({ path: absolutePath('Of the directory') }),
+  query: Type.Object({ path: absolutePath('Path of the directory') }),
   status: 200,
 })
 
 export const startWatch = control({
   id: 'startWatch',
   tag,
-  summary: 'Watch a directory for changes, until stopped',
+  summary: 'Start watching a directory for changes',
   method: 'POST',
   at: '/fs/watch',
   body: Strict({
-    path: absolutePath('Of the directory'),
+    path: absolutePath('Path of the directory'),
     recursive: Type.Optional(
-      Type.Boolean({ default: false, description: 'Also watch the directories in it, and new ones' }),
+      Type.Boolean({ default: false, description: 'Watch subdirectories too, including new ones' }),
     ),
   }),
   status: 201,
@@ -217,8 +217,8 @@ const FileEvent = Type.Object(
   {
     type: OneOf(['CREATE', 'WRITE', 'DELETE', 'RENAME', 'OVERFLOW'] as const, {
       description:
-        'RENAME is the old path of what was moved, its new one is in a CREATE. ' +
-        'OVERFLOW: changes below the path came too fast and some are not told; look at the directory again',
+        '`RENAME` has the old path of a moved file; a `CREATE` has the new path. ' +
+        '`OVERFLOW`: changes below the path came too fast and some are missing; list the directory again',
     }),
     path: Type.String({ description: 'Absolute path of the file or directory' }),
     name: Type.Optional(Type.String({ description: 'Base name' })),
@@ -230,7 +230,7 @@ const FileEvent = Type.Object(
 export const watchEvents = control({
   id: 'watchEvents',
   tag,
-  summary: 'Follow the changes that a watch sees, from the earliest it has kept',
+  summary: 'Follow the changes of a watch, starting with the oldest stored event',
   method: 'GET',
   at: '/fs/watch/{watch_id}/events',
   kind: 'events',

@@ -1,4 +1,4 @@
-// Invocations: one action of an app, run once.
+// Invocations: single runs of an app's action.
 import { Type, type Static } from 'typebox'
 import { AppName, sharedEvents, since } from './apps.ts'
 import { Browser } from './browsers.ts'
@@ -10,22 +10,22 @@ const tag = 'Invocations'
 export const invocationStatuses = ['queued', 'running', 'succeeded', 'failed'] as const
 export type InvocationStatus = (typeof invocationStatuses)[number]
 
-/** How long a caller is held, and with it the invocation. */
+/** Time limit of a synchronous invocation. */
 export const SYNC_SECONDS = 100
 export const DEFAULT_ASYNC_SECONDS = 900
-/** Of a payload and of an output, in bytes. */
+/** Limit for a payload, and for an output. */
 export const MAX_PAYLOAD_BYTES = 4_500_000
-/** Of each of them in a list. */
+/** Lists omit payloads and outputs above this size. */
 export const MAX_LISTED_LENGTH = 64 * 1024
-/** The request around it: what a payload needs to be quoted as JSON. */
+/** Larger than a payload, because quoting it as JSON can double its size. */
 const MAX_REQUEST_BYTES = 2 * MAX_PAYLOAD_BYTES + 64 * 1024
 
 const fields = {
   id: Type.String({ description: 'Unique id of the invocation' }),
   action_name: Type.String({ description: 'Name of the action' }),
-  status: OneOf(invocationStatuses, { description: 'Where it is; succeeded and failed are final' }),
-  status_reason: Type.Optional(Type.String({ description: 'Why it is so' })),
-  output: Type.Optional(Type.String({ description: 'What the action returned, as JSON' })),
+  status: OneOf(invocationStatuses, { description: 'Status; `succeeded` and `failed` are final' }),
+  status_reason: Type.Optional(Type.String({ description: 'Reason for the status' })),
+  output: Type.Optional(Type.String({ description: 'Return value of the action, as JSON' })),
 }
 
 export const InvocationResult = Type.Object(fields, { title: 'InvocationResult' })
@@ -35,10 +35,12 @@ export const Invocation = Type.Object(
   {
     ...fields,
     app_name: Type.String({ description: 'Name of the app' }),
-    version: Type.String({ description: 'Label of the version' }),
-    started_at: Timestamp('When it began, with nanoseconds; while it is queued, when it was asked for'),
-    finished_at: Type.Optional(Nullable(Timestamp('When it was over; null until then'))),
-    payload: Type.Optional(Type.String({ description: 'What the action was given, as JSON' })),
+    version: Type.String({ description: 'Version label' }),
+    started_at: Timestamp(
+      'When the invocation started, with nanoseconds. While it is queued, when it was created',
+    ),
+    finished_at: Type.Optional(Nullable(Timestamp('When the invocation ended. Null while it runs'))),
+    payload: Type.Optional(Type.String({ description: 'Input of the action, as JSON' })),
   },
   { title: 'Invocation' },
 )
@@ -50,30 +52,33 @@ export const InvocationEvent = Type.Object(
 )
 export type InvocationEvent = Static<typeof InvocationEvent>
 
-/** Text that is checked to be JSON by the service: its size is in bytes, and its depth has a bound. */
+/** The server checks the JSON itself, because the size limit is in bytes and the nesting depth is limited. */
 const Json = (description: string) => Type.String({ description })
 
 export const CreateInvocationRequest = Strict({
   app_name: AppName('Name of the app'),
   action_name: AppName('Name of the action'),
-  version: Type.Optional(Text({ description: 'Label of the version', minLength: 1, maxLength: 255 })),
+  version: Type.Optional(Text({ description: 'Version label', minLength: 1, maxLength: 255 })),
   payload: Type.Optional(Json(`Input of the action, as JSON of at most ${MAX_PAYLOAD_BYTES} bytes`)),
   async: Type.Optional(
-    Type.Boolean({ default: false, description: 'Answer at once with 202, and not when it is over' }),
+    Type.Boolean({
+      default: false,
+      description: 'Respond at once with 202 instead of waiting for the result',
+    }),
   ),
   async_timeout_seconds: Type.Optional(
     Type.Integer({
       minimum: 10,
       maximum: 3600,
-      description: `With \`async\`: how long it may take, ${DEFAULT_ASYNC_SECONDS} when omitted`,
+      description: `Time limit of an \`async\` invocation in seconds, ${DEFAULT_ASYNC_SECONDS} when omitted`,
     }),
   ),
 })
 export type CreateInvocationRequest = Static<typeof CreateInvocationRequest>
 
 export const UpdateInvocationRequest = Strict({
-  status: OneOf(['succeeded', 'failed'] as const, { description: 'What it ends as' }),
-  output: Type.Optional(Json('What it ends with, as JSON')),
+  status: OneOf(['succeeded', 'failed'] as const, { description: 'Final status' }),
+  output: Type.Optional(Json('Output, as JSON')),
 })
 export type UpdateInvocationRequest = Static<typeof UpdateInvocationRequest>
 
@@ -83,14 +88,14 @@ export const createInvocation = operation({
   id: 'createInvocation',
   tag,
   summary: 'Invoke an action of an app',
-  description: `Held until it is over, for at most ${SYNC_SECONDS} seconds, and failed when the caller leaves or that time is up; with \`async\` answered at once. It is run once or, if the server that has it is lost, not again.`,
+  description: `Responds when the invocation ends. It fails after ${SYNC_SECONDS} seconds, or when the caller disconnects. With \`async\`, responds at once. An invocation is never run twice, even if its server is lost.`,
   method: 'POST',
   path: '/invocations',
   body: CreateInvocationRequest,
   maxBodyBytes: MAX_REQUEST_BYTES,
   effect: 'act',
   status: 200,
-  alsoAnswers: { 202: 'It was taken in, and is not over yet' },
+  alsoAnswers: { 202: 'The invocation was accepted and has not ended yet' },
   statusWhen: { field: 'status', values: ['queued', 'running'], status: 202 },
   response: InvocationResult,
   errors: [
@@ -107,19 +112,21 @@ export const listInvocations = operation({
   id: 'listInvocations',
   tag,
   summary: 'List invocations, newest first',
-  description: `Payloads and outputs of more than ${MAX_LISTED_LENGTH / 1024} KiB are left out; a single invocation has them.`,
+  description: `Omits payloads and outputs above ${MAX_LISTED_LENGTH / 1024} KiB; get a single invocation to read them.`,
   method: 'GET',
   path: '/invocations',
   query: Type.Object({
     ...pageQuery,
-    app_name: Type.Optional(AppName('Only of this app')),
-    version: Type.Optional(Text({ description: 'Only of this version', maxLength: 255 })),
-    action_name: Type.Optional(AppName('Only of this action')),
-    deployment_id: Type.Optional(Text({ description: 'Only of this deployment', maxLength: 255 })),
-    status: Type.Optional(OneOf(invocationStatuses, { description: 'Only those' })),
+    app_name: Type.Optional(AppName('Only invocations of this app')),
+    version: Type.Optional(Text({ description: 'Only invocations of this version', maxLength: 255 })),
+    action_name: Type.Optional(AppName('Only invocations of this action')),
+    deployment_id: Type.Optional(
+      Text({ description: 'Only invocations of this deployment', maxLength: 255 }),
+    ),
+    status: Type.Optional(OneOf(invocationStatuses, { description: 'Only invocations with this status' })),
     since,
     query: Type.Optional(
-      Text({ description: 'Part of the id, or of the name of app or action', maxLength: 255 }),
+      Text({ description: 'Text to find in the id, app name or action name', maxLength: 255 }),
     ),
   }),
   status: 200,
@@ -143,8 +150,8 @@ export const getInvocation = operation({
 export const updateInvocation = operation({
   id: 'updateInvocation',
   tag,
-  summary: 'End an invocation: it is stopped where it is, and its browser sessions end',
-  description: 'One that is over stays as it is; asking for what it is already changes nothing.',
+  summary: 'Stop an invocation and end its browser sessions',
+  description: 'An invocation that has ended cannot change. Setting its current status again does nothing.',
   method: 'PATCH',
   path: '/invocations/{id}',
   params,
@@ -159,7 +166,7 @@ export const updateInvocation = operation({
 export const listInvocationBrowsers = operation({
   id: 'listInvocationBrowsers',
   tag,
-  summary: 'List the active browser sessions that were created with its invocation_id',
+  summary: 'List the active browser sessions of an invocation',
   method: 'GET',
   path: '/invocations/{id}/browsers',
   params,
@@ -184,8 +191,8 @@ export const deleteInvocationBrowsers = operation({
 export const followInvocation = operation({
   id: 'followInvocation',
   tag,
-  summary: 'Follow an invocation: its logs and states',
-  description: 'Begins with what is kept, and ends when the invocation is over.',
+  summary: 'Follow the logs and status changes of an invocation',
+  description: 'Starts with the stored events and ends with the invocation.',
   method: 'GET',
   path: '/invocations/{id}/events',
   kind: 'events',

@@ -9,9 +9,9 @@ const DEFAULT_SECONDS = 3600
 
 export const LiveViewLink = Type.Object(
   {
-    url: Type.String({ description: 'Page that shows the session; whoever has it may use it' }),
-    expires_at: Timestamp('When it stops working, also for who is watching then'),
-    mode: OneOf(liveViewModes, { description: 'What it allows' }),
+    url: Type.String({ description: 'Page that shows the session. Anyone with this URL can open it' }),
+    expires_at: Timestamp('When the link expires; open views are closed too'),
+    mode: OneOf(liveViewModes, { description: 'What the link allows' }),
   },
   { title: 'LiveViewLink' },
 )
@@ -20,22 +20,25 @@ export type LiveViewLink = Static<typeof LiveViewLink>
 export const createLiveViewLink = operation({
   id: 'createLiveViewLink',
   tag: 'Browsers',
-  summary: 'Create a link to the live view of a session, for a while; for headless sessions, too',
+  summary: 'Create a temporary live view link; also works for headless sessions',
   description:
-    'Of a `read_only` link the server takes no input, whatever the page does. A link ends with its time or with its session, whichever is first.',
+    'The server rejects all input through a `read_only` link. A link works until it expires or its session ends.',
   method: 'POST',
   path: '/browsers/{id}/live_view_links',
   params: Type.Object({ id: idOrName('browser session') }),
   body: Strict({
     mode: Type.Optional(
-      OneOf(liveViewModes, { description: 'Watch only, or use it, too', default: 'read_only' }),
+      OneOf(liveViewModes, {
+        description: '`read_only`: watch. `control`: watch and use mouse and keyboard',
+        default: 'read_only',
+      }),
     ),
     expires_in_seconds: Type.Optional(
       Type.Integer({
         minimum: 10,
         maximum: 604_800,
         default: DEFAULT_SECONDS,
-        description: 'Seconds for which it works',
+        description: 'Seconds until the link expires',
       }),
     ),
   }),

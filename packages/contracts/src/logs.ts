@@ -1,13 +1,13 @@
-// What programs of an instance log: files, and the service's own programs in it.
+// Logs of an instance: files, and the output of Berth's own programs in it.
 import { Type } from 'typebox'
 import { absolutePath, control } from './control.ts'
 import { OneOf, Timestamp } from './schema.ts'
 
-/** Of the instance itself: what each writes to its stderr. */
+/** Berth's programs in the instance, whose stderr is the log. */
 export const serviceLogNames = ['chromium', 'agent', 'display'] as const
 export type ServiceLogName = (typeof serviceLogNames)[number]
 
-/** In bytes; what is longer ends with a mark that tells so. */
+/** In bytes. Longer lines are cut and end with a note that says so. */
 export const MAX_LOG_LINE_LENGTH = 64 * 1024
 
 export const streamLogs = control({
@@ -15,9 +15,9 @@ export const streamLogs = control({
   tag: 'Logs',
   summary: 'Read or follow a log',
   description:
-    'With `follow` it begins at the end: what is written from now on is sent, through rotation and truncation, until ' +
-    'the reader leaves or the session ends. Without, it is sent from its beginning, and the stream ends ' +
-    'with it. A file that is not there is 404. ' +
+    'With `follow`, the stream starts at the end of the log and sends new lines, across rotation and truncation, until ' +
+    'the client disconnects or the session ends. Without `follow`, it sends the log from its start and then ends. ' +
+    'Returns 404 if the file does not exist. ' +
     `Lines longer than ${MAX_LOG_LINE_LENGTH / 1024} KiB are cut.`,
   method: 'GET',
   at: '/logs/stream',
@@ -25,19 +25,21 @@ export const streamLogs = control({
   contentType: 'text/event-stream',
   query: Type.Object({
     source: OneOf(['path', 'supervisor'] as const, {
-      description: '`path`: a file. `supervisor`: a program of the instance itself',
+      description: '`path`: a file. `supervisor`: one of the programs that Berth runs in the instance',
     }),
     follow: Type.Optional(
-      Type.Boolean({ default: true, description: 'Begin at the end and go on, or read what is there' }),
+      Type.Boolean({ default: true, description: 'Whether to send new lines, instead of the existing ones' }),
     ),
-    path: Type.Optional(absolutePath('Of the file, for `path`')),
-    supervisor_process: Type.Optional(OneOf(serviceLogNames, { description: 'Which, for `supervisor`' })),
+    path: Type.Optional(absolutePath('Path of the file; for source `path`')),
+    supervisor_process: Type.Optional(
+      OneOf(serviceLogNames, { description: 'Name of the program; for source `supervisor`' }),
+    ),
   }),
   status: 200,
   response: Type.Object(
     {
       event: OneOf(['log'] as const, { description: 'Always `log`' }),
-      timestamp: Timestamp('When the line was written or, in a file, read'),
+      timestamp: Timestamp('When the line was written or, for a file, read'),
       message: Type.String({ description: 'The line' }),
     },
     { title: 'LogEvent' },

@@ -1,11 +1,11 @@
-// The OpenAPI 3.1 document, computed from the table of operations.
+// Builds the OpenAPI 3.1 document from the table of operations.
 import { Type, type TSchema } from 'typebox'
 import { ErrorBody, errorCatalogue, type ErrorCode } from './errors.ts'
 import { isOpen, pathsOf, takesIdempotencyKey, type Operation } from './operation.ts'
 
 type Json = Record<string, unknown>
 
-/** Version of the interface, which moves apart from that of the server. */
+/** Version of the API, independent of the server version. */
 export const API_VERSION = '0.1.0'
 
 const AFTER_AUTH: ErrorCode[] = ['unauthorized', 'too_many_requests', 'internal_error', 'unavailable']
@@ -22,34 +22,38 @@ const header = (description: string, type = 'string'): HeaderRow => ({ descripti
 export const pagingHeaders: Readonly<Record<NonNullable<Operation['paging']>, Record<string, HeaderRow>>> = {
   offset: {
     'X-Has-More': header('Whether another page follows', 'boolean'),
-    'X-Next-Offset': header('Offset of the next page, 0 when there is none', 'integer'),
-    'X-Limit': header('Limit that was applied', 'integer'),
-    'X-Offset': header('Offset that was applied', 'integer'),
+    'X-Next-Offset': header('Offset of the next page; 0 on the last page', 'integer'),
+    'X-Limit': header('Limit of this page', 'integer'),
+    'X-Offset': header('Offset of this page', 'integer'),
   },
   token: {
     'X-Has-More': header('Whether another page follows', 'boolean'),
-    'X-Next-Page-Token': header('Token of the next page, absent when there is none'),
-    'X-Limit': header('Limit that was applied', 'integer'),
+    'X-Next-Page-Token': header('Token of the next page; absent on the last page'),
+    'X-Limit': header('Limit of this page', 'integer'),
   },
   cursor: {
     'X-Has-More': header('Whether another chunk follows', 'boolean'),
-    'X-Next-Cursor': header('Cursor of the next chunk, absent when there is none'),
-    'X-Row-Count': header('Lines in this chunk', 'integer'),
-    'X-Content-Sha256': header('Hash of the body, in hex'),
+    'X-Next-Cursor': header('Cursor of the next chunk; absent on the last chunk'),
+    'X-Row-Count': header('Number of lines in this chunk', 'integer'),
+    'X-Content-Sha256': header('SHA-256 of the body, in hexadecimal'),
   },
 }
 
 const requestId = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } }
-const retryAfter = { 'Retry-After': header('Seconds to wait before trying again', 'integer') }
-const replayed = { 'Idempotent-Replayed': header('`true` when this answer was given before') }
+const retryAfter = { 'Retry-After': header('Seconds to wait before the next attempt', 'integer') }
+const replayed = {
+  'Idempotent-Replayed': header(
+    '`true` when this response repeats an earlier one for the same Idempotency-Key',
+  ),
+}
 
-/** Which errors an operation can answer with, the common ones included. */
+/** All errors that an operation can return, including the common ones. */
 export function errorsOf(operation: Operation): ErrorCode[] {
   const isGuarded = !isOpen(operation)
-  // The headers that choose a project can be wrong, too.
+  // The project headers can be invalid even if the operation has no other input.
   const hasInput = operation.params || operation.query || operation.body || isGuarded
   const input: ErrorCode[] = hasInput ? ['bad_request'] : []
-  // A body is read, and may be refused, even where none is wanted.
+  // The server reads a body, and may reject it, even if the operation needs none.
   const body: ErrorCode[] = operation.method === 'GET' ? [] : ['payload_too_large', 'unsupported_media_type']
   const project: ErrorCode[] = isGuarded ? ['forbidden', 'project_not_found'] : []
   const idempotency: ErrorCode[] = takesIdempotencyKey(operation) ? ['idempotency_key_reused'] : []
@@ -57,17 +61,16 @@ export function errorsOf(operation: Operation): ErrorCode[] {
   return [...new Set([...operation.errors, ...input, ...body, ...project, ...idempotency, ...common])]
 }
 
-/** What an answer of this status is called. */
 export function statusName(status: number): string {
   return statusNames[status] ?? 'Success'
 }
 
-/** Of an answer that is not JSON. */
+/** Media type of a response that is not JSON. */
 export function mediaTypeOf({ kind, contentType }: Operation): string {
   return contentType ?? (kind === 'events' ? 'text/event-stream' : 'application/octet-stream')
 }
 
-// The first path has the plain id; that of another is told apart by the words of that path.
+// The main path has the plain id. An alias gets the words of its path appended, because ids must be unique.
 function operationIdAt(operation: Operation, path: string): string {
   if (path === operation.path) return operation.id
   const words = path.replaceAll(/\{\w+\}/g, '').match(/[a-zA-Z0-9]+/g) ?? []
@@ -78,12 +81,12 @@ export function openApiDocument(operations: readonly Operation[]): Json {
   const schemas = new Map<string, unknown>()
   const errorAnswers = new Map<string, Json>()
 
-  // Titled schemas are the nouns of the API: each becomes one component that others point to.
+  // Each schema with a title becomes one shared component.
   function schemaOf(schema: unknown): unknown {
     if (Array.isArray(schema)) return schema.map(schemaOf)
     if (typeof schema !== 'object' || schema === null) return schema
     const { title, type, ...rest } = schema as Json
-    // A title that is no text is a property of that name, not the title of a schema.
+    // A title that is not a string is a property called `title`.
     if (typeof title !== 'string') return mapValues(schema)
     if (Array.isArray(type)) {
       const notNull = { title, type: type.find((name) => name !== 'null') as string, ...rest }
@@ -146,7 +149,7 @@ export function openApiDocument(operations: readonly Operation[]): Json {
     }
   }
 
-  // Most statuses have one code and share its component; where codes meet, the answer lists them.
+  // Most statuses have one code and share its component. If several codes share a status, the response lists them.
   function failureOf(codes: readonly ErrorCode[]): Json {
     const answer = {
       description: codes.map((code) => `\`${code}\`: ${errorCatalogue[code].meaning}`).join('; '),
@@ -209,7 +212,8 @@ export function openApiDocument(operations: readonly Operation[]): Json {
     info: {
       title: 'Berth',
       version: API_VERSION,
-      description: 'Remote browser sessions for automated agents, and the resources around them',
+      description:
+        'Berth runs browsers on your own server. Use this API to create and control browser sessions, and to manage pools, profiles, logins and apps',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
@@ -218,7 +222,7 @@ export function openApiDocument(operations: readonly Operation[]): Json {
     paths,
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'An API key' } },
-      headers: { RequestId: header('Id of the request, also found in the log of the server') },
+      headers: { RequestId: header('Id of the request; the server log contains it too') },
       parameters: sharedParameters,
       responses: sortedByName(errorAnswers),
       schemas: sortedByName(schemas),
@@ -239,19 +243,20 @@ const sharedParameters = {
   ProjectId: {
     name: 'X-Kernel-Project-Id',
     in: 'header',
-    description: 'Id of the project to work in; the default project when absent',
+    description: 'Id of the project to use; the default project when omitted',
     schema: Type.String({ maxLength: 255 }),
   },
   Project: {
     name: 'X-Kernel-Project',
     in: 'header',
-    description: 'Id or exact name of the project to work in',
+    description: 'Id or exact name of the project to use',
     schema: Type.String({ maxLength: 255 }),
   },
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
-    description: 'The same key with the same request has one effect and one answer, for 24 hours',
+    description:
+      'Repeat a request with the same key within 24 hours to get the same response without a second effect',
     schema: Type.String({ pattern: '^[\\x21-\\x7e]{1,255}$', minLength: 1, maxLength: 255 }),
   },
 }
@@ -259,8 +264,8 @@ const sharedParameters = {
 function descriptionOf({ auth, description }: Operation): { description?: string } {
   const parts = [
     ...(description === undefined ? [] : [description]),
-    ...(auth === 'organization-key' ? ['Needs an organisation-wide API key'] : []),
-    ...(auth === 'flow-token' ? ['Takes the token of the login flow, too, instead of an API key'] : []),
+    ...(auth === 'organization-key' ? ['Requires an organisation-wide API key'] : []),
+    ...(auth === 'flow-token' ? ['Also accepts the token of the login flow instead of an API key'] : []),
   ]
   return parts.length > 0 ? { description: parts.join('\n\n') } : {}
 }

@@ -1,61 +1,61 @@
-// An endpoint is one row. The server mounts it, OpenAPI and the docs describe it, tests walk it.
+// Each endpoint is one row. The server mounts it, OpenAPI and the docs describe it, and tests iterate over all rows.
 import type { Static, TObject, TSchema } from 'typebox'
 import type { ErrorCode } from './errors.ts'
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 
 /**
- * Who may call: anyone, the holder of any API key, or only the holder of an organisation-wide key. flow-token: the
- * holder of any API key, or of the token of the login flow of the connection that the path names. handoff: who has the
- * one-time code that the body carries.
+ * Who may call the operation. none: anyone. bearer: any API key. organization-key: only an organisation-wide key.
+ * flow-token: any API key, or the token of the login flow of the connection in the path. handoff: anyone with the
+ * one-time code in the body.
  */
 export type Auth = 'none' | 'bearer' | 'organization-key' | 'flow-token' | 'handoff'
 
-/** Whether it is called without a key and without a token. */
+/** Whether callers need neither a key nor a token. */
 export function isOpen({ auth }: Pick<Operation, 'auth'>): boolean {
   return auth === 'none' || auth === 'handoff'
 }
 
 /**
- * events: server-sent events, each with one `response` as its data. relay: status, headers and body are those
- * of somebody else's answer.
+ * events: server-sent events, each with one `response` as its data. relay: status, headers and body of another
+ * server's response.
  */
 export type Kind = 'json' | 'empty' | 'text' | 'html' | 'binary' | 'events' | 'relay'
 
 export type Effect = 'read' | 'write' | 'act' | 'control'
 
-/** How a list is paged: by offset headers, or by an opaque token. */
+/** How a list is paged: by offset, or by an opaque token or cursor. */
 export type Paging = 'offset' | 'token' | 'cursor'
 
 export interface Operation {
   readonly id: string
   readonly tag: string
   readonly summary: string
-  /** What the summary leaves open, in markdown. */
+  /** Details beyond the summary, in markdown. */
   readonly description?: string
   readonly method: Method
   readonly path: string
-  /** Further paths that serve the same operation, for clients of another age. */
+  /** Further paths of the same operation, for older clients. */
   readonly aliases: readonly string[]
   readonly auth: Auth
-  /** Path below a session's `base_url`, where the session's own token is enough. */
+  /** Path below a session's `base_url`, which accepts the session's own token. */
   readonly sessionPath?: string
   readonly kind: Kind
   readonly params?: TObject
   readonly query?: TObject
   readonly body?: TObject
-  /** A body that is passed on as it comes instead of being read: raw bytes, or a multipart form. */
+  /** The body is streamed instead of parsed: raw bytes, or a multipart form. */
   readonly bodyStream?: 'bytes' | 'multipart'
-  /** Fields of that form. They are for its reader to check, as nobody sees them on their way. */
+  /** Fields of the multipart form. The handler validates them, because the HTTP layer does not parse the form. */
   readonly form?: TObject
-  /** Of a JSON body; 1 MiB where it is not said. */
+  /** Limit for a JSON body. Defaults to 1 MiB. */
   readonly maxBodyBytes?: number
-  /** Whether a request without a body is taken as `{}`. */
+  /** Whether a missing body counts as `{}`. */
   readonly bodyOptional: boolean
   readonly status: number
-  /** Other answers that are no errors, and when. */
+  /** Other successful statuses, and when the operation returns them. */
   readonly alsoAnswers?: Readonly<Record<number, string>>
-  /** The status is another when this field of the answer has one of these values. */
+  /** Replaces `status` when this field of the response has one of these values. */
   readonly statusWhen?: {
     readonly field: string
     readonly values: readonly string[]
@@ -66,14 +66,14 @@ export interface Operation {
   readonly paging?: Paging
   readonly errors: readonly ErrorCode[]
   /**
-   * A read changes nothing. A write is one transaction, with its audit record. An act reaches beyond the
-   * database, and commits what it did when it did it, with the audit record. A control reaches into the
-   * instance of a session, leaves nothing in the database, and is audited as reads are.
+   * A read changes nothing. A write is one transaction that includes its audit record. An act has effects outside the
+   * database; it commits its result together with the audit record when it is done. A control works inside the instance
+   * of a session, stores nothing in the database, and is audited like a read.
    */
   readonly effect: Effect
-  /** Of an act that may wait for long before it commits: then nothing is held for it, nor for its Idempotency-Key. */
+  /** The act may wait long before it commits, so the server holds no transaction or Idempotency-Key lock for it. */
   readonly waits?: true
-  /** Fields of the answer that are shown once and never replayed from an Idempotency-Key. */
+  /** Response fields that are shown once and left out when an Idempotency-Key replays the response. */
   readonly onceOnly: readonly string[]
 }
 
@@ -111,7 +111,7 @@ export type Query<O> = In<O, 'query'>
 export type Body<O> = In<O, 'body'>
 export type Response<O> = O extends { response: infer S extends TSchema } ? Static<S> : void
 
-/** The JSON POSTs of the control plane take an Idempotency-Key; of what is passed on nobody knows whether it is the same. */
+/** Only JSON POSTs take an Idempotency-Key: the server cannot compare streamed bodies or control calls. */
 export function takesIdempotencyKey(row: Operation): boolean {
   const { method, kind, effect, bodyStream } = row
   return method === 'POST' && kind === 'json' && !isOpen(row) && effect !== 'control' && !bodyStream
@@ -121,7 +121,7 @@ export function pathsOf({ path, aliases }: Operation): string[] {
   return [path, ...aliases]
 }
 
-/** Below base_url: aliases below the session are served there, too. */
+/** Paths below `base_url`, including the aliases below the session. */
 export function sessionPathsOf({ sessionPath, aliases }: Operation): string[] {
   if (sessionPath === undefined) return []
   const below = '/browsers/{id}'
@@ -131,7 +131,7 @@ export function sessionPathsOf({ sessionPath, aliases }: Operation): string[] {
   ]
 }
 
-/** Among the exports of a contract, which has constants and schemas as well. */
+/** Tells operations from the constants and schemas that a contract also exports. */
 export function isOperation(value: unknown): value is Operation {
   return typeof value === 'object' && value !== null && 'method' in value && 'path' in value
 }

@@ -1,4 +1,4 @@
-// The one table of operations. What is not here does not exist.
+// The table of all operations. The server serves no others.
 import * as apiKeys from './api-keys.ts'
 import * as apps from './apps.ts'
 import * as auditLogs from './audit-logs.ts'

@@ -7,17 +7,17 @@ const tag = 'Organisation'
 export const OrganizationLimits = Type.Object(
   {
     max_concurrent_sessions: Type.Integer({
-      description: 'Most browser sessions at once in the whole organisation; set by the operator',
+      description: 'Maximum number of concurrent browser sessions in the organisation; set by the operator',
     }),
     max_concurrent_invocations: Type.Integer({
-      description: 'Most app invocations at once in the whole organisation; set by the operator',
+      description: 'Maximum number of concurrent app invocations in the organisation; set by the operator',
     }),
     max_pooled_sessions: Type.Integer({
-      description: 'Most pooled sessions in the whole organisation; set by the operator',
+      description: 'Maximum number of pooled sessions in the organisation; set by the operator',
     }),
     default_project_max_concurrent_sessions: Nullable(
       Type.Integer({
-        description: 'Cap of every project that has none of its own. Null means no such default',
+        description: 'Session limit of each project without its own limit. Null means no default limit',
       }),
     ),
   },
@@ -38,7 +38,7 @@ export const getOrganizationLimits = operation({
 export const updateOrganizationLimits = operation({
   id: 'updateOrganizationLimits',
   tag,
-  summary: 'Set the default session cap of projects',
+  summary: 'Set the default session limit of projects',
   method: 'PATCH',
   path: '/org/limits',
   auth: 'organization-key',
@@ -49,7 +49,7 @@ export const updateOrganizationLimits = operation({
           minimum: 0,
           maximum: 1_000_000,
           description:
-            'Not above the organisation limit. 0 or null removes the default; omit to leave it unchanged',
+            'Must not exceed the limit of the organisation. 0 or null removes the default; omit to keep it',
         }),
       ),
     ),

@@ -1,4 +1,4 @@
-// Code that drives the browser from inside its instance.
+// Runs code that controls the browser from inside its instance.
 import { Type } from 'typebox'
 import { control } from './control.ts'
 import { Strict } from './schema.ts'
@@ -7,11 +7,13 @@ const text = (description: string) => Type.Optional(Type.String({ description })
 
 const PlaywrightResult = Type.Object(
   {
-    success: Type.Boolean({ description: 'Whether the code ran to its end' }),
-    result: Type.Optional(Type.Unknown({ description: 'What it returned, as JSON; null for nothing' })),
-    error: text('Why it failed'),
-    stdout: text('What it printed; cut after 1 MiB'),
-    stderr: text('What it printed as errors, and where it failed; cut after 1 MiB'),
+    success: Type.Boolean({ description: 'Whether the code ran without an error' }),
+    result: Type.Optional(
+      Type.Unknown({ description: 'Return value as JSON; null if the code returned nothing' }),
+    ),
+    error: text('Why the code failed'),
+    stdout: text('Standard output, cut after 1 MiB'),
+    stderr: text('Standard error and stack trace, cut after 1 MiB'),
   },
   { title: 'PlaywrightResult' },
 )
@@ -27,10 +29,15 @@ export const executePlaywrightCode = control({
       minLength: 1,
       maxLength: 1_000_000,
       examples: ['return await page.title()'],
-      description: 'TypeScript or JavaScript, run in an async function with page, context and browser',
+      description: 'TypeScript or JavaScript. Runs in an async function with `page`, `context` and `browser`',
     }),
     timeout_sec: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 300, default: 60, description: 'The code is stopped after it' }),
+      Type.Integer({
+        minimum: 1,
+        maximum: 300,
+        default: 60,
+        description: 'Time limit of the code in seconds',
+      }),
     ),
   }),
   status: 200,

@@ -1,21 +1,21 @@
-// Programs that run in an instance. They see what its browser sees, and end with the session.
+// Programs that run in an instance. They share its files and network with the browser, and end with the session.
 import { Type } from 'typebox'
 import { absolutePath, control, Ok } from './control.ts'
 import { Nullable, OneOf, PRINTABLE, resourceId, Strict, Timestamp } from './schema.ts'
 
 const tag = 'Processes'
 
-/** As long as a session may last without anybody there. */
+/** The longest possible session timeout. */
 const MAX_SECONDS = 259_200
-/** The kernel's own limit for one of them. */
+/** The kernel's limit for one argument. */
 const MAX_ARGUMENT_CHARACTERS = 131_071
 
-/** Each of the two, of what `exec` answers with. */
+/** Limit for stdout, and for stderr, in the response of `exec`. */
 export const MAX_EXEC_OUTPUT_BYTES = 8 * 1024 * 1024
-/** Of the output of one process, and of all together. */
+/** Stored output of one process, and of all processes together. */
 export const MAX_SPOOL_BYTES = 80 * 1024 * 1024
 export const MAX_SPOOL_BYTES_OF_ALL = 128 * 1024 * 1024
-/** For how long, and of how many, the end of a process can be asked for. */
+/** How long, and for how many ended processes, the exit status stays available. */
 export const ENDED_KEPT_SECONDS = 3600
 export const MAX_ENDED_KEPT = 256
 export const MAX_RUNNING = 256
@@ -29,17 +29,17 @@ const start = {
     minLength: 1,
     maxLength: 4096,
     examples: ['/bin/true'],
-    description: 'Program to run: a path, or a name that is looked for in PATH. Not a line for a shell',
+    description: 'Program to run: a path, or a name to look up in PATH. Not a shell command line',
   }),
   args: Type.Optional(
     Type.Array(Type.String({ maxLength: MAX_ARGUMENT_CHARACTERS }), {
-      description: 'Arguments, passed on one by one and as they are',
+      description: 'Arguments, passed to the program unchanged',
     }),
   ),
-  cwd: Type.Optional(Nullable(absolutePath('Directory to run in; the home directory by default'))),
+  cwd: Type.Optional(Nullable(absolutePath('Working directory; the home directory by default'))),
   env: Type.Optional(
     Type.Record(Type.String(), Type.String({ maxLength: MAX_ARGUMENT_CHARACTERS }), {
-      description: 'Variables, added to those every program of the instance has',
+      description: 'Environment variables, added to those of the instance',
     }),
   ),
   as_user: Type.Optional(
@@ -50,7 +50,7 @@ const start = {
         maxLength: 64,
         examples: ['kernel'],
         description:
-          'Name, uid or uid:gid to run as. There is one user in an instance, `kernel`; others are refused',
+          'User name, uid or uid:gid to run as. An instance only has the user `kernel`; others are rejected',
       }),
     ),
   ),
@@ -58,8 +58,8 @@ const start = {
     Type.Boolean({
       default: false,
       description:
-        'Run as root of a user namespace of its own. It is uid 0 and may do what root may inside that namespace, ' +
-        'but what the instance cannot write (such as /usr) it cannot write either. Not together with `as_user`',
+        'Run as root (uid 0) of a new user namespace. Root there cannot write what the instance cannot write, such as ' +
+        '/usr. Cannot be combined with `as_user`',
     }),
   ),
   timeout_sec: Type.Optional(
@@ -67,24 +67,23 @@ const start = {
       Type.Integer({
         minimum: 0,
         maximum: MAX_SECONDS,
-        description: 'Seconds after which it is ended by KILL, with all its group; 0 or null: never',
+        description: 'Seconds after which the process and its group get KILL. 0 or null means no limit',
       }),
     ),
   ),
 }
 
 const terminalSize = (what: string) => Type.Integer({ minimum: 1, maximum: 65_535, description: what })
-const exitCode =
-  'Its exit code; 128 and the number of the signal, such as 143 for TERM, if it was ended by one'
+const exitCode = 'Exit code. If a signal ended the process: 128 plus the signal number, such as 143 for TERM'
 const processId = { process_id: resourceId('process') }
 
 export const execProcess = control({
   id: 'execProcess',
   tag,
-  summary: 'Run a program and wait for its end',
+  summary: 'Run a program and wait until it ends',
   description:
-    'A caller that leaves ends it. An exit code other than 0 is an answer like any other; a program that cannot ' +
-    'be run at all is 400, and one that took longer than `timeout_sec` is 422 `process_timed_out`.',
+    'The program ends if the caller disconnects. A non-zero exit code is a normal response. Returns 400 if the program ' +
+    'cannot be started, and 422 `process_timed_out` if it runs longer than `timeout_sec`.',
   method: 'POST',
   at: '/process/exec',
   body: Strict(start),
@@ -93,15 +92,15 @@ export const execProcess = control({
     {
       exit_code: Type.Integer({ description: exitCode }),
       stdout_b64: Type.String({
-        description: `What it wrote to stdout, in base 64: the first ${megabytes(MAX_EXEC_OUTPUT_BYTES)}, then a line that tells how much is left out`,
+        description: `Standard output in base64: the first ${megabytes(MAX_EXEC_OUTPUT_BYTES)}, then a line that says how much was cut`,
       }),
-      stderr_b64: Type.String({ description: 'What it wrote to stderr, likewise' }),
-      duration_ms: Type.Integer({ description: 'How long it ran' }),
+      stderr_b64: Type.String({ description: 'Standard error in base64, with the same limit' }),
+      duration_ms: Type.Integer({ description: 'Duration in milliseconds' }),
       stdout_dropped_bytes: Type.Optional(
-        Type.Integer({ description: 'How much of stdout is left out, if any' }),
+        Type.Integer({ description: 'Number of bytes cut from stdout, if any' }),
       ),
       stderr_dropped_bytes: Type.Optional(
-        Type.Integer({ description: 'How much of stderr is left out, if any' }),
+        Type.Integer({ description: 'Number of bytes cut from stderr, if any' }),
       ),
     },
     { title: 'ProcessExecResult' },
@@ -114,8 +113,8 @@ export const spawnProcess = control({
   tag,
   summary: 'Run a program in the background',
   description:
-    'While it runs, the session neither times out nor is put on standby. ' +
-    'A program that cannot be run at all is 400.',
+    'While the program runs, the session does not time out and does not go on standby. ' +
+    'Returns 400 if the program cannot be started.',
   method: 'POST',
   at: '/process/spawn',
   body: Strict({
@@ -124,10 +123,10 @@ export const spawnProcess = control({
       Type.Boolean({
         default: false,
         description:
-          'Run it in a terminal. What it writes is on the output stream, and on the websocket ' +
-          '`{base_url}/process/{process_id}/attach?jwt=…`: binary messages are data, both ways; ' +
-          '`{"type":"resize","rows":24,"cols":80}` as text changes the size, and `{"type":"exit","exit_code":0}` ' +
-          'is the last one. Any number may attach; each is sent what is kept from its start',
+          'Run the program in a terminal. Its output is on the output stream and on the WebSocket ' +
+          '`{base_url}/process/{process_id}/attach?jwt=…`. Binary messages are terminal data in both directions. ' +
+          'Send the text message `{"type":"resize","rows":24,"cols":80}` to change the size. The last message is ' +
+          '`{"type":"exit","exit_code":0}`. Several clients can attach; each gets all stored output first',
       }),
     ),
     rows: Type.Optional(terminalSize('Rows of the terminal; 24 by default')),
@@ -137,8 +136,8 @@ export const spawnProcess = control({
   response: Type.Object(
     {
       process_id: Type.String({ description: 'Id of the process, a UUID' }),
-      pid: Type.Integer({ description: 'Its pid in the instance' }),
-      started_at: Timestamp('When it was started'),
+      pid: Type.Integer({ description: 'Process id inside the instance' }),
+      started_at: Timestamp('When the process started'),
     },
     { title: 'SpawnedProcess' },
   ),
@@ -147,25 +146,27 @@ export const spawnProcess = control({
 export const getProcessStatus = control({
   id: 'getProcessStatus',
   tag,
-  summary: 'Get the state of a process',
-  description: `Known for ${ENDED_KEPT_SECONDS / 60} minutes after its end, for the last ${MAX_ENDED_KEPT} that ended.`,
+  summary: 'Get the status of a process',
+  description: `Available for ${ENDED_KEPT_SECONDS / 60} minutes after the process ends, for the last ${MAX_ENDED_KEPT} ended processes.`,
   method: 'GET',
   at: '/process/{process_id}/status',
   params: processId,
   status: 200,
   response: Type.Object(
     {
-      state: OneOf(['running', 'exited'] as const, { description: 'Whether it runs' }),
-      exit_code: Nullable(Type.Integer({ description: `${exitCode}. Null while it runs` })),
+      state: OneOf(['running', 'exited'] as const, { description: 'Whether the process runs' }),
+      exit_code: Nullable(Type.Integer({ description: `${exitCode}. Null while the process runs` })),
       cpu_pct: Type.Number({
         description:
-          'Percent of one processor that it and its descendants used since the last time this was asked for, ' +
-          'or since its start; 0 after its end',
+          'CPU usage of the process and its descendants since the previous status request, or since its start, in ' +
+          'percent of one core; 0 after its end',
       }),
       mem_bytes: Type.Integer({
-        description: 'Resident memory of it and its descendants; 0 after its end',
+        description: 'Resident memory of the process and its descendants; 0 after its end',
       }),
-      timed_out: Type.Optional(Type.Boolean({ description: 'True if its `timeout_sec` ended it' })),
+      timed_out: Type.Optional(
+        Type.Boolean({ description: 'True if the process was killed because of `timeout_sec`' }),
+      ),
     },
     { title: 'ProcessStatus' },
   ),
@@ -176,8 +177,8 @@ export const writeProcessStdin = control({
   tag,
   summary: 'Write to the stdin of a process',
   description:
-    'All of it or nothing: a process that has left 1 MB unread for 10 seconds, has ended, or whose stdin is closed, ' +
-    'is 409.',
+    'Writes all data or none. Returns 409 if the process has ended, its stdin is closed, or it has not read 1 MB of ' +
+    'earlier input for 10 seconds.',
   method: 'POST',
   at: '/process/{process_id}/stdin',
   params: processId,
@@ -185,20 +186,20 @@ export const writeProcessStdin = control({
     data_b64: Type.String({
       pattern: '^[A-Za-z0-9+/]*={0,2}$',
       examples: ['aGkK'],
-      description: 'What to write, in base 64; may be empty',
+      description: 'Data to write, in base64; may be empty',
     }),
     close: Type.Optional(
       Type.Boolean({
         default: false,
         description:
-          'Closes stdin after it, so that the program sees its end. To a terminal it is sent as Ctrl-D. ' +
-          'An extension of this service',
+          'Extension: close stdin after the data, so that the program sees the end of its input. ' +
+          'In a terminal this sends Ctrl-D',
       }),
     ),
   }),
   status: 200,
   response: Type.Object(
-    { written_bytes: Type.Integer({ description: 'How many bytes were written' }) },
+    { written_bytes: Type.Integer({ description: 'Number of bytes written' }) },
     { title: 'ProcessStdinResult' },
   ),
 })
@@ -206,16 +207,16 @@ export const writeProcessStdin = control({
 export const killProcess = control({
   id: 'killProcess',
   tag,
-  summary: 'Send a signal to a process',
+  summary: 'Send a signal to a process and its group',
   description:
-    'And to all of its group. Whether it ends is up to the program, except for KILL; if the signal ends it, it is ' +
-    '`exited` with 143 after TERM, 137 after KILL, 130 after INT and 129 after HUP. One that has ended is 409.',
+    'The program decides how to handle the signal, except for KILL. If the signal ends it, its state is `exited` with ' +
+    'exit code 143 for TERM, 137 for KILL, 130 for INT and 129 for HUP. Returns 409 if the process has ended.',
   method: 'POST',
   at: '/process/{process_id}/kill',
   params: processId,
   body: Strict({
     signal: Type.Optional(
-      OneOf(['TERM', 'KILL', 'INT', 'HUP'] as const, { description: 'The signal', default: 'TERM' }),
+      OneOf(['TERM', 'KILL', 'INT', 'HUP'] as const, { description: 'Signal to send', default: 'TERM' }),
     ),
   }),
   bodyOptional: true,
@@ -226,8 +227,8 @@ export const killProcess = control({
 export const resizeProcess = control({
   id: 'resizeProcess',
   tag,
-  summary: 'Change the size of the terminal of a process',
-  description: 'One that has no terminal is 400, one that has ended is 409.',
+  summary: 'Resize the terminal of a process',
+  description: 'Returns 400 if the process has no terminal, and 409 if it has ended.',
   method: 'POST',
   at: '/process/{process_id}/resize',
   params: processId,
@@ -241,10 +242,10 @@ export const streamProcessOutput = control({
   tag,
   summary: 'Follow the output of a process',
   description:
-    `From the start of what is kept, which are its last ${megabytes(MAX_SPOOL_BYTES)} ` +
-    `(${megabytes(MAX_SPOOL_BYTES_OF_ALL)} of all processes together), for any number of readers, to the end: the ` +
-    'last event is `exit`. Where a reader missed something, there is an event `cut` with its size. ' +
-    'What is written to a terminal is `stdout`.',
+    `Starts with the stored output: the last ${megabytes(MAX_SPOOL_BYTES)} of the process, and ` +
+    `${megabytes(MAX_SPOOL_BYTES_OF_ALL)} of all processes together. Ends with an \`exit\` event. ` +
+    'A `cut` event marks output that is missing, with its size. Terminal output is `stdout`. ' +
+    'Several clients can read at the same time.',
   method: 'GET',
   at: '/process/{process_id}/stdout/stream',
   params: processId,
@@ -253,16 +254,18 @@ export const streamProcessOutput = control({
   status: 200,
   response: Type.Object(
     {
-      stream: Type.Optional(OneOf(['stdout', 'stderr'] as const, { description: 'Where it was written to' })),
-      data_b64: Type.Optional(Type.String({ description: 'What was written, in base 64' })),
+      stream: Type.Optional(
+        OneOf(['stdout', 'stderr'] as const, { description: 'Output stream of the data' }),
+      ),
+      data_b64: Type.Optional(Type.String({ description: 'Output in base64' })),
       event: Type.Optional(
         OneOf(['exit', 'cut'] as const, {
-          description: '`exit`: it has ended. `cut`: what comes next is not what followed',
+          description: '`exit`: the process has ended. `cut`: output is missing here',
         }),
       ),
       exit_code: Type.Optional(Type.Integer({ description: exitCode })),
       dropped_bytes: Type.Optional(
-        Type.Integer({ minimum: 1, description: 'How much is missing at a `cut`' }),
+        Type.Integer({ minimum: 1, description: 'For `cut`: number of missing bytes' }),
       ),
     },
     { title: 'ProcessOutputEvent' },

@@ -1,15 +1,14 @@
-// How a user-data directory travels between the agent and the server: as a tar stream, paths relative to the
-// directory, files and directories only.
+// How the agent and the server exchange a user-data directory: as a tar stream of files and directories, with paths
+// relative to the user-data directory.
 //
-//   GET  /profile?then=reopen   200 application/x-tar. Chromium is ended so that all it knows is on the disk, and
-//                               started again, with its tabs, when the stream is over or broken off
-//   GET  /profile?then=stay     the same, and Chromium stays away: the session is over
-//   PUT  /profile?tabs=keep     204. Compressed by zstd. What it holds takes the place of the directory once all of
-//                               it is there; a Chromium that runs is started again on it. tabs=drop: its tabs are
-//                               not opened again
-//   POST /profile/keep          204. Nothing is brought, but tabs and session cookies outlive a restart from now on
+//   GET  /profile?then=reopen   200 application/x-tar. Stops Chromium, so that all its data is on disk, and restarts it
+//                               with its tabs when the stream ends or breaks
+//   GET  /profile?then=stay     the same, but Chromium stays stopped because the session is over
+//   PUT  /profile?tabs=keep     204. Compressed with zstd. Replaces the directory after the whole archive has arrived, and
+//                               restarts a running Chromium. tabs=drop: does not reopen the tabs
+//   POST /profile/keep          204. Transfers nothing. From now on, tabs and session cookies survive a restart
 
-/** Nothing that a page or a user would miss, and most of the bytes. */
+/** Caches are most of the bytes, and neither pages nor users miss them. */
 const CACHES = new Set([
   'BrowserMetrics',
   'Cache',
@@ -32,21 +31,21 @@ const CACHES = new Set([
   'optimization_guide_model_store',
 ])
 
-/** Of a Chromium that runs, or ran: the next one makes its own. */
-const OF_A_RUN =
+/** Files of one Chromium process. The next process creates its own. */
+const PROCESS_FILES =
   /^(Singleton(Lock|Cookie|Socket)|DevToolsActivePort|lockfile|BrowserMetrics-spare\.pma|\.org\.chromium\..*)$/
 
 /**
- * Whether an entry of a user-data directory is worth keeping. Caches are looked for only where Chromium has
- * them, at the top and in each profile: below, names are those of sites.
+ * Whether to keep an entry of a user-data directory. Only the top level and each profile can contain Chromium's caches.
+ * Deeper names come from websites.
  */
 export function isKept(path: string): boolean {
   const parts = path.split('/')
-  if (OF_A_RUN.test(parts[0]!)) return false
+  if (PROCESS_FILES.test(parts[0]!)) return false
   return !CACHES.has(parts[0]!) && !(parts[1] !== undefined && CACHES.has(parts[1]))
 }
 
-/** Chromium's own; there are no others. */
+/** Chromium's default profile, the only one that Berth uses. */
 export const PROFILE_DIRECTORY = 'Default'
-/** Below it, which tabs were open. */
+/** Chromium stores the open tabs in this subdirectory. */
 export const TABS_DIRECTORY = 'Sessions'

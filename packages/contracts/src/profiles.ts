@@ -1,27 +1,27 @@
-// What a browser knows, kept from one session to the next.
+// Profiles: browser data such as cookies and logins that Berth keeps between sessions.
 import { Type, type Static } from 'typebox'
 import { operation } from './operation.ts'
 import { idOrName, Nullable, OneOf, pageQuery, Strict, Text, Timestamp } from './schema.ts'
 
 const tag = 'Profiles'
 
-const ProfileName = Text({ description: 'Unique in the project', minLength: 1, maxLength: 255 })
+const ProfileName = Text({ description: 'Name, unique in the project', minLength: 1, maxLength: 255 })
 
 export const Profile = Type.Object(
   {
     id: Type.String({ description: 'Unique id' }),
-    name: Type.Optional(Nullable(Type.String({ description: 'Name, if it has one' }))),
-    created_at: Timestamp('When it was created'),
-    updated_at: Type.Optional(Timestamp('When it was last saved, imported, restored or renamed')),
-    last_used_at: Type.Optional(Timestamp('When a session last began with it')),
+    name: Type.Optional(Nullable(Type.String({ description: 'Name of the profile, if set' }))),
+    created_at: Timestamp('When the profile was created'),
+    updated_at: Type.Optional(Timestamp('When the profile was last saved, imported, restored or renamed')),
+    last_used_at: Type.Optional(Timestamp('When a session last started with the profile')),
     version: Type.Optional(
       Type.Integer({
-        description: 'Extension: the version that sessions start from; none was saved without',
+        description: 'Extension: version that new sessions start from; absent before the first save',
       }),
     ),
-    size_bytes: Type.Optional(Type.Integer({ description: 'Extension: size of that version, unpacked' })),
+    size_bytes: Type.Optional(Type.Integer({ description: 'Extension: unpacked size of that version' })),
     is_saving: Type.Optional(
-      Type.Boolean({ description: 'Extension: whether a session that has ended is being saved into it' }),
+      Type.Boolean({ description: 'Extension: whether an ended session is being saved into the profile' }),
     ),
   },
   { title: 'Profile' },
@@ -33,20 +33,21 @@ export type VersionSource = (typeof versionSources)[number]
 
 export const ProfileVersion = Type.Object(
   {
-    version: Type.Integer({ description: 'Number of the version, from 1 on' }),
-    is_current: Type.Boolean({ description: 'Whether sessions start from it' }),
+    version: Type.Integer({ description: 'Version number, starting with 1' }),
+    is_current: Type.Boolean({ description: 'Whether new sessions start from this version' }),
     source: OneOf(versionSources, {
-      description: 'The end of a session, a save while it went on, or an archive that was imported',
+      description:
+        '`session`: saved at the end of a session. `save`: saved from a running session. `import`: imported archive',
     }),
-    based_on: Type.Optional(Type.Integer({ description: 'The version that its session began with' })),
+    based_on: Type.Optional(Type.Integer({ description: 'Version that the session started with' })),
     conflicts_with: Type.Optional(
       Type.Integer({
-        description: 'The version that had become current meanwhile, which it knows nothing of',
+        description: 'Version that became current while the session ran; its changes are not in this version',
       }),
     ),
-    session_id: Type.Optional(Type.String({ description: 'The session that was saved' })),
-    size_bytes: Type.Integer({ description: 'Size unpacked' }),
-    created_at: Timestamp('When it was saved'),
+    session_id: Type.Optional(Type.String({ description: 'Id of the saved session' })),
+    size_bytes: Type.Integer({ description: 'Unpacked size' }),
+    created_at: Timestamp('When the version was saved'),
   },
   { title: 'ProfileVersion' },
 )
@@ -55,19 +56,19 @@ export type ProfileVersion = Static<typeof ProfileVersion>
 export const conflictRules = ['replace', 'keep'] as const
 export type ConflictRule = (typeof conflictRules)[number]
 
-/** Which profile a session is to have; exactly one of id and name. */
+/** The profile of a new session: exactly one of id and name. */
 export const ProfileRequest = Strict(
   {
     id: Type.Optional(Text({ description: 'Id of the profile', maxLength: 255 })),
     name: Type.Optional(Text({ description: 'Name of the profile, instead of its id', maxLength: 255 })),
     save_changes: Type.Optional(
-      Type.Boolean({ default: false, description: 'Save into the profile when the session ends' }),
+      Type.Boolean({ default: false, description: 'Save the profile when the session ends' }),
     ),
     on_conflict: Type.Optional(
       OneOf(conflictRules, {
         default: 'replace',
         description:
-          'Extension: what a save does when another one came first. `replace`: sessions start from it, and the other is kept as a version; `keep`: it is kept as a version, and sessions go on starting from the other',
+          'Extension: what to do if another session saved the profile first. `replace`: new sessions start from this save, and the other stays as a version. `keep`: new sessions start from the other, and this save stays as a version',
       }),
     ),
   },
@@ -78,17 +79,20 @@ export type ProfileRequest = Static<typeof ProfileRequest>
 export const saveStates = ['saving', 'saved', 'conflict', 'failed'] as const
 export type SaveState = (typeof saveStates)[number]
 
-/** What became of a session's changes. */
+/** Result of saving a session's changes. */
 export const ProfileSave = Type.Object(
   {
     state: OneOf(saveStates, {
       description:
-        '`saving`, then `saved`; `conflict`: kept as a version that sessions do not start from; `failed`: the profile is as it was',
+        '`saving`, then `saved`. `conflict`: saved as a version that new sessions do not start from. `failed`: the profile is unchanged',
     }),
-    version: Type.Optional(Type.Integer({ description: 'The version that was made' })),
-    message: Type.Optional(Type.String({ description: 'Why it failed' })),
+    version: Type.Optional(Type.Integer({ description: 'Version that was created' })),
+    message: Type.Optional(Type.String({ description: 'Why the save failed' })),
   },
-  { title: 'ProfileSave', description: 'Extension: what became of the changes; once the session has ended' },
+  {
+    title: 'ProfileSave',
+    description: 'Extension: result of saving the profile, after the session has ended',
+  },
 )
 export type ProfileSave = Static<typeof ProfileSave>
 
@@ -96,7 +100,10 @@ export const CreateProfileRequest = Strict({ name: Type.Optional(ProfileName) })
 export const UpdateProfileRequest = Strict({ name: ProfileName })
 export const SaveProfileRequest = Strict({
   force: Type.Optional(
-    Type.Boolean({ default: false, description: 'Also when the profile was saved by another meanwhile' }),
+    Type.Boolean({
+      default: false,
+      description: 'Save even if another session has saved the profile since this one started',
+    }),
   ),
 })
 
@@ -104,13 +111,13 @@ const params = Type.Object({ id_or_name: idOrName('profile') })
 export const archiveFormats = ['tar.zst', 'tar'] as const
 export type ArchiveFormat = (typeof archiveFormats)[number]
 const MAX_VERSION = 2_147_483_647
-const VersionNumber = Type.Integer({ minimum: 1, maximum: MAX_VERSION, description: 'Number of a version' })
+const VersionNumber = Type.Integer({ minimum: 1, maximum: MAX_VERSION, description: 'Version number' })
 
 export const createProfile = operation({
   id: 'createProfile',
   tag,
   summary: 'Create a profile',
-  description: 'It is empty until a session with `save_changes` ends, or an archive is imported.',
+  description: 'The profile is empty until a session with `save_changes` ends or you import an archive.',
   method: 'POST',
   path: '/profiles',
   body: CreateProfileRequest,
@@ -128,8 +135,8 @@ export const listProfiles = operation({
   path: '/profiles',
   query: Type.Object({
     ...pageQuery,
-    query: Type.Optional(Text({ description: 'Part of the name or of the id', maxLength: 255 })),
-    name: Type.Optional(Text({ description: 'The exact name', maxLength: 255 })),
+    query: Type.Optional(Text({ description: 'Text to find in the name or id', maxLength: 255 })),
+    name: Type.Optional(Text({ description: 'Exact name', maxLength: 255 })),
   }),
   status: 200,
   response: Type.Array(Profile),
@@ -153,7 +160,7 @@ export const updateProfile = operation({
   id: 'updateProfile',
   tag,
   summary: 'Rename a profile',
-  description: 'Sessions that use it go on, and are saved into it: they know it by its id.',
+  description: 'Running sessions keep using the profile and save into it.',
   method: 'PATCH',
   path: '/profiles/{id_or_name}',
   params,
@@ -168,7 +175,7 @@ export const deleteProfile = operation({
   tag,
   summary: 'Delete a profile and all its versions',
   description:
-    'Sessions that use it go on, and their changes are not saved. An auth connection that keeps it logged in is to be deleted first.',
+    'Running sessions continue, but their changes are not saved. Delete auth connections of the profile first.',
   method: 'DELETE',
   path: '/profiles/{id_or_name}',
   kind: 'empty',
@@ -188,23 +195,23 @@ export const downloadProfile = operation({
   contentType: 'application/octet-stream',
   params,
   query: Type.Object({
-    format: Type.Optional(OneOf(archiveFormats, { description: 'Compressed or not', default: 'tar.zst' })),
+    format: Type.Optional(OneOf(archiveFormats, { description: 'Archive format', default: 'tar.zst' })),
     version: Type.Optional({
       ...VersionNumber,
-      description: 'Extension: another version than the current one',
+      description: 'Extension: version to download; the current version when omitted',
     }),
   }),
   status: 200,
-  alsoAnswers: { 202: 'Nothing was saved yet, and the body is empty' },
+  alsoAnswers: { 202: 'The profile is empty because nothing was saved yet; the body is empty' },
   errors: ['bad_request', 'not_found', 'invalid_state'],
 })
 
 export const importProfile = operation({
   id: 'importProfile',
   tag,
-  summary: 'Extension: import a user-data directory as the new version of a profile',
+  summary: 'Extension: import a user-data directory as a new version of a profile',
   description:
-    'The body is a tar, as it is or compressed with zstd or gzip, with `Default/` at its top: what a download gives, or `tar -C <user-data-dir> -c .` of a Chromium that was closed. Caches, links and devices are left out.',
+    'The body is a tar archive with `Default/` at its top, uncompressed or compressed with zstd or gzip. Use a downloaded profile, or close Chromium and run `tar -C <user-data-dir> -c .`. Caches, links and device files are skipped.',
   method: 'PUT',
   path: '/profiles/{id_or_name}/archive',
   params,
@@ -219,7 +226,7 @@ export const listProfileVersions = operation({
   id: 'listProfileVersions',
   tag,
   summary: 'Extension: list the versions of a profile, newest first',
-  description: 'How many are kept is set by the operator; the current one always is.',
+  description: 'The operator sets how many versions are kept. The current version is always kept.',
   method: 'GET',
   path: '/profiles/{id_or_name}/versions',
   params,
@@ -233,7 +240,7 @@ export const listProfileVersions = operation({
 export const restoreProfileVersion = operation({
   id: 'restoreProfileVersion',
   tag,
-  summary: 'Extension: make sessions start from a version again',
+  summary: 'Extension: make a version the current one again',
   method: 'POST',
   path: '/profiles/{id_or_name}/versions/{version}/restore',
   params: Type.Object({ id_or_name: idOrName('profile'), version: VersionNumber }),
@@ -245,9 +252,9 @@ export const restoreProfileVersion = operation({
 export const saveSessionProfile = operation({
   id: 'saveSessionProfile',
   tag,
-  summary: 'Extension: save a session into its profile without ending it',
+  summary: 'Extension: save the profile of a running session',
   description:
-    'Chromium is ended and started again with its tabs, because only then all of it is on the disk and fits together: clients of CDP and BiDi are told to come again (1001). When another session was saved into the profile since this one began, it is a 409 unless `force` is set.',
+    'Restarts Chromium with its tabs, because its data on disk is only complete after Chromium has stopped. CDP and BiDi clients are disconnected (close code 1001) and must reconnect. Returns 409 if another session has saved the profile since this one started, unless `force` is set.',
   method: 'POST',
   path: '/browsers/{id}/profile/save',
   params: Type.Object({ id: idOrName('browser session') }),

@@ -29,11 +29,15 @@ const cap = (what: string) =>
     Type.Integer({
       minimum: 0,
       maximum: 1_000_000,
-      description: `Most ${what} at once. 0 or null removes the cap; omit to leave it unchanged`,
+      description: `Maximum number of concurrent ${what}. 0 or null removes the limit; omit to keep it`,
     }),
   )
 const capRead = (what: string) =>
-  Nullable(Type.Integer({ description: `Most ${what} at once. Null means no project-level cap` }))
+  Nullable(
+    Type.Integer({
+      description: `Maximum number of concurrent ${what}. Null means that the project has no own limit`,
+    }),
+  )
 
 export const ProjectLimits = Type.Object(
   {
@@ -77,7 +81,9 @@ export const listProjects = operation({
   aliases: ['/projects'],
   query: Type.Object({
     ...pageQuery,
-    query: Type.Optional(Text({ description: 'Case-insensitive part of the project name', maxLength: 255 })),
+    query: Type.Optional(
+      Text({ description: 'Case-insensitive text to find in the project name', maxLength: 255 }),
+    ),
     name: Type.Optional(Text({ description: 'Exact project name', maxLength: 255 })),
   }),
   status: 200,
@@ -110,7 +116,9 @@ export const updateProject = operation({
   body: Strict({
     name: Type.Optional(ProjectName),
     status: Type.Optional(
-      OneOf(projectStatus, { description: 'Archive or restore the project; needs an organisation-wide key' }),
+      OneOf(projectStatus, {
+        description: 'Archives or restores the project; requires an organisation-wide key',
+      }),
     ),
   }),
   bodyOptional: true,
@@ -149,7 +157,7 @@ export const getProjectLimits = operation({
 export const updateProjectLimits = operation({
   id: 'updateProjectLimits',
   tag,
-  summary: 'Change the limits of a project',
+  summary: 'Update the limits of a project',
   method: 'PATCH',
   path: '/org/projects/{id}/limits',
   aliases: ['/projects/{id}/limits'],

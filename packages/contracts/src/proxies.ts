@@ -1,4 +1,4 @@
-// Proxies that the traffic of sessions leaves through.
+// Proxies for the traffic of sessions.
 import { Type, type Static } from 'typebox'
 import { operation } from './operation.ts'
 import { Nullable, OneOf, pageQuery, resourceId, Strict, Text, Timestamp } from './schema.ts'
@@ -6,7 +6,7 @@ import { Nullable, OneOf, pageQuery, resourceId, Strict, Text, Timestamp } from 
 const tag = 'Proxies'
 
 export const managedProxyTypes = ['datacenter', 'isp', 'residential', 'mobile'] as const
-/** Those whose upstream the operator of the server has configured. */
+/** Types whose upstream proxy the operator configures. */
 export type ManagedProxyType = (typeof managedProxyTypes)[number]
 const proxyTypes = [...managedProxyTypes, 'custom'] as const
 export type ProxyType = (typeof proxyTypes)[number]
@@ -18,7 +18,7 @@ const proxyStatuses = ['available', 'unavailable'] as const
 export type ProxyStatus = (typeof proxyStatuses)[number]
 
 const operatingSystems = ['windows', 'macos', 'android'] as const
-/** Of the oldest published client. */
+/** Values from the oldest published client. */
 const carriers = [
   'a1', 'aircel', 'airtel', 'att', 'celcom', 'chinamobile', 'claro', 'comcast', 'cox', 'digi', 'dt', 'docomo', 'dtac',
   'etisalat', 'idea', 'kyivstar', 'meo', 'megafon', 'mtn', 'mtnza', 'mts', 'optus', 'orange', 'qwest', 'reliance_jio',
@@ -31,44 +31,50 @@ const MAX_BYPASS_HOSTS = 100
 const MAX_HOST_LENGTH = 253
 
 const customFields = {
-  host: Type.Optional(Text({ description: 'Name or address; `custom` only', minLength: 1, maxLength: 255 })),
+  host: Type.Optional(
+    Text({ description: 'Host name or IP address; `custom` only', minLength: 1, maxLength: 255 }),
+  ),
   port: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535, description: 'Port; `custom` only' })),
   username: Type.Optional(
-    Text({ description: 'For authentication; `custom` only', minLength: 1, maxLength: 255 }),
+    Text({ description: 'User name for authentication; `custom` only', minLength: 1, maxLength: 255 }),
   ),
 }
 
-/** What the exit of a managed proxy is chosen by. */
+/** Fields that select the exit of a managed proxy. */
 const exitFields = {
   country: Type.Optional(
     Type.String({
       pattern: '^[A-Za-z]{2}$',
-      description: 'ISO 3166 code; not for `custom`. US when omitted for `datacenter` and `isp`',
+      description: 'ISO 3166 country code; not for `custom`. Defaults to US for `datacenter` and `isp`',
     }),
   ),
   state: Type.Optional(
-    Type.String({ pattern: '^[A-Za-z]{2}$', description: 'Of the US; `residential` and `mobile`' }),
+    Type.String({ pattern: '^[A-Za-z]{2}$', description: 'US state; `residential` and `mobile` only' }),
   ),
   city: Type.Optional(
     Type.String({
       pattern: '^[A-Za-z]{1,100}$',
-      description: 'Without spaces, such as `sanfrancisco`, and with a country; `residential` and `mobile`',
+      description:
+        'City without spaces, such as `sanfrancisco`; requires `country`. `residential` and `mobile` only',
     }),
   ),
   zip: Type.Optional(
     Type.String({
       pattern: '^[0-9]{5}$',
-      description: 'Of the US, without city and state; `residential` and `mobile`',
+      description: 'US ZIP code; cannot be combined with city or state. `residential` and `mobile` only',
     }),
   ),
   asn: Type.Optional(
     Type.String({
       pattern: '^([Aa][Ss])?[0-9]{1,10}$',
-      description: 'Number of the network, without city and state; `residential` and `mobile`',
+      description:
+        'Autonomous system number; cannot be combined with city or state. `residential` and `mobile` only',
     }),
   ),
-  os: Type.Optional(OneOf(operatingSystems, { description: 'Deprecated; `residential` only' })),
-  carrier: Type.Optional(OneOf(carriers, { description: 'Of old clients; `mobile` only' })),
+  os: Type.Optional(
+    OneOf(operatingSystems, { description: 'Deprecated: operating system; `residential` only' }),
+  ),
+  carrier: Type.Optional(OneOf(carriers, { description: 'Mobile carrier, for old clients; `mobile` only' })),
 }
 export type ExitField = keyof typeof exitFields
 export const exitFieldNames = Object.keys(exitFields) as ExitField[]
@@ -77,7 +83,11 @@ const CreateProxyConfig = Strict(
   {
     ...customFields,
     password: Type.Optional(
-      Text({ description: 'Kept encrypted and never shown; `custom` only', minLength: 5, maxLength: 1024 }),
+      Text({
+        description: 'Password; stored encrypted and never shown; `custom` only',
+        minLength: 5,
+        maxLength: 1024,
+      }),
     ),
     ca_bundle: Type.Optional(
       Type.String({
@@ -85,47 +95,51 @@ const CreateProxyConfig = Strict(
         minLength: 1,
         maxLength: 65_536,
         description:
-          'Certificates (PEM) of authorities that the certificate of an https proxy may be signed by, besides the public ones; never shown; `custom` only',
+          'Additional certificate authorities (PEM) to trust for the certificate of an https proxy. Never shown; `custom` only',
       }),
     ),
     ...exitFields,
   },
-  { description: 'Depends on the type: `custom` needs host and port, the others choose an exit' },
+  { description: 'Settings for the type: `custom` needs host and port; the other types select an exit' },
 )
 export type CreateProxyConfig = Static<typeof CreateProxyConfig>
 
 const ProxyConfig = Type.Object(
   {
     ...customFields,
-    has_password: Type.Optional(Type.Boolean({ description: 'Whether it has a password; `custom` only' })),
+    has_password: Type.Optional(Type.Boolean({ description: 'Whether a password is set; `custom` only' })),
     has_ca_bundle: Type.Optional(
-      Type.Boolean({ description: 'Whether it has authorities of its own; `custom` only' }),
+      Type.Boolean({ description: 'Whether additional certificate authorities are set; `custom` only' }),
     ),
     ...exitFields,
   },
-  { title: 'ProxyConfig', description: 'Depends on the type' },
+  { title: 'ProxyConfig', description: 'Settings for the type' },
 )
 export type ProxyConfig = Static<typeof ProxyConfig>
 
 const type = OneOf(proxyTypes, {
-  description: 'A proxy of yours (`custom`), or a kind that the operator of the server has configured',
+  description: '`custom` for your own proxy, or a type that the operator has configured',
 })
-const name = { description: 'Name for people; need not be unique', maxLength: 255 }
+const name = { description: 'Name; need not be unique', maxLength: 255 }
 
 export const Proxy = Type.Object(
   {
     id: Type.String({ description: 'Unique id of the proxy' }),
     name: Type.Optional(Type.String(name)),
     type,
-    protocol: OneOf(proxyProtocols, { description: 'How the proxy is spoken to' }),
-    bypass_hosts: Type.Array(Type.String(), { description: 'Hosts that are reached without the proxy' }),
+    protocol: OneOf(proxyProtocols, { description: 'Protocol of the connection to the proxy' }),
+    bypass_hosts: Type.Array(Type.String(), {
+      description: 'Hosts to connect to directly, without the proxy',
+    }),
     config: ProxyConfig,
-    status: Type.Optional(OneOf(proxyStatuses, { description: 'As of the last check; absent before' })),
-    last_checked: Type.Optional(Timestamp('When it was last checked')),
-    ip_address: Type.Optional(
-      Type.String({ description: 'Address its traffic comes from, where a check could learn it' }),
+    status: Type.Optional(
+      OneOf(proxyStatuses, { description: 'Result of the last check; absent before the first check' }),
     ),
-    created_at: Timestamp('Extension: when it was created'),
+    last_checked: Type.Optional(Timestamp('When the proxy was last checked')),
+    ip_address: Type.Optional(
+      Type.String({ description: 'Public IP address of the proxy, if a check found it' }),
+    ),
+    created_at: Timestamp('Extension: when the proxy was created'),
   },
   { title: 'Proxy' },
 )
@@ -137,16 +151,16 @@ export const CreateProxyRequest = Strict({
   protocol: Type.Optional(
     OneOf(proxyProtocols, {
       description:
-        '`https` when omitted, which is TLS to the proxy itself; `socks5` is an extension. Except for `custom`, the configuration of the operator decides',
+        'Protocol of the connection to the proxy; `https` (TLS to the proxy) when omitted. `socks5` is an extension. For types other than `custom`, the operator decides',
     }),
   ),
   bypass_hosts: Type.Optional(
     Type.Array(
-      Text({ description: 'A host, or `*.` and a suffix', minLength: 1, maxLength: MAX_HOST_LENGTH }),
+      Text({ description: 'A host name, or `*.` and a domain', minLength: 1, maxLength: MAX_HOST_LENGTH }),
       {
         maxItems: MAX_BYPASS_HOSTS,
         description:
-          'Host names that are reached directly; `*.example.com` means all below it. No ports, no addresses',
+          'Host names to connect to directly, without the proxy. `*.example.com` matches all subdomains. Ports and IP addresses are not allowed',
       },
     ),
   ),
@@ -154,13 +168,13 @@ export const CreateProxyRequest = Strict({
 })
 export type CreateProxyRequest = Static<typeof CreateProxyRequest>
 
-/** What a session is told about its proxy, at its creation and later. */
-export const ProxyId = Type.String({ maxLength: 255, description: 'Proxy of the same project to use' })
+/** The proxy of a session, at creation and in updates. */
+export const ProxyId = Type.String({ maxLength: 255, description: 'Id of a proxy of the same project' })
 export const NextProxyId = Nullable(
   Type.String({
     maxLength: 255,
     description:
-      'Proxy to use from now on, for open pages too; an empty one takes it away. Omitted or null: as it is',
+      'Id of the proxy to use from now on, for open pages too. An empty string removes the proxy; omit or null to keep it',
   }),
 )
 
@@ -188,7 +202,7 @@ export const listProxies = operation({
     ...pageQuery,
     query: Type.Optional(
       Text({
-        description: 'Case-insensitive part of the name, host or exit address, or the id',
+        description: 'Case-insensitive text to find in the name, host or public IP address, or the id',
         maxLength: 255,
       }),
     ),
@@ -228,7 +242,7 @@ export const updateProxy = operation({
 export const deleteProxy = operation({
   id: 'deleteProxy',
   tag,
-  summary: 'Delete a proxy that nothing uses',
+  summary: 'Delete a proxy that is not in use',
   method: 'DELETE',
   path: '/proxies/{id}',
   kind: 'empty',
@@ -240,9 +254,9 @@ export const deleteProxy = operation({
 export const checkProxy = operation({
   id: 'checkProxy',
   tag,
-  summary: 'See whether a proxy works, and where its traffic comes from',
+  summary: 'Check whether a proxy works, and find its public IP address',
   description:
-    'Without `url` the result is kept as status, last_checked and ip_address. With `url` it is only answered: what fails then may be the site.',
+    'Without `url`, the result is stored in `status`, `last_checked` and `ip_address`. With `url`, it is only returned, because a failure may be caused by the website.',
   method: 'POST',
   path: '/proxies/{id}/check',
   params,

@@ -1,22 +1,22 @@
-// How a recording travels from the agent to the server: as records, which the server takes in order and
-// acknowledges by asking for the next. What was not acknowledged the agent keeps, within a bound, so a
-// server that was killed and comes back misses nothing.
+// How the agent sends a recording to the server: as numbered records. The server fetches them in order and acknowledges
+// them by requesting the next ones. The agent keeps unacknowledged records, up to a limit, so a restarted server misses
+// nothing.
 //
 //   POST /recordings                 204, RecordingStart
-//   GET  /recordings/{id}?after=N    200, records after number N: at once if there are enough of them, a moment
-//                                    after the first, or none after 10 s; 404 for one that is not there
-//   POST /recordings/{id}/stop       204; the last record is then an end
-//   DELETE /recordings/{id}          204; forgets it
+//   GET  /recordings/{id}?after=N    200, records after number N: at once if there are many, otherwise shortly after the
+//                                    first, or empty after 10 s; 404 for an unknown recording
+//   POST /recordings/{id}/stop       204; the recording then finishes with an `end` record
+//   DELETE /recordings/{id}          204; deletes the recording from the agent
 //
-// A record is a frame (codecs/frames.ts) whose payload begins with its number, from 1 on, and its time in
-// milliseconds from the beginning, 32 bits each. After them:
+// A record is a frame (codecs/frames.ts). Its payload starts with the record number, starting with 1, and the time since
+// the start of the recording in milliseconds, 32 bits each. Then, by kind:
 //
 //   config   width and height, 16 bits each, and an AVCDecoderConfigurationRecord (ISO 14496-15)
 //   sample   a byte that is 1 for a key frame, and an access unit whose NAL units have lengths of 32 bits
 //   marker   JSON: RecordingMarker
-//   time     nothing: so long it has been going on
-//   gap      32 bits: for so many milliseconds the picture stood still, as nobody took what was there
-//   end      text: why, one of recordingEnds
+//   time     nothing: only reports the elapsed time
+//   gap      32 bits: the picture froze for this many milliseconds, because no server fetched records
+//   end      text: the reason, one of recordingEnds
 
 export const recordKinds = { config: 1, sample: 2, marker: 3, time: 4, gap: 5, end: 6 } as const
 export const RECORD_HEAD_BYTES = 8
@@ -27,11 +27,11 @@ export type RecordingEnd = (typeof recordingEnds)[number]
 export interface RecordingStart {
   readonly id: string
   readonly framerate: number
-  /** Null: until it is stopped. */
+  /** Null to record until stopped. */
   readonly maxMs: number | null
 }
 
-/** navigation: a page is somewhere else. crash: a page or Chromium as a whole. */
+/** navigation: a page has navigated. crash: a page or the whole Chromium has crashed. */
 export const markerKinds = ['navigation', 'crash'] as const
 export interface RecordingMarker {
   readonly kind: (typeof markerKinds)[number]
@@ -39,12 +39,12 @@ export interface RecordingMarker {
 }
 
 export const MAX_MARKER_CHARACTERS = 200
-/** A key frame of the largest screen, full of noise. */
+/** Enough for a key frame of the largest screen, full of noise. */
 export const MAX_RECORD_BYTES = 32 * 1024 * 1024
-/** One answer has no more than that, unless a single record has. */
+/** Limit of one response, unless a single record is larger. */
 export const MAX_ANSWER_BYTES = 4 * 1024 * 1024
-/** Kept by the agent for a server that is away; beyond it no picture is taken. */
+/** The agent keeps this much for an absent server. Then it stops taking pictures. */
 export const MAX_KEPT_BYTES = 16 * 1024 * 1024
 export const RECORDS_WAIT_MS = 10_000
-/** At once in one session; each is an encoder of its own. */
+/** Concurrent recordings of one session. Each runs its own encoder. */
 export const MAX_RECORDINGS = 4

@@ -1,11 +1,11 @@
-// Recordings of what a session shows, as video.
+// Video recordings of a session's screen.
 import { Type, type Static, type TObject } from 'typebox'
 import { operation } from './operation.ts'
 import { idOrName, Nullable, OneOf, Strict, Timestamp } from './schema.ts'
 
 const tag = 'Replays'
 
-/** Without a GPU, as the reference has it. */
+/** The same limit as the hosted service. */
 export const MAX_FRAMERATE_WITHOUT_GPU = 20
 export const DEFAULT_FRAMERATE = 10
 
@@ -15,23 +15,25 @@ const startFields = {
       minimum: 1,
       maximum: 60,
       description:
-        'Most pictures a second, 10 when omitted; above 20 the session needs a GPU. A screen that does not change gives none',
+        'Maximum frames per second, 10 when omitted. More than 20 requires a session with a GPU. An unchanged screen produces no frames',
     }),
   ),
   max_duration_in_seconds: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 2_592_000, description: 'The recording stops by itself after it' }),
+    Type.Integer({ minimum: 1, maximum: 2_592_000, description: 'Seconds after which the recording stops' }),
   ),
-  record_audio: Type.Optional(Type.Boolean({ description: 'Sound; sessions have none, so true is refused' })),
+  record_audio: Type.Optional(
+    Type.Boolean({ description: 'Must be false or omitted: sessions have no sound' }),
+  ),
 }
 
 export const StartReplayRequest = Strict(startFields)
 export type StartReplayRequest = Static<typeof StartReplayRequest>
 
-/** At the creation of a session. Two types at once rather than a union, as for Nullable in schema.ts. */
+/** For the creation of a session. Uses two types instead of a union, like Nullable in schema.ts. */
 export const RecordRequest = Type.Unsafe<boolean | StartReplayRequest>({
   ...Strict(startFields),
   type: ['boolean', 'object'],
-  description: 'Extension: records the session from its beginning; true, or how',
+  description: 'Extension: record the session from its start. True, or an object with options',
 })
 
 export const replayEnds = [
@@ -48,25 +50,25 @@ export type ReplayEnd = (typeof replayEnds)[number]
 export const Replay = Type.Object(
   {
     replay_id: Type.String({ description: 'Unique id of the recording' }),
-    started_at: Type.Optional(Nullable(Timestamp('When it began'))),
-    finished_at: Type.Optional(Nullable(Timestamp('When it ended; null while it is being made'))),
+    started_at: Type.Optional(Nullable(Timestamp('When the recording started'))),
+    finished_at: Type.Optional(Nullable(Timestamp('When the recording ended. Null while it runs'))),
     replay_view_url: Type.Optional(
-      Type.String({ description: 'A page with a player, with its own token; can be put into an iframe' }),
+      Type.String({
+        description: 'Web page with a video player; contains its own token and can be embedded in an iframe',
+      }),
     ),
-    framerate: Type.Optional(Type.Integer({ description: 'Extension: most pictures a second' })),
-    duration_ms: Type.Optional(
-      Type.Integer({ description: 'Extension: length of the video, once it is there' }),
-    ),
-    size_bytes: Type.Optional(
-      Type.Integer({ description: 'Extension: size of the video, once it is there' }),
-    ),
-    end_reason: Type.Optional(OneOf(replayEnds, { description: 'Extension: why it ended' })),
+    framerate: Type.Optional(Type.Integer({ description: 'Extension: maximum frames per second' })),
+    duration_ms: Type.Optional(Type.Integer({ description: 'Extension: length of the finished video' })),
+    size_bytes: Type.Optional(Type.Integer({ description: 'Extension: size of the finished video' })),
+    end_reason: Type.Optional(OneOf(replayEnds, { description: 'Extension: why the recording ended' })),
     lost_ms: Type.Optional(
-      Type.Integer({ description: 'Extension: for how long the picture stood still because nobody took it' }),
+      Type.Integer({
+        description: 'Extension: how long the picture froze because no server was available to store it',
+      }),
     ),
     continues: Type.Optional(
       Type.String({
-        description: 'Extension: id of the recording that this one goes on from, after a resize',
+        description: 'Extension: id of the recording that this one continues after a resize',
       }),
     ),
   },
@@ -78,7 +80,7 @@ const ofSession = { id: idOrName('browser session') }
 const replayId = Type.String({ pattern: '^[A-Za-z0-9-]{1,100}$', description: 'Id of the recording' })
 const ofReplay = { ...ofSession, replay_id: replayId }
 
-/** Served below /browsers/{id} by key, and below base_url by the token of the session. */
+/** Served below /browsers/{id} for API keys, and below base_url for the session's token. */
 const at = <const P extends `/${string}`, T extends TObject>(path: P, params: T) => ({
   tag,
   path: `/browsers/{id}${path}` as const,
@@ -102,7 +104,7 @@ export const startReplay = operation({
 export const listReplays = operation({
   ...at('/replays', Type.Object(ofSession)),
   id: 'listReplays',
-  summary: 'List the recordings of a session, also of one that has ended',
+  summary: 'List the recordings of an active or ended session',
   method: 'GET',
   status: 200,
   response: Type.Array(Replay),
@@ -114,14 +116,14 @@ export const downloadReplay = operation({
   id: 'downloadReplay',
   summary: 'Download a recording as MP4',
   description:
-    'Answers 202 with Retry-After while it is being recorded or put together. Ranges are served (206, 416).',
+    'Returns 202 with Retry-After while the recording runs or the video is being prepared. Supports Range requests.',
   method: 'GET',
   kind: 'binary',
   contentType: 'video/mp4',
   status: 200,
   alsoAnswers: {
-    202: 'It is not ready yet, and the body is empty; Retry-After says when to ask again',
-    206: 'The range that was asked for',
+    202: 'The video is not ready and the body is empty; try again after the time in Retry-After',
+    206: 'The requested range',
   },
   errors: ['not_found', 'range_not_satisfiable', 'invalid_state'],
 })
@@ -129,7 +131,7 @@ export const downloadReplay = operation({
 export const stopReplay = operation({
   ...at('/replays/{replay_id}/stop', Type.Object(ofReplay)),
   id: 'stopReplay',
-  summary: 'Stop a recording and keep the video; stopping it again changes nothing',
+  summary: 'Stop a recording and keep the video; does nothing if it is already stopped',
   method: 'POST',
   kind: 'empty',
   effect: 'act',
@@ -137,8 +139,8 @@ export const stopReplay = operation({
   errors: ['not_found'],
 })
 
-/** A page for people, and the video in it: not operations, as their token is in the URL. */
+/** The player page and its video. They are not operations, because their token is in the URL. */
 export const REPLAY_PAGE = '/browser/replays'
 export const REPLAY_VIDEO = '/browser/replays/video'
-/** What the token in them must be good for; it names the recording and no session. */
+/** Audience of the token in these URLs. The token names a recording, not a session. */
 export const REPLAY_AUDIENCE = 'replay'

@@ -1,7 +1,7 @@
-// The vocabulary of every contract: the few schema shapes that all resources share.
+// Schema types that all contracts share.
 import { Type, type TProperties, type TSchema, type TUnsafe, type Static } from 'typebox'
 
-// Control characters and lone surrogates cannot be stored faithfully, so no free text carries them.
+// The database cannot store control characters and lone surrogates unchanged, so free text must not contain them.
 export const PRINTABLE = '^[^\\p{Cc}\\p{Cs}]*$'
 
 export function Text(options: { description: string; minLength?: number; maxLength: number }) {
@@ -12,7 +12,7 @@ export function Timestamp(description: string) {
   return Type.String({ format: 'date-time', description })
 }
 
-// `type: [T, "null"]` rather than a union: one branch in validators, serializers and readers alike.
+// Uses `type: [T, "null"]` instead of a union, which is simpler for validators, serializers and readers.
 export function Nullable<T extends TSchema>(schema: T): TUnsafe<Static<T> | null> {
   const { type, enum: values, ...rest } = schema as T & { type?: string; enum?: readonly unknown[] }
   if (type === undefined) return Type.Unsafe(Type.Union([schema, Type.Null()]))
@@ -26,7 +26,7 @@ export function OneOf<const V extends readonly string[]>(
   return Type.Unsafe({ type: 'string', enum: [...values], ...options })
 }
 
-/** An object that refuses what it does not know. */
+/** An object that rejects unknown fields. */
 export function Strict<P extends TProperties>(properties: P, options: object = {}) {
   return Type.Object(properties, { additionalProperties: false, ...options })
 }
@@ -43,10 +43,10 @@ export const MAX_OFFSET = 1_000_000_000
 
 export const pageQuery = {
   limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Most items to return' }),
+    Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Maximum number of items to return' }),
   ),
   offset: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: MAX_OFFSET, default: 0, description: 'Items to skip' }),
+    Type.Integer({ minimum: 0, maximum: MAX_OFFSET, default: 0, description: 'Number of items to skip' }),
   ),
 }
 

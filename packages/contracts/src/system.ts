@@ -1,4 +1,4 @@
-// What an operator, a probe or a reader asks of the server itself.
+// Health, metrics and documentation of the server itself.
 import { Type } from 'typebox'
 import { operation } from './operation.ts'
 import { OneOf } from './schema.ts'
@@ -6,7 +6,7 @@ import { OneOf } from './schema.ts'
 const tag = 'System'
 const Health = Type.Object(
   {
-    status: OneOf(['ok'] as const, { description: 'The process is alive' }),
+    status: OneOf(['ok'] as const, { description: 'Always `ok`' }),
     version: Type.String({ description: 'Version of Berth' }),
   },
   { title: 'Health' },
@@ -15,7 +15,7 @@ const Health = Type.Object(
 export const getHealth = operation({
   id: 'getHealth',
   tag,
-  summary: 'Whether the process is alive',
+  summary: 'Check whether the server process is alive',
   method: 'GET',
   path: '/health',
   aliases: ['/status'],
@@ -27,13 +27,13 @@ export const getHealth = operation({
 export const getReadiness = operation({
   id: 'getReadiness',
   tag,
-  summary: 'Whether the server takes work now: 503 while starting, draining or without its database',
+  summary: 'Check whether the server accepts work; returns 503 while it starts, drains or has no database',
   method: 'GET',
   path: '/ready',
   auth: 'none',
   status: 200,
   response: Type.Object({
-    status: OneOf(['ready'] as const, { description: 'The server takes work' }),
+    status: OneOf(['ready'] as const, { description: 'Always `ready`' }),
   }),
   errors: ['unavailable'],
 })
@@ -41,7 +41,7 @@ export const getReadiness = operation({
 export const getMetrics = operation({
   id: 'getMetrics',
   tag,
-  summary: 'Metrics in the Prometheus text format',
+  summary: 'Get metrics in the Prometheus text format',
   method: 'GET',
   path: '/metrics',
   auth: 'organization-key',
@@ -54,7 +54,7 @@ export const getMetrics = operation({
 export const getOpenApi = operation({
   id: 'getOpenApi',
   tag,
-  summary: 'This API as an OpenAPI 3.1 document',
+  summary: 'Get this API as an OpenAPI 3.1 document',
   method: 'GET',
   path: '/openapi.json',
   aliases: ['/spec.json'],
@@ -67,7 +67,7 @@ export const getOpenApi = operation({
 export const getDocs = operation({
   id: 'getDocs',
   tag,
-  summary: 'The reference page',
+  summary: 'Open the API reference page',
   method: 'GET',
   path: '/docs',
   auth: 'none',

@@ -1,17 +1,17 @@
-// The events of a session and what they belong to, without schemas: the agent has no use for those.
+// Event types and categories, without schemas, so that the agent's bundle stays small.
 
-/** What is captured in the browser itself, by its debugging protocol. */
+/** Captured in the browser over the DevTools protocol. */
 export const cdpCategories = ['console', 'page', 'interaction', 'network'] as const
-/** What happens to a session; captured by default by clients that know of it. */
+/** Events about the session itself. On by default for clients that know these categories. */
 export const operationalCategories = ['control', 'connection', 'system', 'captcha'] as const
 export const categories = [...cdpCategories, ...operationalCategories, 'screenshot'] as const
 export type Category = (typeof categories)[number]
 
-/** Of an event. `monitor` comes with what is captured in the browser, and cannot be chosen. */
+/** Categories of events. `monitor` belongs to the browser categories and cannot be selected. */
 export const eventCategories = [...categories, 'monitor'] as const
 export type EventCategory = (typeof eventCategories)[number]
 
-/** Every event there is, and its category. */
+/** All event types and their categories. */
 export const categoryOfType = {
   console_log: 'console',
   console_error: 'console',
@@ -48,6 +48,6 @@ export type EventType = keyof typeof categoryOfType
 
 export const sourceKinds = ['cdp', 'kernel_api', 'extension', 'local_process'] as const
 
-/** Of a text body: what is kept of JSON, XML, forms and the like, and of other text. In bytes. */
+/** Bytes that are kept of a text body: of structured text such as JSON, XML and forms, and of other text. */
 export const MAX_STRUCTURED_BODY = 8 * 1024
 export const MAX_OTHER_BODY = 4 * 1024

@@ -1,4 +1,4 @@
-// What a session did, as events: captured as asked for, streamed as it happens, kept for later.
+// Events of a session: captured by category, streamed live, and stored.
 import { Type, type Static } from 'typebox'
 import { control } from './control.ts'
 import { MAX_OFFSET, OneOf, Strict } from './schema.ts'
@@ -14,7 +14,9 @@ import {
 const tag = 'Telemetry'
 
 const CategoryConfig = Type.Optional(
-  Strict({ enabled: Type.Optional(Type.Boolean({ description: 'Whether it is captured' })) }),
+  Strict({
+    enabled: Type.Optional(Type.Boolean({ description: 'Whether events of this category are captured' })),
+  }),
 )
 const categoryFields = Object.fromEntries(categories.map((category) => [category, CategoryConfig])) as Record<
   Category,
@@ -26,22 +28,22 @@ export const TelemetryRequest = Strict(
     enabled: Type.Optional(
       Type.Boolean({
         description:
-          'True: `control`, `connection`, `system` and `captcha`, and what `browser` adds. False: nothing',
+          'True captures `control`, `connection`, `system` and `captcha`, plus the categories in `browser`. False captures nothing',
       }),
     ),
-    browser: Type.Optional(Strict(categoryFields, { description: 'What to capture, by category' })),
+    browser: Type.Optional(Strict(categoryFields, { description: 'Categories to turn on or off' })),
   },
   {
     description:
-      'Capture of events. Clients before 0.64, and all others: `console`, `page`, `interaction` and `network` are on ' +
-      'unless turned off. Clients from 0.64 on, and whoever sends `enabled`: `control`, `connection`, `system` and ' +
-      '`captcha` are on, the others if turned on',
+      'Events to capture. For SDK clients from 0.64 on, and for requests with `enabled`: `control`, `connection`, `system` ' +
+      'and `captcha` are on, other categories are off unless turned on. For all other clients: `console`, `page`, ' +
+      '`interaction` and `network` are on unless turned off',
   },
 )
 export type TelemetryRequest = Static<typeof TelemetryRequest>
 
 const ShownCategory = Type.Optional(
-  Type.Object({ enabled: Type.Boolean({ description: 'Whether it is captured' }) }),
+  Type.Object({ enabled: Type.Boolean({ description: 'Whether events of this category are captured' }) }),
 )
 const shownFields = Object.fromEntries(categories.map((category) => [category, ShownCategory])) as Record<
   Category,
@@ -49,8 +51,8 @@ const shownFields = Object.fromEntries(categories.map((category) => [category, S
 >
 
 export const TelemetryConfig = Type.Object(
-  { browser: Type.Object(shownFields, { description: 'By category' }) },
-  { description: 'What is captured; absent when nothing is' },
+  { browser: Type.Object(shownFields, { description: 'Settings by category' }) },
+  { description: 'Captured events; absent when nothing is captured' },
 )
 export type TelemetryConfig = Static<typeof TelemetryConfig>
 
@@ -58,31 +60,33 @@ export const TelemetryEvent = Type.Object(
   {
     seq: Type.Integer({
       minimum: 1,
-      description: 'Grows by one; where it grows by more, events were dropped',
+      description: 'Sequence number; grows by one. A gap means that events were dropped',
     }),
     event: Type.Object(
       {
-        ts: Type.Integer({ description: 'When, in microseconds since 1970' }),
-        type: OneOf(Object.keys(categoryOfType) as EventType[], { description: 'What happened' }),
-        category: Type.Optional(OneOf(eventCategories, { description: 'What it belongs to' })),
+        ts: Type.Integer({ description: 'Time in microseconds since 1970' }),
+        type: OneOf(Object.keys(categoryOfType) as EventType[], { description: 'Type of the event' }),
+        category: Type.Optional(OneOf(eventCategories, { description: 'Category of the event' })),
         source: Type.Object(
           {
-            kind: OneOf(sourceKinds, { description: 'Who tells' }),
-            event: Type.Optional(Type.String({ description: 'What it is called there' })),
+            kind: OneOf(sourceKinds, { description: 'Kind of source' }),
+            event: Type.Optional(Type.String({ description: 'Name of the event at the source' })),
             metadata: Type.Optional(
-              Type.Record(Type.String(), Type.String(), { description: 'What else is known' }),
+              Type.Record(Type.String(), Type.String(), { description: 'Further details' }),
             ),
           },
-          { description: 'Where it comes from' },
+          { description: 'Source of the event' },
         ),
         data: Type.Optional(
           Type.Unsafe<Record<string, unknown>>({
             type: 'object',
             additionalProperties: true,
-            description: 'By type',
+            description: 'Data of the event; depends on the type',
           }),
         ),
-        truncated: Type.Optional(Type.Boolean({ description: 'Whether some of it was too large' })),
+        truncated: Type.Optional(
+          Type.Boolean({ description: 'Whether data was cut because it was too large' }),
+        ),
       },
       { title: 'TelemetryEventBody' },
     ),
@@ -96,9 +100,9 @@ export const streamTelemetry = control({
   tag,
   summary: 'Follow the events of a session',
   description:
-    'Each has its `seq` as the id of the event; with it in the header `Last-Event-ID` a stream goes on where ' +
-    'another ended, on any server. Without it, and with 0, it begins now; with `replay=all` with the oldest that is ' +
-    'kept. It ends with the session, and is silent where nothing is captured. An open one keeps the session awake.',
+    'Each event has its `seq` as the event id. Send it in the `Last-Event-ID` header to resume a stream, on any server. ' +
+    'Without the header, or with 0, the stream starts now; with `replay=all`, it starts with the oldest stored event. ' +
+    'The stream ends with the session and is empty if nothing is captured. An open stream keeps the session awake.',
   method: 'GET',
   at: '/telemetry/stream',
   aliases: ['/browsers/{id}/telemetry'],
@@ -108,7 +112,7 @@ export const streamTelemetry = control({
     replay: Type.Optional(
       Type.String({
         maxLength: 100,
-        description: '`all`: from the oldest event; anything else: from now on',
+        description: '`all` starts with the oldest event; any other value starts now',
       }),
     ),
   }),
@@ -122,39 +126,44 @@ const moment = (description: string) => Type.String({ maxLength: 64, description
 export const listTelemetryEvents = control({
   id: 'listTelemetryEvents',
   tag,
-  summary: 'Read the events of a session',
+  summary: 'List the events of a session',
   description:
-    'Also of one that has ended, for as long as BERTH_TELEMETRY_RETENTION_DAYS says. A page of a filtered list ' +
-    'may be empty while another follows.',
+    'Also works for ended sessions, for BERTH_TELEMETRY_RETENTION_DAYS. With a filter, a page can be empty even if more ' +
+    'pages follow.',
   method: 'GET',
   at: '/telemetry/events',
   query: Type.Object({
     limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Most events to return' }),
+      Type.Integer({
+        minimum: 1,
+        maximum: 100,
+        default: 20,
+        description: 'Maximum number of events to return',
+      }),
     ),
     offset: Type.Optional(
       Type.Integer({
         minimum: 0,
         maximum: MAX_OFFSET,
-        description: 'Where to go on: X-Next-Offset of the page before, and nothing else',
+        description: '`X-Next-Offset` of the previous page; other values are not allowed',
       }),
     ),
     since: Type.Optional(
       moment(
-        'From when on: RFC 3339, or how long ago, such as `5m`, which is the default; not with `offset`',
+        'Start time: an RFC 3339 timestamp, or a duration before now such as `5m` (the default). Cannot be combined with `offset`',
       ),
     ),
-    until: Type.Optional(moment('Up to when, exclusive: the same')),
+    until: Type.Optional(moment('End time, exclusive; same format as `since`')),
     category: Type.Optional(
-      Type.Array(OneOf(eventCategories, { description: 'A category' }), {
+      Type.Array(OneOf(eventCategories, { description: 'Category' }), {
         maxItems: 20,
-        description: 'Only these',
+        description: 'Only events of these categories',
       }),
     ),
     order: Type.Optional(
       OneOf(['asc', 'desc'] as const, {
         default: 'asc',
-        description: '`asc`: oldest first. `desc`: newest first; not with `since`',
+        description: '`asc`: oldest first. `desc`: newest first; cannot be combined with `since`',
       }),
     ),
   }),
@@ -166,10 +175,10 @@ export const listTelemetryEvents = control({
 export const exportTelemetryHar = control({
   id: 'exportTelemetryHar',
   tag,
-  summary: 'Download the requests of a session as HAR',
+  summary: 'Download the network requests of a session as HAR',
   description:
-    'Extension: the network events of a session that are kept, as an HTTP Archive (HAR) 1.2 for the tools of browsers. ' +
-    'Bodies are those of the events, cut as they are.',
+    'Extension: returns the stored network events as an HTTP Archive (HAR) 1.2 file, which browser developer tools can ' +
+    'open. Bodies are as long as in the events.',
   method: 'GET',
   at: '/telemetry/har',
   kind: 'binary',
