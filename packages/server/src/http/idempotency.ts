@@ -109,7 +109,7 @@ function contextOf({ scope, key }: IdempotentRequest): string {
 
 export const idempotencyRetention: HousekeepingTask = {
   name: 'idempotent answers',
-  run: async ({ alone }) => void (await alone(forgetOldAnswers)),
+  run: ({ alone }) => alone(forgetOldAnswers),
 }
 
 async function forgetOldAnswers(db: Db): Promise<void> {

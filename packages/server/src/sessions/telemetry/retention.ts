@@ -4,6 +4,6 @@ import { deleteOldInbox, deleteSegmentsBefore } from './store.ts'
 const BATCH = 500
 
 export const telemetryRetention = (days: number): readonly HousekeepingTask[] => [
-  { name: 'telemetry inbox', run: async ({ alone }) => void (await alone(deleteOldInbox)) },
+  { name: 'telemetry inbox', run: ({ alone }) => alone(deleteOldInbox) },
   retention({ name: 'telemetry events', days, batch: BATCH, deleteBefore: deleteSegmentsBefore }),
 ]
