@@ -147,10 +147,12 @@ function choose(files: readonly string[]): string[] {
   return files.filter((file) => wanted.some((path) => file === path || file.startsWith(`${path}/`)))
 }
 
+function groupOf(file: string): string {
+  return Object.entries(groups).find(([, members]) => members.includes(file))?.[0] ?? file
+}
+
 /** So that the last to end is a short one. What was never measured may be long. */
 function longestFirst(files: readonly string[], durations: Record<string, number>): string[][] {
-  const groupOf = (file: string) =>
-    Object.entries(groups).find(([, members]) => members.includes(file))?.[0] ?? file
   const together = Object.values(Object.groupBy(files, groupOf)) as string[][]
   const weight = (file: string) => durations[file] ?? (file.startsWith('tests/') ? 15_000 : 1_000)
   const weightOf = (members: readonly string[]) => members.reduce((sum, file) => sum + weight(file), 0)
