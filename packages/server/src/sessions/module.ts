@@ -34,7 +34,7 @@ import { SaveWatch } from './profiles/save-watch.ts'
 import { ProfileSaver } from './profiles/saver.ts'
 import { ProfileService, type ProfileUse } from './profiles/service.ts'
 import { SessionProfiles } from './profiles/session-profiles.ts'
-import { Vault } from './profiles/vault.ts'
+import { ArchiveStore } from './profiles/archive-store.ts'
 import { newProxies } from './proxies/module.ts'
 import type { ProxyUse } from './proxies/types.ts'
 import { Journals } from './replays/journal.ts'
@@ -115,8 +115,8 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
     findHere: (id) => live.find(id),
     log,
   })
-  const vault = new Vault({ box, blobs, maxBytes: config.BERTH_PROFILE_MAX_MB * MB })
-  const versions = { vault, kept: config.BERTH_PROFILE_VERSIONS, onChange: refreshPoolsOf }
+  const archives = new ArchiveStore({ box, blobs, maxBytes: config.BERTH_PROFILE_MAX_MB * MB })
+  const versions = { archives, kept: config.BERTH_PROFILE_VERSIONS, onChange: refreshPoolsOf }
   const saver = new ProfileSaver({
     db,
     pool,
@@ -150,7 +150,7 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
   const findSession = (id: string) => sessions.find(id)
   const recorder = new ReplayRecorder({ db, pool, box, findSession, recordings })
   const saves = new SaveWatch(db)
-  const sessionProfiles = new SessionProfiles({ db, vault, watch: saves, findSession })
+  const sessionProfiles = new SessionProfiles({ db, archives, watch: saves, findSession })
   const policies = new Policies({ db, box })
   const extensions = await newExtensions(platform)
   const browsers = new BrowserService({

@@ -8,7 +8,7 @@ import { discover } from './discovery.ts'
 import { endingOf } from './endings.ts'
 import { isFault, refuseRequest, refuseSocket } from './refusals.ts'
 import type { GatewaySession, GatewaySessions } from './session.ts'
-import { Splice, type Carrier, type CarrierOptions } from './splice.ts'
+import { Splice, type Pipe, type PipeOptions } from './splice.ts'
 import { acceptOf, openScreen, openUpstream, unreachable } from './upstream.ts'
 import { admit, readHandshake, type AdmissionOptions, type Admitted } from './upgrade.ts'
 import { Visit } from './visit.ts'
@@ -39,7 +39,7 @@ const defaultLimits: GatewayLimits = {
 export interface LiveDoor {
   /** Throws for who may not come in now; counts until disposed. */
   enter(admitted: Admitted): Disposable
-  carry(admitted: Admitted, options: CarrierOptions): Carrier
+  open(admitted: Admitted, options: PipeOptions): Pipe
 }
 
 export interface GatewayOptions extends AdmissionOptions {
@@ -52,7 +52,7 @@ export interface GatewayOptions extends AdmissionOptions {
 export class Gateway {
   readonly #options: GatewayOptions
   readonly #limits: GatewayLimits
-  readonly #splices = new Set<Carrier>()
+  readonly #splices = new Set<Pipe>()
   readonly #connectionsOf = new Map<string, number>()
   readonly #stopping = new AbortController()
   #sweeping: NodeJS.Timeout | undefined
@@ -155,8 +155,8 @@ export class Gateway {
     }
     const onTraffic = () => hold.stir()
     const options = { client, upstream, graceMs, onTraffic, onEnd }
-    const splice: Carrier =
-      target.purpose === 'live' ? this.#options.live.carry(admitted, options) : new Splice(options)
+    const splice: Pipe =
+      target.purpose === 'live' ? this.#options.live.open(admitted, options) : new Splice(options)
     const onSessionEnd = () => {
       const { code, reason } = endingOf(session.ending)
       splice.close(code, reason)
@@ -227,7 +227,7 @@ export class Gateway {
     }
   }
 
-  #add(splice: Carrier): void {
+  #add(splice: Pipe): void {
     this.#splices.add(splice)
     // One timer for all: an idle client costs none of its own.
     this.#sweeping ??= setInterval(() => {
@@ -236,7 +236,7 @@ export class Gateway {
     }, this.#limits.sweepMs).unref()
   }
 
-  #remove(splice: Carrier): void {
+  #remove(splice: Pipe): void {
     this.#splices.delete(splice)
     if (this.#splices.size > 0) return
     clearInterval(this.#sweeping)

@@ -10,7 +10,7 @@ import { closeFrame, FrameReader, opcodes, pingFrame, pongTo } from '@berth/code
 const LAST_WORDS_MS = 750
 const KEEP_ALIVE_MS = 30_000
 
-export interface CarrierOptions {
+export interface PipeOptions {
   readonly client: Socket
   readonly upstream: Duplex
   /** How long a client has to answer a close frame, and a stream to end. */
@@ -25,7 +25,7 @@ export interface CarrierOptions {
 export type EndedBy = 'client' | 'browser' | 'broken' | 'us'
 
 /** What carries bytes between a client and an instance until either is over. */
-export interface Carrier {
+export interface Pipe {
   /** How many passed, for the log. */
   readonly messages: number
   /** Of one that has ended, or is about to. */
@@ -37,7 +37,7 @@ export interface Carrier {
   tick(now: number, limits: { pingMs: number; silentMs: number }): void
 }
 
-export class Splice implements Carrier {
+export class Splice implements Pipe {
   readonly #client: Socket
   readonly #upstream: Duplex
   readonly #graceMs: number
@@ -64,7 +64,7 @@ export class Splice implements Carrier {
   #waitingSince = 0
   #endedBy: EndedBy | undefined
 
-  constructor({ client, upstream, graceMs, onTraffic, onEnd }: CarrierOptions) {
+  constructor({ client, upstream, graceMs, onTraffic, onEnd }: PipeOptions) {
     this.#client = client
     this.#upstream = upstream
     this.#graceMs = graceMs

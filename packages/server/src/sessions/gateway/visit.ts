@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ClientPurpose } from '../session/client-purpose.ts'
 import type { GatewaySession } from './session.ts'
-import type { Carrier, EndedBy } from './splice.ts'
+import type { Pipe, EndedBy } from './splice.ts'
 
 /** Why a client is gone, in the words of telemetry. */
 const reasons: Readonly<Record<EndedBy, string>> = {
@@ -38,7 +38,7 @@ export class Visit {
   }
 
   /** The first time counts. */
-  end({ messages, endedBy = 'us' }: Pick<Carrier, 'messages' | 'endedBy'>): void {
+  end({ messages, endedBy = 'us' }: Pick<Pipe, 'messages' | 'endedBy'>): void {
     if (this.#isOver) return
     this.#isOver = true
     const duration_ms = this.ms

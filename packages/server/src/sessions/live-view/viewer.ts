@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { RfbError } from '@berth/codecs/rfb/client-messages'
 import { closeFrame, frameHead, opcodes, pingFrame, pongFrame } from '@berth/codecs/websocket/frames'
-import { endSoon, type Carrier, type CarrierOptions } from '../gateway/splice.ts'
+import { endSoon, type Pipe, type PipeOptions } from '../gateway/splice.ts'
 import { ClientFrames, FrameError, type Piece } from '@berth/codecs/websocket/client-frames'
 import { Input } from './input.ts'
 
@@ -14,11 +14,11 @@ const KEEP_ALIVE_MS = 30_000
 /** Not what a viewer should say; of RFC 6455. */
 const POLICY_VIOLATION = 1008
 
-export interface ViewerOptions extends CarrierOptions {
+export interface ViewerOptions extends PipeOptions {
   readonly isReadOnly: boolean
 }
 
-export class Viewer implements Carrier {
+export class Viewer implements Pipe {
   readonly #client: Socket
   readonly #screen: Duplex
   readonly #graceMs: number

@@ -2,7 +2,7 @@
 import { AppError } from '../../platform/errors/app-error.ts'
 import { linkExpired } from '../gateway/endings.ts'
 import type { LiveDoor } from '../gateway/gateway.ts'
-import type { Carrier, CarrierOptions } from '../gateway/splice.ts'
+import type { Pipe, PipeOptions } from '../gateway/splice.ts'
 import { liveAudiences } from '../session/target.ts'
 import type { Admitted } from '../gateway/upgrade.ts'
 import { asksForReadOnly } from './read-only.ts'
@@ -42,7 +42,7 @@ export class Viewers implements LiveDoor {
     }
   }
 
-  carry(admitted: Admitted, options: CarrierOptions): Carrier {
+  open(admitted: Admitted, options: PipeOptions): Pipe {
     const { expiresAt } = admitted
     const viewer = new Viewer({
       ...options,

@@ -114,7 +114,7 @@ export class ProfileSaver {
     const agent = new AgentClient(instance)
     let archive: StoredArchive
     try {
-      archive = await this.#options.versions.vault.store(await readFrom(agent, 'stay', over), over)
+      archive = await this.#options.versions.archives.store(await readFrom(agent, 'stay', over), over)
     } finally {
       agent.close()
     }
@@ -128,7 +128,7 @@ export class ProfileSaver {
 
   async #record(asked: store.BrowserSave, archive: StoredArchive): Promise<number | undefined> {
     const { db, pool, versions } = this.#options
-    const { vault } = versions
+    const { archives } = versions
     try {
       const added = await inTransaction(pool, async ({ db: tx }) => {
         const { id: browserId, project_id: projectId, profile_id: profileId, profile_on_conflict } = asked
@@ -152,10 +152,10 @@ export class ProfileSaver {
         return outcome
       })
       crashPoint('profile-committed')
-      for (const id of added.removedBlobs) await vault.blobs.remove(db, id)
+      for (const id of added.removedBlobs) await archives.blobs.remove(db, id)
       return added.version.number
     } catch (error) {
-      if (!(await this.#isKnown(archive))) await vault.discard(db, archive).catch(() => {})
+      if (!(await this.#isKnown(archive))) await archives.discard(db, archive).catch(() => {})
       if (!(error instanceof ProfileGone)) throw error
       await this.#giveUp(asked.id, error.message)
       return undefined

@@ -71,7 +71,7 @@ export class ProfileService {
 
   async delete(caller: Caller, idOrName: string, commit: Commit): Promise<void> {
     const { db, versions, uses } = this.#options
-    const { vault } = versions
+    const { archives } = versions
     // Deleting twice is success: a client that lost the first answer asks again.
     if (await store.wasDeleted(db, projectOf(caller), idOrName)) return commit(() => Promise.resolve())
     const { id, project_id } = await find(db, caller, idOrName)
@@ -86,11 +86,11 @@ export class ProfileService {
         )
       }
       const removed = await store.deleteProfile(tx, project_id, id)
-      await vault.blobs.forget(tx, removed)
+      await archives.blobs.forget(tx, removed)
       await announceChange(tx, 'profileChanged', { profileId: id })
       return removed
     })
-    for (const blob of blobs) await vault.blobs.remove(db, blob)
+    for (const blob of blobs) await archives.blobs.remove(db, blob)
   }
 
   async download(
@@ -99,7 +99,7 @@ export class ProfileService {
     { format = 'tar.zst', version }: { format?: ArchiveFormat; version?: number },
   ): Promise<RawAnswer> {
     const { db, versions } = this.#options
-    const { vault } = versions
+    const { archives } = versions
     const profile = await find(db, caller, idOrName)
     const number = version ?? profile.current_version
     if (number === null) return { status: 202, headers: { 'retry-after': RETRY_AFTER_SECONDS }, body: '' }
@@ -113,7 +113,7 @@ export class ProfileService {
         'cache-control': 'private, no-store',
         'x-content-type-options': 'nosniff',
       },
-      body: isPacked ? vault.openPacked(found) : vault.open(found),
+      body: isPacked ? archives.openPacked(found) : archives.open(found),
     }
   }
 
@@ -230,7 +230,7 @@ export class ProfileService {
     action: string,
   ): Promise<StoredArchive> {
     try {
-      return await this.#options.versions.vault.store(source, signal)
+      return await this.#options.versions.archives.store(source, signal)
     } catch (error) {
       throw refusalOf(error, action)
     }
@@ -239,16 +239,16 @@ export class ProfileService {
   /** What no row came to speak of is removed; what made room for it, too. */
   async #add(archive: StoredArchive, write: () => Promise<AddedVersion>): Promise<AddedVersion> {
     const { db, versions } = this.#options
-    const { vault } = versions
+    const { archives } = versions
     let added: AddedVersion
     try {
       added = await write()
     } catch (error) {
       const isKnown = await store.isVersionKnown(db, archive.versionId).catch(() => true)
-      if (!isKnown) await vault.discard(db, archive).catch(() => {})
+      if (!isKnown) await archives.discard(db, archive).catch(() => {})
       throw error
     }
-    for (const blob of added.removedBlobs) await vault.blobs.remove(db, blob)
+    for (const blob of added.removedBlobs) await archives.blobs.remove(db, blob)
     return added
   }
 }

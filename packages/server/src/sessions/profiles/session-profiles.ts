@@ -13,7 +13,7 @@ import { keepTabs, writeUserData } from '../../instances/agent/user-data.ts'
 import type { SaveWatch } from './save-watch.ts'
 import * as store from './store.ts'
 import type { SessionProfile, VersionRecord } from './types.ts'
-import type { Vault } from './vault.ts'
+import type { ArchiveStore } from './archive-store.ts'
 import { toProfile } from './view.ts'
 
 /** Each holds a connection to the database while its Chromium starts again. */
@@ -21,7 +21,7 @@ const ATTACHES_AT_ONCE = 2
 
 export interface SessionProfilesOptions {
   readonly db: Db
-  readonly vault: Vault
+  readonly archives: ArchiveStore
   readonly watch: SaveWatch
   readonly findSession: (id: string) => Session | undefined | Promise<Session | undefined>
 }
@@ -117,7 +117,7 @@ export class SessionProfiles implements ExtraSource, ProfileAttachments {
 
   async #bring(agent: AgentClient, { archive }: Asked, tabs: 'keep' | 'drop'): Promise<void> {
     if (!archive) return keepTabs(agent)
-    const content = this.#options.vault.openPacked(archive)
+    const content = this.#options.archives.openPacked(archive)
     try {
       await writeUserData(agent, content, { bytes: Number(archive.packed_bytes), tabs })
     } finally {

@@ -4,7 +4,7 @@ import type { Db } from '../../platform/database/schema.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import * as store from './store.ts'
 import type { NewVersion, ProfileRecord, VersionRecord } from './types.ts'
-import type { Vault } from './vault.ts'
+import type { ArchiveStore } from './archive-store.ts'
 
 export interface AddedVersion {
   readonly version: VersionRecord
@@ -17,7 +17,7 @@ export interface AddedVersion {
 export type OnProfileChange = (tx: Db, projectId: string, profileId: string) => Promise<void>
 
 export interface VersionOptions {
-  readonly vault: Vault
+  readonly archives: ArchiveStore
   /** How many a profile has. */
   readonly kept: number
   readonly onChange: OnProfileChange
@@ -27,7 +27,7 @@ export interface VersionOptions {
 export async function addVersion(
   tx: Db,
   added: NewVersion,
-  { vault, kept, onChange }: VersionOptions,
+  { archives, kept, onChange }: VersionOptions,
 ): Promise<AddedVersion | undefined> {
   // Before the profile is locked: who fills a pool locks the pool first.
   if (added.onConflict !== 'keep') await onChange(tx, added.projectId, added.profileId)
@@ -39,11 +39,11 @@ export async function addVersion(
   const conflictsWith = isConflict ? profile.current_version : null
   const isCurrent = conflictsWith === null || added.onConflict !== 'keep'
   const number = profile.last_version + 1
-  await vault.blobs.record(tx, 'profile', added.archive.blob)
+  await archives.blobs.record(tx, 'profile', added.archive.blob)
   const version = await store.insertVersion(tx, number, { ...added, conflictsWith })
   await store.setLastVersion(tx, profile.id, { number, isCurrent })
   const removedBlobs = await store.pruneVersions(tx, profile.id, kept)
-  await vault.blobs.forget(tx, removedBlobs)
+  await archives.blobs.forget(tx, removedBlobs)
   await announceChange(tx, isCurrent ? 'profileChanged' : 'profileUnchanged', { profileId: profile.id })
   return { version, isCurrent, removedBlobs }
 }

@@ -19,17 +19,17 @@ const UNPACKED_BYTES = 1024 * 1024
 const keyContext = (id: string) => `profile_versions/sealed_key/${id}`
 const archiveContext = (id: string) => `profile_versions/archive/${id}`
 
-export interface VaultOptions {
+export interface ArchiveStoreOptions {
   readonly box: SealedBox
   readonly blobs: Blobs
   /** Of one archive, unpacked. */
   readonly maxBytes: number
 }
 
-export class Vault {
-  readonly #options: VaultOptions
+export class ArchiveStore {
+  readonly #options: ArchiveStoreOptions
 
-  constructor(options: VaultOptions) {
+  constructor(options: ArchiveStoreOptions) {
     this.#options = options
   }
 
