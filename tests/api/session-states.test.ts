@@ -19,7 +19,7 @@ import { insertProject } from '@berth/server/tenancy/projects/store'
 import { startDatabase } from '../fixtures/database.ts'
 import { startPostgres } from '../fixtures/postgres.ts'
 
-const { db } = await startDatabase({ after })
+const { db, pool } = await startDatabase({ after })
 const { id: projectId } = await insertProject(db, 'Mine', true)
 await sql`INSERT INTO servers (id) VALUES ('s')`.execute(db)
 await sql`INSERT INTO profiles (id, project_id, name) VALUES ('profile', ${projectId}, 'of tests')`.execute(
@@ -180,11 +180,8 @@ test('only what matters to a pool is announced: ready, ended and leased, but not
       refresh_on_profile_update, browser) VALUES ('pool', ${projectId}, 1, 0, 60, false, '{}')`.execute(db)
   const id = await sessionIn('starting')
   await sql`UPDATE browsers SET pool_id = 'pool' WHERE id = ${id}`.execute(db)
-  const { rows } = await sql<{ directory: string }>`
-    SELECT current_setting('unix_socket_directories') AS directory`.execute(db)
-  const client = new Client({ host: rows[0]!.directory, user: 'berth', database: 'postgres' })
-  await client.connect()
-  t.after(() => client.end())
+  const client = await pool.connect()
+  t.after(() => client.release(true))
   const heard: string[] = []
   client.on('notification', ({ payload }) => heard.push(payload!))
   await client.query('LISTEN berth_changes')
