@@ -1,5 +1,6 @@
 // Builds the OpenAPI 3.1 document from the table of operations.
 import { Type, type TSchema } from 'typebox'
+import { exampleOf } from './example.ts'
 import { ErrorBody, errorCatalogue, type ErrorCode } from './errors.ts'
 import { isOpen, pathsOf, takesIdempotencyKey, type Operation } from './operation.ts'
 
@@ -138,7 +139,10 @@ export function openApiDocument(operations: readonly Operation[]): Json {
   }
 
   function requestBodyOf({ body, bodyOptional, bodyStream, form }: Operation): Json | undefined {
-    if (body) return { required: !bodyOptional, content: { 'application/json': { schema: schemaOf(body) } } }
+    if (body) {
+      const content = { schema: schemaOf(body), example: exampleOf(body) }
+      return { required: !bodyOptional, content: { 'application/json': content } }
+    }
     switch (bodyStream) {
       case 'bytes':
         return { required: false, content: { 'application/octet-stream': {} } }
@@ -191,7 +195,9 @@ export function openApiDocument(operations: readonly Operation[]): Json {
       operationId: operationIdAt(operation, path),
       tags: [operation.tag],
       summary: operation.summary,
-      ...descriptionOf(operation),
+      ...descriptionOf(operation, path),
+      // The reference page shows an operation once, at its first path.
+      ...(path !== operation.path && { 'x-scalar-ignore': true }),
       ...(isOpen(operation) && { security: [] }),
       ...(parameters.length > 0 && { parameters }),
       ...(requestBody && { requestBody }),
@@ -261,11 +267,14 @@ const sharedParameters = {
   },
 }
 
-function descriptionOf({ auth, description }: Operation): { description?: string } {
+function descriptionOf(operation: Operation, path: string): { description?: string } {
+  const { auth, description } = operation
+  const others = pathsOf(operation).filter((each) => each !== path)
   const parts = [
     ...(description === undefined ? [] : [description]),
     ...(auth === 'organization-key' ? ['Requires an organisation-wide API key'] : []),
     ...(auth === 'flow-token' ? ['Also accepts the token of the login flow instead of an API key'] : []),
+    ...(others.length > 0 ? [`Also at ${others.map((each) => `\`${each}\``).join(', ')}`] : []),
   ]
   return parts.length > 0 ? { description: parts.join('\n\n') } : {}
 }
