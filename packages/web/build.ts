@@ -1,39 +1,30 @@
-// Builds every page into `dist/<page>`: a script, a style sheet, both also compressed, and the page's template if it
-// has one. The server serves these files; it needs nothing else of this package at run time but `replay/page.ts`.
+// Builds every page into `dist`, where the server reads them: a folder for each page of the product (script, style sheet,
+// template), and `docs` with the API reference and the guide. `npm run setup` runs it when a source has changed.
 import { existsSync } from 'node:fs'
-import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import { brotliCompressSync } from 'node:zlib'
-import { build as esbuild } from 'esbuild'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { bundle } from './src/build/bundle.ts'
+import { buildDocs } from './src/build/docs.ts'
+import { Output } from './src/build/output.ts'
 
 const src = join(import.meta.dirname, 'src')
 const pages = ['live-view', 'hosted-login', 'replay']
 
-export async function buildPages(dist: string): Promise<void> {
-  const { outputFiles } = await esbuild({
-    entryPoints: pages.flatMap((page) => [join(src, page, 'app.ts'), join(src, page, 'app.css')]),
-    outbase: src,
-    outdir: dist,
-    write: false,
-    bundle: true,
-    format: 'esm',
-    platform: 'browser',
-    target: ['chrome100', 'firefox100', 'safari15'],
-    minify: true,
-    legalComments: 'eof',
-    logLevel: 'warning',
-  })
+export async function buildPages(dist: string, { docs }: { docs: string }): Promise<void> {
   // What an older version built must not be served.
   await rm(dist, { recursive: true, force: true })
-  for (const { path, contents } of outputFiles) {
-    await mkdir(dirname(path), { recursive: true })
-    await writeFile(path, contents)
-    await writeFile(`${path}.br`, brotliCompressSync(contents))
-  }
+  const output = new Output(dist)
+  const entries = pages.flatMap((page) => [`${page}/app.ts`, `${page}/app.css`])
+  for (const [name, contents] of await bundle(src, entries)) await output.write(name, contents)
   for (const page of pages) {
     const template = join(src, page, 'page.html')
-    if (existsSync(template)) await copyFile(template, join(dist, page, 'page.html'))
+    if (existsSync(template)) await output.copy(template, `${page}/page.html`)
   }
+  await buildDocs({ src, docs, output: new Output(join(dist, 'docs')) })
 }
 
-if (import.meta.main) await buildPages(process.argv[2] ?? join(import.meta.dirname, 'dist'))
+if (import.meta.main) {
+  await buildPages(process.argv[2] ?? join(import.meta.dirname, 'dist'), {
+    docs: join(import.meta.dirname, '../../docs'),
+  })
+}

@@ -136,16 +136,17 @@ const bundles = [
     of: 'packages/agent',
     sources: ['packages/agent', 'packages/codecs/src', 'packages/contracts/src', 'packages/kit/src'],
   },
-  { of: 'packages/web', sources: ['packages/web'] },
+  { of: 'packages/web', sources: ['packages/web', 'docs'] },
 ]
 
 /** Made again when anything it is made from changed. */
 function makeBundle(root, node, bundle) {
-  const sources = bundle.sources.flatMap((dir) =>
+  const folders = bundle.sources.filter((dir) => existsSync(join(root, dir)))
+  const sources = folders.flatMap((dir) =>
     readdirSync(join(root, dir), { recursive: true })
       .filter(
         (name) =>
-          /(\.ts|\.css|\.html|^package\.json)$/.test(name) &&
+          /(\.ts|\.css|\.html|\.md|\.png|\.svg|^package\.json)$/.test(name) &&
           !name.endsWith('.test.ts') &&
           !name.startsWith('dist'),
       )

@@ -4,7 +4,9 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
+import { endReasons } from '@berth/contracts/browsers'
 import { errorCatalogue, errorCodes } from '@berth/contracts/errors'
+import { endings } from '../../packages/server/src/sessions/gateway/endings.ts'
 import { folderPages, pages, root } from './pages.ts'
 
 const all = pages()
@@ -57,11 +59,21 @@ test('every setting that a page names exists, and docs/operating.md has them all
 })
 
 test('the table of errors in docs/api.md is the catalogue', () => {
-  const rows = [...pageOf('docs/api.md').matchAll(/^\| (\d{3}) +\| `(\w+)` +\|/gm)].map(
-    ([, status, code]) => `${status} ${code}`,
+  const rows = [...pageOf('docs/api.md').matchAll(/^\| (\d{3}) +\| `(\w+)` +\| (.*?) +\|/gm)].map(
+    ([, status, code, meaning]) => `${status} ${code} ${meaning}`,
   )
   assert.deepEqual(
     rows,
-    errorCodes.map((code) => `${errorCatalogue[code].status} ${code}`),
+    errorCodes.map((code) => `${errorCatalogue[code].status} ${code} ${errorCatalogue[code].meaning}`),
+  )
+})
+
+test('the table of ends in docs/sessions.md has every reason with its close code', () => {
+  const rows = [...pageOf('docs/sessions.md').matchAll(/^\| `(\w+)` +\| (\d{4}) +\|/gm)].map(
+    ([, reason, code]) => `${reason} ${code}`,
+  )
+  assert.deepEqual(
+    rows.toSorted(),
+    endReasons.map((reason) => `${reason} ${endings[reason].code}`).toSorted(),
   )
 })

@@ -12,12 +12,12 @@ import { contents } from './contents.ts'
 import { housekeepingTasks } from './housekeeping-tasks.ts'
 import { Access } from './http/access.ts'
 import type { Connections } from './http/connections.ts'
+import { attachDocs, DocsFiles } from './http/docs-files.ts'
 import { IdempotentAnswers } from './http/idempotency.ts'
 import { InsideConnections } from './http/inside.ts'
 import { mount } from './http/mount.ts'
 import { originOf } from './http/origin.ts'
 import { RateLimit } from './http/rate-limit.ts'
-import { docsPage } from './http/reference/page.ts'
 import { newServer } from './http/server.ts'
 import { Readiness } from './http/system/readiness.ts'
 import { systemRoutes } from './http/system/routes.ts'
@@ -129,6 +129,8 @@ export async function startApp(config: Config, serverLog: ServerLog, engines = s
 
   const { authenticator, projects, openStreams } = tenancy
   const access = new Access({ authenticator, flows: logins.tokens, projects, rate, room: () => audit.room() })
+  const docs = new DocsFiles()
+  attachDocs(server, docs)
   const routes = [
     ...sessions.routes,
     ...apps.routes,
@@ -139,7 +141,7 @@ export async function startApp(config: Config, serverLog: ServerLog, engines = s
       readiness,
       metrics,
       openApi: () => JSON.stringify(openApiDocument(operations)),
-      docs: () => docsPage(operations),
+      docs,
     }),
   ]
   mount(server, routes, {

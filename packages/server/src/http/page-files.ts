@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../platform/errors/app-error.ts'
 
-const dist = join(import.meta.dirname, '../../../web/dist')
+export const dist = join(import.meta.dirname, '../../../web/dist')
 
 const types = {
   'app.js': 'text/javascript; charset=utf-8',

@@ -1,0 +1,114 @@
+// The API reference and the guide, as packages/web built them. They are read from disk for each request: few people ask,
+// and the server keeps nothing of them in memory but the list of their names.
+import { createReadStream } from 'node:fs'
+import { readdir, stat } from 'node:fs/promises'
+import { extname, join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import { AppError } from '../platform/errors/app-error.ts'
+import type { RawAnswer } from './call.ts'
+import { dist } from './page-files.ts'
+
+const directory = join(dist, 'docs')
+
+const types: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.png': 'image/png',
+  '.jpg': 'image/jpeg',
+  '.jpeg': 'image/jpeg',
+  '.webp': 'image/webp',
+  '.svg': 'image/svg+xml',
+}
+
+const nowhereElse = ["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"]
+
+/** Scalar writes style elements and style attributes as it goes, so inline styles are allowed; scripts are not. */
+const referencePolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  ...nowhereElse,
+].join('; ')
+
+/** A page of the guide is text and pictures. */
+const guidePolicy = ["default-src 'none'", "style-src 'self'", "img-src 'self' data:", ...nowhereElse].join(
+  '; ',
+)
+
+export class DocsFiles {
+  #names: Promise<ReadonlySet<string>> | undefined
+
+  /** The page at /docs. */
+  async reference(acceptEncoding: string | undefined): Promise<RawAnswer> {
+    return this.#answer('index.html', acceptEncoding, referencePolicy)
+  }
+
+  /** `path`: what follows `/docs/`. */
+  async file(path: string, acceptEncoding: string | undefined): Promise<RawAnswer> {
+    const names = await this.#list()
+    const name = [path, `${path}.html`].find((each) => names.has(each))
+    if (name === undefined || name === 'index.html') {
+      throw new AppError('not_found', `Cannot find "/docs/${path}"`)
+    }
+    return this.#answer(name, acceptEncoding, guidePolicy)
+  }
+
+  async #answer(name: string, acceptEncoding = '', policy: string): Promise<RawAnswer> {
+    const names = await this.#list()
+    const isBrotli = /\bbr\b/.test(acceptEncoding) && names.has(`${name}.br`)
+    const path = join(directory, isBrotli ? `${name}.br` : name)
+    const { size } = await stat(path)
+    return {
+      body: createReadStream(path),
+      headers: {
+        'content-type': types[extname(name)] ?? 'application/octet-stream',
+        'content-length': String(size),
+        ...(isBrotli && { 'content-encoding': 'br' }),
+        vary: 'accept-encoding',
+        // The names in files/ change with their content.
+        'cache-control': name.startsWith('files/') ? 'public, max-age=31536000, immutable' : 'no-cache',
+        'content-security-policy': policy,
+        'x-content-type-options': 'nosniff',
+        'referrer-policy': 'no-referrer',
+      },
+    }
+  }
+
+  /** Only what is in this list is ever opened, whatever a path says. */
+  #list(): Promise<ReadonlySet<string>> {
+    this.#names ??= namesIn(directory).catch((error: unknown) => {
+      this.#names = undefined
+      throw new AppError('unavailable', 'Cannot show the documentation: it is not built; run npm run setup', {
+        cause: error,
+      })
+    })
+    return this.#names
+  }
+}
+
+async function namesIn(folder: string): Promise<ReadonlySet<string>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const files = entries.filter((entry) => entry.isFile())
+  return new Set(files.map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1)))
+}
+
+/** Besides /docs itself, which is an operation of the contract. */
+export function attachDocs(server: FastifyInstance, docs: DocsFiles): void {
+  const url = '/docs/*'
+  server.get<{ Params: { '*': string } }>(
+    url,
+    {
+      onRequest: (request, _reply, done) => {
+        request.route = url
+        done()
+      },
+    },
+    async (request, reply) => {
+      const { body, headers } = await docs.file(request.params['*'], request.headers['accept-encoding'])
+      return reply.headers(headers ?? {}).send(body)
+    },
+  )
+}
