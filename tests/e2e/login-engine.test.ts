@@ -7,7 +7,7 @@ import { login } from '@berth/login/login'
 import type { Checks, Plan } from '@berth/login/memory'
 import type { Mode } from '../fixtures/login-at-place.ts'
 import { runAtZoo } from '../fixtures/login-at-zoo.ts'
-import { HandsUnderTest } from '../fixtures/login-hands.ts'
+import { PageActionsUnderTest } from '../fixtures/login-page-actions.ts'
 import { knownValuesOf } from '../fixtures/login-person.ts'
 import { sites } from '../fixtures/login-zoo/sites.ts'
 import { startZoo } from '../fixtures/login-zoo/zoo.ts'
@@ -69,12 +69,12 @@ for (const name of ['classic-form', 'random-names', 'email-first', 'unlinked-log
   test(`${name}: who is in is left alone, who is out gets in by the plan, as long as it fits`, async (t) => {
     const description = sites.find((each) => each.name === name)!
     const site = (await startZoo(t, [description])).site(name)
-    const hands = await HandsUnderTest.start(t)
+    const pageActions = await PageActionsUnderTest.start(t)
     const variant = description.variants[0]!
     const again = async (memory?: { plan: Plan | undefined; checks: Checks; loginUrl: string }) => {
       const { loginUrl } = site
       const outcome = await login({
-        hands,
+        pageActions,
         domain: site.domain,
         allowedDomains: site.allowedDomains,
         known: knownValuesOf(site.user(variant.user), variant, site.description.ssoProvider),
@@ -90,13 +90,13 @@ for (const name of ['classic-form', 'random-names', 'email-first', 'unlinked-log
       return outcome
     }
     const first = await again()
-    const secrets = [...hands.hidden].filter((value) => value.length > 3)
+    const secrets = [...pageActions.hidden].filter((value) => value.length > 3)
     const kept = JSON.stringify([first.plan, first.checks])
     assert.ok(!secrets.some((secret) => kept.includes(JSON.stringify(secret).slice(1, -1))))
 
-    const acts = hands.acts.length
+    const acts = pageActions.acts.length
     await again(first)
-    assert.equal(hands.acts.length, acts)
+    assert.equal(pageActions.acts.length, acts)
 
     site.signOut()
     await again(first)

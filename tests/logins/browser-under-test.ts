@@ -1,10 +1,10 @@
 // What the browser of a login keeps of the software, and how it loses all of it.
 import type { CdpConnection } from '../../packages/agent/src/chromium/cdp-connection.ts'
-import type { HandsUnderTest } from '../fixtures/login-hands.ts'
+import type { PageActionsUnderTest } from '../fixtures/login-page-actions.ts'
 import type { Kept } from './software.ts'
 
-export async function keptBy(hands: HandsUnderTest, origin: string): Promise<Kept> {
-  using cdp = await hands.agent.openCdp()
+export async function keptBy(pageActions: PageActionsUnderTest, origin: string): Promise<Kept> {
+  using cdp = await pageActions.agent.openCdp()
   const { cookies } = await cdp.call<{ cookies: { name: string; value: string }[] }>('Storage.getCookies')
   return {
     cookies: cookies.map(({ name, value }) => `${name}=${value}`).join('; '),
@@ -12,8 +12,8 @@ export async function keptBy(hands: HandsUnderTest, origin: string): Promise<Kep
   }
 }
 
-export async function forgetAll(hands: HandsUnderTest, origin: string): Promise<void> {
-  using cdp = await hands.agent.openCdp()
+export async function forgetAll(pageActions: PageActionsUnderTest, origin: string): Promise<void> {
+  using cdp = await pageActions.agent.openCdp()
   await evaluate(cdp, origin, 'localStorage.clear(), sessionStorage.clear()')
   await cdp.call('Storage.clearDataForOrigin', { origin, storageTypes: 'all' }, await attach(cdp, origin))
   await cdp.call('Storage.clearCookies')

@@ -1,7 +1,7 @@
 // The login engine at real software, with an agent and a Chromium of its own for every attempt: alone with a credential
 // and attended, with the right password and with another; and whether it knows afterwards who is in and who is out.
 import { logInAt, type LoginPlace, type LoginReport, type Mode } from '../fixtures/login-at-place.ts'
-import { HandsUnderTest } from '../fixtures/login-hands.ts'
+import { PageActionsUnderTest } from '../fixtures/login-page-actions.ts'
 import { knownValuesOf, describe } from '../fixtures/login-person.ts'
 import type { ValueName, Variant } from '../fixtures/login-zoo/kit/site.ts'
 import { forgetAll, keptBy } from './browser-under-test.ts'
@@ -33,7 +33,7 @@ export async function* runEngine(one: Software, running: RunningSoftware): Async
 }
 
 async function attempt(run: {
-  owner: Parameters<typeof HandsUnderTest.start>[0]
+  owner: Parameters<typeof PageActionsUnderTest.start>[0]
   one: Software
   running: RunningSoftware
   variant: Variant
@@ -42,13 +42,13 @@ async function attempt(run: {
   const { owner, one, running, variant, mode } = run
   const user = one.users.find(({ key }) => key === variant.user)!
   const credential = mode === 'alone' ? knownValuesOf(user, variant) : undefined
-  const hands = await HandsUnderTest.start(owner)
+  const pageActions = await PageActionsUnderTest.start(owner)
   try {
     const place = placeOf(one, running)
-    const report = await logInAt({ hands, place, variant, credential, withinMs: WITHIN_MS })
-    return { verdict: report.verdict, details: await detailsOf(report, hands) }
+    const report = await logInAt({ pageActions, place, variant, credential, withinMs: WITHIN_MS })
+    return { verdict: report.verdict, details: await detailsOf(report, pageActions) }
   } catch (error) {
-    return { verdict: String(error), details: await lastPage(hands) }
+    return { verdict: String(error), details: await lastPage(pageActions) }
   }
 }
 
@@ -64,15 +64,15 @@ function placeOf(one: Software, running: RunningSoftware): LoginPlace {
     allowedDomains: [],
     person: (variant) => ({ value: value(variant) }),
     actElsewhere: () => Promise.reject(new Error(`Nothing is to be done elsewhere for "${one.name}"`)),
-    isSignedIn: async (hands) => running.isSignedIn(await keptBy(hands, origin)),
-    async signOut(hands) {
-      if (running.signOut) await running.signOut(await keptBy(hands, origin))
-      else await forgetAll(hands, origin)
+    isSignedIn: async (pageActions) => running.isSignedIn(await keptBy(pageActions, origin)),
+    async signOut(pageActions) {
+      if (running.signOut) await running.signOut(await keptBy(pageActions, origin))
+      else await forgetAll(pageActions, origin)
     },
   }
 }
 
-async function detailsOf(report: LoginReport, hands: HandsUnderTest): Promise<string[]> {
+async function detailsOf(report: LoginReport, pageActions: PageActionsUnderTest): Promise<string[]> {
   const { outcome, questions, verdict } = report
   const asked = questions.map(
     (question) => `asked: ${describe(question)} said [${question.websiteError ?? ''}]`,
@@ -83,14 +83,14 @@ async function detailsOf(report: LoginReport, hands: HandsUnderTest): Promise<st
       : outcome
         ? [`came to: ${outcome.postLoginUrl}, checks ${JSON.stringify(outcome.checks)}`]
         : []
-  const did = `did: ${hands.acts.join(', ')}`
-  return [...asked, did, ...came, ...(verdict === 'as described' ? [] : await lastPage(hands))]
+  const did = `did: ${pageActions.acts.join(', ')}`
+  return [...asked, did, ...came, ...(verdict === 'as described' ? [] : await lastPage(pageActions))]
 }
 
-async function lastPage(hands: HandsUnderTest): Promise<string[]> {
+async function lastPage(pageActions: PageActionsUnderTest): Promise<string[]> {
   try {
     const order = { quiet_ms: 0, most_ms: 1_000 }
-    const { url, status, frames } = await hands.look(order, AbortSignal.timeout(10_000))
+    const { url, status, frames } = await pageActions.look(order, AbortSignal.timeout(10_000))
     const text = frames.map((frame) => frame.text).join(' | ')
     return [`page: ${url} (${status}): ${text.replaceAll(/\s+/g, ' ').slice(0, MAX_TEXT)}`]
   } catch (error) {

@@ -122,7 +122,7 @@ export type Shape = Static<typeof Shape>
  *   PUT  /policy           204, Chromium's policies by name; some take effect only at Chromium's next start
  *   PUT  /telemetry        204, TelemetryOrder; responds when capturing has started
  *   …    /profile          see profile-archive.ts
- *   …    /login/…          see login-sight.ts
+ *   …    /login/…          see page-snapshot.ts
  *   GET  /telemetry?after=N  200, one JSON line { n, event } for each event with a number above N
  */
 export const LeaseRenewal = Strict({ seconds: Type.Integer({ minimum: 1, maximum: 3600 }) })

@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Checks } from './memory.ts'
-import { snapshotOf } from './engine/snapshot.ts'
+import { summarize } from './engine/page-summary.ts'
 import { voteOn } from './check.ts'
 import { ownHosts } from './hosts.ts'
-import { button, field, link, page, password, type GivenPage } from '../../../tests/fixtures/sights.ts'
+import {
+  button,
+  field,
+  link,
+  page,
+  password,
+  type GivenPage,
+} from '../../../tests/fixtures/page-snapshots.ts'
 
 const checks: Checks = {
   version: 1,
@@ -22,7 +29,7 @@ const checks: Checks = {
 }
 
 const vote = (given: GivenPage) =>
-  voteOn(snapshotOf(checks.url, page({ url: checks.url, ...given }), []), checks, ownHosts('example.com'))
+  voteOn(summarize(checks.url, page({ url: checks.url, ...given }), []), checks, ownHosts('example.com'))
     .result
 
 const inside = [

@@ -1,11 +1,11 @@
 // Whether somebody is still signed in, by how the address looks that told it the last time.
-import type { PageSight } from '@berth/contracts/login-sight'
+import type { PageSnapshot } from '@berth/contracts/page-snapshot'
 import { allowedHosts, isOf } from './hosts.ts'
-import type { Hands } from './hands.ts'
+import type { PageActions } from './page-actions.ts'
 import type { Checks } from './memory.ts'
 import type { CheckOutcome } from './run.ts'
 import { logOutWords } from './words/actions.ts'
-import { snapshotOf, type Snapshot } from './engine/snapshot.ts'
+import { summarize, type PageSummary } from './engine/page-summary.ts'
 
 const QUIET_MS = 500
 const MAX_MS = 20_000
@@ -13,7 +13,7 @@ const MAX_MS = 20_000
 const MAX_LOOKS = 3
 
 export interface CheckOptions {
-  readonly hands: Hands
+  readonly pageActions: PageActions
   readonly checks: Checks
   readonly domain: string
   readonly allowedDomains: readonly string[]
@@ -27,36 +27,36 @@ export async function checkSession(options: CheckOptions): Promise<CheckOutcome>
 
 /** With the page by which it is told. */
 export async function examine({
-  hands,
+  pageActions,
   checks,
   domain,
   allowedDomains,
   signal,
-}: CheckOptions): Promise<{ outcome: CheckOutcome; sight: PageSight }> {
+}: CheckOptions): Promise<{ outcome: CheckOutcome; snapshot: PageSnapshot }> {
   // What differs only behind `#` would not be loaded again.
   if (checks.url.includes('#')) {
-    await hands.visit({ url: 'about:blank', aside: false, quiet_ms: 0, most_ms: MAX_MS }, signal)
+    await pageActions.visit({ url: 'about:blank', aside: false, quiet_ms: 0, most_ms: MAX_MS }, signal)
   }
-  let sight = await hands.visit(
+  let snapshot = await pageActions.visit(
     { url: checks.url, aside: false, quiet_ms: QUIET_MS, most_ms: MAX_MS },
     signal,
   )
   const hosts = allowedHosts(domain, allowedDomains)
-  let outcome = voteOn(snapshotOf(checks.url, sight, []), checks, hosts)
+  let outcome = voteOn(summarize(checks.url, snapshot, []), checks, hosts)
   for (
     let looks = 1;
-    looks < MAX_LOOKS && outcome.result === 'inconclusive' && sight.failure === null;
+    looks < MAX_LOOKS && outcome.result === 'inconclusive' && snapshot.failure === null;
     looks++
   ) {
-    sight = await hands.look({ quiet_ms: QUIET_MS, most_ms: 3_000, until_changed: true }, signal)
-    outcome = voteOn(snapshotOf(checks.url, sight, []), checks, hosts)
+    snapshot = await pageActions.look({ quiet_ms: QUIET_MS, most_ms: 3_000, until_changed: true }, signal)
+    outcome = voteOn(summarize(checks.url, snapshot, []), checks, hosts)
   }
-  return { outcome, sight }
+  return { outcome, snapshot }
 }
 
 /** What contradicts itself decides nothing: to take somebody for signed out costs a login, perhaps a locked account. */
 export function voteOn(
-  now: Snapshot,
+  now: PageSummary,
   { signedIn, signedOut }: Checks,
   hosts: readonly string[],
 ): CheckOutcome {

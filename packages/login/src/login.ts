@@ -3,7 +3,7 @@ import { LoginRun } from './engine/login-run.ts'
 import { LoginFailed } from './engine/failure.ts'
 import type { LoginOptions, LoginOutcome } from './run.ts'
 
-/** Rejects only when the signal fires or the hands fail; whatever pages do is an outcome. */
+/** Rejects only when the signal fires or the pageActions fail; whatever pages do is an outcome. */
 export async function login(options: LoginOptions): Promise<LoginOutcome> {
   try {
     return await new LoginRun(options).go()

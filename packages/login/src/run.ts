@@ -1,6 +1,6 @@
 // What a login is given, what it says while it goes on, and what it comes to. Nothing here knows of rows or servers.
 import type { ChoiceKind, FieldKind, MfaType } from '@berth/contracts/auth-connections'
-import type { Hands } from './hands.ts'
+import type { PageActions } from './page-actions.ts'
 import type { Checks, Plan } from './memory.ts'
 
 export type { ChoiceKind, FieldKind, MfaType }
@@ -130,7 +130,7 @@ export const failureCodes = [
 export type FailureCode = (typeof failureCodes)[number]
 
 export interface LoginOptions {
-  readonly hands: Hands
+  readonly pageActions: PageActions
   /** Such as `example.com` or `intranet.example:8443`. */
   readonly domain: string
   readonly loginUrl: string | undefined

@@ -2,18 +2,18 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { Ajv } from 'ajv'
-import { MAX_ELEMENTS, MAX_FRAMES, PageSight } from '@berth/contracts/login-sight'
+import { MAX_ELEMENTS, MAX_FRAMES, PageSnapshot } from '@berth/contracts/page-snapshot'
 import { sharedLogin } from '../../fixtures/agent/shared-login.ts'
 
 const MAX_CHARACTERS = 4_000_000
 /** Beyond what it was asked to wait. */
 const MAX_MS = 9_000
-const check = new Ajv({ strict: true, allowUnionTypes: true }).compile<PageSight>(PageSight)
+const check = new Ajv({ strict: true, allowUnionTypes: true }).compile<PageSnapshot>(PageSnapshot)
 
 suite('floods', () => {
   const shared = sharedLogin()
 
-  const floods: Record<string, { page: string; isSeen?: (sight: PageSight) => void }> = {
+  const floods: Record<string, { page: string; isSeen?: (snapshot: PageSnapshot) => void }> = {
     '10,000 inputs with long names': {
       page: `<script>document.write(Array.from({ length: 10000 }, (_, i) => '<input name="' + i + 'x'.repeat(5000) + '" placeholder="' + '\\\\"'.repeat(500) + '">').join(''))</script>`,
       isSeen: ({ elements }) => assert.equal(elements.length, MAX_ELEMENTS),
@@ -72,14 +72,14 @@ suite('floods', () => {
       const login = shared()
       login.pages['/flood'] = `<body>${page}`
       const began = performance.now()
-      const sight = await login.visit('/flood', { quiet_ms: 300, most_ms: 3_000 })
+      const snapshot = await login.visit('/flood', { quiet_ms: 300, most_ms: 3_000 })
       const ms = Math.round(performance.now() - began)
-      const { length } = JSON.stringify(sight)
+      const { length } = JSON.stringify(snapshot)
       t.diagnostic(`${ms} ms, ${length} characters`)
-      assert.ok(check(sight), JSON.stringify(check.errors))
+      assert.ok(check(snapshot), JSON.stringify(check.errors))
       assert.ok(length <= MAX_CHARACTERS)
       assert.ok(ms <= 3_000 + MAX_MS)
-      isSeen?.(sight)
+      isSeen?.(snapshot)
       // And the next page is as any other, though one that reloads itself may get in between.
       login.pages['/after'] = '<title>After</title><input name="user">'
       let next = await login.visit('/after')

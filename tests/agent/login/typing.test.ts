@@ -1,12 +1,12 @@
 // What is typed and clicked, and by which a page can go wrong.
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { PageSight } from '@berth/contracts/login-sight'
+import type { PageSnapshot } from '@berth/contracts/page-snapshot'
 import { evaluate } from '../../fixtures/agent/page.ts'
 import { named, saying } from '../../fixtures/agent/login-under-test.ts'
 import { sharedLogin } from '../../fixtures/agent/shared-login.ts'
 
-const title = (sight: PageSight) => sight.frames[0]!.title
+const title = (snapshot: PageSnapshot) => snapshot.frames[0]!.title
 
 const boxes = (oninput: string) => `${Array.from(
   { length: 6 },
@@ -82,8 +82,8 @@ suite('typing', () => {
       const login = shared()
       login.pages['/boxes'] = page
       login.pages['/sent'] = '<script>document.title = location.search.slice(1)</script>'
-      const sight = await login.visit('/boxes')
-      const refs = Array.from({ length: 6 }, (_none, index) => named(sight, `box${index}`).ref)
+      const snapshot = await login.visit('/boxes')
+      const refs = Array.from({ length: 6 }, (_none, index) => named(snapshot, `box${index}`).ref)
       assert.deepEqual(await login.fill(refs, '730415'), { result: 'done' })
       assert.equal(title(await login.look()), '730415')
       if (name === 'that move on at once') {

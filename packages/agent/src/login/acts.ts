@@ -1,5 +1,5 @@
 // What a login does with a page, and what became of it.
-import type { ActOrder, ActResult } from '@berth/contracts/login-sight'
+import type { ActOrder, ActResult } from '@berth/contracts/page-snapshot'
 import { Elements, GONE } from './element.ts'
 import { PageGone } from './gone.ts'
 import { Keyboard } from './keyboard.ts'

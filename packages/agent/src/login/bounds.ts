@@ -5,7 +5,7 @@ import {
   MAX_HEADINGS,
   MAX_MESSAGES,
   MAX_OPTIONS,
-} from '@berth/contracts/login-sight'
+} from '@berth/contracts/page-snapshot'
 import type { Bounds } from './page-types.ts'
 
 export const SHORT = 300

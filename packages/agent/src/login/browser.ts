@@ -2,19 +2,19 @@
 // those of other clients, and over as many Chromiums as there come to be.
 import { Turnstile } from '@berth/kit/turnstile'
 import { pause } from '@berth/kit/pause'
-import type { ActOrder, ActResult, LookOrder, PageSight, VisitOrder } from '@berth/contracts/login-sight'
+import type { ActOrder, ActResult, LookOrder, PageSnapshot, VisitOrder } from '@berth/contracts/page-snapshot'
 import { CdpConnection, type CdpEvent } from '../chromium/cdp-connection.ts'
 import type { Chromium } from '../chromium/chromium.ts'
 import { act } from './acts.ts'
 import { BrowserGone } from './gone.ts'
 import { HttpAuth } from './http-auth.ts'
 import { changesOf, whenQuiet } from './quiet.ts'
-import { fingerprintOf, nothingSeen, see, type Seen } from './sight.ts'
+import { fingerprintOf, emptyContent, readContent, type PageContent } from './page-snapshot.ts'
 import { Tab, type Attached, type TargetInfo } from './tab.ts'
 
 const CHROMIUM_MS = 15_000
 const LOOK_EVERY_MS = 250
-const SEE_MS = 3_000
+const READ_MS = 3_000
 const IDLE_MS = 30 * 60_000
 const AGAIN_MS = 50
 const PAGES_ONLY = [{ type: 'page' }, { exclude: true }]
@@ -39,19 +39,19 @@ export class LoginBrowser {
   #idleTimer: NodeJS.Timeout | undefined
   #number = 0
   /** Of the last look. */
-  #seen: { document: number; fingerprint: string } | undefined
+  #lastLook: { document: number; fingerprint: string } | undefined
 
   constructor(chromium: Chromium) {
     this.#chromium = chromium
   }
 
-  async look(order: LookOrder, signal: AbortSignal): Promise<PageSight> {
+  async look(order: LookOrder, signal: AbortSignal): Promise<PageSnapshot> {
     const deadline = performance.now() + order.most_ms
     const look = async (conversation: Conversation) => {
       const current = () => currentOf(conversation)
       if (order.until_changed) await this.#whenChanged(current, deadline, signal)
       const isQuiet = await whenQuiet(current, { quietMs: order.quiet_ms, deadline, signal })
-      return this.#tell(current, isQuiet, conversation)
+      return this.#snapshot(current, isQuiet, conversation)
     }
     return this.#inTurn(signal, async (conversation) => {
       try {
@@ -66,7 +66,7 @@ export class LoginBrowser {
     })
   }
 
-  async visit(order: VisitOrder, signal: AbortSignal): Promise<PageSight> {
+  async visit(order: VisitOrder, signal: AbortSignal): Promise<PageSnapshot> {
     return this.#inTurn(signal, (conversation) =>
       order.aside
         ? this.#visitAside(conversation, order, signal)
@@ -84,18 +84,26 @@ export class LoginBrowser {
     })
   }
 
-  async #visitHere(conversation: Conversation, order: VisitOrder, signal: AbortSignal): Promise<PageSight> {
+  async #visitHere(
+    conversation: Conversation,
+    order: VisitOrder,
+    signal: AbortSignal,
+  ): Promise<PageSnapshot> {
     const [main, ...popups] = conversation.stack
     for (const { targetId } of popups) conversation.cdp.dispatch('Target.closeTarget', { targetId })
     conversation.stack = [main!]
     if (main!.isStuck) await this.#replace(conversation, main!)
     const current = () => currentOf(conversation)
     const { isQuiet, failure } = await this.#goTo(current(), current, order, signal)
-    const sight = await this.#tell(current, isQuiet, conversation)
-    return { ...sight, failure: failure ?? sight.failure }
+    const snapshot = await this.#snapshot(current, isQuiet, conversation)
+    return { ...snapshot, failure: failure ?? snapshot.failure }
   }
 
-  async #visitAside(conversation: Conversation, order: VisitOrder, signal: AbortSignal): Promise<PageSight> {
+  async #visitAside(
+    conversation: Conversation,
+    order: VisitOrder,
+    signal: AbortSignal,
+  ): Promise<PageSnapshot> {
     const { cdp } = conversation
     const targetId = await newPage(cdp, { background: true })
     try {
@@ -106,8 +114,12 @@ export class LoginBrowser {
       const tab = this.#newTab(conversation, { targetId, sessionId })
       await tab.begin({ isWaiting: false })
       const { isQuiet, failure } = await this.#goTo(tab, () => tab, order, signal)
-      const sight = tellOf(tab, { seen: await this.#see(() => tab), isQuiet, isPopup: false })
-      return { ...sight, failure: failure ?? sight.failure }
+      const snapshot = snapshotOf(tab, {
+        content: await this.#readContent(() => tab),
+        isQuiet,
+        isPopup: false,
+      })
+      return { ...snapshot, failure: failure ?? snapshot.failure }
     } finally {
       cdp.dispatch('Target.closeTarget', { targetId })
     }
@@ -132,7 +144,7 @@ export class LoginBrowser {
   }
 
   async #whenChanged(current: () => Tab, deadline: number, signal: AbortSignal): Promise<void> {
-    const before = this.#seen
+    const before = this.#lastLook
     let changes: number | undefined
     if (!before) return
     while (performance.now() < deadline) {
@@ -142,31 +154,31 @@ export class LoginBrowser {
       const now = await changesOf(tab)
       if (now !== undefined && now !== changes) {
         changes = now
-        const seen = await this.#see(current)
+        const seen = await this.#readContent(current)
         if (fingerprintOf(seen) !== before.fingerprint) return
       }
       await pause(LOOK_EVERY_MS, signal)
     }
   }
 
-  async #tell(current: () => Tab, isQuiet: boolean, conversation: Conversation): Promise<PageSight> {
-    const seen = await this.#see(current)
+  async #snapshot(current: () => Tab, isQuiet: boolean, conversation: Conversation): Promise<PageSnapshot> {
+    const seen = await this.#readContent(current)
     const tab = current()
-    this.#seen = { document: tab.document.number, fingerprint: fingerprintOf(seen) }
-    return tellOf(tab, { seen, isQuiet, isPopup: tab !== conversation.stack[0] })
+    this.#lastLook = { document: tab.document.number, fingerprint: fingerprintOf(seen) }
+    return snapshotOf(tab, { content: seen, isQuiet, isPopup: tab !== conversation.stack[0] })
   }
 
   /** A document that is left while it is looked at is looked at again, as long as there is time. */
-  async #see(current: () => Tab): Promise<Seen> {
-    const deadline = performance.now() + SEE_MS
+  async #readContent(current: () => Tab): Promise<PageContent> {
+    const deadline = performance.now() + READ_MS
     for (;;) {
       const tab = current()
       const { number } = tab.document
-      const seen = await see(tab).catch(() => undefined)
+      const seen = await readContent(tab).catch(() => undefined)
       const isSame = tab === current() && tab.document.number === number
       if (seen && isSame) return seen
       if (performance.now() < deadline) await pause(AGAIN_MS)
-      else return seen ?? nothingSeen(tab.document.url)
+      else return seen ?? emptyContent(tab.document.url)
     }
   }
 
@@ -328,7 +340,10 @@ async function newPage(cdp: CdpConnection, options: { background?: boolean } = {
   return (await cdp.call<{ targetId: string }>('Target.createTarget', page)).targetId
 }
 
-function tellOf(tab: Tab, told: { seen: Seen; isQuiet: boolean; isPopup: boolean }): PageSight {
+function snapshotOf(
+  tab: Tab,
+  state: { content: PageContent; isQuiet: boolean; isPopup: boolean },
+): PageSnapshot {
   const { number, url, status, headers, failure } = tab.document
   return {
     document: number,
@@ -336,14 +351,14 @@ function tellOf(tab: Tab, told: { seen: Seen; isQuiet: boolean; isPopup: boolean
     status,
     failure: tab.isCrashed ? 'the page crashed' : failure,
     headers,
-    frames: told.seen.frames,
-    elements: told.seen.elements,
+    frames: state.content.frames,
+    elements: state.content.elements,
     http_auth: tab.askedAuth,
     dialogs: tab.takeDialogs(),
-    is_quiet: told.isQuiet,
+    is_quiet: state.isQuiet,
     is_polling: tab.traffic.isPolling,
-    is_popup: told.isPopup,
-    storage: told.seen.storage,
+    is_popup: state.isPopup,
+    storage: state.content.storage,
   }
 }
 

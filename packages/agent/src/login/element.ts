@@ -1,5 +1,5 @@
 // Elements of one document that something is to be done with.
-import type { ActResult } from '@berth/contracts/login-sight'
+import type { ActResult } from '@berth/contracts/page-snapshot'
 import { pause } from '@berth/kit/pause'
 import { Frames } from './frames.ts'
 import { isOfHosts } from './hosts.ts'

@@ -1,9 +1,9 @@
 // HTTP authentication: answered where an answer was given for the host, and cancelled otherwise, as a prompt would wait
 // for a person for ever.
-import type { PageSight } from '@berth/contracts/login-sight'
+import type { PageSnapshot } from '@berth/contracts/page-snapshot'
 import { isOfHosts } from './hosts.ts'
 
-export type AskedAuth = NonNullable<PageSight['http_auth']>
+export type AskedAuth = NonNullable<PageSnapshot['http_auth']>
 
 export interface Challenge {
   readonly source?: 'Server' | 'Proxy'

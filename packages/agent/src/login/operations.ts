@@ -1,4 +1,4 @@
-// Requests about logins, see contracts/login-sight.ts. All of it is loaded with the first: most instances have none.
+// Requests about logins, see contracts/page-snapshot.ts. All of it is loaded with the first: most instances have none.
 import type { Chromium } from '../chromium/chromium.ts'
 import type { AnswerControl } from '../control/router.ts'
 import { log } from '../log.ts'

@@ -1,6 +1,6 @@
 // The bodies of the operations, checked by hand as those of the others are (see requests.ts). No message repeats a
 // value: there are passwords among them.
-import type { ActOrder, LoginSecrets, LookOrder, VisitOrder } from '@berth/contracts/login-sight'
+import type { ActOrder, LoginSecrets, LookOrder, VisitOrder } from '@berth/contracts/page-snapshot'
 import { BadRequest } from '../requests.ts'
 
 const REF = /^[A-Za-z0-9:_-]{1,40}$/

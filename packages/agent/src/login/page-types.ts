@@ -1,5 +1,5 @@
 // What goes between the agent and its script inside a document (page/), as JSON.
-import type { ElementSight, FrameSight } from '@berth/contracts/login-sight'
+import type { ElementSnapshot, FrameSnapshot } from '@berth/contracts/page-snapshot'
 
 /** The most there may be of each, see the contract. What is more is left out, and what is longer is cut. */
 export interface Bounds {
@@ -20,9 +20,9 @@ export interface Bounds {
 
 /** What is seen of one document. Boxes are in its own viewport; the frame's place in the window is added later. */
 export interface Collected {
-  readonly frame: Omit<FrameSight, 'url' | 'origin' | 'parent' | 'is_visible'>
+  readonly frame: Omit<FrameSnapshot, 'url' | 'origin' | 'parent' | 'is_visible'>
   /** The visible ones first, if there are more than fit. */
-  readonly elements: readonly Omit<ElementSight, 'frame'>[]
+  readonly elements: readonly Omit<ElementSnapshot, 'frame'>[]
 }
 
 /** As far as an element can be used, in one word. */

@@ -1,7 +1,7 @@
 // Types into a field, or into a run of boxes with one character each. Before every key it is asked for in the document
 // itself that the field has the focus: what is typed may be a secret, and the page may have gone on, or have given the
 // focus to somebody else's frame.
-import type { ActResult } from '@berth/contracts/login-sight'
+import type { ActResult } from '@berth/contracts/page-snapshot'
 import { pause } from '@berth/kit/pause'
 import type { Elements } from './element.ts'
 import { PageGone } from './gone.ts'

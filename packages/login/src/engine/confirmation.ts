@@ -1,9 +1,9 @@
 // Success is seen, not guessed: the same address, opened aside, looks other than it did to those who are out.
-import type { PageSight } from '@berth/contracts/login-sight'
+import type { PageSnapshot } from '@berth/contracts/page-snapshot'
 import { isOf } from '../hosts.ts'
 import type { Checks } from '../memory.ts'
 import type { Browser } from './browser.ts'
-import { checksFrom, plain, snapshotOf, type Snapshot } from './snapshot.ts'
+import { checksFrom, plain, summarize, type PageSummary } from './page-summary.ts'
 
 const MAX_REFERENCES = 6
 
@@ -12,7 +12,7 @@ export class Confirmation {
   readonly #own: readonly string[]
   readonly #secrets: () => readonly string[]
   /** By address: as it was before anything was sent. */
-  readonly #references = new Map<string, Snapshot>()
+  readonly #references = new Map<string, PageSummary>()
 
   constructor(browser: Browser, own: readonly string[], secrets: () => readonly string[]) {
     this.#browser = browser
@@ -20,23 +20,23 @@ export class Confirmation {
     this.#secrets = secrets
   }
 
-  refer(address: string, sight: PageSight): void {
+  refer(address: string, snapshot: PageSnapshot): void {
     // The first one counts: later ones may have a dialog open that was not there.
     if (
       this.#references.has(plain(address)) ||
       this.#references.size >= MAX_REFERENCES ||
-      sight.failure !== null
+      snapshot.failure !== null
     )
       return
-    const snapshot = snapshotOf(address, sight, this.#secrets())
-    this.#references.set(plain(address), snapshot)
+    const summary = summarize(address, snapshot, this.#secrets())
+    this.#references.set(plain(address), summary)
   }
 
   /** Undefined while nothing shows that somebody is in. */
-  async confirm(sight: PageSight, loginUrl: string): Promise<Checks | undefined> {
-    const here = snapshotOf(sight.url, sight, this.#secrets())
+  async confirm(snapshot: PageSnapshot, loginUrl: string): Promise<Checks | undefined> {
+    const here = summarize(snapshot.url, snapshot, this.#secrets())
     if (here.isLogin || !here.isLoaded || here.obstacle) return undefined
-    for (const address of this.#addresses(sight.url)) {
+    for (const address of this.#addresses(snapshot.url)) {
       const found = await this.#confirmAt(address, loginUrl)
       if (found) return found
     }
@@ -55,8 +55,8 @@ export class Confirmation {
   }
 
   async #confirmAt(address: string, loginUrl: string): Promise<Checks | undefined> {
-    const sight = await this.#browser.visitAside(address)
-    const now = snapshotOf(address, sight, this.#secrets())
+    const snapshot = await this.#browser.visitAside(address)
+    const now = summarize(address, snapshot, this.#secrets())
     if (!now.isLoaded || now.obstacle || now.isLogin || !isOf(now.url, this.#own)) return undefined
     if (now.status !== null && now.status >= 400) return undefined
     const before = this.#references.get(address)
@@ -72,12 +72,8 @@ export class Confirmation {
   }
 
   /** A page that says nothing either way: the login page itself is asked, which sends most of those who are in away. */
-  async #byLoginPage(address: string, now: Snapshot, login: Snapshot): Promise<Checks | undefined> {
-    const again = snapshotOf(
-      login.requested,
-      await this.#browser.visitAside(login.requested),
-      this.#secrets(),
-    )
+  async #byLoginPage(address: string, now: PageSummary, login: PageSummary): Promise<Checks | undefined> {
+    const again = summarize(login.requested, await this.#browser.visitAside(login.requested), this.#secrets())
     const isSentAway = again.isLoaded && !again.isLogin && (again.url !== login.url || again.isSignedIn)
     // Cookies alone are also given to those who are half-way.
     const hasMore = now.cells > login.cells && !now.asksFurther
@@ -85,7 +81,7 @@ export class Confirmation {
   }
 }
 
-function isOtherwise(before: Snapshot, now: Snapshot): boolean {
+function isOtherwise(before: PageSummary, now: PageSummary): boolean {
   if (now.isSignedIn && !before.isSignedIn) return true
   if (before.isLogin && !now.isLogin) return true
   return before.isSignedOut && !now.isSignedOut

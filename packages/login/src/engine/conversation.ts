@@ -1,5 +1,5 @@
 // Asks the person, and listens to the page meanwhile: it may go on by itself.
-import type { PageSight } from '@berth/contracts/login-sight'
+import type { PageSnapshot } from '@berth/contracts/page-snapshot'
 import { readPage } from '../rules/read-page.ts'
 import type { ReadChoice, Reading } from '../rules/reading.ts'
 import type { LoginOptions, Submission } from '../run.ts'
@@ -10,7 +10,7 @@ import type { Values } from './values.ts'
 
 const PATIENCE_MS = 5_000
 
-export type Answer = { readonly changed: PageSight } | { readonly choice: ReadChoice | undefined }
+export type Answer = { readonly changed: PageSnapshot } | { readonly choice: ReadChoice | undefined }
 
 export class Conversation {
   readonly #options: LoginOptions
@@ -26,7 +26,7 @@ export class Conversation {
   /** What is filled in is among the values afterwards. Without a reading, there is no page that could go on. */
   async ask(
     toAsk: Partial<ToAsk>,
-    page: { sight: PageSight; reading: Reading } | undefined,
+    page: { snapshot: PageSnapshot; reading: Reading } | undefined,
   ): Promise<Answer> {
     const asked = ask({ ...nothing, ...toAsk, secrets: this.#values.all })
     const step = toAsk.externalAction === undefined ? 'AWAITING_INPUT' : 'AWAITING_EXTERNAL_ACTION'
@@ -44,12 +44,12 @@ export class Conversation {
 
   async #answerOrChange(
     { question }: Asked,
-    page: { sight: PageSight; reading: Reading } | undefined,
-  ): Promise<{ submission: Submission } | { changed: PageSight }> {
+    page: { snapshot: PageSnapshot; reading: Reading } | undefined,
+  ): Promise<{ submission: Submission } | { changed: PageSnapshot }> {
     const done = new AbortController()
     const signal = AbortSignal.any([this.#options.signal, done.signal])
     const submitted = this.#options.submitted(question, signal).then((submission) => ({ submission }))
-    const changed = page ? this.#goesOn(page, signal).then((sight) => ({ changed: sight })) : undefined
+    const changed = page ? this.#goesOn(page, signal).then((snapshot) => ({ changed: snapshot })) : undefined
     // Whichever is later rejects with our own abort.
     submitted.catch(() => {})
     changed?.catch(() => {})
@@ -62,13 +62,13 @@ export class Conversation {
   }
 
   async #goesOn(
-    { sight, reading }: { sight: PageSight; reading: Reading },
+    { snapshot, reading }: { snapshot: PageSnapshot; reading: Reading },
     signal: AbortSignal,
-  ): Promise<PageSight> {
-    const isOther = (now: PageSight) => {
+  ): Promise<PageSnapshot> {
+    const isOther = (now: PageSnapshot) => {
       const { form, waiting, choices } = readPage(now)
-      if (now.failure !== null || isSame(sight, now)) return false
-      if (placeOf(now) !== placeOf(sight) || form?.signature !== reading.form?.signature) return true
+      if (now.failure !== null || isSame(snapshot, now)) return false
+      if (placeOf(now) !== placeOf(snapshot) || form?.signature !== reading.form?.signature) return true
       return (
         (waiting === undefined) !== (reading.waiting === undefined) ||
         choices.length !== reading.choices.length

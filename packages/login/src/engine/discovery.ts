@@ -1,5 +1,5 @@
 // From a domain to its login page.
-import type { ElementSight, PageSight } from '@berth/contracts/login-sight'
+import type { ElementSnapshot, PageSnapshot } from '@berth/contracts/page-snapshot'
 import { isOf } from '../hosts.ts'
 import { readPage } from '../rules/read-page.ts'
 import type { Reading } from '../rules/reading.ts'
@@ -27,15 +27,18 @@ const MAX_DEPTH = 2
 
 export interface Search {
   readonly browser: Browser
-  readonly start: PageSight
+  readonly start: PageSnapshot
   readonly hosts: readonly string[]
   /** Every page on the way, as those see it who are out. */
-  readonly onPage: (sight: PageSight) => void
+  readonly onPage: (snapshot: PageSnapshot) => void
 }
 
-export async function findLogin(search: Search): Promise<PageSight> {
+export async function findLogin(search: Search): Promise<PageSnapshot> {
   const { browser, start, hosts } = search
-  const settled = await browser.settle(start, (sight) => isLogin(sight) || hasSomething(readPage(sight)))
+  const settled = await browser.settle(
+    start,
+    (snapshot) => isLogin(snapshot) || hasSomething(readPage(snapshot)),
+  )
   const reading = readPage(settled)
   if (isLogin(settled)) return settled
   if (reading.signs.isSignedIn) return settled
@@ -45,10 +48,15 @@ export async function findLogin(search: Search): Promise<PageSight> {
   for (const path of usualPaths) {
     const address = URL.parse(path, settled.url)?.href ?? URL.parse(path, start.url)?.href
     if (!address) break
-    const sight = await browser.visit(address)
-    if (sight.failure === null && isOf(sight.url, hosts) && (sight.status ?? 200) < 400 && isLogin(sight))
-      return sight
-    if (sight.http_auth) return sight
+    const snapshot = await browser.visit(address)
+    if (
+      snapshot.failure === null &&
+      isOf(snapshot.url, hosts) &&
+      (snapshot.status ?? 200) < 400 &&
+      isLogin(snapshot)
+    )
+      return snapshot
+    if (snapshot.http_auth) return snapshot
   }
   throw new LoginFailed(
     'login_form_not_found',
@@ -57,9 +65,9 @@ export async function findLogin(search: Search): Promise<PageSight> {
 }
 
 /** Also one that only has other ways in. */
-export function isLogin(sight: PageSight): boolean {
-  const { form, choices, signs } = readPage(sight)
-  if (sight.http_auth) return true
+export function isLogin(snapshot: PageSnapshot): boolean {
+  const { form, choices, signs } = readPage(snapshot)
+  if (snapshot.http_auth) return true
   if (signs.isSignedIn) return false
   return (
     (form !== undefined && form.kind !== 'new password') ||
@@ -74,15 +82,15 @@ function hasSomething({ loginLinks, signs, obstacle }: Reading): boolean {
   return loginLinks.length > 0 || signs.isSignedIn || obstacle !== undefined
 }
 
-async function follow(search: Search, from: PageSight, depth: number): Promise<PageSight | undefined> {
+async function follow(search: Search, from: PageSnapshot, depth: number): Promise<PageSnapshot | undefined> {
   const { browser, hosts } = search
   const links = readPage(from)
     .loginLinks.filter(({ href }) => !href || href.startsWith('javascript:') || isOf(href, hosts))
     .slice(0, MAX_LINKS)
   for (const [index, link] of links.entries()) {
-    const sight = await openLink(search, from, link, index > 0)
-    if (!sight) continue
-    const settled = await browser.settle(sight, (each) => isLogin(each))
+    const snapshot = await openLink(search, from, link, index > 0)
+    if (!snapshot) continue
+    const settled = await browser.settle(snapshot, (each) => isLogin(each))
     search.onPage(settled)
     if (isLogin(settled)) return settled
     const deeper = depth < MAX_DEPTH ? await follow(search, settled, depth + 1) : undefined
@@ -93,10 +101,10 @@ async function follow(search: Search, from: PageSight, depth: number): Promise<P
 
 async function openLink(
   { browser }: Search,
-  from: PageSight,
-  link: ElementSight,
+  from: PageSnapshot,
+  link: ElementSnapshot,
   isAgain: boolean,
-): Promise<PageSight | undefined> {
+): Promise<PageSnapshot | undefined> {
   if (!isAgain) {
     if (await browser.click(link)) return browser.lookAfterAct()
     const { dismiss } = readPage(from)

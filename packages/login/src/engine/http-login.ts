@@ -1,5 +1,5 @@
 // HTTP authentication: the browser is asked, no page is. Answered from what is known, or asked for, or refused.
-import type { PageSight } from '@berth/contracts/login-sight'
+import type { PageSnapshot } from '@berth/contracts/page-snapshot'
 import type { ReadField } from '../rules/reading.ts'
 import type { Browser } from './browser.ts'
 import type { Conversation } from './conversation.ts'
@@ -31,15 +31,15 @@ export class HttpLogin {
   }
 
   /** Goes to the page again, with the answer. */
-  async answer(sight: PageSight): Promise<PageSight> {
-    const { scheme, is_rejected: isRejected } = sight.http_auth!
+  async answer(snapshot: PageSnapshot): Promise<PageSnapshot> {
+    const { scheme, is_rejected: isRejected } = snapshot.http_auth!
     if (!/^(basic|digest)$/i.test(scheme)) {
       throw new LoginFailed(
         'unsupported_auth_method',
         `The website asks for HTTP authentication of the kind "${scheme}"`,
       )
     }
-    await this.#gather(isRejected && this.hasAnswered ? said(sight) : undefined)
+    await this.#gather(isRejected && this.hasAnswered ? said(snapshot) : undefined)
     const { browser, values, hosts } = this.#parts
     const [user, password] = this.#fields.map((field) => values.for(field) ?? '')
     await browser.hide(values.all)
@@ -57,7 +57,7 @@ export class HttpLogin {
     }
     this.#answers++
     for (const field of this.#fields) values.noteTyped(field, values.for(field) ?? '')
-    return browser.visit(sight.url)
+    return browser.visit(snapshot.url)
   }
 
   async #gather(refusal: string | undefined): Promise<void> {
@@ -84,7 +84,7 @@ export class HttpLogin {
 }
 
 /** The page behind the refusal, if it has one. */
-function said({ frames }: PageSight): string {
+function said({ frames }: PageSnapshot): string {
   const line = frames[0]?.text.split('\n').find((each) => each.trim().length > 3)
   return line?.slice(0, 300) ?? 'Unauthorized'
 }

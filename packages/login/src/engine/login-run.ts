@@ -1,5 +1,5 @@
 // One login, step by step. Each turn looks at the page, decides what it is, and does one thing.
-import type { PageSight } from '@berth/contracts/login-sight'
+import type { PageSnapshot } from '@berth/contracts/page-snapshot'
 import { examine } from '../check.ts'
 import { allowedHosts, isOf, ownHosts } from '../hosts.ts'
 import { mask } from '../mask.ts'
@@ -33,7 +33,7 @@ const MAX_DISMISSALS = 2
 /** Looks at a page that has nothing to do, or that does not answer. */
 const MAX_IDLE_LOOKS = 5
 
-type Turn = { readonly sight: PageSight } | { readonly outcome: LoginOutcome }
+type Turn = { readonly snapshot: PageSnapshot } | { readonly outcome: LoginOutcome }
 
 export class LoginRun {
   readonly #options: LoginOptions
@@ -61,7 +61,7 @@ export class LoginRun {
 
   constructor(options: LoginOptions) {
     this.#options = options
-    this.#browser = new Browser(options.hands, options.signal)
+    this.#browser = new Browser(options.pageActions, options.signal)
     this.#values = new Values(options.known)
     this.#codes = new OneTimeCodes(options.known, options.signal)
     this.#conversation = new Conversation(options, this.#browser, this.#values)
@@ -82,12 +82,12 @@ export class LoginRun {
     if (this.#values.all.length > 0) await this.#browser.hide(this.#values.all)
     const kept = await this.#stillSignedIn()
     if (kept) return kept
-    let sight = await this.#discover()
+    let snapshot = await this.#discover()
     for (let turn = 0; turn < MAX_TURNS; turn++) {
       this.#options.signal.throwIfAborted()
-      const next = await this.#turn(sight)
+      const next = await this.#turn(snapshot)
       if ('outcome' in next) return next.outcome
-      sight = next.sight
+      snapshot = next.snapshot
       if (this.#stepsTaken > MAX_STEPS) {
         throw new LoginFailed('max_steps_exceeded', `The login did not end within ${MAX_STEPS} steps`)
       }
@@ -96,58 +96,58 @@ export class LoginRun {
   }
 
   async #stillSignedIn(): Promise<LoginOutcome | undefined> {
-    const { checks, hands, domain, allowedDomains, signal, loginUrl, plan } = this.#options
+    const { checks, pageActions, domain, allowedDomains, signal, loginUrl, plan } = this.#options
     if (!checks) return undefined
-    const { outcome, sight } = await examine({ hands, checks, domain, allowedDomains, signal })
+    const { outcome, snapshot } = await examine({ pageActions, checks, domain, allowedDomains, signal })
     const { result, url } = outcome
     if (result === 'in')
       return this.#success(url, checks, { loginUrl: loginUrl ?? checks.signedOut.url, plan })
     // What a profile still has of the last time, cookies say, says nothing new afterwards; this page does.
-    if (result === 'out') this.#confirmation.refer(checks.url, sight)
+    if (result === 'out') this.#confirmation.refer(checks.url, snapshot)
     return undefined
   }
 
-  async #discover(): Promise<PageSight> {
+  async #discover(): Promise<PageSnapshot> {
     const { loginUrl } = this.#options
     if (loginUrl && this.#options.plan) {
-      const sight = await this.#browser.visitBriefly(loginUrl)
-      this.#confirmation.refer(loginUrl, sight)
-      if (this.#isPlanned(sight)) return this.#atLogin(sight)
+      const snapshot = await this.#browser.visitBriefly(loginUrl)
+      this.#confirmation.refer(loginUrl, snapshot)
+      if (this.#isPlanned(snapshot)) return this.#atLogin(snapshot)
     }
     if (loginUrl) {
       await this.#referToHome(loginUrl)
-      const sight = await this.#browser.settle(await this.#browser.visit(loginUrl), isFound)
-      this.#confirmation.refer(loginUrl, sight)
-      if (isFound(sight)) return this.#atLogin(sight)
+      const snapshot = await this.#browser.settle(await this.#browser.visit(loginUrl), isFound)
+      this.#confirmation.refer(loginUrl, snapshot)
+      if (isFound(snapshot)) return this.#atLogin(snapshot)
     }
     const home = await this.#home()
     this.#confirmation.refer(home.url, home)
     if (home.failure !== null) return this.#atLogin(home)
-    const onPage = (sight: PageSight) => this.#confirmation.refer(sight.url, sight)
-    const sight = await findLogin({ browser: this.#browser, start: home, hosts: this.#hosts, onPage })
-    onPage(sight)
-    return this.#atLogin(sight)
+    const onPage = (snapshot: PageSnapshot) => this.#confirmation.refer(snapshot.url, snapshot)
+    const snapshot = await findLogin({ browser: this.#browser, start: home, hosts: this.#hosts, onPage })
+    onPage(snapshot)
+    return this.#atLogin(snapshot)
   }
 
   /** As the plan has it, and not sent yet: there is nothing to wait for. */
-  #isPlanned(sight: PageSight): boolean {
-    const reading = readPage(sight)
+  #isPlanned(snapshot: PageSnapshot): boolean {
+    const reading = readPage(snapshot)
     const { form } = reading
-    if (!form || this.#timesSent.has(keyOf(sight, form))) return false
-    return fittingStep(sight, reading, this.#options.plan) !== undefined
+    if (!form || this.#timesSent.has(keyOf(snapshot, form))) return false
+    return fittingStep(snapshot, reading, this.#options.plan) !== undefined
   }
 
-  async #lookAfterAct(): Promise<PageSight> {
+  async #lookAfterAct(): Promise<PageSnapshot> {
     if (this.#options.plan) {
-      const sight = await this.#browser.lookBriefly()
-      if (this.#isPlanned(sight)) return sight
+      const snapshot = await this.#browser.lookBriefly()
+      if (this.#isPlanned(snapshot)) return snapshot
     }
     return this.#browser.lookAfterAct()
   }
 
-  #atLogin(sight: PageSight): PageSight {
-    this.#loginUrl = sight.url
-    return sight
+  #atLogin(snapshot: PageSnapshot): PageSnapshot {
+    this.#loginUrl = snapshot.url
+    return snapshot
   }
 
   /** How the start page looks to those who are out: the best thing to compare with afterwards. */
@@ -157,7 +157,7 @@ export class LoginRun {
     this.#confirmation.refer(home, await this.#browser.visitAside(home))
   }
 
-  async #home(): Promise<PageSight> {
+  async #home(): Promise<PageSnapshot> {
     const { domain, loginUrl } = this.#options
     if (loginUrl && isOf(loginUrl, this.#own)) return this.#browser.visit(new URL('/', loginUrl).href)
     const secure = await this.#browser.visit(`https://${domain}/`)
@@ -168,30 +168,30 @@ export class LoginRun {
       : this.#browser.visit(`http://${domain}/`)
   }
 
-  async #turn(sight: PageSight): Promise<Turn> {
-    if (sight.failure !== null)
-      return this.#retry('network_error', `The page could not be loaded: ${sight.failure}`)
-    const reading = readPage(sight, { linesBefore: this.#sent?.lines })
+  async #turn(snapshot: PageSnapshot): Promise<Turn> {
+    if (snapshot.failure !== null)
+      return this.#retry('network_error', `The page could not be loaded: ${snapshot.failure}`)
+    const reading = readPage(snapshot, { linesBefore: this.#sent?.lines })
     const { obstacle, form, choices, waiting, confirm, dismiss } = reading
     // Beside a form it is a script that was refused, and the page says so itself: to answer would be to try once more.
-    if (sight.http_auth && !form) return { sight: await this.#answerHttp(sight) }
+    if (snapshot.http_auth && !form) return { snapshot: await this.#answerHttp(snapshot) }
     if (obstacle && !isAvoidable(reading)) {
       const text = obstacle.text && mask(obstacle.text, this.#values.all)
       if (obstacle.code === 'website_error') return this.#retry('website_error', obstacle.message, text)
       throw new LoginFailed(obstacle.code, obstacle.message, text)
     }
-    if (form || choices.length > 0) this.#requireAllowed(sight, form?.frame ?? 0)
-    if (waiting !== undefined) return { sight: await this.#wait(sight, reading, waiting) }
-    if (form) return { sight: await this.#atForm(sight, reading, form) }
-    if (choices.length > 0) return { sight: await this.#choose(sight, reading) }
-    const further = confirm && (await this.#goFurther(sight, confirm))
-    if (further) return { sight: further }
-    const outcome = await this.#confirmed(sight, reading)
+    if (form || choices.length > 0) this.#requireAllowed(snapshot, form?.frame ?? 0)
+    if (waiting !== undefined) return { snapshot: await this.#wait(snapshot, reading, waiting) }
+    if (form) return { snapshot: await this.#atForm(snapshot, reading, form) }
+    if (choices.length > 0) return { snapshot: await this.#choose(snapshot, reading) }
+    const further = confirm && (await this.#goFurther(snapshot, confirm))
+    if (further) return { snapshot: further }
+    const outcome = await this.#confirmed(snapshot, reading)
     if (outcome) return { outcome }
     if (dismiss && this.#dismissals++ < MAX_DISMISSALS && (await this.#browser.click(dismiss))) {
-      return { sight: await this.#lookAfterAct() }
+      return { snapshot: await this.#lookAfterAct() }
     }
-    return { sight: await this.#linger(sight) }
+    return { snapshot: await this.#linger(snapshot) }
   }
 
   /** The website never said anything of what was sent, so it may be sent once more. */
@@ -205,11 +205,11 @@ export class LoginRun {
     this.#sent = undefined
     this.#timesSent.clear()
     const address = this.#options.loginUrl ?? this.#loginUrl
-    return { sight: address ? await this.#browser.visit(address) : await this.#home() }
+    return { snapshot: address ? await this.#browser.visit(address) : await this.#home() }
   }
 
-  #requireAllowed(sight: PageSight, frame: number): void {
-    const stranger = [sight.url, sight.frames[frame]?.origin ?? sight.url].find(
+  #requireAllowed(snapshot: PageSnapshot, frame: number): void {
+    const stranger = [snapshot.url, snapshot.frames[frame]?.origin ?? snapshot.url].find(
       (origin) => !isOf(origin, this.#hosts),
     )
     if (stranger === undefined) return
@@ -224,10 +224,10 @@ export class LoginRun {
     return this.#timesSent.size > 0 || this.#clicked.size > 0 || this.#http.hasAnswered
   }
 
-  async #answerHttp(sight: PageSight): Promise<PageSight> {
-    this.#requireAllowed({ ...sight, url: sight.http_auth!.origin }, sight.frames.length)
+  async #answerHttp(snapshot: PageSnapshot): Promise<PageSnapshot> {
+    this.#requireAllowed({ ...snapshot, url: snapshot.http_auth!.origin }, snapshot.frames.length)
     this.#step()
-    const next = await this.#http.answer(sight)
+    const next = await this.#http.answer(snapshot)
     this.#requirements.add('identifier').add('password')
     return next
   }
@@ -239,7 +239,7 @@ export class LoginRun {
   }
 
   /** Nothing to do: perhaps the page is not finished. */
-  async #linger(sight: PageSight): Promise<PageSight> {
+  async #linger(snapshot: PageSnapshot): Promise<PageSnapshot> {
     if (this.#idleLooks++ < MAX_IDLE_LOOKS) return this.#browser.lookForChange(2_000)
     if (!this.#isOnTheWay) {
       throw new LoginFailed(
@@ -247,26 +247,26 @@ export class LoginRun {
         'The page has no login that could be recognised; set login_url to its address',
       )
     }
-    this.#requireAllowed(sight, 0)
+    this.#requireAllowed(snapshot, 0)
     throw new LoginFailed('navigation_confused', 'It could not be confirmed that the login succeeded')
   }
 
-  async #goFurther(sight: PageSight, { button, ticks }: Confirm): Promise<PageSight | undefined> {
+  async #goFurther(snapshot: PageSnapshot, { button, ticks }: Confirm): Promise<PageSnapshot | undefined> {
     if (!this.#isOnTheWay || this.#confirmations >= MAX_CONFIRMATIONS) return undefined
     this.#confirmations++
-    this.#requireAllowed(sight, 0)
+    this.#requireAllowed(snapshot, 0)
     this.#step()
     for (const { ref } of ticks) await this.#browser.act({ act: 'tick', refs: [ref] })
     const usable = await enabled(this.#browser, button)
     return usable && (await this.#browser.click(usable)) ? this.#lookAfterAct() : undefined
   }
 
-  async #atForm(sight: PageSight, reading: Reading, form: ReadForm): Promise<PageSight> {
-    const key = keyOf(sight, form)
+  async #atForm(snapshot: PageSnapshot, reading: Reading, form: ReadForm): Promise<PageSnapshot> {
+    const key = keyOf(snapshot, form)
     const times = this.#timesSent.get(key) ?? 0
-    const became = this.#sent && times > 0 ? this.#sent.becameOf(sight, reading, form) : 'another'
-    if (became === 'nothing yet') return this.#awaitAnswer(sight, reading, form)
-    if (became !== 'another') return this.#onRefusal(sight, reading, form, became)
+    const became = this.#sent && times > 0 ? this.#sent.becameOf(snapshot, reading, form) : 'another'
+    if (became === 'nothing yet') return this.#awaitAnswer(snapshot, reading, form)
+    if (became !== 'another') return this.#onRefusal(snapshot, reading, form, became)
     if (times >= MAX_SAME_FORMS)
       throw new LoginFailed('stuck_in_loop', 'The website asks for the same again and again')
     if (form.kind === 'new password' && !this.#options.isAttended) {
@@ -275,22 +275,22 @@ export class LoginRun {
         'The website asks for a new password; change it there, then log in again',
       )
     }
-    const own = this.#ownChoice(reading, fittingChoice(sight, reading, this.#options.plan))
+    const own = this.#ownChoice(reading, fittingChoice(snapshot, reading, this.#options.plan))
     const missing = form.fields.filter((field) => field.isRequired && !this.#has(field))
-    if (own && (missing.length > 0 || own.kind === 'sso_provider')) return this.#click(sight, own)
-    if (missing.length === 0) return this.#fill(sight, form)
+    if (own && (missing.length > 0 || own.kind === 'sso_provider')) return this.#click(snapshot, own)
+    if (missing.length === 0) return this.#fill(snapshot, form)
     if (!this.#options.isAttended) throw lacking(missing)
     const fields = form.fields.filter((field) => !this.#has(field))
-    return this.#ask(sight, reading, { fields, choices: reading.choices })
+    return this.#ask(snapshot, reading, { fields, choices: reading.choices })
   }
 
   /** It was sent, and nothing happened yet. What is secret is not sent twice to find out. */
-  async #awaitAnswer(sight: PageSight, reading: Reading, form: ReadForm): Promise<PageSight> {
+  async #awaitAnswer(snapshot: PageSnapshot, reading: Reading, form: ReadForm): Promise<PageSnapshot> {
     const last = form.fields.at(-1)?.elements.at(-1)
     const isSecret = form.fields.some((field) => field.kind === 'password' || isCode(field))
     // The same complaint as before may well be the answer.
     const old = reading.complaints.find(({ kind }) => kind !== 'required')
-    if (this.#idleLooks >= 2 && old) return this.#onRefusal(sight, reading, form, old)
+    if (this.#idleLooks >= 2 && old) return this.#onRefusal(snapshot, reading, form, old)
     if (this.#idleLooks++ === 2 && last && !isSecret) {
       await this.#browser.act({ act: 'enter', refs: [last.ref] })
       return this.#lookAfterAct()
@@ -305,18 +305,18 @@ export class LoginRun {
   }
 
   async #onRefusal(
-    sight: PageSight,
+    snapshot: PageSnapshot,
     reading: Reading,
     form: ReadForm,
     complaint: Complaint,
-  ): Promise<PageSight> {
+  ): Promise<PageSnapshot> {
     this.#sent = undefined
     this.#refusals++
     const websiteError = complaint.text ? mask(complaint.text, this.#values.all) : undefined
     const codes = form.fields.filter((field) => isCode(field))
     const isAboutCode = codes.length > 0 && (complaint.about === 'code' || form.kind === 'code')
     if (isAboutCode && this.#codes.renew(codes)) {
-      this.#timesSent.delete(keyOf(sight, form))
+      this.#timesSent.delete(keyOf(snapshot, form))
       return this.#browser.lookNow()
     }
     if (!this.#options.isAttended) {
@@ -340,7 +340,7 @@ export class LoginRun {
     const fields = form.fields.filter((field) => refused.includes(field) || !this.#has(field))
     const isKept = (field: ReadField) =>
       form.fields.length > 1 && field.kind !== 'password' && !isCode(field) && complaint.about === 'any'
-    return this.#ask(sight, reading, {
+    return this.#ask(snapshot, reading, {
       fields,
       refused: new Set(refused.map(({ ref }) => ref)),
       optional: new Set(refused.filter((field) => isKept(field)).map(({ ref }) => ref)),
@@ -349,7 +349,7 @@ export class LoginRun {
     })
   }
 
-  async #fill(sight: PageSight, form: ReadForm): Promise<PageSight> {
+  async #fill(snapshot: PageSnapshot, form: ReadForm): Promise<PageSnapshot> {
     this.#step()
     const filled: Filled[] = []
     for (const field of form.fields) {
@@ -360,25 +360,25 @@ export class LoginRun {
     }
     for (const { value } of filled) this.#values.note(value)
     await this.#browser.hide(this.#values.all)
-    const result = await fillAndSend(this.#browser, sight, form, { filled, hosts: this.#hosts })
+    const result = await fillAndSend(this.#browser, snapshot, form, { filled, hosts: this.#hosts })
     if (result === 'page is another') return this.#lookAfterAct()
     for (const { field, value } of filled) {
       this.#values.noteTyped(field, value)
       this.#requirements.add(requirementOf(field, this.#codes.wasUsed))
     }
-    this.#steps.push(stepOf(sight, form, this.#values.all))
-    this.#sent = new Sent(sight, form)
+    this.#steps.push(stepOf(snapshot, form, this.#values.all))
+    this.#sent = new Sent(snapshot, form)
     this.#timesSent.set(this.#sent.key, (this.#timesSent.get(this.#sent.key) ?? 0) + 1)
     this.#confirmations = 0
     this.#sent.noteGlimpse(await this.#browser.glimpse())
     return this.#lookAfterAct()
   }
 
-  async #choose(sight: PageSight, reading: Reading): Promise<PageSight> {
-    const own = this.#ownChoice(reading, fittingChoice(sight, reading, this.#options.plan))
-    if (own) return this.#click(sight, own)
+  async #choose(snapshot: PageSnapshot, reading: Reading): Promise<PageSnapshot> {
+    const own = this.#ownChoice(reading, fittingChoice(snapshot, reading, this.#options.plan))
+    if (own) return this.#click(snapshot, own)
     if (!this.#options.isAttended) throw undecided(reading.choices)
-    return this.#ask(sight, reading, { choices: reading.choices })
+    return this.#ask(snapshot, reading, { choices: reading.choices })
   }
 
   #ownChoice(reading: Reading, planned: ReadChoice | undefined): ReadChoice | undefined {
@@ -391,12 +391,12 @@ export class LoginRun {
     })
   }
 
-  async #click(sight: PageSight, choice: ReadChoice): Promise<PageSight> {
+  async #click(snapshot: PageSnapshot, choice: ReadChoice): Promise<PageSnapshot> {
     this.#step()
     const { element, option, kind, provider, label } = choice
-    this.#clicked.add(`${placeOf(sight)} ${kind} ${provider ?? label} ${option ?? ''}`)
+    this.#clicked.add(`${placeOf(snapshot)} ${kind} ${provider ?? label} ${option ?? ''}`)
     if (kind === 'sso_provider') this.#ssoProvider = provider
-    this.#steps.push(stepOfChoice(sight, choice, this.#values.all))
+    this.#steps.push(stepOfChoice(snapshot, choice, this.#values.all))
     this.#sent = undefined
     const { result } = await this.#browser.act(
       option === undefined
@@ -404,7 +404,7 @@ export class LoginRun {
         : { act: 'choose', refs: [element.ref], value: option },
     )
     if (result === 'refused') {
-      const { dismiss } = readPage(sight)
+      const { dismiss } = readPage(snapshot)
       const isClear = dismiss !== undefined && (await this.#browser.click(dismiss))
       if (!isClear || !(await this.#browser.click(element))) {
         throw new LoginFailed('element_not_found', `"${mask(label, this.#values.all)}" could not be clicked`)
@@ -416,23 +416,23 @@ export class LoginRun {
 
   /** A radio button waits for another one to be pressed. */
   async #sendChoice(ref: string): Promise<void> {
-    const sight = await this.#browser.lookNow()
-    const radio = sight.elements.find((element) => element.ref === ref)
-    const frame = radio && sight.frames[radio.frame]
+    const snapshot = await this.#browser.lookNow()
+    const radio = snapshot.elements.find((element) => element.ref === ref)
+    const frame = radio && snapshot.frames[radio.frame]
     if (!radio || !frame) return
-    const elements = sight.elements.filter((element) => element.frame === radio.frame)
+    const elements = snapshot.elements.filter((element) => element.frame === radio.frame)
     const submit = submitOf({ frame, index: radio.frame, elements }, radio.group, [radio])
     if (submit) await this.#browser.click(submit)
   }
 
-  async #ask(sight: PageSight, reading: Reading, toAsk: Partial<ToAsk>): Promise<PageSight> {
-    const answer = await this.#conversation.ask(toAsk, { sight, reading })
+  async #ask(snapshot: PageSnapshot, reading: Reading, toAsk: Partial<ToAsk>): Promise<PageSnapshot> {
+    const answer = await this.#conversation.ask(toAsk, { snapshot, reading })
     this.#idleLooks = 0
     if ('changed' in answer) return answer.changed
     this.#stepsTaken = 0
     if (answer.choice) {
       this.#requirements.add('choice')
-      return this.#click(sight, answer.choice)
+      return this.#click(snapshot, answer.choice)
     }
     const now = await this.#browser.lookNow()
     const { form } = readPage(now)
@@ -442,12 +442,12 @@ export class LoginRun {
       : now
   }
 
-  async #wait(sight: PageSight, reading: Reading, message: string): Promise<PageSight> {
+  async #wait(snapshot: PageSnapshot, reading: Reading, message: string): Promise<PageSnapshot> {
     const own = this.#ownChoice(reading, undefined)
-    if (own) return this.#click(sight, own)
+    if (own) return this.#click(snapshot, own)
     const { form, choices } = reading
-    if (form && form.fields.every((field) => this.#has(field)) && !this.#timesSent.has(keyOf(sight, form)))
-      return this.#fill(sight, form)
+    if (form && form.fields.every((field) => this.#has(field)) && !this.#timesSent.has(keyOf(snapshot, form)))
+      return this.#fill(snapshot, form)
     if (!this.#options.isAttended) {
       throw new LoginFailed(
         'external_action_required',
@@ -457,7 +457,7 @@ export class LoginRun {
     }
     this.#requirements.add('external_action')
     const fields = form?.fields ?? []
-    return this.#ask(sight, reading, {
+    return this.#ask(snapshot, reading, {
       fields,
       optional: new Set(fields.map(({ ref }) => ref)),
       choices,
@@ -465,13 +465,16 @@ export class LoginRun {
     })
   }
 
-  async #confirmed(sight: PageSight, reading: Reading): Promise<LoginOutcome | undefined> {
-    if (!isOf(sight.url, this.#own) || sight.is_popup) return undefined
+  async #confirmed(snapshot: PageSnapshot, reading: Reading): Promise<LoginOutcome | undefined> {
+    if (!isOf(snapshot.url, this.#own) || snapshot.is_popup) return undefined
     if (!this.#isOnTheWay && !reading.signs.isSignedIn) return undefined
-    const checks = await this.#confirmation.confirm(sight, this.#loginUrl)
+    const checks = await this.#confirmation.confirm(snapshot, this.#loginUrl)
     return (
       checks &&
-      this.#success(sight.url, checks, { loginUrl: this.#loginUrl, plan: { version: 1, steps: this.#steps } })
+      this.#success(snapshot.url, checks, {
+        loginUrl: this.#loginUrl,
+        plan: { version: 1, steps: this.#steps },
+      })
     )
   }
 
@@ -493,8 +496,8 @@ export class LoginRun {
   }
 }
 
-function isFound(sight: PageSight): boolean {
-  return isLogin(sight) || sight.failure !== null || readPage(sight).obstacle !== undefined
+function isFound(snapshot: PageSnapshot): boolean {
+  return isLogin(snapshot) || snapshot.failure !== null || readPage(snapshot).obstacle !== undefined
 }
 
 /** A page that speaks of keys may have another way. */

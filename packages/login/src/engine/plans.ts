@@ -1,10 +1,10 @@
 // What a success leaves behind of its steps, and how it is found again on a page.
-import type { ElementSight, PageSight } from '@berth/contracts/login-sight'
+import type { ElementSnapshot, PageSnapshot } from '@berth/contracts/page-snapshot'
 import { holdsAny } from '../mask.ts'
 import type { Fingerprint, Plan, PlanStep } from '../memory.ts'
 import type { ReadChoice, ReadField, ReadForm, Reading } from '../rules/reading.ts'
 
-export function fingerprintOf(element: ElementSight, secrets: readonly string[]): Fingerprint {
+export function fingerprintOf(element: ElementSnapshot, secrets: readonly string[]): Fingerprint {
   const label = element.label || element.text
   return {
     tag: element.tag,
@@ -17,15 +17,15 @@ export function fingerprintOf(element: ElementSight, secrets: readonly string[])
   }
 }
 
-export function placeOf(sight: PageSight): string {
-  const { origin = '', pathname = '' } = URL.parse(sight.url) ?? {}
+export function placeOf(snapshot: PageSnapshot): string {
+  const { origin = '', pathname = '' } = URL.parse(snapshot.url) ?? {}
   return `${origin}${pathname}`
 }
 
-export function stepOf(sight: PageSight, form: ReadForm, secrets: readonly string[]): PlanStep {
+export function stepOf(snapshot: PageSnapshot, form: ReadForm, secrets: readonly string[]): PlanStep {
   return {
-    at: placeOf(sight),
-    frameOrigin: sight.frames[form.frame]?.origin ?? '',
+    at: placeOf(snapshot),
+    frameOrigin: snapshot.frames[form.frame]?.origin ?? '',
     fields: form.fields.map((field) => ({
       fingerprint: fingerprintOf(field.elements[0]!, secrets),
       ref: field.ref,
@@ -36,10 +36,14 @@ export function stepOf(sight: PageSight, form: ReadForm, secrets: readonly strin
   }
 }
 
-export function stepOfChoice(sight: PageSight, choice: ReadChoice, secrets: readonly string[]): PlanStep {
+export function stepOfChoice(
+  snapshot: PageSnapshot,
+  choice: ReadChoice,
+  secrets: readonly string[],
+): PlanStep {
   return {
-    at: placeOf(sight),
-    frameOrigin: sight.frames[choice.element.frame]?.origin ?? '',
+    at: placeOf(snapshot),
+    frameOrigin: snapshot.frames[choice.element.frame]?.origin ?? '',
     fields: [],
     choice: fingerprintOf(choice.element, secrets),
     submit: undefined,
@@ -48,15 +52,15 @@ export function stepOfChoice(sight: PageSight, choice: ReadChoice, secrets: read
 
 /** The step of the plan that this page is, if all of its fields are there as they were. */
 export function fittingStep(
-  sight: PageSight,
+  snapshot: PageSnapshot,
   { form }: Reading,
   plan: Plan | undefined,
 ): PlanStep | undefined {
   if (!form) return undefined
-  const origin = sight.frames[form.frame]?.origin ?? ''
+  const origin = snapshot.frames[form.frame]?.origin ?? ''
   return plan?.steps.find(
     (step) =>
-      step.at === placeOf(sight) &&
+      step.at === placeOf(snapshot) &&
       step.frameOrigin === origin &&
       step.fields.length === form.fields.length &&
       step.fields.length > 0 &&
@@ -69,11 +73,11 @@ export function fittingStep(
 
 /** The choice that was made here the last time. */
 export function fittingChoice(
-  sight: PageSight,
+  snapshot: PageSnapshot,
   { choices }: Reading,
   plan: Plan | undefined,
 ): ReadChoice | undefined {
-  const steps = plan?.steps.filter(({ at, choice }) => choice !== undefined && at === placeOf(sight)) ?? []
+  const steps = plan?.steps.filter(({ at, choice }) => choice !== undefined && at === placeOf(snapshot)) ?? []
   for (const { choice } of steps) {
     const found = choices.filter(({ element }) => isAlike(element, choice!))
     if (found.length === 1 && choice!.label !== '') return found[0]
@@ -81,7 +85,7 @@ export function fittingChoice(
   return undefined
 }
 
-function isAlike(element: ElementSight, fingerprint: Fingerprint): boolean {
+function isAlike(element: ElementSnapshot, fingerprint: Fingerprint): boolean {
   const label = (element.label || element.text).slice(0, 100)
   return (
     element.tag === fingerprint.tag &&

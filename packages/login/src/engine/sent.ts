@@ -1,11 +1,11 @@
 // What was sent off, and what became of it.
-import type { PageSight } from '@berth/contracts/login-sight'
+import type { PageSnapshot } from '@berth/contracts/page-snapshot'
 import { readPage } from '../rules/read-page.ts'
 import type { Complaint, ReadForm, Reading } from '../rules/reading.ts'
 
 /** The same one on another day: where it is, and what it asks for. */
-export function keyOf(sight: PageSight, form: ReadForm): string {
-  return `${sight.frames[form.frame]?.origin ?? ''} ${form.signature}`
+export function keyOf(snapshot: PageSnapshot, form: ReadForm): string {
+  return `${snapshot.frames[form.frame]?.origin ?? ''} ${form.signature}`
 }
 
 export class Sent {
@@ -18,32 +18,32 @@ export class Sent {
   #passing: readonly string[] = []
   readonly #complaints: ReadonlySet<string>
 
-  constructor(sight: PageSight, form: ReadForm) {
+  constructor(snapshot: PageSnapshot, form: ReadForm) {
     this.form = form
-    this.key = keyOf(sight, form)
-    this.lines = new Set(sight.frames.flatMap(({ text }) => text.split('\n')))
-    this.#document = sight.document
-    this.#complaints = new Set(readPage(sight).complaints.map(({ text }) => text))
+    this.key = keyOf(snapshot, form)
+    this.lines = new Set(snapshot.frames.flatMap(({ text }) => text.split('\n')))
+    this.#document = snapshot.document
+    this.#complaints = new Set(readPage(snapshot).complaints.map(({ text }) => text))
   }
 
-  noteGlimpse(sight: PageSight): void {
-    const { complaints, news } = readPage(sight, { linesBefore: this.lines })
+  noteGlimpse(snapshot: PageSnapshot): void {
+    const { complaints, news } = readPage(snapshot, { linesBefore: this.lines })
     const fresh = complaints.filter(({ text }) => !this.#complaints.has(text))
     this.#passing = [...fresh.map(({ text }) => text), ...news]
   }
 
   /** Of a form that was sent before and is shown again. */
   becameOf(
-    sight: PageSight,
+    snapshot: PageSnapshot,
     { complaints, news }: Reading,
     form: ReadForm,
   ): Complaint | 'nothing yet' | 'another' {
-    const isReloaded = sight.document !== this.#document
+    const isReloaded = snapshot.document !== this.#document
     const fresh = complaints.find(
       ({ text, kind }) => kind !== 'required' && (isReloaded || !this.#complaints.has(text)),
     )
     if (fresh) return fresh
-    if (keyOf(sight, form) !== this.key) return 'another'
+    if (keyOf(snapshot, form) !== this.key) return 'another'
     const isEmptied = form.fields.some(
       ({ kind, elements }) =>
         (kind === 'password' || kind === 'code' || kind === 'totp_code') &&

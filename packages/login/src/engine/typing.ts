@@ -1,5 +1,5 @@
 // Fills a form in and sends it off.
-import type { ElementSight, PageSight } from '@berth/contracts/login-sight'
+import type { ElementSnapshot, PageSnapshot } from '@berth/contracts/page-snapshot'
 import { readPage } from '../rules/read-page.ts'
 import type { ReadForm } from '../rules/reading.ts'
 import { isSame, type Browser } from './browser.ts'
@@ -19,7 +19,7 @@ export type Sent = 'sent' | 'page is another'
 /** Throws where nothing may be typed; says so where the page is no longer the one that was read. */
 export async function fillAndSend(
   browser: Browser,
-  sight: PageSight,
+  snapshot: PageSnapshot,
   form: ReadForm,
   { filled, hosts }: { filled: readonly Filled[]; hosts: readonly string[] },
 ): Promise<Sent> {
@@ -37,7 +37,7 @@ export async function fillAndSend(
       )
     if (result === 'gone') return 'page is another'
     if (result === 'refused') {
-      if (!(await clearTheWay(browser, sight)))
+      if (!(await clearTheWay(browser, snapshot)))
         throw new LoginFailed(
           'element_not_found',
           `The field "${field.label}" could not be filled in${reason ? `: ${reason}` : ''}`,
@@ -56,41 +56,45 @@ export async function fillAndSend(
   // Many pages send a complete code off by themselves.
   if (filled.some(({ field }) => isCode(field))) {
     const before = await browser.lookNow()
-    const after = before.document === sight.document ? await browser.lookForChange(1_000) : before
-    if (after.document !== sight.document || readPage(after).form?.signature !== form.signature) return 'sent'
+    const after = before.document === snapshot.document ? await browser.lookForChange(1_000) : before
+    if (after.document !== snapshot.document || readPage(after).form?.signature !== form.signature)
+      return 'sent'
   }
-  return send(browser, sight, form, filled)
+  return send(browser, snapshot, form, filled)
 }
 
 async function send(
   browser: Browser,
-  sight: PageSight,
+  snapshot: PageSnapshot,
   form: ReadForm,
   filled: readonly Filled[],
 ): Promise<Sent> {
   const last = filled.at(-1)?.field.elements.at(-1) ?? form.fields.at(-1)?.elements.at(-1)
   const submit = form.submit ? await enabled(browser, form.submit) : undefined
   if (submit && (await browser.click(submit))) return 'sent'
-  if (submit && (await clearTheWay(browser, sight)) && (await browser.click(submit))) return 'sent'
+  if (submit && (await clearTheWay(browser, snapshot)) && (await browser.click(submit))) return 'sent'
   if (!last) return 'page is another'
   const { result } = await browser.act({ act: 'enter', refs: [last.ref] })
   return result === 'done' ? 'sent' : 'page is another'
 }
 
 /** Buttons often start out disabled, until the page has seen what was typed. */
-export async function enabled(browser: Browser, submit: ElementSight): Promise<ElementSight | undefined> {
+export async function enabled(
+  browser: Browser,
+  submit: ElementSnapshot,
+): Promise<ElementSnapshot | undefined> {
   if (submit.is_enabled) return submit
   for (let looks = 0; looks < ENABLING_LOOKS; looks++) {
-    const sight = await browser.lookForChange(400)
-    const now = sight.elements.find(({ ref }) => ref === submit.ref)
+    const snapshot = await browser.lookForChange(400)
+    const now = snapshot.elements.find(({ ref }) => ref === submit.ref)
     if (!now || now.is_enabled) return now
   }
   return undefined
 }
 
-async function clearTheWay(browser: Browser, sight: PageSight): Promise<boolean> {
-  const { dismiss } = readPage(sight)
+async function clearTheWay(browser: Browser, snapshot: PageSnapshot): Promise<boolean> {
+  const { dismiss } = readPage(snapshot)
   if (!dismiss || !(await browser.click(dismiss))) return false
   const after = await browser.lookNow()
-  return !isSame(sight, after)
+  return !isSame(snapshot, after)
 }

@@ -1,5 +1,5 @@
 // What the person can choose between: other ways in, second factors, accounts.
-import type { ElementSight } from '@berth/contracts/login-sight'
+import type { ElementSnapshot } from '@berth/contracts/page-snapshot'
 import type { MfaType } from '../run.ts'
 import {
   accountNounWords,
@@ -52,7 +52,7 @@ export function choicesOf(scenes: readonly Scene[], form: ReadForm | undefined):
     .slice(0, MAX_CHOICES)
 }
 
-function clickables({ elements }: Scene, form: ReadForm | undefined): ElementSight[] {
+function clickables({ elements }: Scene, form: ReadForm | undefined): ElementSnapshot[] {
   return elements.filter(
     (element) => element.is_visible && isClickable(element) && element.ref !== form?.submit?.ref,
   )
@@ -81,7 +81,7 @@ function ssoChoices(scene: Scene, form: ReadForm | undefined): ReadChoice[] {
     .map(({ element, provider }) => choice('sso_provider', element, { provider }))
 }
 
-function providerOf(element: ElementSight): string | undefined {
+function providerOf(element: ElementSnapshot): string | undefined {
   const said = caption(element)
   const read = providerIn(said) ?? providerIn(element.label) ?? providerIn(element.title)
   if (read) return read
@@ -93,7 +93,7 @@ function providerOf(element: ElementSight): string | undefined {
 }
 
 /** `Follow us on …` leads to a page of the provider, not to its login. */
-function leadsToProfile({ href }: ElementSight, provider: string): boolean {
+function leadsToProfile({ href }: ElementSnapshot, provider: string): boolean {
   const { hostname = '' } = URL.parse(href) ?? {}
   return hostname.includes(provider) && !LEADS_TO_PROVIDER.test(href) && !/log-?in|sign-?in|auth/i.test(href)
 }
@@ -153,7 +153,7 @@ function mfaChoices(scene: Scene, form: ReadForm | undefined): ReadChoice[] {
   })
 }
 
-function radios({ elements }: Scene): ElementSight[] {
+function radios({ elements }: Scene): ElementSnapshot[] {
   return elements.filter((element) => element.type === 'radio' && element.is_visible && element.is_enabled)
 }
 
@@ -254,7 +254,7 @@ function isPlainButton(says: string): boolean {
 
 function choice(
   kind: ReadChoice['kind'],
-  element: ElementSight,
+  element: ElementSnapshot,
   more: { provider?: string; mfaType?: MfaType | undefined },
 ): ReadChoice {
   const said = element.type === 'radio' ? element.label || element.text : caption(element)

@@ -1,5 +1,5 @@
 // What the page says is wrong, and about which field.
-import type { PageSight } from '@berth/contracts/login-sight'
+import type { PageSnapshot } from '@berth/contracts/page-snapshot'
 import { forgotWords, signUpWords } from '../words/actions.ts'
 import { emailWords, passwordWords, usernameWords } from '../words/fields.ts'
 import { fold } from '../words/match.ts'
@@ -20,13 +20,13 @@ const LONGEST = 400
 const MAX_LINE_LENGTH = 160
 
 export function complaintsOf(
-  sight: PageSight,
+  snapshot: PageSnapshot,
   form: ReadForm | undefined,
   linesBefore: ReadonlySet<string> | undefined,
 ): Complaint[] {
   const told = [
-    ...sight.dialogs.map((text) => ({ text, trust: 3 })),
-    ...sight.frames.flatMap(({ messages }, index) =>
+    ...snapshot.dialogs.map((text) => ({ text, trust: 3 })),
+    ...snapshot.frames.flatMap(({ messages }, index) =>
       messages.map(({ text, kind, group }) => ({
         text,
         trust:
@@ -34,7 +34,7 @@ export function complaintsOf(
           (form?.frame === index && group === form.group ? 1 : 0),
       })),
     ),
-    ...plainLines(sight, form, linesBefore).map((text) => ({ text, trust: 1 })),
+    ...plainLines(snapshot, form, linesBefore).map((text) => ({ text, trust: 1 })),
   ]
   const seen = new Set<string>()
   return told
@@ -48,7 +48,7 @@ export function complaintsOf(
 
 /** Some pages only write it down, in the colour of everything else. What was there before is no answer. */
 function plainLines(
-  { frames }: PageSight,
+  { frames }: PageSnapshot,
   form: ReadForm | undefined,
   before: ReadonlySet<string> | undefined,
 ): string[] {

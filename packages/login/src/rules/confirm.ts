@@ -1,5 +1,5 @@
 // Pages between the login and what is behind it: consent, `stay signed in?`, offers to be skipped.
-import type { ElementSight, PageSight } from '@berth/contracts/login-sight'
+import type { ElementSnapshot, PageSnapshot } from '@berth/contracts/page-snapshot'
 import {
   agreeWords,
   consentPageWords,
@@ -25,7 +25,7 @@ const setUpWords = words(
 )
 
 export function confirmOf(
-  sight: PageSight,
+  snapshot: PageSnapshot,
   scenes: readonly Scene[],
   isSignedIn: boolean,
 ): Confirm | undefined {
@@ -41,7 +41,7 @@ export function confirmOf(
   const ticks = scene.elements.filter((element) => isAgreement(element, isTerms))
   const isConsent =
     consentPageWords.in(text) &&
-    (CONSENT_PATH.test(URL.parse(sight.url)?.pathname ?? '') || hasDenial(buttons))
+    (CONSENT_PATH.test(URL.parse(snapshot.url)?.pathname ?? '') || hasDenial(buttons))
   const skip = pick(buttons, (says) => skipWords.in(says))
   if (setUpWords.in(text) && skip && !isSignedIn) return { button: skip, ticks: [] }
   if (!isStay && !isConsent && !isTerms && ticks.length === 0) return undefined
@@ -52,7 +52,7 @@ export function confirmOf(
   return button && { button, ticks }
 }
 
-function isAgreement(element: ElementSight, isTerms: boolean): boolean {
+function isAgreement(element: ElementSnapshot, isTerms: boolean): boolean {
   if (element.type !== 'checkbox' || !element.is_visible || !element.is_enabled || element.is_checked)
     return false
   const says = fold(element.label || element.text)
@@ -61,14 +61,14 @@ function isAgreement(element: ElementSight, isTerms: boolean): boolean {
   return element.is_required || (isTerms && (agreeWords.in(says) || termsWords.in(says)))
 }
 
-function hasDenial(buttons: readonly ElementSight[]): boolean {
+function hasDenial(buttons: readonly ElementSnapshot[]): boolean {
   return buttons.some((element) => harmfulWords.in(fold(caption(element))))
 }
 
 function pick(
-  buttons: readonly ElementSight[],
+  buttons: readonly ElementSnapshot[],
   isWanted: (says: string) => boolean,
-): ElementSight | undefined {
+): ElementSnapshot | undefined {
   return buttons
     .filter((element) => {
       const says = fold(caption(element))
@@ -84,7 +84,7 @@ function isDenied(says: string): boolean {
   return harmfulWords.in(says) && !skipWords.in(says)
 }
 
-function rank(element: ElementSight): number {
+function rank(element: ElementSnapshot): number {
   const isButton = element.tag === 'a' ? 0 : 100_000
   const isPrimary =
     /primary|submit|confirm/.test(element.class_name.toLowerCase()) || element.type === 'submit' ? 50_000 : 0

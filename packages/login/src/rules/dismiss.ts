@@ -1,11 +1,11 @@
 // Banners about cookies lie over many a page. What costs the visitor least is clicked, once they are in the way.
-import type { ElementSight } from '@berth/contracts/login-sight'
+import type { ElementSnapshot } from '@berth/contracts/page-snapshot'
 import { acceptCookieWords, cookieWords, rejectCookieWords } from '../words/actions.ts'
 import { fold, tokens } from '../words/match.ts'
 import { caption, isClickable } from './element-words.ts'
 import type { Scene } from './reading.ts'
 
-export function dismissOf(scenes: readonly Scene[]): ElementSight | undefined {
+export function dismissOf(scenes: readonly Scene[]): ElementSnapshot | undefined {
   for (const { frame, elements } of scenes) {
     if (!cookieWords.in(fold(frame.text))) continue
     const buttons = elements.filter((element) => {
@@ -20,11 +20,11 @@ export function dismissOf(scenes: readonly Scene[]): ElementSight | undefined {
   return undefined
 }
 
-function says(element: ElementSight): string {
+function says(element: ElementSnapshot): string {
   return fold(caption(element))
 }
 
-function isOfBanner(element: ElementSight): boolean {
+function isOfBanner(element: ElementSnapshot): boolean {
   const names = tokens(`${element.id} ${element.class_name} ${element.data} ${element.selector}`)
   return (
     cookieWords.in(fold(`${element.near} ${caption(element)}`)) ||

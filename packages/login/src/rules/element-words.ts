@@ -1,46 +1,46 @@
 // What is written on an element and about it, apart: what people read, and what its makers call it.
-import type { ElementSight } from '@berth/contracts/login-sight'
+import type { ElementSnapshot } from '@berth/contracts/page-snapshot'
 import { fold, tokens } from '../words/match.ts'
 
 /** In the order of trust. */
-export function seenWords(element: ElementSight): string {
+export function seenWords(element: ElementSnapshot): string {
   // An example of an address says what is wanted, not by its own words.
   const words = [element.label, element.placeholder, element.title, element.text].join(' . ')
   return fold(words.replaceAll(/[^\s@]+@[^\s@]+\.[a-z]{2,}/gi, 'email'))
 }
 
-export function caption(element: ElementSight): string {
+export function caption(element: ElementSnapshot): string {
   return (element.text || element.label || element.title || element.icon).trim()
 }
 
-export function givenNames(element: ElementSight): string {
+export function givenNames(element: ElementSnapshot): string {
   return tokens(`${element.name} ${element.id}`)
 }
 
-export function allNames(element: ElementSight): string {
+export function allNames(element: ElementSnapshot): string {
   return tokens(`${element.name} ${element.id} ${element.class_name} ${element.data}`)
 }
 
 /** Without a trailing `webauthn`, the last word says it. */
-export function autofillOf({ autocomplete }: ElementSight): string {
+export function autofillOf({ autocomplete }: ElementSnapshot): string {
   const all = autocomplete.split(' ').filter((token) => token !== 'webauthn')
   return all.at(-1) ?? ''
 }
 
 const FILLED = /^(text|email|tel|password|number|url|search|)$/
 
-export function isTextField(element: ElementSight): boolean {
+export function isTextField(element: ElementSnapshot): boolean {
   if (element.tag === 'textarea') return true
   if (element.tag === 'input') return FILLED.test(element.type)
   return element.tag === 'other' && element.role === 'textbox'
 }
 
-export function isClickable(element: ElementSight): boolean {
+export function isClickable(element: ElementSnapshot): boolean {
   if (element.tag === 'button' || element.tag === 'a') return true
   if (element.tag === 'input') return /^(submit|button|image)$/.test(element.type)
   return element.tag === 'other' && element.role !== 'textbox'
 }
 
-export function area({ box }: ElementSight): number {
+export function area({ box }: ElementSnapshot): number {
   return Math.max(0, box[2] ?? 0) * Math.max(0, box[3] ?? 0)
 }

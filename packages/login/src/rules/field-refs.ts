@@ -1,12 +1,12 @@
 // Under which name a field's value is kept, and what people are told it is.
-import type { ElementSight } from '@berth/contracts/login-sight'
+import type { ElementSnapshot } from '@berth/contracts/page-snapshot'
 import type { MfaType } from '../run.ts'
 import * as word from '../words/fields.ts'
 import { fold } from '../words/match.ts'
 import { autofillOf, givenNames, seenWords } from './element-words.ts'
 
 /** email, phone or username. */
-export function identifierRef(element: ElementSight): string {
+export function identifierRef(element: ElementSnapshot): string {
   const seen = seenWords(element)
   const names = givenNames(element)
   const isEmail = element.type === 'email' || autofillOf(element) === 'email' || word.emailWords.in(seen)
@@ -22,7 +22,7 @@ export function identifierRef(element: ElementSight): string {
   return 'username'
 }
 
-export function textRef(element: ElementSight): string {
+export function textRef(element: ElementSnapshot): string {
   const isName = /^[a-z][\w.[\]-]{1,40}$/i.test(element.name) && !/\d{3,}|[0-9a-f]{8,}/i.test(element.name)
   const isId = /^[a-z][\w-]{1,40}$/i.test(element.id) && !/\d{3,}|[0-9a-f]{8,}/i.test(element.id)
   const source = isName ? element.name : isId ? element.id : labelOf(element)
@@ -36,7 +36,7 @@ export function slug(text: string): string {
     .slice(0, 60)
 }
 
-export function labelOf(element: ElementSight): string {
+export function labelOf(element: ElementSnapshot): string {
   const found =
     element.label ||
     element.placeholder ||

@@ -1,5 +1,5 @@
 // What a field asks for. The first that fits: what the page declares, then its type, then words, then its place.
-import type { ElementSight } from '@berth/contracts/login-sight'
+import type { ElementSnapshot } from '@berth/contracts/page-snapshot'
 import * as word from '../words/fields.ts'
 import { fold } from '../words/match.ts'
 import { allNames, autofillOf, givenNames, isTextField, seenWords } from './element-words.ts'
@@ -16,7 +16,7 @@ export type Role =
   /** Could be anything: its place in the form decides. */
   | 'unclear'
 
-export function roleOf(element: ElementSight): Role {
+export function roleOf(element: ElementSnapshot): Role {
   const declared = declaredRole(element)
   if (declared) return declared
   const seen = seenWords(element)
@@ -52,12 +52,12 @@ export function roleOf(element: ElementSight): Role {
 }
 
 /** In whatever language: a few digits and no more. */
-function isShortNumber({ max_length: length, input_mode: mode, pattern, type }: ElementSight): boolean {
+function isShortNumber({ max_length: length, input_mode: mode, pattern, type }: ElementSnapshot): boolean {
   const isNumeric = mode === 'numeric' || type === 'tel' || /\\d|\[0-9\]/.test(pattern)
   return isNumeric && length !== null && length >= 4 && length <= 8
 }
 
-function declaredRole(element: ElementSight): Role | undefined {
+function declaredRole(element: ElementSnapshot): Role | undefined {
   const autofill = autofillOf(element)
   if (autofill === 'one-time-code') return 'code'
   if (autofill.startsWith('cc-')) return 'ignored'
@@ -78,13 +78,13 @@ function declaredRole(element: ElementSight): Role | undefined {
   return undefined
 }
 
-function isIgnored(element: ElementSight, both: string): boolean {
+function isIgnored(element: ElementSnapshot, both: string): boolean {
   if (element.is_read_only && !element.has_value) return true
   return word.ignoredWords.in(both)
 }
 
 /** Of the person's own life; what is typed is often hidden. */
-export function isQuestion(element: ElementSight): boolean {
+export function isQuestion(element: ElementSnapshot): boolean {
   const names = `${seenWords(element)} ${givenNames(element)}`
   return (
     word.answerWords.in(names) ||
@@ -94,12 +94,12 @@ export function isQuestion(element: ElementSight): boolean {
   )
 }
 
-function isSearch(element: ElementSight, both: string): boolean {
+function isSearch(element: ElementSnapshot, both: string): boolean {
   if (element.type === 'search' || element.role === 'searchbox' || element.region === 'search') return true
   return word.searchWords.in(both) && !word.usernameWords.in(both) && element.type !== 'password'
 }
 
-function isCode(element: ElementSight, both: string): boolean {
+function isCode(element: ElementSnapshot, both: string): boolean {
   if (word.notCodeWords.in(both)) return false
   if (word.codeWords.in(both) || word.backupWords.in(both))
     return !/pass ?word/.test(both) || /one.?time/.test(both)
@@ -119,9 +119,9 @@ function isCode(element: ElementSight, both: string): boolean {
 }
 
 /** Boxes of one character, side by side. */
-export function boxesOf(elements: readonly ElementSight[]): readonly ElementSight[][] {
-  const runs: ElementSight[][] = []
-  let run: ElementSight[] = []
+export function boxesOf(elements: readonly ElementSnapshot[]): readonly ElementSnapshot[][] {
+  const runs: ElementSnapshot[][] = []
+  let run: ElementSnapshot[] = []
   const end = () => {
     if (run.length >= 4 && run.length <= 10) runs.push(run)
     run = []
@@ -139,7 +139,7 @@ export function boxesOf(elements: readonly ElementSight[]): readonly ElementSigh
   return runs
 }
 
-function isSingle(element: ElementSight): boolean {
+function isSingle(element: ElementSnapshot): boolean {
   if (!/^(text|tel|number|password)$/.test(element.type)) return false
   if (element.max_length === 1) return true
   const [, , width = 0, height = 0] = element.box
@@ -153,7 +153,7 @@ function isSingle(element: ElementSight): boolean {
   return isNarrow && isNumeric
 }
 
-function isBeside(one: ElementSight, other: ElementSight): boolean {
+function isBeside(one: ElementSnapshot, other: ElementSnapshot): boolean {
   return (
     one.group === other.group &&
     one.frame === other.frame &&

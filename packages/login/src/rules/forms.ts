@@ -1,5 +1,5 @@
 // Which fields belong to the login, of all that are on the page.
-import type { ElementSight, GroupSight } from '@berth/contracts/login-sight'
+import type { ElementSnapshot, GroupSnapshot } from '@berth/contracts/page-snapshot'
 import { agreeWords, nextWords, signInWords, signUpWords } from '../words/actions.ts'
 import * as word from '../words/fields.ts'
 import { fold, tokens } from '../words/match.ts'
@@ -12,7 +12,7 @@ import { submitOf } from './submit.ts'
 
 interface Member {
   readonly role: Role
-  readonly elements: readonly ElementSight[]
+  readonly elements: readonly ElementSnapshot[]
 }
 
 export interface Candidate {
@@ -97,8 +97,8 @@ function judge(scene: Scene, group: number, members: readonly Member[], count: n
   const has = (...roles: readonly Role[]) => members.filter(({ role }) => roles.includes(role)).length
   const passwords = has('password')
   const isForNewPassword = has('new password') > 0 || passwords > 1
-  const sight = scene.frame.groups[group]
-  const about = aboutOf(scene, sight, group)
+  const groupSnapshot = scene.frame.groups[group]
+  const about = aboutOf(scene, groupSnapshot, group)
   const submit = submitOf(
     scene,
     group,
@@ -118,12 +118,16 @@ function judge(scene: Scene, group: number, members: readonly Member[], count: n
   if (signInWords.in(about)) score += 8
   if (isSignUp(scene, group, members)) score -= 90
   if (isForNewPassword) score -= 200
-  if (passwords === 0 && resetPageWords.in(fold(`${sight?.heading ?? ''} ${says}`)) && !signInWords.in(says))
+  if (
+    passwords === 0 &&
+    resetPageWords.in(fold(`${groupSnapshot?.heading ?? ''} ${says}`)) &&
+    !signInWords.in(says)
+  )
     score -= 80
-  if (sight?.is_in_dialog === true) score += 15
-  if (sight?.region === 'main' || count === 1) score += 3
-  if (sight?.region === 'footer') score -= 60
-  if (sight?.region === 'search' || (has('search') > 0 && asks + passwords === 0)) score -= 200
+  if (groupSnapshot?.is_in_dialog === true) score += 15
+  if (groupSnapshot?.region === 'main' || count === 1) score += 3
+  if (groupSnapshot?.region === 'footer') score -= 60
+  if (groupSnapshot?.region === 'search' || (has('search') > 0 && asks + passwords === 0)) score -= 200
   if (has('ignored') > 0 && passwords === 0 && has('code') === 0) score -= 60
   if (members.every(({ elements }) => elements.every((element) => element.is_read_only))) score -= 200
   return { scene, group, members, score, isForNewPassword }
@@ -171,7 +175,7 @@ function asksQuestion({ frame }: Scene, members: readonly Member[], group: numbe
   )
 }
 
-function aboutOf({ frame }: Scene, group: GroupSight | undefined, index: number): string {
+function aboutOf({ frame }: Scene, group: GroupSnapshot | undefined, index: number): string {
   const names = group
     ? `${tokens(group.attributes)} . ${fold(group.heading)} . ${tokens(pathOf(group.action))}`
     : ''
@@ -183,15 +187,15 @@ function pathOf(address: string): string {
 }
 
 function isSignUp({ frame, elements }: Scene, group: number, members: readonly Member[]): boolean {
-  const sight = frame.groups[group]
+  const groupSnapshot = frame.groups[group]
   const buttons = elements.filter(
     (element) => element.group === group && element.is_visible && isClickable(element) && element.tag !== 'a',
   )
   const says = buttons.map((element) => fold(caption(element)))
   if (says.some((text) => signInWords.in(text) && !signUpWords.in(text))) return false
   if (says.some((text) => signUpWords.in(text))) return true
-  const about = sight
-    ? `${tokens(sight.attributes)} . ${fold(sight.heading)} . ${tokens(pathOf(sight.action))}`
+  const about = groupSnapshot
+    ? `${tokens(groupSnapshot.attributes)} . ${fold(groupSnapshot.heading)} . ${tokens(pathOf(groupSnapshot.action))}`
     : ''
   const names = members.filter(
     ({ role, elements: [first] }) => role === 'text' && first && word.identityWords.in(seenWords(first)),
@@ -244,7 +248,7 @@ function kindOf(members: readonly Member[]): FormKind {
   return has('identifier') || has('unclear') ? 'identifier' : 'question'
 }
 
-function fieldOf(role: Role, elements: readonly ElementSight[], page: string): ReadField {
+function fieldOf(role: Role, elements: readonly ElementSnapshot[], page: string): ReadField {
   const element = elements[0]!
   const label = elements.length > 1 ? labelOfBoxes(element) : labelOf(element)
   const isOptional = /optional|facultati|opcional|opzionale|freiwillig|valfri|valgfri|任意|可选|선택/.test(
@@ -304,18 +308,18 @@ function fieldOf(role: Role, elements: readonly ElementSight[], page: string): R
   }
 }
 
-function labelOfBoxes(first: ElementSight): string {
+function labelOfBoxes(first: ElementSnapshot): string {
   const near = first.near.length <= 80 ? first.near : ''
   return near || (first.label.length > 3 && !/\d/.test(first.label) ? first.label : 'Code')
 }
 
-function hintOf(element: ElementSight): string | undefined {
+function hintOf(element: ElementSnapshot): string | undefined {
   const text = element.description || (element.near.length > 60 ? element.near : '')
   return text === '' || text === element.label ? undefined : text.slice(0, 200)
 }
 
 /** For a longer session, or because the form is not taken without it. */
-function isToBeTicked(element: ElementSight): boolean {
+function isToBeTicked(element: ElementSnapshot): boolean {
   if (element.type !== 'checkbox' || !element.is_visible || !element.is_enabled || element.is_checked)
     return false
   return (

@@ -1,5 +1,5 @@
 // The way to the login, from a page that is not it; and whether the page looks as one does for those who are in.
-import type { ElementSight } from '@berth/contracts/login-sight'
+import type { ElementSnapshot } from '@berth/contracts/page-snapshot'
 import {
   denyWords,
   forgotWords,
@@ -19,7 +19,7 @@ const LOGIN_PATH =
 const LOGOUT_PATH = /log-?out|sign-?out|log-?off|sign_out/i
 const MAX_CAPTION_LENGTH = 45
 
-export function loginLinksOf(scenes: readonly Scene[]): ElementSight[] {
+export function loginLinksOf(scenes: readonly Scene[]): ElementSnapshot[] {
   const ranked = scenes.flatMap(({ elements }) =>
     elements.flatMap((element) => {
       if (!element.is_visible || !isClickable(element)) return []
@@ -30,7 +30,7 @@ export function loginLinksOf(scenes: readonly Scene[]): ElementSight[] {
   return ranked.toSorted((one, other) => other.rank - one.rank).map(({ element }) => element)
 }
 
-function rankOf(element: ElementSight): number {
+function rankOf(element: ElementSnapshot): number {
   const said = caption(element)
   const says = fold(said)
   if (says.length > MAX_CAPTION_LENGTH || LOGOUT_PATH.test(element.href)) return 0

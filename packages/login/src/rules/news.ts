@@ -1,5 +1,5 @@
 // What a page says that it did not say before something was sent: an answer, in whatever words.
-import type { PageSight } from '@berth/contracts/login-sight'
+import type { PageSnapshot } from '@berth/contracts/page-snapshot'
 import { fold } from '../words/match.ts'
 import { caption, isClickable } from './element-words.ts'
 
@@ -7,17 +7,17 @@ const SHORTEST = 5
 const LONGEST = 300
 
 /** What is set off comes first, then lines that only stand there. */
-export function newsOf(sight: PageSight, linesBefore: ReadonlySet<string> | undefined): string[] {
+export function newsOf(snapshot: PageSnapshot, linesBefore: ReadonlySet<string> | undefined): string[] {
   if (!linesBefore) return []
   const before = fold([...linesBefore].join('\n'))
-  const captions = new Set(sight.elements.filter(isClickable).map((element) => fold(caption(element))))
+  const captions = new Set(snapshot.elements.filter(isClickable).map((element) => fold(caption(element))))
   const isNew = (text: string) => {
     const folded = fold(text)
     return (
       text.length >= SHORTEST && text.length <= LONGEST && !before.includes(folded) && !captions.has(folded)
     )
   }
-  const setOff = sight.frames.flatMap(({ messages }) => messages.map(({ text }) => text))
-  const lines = sight.frames.flatMap(({ text }) => text.split('\n'))
-  return [...new Set([...sight.dialogs, ...setOff, ...lines].filter(isNew))]
+  const setOff = snapshot.frames.flatMap(({ messages }) => messages.map(({ text }) => text))
+  const lines = snapshot.frames.flatMap(({ text }) => text.split('\n'))
+  return [...new Set([...snapshot.dialogs, ...setOff, ...lines].filter(isNew))]
 }

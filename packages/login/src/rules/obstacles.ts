@@ -1,5 +1,5 @@
 // What stops a login for good, or for now: told apart, since each has its own remedy.
-import type { PageSight } from '@berth/contracts/login-sight'
+import type { PageSnapshot } from '@berth/contracts/page-snapshot'
 import { passkeyWords } from '../words/actions.ts'
 import { fold } from '../words/match.ts'
 import { botWallWords, maintenanceWords } from '../words/messages.ts'
@@ -16,12 +16,12 @@ interface Findings {
   readonly isSignedIn: boolean
 }
 
-export function obstacleOf(sight: PageSight, findings: Findings): Obstacle | undefined {
+export function obstacleOf(snapshot: PageSnapshot, findings: Findings): Obstacle | undefined {
   return (
-    serverTrouble(sight, findings) ??
-    wall(sight, findings) ??
+    serverTrouble(snapshot, findings) ??
+    wall(snapshot, findings) ??
     refusal(findings) ??
-    captcha(sight, findings) ??
+    captcha(snapshot, findings) ??
     passkeyOnly(findings)
   )
 }
@@ -30,10 +30,10 @@ function obstacle(code: Obstacle['code'], message: string, text?: string): Obsta
   return { code, message, text }
 }
 
-function serverTrouble(sight: PageSight, { form, isSignedIn }: Findings): Obstacle | undefined {
-  const { status } = sight
-  const shown = textOf(sight)
-  const notice = noticeOf(sight, (line) => maintenanceWords.in(line))
+function serverTrouble(snapshot: PageSnapshot, { form, isSignedIn }: Findings): Obstacle | undefined {
+  const { status } = snapshot
+  const shown = textOf(snapshot)
+  const notice = noticeOf(snapshot, (line) => maintenanceWords.in(line))
   if (status === 429)
     return obstacle(
       'rate_limited',
@@ -41,7 +41,7 @@ function serverTrouble(sight: PageSight, { form, isSignedIn }: Findings): Obstac
       firstLine(shown),
     )
   if (status !== null && status >= 500) {
-    if (isChallenged(sight))
+    if (isChallenged(snapshot))
       return obstacle(
         'bot_detected',
         `The website wants to know whether this is a bot (HTTP ${status})`,
@@ -51,26 +51,26 @@ function serverTrouble(sight: PageSight, { form, isSignedIn }: Findings): Obstac
   }
   const isShort = shown.length < MAX_NOTICE_LENGTH
   const isHeading = maintenanceWords.in(
-    fold(`${sight.frames[0]?.title ?? ''} . ${sight.frames[0]?.headings.join(' . ') ?? ''}`),
+    fold(`${snapshot.frames[0]?.title ?? ''} . ${snapshot.frames[0]?.headings.join(' . ') ?? ''}`),
   )
   if (!form && !isSignedIn && isShort && isHeading && notice !== undefined)
     return obstacle('website_error', 'The website is not working at the moment', notice)
   return undefined
 }
 
-function wall(sight: PageSight, { form, isSignedIn }: Findings): Obstacle | undefined {
-  const shown = textOf(sight)
+function wall(snapshot: PageSnapshot, { form, isSignedIn }: Findings): Obstacle | undefined {
+  const shown = textOf(snapshot)
   const isWall = botWallWords.in(
-    fold(`${sight.frames[0]?.title ?? ''} . ${shown.slice(0, MAX_NOTICE_LENGTH)}`),
+    fold(`${snapshot.frames[0]?.title ?? ''} . ${shown.slice(0, MAX_NOTICE_LENGTH)}`),
   )
   if (isSignedIn || form) return undefined
   if (
-    sight.headers['cf-mitigated'] === 'challenge' ||
-    (isChallenged(sight) && shown.length < MAX_NOTICE_LENGTH)
+    snapshot.headers['cf-mitigated'] === 'challenge' ||
+    (isChallenged(snapshot) && shown.length < MAX_NOTICE_LENGTH)
   ) {
     return obstacle('bot_detected', 'The website wants to know whether this is a bot', firstLine(shown))
   }
-  const isRefused = sight.status === 403 || sight.status === 503 || sight.status === 401
+  const isRefused = snapshot.status === 403 || snapshot.status === 503 || snapshot.status === 401
   if (isWall && shown.length < MAX_NOTICE_LENGTH && (isRefused || isShortWall(shown))) {
     return obstacle('bot_detected', 'The website takes this browser for a bot', firstLine(shown))
   }
@@ -90,7 +90,7 @@ function refusal({ complaints }: Findings): Obstacle | undefined {
 }
 
 /** A badge in the corner asks nothing; a box, a picture or a puzzle does. */
-function captcha(sight: PageSight, { scenes, form }: Findings): Obstacle | undefined {
+function captcha(snapshot: PageSnapshot, { scenes, form }: Findings): Obstacle | undefined {
   const asked = scenes.some(({ elements, index }) =>
     elements.some(
       (element) =>
@@ -100,7 +100,7 @@ function captcha(sight: PageSight, { scenes, form }: Findings): Obstacle | undef
         roleOf(element) === 'captcha',
     ),
   )
-  const traces = sight.frames.flatMap(({ challenges }) => challenges)
+  const traces = snapshot.frames.flatMap(({ challenges }) => challenges)
   const widget = traces.some(
     (trace) =>
       trace.startsWith('frame:') &&
@@ -138,7 +138,7 @@ function passkeyOnly({ scenes, form, choices, isSignedIn }: Findings): Obstacle 
       )
 }
 
-function isChallenged({ frames, headers }: PageSight): boolean {
+function isChallenged({ frames, headers }: PageSnapshot): boolean {
   if (headers['cf-mitigated'] === 'challenge') return true
   return frames.some(({ challenges }) =>
     challenges.some((trace) =>
@@ -149,7 +149,7 @@ function isChallenged({ frames, headers }: PageSight): boolean {
   )
 }
 
-function textOf({ frames }: PageSight): string {
+function textOf({ frames }: PageSnapshot): string {
   return frames.map(({ text }) => text).join('\n')
 }
 
@@ -160,8 +160,8 @@ function firstLine(text: string): string | undefined {
     ?.slice(0, 300)
 }
 
-function noticeOf(sight: PageSight, isOne: (line: string) => boolean): string | undefined {
-  return textOf(sight)
+function noticeOf(snapshot: PageSnapshot, isOne: (line: string) => boolean): string | undefined {
+  return textOf(snapshot)
     .split('\n')
     .find((line) => line.length < 400 && isOne(fold(line)))
     ?.slice(0, 300)

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { button, element, field, link, page, password } from '../../../../tests/fixtures/sights.ts'
+import { button, element, field, link, page, password } from '../../../../tests/fixtures/page-snapshots.ts'
 import { readPage } from './read-page.ts'
 
-const kinds = (sight: Parameters<typeof readPage>[0]) =>
-  readPage(sight).form?.fields.map(({ kind, ref }) => `${kind} ${ref}`)
+const kinds = (snapshot: Parameters<typeof readPage>[0]) =>
+  readPage(snapshot).form?.fields.map(({ kind, ref }) => `${kind} ${ref}`)
 
 const source = (text: string) =>
   readPage(
@@ -19,7 +19,7 @@ const complain = (text: string) =>
     }),
   )
 
-const codes = (sight: Parameters<typeof page>[0]) => readPage(page(sight)).obstacle?.code
+const codes = (snapshot: Parameters<typeof page>[0]) => readPage(page(snapshot)).obstacle?.code
 
 test('labels in twenty languages make a login, and its button is found', () => {
   const languages: [string, string, string][] = [
@@ -95,7 +95,7 @@ test('a form to get a new password is not the first step of a login', () => {
 })
 
 test('of a login beside a sign-up, the login is taken', () => {
-  const sight = page({
+  const snapshot = page({
     elements: [
       field({ label: 'Email', group: 1 }),
       password({ group: 1 }),
@@ -106,7 +106,7 @@ test('of a login beside a sign-up, the login is taken', () => {
     ],
     groups: [{ heading: 'Register' }, { heading: 'Sign in' }],
   })
-  assert.equal(readPage(sight).form?.fields[0]?.elements[0]?.id, 'mine')
+  assert.equal(readPage(snapshot).form?.fields[0]?.elements[0]?.id, 'mine')
 })
 
 test('six boxes of one character are one code', () => {
@@ -172,7 +172,7 @@ test('a page of consent is answered with yes, not with the larger no', () => {
 })
 
 test('buttons of providers are choices; links to their pages in the footer are not', () => {
-  const sight = page({
+  const snapshot = page({
     elements: [
       field({ label: 'Email', type: 'email' }),
       password(),
@@ -183,7 +183,7 @@ test('buttons of providers are choices; links to their pages in the footer are n
       button('Sign up with Apple', { type: 'button' }),
     ],
   })
-  const { choices, form } = readPage(sight)
+  const { choices, form } = readPage(snapshot)
   assert.deepEqual(
     choices.map(({ kind, provider }) => `${kind} ${provider}`),
     ['sso_provider google', 'sso_provider github'],
@@ -226,7 +226,7 @@ test('a badge of a captcha that asks nothing is no obstacle', () => {
 
 test('fields that nobody sees are not asked for', () => {
   const hidden = password({ is_visible: false })
-  const sight = page({
+  const snapshot = page({
     elements: [
       field({ label: 'Email', autocomplete: 'username' }),
       hidden,
@@ -234,11 +234,11 @@ test('fields that nobody sees are not asked for', () => {
       button('Next'),
     ],
   })
-  assert.deepEqual(kinds(sight), ['identifier email'])
+  assert.deepEqual(kinds(snapshot), ['identifier email'])
 })
 
 test('those who are in are not asked for an e-mail address to log in', () => {
-  const sight = page({
+  const snapshot = page({
     text: 'Invite somebody',
     elements: [
       field({ label: 'Email' }),
@@ -246,7 +246,7 @@ test('those who are in are not asked for an e-mail address to log in', () => {
       link('Log out', 'https://www.example.com/logout', { group: 0 }),
     ],
   })
-  const { form, signs } = readPage(sight)
+  const { form, signs } = readPage(snapshot)
   assert.equal(form, undefined)
   assert.equal(signs.isSignedIn, true)
 })

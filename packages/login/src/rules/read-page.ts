@@ -1,5 +1,5 @@
-// What a page is to a login. Pure: the same sight gives the same reading.
-import type { PageSight } from '@berth/contracts/login-sight'
+// What a page is to a login. Pure: the same snapshot gives the same reading.
+import type { PageSnapshot } from '@berth/contracts/page-snapshot'
 import { choicesOf } from './choices.ts'
 import { complaintsOf } from './complaints.ts'
 import { confirmOf } from './confirm.ts'
@@ -17,10 +17,10 @@ export interface ReadingContext {
 }
 
 export function readPage(
-  sight: PageSight,
+  snapshot: PageSnapshot,
   { linesBefore }: ReadingContext = { linesBefore: undefined },
 ): Reading {
-  const scenes = scenesOf(sight)
+  const scenes = scenesOf(snapshot)
   const found = formOf(scenes)
   const hasSecret =
     found?.fields.some(({ kind }) => kind === 'password' || kind === 'code' || kind === 'totp_code') === true
@@ -28,29 +28,29 @@ export function readPage(
   // Those who are in are asked for addresses of others.
   const form = isSignedIn ? undefined : (found ?? newPasswordFormOf(scenes))
   const choices = isSignedIn ? [] : choicesOf(scenes, form)
-  const complaints = complaintsOf(sight, form, linesBefore)
-  const waiting = waitingOf(sight, scenes, form, isSignedIn)
+  const complaints = complaintsOf(snapshot, form, linesBefore)
+  const waiting = waitingOf(snapshot, scenes, form, isSignedIn)
   const links = loginLinksOf(scenes).filter(({ ref }) => ref !== form?.submit?.ref)
-  const obstacle = obstacleOf(sight, { scenes, form, choices, complaints, isSignedIn })
+  const obstacle = obstacleOf(snapshot, { scenes, form, choices, complaints, isSignedIn })
   return {
     obstacle,
     form,
     choices,
     waiting,
-    confirm: form || choices.length > 0 ? undefined : confirmOf(sight, scenes, isSignedIn),
+    confirm: form || choices.length > 0 ? undefined : confirmOf(snapshot, scenes, isSignedIn),
     dismiss: dismissOf(scenes),
     complaints,
-    news: newsOf(sight, linesBefore),
+    news: newsOf(snapshot, linesBefore),
     loginLinks: links,
     signs: {
       isSignedIn,
-      isSignedOut: !isSignedIn && (form !== undefined || sight.http_auth !== null || links.length > 0),
+      isSignedOut: !isSignedIn && (form !== undefined || snapshot.http_auth !== null || links.length > 0),
     },
   }
 }
 
 /** Frames that are shown; those of captchas and advertisements have nothing to fill in. */
-function scenesOf({ frames, elements }: PageSight): Scene[] {
+function scenesOf({ frames, elements }: PageSnapshot): Scene[] {
   return frames.flatMap((frame, index) => {
     const isAside =
       index > 0 &&

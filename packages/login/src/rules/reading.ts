@@ -1,5 +1,5 @@
 // What rules make of a page.
-import type { ElementSight, FrameSight } from '@berth/contracts/login-sight'
+import type { ElementSnapshot, FrameSnapshot } from '@berth/contracts/page-snapshot'
 import type { ChoiceKind, FailureCode, FieldKind, MfaType } from '../run.ts'
 
 export interface ReadField {
@@ -12,7 +12,7 @@ export interface ReadField {
   /** Where the code comes from, if the page says. */
   readonly mfaType: MfaType | undefined
   /** Several of a code with a box for every character, in their order. */
-  readonly elements: readonly ElementSight[]
+  readonly elements: readonly ElementSnapshot[]
 }
 
 export type FormKind = 'login' | 'identifier' | 'password' | 'code' | 'question' | 'new password'
@@ -22,8 +22,8 @@ export interface ReadForm {
   readonly frame: number
   readonly group: number
   readonly fields: readonly ReadField[]
-  readonly submit: ElementSight | undefined
-  readonly ticks: readonly ElementSight[]
+  readonly submit: ElementSnapshot | undefined
+  readonly ticks: readonly ElementSnapshot[]
   /** Tells this form from others; no value is in it. */
   readonly signature: string
 }
@@ -35,7 +35,7 @@ export interface ReadChoice {
   readonly mfaType: MfaType | undefined
   readonly target: string | undefined
   readonly provider: string | undefined
-  readonly element: ElementSight
+  readonly element: ElementSnapshot
   /** Of a select: what is chosen in it. */
   readonly option: string | undefined
 }
@@ -62,19 +62,19 @@ export interface Reading {
   /** A button that lets the login go on: consent, stay signed in, skip. */
   readonly confirm: Confirm | undefined
   /** Of something that is in front of the page. */
-  readonly dismiss: ElementSight | undefined
+  readonly dismiss: ElementSnapshot | undefined
   /** What the page says is wrong, the most telling first. */
   readonly complaints: readonly Complaint[]
   /** What it says that it did not before something was sent. */
   readonly news: readonly string[]
-  readonly loginLinks: readonly ElementSight[]
+  readonly loginLinks: readonly ElementSnapshot[]
   readonly signs: Signs
 }
 
 export interface Confirm {
-  readonly button: ElementSight
+  readonly button: ElementSnapshot
   /** Boxes without which the button does nothing. */
-  readonly ticks: readonly ElementSight[]
+  readonly ticks: readonly ElementSnapshot[]
 }
 
 export interface Signs {
@@ -85,7 +85,7 @@ export interface Signs {
 
 /** A frame with what is in it. */
 export interface Scene {
-  readonly frame: FrameSight
+  readonly frame: FrameSnapshot
   readonly index: number
-  readonly elements: readonly ElementSight[]
+  readonly elements: readonly ElementSnapshot[]
 }

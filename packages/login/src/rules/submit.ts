@@ -1,5 +1,5 @@
 // The control that sends a form off. Whatever a page writes on its buttons, some are never clicked.
-import type { ElementSight } from '@berth/contracts/login-sight'
+import type { ElementSnapshot } from '@berth/contracts/page-snapshot'
 import {
   forgotWords,
   harmfulWords,
@@ -26,8 +26,8 @@ const SMALLEST = 300
 export function submitOf(
   { elements }: Scene,
   group: number,
-  fields: readonly ElementSight[],
-): ElementSight | undefined {
+  fields: readonly ElementSnapshot[],
+): ElementSnapshot | undefined {
   const bottom = Math.max(...fields.map(({ box }) => (box[1] ?? 0) + (box[3] ?? 0)), 0)
   const top = Math.min(...fields.map(({ box }) => box[1] ?? 0))
   const candidates = elements.filter(
@@ -45,11 +45,11 @@ export function submitOf(
   return buttons.length === 1 ? buttons[0] : undefined
 }
 
-function leadsAway({ href }: ElementSight): boolean {
+function leadsAway({ href }: ElementSnapshot): boolean {
   return /^https?:/.test(href) && !href.endsWith('#')
 }
 
-function scoreOf(element: ElementSight, { top, bottom }: { top: number; bottom: number }): number {
+function scoreOf(element: ElementSnapshot, { top, bottom }: { top: number; bottom: number }): number {
   const says = fold(caption(element))
   const names = allNames(element)
   let score = 0
@@ -69,7 +69,7 @@ function scoreOf(element: ElementSight, { top, bottom }: { top: number; bottom: 
 }
 
 /** Never to be clicked as the way on: what undoes, denies, leaves, signs up, or leads to somebody else. */
-export function isForbidden(element: ElementSight): boolean {
+export function isForbidden(element: ElementSnapshot): boolean {
   const says = fold(caption(element))
   if (harmfulWords.in(says) && !signInWords.in(says)) return true
   if (signUpWords.in(says) && !signInWords.in(says)) return true
@@ -85,7 +85,7 @@ export function isForbidden(element: ElementSight): boolean {
   return element.type === 'reset'
 }
 
-function isElsewhere(element: ElementSight, says: string): boolean {
+function isElsewhere(element: ElementSnapshot, says: string): boolean {
   if (providerIn(caption(element)) && (withWords.in(says) || says.length < 25)) return true
   return says === '' && providerInNames(`${element.icon} ${element.class_name}`) !== undefined
 }

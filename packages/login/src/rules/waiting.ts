@@ -1,5 +1,5 @@
 // Pages that wait for the person to do something elsewhere.
-import type { PageSight } from '@berth/contracts/login-sight'
+import type { PageSnapshot } from '@berth/contracts/page-snapshot'
 import { codeWords, weakCodeWords } from '../words/fields.ts'
 import { fold } from '../words/match.ts'
 import { magicLinkWords, pushWords } from '../words/messages.ts'
@@ -9,7 +9,7 @@ const MAX_PAGE_LENGTH = 4_000
 const MAX_MESSAGE_LENGTH = 300
 
 export function waitingOf(
-  sight: PageSight,
+  snapshot: PageSnapshot,
   scenes: readonly Scene[],
   form: ReadForm | undefined,
   isSignedIn: boolean,
@@ -25,7 +25,7 @@ export function waitingOf(
       return pushWords.in(says) || magicLinkWords.in(says)
     })
     // A page with a field for a code speaks of phones and mails too; only one that asks again and again waits as well.
-    if (waits.length === 0 || (form && !sight.is_polling)) continue
+    if (waits.length === 0 || (form && !snapshot.is_polling)) continue
     return longest(waits)
   }
   return undefined

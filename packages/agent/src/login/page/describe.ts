@@ -1,5 +1,5 @@
 // One control, as the contract has it. No value of any field is in it.
-import type { ElementSight } from '@berth/contracts/login-sight'
+import type { ElementSnapshot } from '@berth/contracts/page-snapshot'
 import type { Found } from './found.ts'
 import { formOf } from './groups.ts'
 import { dataOf, iconOf, textOfIds } from './names.ts'
@@ -20,7 +20,7 @@ export function describeElement(
   found: Found,
   group: number,
   { tree, tools, selectors, focused }: Context,
-): Omit<ElementSight, 'frame'> {
+): Omit<ElementSnapshot, 'frame'> {
   const { element, name, rect } = found
   const { bounds } = tools
   const short = (attributeName: string) => attribute(element, attributeName, bounds.short)

@@ -1,5 +1,5 @@
 // What belongs together: a form, or for fields without one the smallest container that has a button to send them off.
-import type { GroupSight } from '@berth/contracts/login-sight'
+import type { GroupSnapshot } from '@berth/contracts/page-snapshot'
 import type { Found, Heading } from './found.ts'
 import { textIn } from './names.ts'
 import {
@@ -60,7 +60,7 @@ export class Groups {
     return this.around(found.element) ?? 0
   }
 
-  describe(headings: readonly Heading[]): GroupSight[] {
+  describe(headings: readonly Heading[]): GroupSnapshot[] {
     return [...this.#numbers.keys()].map((container) => this.#describe(container, headings))
   }
 
@@ -92,7 +92,7 @@ export class Groups {
     }
   }
 
-  #describe(container: Element, headings: readonly Heading[]): GroupSight {
+  #describe(container: Element, headings: readonly Heading[]): GroupSnapshot {
     const isPage = container === this.#page
     const isForm = container instanceof HTMLFormElement
     const inside = headings.find(({ element }) => !isPage && this.#tree.isWithin(element, container))

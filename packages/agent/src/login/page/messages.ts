@@ -1,9 +1,9 @@
 // Texts that the page sets off, and traces of captchas and bot walls.
-import type { MessageSight } from '@berth/contracts/login-sight'
+import type { MessageSnapshot } from '@berth/contracts/page-snapshot'
 import { fileName, textIn } from './names.ts'
 import { attribute, attributeOf, isDrawn, type DrawnTree } from './nodes.ts'
 
-type Kind = MessageSight['kind']
+type Kind = MessageSnapshot['kind']
 
 const WORDS =
   'errors?|err|alerts?|invalid|danger|warn(?:ing)?|messages?|msg|notices?|notification|flash|toast|snackbar|feedback|fail(?:ed|ure)?|validation|callout|banner|fehler|erreur'
@@ -38,10 +38,10 @@ export function messagesOf(
   tree: DrawnTree,
   candidates: readonly Candidate[],
   { fields, most, longest }: { fields: readonly Element[]; most: number; longest: number },
-): MessageSight[] {
+): MessageSnapshot[] {
   const aroundFields = new Set<Element>()
   for (const field of fields.slice(0, 200)) for (const each of tree.ancestorsOf(field)) aroundFields.add(each)
-  const told = new Map<string, MessageSight>()
+  const told = new Map<string, MessageSnapshot>()
   const tellers = new Set<Element>()
   const aroundTellers = new Set<Element>()
   for (const { element, kind, group } of candidates.toSorted(

@@ -1,11 +1,11 @@
 // What a login sees of the page, and does on it.
 import {
   ActResult,
-  PageSight,
+  PageSnapshot,
   type ActOrder,
   type LookOrder,
   type VisitOrder,
-} from '@berth/contracts/login-sight'
+} from '@berth/contracts/page-snapshot'
 import { answerReader } from './answers.ts'
 import type { AgentClient } from './client.ts'
 
@@ -17,18 +17,26 @@ const HIDE_TIMEOUT_MS = 10_000
 const MAX_SIGHT_BYTES = 12 * 1024 * 1024
 const MAX_ANSWER_BYTES = 64 * 1024
 
-const readSight = answerReader(PageSight)
+const readSnapshot = answerReader(PageSnapshot)
 const readResult = answerReader(ActResult)
 
 interface Options {
   readonly signal: AbortSignal
 }
 
-export async function lookAtPage(agent: AgentClient, order: LookOrder, options: Options): Promise<PageSight> {
+export async function lookAtPage(
+  agent: AgentClient,
+  order: LookOrder,
+  options: Options,
+): Promise<PageSnapshot> {
   return see(agent, '/login/look', order, options)
 }
 
-export async function visitPage(agent: AgentClient, order: VisitOrder, options: Options): Promise<PageSight> {
+export async function visitPage(
+  agent: AgentClient,
+  order: VisitOrder,
+  options: Options,
+): Promise<PageSnapshot> {
   return see(agent, '/login/visit', order, options)
 }
 
@@ -37,7 +45,7 @@ async function see(
   path: '/login/look' | '/login/visit',
   order: LookOrder | VisitOrder,
   { signal }: Options,
-): Promise<PageSight> {
+): Promise<PageSnapshot> {
   const answer = await agent.call({
     purpose: 'work',
     method: 'POST',
@@ -47,7 +55,7 @@ async function see(
     maxBytes: MAX_SIGHT_BYTES,
     signal,
   })
-  return readSight(answer.toString(), path)
+  return readSnapshot(answer.toString(), path)
 }
 
 export async function actOnPage(

@@ -4,7 +4,7 @@
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { pause } from '@berth/kit/pause'
-import { HandsLost } from '@berth/login/hands'
+import { BrowserUnavailable } from '@berth/login/page-actions'
 import type { LoginOutcome, Question, RunState, Submission } from '@berth/login/run'
 import { SessionEnded, type Session } from '../../sessions/session/session.ts'
 import { crashPoint } from '../../platform/errors/crash-point.ts'
@@ -185,9 +185,9 @@ export class FlowRun {
           .catch(withoutProvider(this.#flow))
       : undefined
     signal.throwIfAborted()
-    using hands = engine.handsOf(session)
+    using pageActions = engine.pageActionsOf(session)
     return await engine.runLogin({
-      hands,
+      pageActions,
       domain,
       loginUrl: login_url ?? learned_login_url ?? undefined,
       allowedDomains: this.#connection.allowed_domains,
@@ -354,7 +354,7 @@ export function endOf(error: unknown): FlowEnd {
       error_message: `The browser session of the login has ended: ${error.reason}`,
     }
   }
-  if (error instanceof HandsLost || error instanceof AgentError) {
+  if (error instanceof BrowserUnavailable || error instanceof AgentError) {
     return { error_code: 'browser_error', error_message: 'The browser of the login did not do as it should' }
   }
   if (error instanceof AppError && error.status < 500) {

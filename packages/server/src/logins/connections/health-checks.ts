@@ -186,9 +186,9 @@ export class HealthChecks {
       const signal = AbortSignal.any([broken.signal, session.ending])
       let outcome: CheckOutcome
       {
-        using hands = engine.handsOf(session)
+        using pageActions = engine.pageActionsOf(session)
         outcome = await engine.runCheck({
-          hands,
+          pageActions,
           domain,
           allowedDomains: connection.allowed_domains,
           checks,

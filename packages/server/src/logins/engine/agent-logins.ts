@@ -2,10 +2,10 @@
 import { checkSession } from '@berth/login/check'
 import { login } from '@berth/login/login'
 import type { LoginEngine } from '../connections/engine.ts'
-import { AgentHands } from './agent-hands.ts'
+import { AgentPageActions } from './agent-page-actions.ts'
 
 export const agentLogins: LoginEngine = {
-  handsOf: (session) => new AgentHands(session),
+  pageActionsOf: (session) => new AgentPageActions(session),
   runLogin: login,
   runCheck: checkSession,
 }

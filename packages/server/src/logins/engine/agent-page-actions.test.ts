@@ -1,17 +1,17 @@
 // A session with whatever agent: what it answers is checked, how long it may take is bounded, and who it is that was
-// lost is told. The agent itself is tested beside its source, and together with this in tests/e2e/login-hands.test.ts.
+// lost is told. The agent itself is tested beside its source, and together with this in tests/e2e/login-page-actions.test.ts.
 import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { duplexPair, type Duplex } from 'node:stream'
 import { after, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import pino from 'pino'
-import { HandsLost } from '@berth/login/hands'
+import { BrowserUnavailable } from '@berth/login/page-actions'
 import { LiveSession } from '../../sessions/browsers/live-session.ts'
 import type { Instance } from '../../instances/driver/driver.ts'
 import type { Collector } from '../../sessions/telemetry/collector.ts'
 import { AgentClient } from '../../instances/agent/client.ts'
-import { AgentHands } from './agent-hands.ts'
+import { AgentPageActions } from './agent-page-actions.ts'
 
 const LOOK = { quiet_ms: 0, most_ms: 0 }
 const signal = new AbortController().signal
@@ -56,16 +56,16 @@ const send =
   (_request, response) =>
     void response.writeHead(status).end(JSON.stringify(body))
 
-async function lostBy(work: Promise<unknown>): Promise<HandsLost> {
+async function lostBy(work: Promise<unknown>): Promise<BrowserUnavailable> {
   const error = await work.then(
     () => assert.fail('It was answered'),
     (reason: unknown) => reason,
   )
-  assert.ok(error instanceof HandsLost, String(error))
+  assert.ok(error instanceof BrowserUnavailable, String(error))
   return error
 }
 
-const sight = {
+const snapshot = {
   document: 1,
   url: 'https://a.example/',
   status: 200,
@@ -85,17 +85,17 @@ test('what the agent sees and did is given as it is', async () => {
   const { session } = startSession((request, response) => {
     const isAct = request.url === '/login/act'
     if (request.url === '/login/secrets') return void response.writeHead(204).end()
-    send(200, isAct ? { result: 'gone', reason: 'It left' } : sight)(request, response)
+    send(200, isAct ? { result: 'gone', reason: 'It left' } : snapshot)(request, response)
   })
-  using hands = new AgentHands(session)
-  assert.deepEqual(await hands.look(LOOK, signal), sight)
-  assert.deepEqual(await hands.act({ act: 'reload' }, signal), { result: 'gone', reason: 'It left' })
-  await hands.hide(['secret'])
+  using pageActions = new AgentPageActions(session)
+  assert.deepEqual(await pageActions.look(LOOK, signal), snapshot)
+  assert.deepEqual(await pageActions.act({ act: 'reload' }, signal), { result: 'gone', reason: 'It left' })
+  await pageActions.hide(['secret'])
 })
 
 const wrongAnswers: Record<string, Answer> = {
-  'a sight with too long a text': send(200, { ...sight, url: 'x'.repeat(5_000) }),
-  'a sight without its parts': send(200, { ...sight, frames: [{}] }),
+  'a snapshot with too long a text': send(200, { ...snapshot, url: 'x'.repeat(5_000) }),
+  'a snapshot without its parts': send(200, { ...snapshot, frames: [{}] }),
   'no JSON': (_request, response) => void response.end('<html>'),
   nothing: (_request, response) => void response.writeHead(204).end(),
   'an error': send(500, { message: 'broken' }),
@@ -110,41 +110,41 @@ const wrongAnswers: Record<string, Answer> = {
   'a connection that is closed': (request) => void request.socket.destroy(),
 }
 for (const [name, answer] of Object.entries(wrongAnswers)) {
-  test(`${name} is no sight, and it is the agent that is lost`, async () => {
+  test(`${name} is no snapshot, and it is the agent that is lost`, async () => {
     const { session } = startSession(answer)
-    using hands = new AgentHands(session)
-    assert.equal((await lostBy(hands.look(LOOK, signal))).part, 'agent')
+    using pageActions = new AgentPageActions(session)
+    assert.equal((await lostBy(pageActions.look(LOOK, signal))).part, 'agent')
   })
 }
 
 test('a Chromium that is gone is told apart', async () => {
   const { session } = startSession(send(410, { message: 'Chromium ended meanwhile' }))
-  using hands = new AgentHands(session)
-  const lost = await lostBy(hands.act({ act: 'reload' }, signal))
+  using pageActions = new AgentPageActions(session)
+  const lost = await lostBy(pageActions.act({ act: 'reload' }, signal))
   assert.equal(lost.part, 'browser')
   assert.match(lost.message, /Chromium ended/)
 })
 
 test('a session that ends, and whoever asked and leaves, end what is under way', async () => {
   const { session } = startSession(() => {})
-  using hands = new AgentHands(session)
+  using pageActions = new AgentPageActions(session)
   const leaving = new AbortController()
-  const left = hands.look(LOOK, leaving.signal)
+  const left = pageActions.look(LOOK, leaving.signal)
   leaving.abort(new Error('enough'))
   await assert.rejects(left, /^Error: enough$/)
-  const ended = lostBy(hands.look({ ...LOOK, most_ms: 60_000 }, signal))
+  const ended = lostBy(pageActions.look({ ...LOOK, most_ms: 60_000 }, signal))
   await delay(20)
   session.end('deleted')
   const { part, cause } = await ended
   assert.equal(part, 'session')
   assert.equal((cause as { reason: string }).reason, 'deleted')
-  assert.equal((await lostBy(hands.hide(['x']))).part, 'session')
+  assert.equal((await lostBy(pageActions.hide(['x']))).part, 'session')
 })
 
 test('a session neither times out nor sleeps while a login has it, and does so afterwards', async () => {
-  const { session, over } = startSession(send(200, sight), 0.3)
-  const hands = new AgentHands(session)
+  const { session, over } = startSession(send(200, snapshot), 0.3)
+  const pageActions = new AgentPageActions(session)
   assert.equal(await Promise.race([over, delay(900, 'held')]), 'held')
-  hands[Symbol.dispose]()
+  pageActions[Symbol.dispose]()
   assert.equal(await over, 'timed_out')
 })

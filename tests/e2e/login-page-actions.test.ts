@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pino from 'pino'
-import { HandsLost } from '@berth/login/hands'
+import { BrowserUnavailable } from '@berth/login/page-actions'
 import { LiveSession } from '@berth/server/sessions/browsers/live-session'
-import { AgentHands } from '@berth/server/logins/engine/agent-hands'
+import { AgentPageActions } from '@berth/server/logins/engine/agent-page-actions'
 import type { Instance } from '@berth/server/instances/driver/driver'
 import type { Collector } from '@berth/server/sessions/telemetry/collector'
 import { AgentClient } from '@berth/server/instances/agent/client'
@@ -44,31 +44,34 @@ test('a login is gone through by hands on the server, and a Chromium that ends i
   })
   const session = sessionOf(site)
   t.after(() => session.release())
-  using hands = new AgentHands(session)
+  using pageActions = new AgentPageActions(session)
   const waits = { quiet_ms: 300, most_ms: 10_000 }
-  const page = await hands.visit({ url: site.url('/login'), aside: false, ...waits }, signal)
+  const page = await pageActions.visit({ url: site.url('/login'), aside: false, ...waits }, signal)
   assert.equal(page.frames[0]!.title, 'Sign in')
   assert.equal(named(page, 'user').label, 'User')
-  await hands.hide(['anna'])
+  await pageActions.hide(['anna'])
   const user = named(page, 'user').ref
-  const filled = await hands.act({ act: 'fill', refs: [user], value: 'anna', hosts: ['127.0.0.1'] }, signal)
+  const filled = await pageActions.act(
+    { act: 'fill', refs: [user], value: 'anna', hosts: ['127.0.0.1'] },
+    signal,
+  )
   assert.equal(filled.result, 'done')
-  await hands.act({ act: 'click', refs: [saying(page, 'Go').ref] }, signal)
-  const inside = await hands.look(waits, signal)
+  await pageActions.act({ act: 'click', refs: [saying(page, 'Go').ref] }, signal)
+  const inside = await pageActions.look(waits, signal)
   assert.equal(inside.url, site.url('/in?user=anna'))
 
-  const waiting = hands.look({ ...waits, until_changed: true, most_ms: 30_000 }, signal)
+  const waiting = pageActions.look({ ...waits, until_changed: true, most_ms: 30_000 }, signal)
   {
     using cdp = await site.agent.openCdp()
     await cdp.call('Browser.close')
   }
-  await assert.rejects(waiting, (error) => error instanceof HandsLost && error.part === 'browser')
-  const next = await hands.look(waits, signal)
+  await assert.rejects(waiting, (error) => error instanceof BrowserUnavailable && error.part === 'browser')
+  const next = await pageActions.look(waits, signal)
   assert.ok(next.document > inside.document)
   // An instance that is killed says nothing any more.
   site.agent.process.kill('SIGKILL')
   await assert.rejects(
-    hands.look(waits, signal),
-    (error) => error instanceof HandsLost && error.part === 'agent',
+    pageActions.look(waits, signal),
+    (error) => error instanceof BrowserUnavailable && error.part === 'agent',
   )
 })

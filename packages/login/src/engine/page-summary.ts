@@ -1,5 +1,5 @@
 // How an address looks to somebody: enough to tell those who are in from those who are out.
-import type { PageSight } from '@berth/contracts/login-sight'
+import type { PageSnapshot } from '@berth/contracts/page-snapshot'
 import { holdsAny } from '../mask.ts'
 import type { Checks, Signs } from '../memory.ts'
 import { caption, isClickable, isTextField } from '../rules/element-words.ts'
@@ -13,7 +13,7 @@ const MAX_MARKER_LENGTH = 40
 const MAX_HEADING_LENGTH = 60
 const MANY = 10
 
-export interface Snapshot {
+export interface PageSummary {
   readonly requested: string
   /** Where it led to, without what changes from visit to visit. */
   readonly url: string
@@ -31,26 +31,32 @@ export interface Snapshot {
   readonly asksFurther: boolean
 }
 
-export function snapshotOf(requested: string, sight: PageSight, secrets: readonly string[]): Snapshot {
-  const reading = readPage(sight)
-  const isRefused = sight.status === 401 || sight.status === 403
+export function summarize(
+  requested: string,
+  snapshot: PageSnapshot,
+  secrets: readonly string[],
+): PageSummary {
+  const reading = readPage(snapshot)
+  const isRefused = snapshot.status === 401 || snapshot.status === 403
   return {
     requested: plain(requested),
-    url: plain(sight.url),
-    status: sight.status,
-    features: featuresOf(sight, secrets),
+    url: plain(snapshot.url),
+    status: snapshot.status,
+    features: featuresOf(snapshot, secrets),
     isSignedIn: reading.signs.isSignedIn,
-    isLogin: reading.form !== undefined || sight.http_auth !== null || isRefused,
+    isLogin: reading.form !== undefined || snapshot.http_auth !== null || isRefused,
     isSignedOut: reading.signs.isSignedOut || isRefused,
     obstacle: reading.obstacle,
     isLoaded:
-      sight.failure === null && (sight.status === null || sight.status < 500) && sight.frames.length > 0,
-    asksFurther: asksFurther(sight),
-    cells: sight.storage.cookies + sight.storage.local + sight.storage.indexed,
+      snapshot.failure === null &&
+      (snapshot.status === null || snapshot.status < 500) &&
+      snapshot.frames.length > 0,
+    asksFurther: asksFurther(snapshot),
+    cells: snapshot.storage.cookies + snapshot.storage.local + snapshot.storage.indexed,
   }
 }
 
-function asksFurther({ elements }: PageSight): boolean {
+function asksFurther({ elements }: PageSnapshot): boolean {
   const shown = elements.filter(
     (element) => element.is_visible && !/^(header|nav|search|footer)$/.test(element.region),
   )
@@ -75,7 +81,7 @@ export function plain(address: string): string {
   return `${url.origin}${url.pathname}${/^#!?\//.test(url.hash) ? url.hash.replace(/\?.*$/, '') : ''}`
 }
 
-function featuresOf(sight: PageSight, secrets: readonly string[]): Set<string> {
+function featuresOf(snapshot: PageSnapshot, secrets: readonly string[]): Set<string> {
   const found = new Set<string>()
   const add = (kind: string, text: string, longest: number) => {
     const folded = fold(text)
@@ -83,26 +89,26 @@ function featuresOf(sight: PageSight, secrets: readonly string[]): Set<string> {
     if (folded.length < 2 || folded.length > longest || /\d|@/.test(folded) || holdsAny(text, secrets)) return
     found.add(`${kind}:${folded}`)
   }
-  for (const element of sight.elements) {
+  for (const element of snapshot.elements) {
     if (!element.is_visible) continue
     if (element.type === 'password') found.add('field:password')
     else if (isClickable(element)) add('control', caption(element), MAX_MARKER_LENGTH)
     else if (element.tag === 'input')
       add('field', element.label || element.placeholder || element.name, MAX_MARKER_LENGTH)
   }
-  for (const { headings, title } of sight.frames.slice(0, 1)) {
+  for (const { headings, title } of snapshot.frames.slice(0, 1)) {
     for (const heading of headings) add('heading', heading, MAX_HEADING_LENGTH)
     add('title', title, MAX_HEADING_LENGTH)
   }
-  if (sight.http_auth) found.add('http authentication')
+  if (snapshot.http_auth) found.add('http authentication')
   return found
 }
 
-export function checksFrom(url: string, inside: Snapshot, outside: Snapshot): Checks {
+export function checksFrom(url: string, inside: PageSummary, outside: PageSummary): Checks {
   return { version: 1, url, signedIn: signsOf(inside, outside), signedOut: signsOf(outside, inside) }
 }
 
-function signsOf(own: Snapshot, other: Snapshot): Signs {
+function signsOf(own: PageSummary, other: PageSummary): Signs {
   const markers = [...own.features]
     .filter((feature) => !other.features.has(feature))
     .toSorted((one, another) => telling(another) - telling(one))

@@ -1,8 +1,8 @@
 // The browser of a session as a login sees it, on whichever server the session is. A login may wait for a person for
 // minutes while its page waits, too, for an answer on another device: so the session neither times out nor sleeps for as
-// long as there are hands. Whoever has them bounds that time.
-import type { ActOrder, ActResult, LookOrder, PageSight, VisitOrder } from '@berth/contracts/login-sight'
-import { HandsLost, type Hands } from '@berth/login/hands'
+// long as there are pageActions. Whoever has them bounds that time.
+import type { ActOrder, ActResult, LookOrder, PageSnapshot, VisitOrder } from '@berth/contracts/page-snapshot'
+import { BrowserUnavailable, type PageActions } from '@berth/login/page-actions'
 import { awake, type Session } from '../../sessions/session/session.ts'
 import type { AgentClient } from '../../instances/agent/client.ts'
 import { AgentError } from '../../instances/agent/errors.ts'
@@ -14,7 +14,7 @@ const GONE = 410
 
 type Work<T> = (agent: AgentClient, options: { signal: AbortSignal }) => Promise<T>
 
-export class AgentHands implements Hands, Disposable {
+export class AgentPageActions implements PageActions, Disposable {
   readonly #session: Session
   readonly #held: Disposable
 
@@ -23,11 +23,11 @@ export class AgentHands implements Hands, Disposable {
     this.#held = session.stayAwake()
   }
 
-  async look(order: LookOrder, signal: AbortSignal): Promise<PageSight> {
+  async look(order: LookOrder, signal: AbortSignal): Promise<PageSnapshot> {
     return this.#ask((agent, options) => lookAtPage(agent, order, options), signal)
   }
 
-  async visit(order: VisitOrder, signal: AbortSignal): Promise<PageSight> {
+  async visit(order: VisitOrder, signal: AbortSignal): Promise<PageSnapshot> {
     return this.#ask((agent, options) => visitPage(agent, order, options), signal)
   }
 
@@ -55,15 +55,15 @@ export class AgentHands implements Hands, Disposable {
     }
   }
 
-  #lost(error: unknown): HandsLost {
+  #lost(error: unknown): BrowserUnavailable {
     const { ending } = this.#session
     if (ending.aborted)
-      return new HandsLost('session', (ending.reason as Error).message, { cause: ending.reason })
+      return new BrowserUnavailable('session', (ending.reason as Error).message, { cause: ending.reason })
     const { message } = error as Error
     if (error instanceof AgentError) {
       const lost = error.status === GONE ? 'browser' : 'agent'
-      return new HandsLost(lost, message.slice(0, MAX_REASON_LENGTH), { cause: error })
+      return new BrowserUnavailable(lost, message.slice(0, MAX_REASON_LENGTH), { cause: error })
     }
-    return new HandsLost('agent', `The agent does not answer: ${message}`, { cause: error })
+    return new BrowserUnavailable('agent', `The agent does not answer: ${message}`, { cause: error })
   }
 }

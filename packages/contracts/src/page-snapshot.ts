@@ -3,8 +3,8 @@
 //
 // Over connections of purpose `api`, bodies are JSON:
 //
-//   POST /login/look     200 PageSight, LookOrder: of the page as it is when it has become quiet, or after most_ms
-//   POST /login/visit    200 PageSight, VisitOrder: the same of another address
+//   POST /login/look     200 PageSnapshot, LookOrder: of the page as it is when it has become quiet, or after most_ms
+//   POST /login/visit    200 PageSnapshot, VisitOrder: the same of another address
 //   POST /login/act      200 ActResult, ActOrder
 //   PUT  /login/secrets  204, LoginSecrets: what no event of the session may hold from now on, in any spelling
 import { Type, type Static } from 'typebox'
@@ -24,10 +24,10 @@ const url = () => Type.String({ maxLength: MAX_URL_LENGTH })
 const index = () => Type.Integer({ minimum: 0, maximum: 10_000 })
 
 /** A control that a person could use: a field, a button, a link, or what behaves as one. */
-export const ElementSight = Type.Object({
+export const ElementSnapshot = Type.Object({
   /** Names it in acts, as long as its document lives. */
   ref: Type.String({ maxLength: 40, pattern: '^[A-Za-z0-9:_-]+$' }),
-  /** Index into PageSight.frames. */
+  /** Index into PageSnapshot.frames. */
   frame: index(),
   /** Lower case; `other` for what is a button by its role only. */
   tag: OneOf(['input', 'select', 'textarea', 'button', 'a', 'option', 'other'] as const, {
@@ -60,7 +60,7 @@ export const ElementSight = Type.Object({
   icon: short(),
   /** Whole, of a link; where a button of a form leads is in its group. */
   href: url(),
-  /** Index into FrameSight.groups. */
+  /** Index into FrameSnapshot.groups. */
   group: index(),
   /** In CSS pixels of the window: x, y, width, height. */
   box: Type.Array(Type.Integer({ minimum: -1_000_000, maximum: 1_000_000 }), { minItems: 4, maxItems: 4 }),
@@ -83,10 +83,10 @@ export const ElementSight = Type.Object({
   selector: Type.String({ maxLength: 1_000 }),
   xpath: Type.String({ maxLength: 1_000 }),
 })
-export type ElementSight = Static<typeof ElementSight>
+export type ElementSnapshot = Static<typeof ElementSnapshot>
 
 /** A form or, for fields without one, the smallest container that holds what belongs together. */
-export const GroupSight = Type.Object({
+export const GroupSnapshot = Type.Object({
   is_form: Type.Boolean(),
   action: url(),
   method: short(),
@@ -98,18 +98,18 @@ export const GroupSight = Type.Object({
   is_in_dialog: Type.Boolean(),
   region: short(),
 })
-export type GroupSight = Static<typeof GroupSight>
+export type GroupSnapshot = Static<typeof GroupSnapshot>
 
 /** A text that the page sets off: an alert, an error beside a field, a toast. */
-export const MessageSight = Type.Object({
+export const MessageSnapshot = Type.Object({
   text: Type.String({ maxLength: 500 }),
   /** alert: by its role or aria-live. field: an invalid field refers to it. class: by its class or id. red: by colour. */
   kind: OneOf(['alert', 'field', 'class', 'red', 'dialog'] as const, { description: 'Why it is one' }),
   group: Nullable(index()),
 })
-export type MessageSight = Static<typeof MessageSight>
+export type MessageSnapshot = Static<typeof MessageSnapshot>
 
-export const FrameSight = Type.Object({
+export const FrameSnapshot = Type.Object({
   url: url(),
   /** As the browser knows it, not as the page says; `null` for an opaque one. */
   origin: url(),
@@ -121,14 +121,14 @@ export const FrameSight = Type.Object({
   headings: Type.Array(short(), { maxItems: MAX_HEADINGS }),
   /** All visible text, line by line. */
   text: Type.String({ maxLength: MAX_TEXT_LENGTH }),
-  groups: Type.Array(GroupSight, { maxItems: 100 }),
-  messages: Type.Array(MessageSight, { maxItems: MAX_MESSAGES }),
+  groups: Type.Array(GroupSnapshot, { maxItems: 100 }),
+  messages: Type.Array(MessageSnapshot, { maxItems: MAX_MESSAGES }),
   /** Traces of captchas and bot walls: script and frame addresses, classes and ids that speak of one and are shown. */
   challenges: Type.Array(short(), { maxItems: 20 }),
 })
-export type FrameSight = Static<typeof FrameSight>
+export type FrameSnapshot = Static<typeof FrameSnapshot>
 
-export const PageSight = Type.Object({
+export const PageSnapshot = Type.Object({
   /** Grows with every document that is loaded into the page, and with every other page that takes its place. */
   document: Type.Integer({ minimum: 0 }),
   url: url(),
@@ -138,8 +138,8 @@ export const PageSight = Type.Object({
   failure: Nullable(short()),
   /** Of the answer, where it has something to say of logins: www-authenticate, retry-after, server, cf-mitigated. */
   headers: Type.Record(Type.String({ maxLength: 60 }), short()),
-  frames: Type.Array(FrameSight, { maxItems: MAX_FRAMES }),
-  elements: Type.Array(ElementSight, { maxItems: MAX_ELEMENTS }),
+  frames: Type.Array(FrameSnapshot, { maxItems: MAX_FRAMES }),
+  elements: Type.Array(ElementSnapshot, { maxItems: MAX_ELEMENTS }),
   /** HTTP authentication that is asked for and was not answered; navigation waits for nothing. */
   http_auth: Nullable(
     Type.Object({ origin: url(), scheme: short(), realm: short(), is_rejected: Type.Boolean() }),
@@ -159,7 +159,7 @@ export const PageSight = Type.Object({
     indexed: Type.Integer({ minimum: 0 }),
   }),
 })
-export type PageSight = Static<typeof PageSight>
+export type PageSnapshot = Static<typeof PageSnapshot>
 
 export const LookOrder = Strict({
   quiet_ms: Type.Integer({ minimum: 0, maximum: 10_000 }),

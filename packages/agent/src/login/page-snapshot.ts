@@ -3,10 +3,10 @@ import {
   MAX_TEXT_LENGTH,
   MAX_ELEMENTS,
   MAX_FRAMES,
-  type ElementSight,
-  type FrameSight,
-  type PageSight,
-} from '@berth/contracts/login-sight'
+  type ElementSnapshot,
+  type FrameSnapshot,
+  type PageSnapshot,
+} from '@berth/contracts/page-snapshot'
 import { MAX_URL_LENGTH, SHORT } from './bounds.ts'
 import { originOf } from './origin.ts'
 import { Frames, type KnownFrame, type Place } from './frames.ts'
@@ -22,21 +22,21 @@ const MAX_ROUNDS = 3
 const MAX_CHARACTERS = 2_000_000
 const FARTHEST = 1_000_000
 
-interface Looked {
+interface FrameContent {
   readonly frame: KnownFrame
   readonly place: Place
   readonly origin: string
   readonly collected: Collected | undefined
 }
 
-export interface Seen {
-  readonly frames: FrameSight[]
-  readonly elements: ElementSight[]
-  readonly storage: PageSight['storage']
+export interface PageContent {
+  readonly frames: FrameSnapshot[]
+  readonly elements: ElementSnapshot[]
+  readonly storage: PageSnapshot['storage']
 }
 
-export async function see(tab: Tab): Promise<Seen> {
-  if (tab.isCrashed || tab.document.failure !== null) return nothingSeen(tab.document.url)
+export async function readContent(tab: Tab): Promise<PageContent> {
+  if (tab.isCrashed || tab.document.failure !== null) return emptyContent(tab.document.url)
   const frames = await Frames.of(tab)
   const places = await Promise.all(
     frames.all.map(async (frame) => ({ frame, place: await frames.placeOf(frame).catch(() => NOWHERE) })),
@@ -92,7 +92,7 @@ async function adoptClosedRoots({ cdp }: Tab, world: World): Promise<void> {
   }
 }
 
-async function storageOf(tab: Tab, main: KnownFrame): Promise<PageSight['storage']> {
+async function storageOf(tab: Tab, main: KnownFrame): Promise<PageSnapshot['storage']> {
   const cookies = tab.cdp
     .call<{ cookies: unknown[] }>('Network.getCookies', { urls: [main.url] }, tab.sessionId)
     .then((answer) => answer.cookies.length)
@@ -104,10 +104,10 @@ async function storageOf(tab: Tab, main: KnownFrame): Promise<PageSight['storage
   return { cookies: await cookies, ...(await others) }
 }
 
-function joined(looked: readonly Looked[]): Omit<Seen, 'storage'> {
-  const told = withinBounds(looked)
-  const indexes = new Map(told.map(({ frame }, index) => [frame.id, index]))
-  const frames = told.map(({ frame, place, origin, collected }, index): FrameSight => {
+function joined(looked: readonly FrameContent[]): Omit<PageContent, 'storage'> {
+  const fitted = withinBounds(looked)
+  const indexes = new Map(fitted.map(({ frame }, index) => [frame.id, index]))
+  const frames = fitted.map(({ frame, place, origin, collected }, index): FrameSnapshot => {
     const parent = frame.parentId === undefined ? undefined : indexes.get(frame.parentId)
     return {
       ...(collected?.frame ?? EMPTY),
@@ -118,14 +118,14 @@ function joined(looked: readonly Looked[]): Omit<Seen, 'storage'> {
       is_visible: place.isVisible,
     }
   })
-  const elements = told.flatMap(({ place, collected }, frame) =>
-    (collected?.elements ?? []).map((element): ElementSight => moved(element, frame, place)),
+  const elements = fitted.flatMap(({ place, collected }, frame) =>
+    (collected?.elements ?? []).map((element): ElementSnapshot => moved(element, frame, place)),
   )
   return { frames, elements: fitting(elements) }
 }
 
 /** What does not fit any more is told as empty, and without its elements: these refer to its groups. */
-function withinBounds(looked: readonly Looked[]): readonly Looked[] {
+function withinBounds(looked: readonly FrameContent[]): readonly FrameContent[] {
   let left = MAX_CHARACTERS
   return looked.map((each) => {
     const { length } = JSON.stringify(each.collected?.frame ?? EMPTY)
@@ -145,7 +145,7 @@ const EMPTY: Collected['frame'] = {
   challenges: [],
 }
 
-function moved(element: Collected['elements'][number], frame: number, place: Place): ElementSight {
+function moved(element: Collected['elements'][number], frame: number, place: Place): ElementSnapshot {
   const [x = 0, y = 0, width = 0, height = 0] = element.box
   const box = [x + place.x, y + place.y, width, height].map((each) =>
     Math.max(-FARTHEST, Math.min(FARTHEST, Math.round(each))),
@@ -154,13 +154,13 @@ function moved(element: Collected['elements'][number], frame: number, place: Pla
 }
 
 /** Visible ones before others, if not all can be told. */
-function fitting(elements: readonly ElementSight[]): ElementSight[] {
+function fitting(elements: readonly ElementSnapshot[]): ElementSnapshot[] {
   let left = MAX_CHARACTERS
   const order = [
     ...elements.filter(({ is_visible }) => is_visible),
     ...elements.filter(({ is_visible }) => !is_visible),
   ]
-  const kept = new Set<ElementSight>()
+  const kept = new Set<ElementSnapshot>()
   for (const element of order.slice(0, MAX_ELEMENTS)) {
     left -= JSON.stringify(element).length + 1
     if (left < 0) break
@@ -170,13 +170,13 @@ function fitting(elements: readonly ElementSight[]): ElementSight[] {
 }
 
 /** Of a page that could not be loaded, is no more, or says nothing. */
-export function nothingSeen(url: string): Seen {
+export function emptyContent(url: string): PageContent {
   const frame = { ...EMPTY, url, origin: 'null', parent: null, is_visible: true }
   return { frames: [frame], elements: [], storage: { cookies: 0, local: 0, indexed: 0 } }
 }
 
 /** By which it is known whether a page shows something else than before. Numbers count down on many. */
-export function fingerprintOf({ frames, elements }: Pick<Seen, 'frames' | 'elements'>): string {
+export function fingerprintOf({ frames, elements }: Pick<PageContent, 'frames' | 'elements'>): string {
   const texts = frames.map(({ text }) => text.slice(0, MAX_TEXT_LENGTH).replaceAll(/\d+/g, '#'))
   const controls = elements
     .filter(({ is_visible }) => is_visible)
