@@ -5,7 +5,7 @@ import { joinSignals, unlessAborted } from './abort.ts'
 
 const why = new Error('enough')
 
-test('joinSignals fires with the first signal, and with its reason', () => {
+test('joinSignals fires with the first signal and its reason', () => {
   const [one, other] = [new AbortController(), new AbortController()]
   using joined = joinSignals(one.signal, other.signal)
   assert.equal(joined.signal.aborted, false)
@@ -14,12 +14,12 @@ test('joinSignals fires with the first signal, and with its reason', () => {
   assert.equal(joined.signal.reason, why)
 })
 
-test('joinSignals has fired when one of the signals had', () => {
+test('joinSignals has already fired if one of the signals has', () => {
   using joined = joinSignals(new AbortController().signal, AbortSignal.abort(why))
   assert.equal(joined.signal.reason, why)
 })
 
-test('joinSignals leaves no listener on a signal that lives on', () => {
+test('joinSignals removes its listeners when it is disposed of', () => {
   const { signal } = new AbortController()
   for (let count = 0; count < 3; count++) {
     using joined = joinSignals(signal, new AbortController().signal)
@@ -29,7 +29,7 @@ test('joinSignals leaves no listener on a signal that lives on', () => {
   assert.equal(getEventListeners(signal, 'abort').length, 0)
 })
 
-test('unlessAborted resolves or rejects as the work does, and leaves no listener', async () => {
+test('unlessAborted settles like the work and removes its listener', async () => {
   const { signal } = new AbortController()
   assert.equal(await unlessAborted(Promise.resolve(1), signal), 1)
   assert.equal(await unlessAborted(Promise.resolve(1), undefined), 1)
@@ -37,7 +37,7 @@ test('unlessAborted resolves or rejects as the work does, and leaves no listener
   assert.equal(getEventListeners(signal, 'abort').length, 0)
 })
 
-test('unlessAborted does not wait for work that nobody wants, and ignores how it fails', async () => {
+test('unlessAborted rejects when the signal fires and ignores a later failure of the work', async () => {
   const leaving = new AbortController()
   const work = Promise.withResolvers<never>()
   const waiting = unlessAborted(work.promise, leaving.signal)

@@ -1,12 +1,12 @@
-// Signals of different lifetimes, joined and let go of again.
+// Joins abort signals with different lifetimes.
 
 export interface JoinedSignal extends Disposable {
   readonly signal: AbortSignal
 }
 
 /**
- * Fires with the first of them. Not AbortSignal.any(), which cannot be let go of: one that lives as long as the server
- * would keep a trace of every request. Dispose of it when the work is over.
+ * Fires when the first signal fires. AbortSignal.any() cannot be disposed of, so a signal that lives as long as the server
+ * would collect a reference for each request. Dispose of the result when the work ends.
  */
 export function joinSignals(...signals: readonly AbortSignal[]): JoinedSignal {
   const joined = new AbortController()
@@ -24,8 +24,8 @@ export function joinSignals(...signals: readonly AbortSignal[]): JoinedSignal {
 }
 
 /**
- * Stops waiting when the signal fires, and rejects with its reason. The work itself goes on, and what becomes of it is
- * nobody's concern then: whoever calls this cleans up.
+ * Stops waiting when the signal fires, and rejects with its reason. The work itself continues, and its result is ignored.
+ * The caller must clean up.
  */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return work

@@ -1,16 +1,16 @@
-// One way to read `host:port`, and it is the browser's own: every spelling of an address (2130706433,
-// 0x7f.1, full-width digits) ends as the one canonical address.
+// Parses `host:port` exactly like a browser: every spelling of an IP address (2130706433, 0x7f.1, full-width digits)
+// becomes the same canonical address.
 import { isIP } from 'node:net'
 
 export interface Authority {
-  /** Canonical: a lower-case name without trailing dot, or an address without brackets. */
+  /** Canonical: a lower-case name without a trailing dot, or an IP address without brackets. */
   readonly host: string
   readonly port: number
 }
 
-/** The message does not repeat what was given: it may hold anything, passwords included. */
+/** The message does not repeat the input, which may contain a password. */
 export class AuthorityError extends Error {
-  /** `forbidden`: it can be read, and has more than a host and a port. */
+  /** `forbidden`: the input is readable but contains more than a host and a port. */
   readonly kind: 'malformed' | 'forbidden'
 
   constructor(kind: AuthorityError['kind'], message: string) {
@@ -23,7 +23,7 @@ const AUTHORITY = /^(\[[^\]]*\]|[^:[\]]+)(?::(\d{1,5}))?$/
 const MAX_NAME_LENGTH = 253
 const MAX_LABEL_LENGTH = 63
 
-/** `example.com:443` or `[::1]:80`. Without a default, the port must be there. */
+/** `example.com:443` or `[::1]:80`. Without a default, the port is required. */
 export function readAuthority(authority: string, defaultPort?: number): Authority {
   if (authority.includes('@')) throw forbidden('the target must not have a user or password')
   if (/[/\\]/.test(authority)) throw forbidden('the target is a path, not a host')
@@ -36,8 +36,7 @@ export function readAuthority(authority: string, defaultPort?: number): Authorit
 }
 
 function readHost(text: string): string {
-  // Only what URL parsing takes for a host and nothing else: a second reading of ours would be the
-  // one that an attacker finds a difference in.
+  // Leave the parsing to URL. Any difference between our own parser and the browser's could be exploited.
   const url = /[\s?#]/.test(text) ? null : URL.parse(`http://${text}/`)
   if (!url || url.pathname !== '/' || url.username || url.password || url.port || url.search) {
     throw malformed('the host is not valid')

@@ -1,6 +1,6 @@
-/** What somebody sent cannot be read: the message is for them, and says why. */
+/** Invalid input. The message is for the sender and says what is wrong. */
 export class BadInput extends Error {
   override readonly name = 'BadInput'
-  /** As the API calls it. */
+  /** Error code of the API. */
   readonly code = 'bad_request'
 }

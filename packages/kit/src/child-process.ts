@@ -1,5 +1,5 @@
-// One way to run a child: its own process group, bounded recent output for error messages,
-// readiness raced against exit, and an end that is always awaited.
+// Runs a child process in its own process group. Keeps its recent output for error messages, notices an exit before it is
+// ready, and always waits for its end.
 import { spawn, type ChildProcess } from 'node:child_process'
 
 const RECENT_OUTPUT_BYTES = 16 * 1024
@@ -9,7 +9,7 @@ export interface ChildOptions {
   readonly args: readonly string[]
   readonly env: NodeJS.ProcessEnv
   readonly cwd?: string
-  /** Sees every line the child prints. */
+  /** Called with every line that the child prints. */
   readonly onLine?: (line: string) => void
 }
 
@@ -80,7 +80,7 @@ export class Child {
     ])
   }
 
-  /** Asks with `signal`, insists with SIGKILL after the grace period, returns when it is gone. */
+  /** Sends `signal`, then SIGKILL after the grace period. Resolves when the child has ended. */
   async stop({ signal, graceMs }: { signal: NodeJS.Signals; graceMs: number }): Promise<void> {
     if (!this.#isRunning) return
     this.signal(signal)
@@ -90,7 +90,7 @@ export class Child {
   }
 }
 
-/** Runs a command to its end; a failure carries what it printed. */
+/** Runs a command to its end. The error of a failure contains the output. */
 export async function run(options: ChildOptions): Promise<string> {
   const child = new Child(options)
   const { code, signal } = await child.exited

@@ -7,7 +7,7 @@ interface Events {
   lightSwitched: { isOn: boolean }
 }
 
-test('an event reaches the listeners of its name, in order, and no others', () => {
+test('emit calls only the listeners of that event, in order', () => {
   const heard: string[] = []
   const bus = new EventBus<Events>({ onError: assert.fail })
   bus.on('doorOpened', ({ door }) => heard.push(`first ${door}`))
@@ -17,7 +17,7 @@ test('an event reaches the listeners of its name, in order, and no others', () =
   assert.deepEqual(heard, ['first front', 'second front'])
 })
 
-test('a listener that throws is reported and does not silence the others', () => {
+test('a listener that throws is reported and does not stop the others', () => {
   const heard: string[] = []
   const errors: unknown[] = []
   const bus = new EventBus<Events>({ onError: (error, name) => errors.push([name, error]) })
@@ -31,6 +31,6 @@ test('a listener that throws is reported and does not silence the others', () =>
   assert.deepEqual(errors, [['doorOpened', failure]])
 })
 
-test('an event without listeners is nobody’s concern', () => {
+test('emit does nothing without listeners', () => {
   new EventBus<Events>({ onError: assert.fail }).emit('lightSwitched', { isOn: true })
 })

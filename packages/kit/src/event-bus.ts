@@ -1,15 +1,15 @@
-// A small typed bus: who needs to hear of something subscribes by its name, and who tells of it knows nobody.
+// A small typed event bus. Senders do not know their listeners.
 
 export class EventBus<Events extends object> {
   readonly #listeners = new Map<keyof Events, ((event: never) => void)[]>()
   readonly #onError: (error: unknown, name: keyof Events) => void
 
-  /** A listener that throws is reported here, and the others still hear of the event. */
+  /** `onError` gets the error of a listener that throws. The other listeners still get the event. */
   constructor(options: { onError: (error: unknown, name: keyof Events) => void }) {
     this.#onError = options.onError
   }
 
-  /** Listeners live as long as the bus. They are called in the order in which they subscribed. */
+  /** Listeners stay subscribed as long as the bus exists. They are called in order of subscription. */
   on<Name extends keyof Events>(name: Name, listener: (event: Events[Name]) => void): void {
     this.#listeners.set(name, [...(this.#listeners.get(name) ?? []), listener])
   }

@@ -14,7 +14,7 @@ export function randomText(length: number, alphabet = ALPHABET): string {
   return text
 }
 
-/** A resource id: 24 characters, of which the first is a letter, after an optional prefix. */
+/** A resource id: an optional prefix and 24 characters, starting with a letter. */
 export function newId(prefix = ''): string {
   return prefix + randomText(1, ALPHABET.slice(10)) + randomText(23)
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 
-test('children inherit nothing that the process inherited itself', () => {
+test('closeInheritedDescriptors keeps inherited descriptors away from child processes', () => {
   const script = `
     import { spawnSync } from 'node:child_process'
     import { closeInheritedDescriptors } from ${JSON.stringify(`${import.meta.dirname}/inherited-descriptors.ts`)}
@@ -10,7 +10,7 @@ test('children inherit nothing that the process inherited itself', () => {
     const before = seen()
     closeInheritedDescriptors()
     console.log(JSON.stringify([before, seen()]))`
-  // A high one: those next to the standard ones Node takes care of by itself.
+  // Use a high number, because Node closes the first few itself.
   const open = 'exec 200< /etc/passwd; exec "$@"'
   const args = ['-c', open, 'bash', process.execPath, '--input-type=module', '-e', script]
   const { stdout, stderr } = spawnSync('bash', args)

@@ -4,8 +4,8 @@ const O_CLOEXEC = 0o2000000
 const STANDARD = 2
 
 /**
- * Closes what whoever started this process left open. Children would inherit it, down to those of tenants; Node
- * sees to the first few by itself. What it opens is never passed on, which is how the two are told apart.
+ * Closes file descriptors that this process inherited. Otherwise child processes inherit them too, including those of
+ * tenants. Node only closes the first few. Node opens its own descriptors with O_CLOEXEC, which tells them apart.
  */
 export function closeInheritedDescriptors(): void {
   for (const name of readdirSync('/proc/self/fd')) {
@@ -14,7 +14,7 @@ export function closeInheritedDescriptors(): void {
     try {
       closeSync(descriptor)
     } catch {
-      // It was the one that the list was read by.
+      // This descriptor was only open to read the directory.
     }
   }
 }

@@ -4,7 +4,7 @@ import { release } from './spent-pieces.ts'
 
 const MB = 1024 * 1024
 
-test('the memory of a piece is given back at once', () => {
+test('release frees the memory of a chunk at once', () => {
   const before = process.memoryUsage().arrayBuffers
   let most = 0
   for (let count = 0; count < 200; count++) {
@@ -16,7 +16,7 @@ test('the memory of a piece is given back at once', () => {
   assert.ok(most <= 2 * MB, `${most} bytes`)
 })
 
-test('memory that is shared stays', () => {
+test('release keeps memory that is shared', () => {
   const whole = Buffer.from(new ArrayBuffer(10)).fill('whole')
   release(whole.subarray(0, 5))
   release(whole.subarray(5))

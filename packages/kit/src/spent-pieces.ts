@@ -1,10 +1,9 @@
-// The pieces that a socket is read in are of no use once their bytes are elsewhere. V8 finds out by itself, but late, and
-// telling it to look (young-garbage.ts) costs more where a file passes than all else that is done with it.
+// Chunks from a socket are garbage as soon as their bytes are copied or sent. V8 notices late, and forcing a collection
+// (young-garbage.ts) costs more than everything else that happens to a file on its way.
 
 /**
- * Gives the memory of a piece back at once. Nobody may use it any more, the kernel included: what is still to be
- * written would be read from memory that belongs to somebody else by then. One that shares its memory with other
- * pieces is left to V8.
+ * Frees the memory of a chunk at once. Nothing may use the chunk afterwards, including the kernel: a pending write would
+ * send memory that is already reused. A chunk that shares its memory with others is left to V8.
  */
 export function release(piece: Buffer): void {
   const { buffer } = piece

@@ -5,7 +5,7 @@ import { test, type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { splice } from './splice.ts'
 
-/** Two ends of one TCP connection. */
+/** Both ends of a TCP connection. */
 async function pair(t: TestContext): Promise<[Socket, Socket]> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -19,7 +19,7 @@ async function pair(t: TestContext): Promise<[Socket, Socket]> {
   return [near, far]
 }
 
-test('20 MB pass to a reader that is slow, without being held in memory', async (t) => {
+test('splice passes 20 MB to a slow reader without buffering them', async (t) => {
   const [writer, one] = await pair(t)
   const [other, reader] = await pair(t)
   splice(one, other)
@@ -36,7 +36,7 @@ test('20 MB pass to a reader that is slow, without being held in memory', async 
   assert.equal(received, size)
 })
 
-test('the end of one is the end of the other, whichever it is', async (t) => {
+test('splice ends each side when the other ends', async (t) => {
   for (const end of [(socket: Socket) => socket.end(), (socket: Socket) => socket.destroy()]) {
     for (const which of [0, 1]) {
       const [near, one] = await pair(t)

@@ -1,8 +1,8 @@
 import type { Duplex } from 'node:stream'
 
 /**
- * Passes bytes both ways until either end is over, then ends both. A reader that is slow slows its
- * writer; nothing is buffered beyond what the sockets hold.
+ * Passes bytes in both directions until one side ends, then ends both. A slow reader slows down its writer. Nothing is
+ * buffered beyond the buffers of the sockets.
  */
 export function splice(one: Duplex, other: Duplex, onData?: () => void): void {
   forward(one, other, onData)
@@ -11,7 +11,7 @@ export function splice(one: Duplex, other: Duplex, onData?: () => void): void {
 
 // Writing on `data` is a little faster than pipe().
 function forward(from: Duplex, to: Duplex, onData: (() => void) | undefined): void {
-  // It may have gone while the other was being dialled, and would not say so again.
+  // The socket may have closed before this call, and does not emit `close` again.
   if (from.destroyed) {
     to.destroy()
     return
@@ -23,7 +23,7 @@ function forward(from: Duplex, to: Duplex, onData: (() => void) | undefined): vo
   to.on('drain', () => from.resume())
   from.on('error', () => to.destroy())
   from.once('end', () => to.end())
-  // What is already written still arrives.
+  // Let written data arrive first.
   from.once('close', () => void to.end(() => to.destroy()))
   from.resume()
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Turnstile } from './turnstile.ts'
 
-test('Turnstile lets in as many as it has places, and the others in the order they came', async () => {
+test('Turnstile admits as many as it has places, and the others in order of arrival', async () => {
   const turnstile = new Turnstile(2)
   const inside: number[] = []
   const first = await turnstile.enter()
@@ -18,7 +18,7 @@ test('Turnstile lets in as many as it has places, and the others in the order th
   await turnstile.enter()
 })
 
-test('Turnstile lets who stops waiting go, and gives the place to the next', async () => {
+test('Turnstile rejects a caller whose signal fires, and admits the next one', async () => {
   const turnstile = new Turnstile(1)
   const first = await turnstile.enter()
   const giving = new AbortController()

@@ -1,4 +1,4 @@
-// Lets only so many in at once; the others wait in the order they came.
+// Limits concurrency. Callers beyond the limit wait in order of arrival.
 
 export class Turnstile {
   readonly #waiting = new Set<() => void>()
@@ -8,7 +8,7 @@ export class Turnstile {
     this.#free = places
   }
 
-  /** Rejects with the reason of the signal when that fires first; the place in the queue is given up. */
+  /** Rejects with the signal's reason if it fires while waiting. Dispose of the result to leave. */
   async enter(signal?: AbortSignal): Promise<Disposable> {
     signal?.throwIfAborted()
     if (this.#free > 0) this.#free--

@@ -1,6 +1,5 @@
-// Time in which this process ran. A process that was stopped, or whose machine slept, has not waited for anybody
-// meanwhile: what it would call somebody's silence was its own. So time is counted in ticks, and a late one is
-// worth little.
+// Measures the time in which this process ran. While a process is stopped or its machine sleeps, it cannot hear from
+// others, so that time must not count as their silence. Time is counted in ticks, and a late tick counts for little.
 const TICK_MS = 250
 const MAX_TICK_MS = 500
 
@@ -13,7 +12,7 @@ export class WakingTime implements Disposable {
     this.#timer = setInterval(() => this.#tick(), TICK_MS).unref()
   }
 
-  /** Milliseconds since an unimportant moment. */
+  /** Milliseconds since construction. */
   now(): number {
     this.#tick()
     return this.#ms

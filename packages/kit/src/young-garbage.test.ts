@@ -7,8 +7,8 @@ import { countPassed } from './young-garbage.ts'
 const MB = 1024 * 1024
 const PIECE_BYTES = 64 * 1024
 
-/** What pieces hold at most while 200 MB pass, in MB. */
-async function mostHeld(prepare: (stream: Readable) => void): Promise<number> {
+/** Maximum memory of chunks in MB while 200 MB pass. */
+async function maxHeldMb(prepare: (stream: Readable) => void): Promise<number> {
   let left = (200 * MB) / PIECE_BYTES
   const stream = new Readable({
     read() {
@@ -25,8 +25,8 @@ async function mostHeld(prepare: (stream: Readable) => void): Promise<number> {
   return Math.round(most / MB)
 }
 
-test('what passes is collected long before V8 would look', async () => {
-  const [uncounted, counted] = [await mostHeld(() => {}), await mostHeld(countPassed)]
+test('countPassed collects passed chunks long before V8 would', async () => {
+  const [uncounted, counted] = [await maxHeldMb(() => {}), await maxHeldMb(countPassed)]
   assert.ok(counted <= 16, `${counted} MB`)
   assert.ok(uncounted > 2 * counted, `${uncounted} MB without it: is it still needed?`)
 })

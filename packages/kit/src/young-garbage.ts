@@ -1,11 +1,11 @@
-// The pieces that a socket is read in are garbage soon after, but to V8 each is a small object that happens to hold
-// 64 KiB elsewhere: it lets up to 64 MB of them gather before it looks. Where a gigabyte passes, we say when to look,
-// which takes a millisecond or two as next to nothing of it is still in use.
+// Chunks from a socket soon become garbage. V8 sees each as a small object that refers to 64 KiB elsewhere, so up to
+// 64 MB of them pile up before it collects. For large streams we trigger the collection ourselves. It takes only a
+// millisecond or two, because almost nothing is still in use.
 import type { Readable } from 'node:stream'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** By 4 MB and more a server with its heap is not quick enough: V8 begins to mark all of it, 80 ms each time. */
+/** From 4 MB on, a server with a large heap is too slow: V8 starts to mark the whole heap, 80 ms each time. */
 const EVERY_BYTES = 2 * 1024 * 1024
 
 type Collect = (options: { type: 'minor' }) => void
@@ -13,7 +13,7 @@ type Collect = (options: { type: 'minor' }) => void
 let collect: Collect | undefined
 let bytesSince = 0
 
-/** For a stream whose pieces are passed on and forgotten. Listening to it instead would set it flowing. */
+/** For a stream whose chunks are passed on. Wraps push(), because a `data` listener would start the stream. */
 export function countPassed(stream: Readable): void {
   const push = stream.push.bind(stream)
   stream.push = (piece: unknown, encoding?: BufferEncoding) => {
