@@ -1,4 +1,4 @@
-// Pages that are too much, by accident or on purpose: what is told of them has its bounds, and takes its time.
+// Huge and hostile pages: their snapshots stay within the limits of size and time.
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { Ajv } from 'ajv'
@@ -6,7 +6,7 @@ import { MAX_ELEMENTS, MAX_FRAMES, PageSnapshot } from '@berth/contracts/page-sn
 import { sharedLogin } from '../../fixtures/agent/shared-login.ts'
 
 const MAX_CHARACTERS = 4_000_000
-/** Beyond what it was asked to wait. */
+/** Extra time beyond the requested wait. */
 const MAX_MS = 9_000
 const check = new Ajv({ strict: true, allowUnionTypes: true }).compile<PageSnapshot>(PageSnapshot)
 
@@ -68,7 +68,7 @@ suite('floods', () => {
     },
   }
   for (const [name, { page, isSeen }] of Object.entries(floods)) {
-    test(`${name} stay within bounds`, async (t) => {
+    test(`${name} stay within the limits`, async (t) => {
       const login = shared()
       login.pages['/flood'] = `<body>${page}`
       const began = performance.now()
@@ -80,7 +80,7 @@ suite('floods', () => {
       assert.ok(length <= MAX_CHARACTERS)
       assert.ok(ms <= 3_000 + MAX_MS)
       isSeen?.(snapshot)
-      // And the next page is as any other, though one that reloads itself may get in between.
+      // The next page works normally, even if the flood reloads itself in between.
       login.pages['/after'] = '<title>After</title><input name="user">'
       let next = await login.visit('/after')
       for (let visits = 1; next.frames[0]!.title !== 'After' && visits < 6; visits++)

@@ -6,7 +6,7 @@ const FORM = `<title>Sign in</title><h1>Welcome</h1>
 <form method="post" action="/done"><label>E-mail <input name="email" type="email"></label>
 <label>Password <input name="password" type="password"></label><button>Sign in</button></form>`
 
-test('a form is seen, filled in and sent', async (t) => {
+test('a login sees a form, fills it in and submits it', async (t) => {
   const sent: string[] = []
   const login = await LoginUnderTest.start(t, {
     '/login': FORM,

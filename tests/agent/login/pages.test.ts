@@ -1,4 +1,4 @@
-// What pages are made of: frames, shadow trees, dialogs, popups.
+// Frames, shadow trees, dialogs and popups.
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { evaluate } from '../../fixtures/agent/page.ts'
@@ -10,7 +10,7 @@ const hostOf = (origin: string) => new URL(origin).hostname
 suite('pages', () => {
   const shared = sharedLogin()
 
-  test('frames of another site are seen where they are, and used', async () => {
+  test('frames of another site have their position and can be used', async () => {
     const login = shared()
     login.pages['/inner'] =
       `<body style="margin:0"><form><input name="user" style="margin:30px 0 0 40px;border:0;padding:0;width:200px;height:20px">
@@ -50,7 +50,7 @@ suite('pages', () => {
     assert.equal(after.elements.find(({ ref }) => ref === visible.ref)!.has_value, true)
   })
 
-  test('nothing is typed at other hosts, whatever the page says of itself', async () => {
+  test('fill types nothing on other hosts, whatever the page claims', async () => {
     const login = shared()
     login.pages['/foreign'] = `<input name="user"><iframe src="//localhost:${login.port}/own"></iframe>`
     login.pages['/own'] = '<input name="inner">'
@@ -81,7 +81,7 @@ suite('pages', () => {
     assert.equal(named(after, 'inner').has_value, false)
   })
 
-  test('fields in shadow trees are seen and filled, open, closed and inside of each other', async () => {
+  test('fields in open, closed and nested shadow trees are seen and filled', async () => {
     const login = shared()
     login.pages['/shadow'] = `<x-open></x-open><x-closed></x-closed><script>
       const make = (name, mode, html) => customElements.define(name, class extends HTMLElement {
@@ -98,7 +98,7 @@ suite('pages', () => {
     assert.equal((await login.look()).frames[0]!.title, 'in innermost')
   })
 
-  test('dialogs are told and closed, and a page that asks without end does not hold anybody up', async () => {
+  test('dialogs are reported and closed, and endless dialogs do not block a login', async () => {
     const login = shared()
     login.pages['/dialogs'] =
       `<button onclick="alert('Wrong password'); document.title = confirm('Sure?') + ' ' + prompt('Why?')">Ask</button>`
@@ -120,7 +120,7 @@ suite('pages', () => {
     assert.equal((await login.visit('/dialogs')).frames[0]!.title, '')
   })
 
-  test('a popup takes the place of its page while it is open', async () => {
+  test('an open popup replaces its page', async () => {
     const login = shared()
     login.pages['/opener'] =
       `<title>Opener</title><button onclick="window.open('/popup', 'p', 'width=400,height=300')">Sign in with X</button>
@@ -142,12 +142,12 @@ suite('pages', () => {
     assert.ok(after.document > popup.document)
     assert.equal((await login.click(saying(page, 'Sign in with X').ref)).result, 'done')
     assert.equal((await login.look()).is_popup, true)
-    // A visit is of the page itself.
+    // A visit uses the page itself, not the popup.
     assert.equal((await login.visit('/opener')).is_popup, false)
     assert.equal((await login.look()).frames[0]!.title, 'Opener')
   })
 
-  test('a link into a new tab leads there, whether the tab may know of its page or not', async () => {
+  test('a link that opens a new tab is followed, with and without an opener', async () => {
     const login = shared()
     login.pages['/tab'] = '<title>Tab</title><button onclick="window.close()">Close</button>'
     for (const relation of ['opener', 'noopener', 'noreferrer']) {
@@ -162,7 +162,7 @@ suite('pages', () => {
     assert.equal((await login.visit('/links')).is_popup, false)
   })
 
-  test('another address is visited aside, and the page stays as it was', async () => {
+  test('a visit in a separate tab leaves the page unchanged', async () => {
     const login = shared()
     login.pages['/here'] = '<title>Here</title><input name="user">'
     login.pages['/there'] = `<title>There</title><script>document.cookie = 'a=1'; localStorage.b = 2</script>

@@ -1,4 +1,4 @@
-// What a browser asks of a person by itself, with a screen and without: nothing waits for an answer.
+// Prompts of the browser itself, headful and headless: nothing waits for an answer.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { HEADFUL, HEADLESS } from '../../fixtures/agent/agent-under-test.ts'
@@ -17,7 +17,7 @@ const PAGE = `<title>Asking</title><input name="user"><button onclick="ask()">As
 </script>`
 
 for (const [name, browser] of Object.entries({ 'with a screen': HEADFUL, 'without a screen': HEADLESS })) {
-  test(`${name}, prompts for permissions, passkeys and programs do not hold up a login`, async (t) => {
+  test(`${name}, prompts for permissions, passkeys and programs do not block a login`, async (t) => {
     const pages = { '/asking': PAGE, '/popup': '<title>Popup</title><input name="code">' }
     const login = await LoginUnderTest.start(t, pages, { browser })
     const page = await login.visit(login.url('/asking', 'localhost'))

@@ -1,4 +1,4 @@
-// What is recorded of a login that was given secrets: everything but them.
+// Telemetry of a login contains everything except its secrets.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request } from 'node:http'
@@ -20,7 +20,7 @@ const PAGE = `<title>Sign in</title><form><input name="code"><input name="passwo
     await fetch('/echo', { headers: { authorization: 'Basic ' + btoa('anna:' + unescape(encodeURIComponent(password))), 'x-code': code } })
     history.replaceState(null, '', '?code=' + code)
     document.title = password; document.body.append(password)
-    // The end is told after all else, however it is gathered.
+    // The end marker is reported last, whatever the source.
     addEventListener('hashchange', () => console.log('THE END'), { once: true })
     location.hash = encodeURIComponent(password)
     document.querySelector('button').textContent = 'Sent ' + code
@@ -28,7 +28,7 @@ const PAGE = `<title>Sign in</title><form><input name="code"><input name="passwo
   document.querySelector('button').addEventListener('click', () => setTimeout(send))
 </script>`
 
-/** Lines of events after that number, until the end of what both clicks of a sign-in did. */
+/** Event lines after that number, until both clicks of the sign-in are complete. */
 async function eventsAfter(login: LoginUnderTest, after: number): Promise<{ text: string; last: number }> {
   const socket = await login.agent.connect('api')
   const sent = request({
@@ -57,7 +57,7 @@ async function signIn(login: LoginUnderTest, path: string): Promise<void> {
   assert.equal((await login.click(saying(sent, `Sent ${CODE}`).ref)).result, 'done')
 }
 
-test('secrets are in no event from the moment that they are known, in no spelling and key by key neither', async (t) => {
+test('events contain no known secret, in no encoding and not key by key', async (t) => {
   const login = await LoginUnderTest.start(t, {
     '/unhidden': PAGE,
     '/hidden': PAGE,
@@ -71,7 +71,7 @@ test('secrets are in no event from the moment that they are known, in no spellin
 
   await signIn(login, '/unhidden')
   const before = await eventsAfter(login, 0)
-  // Otherwise the rest would show nothing.
+  // Without these events the test would prove nothing.
   for (const value of [PASSWORD, CODE]) assert.ok(before.text.includes(JSON.stringify(value).slice(1, -1)))
   assert.match(before.text, /"key":"7"/)
   assert.match(before.text, /monitor_screenshot/)
@@ -79,7 +79,7 @@ test('secrets are in no event from the moment that they are known, in no spellin
   await login.hide(PASSWORD, CODE)
   await signIn(login, '/hidden')
   const later = (await eventsAfter(login, before.last)).text
-  // What is told of the first page between its end and the hiding may have them.
+  // Late events of the first page may still contain the values.
   const text = later.slice(later.lastIndexOf('\n', later.indexOf('/hidden')) + 1)
   for (const value of [PASSWORD, CODE]) {
     for (const spelling of spellingsOf(value)) assert.ok(!text.includes(spelling), `It has ${spelling}`)

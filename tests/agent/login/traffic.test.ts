@@ -1,4 +1,4 @@
-// What goes on behind a page: requests, answers, authentication, and a Chromium that ends.
+// Requests, responses and authentication of a page, and a Chromium that ends.
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { suite, test } from 'node:test'
@@ -10,7 +10,7 @@ import { sharedLogin } from '../../fixtures/agent/shared-login.ts'
 suite('traffic', () => {
   const shared = sharedLogin()
 
-  test('a page is quiet when what it asked for is there and shown', async () => {
+  test('a page is quiet when it has loaded and shown its data', async () => {
     const login = shared()
     login.pages['/slow'] = (_request, response) => void setTimeout(() => response.end('"the answer"'), 900)
     login.pages['/asking'] = `<script>fetch('/slow').then((answer) => answer.json()).then((text) => {
@@ -21,14 +21,14 @@ suite('traffic', () => {
     assert.equal(page.is_polling, false)
   })
 
-  test('a redirect that is to come is waited for', async () => {
+  test('a look waits for a scheduled redirect', async () => {
     const login = shared()
     login.pages['/soon'] = '<meta http-equiv="refresh" content="1; url=/arrived">Soon'
     login.pages['/arrived'] = '<title>Arrived</title>'
     assert.equal((await login.visit('/soon')).frames[0]!.title, 'Arrived')
   })
 
-  test('streams, sockets and polls do not keep a page from being quiet, and polls are told', async () => {
+  test('streams, sockets and polls do not keep a page busy, and polling is reported', async () => {
     const login = shared()
     const open: ServerResponse[] = []
     login.pages['/stream'] = (_request, response) => {
@@ -39,7 +39,7 @@ suite('traffic', () => {
     login.pages['/waiting'] =
       `Waiting<script>new EventSource('/stream'); setInterval(() => fetch('/poll?' + Math.random()), 400)</script>`
     await login.visit('/waiting', { most_ms: 3_000 })
-    // It takes some of them to know.
+    // Polling is only recognised after several requests.
     await login.look({ quiet_ms: 0, most_ms: 2_500, until_changed: true })
     const page = await login.look({ most_ms: 4_000 })
     assert.equal(page.is_quiet, true)
@@ -47,7 +47,7 @@ suite('traffic', () => {
     for (const response of open) response.end()
   })
 
-  test('a request that never ends costs one look its time, and no other', async () => {
+  test('an endless request delays only one look', async () => {
     const login = shared()
     const held: ServerResponse[] = []
     login.pages['/never'] = (_request, response) => void held.push(response)
@@ -58,7 +58,7 @@ suite('traffic', () => {
     for (const response of held) response.end()
   })
 
-  test('status, headers and failures are those of the document', async () => {
+  test('status, headers and failure belong to the main document', async () => {
     const login = shared()
     login.pages['/limited'] = (_request, response) =>
       void response
@@ -81,7 +81,7 @@ suite('traffic', () => {
     assert.equal(empty.failure, 'net::ERR_ABORTED')
     const again = await login.visit('/limited')
     assert.equal(again.failure, null)
-    // As the way out answers for a website that it cannot reach.
+    // The egress responds like this for a website that it cannot reach.
     login.pages['/unreached'] = (_request, response) =>
       void response.writeHead(502, { 'proxy-status': 'berth; error=destination_unavailable' }).end('{}')
     const unreached = await login.visit('/unreached')
@@ -90,7 +90,7 @@ suite('traffic', () => {
     await assert.rejects(login.visit('javascript:alert(1)'), /400/)
   })
 
-  test('HTTP authentication is told, answered for its hosts, and not twice with the same', async () => {
+  test('HTTP authentication is reported, answered for allowed hosts, and never retried with the same answer', async () => {
     const login = shared()
     const given: string[] = []
     login.pages['/basic'] = (request, response) => {
@@ -139,7 +139,7 @@ suite('traffic', () => {
     assert.deepEqual(part.http_auth, { origin, scheme: 'digest', realm: 'Part', is_rejected: true })
   })
 
-  test('a visit shows how things stand now, whatever is in the cache', async () => {
+  test('a visit bypasses the cache', async () => {
     const login = shared()
     let isIn = true
     login.pages['/kept'] = (request, response) => {
@@ -157,7 +157,7 @@ suite('traffic', () => {
     assert.equal((await login.visit('/kept')).frames[0]!.title, 'Out')
   })
 
-  test('a look waits until the page shows something else', async () => {
+  test('a look with until_changed waits for a change', async () => {
     const login = shared()
     login.pages['/push'] =
       `<p>Approve on your phone</p><p id="left">30</p><script>let left = 30; setInterval(() => {
@@ -174,7 +174,7 @@ suite('traffic', () => {
     assert.ok(performance.now() - began < 10_000)
   })
 
-  test('other clients go on as before, and their pages are not ours', async () => {
+  test('a login does not disturb other clients and ignores their pages', async () => {
     const login = shared()
     login.pages['/mine'] = '<title>Mine</title><input name="user">'
     login.pages['/theirs'] = '<title>Theirs</title>'
@@ -186,11 +186,11 @@ suite('traffic', () => {
     const page = await login.look()
     assert.equal(page.frames[0]!.title, 'Mine')
     assert.equal(page.is_popup, false)
-    // It is in front, and ours gets its keys all the same.
+    // The other page is in front, but ours still gets the keys.
     assert.equal((await login.fill(named(page, 'user').ref, 'anna')).result, 'done')
     await cdp.call('Target.closeTarget', { targetId })
     assert.equal((await login.look()).document, page.document)
-    // What a page is told to be by its debugger would be seen by it.
+    // The page would notice an override by the debugger.
     assert.equal(
       await evaluate(cdp, 'Object.keys(globalThis).some((name) => name.startsWith("berth"))'),
       false,
@@ -198,7 +198,7 @@ suite('traffic', () => {
   })
 })
 
-test('a page that answers nobody when a login begins is no obstacle', async (t) => {
+test('a login can start while the page does not respond', async (t) => {
   const login = await LoginUnderTest.start(t, { '/page': '<title>Page</title>' })
   using cdp = await login.agent.openCdp()
   const { sessionId } = await attachToFirstPage(cdp)
@@ -206,7 +206,7 @@ test('a page that answers nobody when a login begins is no obstacle', async (t) 
   assert.equal((await login.visit('/page')).frames[0]!.title, 'Page')
 })
 
-test('a page that crashes is told, and another one can be visited', async (t) => {
+test('a crashed page is reported, and the next visit works', async (t) => {
   const login = await LoginUnderTest.start(t, { '/page': '<title>Page</title><input name="user">' })
   const page = await login.visit('/page')
   using cdp = await login.agent.openCdp()
@@ -221,7 +221,7 @@ test('a page that crashes is told, and another one can be visited', async (t) =>
   assert.equal((await login.fill(named(again, 'user').ref, 'anna')).result, 'done')
 })
 
-test('a Chromium that ends is told, and the next look is of the next one', async (t) => {
+test('the end of Chromium is reported, and the next look uses the restarted one', async (t) => {
   const login = await LoginUnderTest.start(t, { '/page': '<title>Page</title><button>Go</button>' })
   const page = await login.visit('/page')
   const waiting = assert.rejects(login.look({ most_ms: 20_000, until_changed: true }), /410/)
@@ -235,7 +235,7 @@ test('a Chromium that ends is told, and the next look is of the next one', async
   assert.equal(next.url, 'about:blank')
   assert.equal((await login.click(saying(page, 'Go').ref)).result, 'gone')
   assert.equal((await login.visit('/page')).frames[0]!.title, 'Page')
-  // Somebody closes the page itself.
+  // Another client closes the page.
   using cdp = await login.agent.openCdp()
   const { targetInfos } = await cdp.call<{ targetInfos: { targetId: string; type: string }[] }>(
     'Target.getTargets',

@@ -1,4 +1,4 @@
-// What is typed and clicked, and by which a page can go wrong.
+// Typing and clicking on difficult pages.
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { PageSnapshot } from '@berth/contracts/page-snapshot'
@@ -24,9 +24,9 @@ suite('typing', () => {
     return await evaluate(cdp, expression)
   }
 
-  test('fields that a script controls see real keys, and a button wakes up by them', async () => {
+  test('fields that a script controls get real keys, which enable the button', async () => {
     const login = shared()
-    // As React does it: what is not told by an event is put back.
+    // Like React: a change without an event is reverted.
     login.pages['/controlled'] =
       `<input name="user" value="before"><button disabled onclick="document.title = state">Next</button><script>
       let state = 'before'; const seen = window.seen = []
@@ -50,7 +50,7 @@ suite('typing', () => {
     assert.ok(seen.includes('keydown') && seen.includes('keyup') && seen.includes('change'))
   })
 
-  test('a field that takes less or other than it is given is refused, one with a mask is not', async () => {
+  test('fill is refused when a field drops characters, but not when an input mask adds some', async () => {
     const login = shared()
     login.pages['/fields'] = `<input name="short" maxlength="3"><input name="masked" oninput="this.value =
         this.value.replace(/\\D/g, '').replace(/^(\\d{3})(\\d+)/, '($1) $2')">
@@ -78,7 +78,7 @@ suite('typing', () => {
     'that send themselves': `${boxes('next(this)')}<script>window.then = (code) => { location = '/sent?' + code }</script>`,
   }
   for (const [name, page] of Object.entries(cases)) {
-    test(`a code goes into boxes ${name}`, async () => {
+    test(`fill types a code into boxes ${name}`, async () => {
       const login = shared()
       login.pages['/boxes'] = page
       login.pages['/sent'] = '<script>document.title = location.search.slice(1)</script>'
@@ -94,7 +94,7 @@ suite('typing', () => {
     })
   }
 
-  test('typing ends when the page goes elsewhere, and nothing reaches the next one', async () => {
+  test('typing stops when the page navigates, and nothing reaches the next page', async () => {
     const login = shared()
     const typed: string[] = []
     login.pages['/leaving'] =
@@ -114,7 +114,7 @@ suite('typing', () => {
     assert.deepEqual(typed, [])
   })
 
-  test('typing ends when another frame takes the focus', async () => {
+  test('typing stops when another frame takes the focus', async () => {
     const login = shared()
     login.pages['/robbed'] =
       `<input name="user" oninput="if (this.value.length === 3) frames[0].postMessage('now', '*')">
@@ -126,12 +126,12 @@ suite('typing', () => {
     const { result } = await login.fill(named(page, 'user').ref, 'a long secret that is typed', ['127.0.0.1'])
     const after = await login.look({ most_ms: 2_000 })
     assert.equal(result, 'refused')
-    // It gets no more than the one key that was on its way.
+    // The other frame gets at most the one key that was already sent.
     const looted = Number(after.frames[1]!.title)
     assert.ok(looted <= 1, `it has ${looted} characters`)
   })
 
-  test('what is covered, drawn by a label or below the window is clicked all the same', async () => {
+  test('click works on elements that are covered, drawn by a label, or below the window', async () => {
     const login = shared()
     login.pages['/odd'] =
       `<div style="position:fixed;inset:0 0 200px 0;background:#fffc" onclick="document.title += 'cover,'"></div>
@@ -150,7 +150,7 @@ suite('typing', () => {
     assert.equal(named(after, 'remember').is_checked, true)
   })
 
-  test('an option is chosen, Enter sends a form, and there is a way back', async () => {
+  test('choose selects an option, enter submits a form, and back returns', async () => {
     const login = shared()
     login.pages['/choice'] =
       `<title>Choice</title><form action="/chosen"><select name="org" onchange="document.title = this.value">

@@ -1,4 +1,4 @@
-// What a login does with a page, and what became of it.
+// Carries out the acts of a login on a page.
 import type { ActOrder, ActResult } from '@berth/contracts/page-snapshot'
 import { Elements, GONE } from './element.ts'
 import { PageGone } from './gone.ts'
@@ -14,7 +14,7 @@ export async function act(tab: Tab, order: ActOrder, signal: AbortSignal): Promi
   try {
     switch (order.act) {
       case 'reload':
-        await tab.whileOnItsWay(() => tab.cdp.call('Page.reload', {}, tab.sessionId, NAVIGATE_MS))
+        await tab.whileNavigating(() => tab.cdp.call('Page.reload', {}, tab.sessionId, NAVIGATE_MS))
         return DONE
       case 'back':
         return await goBack(tab)
@@ -31,11 +31,11 @@ export async function act(tab: Tab, order: ActOrder, signal: AbortSignal): Promi
 
 async function useElement(tab: Tab, order: ActOrder, signal: AbortSignal): Promise<ActResult> {
   const { refs = [], value = '' } = order
-  // What is typed may be a secret, so nothing is typed where nobody said that it may be.
+  // The value may be a secret, so without allowed hosts nothing is typed.
   const hosts = order.act === 'fill' ? (order.hosts ?? []) : order.hosts
   const elements = await Elements.reach(tab, refs, hosts)
   if (!(elements instanceof Elements)) return elements
-  // Pages behind others get no input.
+  // Pages in the background get no input.
   if (await elements.isHidden()) await tab.cdp.call('Page.bringToFront', {}, tab.sessionId)
   const [ref = ''] = refs
   switch (order.act) {
@@ -59,7 +59,7 @@ async function useElement(tab: Tab, order: ActOrder, signal: AbortSignal): Promi
 async function click(elements: Elements, ref: string, signal: AbortSignal): Promise<ActResult> {
   const usability = await elements.whenEnabled(ref, signal)
   if (usability === 'usable' && (await elements.click(ref))) return DONE
-  // Behind something, or without a place of its own: a script reaches it all the same.
+  // The element is covered or has no size. A script can still click it.
   if (usability === 'usable' || usability === 'read-only' || usability === 'hidden') {
     return (await elements.press(ref)) ? DONE : GONE
   }
@@ -80,14 +80,15 @@ async function tick(elements: Elements, ref: string): Promise<ActResult> {
   }
   const isTicked = await elements.isTicked(ref)
   if (isTicked === null) return GONE
-  return isTicked ? DONE : { result: 'refused', reason: 'It does not stay ticked' }
+  return isTicked ? DONE : { result: 'refused', reason: 'Cannot tick the element: it does not stay ticked' }
 }
 
 async function enter(elements: Elements, ref: string): Promise<ActResult> {
   const usability = await elements.usability(ref)
   if (usability !== 'usable' && usability !== 'read-only') return refused(usability)
   if ((await elements.focused()) === -1) await elements.focus(ref)
-  if ((await elements.focused()) === -1) return { result: 'refused', reason: 'It does not take the focus' }
+  if ((await elements.focused()) === -1)
+    return { result: 'refused', reason: 'Cannot press Enter: the element does not take the focus' }
   await new Keyboard(elements.tab.cdp, elements.tab.sessionId).enter()
   return DONE
 }
@@ -99,7 +100,7 @@ async function goBack({ cdp, sessionId }: Tab): Promise<ActResult> {
     sessionId,
   )
   const before = entries[currentIndex - 1]
-  if (!before) return { result: 'refused', reason: 'There is no page before this one' }
+  if (!before) return { result: 'refused', reason: 'Cannot go back: there is no previous page' }
   await cdp.call('Page.navigateToHistoryEntry', { entryId: before.id }, sessionId)
   return DONE
 }

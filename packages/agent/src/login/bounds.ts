@@ -1,4 +1,4 @@
-// The bounds of the contract, as the collector wants them.
+// The limits of the contract, for the collector.
 import {
   MAX_TEXT_LENGTH,
   MAX_ELEMENTS,

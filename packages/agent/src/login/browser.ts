@@ -1,5 +1,5 @@
-// The browser as a login sees it: one page, or the popup that it opened. All goes by a connection of our own, beside
-// those of other clients, and over as many Chromiums as there come to be.
+// The browser from the view of a login: one page, or the popup that it opened. Uses its own connection to Chromium, next
+// to those of other clients, and reconnects when Chromium restarts.
 import { Turnstile } from '@berth/kit/turnstile'
 import { pause } from '@berth/kit/pause'
 import type { ActOrder, ActResult, LookOrder, PageSnapshot, VisitOrder } from '@berth/contracts/page-snapshot'
@@ -26,9 +26,9 @@ interface Conversation {
   readonly cdp: CdpConnection
   readonly auth: HttpAuth
   readonly tabs: Map<string, Tab>
-  /** The login's own page, and popups on top of it. */
+  /** The login's page, with its popups after it. */
   stack: Tab[]
-  /** Pages that were there before are told of. */
+  /** True while Chromium reports the pages that already exist. */
   isBeginning: boolean
 }
 
@@ -38,7 +38,7 @@ export class LoginBrowser {
   #conversation: Conversation | undefined
   #idleTimer: NodeJS.Timeout | undefined
   #number = 0
-  /** Of the last look. */
+  /** What the last look saw. */
   #lastLook: { document: number; fingerprint: string } | undefined
 
   constructor(chromium: Chromium) {
@@ -58,7 +58,7 @@ export class LoginBrowser {
         return await look(conversation)
       } catch (error) {
         if (!(error instanceof BrowserGone) || this.#conversation !== conversation) throw error
-        // Somebody closed the page meanwhile; another one takes its place, but none of another Chromium.
+        // The page was closed. Continue with another page, but only of the same Chromium.
         const now = await this.#converse()
         if (now !== conversation) throw error
         return look(now)
@@ -78,7 +78,8 @@ export class LoginBrowser {
     return this.#inTurn(signal, async ({ auth, ...conversation }) => {
       if (order.act !== 'authenticate') return act(currentOf(conversation), order, signal)
       const { user = '', value = '', hosts = [] } = order
-      if (hosts.length === 0) return { result: 'elsewhere', reason: 'No host is given that may be answered' }
+      if (hosts.length === 0)
+        return { result: 'elsewhere', reason: 'Cannot answer HTTP authentication: no allowed hosts given' }
       auth.answer = { user, password: value, hosts }
       return { result: 'done' }
     })
@@ -128,11 +129,11 @@ export class LoginBrowser {
   async #goTo(tab: Tab, current: () => Tab, order: VisitOrder, signal: AbortSignal) {
     const { url, quiet_ms: quietMs, most_ms: maxMs } = order
     const deadline = performance.now() + maxMs
-    // What is asked is how things stand now: a document that is only "not modified" would be shown as it was before.
+    // Bypass the cache to see the current state, because `304 Not Modified` would show the old page.
     const bypass = (cacheDisabled: boolean) =>
       tab.cdp.dispatch('Network.setCacheDisabled', { cacheDisabled }, tab.sessionId)
     bypass(true)
-    // It answers when the new document is there, which may be never.
+    // Resolves when the new document has arrived, which may never happen.
     const asked = tab.navigate(url, maxMs + 1_000).catch(() => null)
     try {
       const isQuiet = await whenQuiet(current, { quietMs, deadline, signal })
@@ -168,7 +169,7 @@ export class LoginBrowser {
     return snapshotOf(tab, { content: seen, isQuiet, isPopup: tab !== conversation.stack[0] })
   }
 
-  /** A document that is left while it is looked at is looked at again, as long as there is time. */
+  /** Tries again when the page navigates during the look, as long as there is time. */
   async #readContent(current: () => Tab): Promise<PageContent> {
     const deadline = performance.now() + READ_MS
     for (;;) {
@@ -193,11 +194,11 @@ export class LoginBrowser {
       return await work(conversation)
     } catch (error) {
       if (this.#conversation === conversation) throw error
-      throw new BrowserGone('Chromium ended meanwhile', { cause: error })
+      throw new BrowserGone('Chromium ended during the request', { cause: error })
     }
   }
 
-  /** With the page at hand: of a Chromium that was started again, or where somebody closed the page, another one. */
+  /** Makes sure that there is a page, also after a restart of Chromium or when the page was closed. */
   async #converse(): Promise<Conversation> {
     const conversation = this.#conversation ?? (await this.#connect())
     if (conversation.stack.length > 0) return conversation
@@ -205,9 +206,9 @@ export class LoginBrowser {
       await this.#takeFirstPage(conversation)
       return conversation
     } catch (error) {
-      // It is ending, most likely, and the next one has a page.
+      // Chromium is probably ending. The next one has a page.
       const isOver = await Promise.race([conversation.cdp.closed.then(() => true), pause(ENDING_MS)])
-      if (isOver !== true) throw new BrowserGone('Chromium gives no page', { cause: error })
+      if (isOver !== true) throw new BrowserGone('Chromium does not open a page', { cause: error })
       return this.#connect()
     }
   }
@@ -230,7 +231,7 @@ export class LoginBrowser {
     this.#conversation = conversation
     void cdp.closed.then(() => this.#forget(conversation))
     await this.#takeFirstPage(conversation)
-    // Popups stop until we listen, or their first requests would be missed. Other pages are let go at once.
+    // Hold popups until we listen, so that we see their first requests. Other pages continue at once.
     const follow = { autoAttach: true, waitForDebuggerOnStart: true, flatten: true, filter: PAGES_ONLY }
     conversation.isBeginning = true
     await cdp.call('Target.setAutoAttach', follow)
@@ -238,7 +239,7 @@ export class LoginBrowser {
     return conversation
   }
 
-  /** Longer than any login waits: until then it is we who answer what the page asks of a person. */
+  /** Keeps the connection longer than any login waits, because it answers the dialogs and prompts of the page. */
   #rest(): void {
     this.#idleTimer = setTimeout(() => this.#conversation?.cdp.close(), IDLE_MS)
     this.#idleTimer.unref()
@@ -250,7 +251,7 @@ export class LoginBrowser {
   }
 
   async #replace(conversation: Conversation, { targetId }: Tab): Promise<void> {
-    // The new one first: without a page Chromium ends.
+    // Open the new page first, because Chromium exits without a page.
     const fresh = await newPage(conversation.cdp)
     conversation.cdp.dispatch('Target.closeTarget', { targetId })
     conversation.stack = []
@@ -296,7 +297,7 @@ export class LoginBrowser {
     for (const tab of tabs.values()) {
       if (tab.owns(sessionId)) return tab.take(event)
     }
-    // Of a frame that belongs to nobody any more: it must not stand still because of us.
+    // The frame is no longer tracked. Continue its request, or it would hang.
     if (method === 'Fetch.requestPaused')
       cdp.dispatch('Fetch.continueRequest', { requestId: params['requestId'] }, sessionId)
   }
@@ -314,7 +315,7 @@ export class LoginBrowser {
     }
     if (tabs.has(sessionId)) return
     if (waitingForDebugger) cdp.dispatch('Runtime.runIfWaitingForDebugger', {}, sessionId)
-    // Somebody else's, or once more one that we have. Where we asked for it by name, nothing waits.
+    // The page belongs to another client, or we are already attached to it.
     if (waitingForDebugger || conversation.isBeginning) cdp.dispatch('Target.detachFromTarget', { sessionId })
   }
 
@@ -380,7 +381,7 @@ const wanted = new Set([
   'Fetch.authRequired',
 ])
 
-/** Most of what comes is not of interest, and parsing it would be most of the work. */
+/** Skips most events before parsing, because parsing them would be most of the work. */
 function isWanted(text: string): boolean {
   if (!text.startsWith(METHOD_START)) return true
   return wanted.has(text.slice(METHOD_START.length, text.indexOf('"', METHOD_START.length)))

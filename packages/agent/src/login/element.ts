@@ -1,4 +1,4 @@
-// Elements of one document that something is to be done with.
+// The elements of a document that an act uses.
 import type { ActResult } from '@berth/contracts/page-snapshot'
 import { pause } from '@berth/kit/pause'
 import { Frames } from './frames.ts'
@@ -25,23 +25,23 @@ export class Elements {
     this.refs = refs
   }
 
-  /** Or why they cannot be reached. */
+  /** Returns the elements, or why they cannot be used. */
   static async reach(
     tab: Tab,
     refs: readonly string[],
     hosts: readonly string[] | undefined,
   ): Promise<Elements | ActResult> {
     const [first] = refs
-    if (first === undefined) return { result: 'refused', reason: 'No element is given' }
+    if (first === undefined) return { result: 'refused', reason: 'No element given' }
     const world = await tab.worldOfRef(first)
     if (!world || !refs.every((ref) => ref.startsWith(`${world.prefix}:`))) return GONE
-    // The world is that of the document: if it answers afterwards, what the browser says of the frame is of the same one.
+    // The world belongs to one document. If it still responds afterwards, the frame's data is about the same document.
     const frame = (await Frames.of(tab)).get(world.frameId)
     if (!frame) return GONE
     const origin = await originOf(tab, frame)
     if ((await world.call('prefix')) !== world.prefix) return GONE
     if (hosts && !isOfHosts(origin, hosts)) {
-      return { result: 'elsewhere', reason: `It is at ${origin}`.slice(0, 300) }
+      return { result: 'elsewhere', reason: `The element is on ${origin}`.slice(0, 300) }
     }
     return new Elements(tab, world, refs)
   }
@@ -54,7 +54,7 @@ export class Elements {
     return this.#world.call('usability', [ref])
   }
 
-  /** Buttons of many pages wait for what was typed to be looked at. */
+  /** Many buttons are disabled until the page has checked the input. */
   async whenEnabled(ref: string, signal: AbortSignal): Promise<Usability> {
     const deadline = performance.now() + ENABLED_MS
     for (;;) {
@@ -66,8 +66,8 @@ export class Elements {
   }
 
   /**
-   * A click of the mouse; whether there was a place for it, and the document got it: it does not while the browser asks
-   * something of a person in a window of its own.
+   * Clicks with the mouse. Returns false when there is no place to click, or when the document did not get the click
+   * because the browser shows a prompt of its own.
    */
   async click(ref: string, { on = 'aim' }: { on?: 'aim' | 'aimAtLabel' } = {}): Promise<boolean> {
     const point = await this.#aim(ref, on)
@@ -77,12 +77,12 @@ export class Elements {
     try {
       return (await this.#world.call<number>('presses')) > before
     } catch {
-      // It went elsewhere, or has more to do than to answer: both come of a click.
+      // The page navigated or is busy. Both are results of the click.
       return true
     }
   }
 
-  /** Undefined: nothing of it can be clicked. */
+  /** Undefined when no part of the element can be clicked. */
   async #aim(ref: string, on: 'aim' | 'aimAtLabel'): Promise<Point | undefined> {
     const aim = await this.#world.call<Aim | null>(on, [ref])
     if (!aim || aim.isCovered) return undefined
@@ -93,7 +93,7 @@ export class Elements {
     return { x: aim.x + x, y: aim.y + y }
   }
 
-  /** As a script would, and yet as if a person did: pages may open windows then. */
+  /** Clicks by script, with a user gesture so that the page may open windows. */
   async press(ref: string): Promise<boolean> {
     return (await this.#world.call<boolean | null>('press', [ref], { isGesture: true })) === true
   }
@@ -102,7 +102,7 @@ export class Elements {
     await this.#world.call('focus', [ref])
   }
 
-  /** Which of them has the focus; -1: none. */
+  /** Index of the element with the focus, or -1. */
   focused(): Promise<number> {
     return this.#world.call('focused', [this.refs])
   }

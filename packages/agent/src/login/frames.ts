@@ -1,10 +1,10 @@
-// The frames of a page, in whichever process each is, and where they are in the window.
+// The frames of a page across all processes, and their positions in the window.
 import { PageGone } from './gone.ts'
 import type { FrameBox } from './page-types.ts'
 import type { Frame, Tab } from './tab.ts'
 
 const ASK_MS = 3_000
-/** How many are looked for; those shown are chosen from them. */
+/** Limit for frames to consider. The snapshot contains a selection of them. */
 const MAX_KNOWN = 64
 
 export interface KnownFrame extends Frame {
@@ -34,20 +34,20 @@ export class Frames {
     this.#byId = byId
   }
 
-  /** As they are now, the page's own first and parents before their children. */
+  /** The current frames, main frame first, parents before children. */
   static async of(tab: Tab): Promise<Frames> {
     const trees = await Promise.all(
       tab.sessions.map(async (sessionId) => {
         const asked = tab.cdp.call<{ frameTree: FrameTree }>('Page.getFrameTree', {}, sessionId, ASK_MS)
-        // One that is gone meanwhile, or does not answer, is not there.
+        // Skip a session that has ended or does not respond.
         const { frameTree } = await asked.catch(() => ({ frameTree: undefined }))
         return frameTree ? flatten(frameTree, sessionId) : []
       }),
     )
     const [own = [], ...others] = trees
-    if (own.length === 0) throw new PageGone('The page does not answer')
+    if (own.length === 0) throw new PageGone('The page does not respond')
     const found = new Map(own.map((frame) => [frame.id, frame]))
-    // Of two that know the same frame, the one whose process it is in.
+    // If two sessions know a frame, use the session of the frame's own process.
     for (const frame of others.flat()) found.set(frame.id, frame)
     return new Frames(tab, sorted(found))
   }
@@ -68,14 +68,14 @@ export class Frames {
     return parentId === undefined ? undefined : this.#byId.get(parentId)
   }
 
-  /** In the window. Rejects where the frame is not to be found any more. */
+  /** Position in the window. Rejects when the frame no longer exists. */
   placeOf(frame: KnownFrame): Promise<Place> {
     const known = this.#places.get(frame.id) ?? this.#find(frame)
     this.#places.set(frame.id, known)
     return known
   }
 
-  /** Whether a point of the frame can be reached in all the documents around it. */
+  /** Whether nothing in the parent documents covers this point of the frame. */
   async isReachable(frame: KnownFrame, point: { x: number; y: number }): Promise<boolean> {
     const parent = this.parentOf(frame)
     if (!parent) return true
@@ -122,7 +122,7 @@ function flatten({ frame, childFrames = [] }: FrameTree, sessionId: string): Kno
   )
 }
 
-/** Parents before children; what has lost its parent is left out. */
+/** Parents before children. Skips frames without a parent. */
 function sorted(found: ReadonlyMap<string, KnownFrame>): ReadonlyMap<string, KnownFrame> {
   const [main] = found.values()
   const result = new Map([[main!.id, main!]])

@@ -1,5 +1,5 @@
-/** The Chromium of the login ended, or takes nobody in. */
+/** Chromium has ended or accepts no connections. */
 export class BrowserGone extends Error {}
 
-/** The document or element that was meant is no more. */
+/** The document or element no longer exists. */
 export class PageGone extends Error {}

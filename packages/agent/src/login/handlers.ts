@@ -10,7 +10,7 @@ import { BrowserGone } from './gone.ts'
 import { readActOrder, readLookOrder, readSecrets, readVisitOrder } from './orders.ts'
 
 const WRONG = 400
-/** Chromium is not there, or another one than it was: told apart, because the next call may find one. */
+/** Chromium has ended or restarted. A separate status, because the next call may work. */
 const GONE = 410
 const FAILED = 500
 
@@ -36,7 +36,7 @@ export function loginHandlers(chromium: Chromium, secrets: Secrets): AnswerContr
 
   return async (request, response) => {
     const left = new AbortController()
-    response.once('close', () => left.abort(new Error('Nobody waits for it')))
+    response.once('close', () => left.abort(new Error('The caller disconnected')))
     try {
       send(response, await handle(request, left.signal))
     } catch (error) {

@@ -1,8 +1,8 @@
-// Whether an origin, as the browser knows it, is one of the hosts that something may be typed at.
+// Checks whether an origin belongs to the hosts where typing is allowed.
 
 const ADDRESS = /^[\d.]+$|^\[/
 
-/** `a.example`, `*.a.example` for all below it and not itself; with a port only where that is given. */
+/** A host is `a.example`, or `*.a.example` for its subdomains only. A port must match if it is given. */
 export function isOfHosts(origin: string, hosts: readonly string[]): boolean {
   const { protocol, hostname = '', port } = URL.parse(origin) ?? {}
   if (hostname === '' || (protocol !== 'http:' && protocol !== 'https:')) return false
@@ -14,7 +14,7 @@ export function isOfHosts(origin: string, hosts: readonly string[]): boolean {
   })
 }
 
-/** Of names only: the parts of a number are no domains. */
+/** Only for names, because IP addresses have no subdomains. */
 function isBelow(hostname: string, suffix: string): boolean {
   return suffix.length > 1 && hostname.endsWith(suffix) && hostname !== suffix && !ADDRESS.test(hostname)
 }

@@ -1,5 +1,5 @@
-// HTTP authentication: answered where an answer was given for the host, and cancelled otherwise, as a prompt would wait
-// for a person for ever.
+// HTTP authentication: answers if there is an answer for the host, and cancels otherwise, because a prompt would wait
+// for a user forever.
 import type { PageSnapshot } from '@berth/contracts/page-snapshot'
 import { isOfHosts } from './hosts.ts'
 
@@ -20,28 +20,28 @@ export interface Answer {
 
 export interface Decision {
   readonly response: object
-  /** Undefined where it was answered. */
+  /** Undefined when the challenge was answered. */
   readonly asked: AskedAuth | undefined
 }
 
 const MAX_ORIGINS = 200
-const LONGEST = 300
+const MAX_LENGTH = 300
 
 export class HttpAuth {
   #answer: Answer | undefined
-  /** Where it was sent and asked for again. */
+  /** Origins and realms that rejected the answer. */
   readonly #rejectedAt = new Set<string>()
   readonly #sentBy = new Set<string>()
 
   set answer(answer: Answer) {
     const isSame = this.#answer?.user === answer.user && this.#answer.password === answer.password
     this.#answer = answer
-    // The same one once more would be refused once more, and accounts are locked for less.
+    // Never repeat a rejected answer, because that can lock the account.
     if (!isSame) this.#rejectedAt.clear()
     if (!isSame) this.#sentBy.clear()
   }
 
-  /** Each time that a request is challenged. */
+  /** Called for each challenge of a request. */
   decide(requestId: string, { source, origin, scheme, realm }: Challenge): Decision {
     const place = `${origin} ${realm}`
     const isAnswered = this.#sentBy.delete(requestId)
@@ -60,9 +60,9 @@ export class HttpAuth {
     return {
       response: { response: 'CancelAuth' },
       asked: {
-        origin: origin.slice(0, LONGEST),
-        scheme: scheme.slice(0, LONGEST),
-        realm: realm.slice(0, LONGEST),
+        origin: origin.slice(0, MAX_LENGTH),
+        scheme: scheme.slice(0, MAX_LENGTH),
+        realm: realm.slice(0, MAX_LENGTH),
         is_rejected: isRejected,
       },
     }

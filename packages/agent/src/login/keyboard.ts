@@ -1,9 +1,9 @@
-// Real keys, for the page that has them: whoever listens to keys, to input or to both sees what a person would cause.
+// Sends real key events, so that pages get the same key and input events as from a user.
 import type { CdpConnection } from '../chromium/cdp-connection.ts'
 import { keysymOfCharacter } from '../control/computer/keys/keysyms.ts'
 import { ALT, CONTROL, META, pageKeyOf, SHIFT, type PageKey } from '../control/computer/cdp/keys.ts'
 
-/** What a page takes longer for is held up; it has it all the same. */
+/** Do not wait longer for a slow page. It still gets the event. */
 const TAKE_MS = 3_000
 
 const ENTER: PageKey = { key: 'Enter', code: 'Enter', number: 13, text: '\r' }
@@ -19,7 +19,7 @@ export class Keyboard {
     this.#sessionId = sessionId
   }
 
-  /** One character. */
+  /** Types one character. */
   async type(character: string): Promise<void> {
     const key = keyOf(character)
     if (!key) return this.insert(character)
@@ -31,7 +31,7 @@ export class Keyboard {
     await isTaken
   }
 
-  /** All at once, as if it was pasted. */
+  /** Inserts the whole text, like a paste. */
   async insert(text: string): Promise<void> {
     await this.#cdp.call('Input.insertText', { text }, this.#sessionId, TAKE_MS).catch(() => {})
   }
@@ -48,7 +48,7 @@ export class Keyboard {
     await isTaken
   }
 
-  /** A page may be gone with a key, and take the answer with it: that is no failure. */
+  /** Ignores errors, because a key may make the page navigate before it responds. */
   async #send(direction: 'down' | 'up', key: PageKey, modifiers: number): Promise<void> {
     const isTyped = direction === 'down' && key.text !== undefined && !(modifiers & (ALT | CONTROL | META))
     const event = {
@@ -64,7 +64,7 @@ export class Keyboard {
   }
 }
 
-/** Undefined for what no key gives, such as a tabulator in a text. */
+/** Undefined for characters without a key, such as a tab inside a text. */
 function keyOf(character: string): PageKey | undefined {
   if (/\p{C}/u.test(character)) return undefined
   const keysym = keysymOfCharacter(character.codePointAt(0)!)

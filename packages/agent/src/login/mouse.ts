@@ -7,7 +7,7 @@ export interface Point {
   readonly y: number
 }
 
-/** In the window; resolves when the page has it, or has gone elsewhere because of it. */
+/** Clicks at a point of the window. Resolves when the page has handled the click or has navigated. */
 export async function clickAt(cdp: CdpConnection, sessionId: string, { x, y }: Point): Promise<void> {
   const send = async (type: string, more: object = {}) => {
     await cdp.call('Input.dispatchMouseEvent', { type, x, y, ...more }, sessionId, TAKE_MS).catch(() => {})

@@ -1,4 +1,4 @@
-// Requests about logins, see contracts/page-snapshot.ts. All of it is loaded with the first: most instances have none.
+// Requests about logins, see contracts/page-snapshot.ts. The code loads with the first request, because most instances never log in.
 import type { Chromium } from '../chromium/chromium.ts'
 import type { AnswerControl } from '../control/router.ts'
 import { log } from '../log.ts'

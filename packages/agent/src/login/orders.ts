@@ -1,5 +1,5 @@
-// The bodies of the operations, checked by hand as those of the others are (see requests.ts). No message repeats a
-// value: there are passwords among them.
+// Validates the request bodies by hand, like the other operations (see requests.ts). Messages never repeat a value,
+// because some values are passwords.
 import type { ActOrder, LoginSecrets, LookOrder, VisitOrder } from '@berth/contracts/page-snapshot'
 import { BadRequest } from '../requests.ts'
 
@@ -9,17 +9,17 @@ const acts = new Set(['fill', 'choose', 'click', 'tick', 'enter', 'authenticate'
 type Check = (value: unknown) => boolean
 
 const isText =
-  (most: number): Check =>
+  (max: number): Check =>
   (value) =>
-    typeof value === 'string' && value.length <= most
+    typeof value === 'string' && value.length <= max
 const isMsUpTo =
-  (most: number): Check =>
+  (max: number): Check =>
   (value) =>
-    Number.isInteger(value) && (value as number) >= 0 && (value as number) <= most
+    Number.isInteger(value) && (value as number) >= 0 && (value as number) <= max
 const isListOf =
-  (check: Check, most: number): Check =>
+  (check: Check, max: number): Check =>
   (value) =>
-    Array.isArray(value) && value.length <= most && value.every(check)
+    Array.isArray(value) && value.length <= max && value.every(check)
 const isBoolean: Check = (value) => typeof value === 'boolean'
 const optional =
   (check: Check): Check =>
@@ -38,7 +38,7 @@ const act = {
 }
 const secrets = { values: isListOf(isText(10_000), 100) }
 
-// SAFETY, for all of them: every field was checked, and there are no others.
+// SAFETY: every field is checked, and unknown fields are rejected.
 export const readLookOrder = (body: unknown) => checked(body, look) as LookOrder
 export const readActOrder = (body: unknown) => checked(body, act) as ActOrder
 export const readSecrets = (body: unknown) => checked(body, secrets) as LoginSecrets
@@ -47,21 +47,21 @@ export function readVisitOrder(body: unknown): VisitOrder {
   const order = checked(body, visit) as VisitOrder
   const { protocol } = URL.parse(order.url) ?? {}
   if (protocol !== 'http:' && protocol !== 'https:' && order.url !== 'about:blank') {
-    throw new BadRequest('Cannot visit this: "url" is no address of a website')
+    throw new BadRequest('Cannot visit the page: "url" is not an http or https address')
   }
   return order
 }
 
 function checked(body: unknown, checks: Readonly<Record<string, Check>>): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw new BadRequest('Cannot read the request: it is not an object')
+    throw new BadRequest('Cannot read the request: the body is not an object')
   }
   const given = body as Record<string, unknown>
   for (const name of Object.keys(given)) {
     if (!Object.hasOwn(checks, name)) throw new BadRequest(`Cannot read the request: "${name}" is unknown`)
   }
   for (const [name, isRight] of Object.entries(checks)) {
-    if (!isRight(given[name])) throw new BadRequest(`Cannot read the request: "${name}" is wrong`)
+    if (!isRight(given[name])) throw new BadRequest(`Cannot read the request: "${name}" is invalid`)
   }
   return body
 }

@@ -1,13 +1,13 @@
-// The origin of a frame. What the protocol calls so is made of the address, and knows nothing of sandboxes; the document
-// has its true one, which our own world can ask for without the page; and the browser itself knows the address of pages
-// and of frames in processes of their own. It counts only if all agree.
+// Finds the true origin of a frame. The protocol derives its origin from the address and ignores sandboxes. Our isolated
+// world reads the document's real origin. The browser knows the address of pages and of frames in separate processes.
+// The origin only counts if all of them agree.
 import { MAX_URL_LENGTH } from './bounds.ts'
 import type { KnownFrame } from './frames.ts'
 import type { Tab } from './tab.ts'
 
-/** As it is told of an opaque one, which is no site's. */
+/** The value for an opaque origin, which belongs to no site. */
 const OPAQUE = 'null'
-/** Of an address such as about:blank: the document has the origin of who made it. */
+/** Reported for addresses such as about:blank, where the document inherits the origin of its creator. */
 const INHERITED = '://'
 
 export async function originOf(tab: Tab, frame: KnownFrame): Promise<string> {
@@ -27,7 +27,7 @@ async function trueOrigin(tab: Tab, frame: KnownFrame): Promise<string> {
   }
 }
 
-/** Undefined for a frame that shares the process of the one around it. */
+/** Undefined for a frame in the same process as its parent. */
 async function addressOf(tab: Tab, { id: targetId }: KnownFrame): Promise<string | undefined> {
   try {
     const { targetInfo } = await tab.cdp.call<{ targetInfo: { url: string } }>('Target.getTargetInfo', {

@@ -1,4 +1,4 @@
-// Puts together what is seen of a page from what is seen in each of its frames.
+// Builds the content of a page snapshot from the contents of all frames.
 import {
   MAX_TEXT_LENGTH,
   MAX_ELEMENTS,
@@ -14,13 +14,13 @@ import type { Collected } from './page-types.ts'
 import type { Tab } from './tab.ts'
 import type { World } from './world.ts'
 
-/** What takes longer in a document is ended, and it is told as empty. */
+/** A document that takes longer is stopped and reported as empty. */
 const COLLECT_MS = 5_000
-/** A closed shadow tree may be inside of another. */
+/** Closed shadow trees can be nested. */
 const MAX_ROUNDS = 3
-/** Of all frames, and of all elements, as JSON. */
+/** Limit for all frames, and for all elements, as JSON. */
 const MAX_CHARACTERS = 2_000_000
-const FARTHEST = 1_000_000
+const MAX_COORDINATE = 1_000_000
 
 interface FrameContent {
   readonly frame: KnownFrame
@@ -60,7 +60,7 @@ const NOWHERE: Place = { x: 0, y: 0, width: 0, height: 0, isVisible: false }
 
 const weight = ({ place }: { place: Place }) => (place.isVisible ? place.width * place.height : -1)
 
-/** The page, and of its frames those that a person would see best. */
+/** The main frame and the largest visible frames. */
 function choose(places: readonly { frame: KnownFrame; place: Place }[]) {
   if (places.length <= MAX_FRAMES) return places
   const chosen = new Set(places.toSorted((one, other) => weight(other) - weight(one)).slice(0, MAX_FRAMES))
@@ -74,7 +74,7 @@ async function collectIn(tab: Tab, frame: KnownFrame): Promise<Collected> {
   return JSON.parse(text) as Collected
 }
 
-/** Scripts cannot see into closed shadow trees, but can keep one that they were handed. */
+/** Scripts cannot open closed shadow trees, but they can use one that the debugger passes to them. */
 async function adoptClosedRoots({ cdp }: Tab, world: World): Promise<void> {
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const hosts = await world.handlesOf('unexaminedHosts')
@@ -113,7 +113,7 @@ function joined(looked: readonly FrameContent[]): Omit<PageContent, 'storage'> {
       ...(collected?.frame ?? EMPTY),
       url: (frame.url + (frame.urlFragment ?? '')).slice(0, MAX_URL_LENGTH),
       origin,
-      // Where a frame between was left out, it is the page's.
+      // If the parent frame was left out, use the main frame.
       parent: index === 0 ? null : (parent ?? 0),
       is_visible: place.isVisible,
     }
@@ -124,7 +124,7 @@ function joined(looked: readonly FrameContent[]): Omit<PageContent, 'storage'> {
   return { frames, elements: fitting(elements) }
 }
 
-/** What does not fit any more is told as empty, and without its elements: these refer to its groups. */
+/** Reports a frame that does not fit as empty, also without its elements, which refer to its groups. */
 function withinBounds(looked: readonly FrameContent[]): readonly FrameContent[] {
   let left = MAX_CHARACTERS
   return looked.map((each) => {
@@ -148,12 +148,12 @@ const EMPTY: Collected['frame'] = {
 function moved(element: Collected['elements'][number], frame: number, place: Place): ElementSnapshot {
   const [x = 0, y = 0, width = 0, height = 0] = element.box
   const box = [x + place.x, y + place.y, width, height].map((each) =>
-    Math.max(-FARTHEST, Math.min(FARTHEST, Math.round(each))),
+    Math.max(-MAX_COORDINATE, Math.min(MAX_COORDINATE, Math.round(each))),
   )
   return { ...element, frame, box, is_visible: element.is_visible && place.isVisible }
 }
 
-/** Visible ones before others, if not all can be told. */
+/** Keeps visible elements first if not all fit. */
 function fitting(elements: readonly ElementSnapshot[]): ElementSnapshot[] {
   let left = MAX_CHARACTERS
   const order = [
@@ -169,13 +169,13 @@ function fitting(elements: readonly ElementSnapshot[]): ElementSnapshot[] {
   return elements.filter((element) => kept.has(element))
 }
 
-/** Of a page that could not be loaded, is no more, or says nothing. */
+/** For a page that did not load, crashed, or does not respond. */
 export function emptyContent(url: string): PageContent {
   const frame = { ...EMPTY, url, origin: 'null', parent: null, is_visible: true }
   return { frames: [frame], elements: [], storage: { cookies: 0, local: 0, indexed: 0 } }
 }
 
-/** By which it is known whether a page shows something else than before. Numbers count down on many. */
+/** Tells whether a page has changed. Ignores numbers, because many pages show a countdown. */
 export function fingerprintOf({ frames, elements }: Pick<PageContent, 'frames' | 'elements'>): string {
   const texts = frames.map(({ text }) => text.slice(0, MAX_TEXT_LENGTH).replaceAll(/\d+/g, '#'))
   const controls = elements

@@ -1,7 +1,7 @@
-// What goes between the agent and its script inside a document (page/), as JSON.
+// Data that the agent exchanges with its script inside a document (page/), as JSON.
 import type { ElementSnapshot, FrameSnapshot } from '@berth/contracts/page-snapshot'
 
-/** The most there may be of each, see the contract. What is more is left out, and what is longer is cut. */
+/** Limits from the contract. Surplus items are left out, and long texts are cut. */
 export interface Bounds {
   readonly elements: number
   readonly groups: number
@@ -9,7 +9,7 @@ export interface Bounds {
   readonly headings: number
   readonly options: number
   readonly challenges: number
-  /** Characters: of all text of a frame, of most texts, of an address, of a selector, of a group's and a message's text. */
+  /** The following limits are in characters. */
   readonly text: number
   readonly short: number
   readonly url: number
@@ -18,32 +18,32 @@ export interface Bounds {
   readonly message: number
 }
 
-/** What is seen of one document. Boxes are in its own viewport; the frame's place in the window is added later. */
+/** The content of one document. Boxes are relative to its viewport; the agent adds the frame's position later. */
 export interface Collected {
   readonly frame: Omit<FrameSnapshot, 'url' | 'origin' | 'parent' | 'is_visible'>
-  /** The visible ones first, if there are more than fit. */
+  /** If there are too many, visible elements are kept first. */
   readonly elements: readonly Omit<ElementSnapshot, 'frame'>[]
 }
 
-/** As far as an element can be used, in one word. */
+/** Whether an element can be used, or why not. */
 export type Usability = 'usable' | 'gone' | 'hidden' | 'disabled' | 'read-only'
 
 /** Where to click. */
 export interface Aim {
   readonly x: number
   readonly y: number
-  /** Something else is in front of it, there and everywhere. */
+  /** Other elements cover every point of it. */
   readonly isCovered: boolean
 }
 
-/** How much is in a field, never what. */
+/** The length of a field's value, never the value. */
 export interface Held {
   readonly length: number
-  /** Letters and digits only: fields with a mask add signs of their own. */
+  /** Number of letters and digits, because fields with an input mask add other characters. */
   readonly signs: number
 }
 
-/** Where the content of a frame begins in the document around it, and how much of it there is. */
+/** Position and size of a frame's content in its parent document. */
 export interface FrameBox {
   readonly x: number
   readonly y: number
@@ -53,7 +53,7 @@ export interface FrameBox {
 }
 
 export interface Rest {
-  /** Since the last change. */
+  /** Time since the last change. */
   readonly stillMs: number
   readonly changes: number
   readonly isLoading: boolean

@@ -1,4 +1,4 @@
-// Whether a page has come to rest: no navigation, no request that it waits for, no change of its documents.
+// Waits until a page is quiet: no navigation, no pending request, no change of its documents.
 import { pause } from '@berth/kit/pause'
 import { Frames } from './frames.ts'
 import type { Rest } from './page-types.ts'
@@ -9,12 +9,12 @@ const LOOK_AGAIN_MS = 400
 
 export interface Patience {
   readonly quietMs: number
-  /** In the time of performance.now(). */
+  /** Timestamp of performance.now(). */
   readonly deadline: number
   readonly signal: AbortSignal
 }
 
-/** Resolves with whether it is, at the deadline at the latest. */
+/** Resolves with true when the page is quiet, or with false at the deadline. */
 export async function whenQuiet(
   current: () => Tab,
   { quietMs, deadline, signal }: Patience,
@@ -23,7 +23,7 @@ export async function whenQuiet(
     signal.throwIfAborted()
     const tab = current()
     const now = performance.now()
-    const isSettled = !tab.isOnItsWay && !tab.traffic.isBusy
+    const isSettled = !tab.isNavigating && !tab.traffic.isBusy
     const since = Math.max(tab.traffic.movedAt, tab.document.since, tab.usedAt)
     if (isSettled && now - since >= quietMs && (tab.isCrashed || (await isStill(tab, quietMs)))) return true
     if (performance.now() >= deadline) {
@@ -39,7 +39,7 @@ async function isStill(tab: Tab, quietMs: number): Promise<boolean> {
   return rests !== undefined && rests.every(({ stillMs, isLoading }) => stillMs >= quietMs && !isLoading)
 }
 
-/** Of all frames that can be seen; undefined: the page itself does not answer. */
+/** State of all frames that respond. Undefined when the main frame does not respond. */
 async function restsOf(tab: Tab): Promise<Rest[] | undefined> {
   try {
     const frames = await Frames.of(tab)
@@ -60,10 +60,10 @@ async function restsOf(tab: Tab): Promise<Rest[] | undefined> {
   }
 }
 
-/** A frame that does not answer does not hold up the page. */
+/** A frame that does not respond does not delay the page. */
 const IGNORED: Rest = { stillMs: Infinity, changes: 0, isLoading: false }
 
-/** How often its documents changed, all in all; undefined while it does not answer. */
+/** Number of changes in all documents. Undefined while the page does not respond. */
 export async function changesOf(tab: Tab): Promise<number | undefined> {
   const rests = await restsOf(tab)
   return rests?.reduce((sum, { changes }) => sum + changes, 0)

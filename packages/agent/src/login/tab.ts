@@ -1,5 +1,5 @@
-// One page of the browser with all its frames, those in processes of their own too, as far as a login has to know: what
-// document it shows and how that was answered, what is under way, and what it asks of a person.
+// One page of the browser with all its frames, including frames in separate processes. Tracks what a login needs: the
+// document and its response, pending requests, and dialogs and prompts.
 import type { CdpConnection, CdpEvent } from '../chromium/cdp-connection.ts'
 import { MAX_MESSAGE_LENGTH, MAX_URL_LENGTH } from './bounds.ts'
 import type { AskedAuth, Challenge, HttpAuth } from './http-auth.ts'
@@ -10,17 +10,17 @@ const SET_UP_MS = 5_000
 const MAX_DIALOGS = 10
 const BLOCKED_MS = 1_000
 const MAX_NAVIGATIONS = 5
-/** Of one document: it asks in a loop, and nothing else runs in it any more. */
+/** After this many dialogs of one document its script is stopped, because it shows them in a loop. */
 const TOO_MANY_DIALOGS = 30
 const MAX_ANSWERS = 50
 const MAX_SESSIONS = 60
 const TOLD_HEADERS = new Set(['www-authenticate', 'retry-after', 'server', 'cf-mitigated', 'proxy-status'])
 const SHORT = 300
-/** What is to happen later than that does not happen while somebody waits for the page to be quiet. */
+/** Scheduled navigations further away do not delay a quiet page. */
 const SOON_SECONDS = 10
 
 const ENABLE_NETWORK = { maxTotalBufferSize: 0, maxResourceBufferSize: 0, maxPostDataSize: 0 }
-/** Nothing is changed on the way; but only of requests that stop with us can we answer for the person. */
+/** Requests pass unchanged. Chromium reports HTTP authentication only for requests that it pauses for us. */
 const ENABLE_FETCH = {
   handleAuthRequests: true,
   patterns: ['Document', 'XHR', 'Fetch'].map((resourceType) => ({ urlPattern: '*', resourceType })),
@@ -78,10 +78,10 @@ export class Tab {
   readonly traffic = new Traffic()
   readonly #auth: HttpAuth
   readonly #nextNumber: () => number
-  /** Of frames in processes of their own, by session; and the page's own. */
+  /** Sessions of the page and of frames in separate processes. */
   readonly #sessions: Map<string, { readonly frameId: string }>
   readonly #worlds = new Map<string, Promise<World>>()
-  /** By loader, of documents that are not shown yet. */
+  /** Responses by loader, for documents that are not shown yet. */
   readonly #answers = new Map<string, Answered>()
   readonly #failures = new Map<string, string>()
   readonly #scheduled = new Set<string>()
@@ -94,7 +94,7 @@ export class Tab {
   #isStuck = false
   #isClosed = false
   #usedAt = -Infinity
-  /** One that was ordered and is not there yet. */
+  /** Number of requested navigations that are not finished. */
   #navigations = 0
 
   constructor({ cdp, targetId, sessionId, auth, nextNumber }: TabOptions) {
@@ -115,7 +115,7 @@ export class Tab {
     return [...this.#sessions.keys()]
   }
 
-  /** When something was done with it last, whatever comes of it. */
+  /** When the last act on the page ended. */
   get usedAt(): number {
     return this.#usedAt
   }
@@ -136,22 +136,22 @@ export class Tab {
     return this.#dialogs.length > 0
   }
 
-  /** A navigation is under way, or will be in a moment. */
-  get isOnItsWay(): boolean {
+  /** Whether a navigation is pending or scheduled. */
+  get isNavigating(): boolean {
     return this.#navigations > 0 || this.#scheduled.size > 0
   }
 
-  /** Those since the last time. */
+  /** Returns the dialogs since the last call. */
   takeDialogs(): string[] {
     return this.#dialogs.splice(0)
   }
 
-  /** It takes the place of another page. */
+  /** Called when this page becomes the current one. */
   renumber(): void {
     this.#document = { ...this.#document, number: this.#nextNumber(), since: performance.now() }
   }
 
-  /** Resolves when we listen, or when it takes too long: it does what it does, until the next visit. */
+  /** Resolves when we listen to the page, or after a timeout. A stuck page is replaced at the next visit. */
   async begin({ isWaiting }: { isWaiting: boolean }): Promise<void> {
     const set = this.#listenTo(this.sessionId, { isWaiting })
     this.#isStuck = await this.#learnAddress().then(
@@ -186,9 +186,9 @@ export class Tab {
     return this.#sessions.has(sessionId)
   }
 
-  /** Why it could not; null: it is there, or will be. A page that goes elsewhere by itself meanwhile gets in between. */
+  /** Returns an error text, or null on success. Tries again when the page itself navigates in between. */
   async navigate(url: string, answerMs: number): Promise<string | null> {
-    return this.whileOnItsWay(async () => {
+    return this.whileNavigating(async () => {
       await this.#endWhatBlocks()
       for (let attempt = 1; ; attempt++) {
         const { number } = this.#document
@@ -204,12 +204,12 @@ export class Tab {
     })
   }
 
-  /** Nothing helped: another page has to take its place. */
+  /** Whether the page is beyond recovery and must be replaced. */
   get isStuck(): boolean {
     return this.#isStuck
   }
 
-  /** The next document may have the same process, and would wait for a script without an end. */
+  /** Stops endless scripts, because the next document may share the process and would wait for them. */
   async #endWhatBlocks(): Promise<void> {
     for (const remedy of ['Runtime.terminateExecution', 'Page.crash']) {
       if (await this.#isFree()) return
@@ -227,7 +227,7 @@ export class Tab {
     )
   }
 
-  async whileOnItsWay<T>(act: () => Promise<T>): Promise<T> {
+  async whileNavigating<T>(act: () => Promise<T>): Promise<T> {
     this.#navigations++
     try {
       return await act()
@@ -247,7 +247,7 @@ export class Tab {
     return world
   }
 
-  /** That of an element, if its document is still there. */
+  /** The world of an element, if its document still exists. */
   async worldOfRef(ref: string): Promise<World | undefined> {
     const [prefix] = ref.split(':', 1)
     const worlds = await Promise.allSettled(this.#worlds.values())
@@ -326,7 +326,7 @@ export class Tab {
         runImmediately: true,
       }),
       call('Target.setAutoAttach', follow),
-      // Pages behind another, and those that nobody looks at, are to work as if they were in front.
+      // Background pages must behave as if they had the focus.
       ...(isPage ? [call('Emulation.setFocusEmulationEnabled', { enabled: true })] : []),
     ]
     for (const each of sent) each.catch(() => {})
@@ -366,7 +366,7 @@ export class Tab {
     this.#scheduled.delete(frame.id)
     if (sessionId !== this.sessionId || frame.parentId !== undefined) return
     this.#isCrashed = false
-    // It got there after all, and what it keeps is worth keeping.
+    // The navigation worked after all, so keep the page.
     this.#isStuck = false
     this.#dialogCount = 0
     this.traffic.keepOnly(frame.loaderId)
@@ -392,7 +392,7 @@ export class Tab {
     if (type !== 'beforeunload' && this.#dialogs.length < MAX_DIALOGS) {
       this.#dialogs.push(message.slice(0, MAX_MESSAGE_LENGTH))
     }
-    // Whoever leaves a page wants to; any other question is for a person, and not answered for them.
+    // Confirm leaving a page. Decline every other question, because only a user may answer it.
     this.cdp.dispatch('Page.handleJavaScriptDialog', { accept: type === 'beforeunload' }, sessionId)
     if (++this.#dialogCount % TOO_MANY_DIALOGS === 0) {
       this.cdp.dispatch('Runtime.terminateExecution', {}, sessionId)
@@ -402,7 +402,7 @@ export class Tab {
   #onAuth({ requestId, frameId, resourceType, authChallenge }: AuthRequired, sessionId: string): void {
     const { response: authChallengeResponse, asked } = this.#auth.decide(requestId, authChallenge)
     if (asked) {
-      // Of a document that is about to be shown, it is told with that.
+      // A challenge of the next main document is reported together with that document.
       if (resourceType === 'Document' && frameId === this.targetId) this.#comingAuth = asked
       else this.#askedAuth = asked
     }
@@ -439,9 +439,9 @@ function answeredBy({ status, headers }: { status: number; headers: Record<strin
   return { status, headers: Object.fromEntries(told) }
 }
 
-/** Why the way out did not reach the website, if it says so: over plain HTTP its refusal looks like a page. */
+/** The error of the egress, if it could not reach the website. Over plain HTTP the error looks like a page. */
 function refusalOf(answer: Answered | undefined): string | null {
-  // A website might say so, too: but in no words of its own.
+  // A website could send this header too, but only with this exact format, not with text of its own.
   return /^berth; error=([a-z_]{1,60})$/.exec(answer?.headers['proxy-status'] ?? '')?.[1] ?? null
 }
 

@@ -1,15 +1,14 @@
-// Requests of a page that are under way, as far as they are what the page waits for, and those that it sends again and
-// again.
+// Tracks the pending requests that a page waits for, and the requests that it polls with.
 
-/** What decides of what a page shows. */
+/** Request types that change what a page shows. */
 const COUNTED = new Set(['Document', 'XHR', 'Fetch', 'Script', 'Stylesheet'])
 const ASKING = new Set(['XHR', 'Fetch'])
-/** A request that outlasted a whole look and this long is one that is meant to stay open. */
+/** A request that is still open after a whole look and this time is meant to stay open. */
 const LASTING_MS = 10_000
-/** An answer that has begun and goes on for longer is a stream. */
+/** A response that takes longer is a stream. */
 const STREAM_MS = 3_000
 const POLLS = 3
-/** Closer together they are one burst; further apart, nothing that a page waits by. */
+/** Requests that are closer together are one burst. Requests that are further apart are not polling. */
 const MIN_APART_MS = 300
 const MAX_APART_MS = 20_000
 const MAX_OPEN = 2_000
@@ -43,7 +42,7 @@ export class Traffic {
   readonly #asked = new Map<string, Asked>()
   #movedAt = performance.now()
 
-  /** When one began or ended last. */
+  /** When a request last started or ended. */
   get movedAt(): number {
     return this.#movedAt
   }
@@ -78,7 +77,7 @@ export class Traffic {
     if (!this.#isPolled(request.address)) this.#movedAt = performance.now()
   }
 
-  /** What others had under way is of no interest to the new document. */
+  /** Drops requests of earlier documents. */
   keepOnly(loaderId: string): void {
     for (const [requestId, request] of this.#open) {
       if (request.loaderId !== loaderId) this.#open.delete(requestId)
@@ -101,7 +100,7 @@ export class Traffic {
     return false
   }
 
-  /** A look had to end without them. */
+  /** Ignores long requests after a look has ended without them. */
   endure(): void {
     const now = performance.now()
     for (const request of this.#open.values()) {

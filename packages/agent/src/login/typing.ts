@@ -1,6 +1,5 @@
-// Types into a field, or into a run of boxes with one character each. Before every key it is asked for in the document
-// itself that the field has the focus: what is typed may be a secret, and the page may have gone on, or have given the
-// focus to somebody else's frame.
+// Types into a field, or into a row of boxes with one character each. Before each key, it checks in the document that the
+// field has the focus: the text may be a secret, and the page may have navigated or given the focus to another frame.
 import type { ActResult } from '@berth/contracts/page-snapshot'
 import { pause } from '@berth/kit/pause'
 import type { Elements } from './element.ts'
@@ -8,12 +7,12 @@ import { PageGone } from './gone.ts'
 import { Keyboard } from './keyboard.ts'
 import type { Held } from './page-types.ts'
 
-/** More would take seconds, and nobody types it. */
+/** Longer texts are inserted at once, because typing them would take seconds. */
 const MAX_KEYS = 200
-/** How long a page may take to move on to the next box. */
+/** How long a page may take to focus the next box. */
 const MOVE_MS = 200
 const LOOK_EVERY_MS = 10
-const LOST: ActResult = { result: 'refused', reason: 'The focus went elsewhere while it was typed' }
+const LOST: ActResult = { result: 'refused', reason: 'Cannot type into the field: it lost the focus' }
 
 export async function fill(elements: Elements, value: string, signal: AbortSignal): Promise<ActResult> {
   const isRun = elements.refs.length > 1
@@ -45,11 +44,11 @@ class Typist {
         if (typed !== 'all') return typed
       }
       const held = await this.#held(0)
-      // With its last character some pages go on by themselves.
+      // Some pages submit automatically after the last character.
       if (held === 'gone' || isTaken(held, value)) return { result: 'done' }
       length = held?.length ?? 0
     }
-    return { result: 'refused', reason: `The field has ${length} of ${value.length} characters` }
+    return { result: 'refused', reason: `The field accepted only ${length} of ${value.length} characters` }
   }
 
   async fillRun(value: string): Promise<ActResult> {
@@ -65,7 +64,8 @@ class Typist {
       if (!(await this.#take(0))) return LOST
       for (const [index, character] of characters.entries()) {
         const hasFocus = index === 0 || (await this.#arriveAt(index, leads))
-        if (hasFocus === 'gone') return { result: 'gone', reason: 'The page went on before all was typed' }
+        if (hasFocus === 'gone')
+          return { result: 'gone', reason: 'The page navigated before everything was typed' }
         if (!hasFocus) return LOST
         await this.#keyboard.type(character)
       }
@@ -73,10 +73,10 @@ class Typist {
       if (held === 'gone' || characters.every((_each, index) => held[index]?.length === 1))
         return { result: 'done' }
     }
-    return { result: 'refused', reason: 'The boxes did not take one character each' }
+    return { result: 'refused', reason: 'The boxes did not accept one character each' }
   }
 
-  /** Clicks into it as a person would, and selects what is there. */
+  /** Clicks into the field like a user, and selects its content. */
   async #take(index: number): Promise<boolean> {
     const ref = this.#elements.refs[index]!
     if ((await this.#elements.focused()) !== index) await this.#elements.click(ref)
@@ -90,7 +90,8 @@ class Typist {
     for (const character of characters) {
       this.#signal.throwIfAborted()
       const focused = await this.#focused()
-      if (focused === 'gone') return { result: 'gone', reason: 'The page went on before all was typed' }
+      if (focused === 'gone')
+        return { result: 'gone', reason: 'The page navigated before everything was typed' }
       if (focused !== 0) return LOST
       await this.#keyboard.type(character)
     }
@@ -101,7 +102,7 @@ class Typist {
     if ((await this.#focused()) === 0) await this.#keyboard.insert(value)
   }
 
-  /** At the box where the next character belongs: by the page, which many do late, or by us. */
+  /** Waits until the page focuses the next box, or focuses it itself. */
   async #arriveAt(index: number, leads: 'page' | 'us'): Promise<boolean | 'gone'> {
     this.#signal.throwIfAborted()
     const ref = this.#elements.refs[index]!
@@ -116,7 +117,7 @@ class Typist {
       focused = await this.#focused()
     }
     if (focused === 'gone') return 'gone'
-    // A box that is full takes no more.
+    // Select the content, because a full box accepts no more characters.
     if (focused === index) await this.#elements.selectAll(ref)
     return focused === index
   }
@@ -144,7 +145,7 @@ async function orGone<T>(ask: () => Promise<T>): Promise<T | 'gone'> {
   }
 }
 
-/** By how long it is. Fields with a mask add signs, and others leave blanks out, but no letter and no digit. */
+/** Compares only lengths. Input masks add characters and some fields drop spaces, but letters and digits stay. */
 function isTaken(held: Held | null | undefined, value: string): boolean {
   if (!held) return false
   return held.length === value.length || (held.signs > 0 && held.signs === signsOf(value))

@@ -1,5 +1,5 @@
-// The world of our own in one document, and calls into it. Chromium may give the number of one that is gone to another,
-// even to that of a page, so calls go by a name that no page knows, and count only while the document lives.
+// Our isolated world in one document, and calls into it. Chromium may reuse the id of a world, even for a page's own
+// world. So calls use a secret name, and their results count only while the document exists.
 import { randomBytes } from 'node:crypto'
 import type { CdpConnection } from '../chromium/cdp-connection.ts'
 import { bounds } from './bounds.ts'
@@ -12,10 +12,10 @@ const NAME = `berth${randomBytes(16).toString('hex')}`
 export const WORLD = `berth-login-${randomBytes(8).toString('hex')}`
 const PREFIX_BYTES = 6
 const CALL_MS = 3_000
-/** Beyond the time after which Chromium ends it itself. */
+/** Extra time after Chromium's own timeout. */
 const GRACE_MS = 1_000
 
-/** Evaluated in every new document, and does nothing where it was before. */
+/** Runs in every new document. Does nothing the second time. */
 export const SOURCE = `globalThis[${JSON.stringify(NAME)}] ??= (() => { ${LOGIN_PAGE}
 return loginPage.open(
   Array.from(crypto.getRandomValues(new Uint8Array(${PREFIX_BYTES})), (byte) => byte.toString(16).padStart(2, '0')).join(''),
@@ -23,10 +23,10 @@ return loginPage.open(
 ) })(); undefined`
 
 export interface CallOptions {
-  /** What takes longer is ended. */
+  /** The call is stopped after this time. */
   readonly ms?: number
   readonly awaits?: boolean
-  /** It happens as if a person did it. */
+  /** Counts as a user gesture. */
   readonly isGesture?: boolean
 }
 
@@ -61,18 +61,18 @@ export class World {
       CALL_MS,
     )
     const world = new World(cdp, { frameId, sessionId, contextId })
-    // It is there already, unless the document was there before us.
+    // Needed only if the document was loaded before we connected.
     await world.#evaluate(SOURCE, {})
     world.#prefix = await world.call<string>('prefix')
     return world
   }
 
-  /** What all refs of its elements begin with. */
+  /** Prefix of all element refs in this world. */
   get prefix(): string {
     return this.#prefix
   }
 
-  /** Its document is another one now. */
+  /** Called when the document is gone. */
   end(): void {
     this.#isOver = true
   }
@@ -80,11 +80,11 @@ export class World {
   async call<T>(name: string, args: readonly unknown[] = [], options: CallOptions = {}): Promise<T> {
     const given = args.map((argument) => JSON.stringify(argument)).join(', ')
     const { result } = await this.#evaluate(`globalThis[${JSON.stringify(NAME)}].${name}(${given})`, options)
-    // SAFETY: it is our own script that answers, in a world of its own.
+    // SAFETY: our own script in an isolated world returns it.
     return result.value as T
   }
 
-  /** The same with a node of the document, which a script here could not name. */
+  /** Like call, with a node of the document as the first argument. */
   async callWith<T>(backendNodeId: number, name: string, args: readonly unknown[] = []): Promise<T> {
     this.#check()
     const { object } = await this.#cdp.call<{ object: { objectId: string } }>(
@@ -109,7 +109,7 @@ export class World {
     return result.value as T
   }
 
-  /** Handles of what it gives, which is a list. */
+  /** Object handles of the items in the returned list. */
   async handlesOf(name: string): Promise<string[]> {
     const expression = `globalThis[${JSON.stringify(NAME)}].${name}()`
     const { result } = await this.#cdp.call<Evaluated>(
@@ -149,12 +149,12 @@ export class World {
     const { exceptionDetails } = evaluated
     if (exceptionDetails) {
       const why = exceptionDetails.exception?.description ?? exceptionDetails.text
-      throw new Error(`Our script failed in the page: ${why.slice(0, 200)}`)
+      throw new Error(`The login script failed in the page: ${why.slice(0, 200)}`)
     }
     return evaluated
   }
 
   #check(): void {
-    if (this.#isOver) throw new PageGone('The document is another one now')
+    if (this.#isOver) throw new PageGone('The page has navigated to another document')
   }
 }

@@ -1,4 +1,4 @@
-// What is seen of one document. All of it is bounded: the page may be huge, or made to be.
+// Collects the content of one document. Everything has a limit, because the page may be huge or hostile.
 import { clickabilityOf, isField } from './controls.ts'
 import { describeElement } from './describe.ts'
 import type { Found, Heading } from './found.ts'
@@ -46,7 +46,7 @@ class Scene {
   #size = 0
   #line = ''
   #near = ''
-  /** A checkbox without a label is called by the text that comes after it. */
+  /** A checkbox without a label gets the text after it as its name. */
   #unnamed: Found | undefined
 
   constructor(tree: DrawnTree, tools: Tools) {
@@ -153,7 +153,7 @@ class Scene {
       this.#candidates.push({ element, kind })
   }
 
-  /** What an invalid field says of itself. */
+  /** Error messages that an invalid field refers to. */
   #noteComplaints(element: Element): void {
     if (attribute(element, 'aria-invalid') !== 'true') return
     const ids = `${attribute(element, 'aria-errormessage')} ${attribute(element, 'aria-describedby')}`.split(
@@ -172,7 +172,7 @@ class Scene {
   }
 
   #chosen(): Found[] {
-    // What merely surrounds controls is none itself.
+    // An element that only contains controls is not a control.
     const surrounding = new Set<Element>()
     for (const { element, isWeak } of this.#found) {
       if (!isWeak) for (const each of this.#tree.ancestorsOf(element, 30)) surrounding.add(each)
@@ -208,7 +208,7 @@ const nothing: Collected = {
 const INVITING =
   /log|sign|auth|sso|account|konto|compte|cuenta|session|anmeld|einlog|connex|ident|acced|entra|ingres|inlog|logg|kirj|zalog|přihl|войти|вход|увійти|giri|ログイン|サインイン|登录|登錄|登入|로그인/i
 
-/** Of more than there is room for, what has to do with logins comes first. */
+/** If there are too many elements, those about logins come first. */
 function rankOf({
   element,
   name,

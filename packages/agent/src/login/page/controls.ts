@@ -1,4 +1,4 @@
-// What a person can use: by what it is, or by how it behaves.
+// Decides what is a control: by its tag, or by its behaviour.
 import { attribute, attributeOf, attributesOf, hasAttribute } from './nodes.ts'
 import type { Visit } from './walk.ts'
 
@@ -13,7 +13,7 @@ export function isField(element: Element, name: string): boolean {
   )
 }
 
-/** strong: what is inside belongs to it. weak: it is one unless there are others inside. */
+/** strong: everything inside belongs to the control. weak: a control only if it contains no other controls. */
 export function clickabilityOf({ element, name, place, above }: Visit): 'strong' | 'weak' | undefined {
   if (name === 'button' || name === 'summary') return 'strong'
   if (element instanceof HTMLInputElement)
@@ -23,7 +23,7 @@ export function clickabilityOf({ element, name, place, above }: Visit): 'strong'
   if (name === 'label') return undefined
   if (name === 'a' || hasAttribute(element, 'onclick')) return 'weak'
   const isReachable = Number(attributeOf(element, 'tabindex') ?? -1) >= 0
-  // The cursor is handed down, so it is told where it begins.
+  // Children inherit the cursor, so only the outermost element counts.
   if (place.cursor === 'pointer' && (isReachable || above.cursor !== 'pointer')) return 'weak'
   const isListed =
     name === 'li' && (isReachable || [...attributesOf(element)].some((each) => each.name.startsWith('data-')))

@@ -1,4 +1,4 @@
-// One control, as the contract has it. No value of any field is in it.
+// Describes one control in the format of the contract. Contains no field values.
 import type { ElementSnapshot } from '@berth/contracts/page-snapshot'
 import type { Found } from './found.ts'
 import { formOf } from './groups.ts'
@@ -7,7 +7,7 @@ import { attribute, attributeOf, hasAttribute, matches, one, type DrawnTree } fr
 import type { Selectors } from './selectors.ts'
 import type { Tools } from './tools.ts'
 
-const FARTHEST = 1_000_000
+const MAX_NUMBER = 1_000_000
 
 export interface Context {
   readonly tree: DrawnTree
@@ -58,7 +58,7 @@ export function describeElement(
         : '',
     group,
     box: [rect.left, rect.top, rect.width, rect.height].map((value) =>
-      Math.round(Math.max(-FARTHEST, Math.min(FARTHEST, value))),
+      Math.round(Math.max(-MAX_NUMBER, Math.min(MAX_NUMBER, value))),
     ),
     is_visible: found.isShown,
     is_enabled: !matches(element, ':disabled') && !isTrue('aria-disabled'),
@@ -79,7 +79,7 @@ export function describeElement(
 
 function lengthOf(text: string | null): number | null {
   const length = Number(text ?? -1)
-  return Number.isInteger(length) && length >= 0 ? Math.min(length, FARTHEST) : null
+  return Number.isInteger(length) && length >= 0 ? Math.min(length, MAX_NUMBER) : null
 }
 
 function isBox(element: Element): element is HTMLInputElement {
@@ -95,7 +95,7 @@ function hasValue(element: Element): boolean {
   return holds && element.value !== ''
 }
 
-/** Without the one that only says that there is a choice. */
+/** Without the placeholder option. */
 function optionsOf(select: HTMLSelectElement, { bounds }: Tools): { value: string; label: string }[] {
   return [...select.options]
     .slice(0, bounds.options * 2)

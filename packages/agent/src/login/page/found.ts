@@ -1,10 +1,10 @@
-// A control that the walk came upon, before it is said what it is.
+// A control that the walk found.
 
 export interface Found {
   readonly element: Element
   readonly name: string
   readonly isField: boolean
-  /** Only by how it behaves, such as the cursor over it. */
+  /** Recognised only by its behaviour, such as the cursor. */
   readonly isWeak: boolean
   readonly isShown: boolean
   readonly rect: DOMRect

@@ -1,4 +1,4 @@
-// What belongs together: a form, or for fields without one the smallest container that has a button to send them off.
+// Groups controls: by form or, for fields without a form, by the smallest container with a submit button.
 import type { GroupSnapshot } from '@berth/contracts/page-snapshot'
 import type { Found, Heading } from './found.ts'
 import { textIn } from './names.ts'
@@ -18,8 +18,8 @@ import { regionOf } from './walk.ts'
 const MAX_LOOSE = 60
 const HIGHEST_CLIMB = 12
 const OUTERMOST = /^(body|html|main|dialog|header|footer|nav)$/
-/** Buttons beside a field that do something to it alone. */
-const OF_A_FIELD =
+/** Buttons that only affect one field. */
+const FIELD_BUTTON =
   /show|hide|toggle|reveal|eye|clear|anzeigen|verbergen|afficher|masquer|mostrar|ocultar|mostra|nascondi|pokaż|показать/i
 
 export class Groups {
@@ -45,7 +45,7 @@ export class Groups {
     }
   }
 
-  /** The innermost that it stands in, since groups may stand in one another. */
+  /** The innermost group around the element, because groups can be nested. */
   around(element: Element): number | null {
     for (const each of [element, ...this.#tree.ancestorsOf(element)]) {
       const found = each === this.#page ? undefined : this.#numbers.get(each)
@@ -82,7 +82,7 @@ export class Groups {
       }
       this.#containers.set(each, container)
     }
-    // A field with a button of its own belongs to those around it all the same.
+    // A field with its own button still belongs to the group around it.
     const all = new Set(loose.map((each) => this.#containers.get(each)!))
     for (const each of loose) {
       const wider = [...this.#tree.ancestorsOf(this.#containers.get(each)!)].findLast(
@@ -130,7 +130,7 @@ export function formOf(tree: DrawnTree, element: Element): HTMLFormElement | und
 
 function isSender({ element, name, text, label, isField, isShown }: Found): boolean {
   if (isField || !isShown || name === 'a' || (text + label).length < 2) return false
-  return !OF_A_FIELD.test(`${text} ${label} ${attribute(element, 'class')}`)
+  return !FIELD_BUTTON.test(`${text} ${label} ${attribute(element, 'class')}`)
 }
 
 function addressOf(text: string | null): string {

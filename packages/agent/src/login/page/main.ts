@@ -1,5 +1,5 @@
-// Runs in a world of its own in every document of the login's page: it shares the document with the page, and nothing
-// else. The agent calls it by expressions; whatever it is told about elements is by their refs.
+// Runs in an isolated world in every document of the login's page. It shares only the document with the page. The agent
+// calls it with expressions and names elements by their refs.
 import { collect } from './collector.ts'
 import { Registry } from './registry.ts'
 import { isHidden, readyState } from './safe.ts'
@@ -7,7 +7,7 @@ import { Stillness } from './stillness.ts'
 import type { Bounds, Collected, Rest, Stored } from '../page-types.ts'
 import * as use from './use.ts'
 
-/** Of what is seen of one document, as JSON. */
+/** Limit for the content of one document, as JSON. */
 const MAX_CHARACTERS = 2_000_000
 const INDEXED_MS = 500
 
@@ -34,7 +34,7 @@ export function open(prefix: string, bounds: Bounds) {
       changes: stillness.changes,
       isLoading: readyState(document) === 'loading',
     }),
-    /** Dead or alive: whether this is still the world that was opened under that name. */
+    /** Lets the agent check that this is still the same world. */
     prefix: () => prefix,
     origin: () => origin,
     storage,
@@ -49,11 +49,11 @@ export function open(prefix: string, bounds: Bounds) {
       const label = withElement(find(ref), use.labelOf)
       return label ? use.aimAt(label) : null
     },
-    /** How often a mouse was pressed here, be it by a person or by us. */
+    /** Number of real mouse presses, by a user or by the agent. */
     presses: () => presses,
     frameBox: use.frameBox,
     isFrameHit: use.isFrameHit,
-    /** Which of them has the focus; -1: none. */
+    /** Index of the element with the focus, or -1. */
     focused: (refs: readonly string[]) =>
       refs.findIndex((ref) => withElement(find(ref), use.hasFocus) === true),
     focus: (ref: string) => withElement(find(ref), use.focusOn),
@@ -74,7 +74,7 @@ function withElement<T>(element: Element | undefined, act: (element: Element) =>
   return element ? act(element) : null
 }
 
-/** As JSON. Of many and long ones, the last are left out. */
+/** As JSON. Drops the last elements if the result is too large. */
 function fitting({ frame, elements }: Collected): string {
   let kept = elements
   for (;;) {
@@ -88,7 +88,7 @@ async function storage(): Promise<Stored> {
   const { promise, resolve } = Promise.withResolvers<number>()
   const timer = setTimeout(() => resolve(0), INDEXED_MS)
   try {
-    // A document without an origin of its own may have neither.
+    // A document with an opaque origin has no storage.
     const databases = indexedDB.databases().then(({ length }) => length)
     return { local: localStorage.length, indexed: await Promise.race([databases, promise]) }
   } catch {

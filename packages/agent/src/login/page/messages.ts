@@ -1,4 +1,4 @@
-// Texts that the page sets off, and traces of captchas and bot walls.
+// Finds highlighted texts, and signs of captchas and bot walls.
 import type { MessageSnapshot } from '@berth/contracts/page-snapshot'
 import { fileName, textIn } from './names.ts'
 import { attribute, attributeOf, isDrawn, type DrawnTree } from './nodes.ts'
@@ -33,7 +33,7 @@ export interface Candidate {
   readonly group: number | null
 }
 
-/** Each text once, by the strongest reason for it; a text that surrounds another is not told besides. */
+/** Each text once, with the strongest reason. Skips texts that contain another message. */
 export function messagesOf(
   tree: DrawnTree,
   candidates: readonly Candidate[],
@@ -63,7 +63,7 @@ export function messagesOf(
 const CHALLENGE =
   /captcha|turnstile|cf-chl|cf_chl|challenge-(form|stage|running|platform|error)|challenges\.cloudflare|arkoselabs|funcaptcha|geetest|datadome|perimeterx|px-cloud|incapsula|imperva|kasada|awswaf|aws-waf/i
 
-/** Scripts of them are on many a page that asks nothing, so it is said which it was. */
+/** Says where the sign was found, because many pages load such scripts without showing a challenge. */
 export function challengeOf(element: Element, name: string, isShown: boolean): string {
   const source = (attributeOf(element, 'src') ?? '').slice(0, 300)
   if (name === 'script') return CHALLENGE.test(source) ? `script:${source}` : ''

@@ -1,4 +1,4 @@
-// What an element is called: by its labels, by the text in it, by its pictures.
+// Names of an element: its labels, its text, its images.
 import {
   allWithin,
   attribute,
@@ -14,7 +14,7 @@ import {
 const MAX_NODES_OF_TEXT = 400
 const SHORT = 300
 
-/** They have text of their own that is no part of the text around them. */
+/** Elements whose text does not belong to the surrounding text. */
 export const unspoken: ReadonlySet<string> = new Set(
   'script style noscript template head svg select textarea option iframe object video audio canvas'.split(
     ' ',
@@ -22,7 +22,7 @@ export const unspoken: ReadonlySet<string> = new Set(
 )
 export const BLOCK = /^(block|flex|grid|table|list-item|table-row|table-cell|flow-root)/
 
-/** Also what only screen readers are told: it is the name of many a button that shows a picture. */
+/** Includes text for screen readers, because it is the name of many icon buttons. */
 export function textIn(tree: DrawnTree, element: Element, most: number, except?: Element): string {
   let text = ''
   let seen = 0
@@ -59,7 +59,7 @@ export function labelOf(tree: DrawnTree, element: Element): string {
   return label || textOfIds(tree, element, 'aria-labelledby') || attribute(element, 'aria-label')
 }
 
-/** Never what was typed. */
+/** Never contains typed text. */
 export function shownTextOf(tree: DrawnTree, element: Element): string {
   if (element instanceof HTMLInputElement) {
     if (!/^(submit|button|reset|image)$/.test(element.type)) return ''
@@ -99,7 +99,7 @@ export function fileName(address: string): string {
     .slice(0, 60)
 }
 
-/** A page may keep what was typed in an attribute, so those that sound like it are only named. */
+/** Leaves out the values of attributes that may contain typed text. */
 export function dataOf(element: Element): string {
   const words: string[] = []
   for (const { name, value } of [...attributesOf(element)].slice(0, 40)) {

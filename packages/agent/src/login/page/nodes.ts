@@ -1,9 +1,8 @@
-// Nodes as the browser has them. A page can put fields named `parentElement` or `action` into a form, and forms named
-// `body` into the document; these then hide the properties of that name, in every world. So whatever is asked of a
-// node is asked of the prototype's own function.
+// Safe access to nodes. A field named `parentElement` or `action` hides the form's property of that name, and a form named
+// `body` hides the document's, in every world. So all reads use the prototype's own functions.
 
 export const getter = <T extends object, K extends keyof T>(prototype: T, name: K) => {
-  // SAFETY: these are getters of every browser, and have no other owner.
+  // SAFETY: every browser defines these getters on the prototype.
   const { get } = Object.getOwnPropertyDescriptor(prototype, name) as { get: (this: T) => T[K] }
   return (node: T): T[K] => get.call(node)
 }
@@ -78,7 +77,7 @@ export function ownerFormOf(element: Element): HTMLFormElement | null {
   return element instanceof HTMLButtonElement ? formOfButton(element) : null
 }
 
-/** One line of it, without the signs that nobody sees. */
+/** The text as one line, without invisible characters. */
 export function one(text: string | null | undefined, most: number): string {
   return (text ?? '')
     .slice(0, most * 4 + 1_000)
@@ -92,7 +91,7 @@ export function attribute(element: Element, name: string, most = 300): string {
   return value === null ? '' : one(value, most)
 }
 
-/** The tree as it is drawn: what a host has in its shadow, what a slot was given. */
+/** The rendered tree, with shadow trees and slotted nodes. */
 export class DrawnTree {
   readonly #shadowRootOf: (element: Element) => ShadowRoot | null
 

@@ -1,10 +1,10 @@
-// Names for elements, and the shadow trees that scripts cannot see by themselves.
+// Gives refs to elements, and keeps closed shadow trees that scripts cannot open.
 import { allIn, isConnected, openShadowRoot } from './safe.ts'
 import type { Stillness } from './stillness.ts'
 
-/** A document that makes ever new elements is looked at again and again. */
+/** A document may keep creating elements between looks. */
 const MAX_NAMES = 20_000
-/** Each takes some questions of the agent. */
+/** Each host takes several calls of the agent. */
 const MAX_HOSTS = 40
 
 export class Registry {
@@ -31,7 +31,7 @@ export class Registry {
     return name
   }
 
-  /** Undefined once it is no part of the document any more. */
+  /** Undefined when the element is no longer in the document. */
   find(ref: string): Element | undefined {
     const element = this.#elements.get(ref)?.deref()
     return element && isConnected(element) ? element : undefined
@@ -43,7 +43,7 @@ export class Registry {
     return root
   }
 
-  /** Elements that may have a closed shadow tree, each only once: what has none will hardly get one. */
+  /** Elements that may have a closed shadow tree. Returns each only once, because shadow trees are rarely added later. */
   unexaminedHosts(): Element[] {
     const found: Element[] = []
     this.#gatherHosts(document, found)

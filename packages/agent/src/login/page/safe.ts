@@ -1,4 +1,4 @@
-// More of what nodes.ts is for: asked of the prototypes, whatever a page calls its forms and fields.
+// More safe access through prototypes, see nodes.ts.
 import { getter } from './nodes.ts'
 
 export const isConnected = getter(Node.prototype, 'isConnected')

@@ -1,4 +1,4 @@
-// How an element is found again: CSS, and XPath.
+// Builds CSS and XPath selectors for an element.
 import { attributeOf, localNameOf, nextElementOf, parentNodeOf, previousElementOf, rootOf } from './nodes.ts'
 
 const TELLING = [
@@ -12,20 +12,20 @@ const TELLING = [
   'href',
 ]
 const MAX_VALUE_LENGTH = 120
-/** Further siblings are not counted: on a page of that size, a selector is not worth the time. */
+/** Counting more siblings would take too long. */
 const MAX_SIBLINGS = 2_000
 
-/** Keeps what it has found out, so it is made anew for every look. */
+/** Caches results, so each look needs a new instance. */
 export class Selectors {
-  readonly #longest: number
+  readonly #maxLength: number
   readonly #counts = new Map<Document | ShadowRoot, Map<string, number>>()
   readonly #places = new Map<Element, { place: number; isOnly: boolean }>()
 
-  constructor(longest: number) {
-    this.#longest = longest
+  constructor(maxLength: number) {
+    this.#maxLength = maxLength
   }
 
-  /** What is in a shadow tree is said after its host, with `>>>` between. */
+  /** An element in a shadow tree gets the selector of its host first, separated by `>>>`. */
   cssOf(element: Element): string {
     const parts: string[] = []
     let each: Element | undefined = element
@@ -35,7 +35,7 @@ export class Selectors {
       parts.unshift(this.#cssIn(each, root))
       each = root instanceof ShadowRoot ? root.host : undefined
     }
-    return parts.join(' >>> ').slice(0, this.#longest)
+    return parts.join(' >>> ').slice(0, this.#maxLength)
   }
 
   xpathOf(element: Element): string {
@@ -51,7 +51,7 @@ export class Selectors {
       return `//*[@id="${id}"]`
     }
     const steps = path(element).map((each) => `${localNameOf(each)}[${this.#placeOf(each).place}]`)
-    return `/${steps.join('/')}`.slice(0, this.#longest)
+    return `/${steps.join('/')}`.slice(0, this.#maxLength)
   }
 
   #cssIn(element: Element, root: Document | ShadowRoot): string {
@@ -113,7 +113,7 @@ export class Selectors {
   }
 }
 
-/** From the outermost to the element. */
+/** From the root to the element. */
 function path(element: Element): Element[] {
   const found: Element[] = []
   let each: Node | null = element

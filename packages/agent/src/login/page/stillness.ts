@@ -1,4 +1,4 @@
-// When the document last changed. Style attributes do not count: what moves for ever does it by them.
+// Tracks when the document last changed. Ignores style attributes, because endless animations change them.
 
 const OBSERVED: MutationObserverInit = {
   subtree: true,
@@ -29,7 +29,7 @@ export class Stillness {
     this.#changes++
   })
 
-  /** Of shadow trees, each has to be observed by itself. */
+  /** Each shadow tree needs its own call. */
   observe(root: Node): void {
     if (this.#observed.has(root)) return
     this.#observed.add(root)
@@ -45,7 +45,7 @@ export class Stillness {
   }
 }
 
-/** Applications that draw themselves again and again write what is there already. */
+/** Ignores redraws that do not change anything. */
 function isChange({
   type,
   target,
@@ -60,7 +60,7 @@ function isChange({
   return added === undefined || removed === undefined || added !== removed
 }
 
-/** Undefined where it is more than text. */
+/** Undefined when the list contains more than text. */
 function textOf(nodes: NodeList): string | undefined {
   let text = ''
   for (const node of nodes) {

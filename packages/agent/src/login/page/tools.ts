@@ -1,12 +1,12 @@
-// What the collector is given.
+// Tools for the collector.
 import type { Bounds } from '../page-types.ts'
 
 export type { Bounds, Collected } from '../page-types.ts'
 
 export interface Tools {
   readonly bounds: Bounds
-  /** The same one for the same element, as long as the document lives. */
+  /** Always the same ref for an element, as long as the document exists. */
   readonly refOf: (element: Element) => string
-  /** Open or closed. Not element.shadowRoot, which has only open ones. */
+  /** Open and closed shadow roots; element.shadowRoot only returns open ones. */
   readonly shadowRootOf: (element: Element) => ShadowRoot | null
 }

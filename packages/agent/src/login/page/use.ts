@@ -1,5 +1,5 @@
-// What it takes to use an element as a person would: where to click, whether it has the focus, whether it took what
-// was typed. Values never leave the document, only how long they are.
+// Helps the agent to use an element like a user: where to click, whether it has the focus, whether it accepted the typed
+// text. Only the length of a value leaves the document, never the value.
 import type { Aim, FrameBox, Held, Usability } from '../page-types.ts'
 import { activeIn, rootOf } from './nodes.ts'
 import { contains, elementAt, hasDocumentFocus } from './safe.ts'
@@ -19,7 +19,7 @@ export function isShown(element: Element): boolean {
   return isRendered && width > 0 && height > 0
 }
 
-/** Null: it has no place in the window. */
+/** Null when the element has no position in the window. */
 export function aimAt(element: Element): Aim | null {
   scrollTo(element)
   const rectangles = [...element.getClientRects()].filter(({ width, height }) => width >= 1 && height >= 1)
@@ -29,7 +29,7 @@ export function aimAt(element: Element): Aim | null {
   return point ? { ...point, isCovered: !open } : null
 }
 
-/** The middle first, then what a thing in front of it may have left free. */
+/** The centre first, then points that a covering element may leave free. */
 function pointsIn({ left, top, width, height }: DOMRect): { x: number; y: number }[] {
   const shares = [0.5, 0.2, 0.8]
   return shares
@@ -39,7 +39,7 @@ function pointsIn({ left, top, width, height }: DOMRect): { x: number; y: number
 
 function scrollTo(element: Element): void {
   const { left, top, right, bottom } = element.getBoundingClientRect()
-  // In a frame the window of the page may show less than the frame's own viewport: the browser knows.
+  // In a frame, always let the browser scroll, because the window may show only part of the frame.
   const isInside = left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight
   if (!isInside || window !== window.top) {
     element.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' })
@@ -52,12 +52,12 @@ function isHit(element: Element, x: number, y: number): boolean {
   const hit = elementAt(root, x, y)
   if (!hit) return false
   if (hit === element || contains(element, hit)) return true
-  // The text of a host that is shown in a slot of its shadow tree is the host's.
+  // Slotted text belongs to the host.
   if (root instanceof ShadowRoot && hit === root.host) return true
   return hit.closest('label')?.control === element
 }
 
-/** Whether a point is the frame's and nobody's in front of it. */
+/** Whether nothing covers the frame at this point. */
 export function isFrameHit(owner: Element, x: number, y: number): boolean {
   return isHit(owner, x, y)
 }
@@ -85,7 +85,7 @@ export function focusOn(element: Element): void {
   if (element instanceof HTMLElement) element.focus({ preventScroll: true })
 }
 
-/** So that what is typed takes its place. */
+/** Selects the content, so that typing replaces it. */
 export function selectAll(element: Element): void {
   if (isTextField(element)) return element.select()
   getSelection()?.selectAllChildren(element)
@@ -100,7 +100,7 @@ export function signsOf(value: string): number {
   return value.match(/[\p{L}\p{N}]/gu)?.length ?? 0
 }
 
-/** By its value, or by what it shows. */
+/** Selects an option by value or by label. */
 export function choose(element: Element, wanted: string): Usability | 'unknown' {
   if (!(element instanceof HTMLSelectElement)) return 'unknown'
   const options = [...element.options]
@@ -122,7 +122,7 @@ export function isTicked(element: Element): boolean {
   return element.getAttribute('aria-checked') === 'true'
 }
 
-/** What is clicked in the place of a box that is drawn by other means. */
+/** The label to click instead of a checkbox that the page hides and draws itself. */
 export function labelOf(element: Element): Element | undefined {
   if (!(element instanceof HTMLInputElement)) return undefined
   return [...(element.labels ?? [])].find(isShown)

@@ -1,5 +1,5 @@
-// Goes once through the document as it is drawn, and decides on the way what a person can see. What hides an element
-// is handed down: where its ancestors are cut off, transparent or inert. `aria-hidden` hides nothing from the eye.
+// Walks once through the rendered document and decides what a user can see. Children inherit what hides their ancestors:
+// clipping, transparency and inertness. `aria-hidden` has no visual effect, so it does not count.
 import { BLOCK, unspoken } from './names.ts'
 import {
   allWithin,
@@ -28,7 +28,7 @@ interface Edges {
 const everywhere: Edges = { left: -1e7, top: -1e7, right: 1e7, bottom: 1e7 }
 const nowhere: Edges = { left: 0, top: 0, right: 0, bottom: 0 }
 
-/** What an element has from its ancestors, and hands on to its children. */
+/** State that an element inherits and passes on to its children. */
 export interface Place {
   readonly region: string
   readonly isInDialog: boolean
@@ -38,7 +38,7 @@ export interface Place {
   readonly isReadable: boolean
   readonly cursor: string
   readonly isAway: boolean
-  /** Beyond these it is cut off; other ones for what is placed absolutely, or fixed. */
+  /** Visible area; absolutely positioned and fixed elements have their own. */
   readonly edges: Edges
   readonly absoluteEdges: Edges
   readonly fixedEdges: Edges
@@ -56,7 +56,7 @@ export interface Visit {
 }
 
 export interface Visitor {
-  /** Whether what is inside is part of this control. */
+  /** Returns whether the content belongs to this control. */
   enter(visit: Visit): boolean
   text(data: string, place: Place): void
   endLine(): void
@@ -64,7 +64,7 @@ export interface Visitor {
 
 export function walk(tree: DrawnTree, visitor: Visitor): void {
   const root = documentElementOf(document)
-  // SAFETY: a document can have no element at all, which the types do not know.
+  // SAFETY: a document can be without any element, which the types do not express.
   if (!(root as Element | null)) return
   const endsAt = performance.now() + MAX_MS
   const modal = [...allWithin(root, 'dialog:modal')].at(-1)
@@ -124,7 +124,7 @@ export function walk(tree: DrawnTree, visitor: Visitor): void {
     }
   }
 
-  /** Fields of other panels: that they are there tells something, though nobody can fill them. */
+  /** Hidden fields, such as those of another panel, still say something about the page. */
   const enterHidden = (element: Element, above: Place) => {
     for (const field of element instanceof HTMLInputElement ? [element] : allWithin(element, 'input')) {
       if (hiddenFields >= MAX_HIDDEN_FIELDS) return
@@ -182,7 +182,7 @@ function innerEdges(
   style: CSSStyleDeclaration,
   { edges, seen, rect, isOutermost }: { edges: Edges; seen: Edges; rect: Edges; isOutermost: boolean },
 ): Edges {
-  // For the outermost two, the window scrolls; the others have no box to be cut by.
+  // The window scrolls html and body. Inline elements and `display: contents` do not clip.
   if (isOutermost || style.display === 'inline' || style.display === 'contents') return edges
   const overflow = `${style.overflowX} ${style.overflowY}`
   if (/hidden|clip/.test(overflow)) return cut(edges, rect)
@@ -190,7 +190,7 @@ function innerEdges(
   return edges
 }
 
-/** Boxes for a code are often painted under a field that is itself transparent. */
+/** Some pages draw code boxes under a transparent field, which still counts as visible. */
 function isTransparent(element: Element, name: string, style: CSSStyleDeclaration): boolean {
   return (
     style.opacity === '0' &&
@@ -198,7 +198,7 @@ function isTransparent(element: Element, name: string, style: CSSStyleDeclaratio
   )
 }
 
-/** Ways in which text is kept for screen readers only. */
+/** Clipping that hides text from everyone but screen readers. */
 function isClippedAway({ clipPath, clip, position }: CSSStyleDeclaration): boolean {
   const inset = /^inset\((\d+(?:\.\d+)?)%/.exec(clipPath)
   if (inset && Number(inset[1]) >= 50) return true
