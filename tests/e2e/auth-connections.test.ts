@@ -205,7 +205,7 @@ test(
     const { error_code, error_message } = await reaches(server, made.id, 'FAILED', MAX_MS)
     assert.deepEqual(
       [error_code, error_message],
-      ['network_error', 'The page could not be loaded: destination_unavailable'],
+      ['network_error', 'Cannot load the page: destination_unavailable'],
     )
   },
 )

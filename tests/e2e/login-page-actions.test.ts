@@ -1,4 +1,4 @@
-// Hands over a real agent with a real Chromium: what the agent says is what the server believes.
+// Page actions through a real agent with a real Chromium: the server accepts what the agent sends.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pino from 'pino'
@@ -36,7 +36,7 @@ function sessionOf({ agent }: LoginUnderTest): LiveSession {
   })
 }
 
-test('a login is gone through by hands on the server, and a Chromium that ends in between is told', async (t) => {
+test('page actions complete a login, and report a Chromium that ends', async (t) => {
   const site = await LoginUnderTest.start(t, {
     '/login': `<title>Sign in</title><form action="/in"><label>User <input name="user"></label><button>Go</button></form>
       <iframe src="about:blank"></iframe>`,
@@ -68,7 +68,7 @@ test('a login is gone through by hands on the server, and a Chromium that ends i
   await assert.rejects(waiting, (error) => error instanceof BrowserUnavailable && error.part === 'browser')
   const next = await pageActions.look(waits, signal)
   assert.ok(next.document > inside.document)
-  // An instance that is killed says nothing any more.
+  // A killed instance no longer responds.
   site.agent.process.kill('SIGKILL')
   await assert.rejects(
     pageActions.look(waits, signal),

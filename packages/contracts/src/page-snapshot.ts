@@ -1,12 +1,12 @@
-// What the agent says of the page that a login goes through, and what it is asked to do there. The page may be
-// anybody's: all of it is bounded, and the server checks it before it believes a word. No value of any field is in it.
+// Page snapshots that the agent takes during a login, and the actions that the server orders there. The page may be
+// hostile, so everything has a size limit and the server validates each snapshot. Snapshots contain no field values.
 //
-// Over connections of purpose `api`, bodies are JSON:
+// Uses connections of purpose `api` with JSON bodies:
 //
-//   POST /login/look     200 PageSnapshot, LookOrder: of the page as it is when it has become quiet, or after most_ms
-//   POST /login/visit    200 PageSnapshot, VisitOrder: the same of another address
-//   POST /login/act      200 ActResult, ActOrder
-//   PUT  /login/secrets  204, LoginSecrets: what no event of the session may hold from now on, in any spelling
+//   POST /login/look     200 PageSnapshot, takes a LookOrder; waits until the page is quiet, at most most_ms
+//   POST /login/visit    200 PageSnapshot, takes a VisitOrder; opens an address first
+//   POST /login/act      200 ActResult, takes an ActOrder
+//   PUT  /login/secrets  204, takes LoginSecrets; from now on no event of the session contains them, in any encoding
 import { Type, type Static } from 'typebox'
 import { Nullable, OneOf, Strict } from './schema.ts'
 
@@ -23,22 +23,22 @@ const short = () => Type.String({ maxLength: SHORT })
 const url = () => Type.String({ maxLength: MAX_URL_LENGTH })
 const index = () => Type.Integer({ minimum: 0, maximum: 10_000 })
 
-/** A control that a person could use: a field, a button, a link, or what behaves as one. */
+/** A control that a user could use: a field, a button, a link, or an element that behaves like one. */
 export const ElementSnapshot = Type.Object({
-  /** Names it in acts, as long as its document lives. */
+  /** Identifies the element in acts, as long as its document exists. */
   ref: Type.String({ maxLength: 40, pattern: '^[A-Za-z0-9:_-]+$' }),
   /** Index into PageSnapshot.frames. */
   frame: index(),
-  /** Lower case; `other` for what is a button by its role only. */
+  /** Lower case. `other` for elements that are controls only by role or behaviour. */
   tag: OneOf(['input', 'select', 'textarea', 'button', 'a', 'option', 'other'] as const, {
     description: 'Kind of element',
   }),
-  /** Of an input, lower case, as the browser takes it; empty for others. */
+  /** Effective type of an input or button, lower case. Empty for other elements. */
   type: short(),
   role: short(),
   name: short(),
   id: short(),
-  /** Lower case, all tokens; that of the form where it has none. */
+  /** All tokens in lower case. Falls back to the value of the form. */
   autocomplete: short(),
   input_mode: short(),
   pattern: short(),
@@ -46,53 +46,53 @@ export const ElementSnapshot = Type.Object({
   placeholder: short(),
   title: short(),
   class_name: short(),
-  /** Names and values of data-* attributes, cut short. */
+  /** Names and shortened values of data-* attributes. */
   data: short(),
-  /** Accessible name: label, aria-label, aria-labelledby, in this order of trust. */
+  /** Accessible name: the first of label, aria-labelledby and aria-label. */
   label: short(),
-  /** What it shows itself: the text of a button or link, the value of a submit input, the options of nothing. */
+  /** Visible text of the element: the text of a button or link, or the value of a submit input. */
   text: short(),
-  /** Visible text that stands nearest before it. */
+  /** Nearest visible text before the element. */
   near: short(),
-  /** Of aria-describedby. */
+  /** Text of aria-describedby. */
   description: short(),
-  /** Alternative texts, titles and file names of pictures in it. */
+  /** Alternative texts, titles and file names of images in the element. */
   icon: short(),
-  /** Whole, of a link; where a button of a form leads is in its group. */
+  /** Full address of a link. For buttons, see the action of the group. */
   href: url(),
   /** Index into FrameSnapshot.groups. */
   group: index(),
-  /** In CSS pixels of the window: x, y, width, height. */
+  /** x, y, width and height in CSS pixels of the window. */
   box: Type.Array(Type.Integer({ minimum: -1_000_000, maximum: 1_000_000 }), { minItems: 4, maxItems: 4 }),
   is_visible: Type.Boolean(),
   is_enabled: Type.Boolean(),
   is_read_only: Type.Boolean(),
   is_required: Type.Boolean(),
-  /** aria-invalid, or what the browser itself finds invalid after it was used. */
+  /** aria-invalid, or :user-invalid. */
   is_invalid: Type.Boolean(),
   is_checked: Type.Boolean(),
   is_focused: Type.Boolean(),
   has_value: Type.Boolean(),
   is_in_dialog: Type.Boolean(),
-  /** header, nav, footer, main, form, search; the nearest of them. */
+  /** Nearest of header, nav, footer, main, form, search. */
   region: short(),
-  /** Of a select, without a placeholder. */
+  /** Options of a select, without the placeholder option. */
   options: Type.Array(Strict({ value: short(), label: short() }), { maxItems: MAX_OPTIONS }),
   has_choice: Type.Boolean(),
-  /** Unique in its document (CSS), and XPath for what is clicked. */
+  /** CSS selector. */
   selector: Type.String({ maxLength: 1_000 }),
   xpath: Type.String({ maxLength: 1_000 }),
 })
 export type ElementSnapshot = Static<typeof ElementSnapshot>
 
-/** A form or, for fields without one, the smallest container that holds what belongs together. */
+/** A form or, for fields without a form, the smallest container of related fields. */
 export const GroupSnapshot = Type.Object({
   is_form: Type.Boolean(),
   action: url(),
   method: short(),
-  /** Its id, name, class, aria-label, role, test ids. */
+  /** id, name, class, aria-label, role and test ids. */
   attributes: short(),
-  /** Nearest heading in or above it. */
+  /** Nearest heading in or above the group. */
   heading: short(),
   text: Type.String({ maxLength: 2_000 }),
   is_in_dialog: Type.Boolean(),
@@ -100,20 +100,22 @@ export const GroupSnapshot = Type.Object({
 })
 export type GroupSnapshot = Static<typeof GroupSnapshot>
 
-/** A text that the page sets off: an alert, an error beside a field, a toast. */
+/** A highlighted text: an alert, an error next to a field, a toast. */
 export const MessageSnapshot = Type.Object({
   text: Type.String({ maxLength: 500 }),
-  /** alert: by its role or aria-live. field: an invalid field refers to it. class: by its class or id. red: by colour. */
-  kind: OneOf(['alert', 'field', 'class', 'red', 'dialog'] as const, { description: 'Why it is one' }),
+  /** alert: role or aria-live. field: an invalid field refers to it. class: class or id. red: colour. dialog: role. */
+  kind: OneOf(['alert', 'field', 'class', 'red', 'dialog'] as const, {
+    description: 'Why the text counts as a message',
+  }),
   group: Nullable(index()),
 })
 export type MessageSnapshot = Static<typeof MessageSnapshot>
 
 export const FrameSnapshot = Type.Object({
   url: url(),
-  /** As the browser knows it, not as the page says; `null` for an opaque one. */
+  /** From the browser, not from the page. `null` for an opaque origin. */
   origin: url(),
-  /** Null for the main frame, which is the first. */
+  /** Null for the main frame, which comes first. */
   parent: Nullable(index()),
   is_visible: Type.Boolean(),
   title: short(),
@@ -123,36 +125,36 @@ export const FrameSnapshot = Type.Object({
   text: Type.String({ maxLength: MAX_TEXT_LENGTH }),
   groups: Type.Array(GroupSnapshot, { maxItems: 100 }),
   messages: Type.Array(MessageSnapshot, { maxItems: MAX_MESSAGES }),
-  /** Traces of captchas and bot walls: script and frame addresses, classes and ids that speak of one and are shown. */
+  /** Signs of captchas and bot walls: script and frame addresses, and classes and ids of visible elements. */
   challenges: Type.Array(short(), { maxItems: 20 }),
 })
 export type FrameSnapshot = Static<typeof FrameSnapshot>
 
 export const PageSnapshot = Type.Object({
-  /** Grows with every document that is loaded into the page, and with every other page that takes its place. */
+  /** Grows with each document that the page loads, and when another page or popup becomes current. */
   document: Type.Integer({ minimum: 0 }),
   url: url(),
-  /** HTTP status of the document; null where there was none. */
+  /** HTTP status of the document. Null without a response. */
   status: Nullable(Type.Integer({ minimum: 0, maximum: 999 })),
-  /** Why it could not be loaded, in Chromium's words such as net::ERR_NAME_NOT_RESOLVED. */
+  /** Why the page did not load: Chromium's error such as net::ERR_NAME_NOT_RESOLVED. */
   failure: Nullable(short()),
-  /** Of the answer, where it has something to say of logins: www-authenticate, retry-after, server, cf-mitigated. */
+  /** Response headers that matter for logins: www-authenticate, retry-after, server, cf-mitigated. */
   headers: Type.Record(Type.String({ maxLength: 60 }), short()),
   frames: Type.Array(FrameSnapshot, { maxItems: MAX_FRAMES }),
   elements: Type.Array(ElementSnapshot, { maxItems: MAX_ELEMENTS }),
-  /** HTTP authentication that is asked for and was not answered; navigation waits for nothing. */
+  /** Requested HTTP authentication that was not answered. The navigation does not wait for an answer. */
   http_auth: Nullable(
     Type.Object({ origin: url(), scheme: short(), realm: short(), is_rejected: Type.Boolean() }),
   ),
-  /** JavaScript dialogs that were shown since the last look; they are closed at once. */
+  /** JavaScript dialogs since the last look. The agent closes dialogs at once. */
   dialogs: Type.Array(Type.String({ maxLength: 500 }), { maxItems: 10 }),
-  /** Whether it became quiet: no navigation, no request, no change for a while. */
+  /** Whether the page was quiet for a while: no navigation, no request, no change. */
   is_quiet: Type.Boolean(),
-  /** Whether it asks somebody the same again and again, as pages do that wait for another device. */
+  /** Whether the page polls a server, like pages that wait for another device. */
   is_polling: Type.Boolean(),
-  /** A popup, while it is open, takes the place of the page that opened it. */
+  /** Whether this is a popup. While open, it replaces the page that opened it. */
   is_popup: Type.Boolean(),
-  /** How many cells of storage the page's origin has: cookies, localStorage, IndexedDB. */
+  /** Number of entries in each storage of the page's origin. */
   storage: Type.Object({
     cookies: Type.Integer({ minimum: 0 }),
     local: Type.Integer({ minimum: 0 }),
@@ -164,14 +166,14 @@ export type PageSnapshot = Static<typeof PageSnapshot>
 export const LookOrder = Strict({
   quiet_ms: Type.Integer({ minimum: 0, maximum: 10_000 }),
   most_ms: Type.Integer({ minimum: 0, maximum: 60_000 }),
-  /** Of the page as it was: return as soon as it is another document or its visible text is another. */
+  /** Wait until the document or its visible text changes. */
   until_changed: Type.Optional(Type.Boolean()),
 })
 export type LookOrder = Static<typeof LookOrder>
 
 export const VisitOrder = Strict({
   url: Type.String({ minLength: 1, maxLength: MAX_URL_LENGTH }),
-  /** In a tab of its own, which is closed afterwards; the page of the login stays as it is. */
+  /** Use a temporary tab, so that the page of the login stays unchanged. */
   aside: Type.Boolean(),
   quiet_ms: Type.Integer({ minimum: 0, maximum: 10_000 }),
   most_ms: Type.Integer({ minimum: 0, maximum: 60_000 }),
@@ -181,18 +183,18 @@ export type VisitOrder = Static<typeof VisitOrder>
 const ref = Type.String({ maxLength: 40, pattern: '^[A-Za-z0-9:_-]+$' })
 
 /**
- * Only while the document of the frame is of one of `hosts` (`a.example`, or `*.a.example` for all below it; with a port
- * where one is meant), which the agent looks up in the browser itself; a navigation meanwhile ends it.
+ * The act only runs while the frame's document is on one of these hosts: `a.example`, or `*.a.example` for all subdomains,
+ * optionally with a port. The agent asks the browser for the host. A navigation stops the act.
  */
 const hosts = Type.Array(Type.String({ minLength: 1, maxLength: 262 }), { maxItems: 200 })
 
 export const ActOrder = Strict({
   act: OneOf(['fill', 'choose', 'click', 'tick', 'enter', 'authenticate', 'reload', 'back'] as const, {
     description:
-      'fill: types over what is there, with real keys; into a run of one-character boxes if there are several refs. choose: an option of a select. tick: a checkbox, if it is not. enter: in that field. authenticate: answers HTTP authentication from now on',
+      'fill: replaces the value with real key presses; several refs are boxes with one character each. choose: selects an option. tick: ticks a checkbox. enter: presses Enter in the field. authenticate: answers HTTP authentication from now on',
   }),
   refs: Type.Optional(Type.Array(ref, { maxItems: 12 })),
-  /** Of fill and choose; of authenticate `user` and the password. */
+  /** The text for fill, the option for choose, the password for authenticate. */
   value: Type.Optional(Type.String({ maxLength: 10_000 })),
   user: Type.Optional(Type.String({ maxLength: 1_000 })),
   hosts: Type.Optional(hosts),
@@ -200,8 +202,8 @@ export const ActOrder = Strict({
 export type ActOrder = Static<typeof ActOrder>
 
 export const ActResult = Strict({
-  /** gone: the element or its document is no more. elsewhere: not one of the hosts. refused: it cannot be used now. */
-  result: OneOf(['done', 'gone', 'elsewhere', 'refused'] as const, { description: 'What became of it' }),
+  /** gone: the element or its document no longer exists. elsewhere: the host is not allowed. refused: not usable now. */
+  result: OneOf(['done', 'gone', 'elsewhere', 'refused'] as const, { description: 'Result of the act' }),
   reason: Type.Optional(short()),
 })
 export type ActResult = Static<typeof ActResult>

@@ -38,13 +38,13 @@ const inside = [
 ]
 const outside = [field({ label: 'Username' }), password(), button('Log in')]
 
-test('a page that looks as it did says in, a login page says out', () => {
+test('a page that looks as before means signed in, a login page means signed out', () => {
   assert.equal(vote({ elements: inside, headings: ['Your things'] }), 'in')
   assert.equal(vote({ url: 'https://www.example.com/login', elements: outside }), 'out')
   assert.equal(vote({ status: 401 }), 'out')
 })
 
-test('what is no answer is inconclusive: errors, walls, blanks, strangers', () => {
+test('errors, bot walls, empty pages and other domains are inconclusive', () => {
   assert.equal(vote({ status: 503, text: 'Maintenance' }), 'inconclusive')
   assert.equal(vote({ failure: 'net::ERR_TIMED_OUT', status: null }), 'inconclusive')
   assert.equal(vote({ status: 403, text: 'Access denied. You have been blocked.' }), 'inconclusive')
@@ -53,7 +53,7 @@ test('what is no answer is inconclusive: errors, walls, blanks, strangers', () =
   assert.equal(vote({ status: 404, text: 'Not found' }), 'inconclusive')
 })
 
-test('signs of both say nothing', () => {
+test('a page with signs of both states is inconclusive', () => {
   assert.equal(
     vote({
       elements: [...inside, ...outside.map((each) => ({ ...each, group: 0 }))],
@@ -63,7 +63,7 @@ test('signs of both say nothing', () => {
   )
 })
 
-test('where the way out is gone and the way in is there, what else is the same does not count', () => {
+test('a missing log-out link and a log-in link outweigh other similarities', () => {
   assert.equal(
     vote({
       headings: ['Your things'],

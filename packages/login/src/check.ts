@@ -1,4 +1,4 @@
-// Whether somebody is still signed in, by how the address looks that told it the last time.
+// Checks whether the user is still signed in: opens the address that showed the difference at the last login.
 import type { PageSnapshot } from '@berth/contracts/page-snapshot'
 import { allowedHosts, isOf } from './hosts.ts'
 import type { PageActions } from './page-actions.ts'
@@ -9,7 +9,7 @@ import { summarize, type PageSummary } from './engine/page-summary.ts'
 
 const QUIET_MS = 500
 const MAX_MS = 20_000
-/** An application may show its frame first and find out later. */
+/** A single-page application may load its content late. */
 const MAX_LOOKS = 3
 
 export interface CheckOptions {
@@ -25,7 +25,7 @@ export async function checkSession(options: CheckOptions): Promise<CheckOutcome>
   return (await examine(options)).outcome
 }
 
-/** With the page by which it is told. */
+/** Also returns the page that decided the outcome. */
 export async function examine({
   pageActions,
   checks,
@@ -33,7 +33,7 @@ export async function examine({
   allowedDomains,
   signal,
 }: CheckOptions): Promise<{ outcome: CheckOutcome; snapshot: PageSnapshot }> {
-  // What differs only behind `#` would not be loaded again.
+  // Chromium does not reload a page when only the part after `#` changes.
   if (checks.url.includes('#')) {
     await pageActions.visit({ url: 'about:blank', aside: false, quiet_ms: 0, most_ms: MAX_MS }, signal)
   }
@@ -54,7 +54,7 @@ export async function examine({
   return { outcome, snapshot }
 }
 
-/** What contradicts itself decides nothing: to take somebody for signed out costs a login, perhaps a locked account. */
+/** Contradicting signs are inconclusive. A wrong `out` causes a new login and may lock the account. */
 export function voteOn(
   now: PageSummary,
   { signedIn, signedOut }: Checks,
@@ -68,16 +68,16 @@ export function voteOn(
   if (!now.isLoaded)
     return say(
       'inconclusive',
-      now.status === null ? 'The page could not be loaded' : `The website answered with HTTP ${now.status}`,
+      now.status === null ? 'The page did not load' : `The website responded with HTTP ${now.status}`,
     )
-  if (!isOf(now.url, hosts)) return say('inconclusive', 'The website led to another domain')
+  if (!isOf(now.url, hosts)) return say('inconclusive', 'The website redirected to another domain')
 
   const share = (markers: readonly string[]) =>
     markers.length === 0 ? 0 : markers.filter((marker) => now.features.has(marker)).length / markers.length
   const inside = share(signedIn.markers)
   const outside = share(signedOut.markers)
   const { obstacle, status } = now
-  // A login page keeps its captcha for those who are out.
+  // Only signed-out users see the captcha of a login page.
   const isLoginPage = now.isLogin && outside >= 0.5
   if (
     obstacle &&
@@ -86,35 +86,38 @@ export function voteOn(
   )
     return say('inconclusive', obstacle.message)
   if (status === 401 && signedIn.status !== 401) return say('out', 'The website asks for a login (HTTP 401)')
-  if (status === 403 && signedOut.status === 403) return say('out', 'The website refuses the page (HTTP 403)')
+  if (status === 403 && signedOut.status === 403)
+    return say('out', 'The website denies access to the page (HTTP 403)')
   if (status !== null && status >= 400 && status !== signedIn.status && status !== signedOut.status)
-    return say('inconclusive', `The website answered with HTTP ${status}`)
+    return say('inconclusive', `The website responded with HTTP ${status}`)
 
-  // Where it led to says something only if something of the page is there as well.
+  // The address only counts if the page also shows something of what it showed before.
   const byAddress = (url: string, markers: readonly string[], part: number) => {
     const isTelling =
       signedIn.url !== signedOut.url && now.features.size > 0 && (part > 0 || markers.length === 0)
     return isTelling && now.url === url ? 0.5 : 0
   }
-  // The way out is gone: what else is as it was says little, and a way in says that it is needed again.
-  const waysOut = signedIn.markers.filter((marker) => logOutWords.in(marker))
-  const isLeft = waysOut.length > 0 && !now.isSignedIn && !waysOut.some((marker) => now.features.has(marker))
+  // Without the log-out link, other similarities say little, and a log-in link means signed out.
+  const logOutMarkers = signedIn.markers.filter((marker) => logOutWords.in(marker))
+  const isLogOutGone =
+    logOutMarkers.length > 0 && !now.isSignedIn && !logOutMarkers.some((marker) => now.features.has(marker))
   const seemsIn = inside + byAddress(signedIn.url, signedIn.markers, inside)
-  const forIn = now.isSignedIn ? 1 + seemsIn : isLeft ? Math.min(seemsIn, 0.4) : seemsIn
+  const forIn = now.isSignedIn ? 1 + seemsIn : isLogOutGone ? Math.min(seemsIn, 0.4) : seemsIn
   const forOut =
     outside +
-    (now.isLogin || (isLeft && now.isSignedOut) ? 1 : 0) +
+    (now.isLogin || (isLogOutGone && now.isSignedOut) ? 1 : 0) +
     byAddress(signedOut.url, signedOut.markers, outside)
-  if (forIn >= 0.5 && forIn >= 2 * forOut)
-    return say('in', 'The page looks as it does for those who are signed in')
+  if (forIn >= 0.5 && forIn >= 2 * forOut) return say('in', 'The page looks as it does for a signed-in user')
   if (forOut >= 0.5 && forOut >= 2 * forIn)
     return say(
       'out',
-      now.isLogin ? 'The page asks for a login' : 'The page looks as it does for those who are signed out',
+      now.isLogin ? 'The page asks for a login' : 'The page looks as it does for a signed-out user',
     )
   const isOther = forIn === 0 && forOut === 0
   return say(
     'inconclusive',
-    isOther ? 'The page has nothing of what it had, signed in or out' : 'The page has signs of both',
+    isOther
+      ? 'The page looks unlike both the signed-in and the signed-out page'
+      : 'The page shows signs of both states',
   )
 }

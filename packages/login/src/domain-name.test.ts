@@ -4,7 +4,7 @@ import { readAllowedDomain, readDomain, type DomainReading } from './domain-name
 
 const domainOf = (reading: DomainReading) => ('domain' in reading ? reading.domain : undefined)
 
-test('a host has one spelling', () => {
+test('readDomain gives every host one spelling', () => {
   const spellings: Record<string, string> = {
     'example.com': 'example.com',
     'Example.COM': 'example.com',
@@ -28,7 +28,7 @@ test('a host has one spelling', () => {
   }
 })
 
-test('what is not one host is refused, and so is what only looks like one', () => {
+test('readDomain rejects everything that is not exactly one host, and lookalikes', () => {
   const refused = [
     '',
     '.',
@@ -56,7 +56,7 @@ test('what is not one host is refused, and so is what only looks like one', () =
     '0177.0.0.1',
     '127.1',
     'exa%6dple.com',
-    // A Cyrillic letter among Latin ones, and the same as a name server has it.
+    // A Cyrillic letter among Latin letters, and the same name in Punycode.
     'p\u0430ypal.com',
     'xn--pypal-4ve.com',
     'gith\u03c5b.com',
@@ -69,7 +69,7 @@ test('what is not one host is refused, and so is what only looks like one', () =
   for (const written of refused) assert.equal(domainOf(readDomain(written)), undefined, written)
 })
 
-test('a wildcard stands before a domain of somebody, and nowhere else', () => {
+test('readAllowedDomain accepts a wildcard only before a registrable domain', () => {
   assert.equal(domainOf(readAllowedDomain('*.example.com')), '*.example.com')
   assert.equal(domainOf(readAllowedDomain('*.login.example.co.uk')), '*.login.example.co.uk')
   assert.equal(domainOf(readAllowedDomain('sso.example.net')), 'sso.example.net')

@@ -1,16 +1,16 @@
-// Domains that people write into connections, as one spelling. Secrets are typed where such a name says, so it is exactly
-// one host (with what is below it), never a whole registry of names, and never something that only looks like another.
+// Normalises the domains of connections. Berth types secrets at these domains, so each must name exactly one host (and
+// its subdomains), never a public suffix, and never a lookalike of another name.
 import { domainToUnicode } from 'node:url'
 import { parse } from 'tldts'
 
 export type DomainReading =
   | { readonly domain: string }
-  /** For people: what is wrong, and what to write instead. */
+  /** Human-readable: what is wrong, and what to write instead. */
   | { readonly problem: string }
 
 const SHAPE = /^[^\s/\\@?#%*]+$/
-/** Names are read without them: with one, what is shown and what is meant are not the same. */
-const UNSEEN = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/u
+/** Invisible characters. Browsers ignore them, so the displayed name would differ from the real one. */
+const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/u
 const ASCII = /^[\x21-\x7e]*$/
 const MAX_NAME_LENGTH = 253
 
@@ -19,33 +19,34 @@ export function readDomain(text: string): DomainReading {
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) {
     return { problem: 'must be a host without scheme and path, such as example.com' }
   }
-  if (text.includes('@')) return { problem: 'must not have a user name: write only the host' }
-  if (text.includes('*')) return { problem: 'must be one host, without a wildcard' }
-  if (!SHAPE.test(text) || UNSEEN.test(text))
-    return { problem: 'must be a host such as example.com, with a port at most' }
+  if (text.includes('@')) return { problem: 'must not contain a user name; write only the host' }
+  if (text.includes('*')) return { problem: 'must be one host without a wildcard' }
+  if (!SHAPE.test(text) || INVISIBLE.test(text))
+    return { problem: 'must be a host such as example.com, optionally with a port' }
   const url = URL.parse(`http://${text}/`)
   if (!url || url.pathname !== '/' || url.username !== '') {
-    return { problem: 'must be a host such as example.com, with a port at most' }
+    return { problem: 'must be a host such as example.com, optionally with a port' }
   }
   const hostname = url.hostname.replace(/\.$/, '')
-  // Both are where a browser goes without being told.
+  // Ports 80 and 443 are the defaults of browsers.
   const port = url.port === '443' ? '' : url.port
-  // Letters that only look like ASCII, such as wide ones, become it.
+  // URL parsing turns lookalikes of ASCII letters, such as full-width letters, into ASCII.
   if (!ASCII.test(text) && !hostname.includes('xn--')) {
-    return { problem: `must be written in plain letters: ${hostname}` }
+    return { problem: `must be written in ASCII letters: ${hostname}` }
   }
   const wrong = problemOf(hostname, text)
   if (wrong !== undefined) return { problem: wrong }
   return { domain: port === '' ? hostname : `${hostname}:${port}` }
 }
 
-/** The same, or all that is below a domain: `*.example.com`. */
+/** Like readDomain, but also accepts all subdomains: `*.example.com`. */
 export function readAllowedDomain(text: string): DomainReading {
   if (!text.startsWith('*.')) return readDomain(text)
   const below = readDomain(text.slice(2))
   if ('problem' in below) return below
   const { isIp, domain } = parse(below.domain, { allowPrivateDomains: true })
-  if (isIp || domain === null) return { problem: 'must name a domain behind the wildcard: *.example.com' }
+  if (isIp || domain === null)
+    return { problem: 'must have a registrable domain after the wildcard, such as *.example.com' }
   return { domain: `*.${below.domain}` }
 }
 
@@ -55,15 +56,17 @@ function problemOf(hostname: string, written: string): string | undefined {
   }
   const { isIp, domain, isIcann, isPrivate } = parse(hostname, { allowPrivateDomains: true })
   if (isIp) {
-    // 2130706433, 0x7f.1 and the like are addresses, too, but nobody means them well.
+    // 2130706433 and 0x7f.1 are IP addresses too, but only attackers write them like this.
     const plain = written.replace(/:\d+$/, '')
-    return plain.toLowerCase() === hostname ? undefined : `must be written as the address it is: ${hostname}`
+    return plain.toLowerCase() === hostname
+      ? undefined
+      : `must be written as a normal IP address: ${hostname}`
   }
   if (domain === null && (isIcann || isPrivate)) {
-    return `must be a domain of its own, but everybody may have one below ${hostname}`
+    return `must be a registrable domain; anyone can register a name below ${hostname}`
   }
   return hostname.split('.').some(isMixed)
-    ? `must not mix alphabets in one word: it is ${hostname} and looks like another`
+    ? `must not mix alphabets in one label: ${hostname} looks like another domain`
     : undefined
 }
 

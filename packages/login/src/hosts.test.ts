@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { allowedHosts, isOf, ownHosts } from './hosts.ts'
 
-test('a domain stands for itself and all below it, and for nobody else', () => {
+test('a domain matches itself and its subdomains, and nothing else', () => {
   const hosts = ownHosts('example.com')
   for (const good of [
     'https://example.com/',
@@ -24,17 +24,17 @@ test('a domain stands for itself and all below it, and for nobody else', () => {
   }
 })
 
-test('a name below a registrable domain stands for the whole of it', () => {
+test('a subdomain matches its whole registrable domain', () => {
   assert.ok(isOf('https://accounts.example.co.uk/', ownHosts('app.example.co.uk')))
   assert.ok(!isOf('https://other.co.uk/', ownHosts('app.example.co.uk')))
 })
 
-test('what belongs to many people stands for one of them only', () => {
+test('a domain below a shared suffix such as github.io matches only itself', () => {
   assert.ok(isOf('https://ada.github.io/', ownHosts('ada.github.io')))
   assert.ok(!isOf('https://bob.github.io/', ownHosts('ada.github.io')))
 })
 
-test('addresses and names of one network stand for themselves, with the port where one is given', () => {
+test('IP addresses and local names match only themselves, including a given port', () => {
   assert.deepEqual(ownHosts('127.0.0.1'), ['127.0.0.1'])
   assert.deepEqual(ownHosts('shop.localhost:3000'), ['shop.localhost:3000'])
   assert.ok(!isOf('http://shop.localhost:3001/', ownHosts('shop.localhost:3000')))
@@ -42,7 +42,7 @@ test('addresses and names of one network stand for themselves, with the port whe
   assert.ok(isOf('http://[::1]:3000/', ownHosts('[::1]:3000')))
 })
 
-test('a pattern for everybody, and a name with another before it, allow nothing', () => {
+test('a too wide pattern, and a name with a user part, allow nothing', () => {
   for (const wide of ['*.com', '*', 'com', 'evil.example@bank.example', '']) {
     const hosts = allowedHosts('example.com', [wide])
     assert.ok(!isOf('https://evil.com/', hosts), wide)
@@ -51,7 +51,7 @@ test('a pattern for everybody, and a name with another before it, allow nothing'
   }
 })
 
-test('the usual identity providers are allowed, and nobody who is called like them', () => {
+test('the usual identity providers are allowed, lookalikes are not', () => {
   const hosts = allowedHosts('example.com', [])
   assert.ok(isOf('https://accounts.google.com/signin', hosts))
   assert.ok(isOf('https://acme.okta.com/', hosts))

@@ -1,4 +1,4 @@
-// Where a login may go, and where secrets may be typed.
+// Which hosts a login may visit, and where it may type secrets.
 import { parse } from 'tldts'
 
 /** Identity providers that many websites send their users to. */
@@ -19,12 +19,12 @@ export const identityProviders: readonly string[] = [
   '*.pingidentity.com',
 ]
 
-/** Patterns as acts take them. */
+/** Host patterns in the format of ActOrder. */
 export function allowedHosts(domain: string, allowedDomains: readonly string[]): string[] {
   return [...new Set([domain, ...allowedDomains].flatMap(patternsOf)), ...identityProviders]
 }
 
-/** Of the domain alone: where the login begins and ends. */
+/** Host patterns of the domain alone, where the login starts and ends. */
 export function ownHosts(domain: string): string[] {
   return patternsOf(domain)
 }
@@ -41,7 +41,7 @@ function patternsOf(domain: string): string[] {
     isPrivate,
   } = parse(host, { allowPrivateDomains: true })
   const suffix = port === '' ? '' : `:${port}`
-  // Addresses, names of one's own network, and suffixes themselves have nothing below them that belongs to the same.
+  // Subdomains of IP addresses, local names and public suffixes do not belong to the same owner.
   const isKnown = isIcann === true || isPrivate === true
   if (isIp === true || !isKnown || registrable === null || registrable === publicSuffix)
     return [`${host}${suffix}`]
@@ -51,7 +51,7 @@ function patternsOf(domain: string): string[] {
 
 function split(domain: string): { host: string; port: string } {
   const url = URL.parse(`http://${domain.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '')}`)
-  // `evil.example@bank.example` is neither.
+  // `evil.example@bank.example` must match neither host.
   if (!url || url.username !== '' || url.password !== '') return { host: '', port: '' }
   const { port } = URL.parse(`https://${domain.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '')}`) ?? { port: '' }
   return { host: url.hostname.toLowerCase(), port: url.port || port }

@@ -1,9 +1,9 @@
-// Goes through a login: from the domain to the page behind it, or to the reason why not.
+// Runs a login from the domain to the page behind it, or to the reason why it failed.
 import { LoginRun } from './engine/login-run.ts'
 import { LoginFailed } from './engine/failure.ts'
 import type { LoginOptions, LoginOutcome } from './run.ts'
 
-/** Rejects only when the signal fires or the pageActions fail; whatever pages do is an outcome. */
+/** Rejects only when the signal fires or the page actions fail. Everything that pages do is an outcome. */
 export async function login(options: LoginOptions): Promise<LoginOutcome> {
   try {
     return await new LoginRun(options).go()

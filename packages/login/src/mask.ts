@@ -1,4 +1,4 @@
-// What a website says may repeat what was typed. Nothing of ours leaves in its words.
+// Text of a website may repeat what was typed. This module removes our values from it.
 
 const MIN_LENGTH = 3
 

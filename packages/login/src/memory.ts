@@ -1,6 +1,6 @@
-// What a success leaves behind for the next time. Kept as JSON in the connection's row; no value of any field is in it.
+// What a successful login stores for the next one, as JSON in the connection's row. It contains no field values.
 
-/** How a field or button was recognised, and is again. */
+/** Identifies a field or button when the page is shown again. */
 export interface Fingerprint {
   readonly tag: string
   readonly type: string
@@ -11,7 +11,7 @@ export interface Fingerprint {
 }
 
 export interface PlanStep {
-  /** Of the page without query: origin and path. */
+  /** Origin and path of the page, without the query. */
   readonly at: string
   readonly frameOrigin: string
   readonly fields: readonly {
@@ -28,11 +28,10 @@ export interface Plan {
   readonly steps: readonly PlanStep[]
 }
 
-/** How being signed in looks, and being signed out, at an address that tells them apart. */
+/** How an address looks to signed-in and to signed-out users. */
 export interface Checks {
   readonly version: 1
   readonly url: string
-  /** Where it leads to, without query, and its status. */
   readonly signedIn: Signs
   readonly signedOut: Signs
 }
@@ -40,6 +39,6 @@ export interface Checks {
 export interface Signs {
   readonly url: string
   readonly status: number | null
-  /** Words, labels and kinds of fields that are there in this state and not in the other; five at most. */
+  /** Up to five words, labels and field types that only appear in this state. */
   readonly markers: readonly string[]
 }

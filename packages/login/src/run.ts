@@ -1,25 +1,25 @@
-// What a login is given, what it says while it goes on, and what it comes to. Nothing here knows of rows or servers.
+// Input, progress and outcome of a login, independent of databases and servers.
 import type { ChoiceKind, FieldKind, MfaType } from '@berth/contracts/auth-connections'
 import type { PageActions } from './page-actions.ts'
 import type { Checks, Plan } from './memory.ts'
 
 export type { ChoiceKind, FieldKind, MfaType }
 
-/** Something that the person is to fill in. */
+/** A field that the user must fill in. */
 export interface AskedField {
-  /** Names it within this question; stable for a page that is shown again. */
+  /** Unique within the question. Stays the same when the page is shown again. */
   readonly id: string
-  /** Under which its value is kept in a credential, such as `email` or `company_id`. */
+  /** Name of the value in a credential, such as `email` or `company_id`. */
   readonly ref: string
   readonly kind: FieldKind
-  /** As old clients know it. */
+  /** Type in the format of old clients. */
   readonly inputType: 'text' | 'email' | 'password' | 'tel' | 'number' | 'url' | 'code' | 'totp'
   readonly label: string
   readonly placeholder: string | undefined
   readonly hint: string | undefined
   readonly isRequired: boolean
   readonly linkedMfaType: MfaType | undefined
-  /** The page refused what was there before. */
+  /** The page rejected the previous value. */
   readonly replacesExisting: boolean
   readonly selector: string
 }
@@ -29,26 +29,26 @@ export interface AskedChoice {
   readonly kind: ChoiceKind
   readonly label: string
   readonly description: string | undefined
-  /** Of an mfa_method. */
+  /** Only for an mfa_method. */
   readonly mfaType: MfaType | undefined
-  /** Of an mfa_method: a masked number or address. */
+  /** Only for an mfa_method: a masked phone number or email address. */
   readonly target: string | undefined
-  /** Of an sso_provider, such as `google`. */
+  /** Only for an sso_provider, such as `google`. */
   readonly provider: string | undefined
-  /** CSS, and XPath. */
+  /** CSS selector. */
   readonly selector: string
   readonly xpath: string
 }
 
-/** What a login waits for. */
+/** The input that a login waits for. */
 export interface Question {
-  /** Another one for every question: a submission for an earlier one is refused. */
+  /** Unique for each question. A submission for an earlier question is rejected. */
   readonly interactionId: string
   readonly fields: readonly AskedField[]
   readonly choices: readonly AskedChoice[]
-  /** Set where the person has to do something elsewhere: approve a push, open a link. */
+  /** What the user must do elsewhere, such as approve a push notification or open a link. */
   readonly externalAction: string | undefined
-  /** What the website says is wrong, in its own words, without any value of ours. */
+  /** Error message of the website, without our values. */
   readonly websiteError: string | undefined
 }
 
@@ -57,7 +57,7 @@ export type RunState =
   | { readonly step: 'SUBMITTING' }
   | { readonly step: 'AWAITING_INPUT' | 'AWAITING_EXTERNAL_ACTION'; readonly question: Question }
 
-/** By field id; or a choice by its id, with fields that belong to it at most. */
+/** Values by field id, or a choice by its id. */
 export interface Submission {
   readonly interactionId: string
   readonly values: Readonly<Record<string, string>>
@@ -66,22 +66,22 @@ export interface Submission {
 
 export interface OneTimeCode {
   readonly code: string
-  /** Lies ahead for a code of a later window: it is worth waiting until then. */
+  /** In the future for a code of a later time window. Wait until then. */
   readonly validFrom: Date
   readonly expiresAt: Date
 }
 
-/** What is known beforehand. */
+/** Values that are known before the login starts. */
 export interface KnownValues {
-  /** By ref, such as `email`, `username`, `password`, `company_id`. */
+  /** Values by ref, such as `email`, `username`, `password`, `company_id`. */
   readonly values: Readonly<Record<string, string>>
-  /** The code of this moment; `notBefore` asks for one of a later window than that, which may not count yet. */
+  /** The current one-time code. With `notBefore`, the code of the next time window after that moment. */
   readonly totp: ((notBefore?: Date) => OneTimeCode) | undefined
-  /** Click this provider's button first, and fill in at the provider. */
+  /** Click the button of this provider first, and fill in the values at the provider. */
   readonly ssoProvider: string | undefined
 }
 
-/** What a flow needed, in order, of a person or a credential. */
+/** What a flow can need from the user or a credential. */
 export const requirements = [
   'identifier',
   'password',
@@ -134,16 +134,16 @@ export interface LoginOptions {
   /** Such as `example.com` or `intranet.example:8443`. */
   readonly domain: string
   readonly loginUrl: string | undefined
-  /** Besides the domain and the usual identity providers. */
+  /** Allowed in addition to the domain and the usual identity providers. */
   readonly allowedDomains: readonly string[]
   readonly known: KnownValues | undefined
-  /** Otherwise nobody is there to answer: what is missing ends it with its own code. */
+  /** Whether a user can answer questions. If not, a missing value ends the login. */
   readonly isAttended: boolean
-  /** Of the last success. */
+  /** From the last successful login. */
   readonly plan: Plan | undefined
   readonly checks: Checks | undefined
   readonly onState: (state: RunState) => void
-  /** Resolves with what the person submits; rejects when the signal fires. */
+  /** Resolves with the submission of the user. Rejects when the signal fires. */
   readonly submitted: (question: Question, signal: AbortSignal) => Promise<Submission>
   readonly signal: AbortSignal
 }
@@ -157,7 +157,7 @@ export type LoginOutcome =
       readonly plan: Plan | undefined
       readonly checks: Checks
       readonly requirements: readonly Requirement[]
-      /** What was typed, by ref, to be kept in a credential; no one-time codes. */
+      /** Typed values by ref, to store in a credential. Contains no one-time codes. */
       readonly values: Readonly<Record<string, string>>
       readonly ssoProvider: string | undefined
     }
@@ -170,7 +170,7 @@ export type LoginOutcome =
 
 export type CheckOutcome = {
   readonly result: 'in' | 'out' | 'inconclusive'
-  /** For people. */
+  /** Human-readable. */
   readonly reason: string
   readonly url: string
 }

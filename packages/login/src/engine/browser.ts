@@ -1,4 +1,4 @@
-// The pageActions, with the patience that logins need.
+// Page actions with the waiting times that logins need.
 import type { ActOrder, ActResult, ElementSnapshot, PageSnapshot } from '@berth/contracts/page-snapshot'
 import type { PageActions } from '../page-actions.ts'
 
@@ -27,12 +27,12 @@ export class Browser {
     return this.#pageActions.look({ quiet_ms: QUIET_MS, most_ms: MAX_MS }, this.#signal)
   }
 
-  /** The first that changes; quiet may come only when it is gone again. */
+  /** Returns at the first change, because a message may disappear before the page is quiet. */
   glimpse(): Promise<PageSnapshot> {
     return this.#pageActions.look({ quiet_ms: 0, most_ms: 1_500, until_changed: true }, this.#signal)
   }
 
-  /** Enough where it is known what comes. */
+  /** Enough when the plan says what comes next. */
   lookBriefly(): Promise<PageSnapshot> {
     return this.#pageActions.look({ quiet_ms: 150, most_ms: 3_000 }, this.#signal)
   }
@@ -45,12 +45,12 @@ export class Browser {
     return this.#pageActions.look({ quiet_ms: 100, most_ms: 1_000 }, this.#signal)
   }
 
-  /** Until the page is another, or that time is over. */
+  /** Waits until the page changes or the time is up. */
   lookForChange(maxMs: number, signal = this.#signal): Promise<PageSnapshot> {
     return this.#pageActions.look({ quiet_ms: 300, most_ms: maxMs, until_changed: true }, signal)
   }
 
-  /** Applications show something first and draw the rest later. */
+  /** Waits longer for applications that render in several steps. */
   async settle(first: PageSnapshot, isEnough: (snapshot: PageSnapshot) => boolean): Promise<PageSnapshot> {
     let snapshot = first
     const endsAt = performance.now() + SETTLE_TIMEOUT_MS
@@ -58,7 +58,7 @@ export class Browser {
       const left = Math.max(200, Math.ceil(endsAt - performance.now()))
       const before = snapshot
       snapshot = await this.lookForChange(Math.min(left, 2_500))
-      // Nothing to load and nothing that changed: there will be no more.
+      // The page is quiet and unchanged, so nothing more will come.
       if (snapshot.is_quiet && isSame(before, snapshot)) break
     }
     return snapshot

@@ -1,4 +1,4 @@
-// What is chosen without asking: what the credential says, what is known of the account, what there is only one way for.
+// Choices that the login makes without the user: the credential names it, the account is known, or there is only one option.
 import { fold } from '../words/match.ts'
 import { emailWords, passwordWords } from '../words/fields.ts'
 import type { ReadChoice, Reading } from '../rules/reading.ts'
@@ -8,7 +8,7 @@ import type { Values } from './values.ts'
 export interface Knowledge {
   readonly known: KnownValues | undefined
   readonly values: Values
-  /** What was clicked before, by its own name at its own page. */
+  /** Earlier clicks, each as a key of page and choice. */
   readonly clicked: ReadonlySet<string>
   readonly planned: ReadChoice | undefined
   readonly hasSentPassword: boolean
@@ -27,7 +27,7 @@ export function ownChoice(
       ? undefined
       : open.find((choice) => choice.kind === 'sso_provider' && isProvider(choice, provider))
   if (sso) return sso
-  // Once the password is given, accounts to choose from are several of the same person.
+  // After the password, all listed accounts belong to the same user, so the user must choose.
   const accounts = hasSentPassword ? [] : open.filter(({ kind }) => kind === 'account')
   const mine = accounts.filter(({ label }) =>
     values.identifiers.some((value) => fold(label).includes(fold(value))),
@@ -35,7 +35,7 @@ export function ownChoice(
   if (mine.length === 1) return mine[0]
   const method = ownMethod(open, { known, values, isAtForm: form !== undefined })
   if (method) return method
-  // What notifies somebody is not chosen because it was chosen once.
+  // A choice that sends a message to the user is not repeated from the plan.
   const isQuiet =
     planned &&
     planned.mfaType !== 'sms' &&

@@ -1,4 +1,4 @@
-// Success is seen, not guessed: the same address, opened aside, looks other than it did to those who are out.
+// Confirms a success: the same address, opened in a separate tab, looks different from how it looked when signed out.
 import type { PageSnapshot } from '@berth/contracts/page-snapshot'
 import { isOf } from '../hosts.ts'
 import type { Checks } from '../memory.ts'
@@ -11,7 +11,7 @@ export class Confirmation {
   readonly #browser: Browser
   readonly #own: readonly string[]
   readonly #secrets: () => readonly string[]
-  /** By address: as it was before anything was sent. */
+  /** How each address looked before anything was submitted. */
   readonly #references = new Map<string, PageSummary>()
 
   constructor(browser: Browser, own: readonly string[], secrets: () => readonly string[]) {
@@ -21,7 +21,7 @@ export class Confirmation {
   }
 
   refer(address: string, snapshot: PageSnapshot): void {
-    // The first one counts: later ones may have a dialog open that was not there.
+    // Keep the first: later pages may show an additional dialog.
     if (
       this.#references.has(plain(address)) ||
       this.#references.size >= MAX_REFERENCES ||
@@ -32,7 +32,7 @@ export class Confirmation {
     this.#references.set(plain(address), summary)
   }
 
-  /** Undefined while nothing shows that somebody is in. */
+  /** Undefined when nothing shows that the user is signed in. */
   async confirm(snapshot: PageSnapshot, loginUrl: string): Promise<Checks | undefined> {
     const here = summarize(snapshot.url, snapshot, this.#secrets())
     if (here.isLogin || !here.isLoaded || here.obstacle) return undefined
@@ -43,7 +43,7 @@ export class Confirmation {
     return undefined
   }
 
-  /** Those with something to compare with come first. */
+  /** Addresses that can be compared come first. */
   #addresses(url: string): string[] {
     const here = plain(url)
     const known = [...this.#references.values()]
@@ -60,7 +60,7 @@ export class Confirmation {
     if (!now.isLoaded || now.obstacle || now.isLogin || !isOf(now.url, this.#own)) return undefined
     if (now.status !== null && now.status >= 400) return undefined
     const before = this.#references.get(address)
-    if (before) return isOtherwise(before, now) ? checksFrom(address, now, before) : undefined
+    if (before) return hasChanged(before, now) ? checksFrom(address, now, before) : undefined
     const login =
       this.#references.get(plain(loginUrl)) ?? [...this.#references.values()].find(({ isLogin }) => isLogin)
     if (!login)
@@ -71,17 +71,17 @@ export class Confirmation {
     return now.isSignedOut ? undefined : await this.#byLoginPage(address, now, login)
   }
 
-  /** A page that says nothing either way: the login page itself is asked, which sends most of those who are in away. */
+  /** For a page without clear signs: most websites redirect signed-in users away from the login page, so open that. */
   async #byLoginPage(address: string, now: PageSummary, login: PageSummary): Promise<Checks | undefined> {
     const again = summarize(login.requested, await this.#browser.visitAside(login.requested), this.#secrets())
-    const isSentAway = again.isLoaded && !again.isLogin && (again.url !== login.url || again.isSignedIn)
-    // Cookies alone are also given to those who are half-way.
+    const isRedirected = again.isLoaded && !again.isLogin && (again.url !== login.url || again.isSignedIn)
+    // Websites also set cookies half-way through a login.
     const hasMore = now.cells > login.cells && !now.asksFurther
-    return isSentAway || hasMore ? checksFrom(address, now, login) : undefined
+    return isRedirected || hasMore ? checksFrom(address, now, login) : undefined
   }
 }
 
-function isOtherwise(before: PageSummary, now: PageSummary): boolean {
+function hasChanged(before: PageSummary, now: PageSummary): boolean {
   if (now.isSignedIn && !before.isSignedIn) return true
   if (before.isLogin && !now.isLogin) return true
   return before.isSignedOut && !now.isSignedOut

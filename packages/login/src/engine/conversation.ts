@@ -1,4 +1,4 @@
-// Asks the person, and listens to the page meanwhile: it may go on by itself.
+// Asks the user, and watches the page at the same time, because it may continue without an answer.
 import type { PageSnapshot } from '@berth/contracts/page-snapshot'
 import { readPage } from '../rules/read-page.ts'
 import type { ReadChoice, Reading } from '../rules/reading.ts'
@@ -8,7 +8,7 @@ import { placeOf } from './plans.ts'
 import { ask, type Asked, type ToAsk } from './questions.ts'
 import type { Values } from './values.ts'
 
-const PATIENCE_MS = 5_000
+const LOOK_TIMEOUT_MS = 5_000
 
 export type Answer = { readonly changed: PageSnapshot } | { readonly choice: ReadChoice | undefined }
 
@@ -23,7 +23,7 @@ export class Conversation {
     this.#values = values
   }
 
-  /** What is filled in is among the values afterwards. Without a reading, there is no page that could go on. */
+  /** Stores the submitted values. Without a page, only the answer counts. */
   async ask(
     toAsk: Partial<ToAsk>,
     page: { snapshot: PageSnapshot; reading: Reading } | undefined,
@@ -49,8 +49,10 @@ export class Conversation {
     const done = new AbortController()
     const signal = AbortSignal.any([this.#options.signal, done.signal])
     const submitted = this.#options.submitted(question, signal).then((submission) => ({ submission }))
-    const changed = page ? this.#goesOn(page, signal).then((snapshot) => ({ changed: snapshot })) : undefined
-    // Whichever is later rejects with our own abort.
+    const changed = page
+      ? this.#whenPageContinues(page, signal).then((snapshot) => ({ changed: snapshot }))
+      : undefined
+    // The slower one rejects with our own abort.
     submitted.catch(() => {})
     changed?.catch(() => {})
     try {
@@ -61,7 +63,7 @@ export class Conversation {
     }
   }
 
-  async #goesOn(
+  async #whenPageContinues(
     { snapshot, reading }: { snapshot: PageSnapshot; reading: Reading },
     signal: AbortSignal,
   ): Promise<PageSnapshot> {
@@ -75,10 +77,10 @@ export class Conversation {
       )
     }
     for (;;) {
-      const now = await this.#browser.lookForChange(PATIENCE_MS, signal)
+      const now = await this.#browser.lookForChange(LOOK_TIMEOUT_MS, signal)
       signal.throwIfAborted()
       if (!isOther(now)) continue
-      // What only draws itself anew is soon the same again.
+      // A page that only redraws itself soon looks the same again.
       const settled = await this.#browser.lookForChange(500, signal)
       if (isOther(settled)) return settled
     }

@@ -1,4 +1,4 @@
-// From a domain to its login page.
+// Finds the login page of a domain.
 import type { ElementSnapshot, PageSnapshot } from '@berth/contracts/page-snapshot'
 import { isOf } from '../hosts.ts'
 import { readPage } from '../rules/read-page.ts'
@@ -6,7 +6,7 @@ import type { Reading } from '../rules/reading.ts'
 import { LoginFailed } from './failure.ts'
 import type { Browser } from './browser.ts'
 
-/** Usual places, the likeliest first; the first is where browsers look for a page to change the password. */
+/** Common paths, most likely first. Browsers use the first one to find the page that changes a password. */
 const usualPaths = [
   '/.well-known/change-password',
   '/login',
@@ -29,7 +29,7 @@ export interface Search {
   readonly browser: Browser
   readonly start: PageSnapshot
   readonly hosts: readonly string[]
-  /** Every page on the way, as those see it who are out. */
+  /** Called with every visited page, as a signed-out user sees it. */
   readonly onPage: (snapshot: PageSnapshot) => void
 }
 
@@ -60,11 +60,11 @@ export async function findLogin(search: Search): Promise<PageSnapshot> {
   }
   throw new LoginFailed(
     'login_form_not_found',
-    'No page with a login was found; set login_url to its address',
+    'Cannot find the login page: no visited page has a login form; set login_url to its address',
   )
 }
 
-/** Also one that only has other ways in. */
+/** Also true for a page that only offers other sign-in methods, such as SSO. */
 export function isLogin(snapshot: PageSnapshot): boolean {
   const { form, choices, signs } = readPage(snapshot)
   if (snapshot.http_auth) return true

@@ -1,6 +1,6 @@
 import type { FailureCode } from '../run.ts'
 
-/** Ends a login. The message is for people and has no value of theirs in it. */
+/** Ends a login. The message is for users and contains none of their values. */
 export class LoginFailed extends Error {
   override readonly name = 'LoginFailed'
   readonly code: FailureCode

@@ -1,4 +1,4 @@
-// HTTP authentication: the browser is asked, no page is. Answered from what is known, or asked for, or refused.
+// HTTP authentication, where the browser asks instead of a page. Answers with known values, asks the user, or fails.
 import type { PageSnapshot } from '@berth/contracts/page-snapshot'
 import type { ReadField } from '../rules/reading.ts'
 import type { Browser } from './browser.ts'
@@ -30,13 +30,13 @@ export class HttpLogin {
     return this.#answers > 0
   }
 
-  /** Goes to the page again, with the answer. */
+  /** Answers and loads the page again. */
   async answer(snapshot: PageSnapshot): Promise<PageSnapshot> {
     const { scheme, is_rejected: isRejected } = snapshot.http_auth!
     if (!/^(basic|digest)$/i.test(scheme)) {
       throw new LoginFailed(
         'unsupported_auth_method',
-        `The website asks for HTTP authentication of the kind "${scheme}"`,
+        `Cannot log in: the website asks for HTTP authentication with the scheme "${scheme}"; only Basic and Digest are supported`,
       )
     }
     await this.#gather(isRejected && this.hasAnswered ? said(snapshot) : undefined)
@@ -52,7 +52,7 @@ export class HttpLogin {
     if (result !== 'done') {
       throw new LoginFailed(
         'domain_not_allowed',
-        'The page that asks for HTTP authentication is not of an allowed domain',
+        'Cannot answer HTTP authentication: the page is not on an allowed domain; add it to allowed_domains if you trust it',
       )
     }
     this.#answers++
@@ -64,7 +64,7 @@ export class HttpLogin {
     const { values, isAttended, conversation } = this.#parts
     const wasRefused = refusal !== undefined
     if (wasRefused) {
-      const message = 'The website refused the user name or the password (HTTP 401)'
+      const message = 'The website rejected the user name or password (HTTP 401)'
       if (!isAttended) throw new LoginFailed('credentials_invalid', message)
       if (this.#answers >= MAX_REFUSALS) throw new LoginFailed('max_attempts_reached', message)
     }
@@ -83,19 +83,19 @@ export class HttpLogin {
   }
 }
 
-/** The page behind the refusal, if it has one. */
+/** The text of the 401 page, if it has any. */
 function said({ frames }: PageSnapshot): string {
   const line = frames[0]?.text.split('\n').find((each) => each.trim().length > 3)
   return line?.slice(0, 300) ?? 'Unauthorized'
 }
 
 function fields(): readonly ReadField[] {
-  const common = { hint: undefined, isRequired: true, mfaType: undefined, elements: [nowhere] }
+  const common = { hint: undefined, isRequired: true, mfaType: undefined, elements: [noElement] }
   return [
     { ...common, kind: 'identifier', ref: 'username', inputType: 'text', label: 'User name' },
     { ...common, kind: 'password', ref: 'password', inputType: 'password', label: 'Password' },
   ]
 }
 
-// SAFETY: there is no element; these are all that is asked of one.
-const nowhere = { name: '', id: '', placeholder: '', selector: '' } as ReadField['elements'][number]
+// SAFETY: HTTP authentication has no element, and only these fields are read.
+const noElement = { name: '', id: '', placeholder: '', selector: '' } as ReadField['elements'][number]

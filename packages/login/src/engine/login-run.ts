@@ -1,4 +1,4 @@
-// One login, step by step. Each turn looks at the page, decides what it is, and does one thing.
+// One login, step by step. Each turn reads the page, decides what it is, and does one thing.
 import type { PageSnapshot } from '@berth/contracts/page-snapshot'
 import { examine } from '../check.ts'
 import { allowedHosts, isOf, ownHosts } from '../hosts.ts'
@@ -23,14 +23,14 @@ import { keyOf, Sent } from './sent.ts'
 import { enabled, fillAndSend, type Filled } from './typing.ts'
 import { isCode, Values } from './values.ts'
 
-/** Without anybody's doing in between. */
+/** Steps without input from the user in between. */
 const MAX_STEPS = 12
 const MAX_TURNS = 100
 const MAX_CONFIRMATIONS = 3
 const MAX_REFUSALS = 8
 const MAX_SAME_FORMS = 3
 const MAX_DISMISSALS = 2
-/** Looks at a page that has nothing to do, or that does not answer. */
+/** Looks at a page that offers nothing to do or does not respond. */
 const MAX_IDLE_LOOKS = 5
 
 type Turn = { readonly snapshot: PageSnapshot } | { readonly outcome: LoginOutcome }
@@ -89,10 +89,13 @@ export class LoginRun {
       if ('outcome' in next) return next.outcome
       snapshot = next.snapshot
       if (this.#stepsTaken > MAX_STEPS) {
-        throw new LoginFailed('max_steps_exceeded', `The login did not end within ${MAX_STEPS} steps`)
+        throw new LoginFailed(
+          'max_steps_exceeded',
+          `Cannot complete the login: it did not end within ${MAX_STEPS} steps`,
+        )
       }
     }
-    throw new LoginFailed('stuck_in_loop', 'The login went round in circles')
+    throw new LoginFailed('stuck_in_loop', 'Cannot complete the login: the website leads in circles')
   }
 
   async #stillSignedIn(): Promise<LoginOutcome | undefined> {
@@ -102,7 +105,7 @@ export class LoginRun {
     const { result, url } = outcome
     if (result === 'in')
       return this.#success(url, checks, { loginUrl: loginUrl ?? checks.signedOut.url, plan })
-    // What a profile still has of the last time, cookies say, says nothing new afterwards; this page does.
+    // The profile may still have cookies of the last login, so cookies prove nothing later. This signed-out page does.
     if (result === 'out') this.#confirmation.refer(checks.url, snapshot)
     return undefined
   }
@@ -129,7 +132,7 @@ export class LoginRun {
     return this.#atLogin(snapshot)
   }
 
-  /** As the plan has it, and not sent yet: there is nothing to wait for. */
+  /** Matches the plan and is not submitted yet, so there is nothing to wait for. */
   #isPlanned(snapshot: PageSnapshot): boolean {
     const reading = readPage(snapshot)
     const { form } = reading
@@ -150,7 +153,7 @@ export class LoginRun {
     return snapshot
   }
 
-  /** How the start page looks to those who are out: the best thing to compare with afterwards. */
+  /** Remembers how the start page looks when signed out, which is the best page to compare with later. */
   async #referToHome(loginUrl: string): Promise<void> {
     if (!isOf(loginUrl, this.#own)) return
     const home = new URL('/', loginUrl).href
@@ -161,7 +164,7 @@ export class LoginRun {
     const { domain, loginUrl } = this.#options
     if (loginUrl && isOf(loginUrl, this.#own)) return this.#browser.visit(new URL('/', loginUrl).href)
     const secure = await this.#browser.visit(`https://${domain}/`)
-    // A server that speaks no TLS may refuse, or just say nothing.
+    // A server without TLS may refuse the connection or not respond at all.
     const isAnswered = secure.failure === null && secure.status !== null
     return isAnswered || /NAME_NOT_RESOLVED/.test(secure.failure ?? '')
       ? secure
@@ -170,10 +173,10 @@ export class LoginRun {
 
   async #turn(snapshot: PageSnapshot): Promise<Turn> {
     if (snapshot.failure !== null)
-      return this.#retry('network_error', `The page could not be loaded: ${snapshot.failure}`)
+      return this.#retry('network_error', `Cannot load the page: ${snapshot.failure}`)
     const reading = readPage(snapshot, { linesBefore: this.#sent?.lines })
     const { obstacle, form, choices, waiting, confirm, dismiss } = reading
-    // Beside a form it is a script that was refused, and the page says so itself: to answer would be to try once more.
+    // Next to a form, a script of the page got the 401 and the page reports it. Answering would be another login attempt.
     if (snapshot.http_auth && !form) return { snapshot: await this.#answerHttp(snapshot) }
     if (obstacle && !isAvoidable(reading)) {
       const text = obstacle.text && mask(obstacle.text, this.#values.all)
@@ -194,7 +197,7 @@ export class LoginRun {
     return { snapshot: await this.#linger(snapshot) }
   }
 
-  /** The website never said anything of what was sent, so it may be sent once more. */
+  /** The website never responded to what was submitted, so one more attempt is safe. */
   async #retry(
     code: 'network_error' | 'website_error',
     message: string,
@@ -213,14 +216,14 @@ export class LoginRun {
       (origin) => !isOf(origin, this.#hosts),
     )
     if (stranger === undefined) return
-    const host = URL.parse(stranger)?.host || 'another place'
+    const host = URL.parse(stranger)?.host || 'another site'
     throw new LoginFailed(
       'domain_not_allowed',
-      `The login leads to ${host}, which is not allowed; add it to allowed_domains if it is to be trusted`,
+      `Cannot continue the login: it leads to ${host}, which is not allowed; add it to allowed_domains if you trust it`,
     )
   }
 
-  get #isOnTheWay(): boolean {
+  get #hasStarted(): boolean {
     return this.#timesSent.size > 0 || this.#clicked.size > 0 || this.#http.hasAnswered
   }
 
@@ -238,21 +241,21 @@ export class LoginRun {
     this.#options.onState({ step: 'SUBMITTING' })
   }
 
-  /** Nothing to do: perhaps the page is not finished. */
+  /** Nothing to do yet; the page may still be loading. */
   async #linger(snapshot: PageSnapshot): Promise<PageSnapshot> {
     if (this.#idleLooks++ < MAX_IDLE_LOOKS) return this.#browser.lookForChange(2_000)
-    if (!this.#isOnTheWay) {
+    if (!this.#hasStarted) {
       throw new LoginFailed(
         'login_form_not_found',
-        'The page has no login that could be recognised; set login_url to its address',
+        'Cannot find a login on the page; set login_url to the address of the login page',
       )
     }
     this.#requireAllowed(snapshot, 0)
-    throw new LoginFailed('navigation_confused', 'It could not be confirmed that the login succeeded')
+    throw new LoginFailed('navigation_confused', 'Cannot confirm that the login succeeded')
   }
 
   async #goFurther(snapshot: PageSnapshot, { button, ticks }: Confirm): Promise<PageSnapshot | undefined> {
-    if (!this.#isOnTheWay || this.#confirmations >= MAX_CONFIRMATIONS) return undefined
+    if (!this.#hasStarted || this.#confirmations >= MAX_CONFIRMATIONS) return undefined
     this.#confirmations++
     this.#requireAllowed(snapshot, 0)
     this.#step()
@@ -268,11 +271,14 @@ export class LoginRun {
     if (became === 'nothing yet') return this.#awaitAnswer(snapshot, reading, form)
     if (became !== 'another') return this.#onRefusal(snapshot, reading, form, became)
     if (times >= MAX_SAME_FORMS)
-      throw new LoginFailed('stuck_in_loop', 'The website asks for the same again and again')
+      throw new LoginFailed(
+        'stuck_in_loop',
+        'Cannot complete the login: the website asks for the same values again and again',
+      )
     if (form.kind === 'new password' && !this.#options.isAttended) {
       throw new LoginFailed(
         'customer_input_required',
-        'The website asks for a new password; change it there, then log in again',
+        'Cannot log in: the website asks for a new password; change the password there, then log in again',
       )
     }
     const own = this.#ownChoice(reading, fittingChoice(snapshot, reading, this.#options.plan))
@@ -284,11 +290,11 @@ export class LoginRun {
     return this.#ask(snapshot, reading, { fields, choices: reading.choices })
   }
 
-  /** It was sent, and nothing happened yet. What is secret is not sent twice to find out. */
+  /** The form was submitted and nothing happened yet. Secrets are not submitted twice to find out why. */
   async #awaitAnswer(snapshot: PageSnapshot, reading: Reading, form: ReadForm): Promise<PageSnapshot> {
     const last = form.fields.at(-1)?.elements.at(-1)
     const isSecret = form.fields.some((field) => field.kind === 'password' || isCode(field))
-    // The same complaint as before may well be the answer.
+    // A complaint that was already there may be the response.
     const old = reading.complaints.find(({ kind }) => kind !== 'required')
     if (this.#idleLooks >= 2 && old) return this.#onRefusal(snapshot, reading, form, old)
     if (this.#idleLooks++ === 2 && last && !isSecret) {
@@ -296,7 +302,10 @@ export class LoginRun {
       return this.#lookAfterAct()
     }
     if (this.#idleLooks > MAX_IDLE_LOOKS)
-      throw new LoginFailed('navigation_confused', 'The website did not answer what was sent to it')
+      throw new LoginFailed(
+        'navigation_confused',
+        'Cannot complete the login: the website did not respond to the submitted form',
+      )
     return this.#browser.lookForChange(4_000)
   }
 
@@ -323,14 +332,14 @@ export class LoginRun {
       const isTotp = isAboutCode && this.#codes.wasUsed
       throw new LoginFailed(
         isTotp ? 'totp_code_rejected' : 'credentials_invalid',
-        isAboutCode ? 'The website refused the code' : 'The website refused what was filled in',
+        isAboutCode ? 'The website rejected the code' : 'The website rejected the submitted values',
         websiteError,
       )
     }
     if (this.#refusals > MAX_REFUSALS) {
       throw new LoginFailed(
         'max_attempts_reached',
-        `The website refused ${MAX_REFUSALS} attempts`,
+        `The website rejected ${MAX_REFUSALS} attempts`,
         websiteError,
       )
     }
@@ -361,7 +370,7 @@ export class LoginRun {
     for (const { value } of filled) this.#values.note(value)
     await this.#browser.hide(this.#values.all)
     const result = await fillAndSend(this.#browser, snapshot, form, { filled, hosts: this.#hosts })
-    if (result === 'page is another') return this.#lookAfterAct()
+    if (result === 'page changed') return this.#lookAfterAct()
     for (const { field, value } of filled) {
       this.#values.noteTyped(field, value)
       this.#requirements.add(requirementOf(field, this.#codes.wasUsed))
@@ -407,14 +416,14 @@ export class LoginRun {
       const { dismiss } = readPage(snapshot)
       const isClear = dismiss !== undefined && (await this.#browser.click(dismiss))
       if (!isClear || !(await this.#browser.click(element))) {
-        throw new LoginFailed('element_not_found', `"${mask(label, this.#values.all)}" could not be clicked`)
+        throw new LoginFailed('element_not_found', `Cannot click "${mask(label, this.#values.all)}"`)
       }
     }
     if (element.type === 'radio') await this.#sendChoice(element.ref)
     return this.#lookAfterAct()
   }
 
-  /** A radio button waits for another one to be pressed. */
+  /** A radio button needs a separate submit button. */
   async #sendChoice(ref: string): Promise<void> {
     const snapshot = await this.#browser.lookNow()
     const radio = snapshot.elements.find((element) => element.ref === ref)
@@ -451,7 +460,7 @@ export class LoginRun {
     if (!this.#options.isAttended) {
       throw new LoginFailed(
         'external_action_required',
-        'The website waits for somebody to act elsewhere',
+        'Cannot continue the login: the website waits for an action on another device',
         mask(message, this.#values.all),
       )
     }
@@ -467,7 +476,7 @@ export class LoginRun {
 
   async #confirmed(snapshot: PageSnapshot, reading: Reading): Promise<LoginOutcome | undefined> {
     if (!isOf(snapshot.url, this.#own) || snapshot.is_popup) return undefined
-    if (!this.#isOnTheWay && !reading.signs.isSignedIn) return undefined
+    if (!this.#hasStarted && !reading.signs.isSignedIn) return undefined
     const checks = await this.#confirmation.confirm(snapshot, this.#loginUrl)
     return (
       checks &&
@@ -500,7 +509,7 @@ function isFound(snapshot: PageSnapshot): boolean {
   return isLogin(snapshot) || snapshot.failure !== null || readPage(snapshot).obstacle !== undefined
 }
 
-/** A page that speaks of keys may have another way. */
+/** A page that mentions passkeys may also offer another method. */
 function isAvoidable({ obstacle, waiting, choices, confirm }: Reading): boolean {
   return (
     obstacle?.code === 'unsupported_auth_method' &&

@@ -1,9 +1,9 @@
-// Codes from a stored secret: a fresh one when one is about to end, and another when one was refused.
+// One-time codes from a stored secret. Takes the next code when the current one is about to expire or was rejected.
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ReadField } from '../rules/reading.ts'
 import type { KnownValues, OneTimeCode } from '../run.ts'
 
-/** To type it, and for the website to look at it. */
+/** Time to type the code and for the website to check it. */
 const MIN_LEFT_MS = 4_000
 const WAIT_TIMEOUT_MS = 65_000
 
@@ -21,12 +21,12 @@ export class OneTimeCodes {
     this.#signal = signal
   }
 
-  /** Whether the last codes were ours. */
+  /** Whether the last code came from the stored secret. */
   get wasUsed(): boolean {
     return this.#wasUsed
   }
 
-  /** Not one that the website has just sent to somebody. */
+  /** False for a code that the website sends to the user. */
   covers({ mfaType, ref }: ReadField): boolean {
     if (!this.#totp || this.#isStopped || ref === 'backup_code') return false
     return mfaType === undefined || mfaType === 'totp'
@@ -44,7 +44,7 @@ export class OneTimeCodes {
     return code.code
   }
 
-  /** Once: the one that was refused may have been too old. */
+  /** Allows one retry, because the rejected code may have been too old. */
   renew(fields: readonly ReadField[]): boolean {
     if (!this.#last || this.#renewals > 0 || !fields.some((field) => this.covers(field))) return false
     this.#renewals++
@@ -52,7 +52,7 @@ export class OneTimeCodes {
     return true
   }
 
-  /** The person takes over. */
+  /** From now on the user enters the codes. */
   stop(): void {
     this.#isStopped = true
     this.#wasUsed = false

@@ -1,4 +1,4 @@
-// How an address looks to somebody: enough to tell those who are in from those who are out.
+// Summarises how an address looks, enough to tell signed-in from signed-out users.
 import type { PageSnapshot } from '@berth/contracts/page-snapshot'
 import { holdsAny } from '../mask.ts'
 import type { Checks, Signs } from '../memory.ts'
@@ -15,19 +15,19 @@ const MANY = 10
 
 export interface PageSummary {
   readonly requested: string
-  /** Where it led to, without what changes from visit to visit. */
+  /** Final address, without the parts that change between visits. */
   readonly url: string
   readonly status: number | null
   readonly features: ReadonlySet<string>
   readonly isSignedIn: boolean
-  /** A login form, a demand of HTTP authentication, or an answer that one may not. */
+  /** A login form, a request for HTTP authentication, or a 401 or 403 response. */
   readonly isLogin: boolean
-  /** A link to the login, with none to get out. */
+  /** Has a log-in link and no log-out link. */
   readonly isSignedOut: boolean
   readonly obstacle: Obstacle | undefined
   readonly isLoaded: boolean
   readonly cells: number
-  /** It wants something before it goes on, as pages do on the way in. */
+  /** Asks for something before the login is complete. */
   readonly asksFurther: boolean
 }
 
@@ -62,7 +62,7 @@ function asksFurther({ elements }: PageSnapshot): boolean {
   )
   const controls = elements.filter((element) => element.is_visible && isClickable(element))
   const says = controls.map((element) => fold(caption(element)))
-  // As much to do as this, and what is for those who are in, is behind a login.
+  // A page with many controls, or with account controls, is behind the login.
   if (says.length >= MANY || says.some((text) => text.length < MAX_MARKER_LENGTH && accountWords.in(text)))
     return false
   if (
@@ -74,7 +74,7 @@ function asksFurther({ elements }: PageSnapshot): boolean {
   )
 }
 
-/** Without query; of what is behind `#` only what single-page applications use as a path. */
+/** Without the query. Keeps the part after `#` only if it is the path of a single-page application. */
 export function plain(address: string): string {
   const url = URL.parse(address)
   if (!url) return ''
@@ -83,10 +83,11 @@ export function plain(address: string): string {
 
 function featuresOf(snapshot: PageSnapshot, secrets: readonly string[]): Set<string> {
   const found = new Set<string>()
-  const add = (kind: string, text: string, longest: number) => {
+  const add = (kind: string, text: string, maxLength: number) => {
     const folded = fold(text)
-    // Numbers and names of people are other ones tomorrow.
-    if (folded.length < 2 || folded.length > longest || /\d|@/.test(folded) || holdsAny(text, secrets)) return
+    // Numbers and personal names change.
+    if (folded.length < 2 || folded.length > maxLength || /\d|@/.test(folded) || holdsAny(text, secrets))
+      return
     found.add(`${kind}:${folded}`)
   }
   for (const element of snapshot.elements) {

@@ -1,4 +1,4 @@
-// What a success leaves behind of its steps, and how it is found again on a page.
+// Records the steps of a successful login, and finds them again on a page.
 import type { ElementSnapshot, PageSnapshot } from '@berth/contracts/page-snapshot'
 import { holdsAny } from '../mask.ts'
 import type { Fingerprint, Plan, PlanStep } from '../memory.ts'
@@ -12,7 +12,7 @@ export function fingerprintOf(element: ElementSnapshot, secrets: readonly string
     name: element.name,
     id: element.id,
     autocomplete: element.autocomplete,
-    // An account in a list is called by its owner's address.
+    // The label of an account in a list is often its email address.
     label: holdsAny(label, secrets) ? '' : label.slice(0, 100),
   }
 }
@@ -50,7 +50,7 @@ export function stepOfChoice(
   }
 }
 
-/** The step of the plan that this page is, if all of its fields are there as they were. */
+/** The step of the plan for this page, if all of its fields are unchanged. */
 export function fittingStep(
   snapshot: PageSnapshot,
   { form }: Reading,
@@ -71,7 +71,7 @@ export function fittingStep(
   )
 }
 
-/** The choice that was made here the last time. */
+/** The choice that the last login made on this page. */
 export function fittingChoice(
   snapshot: PageSnapshot,
   { choices }: Reading,

@@ -1,4 +1,4 @@
-// What is asked of the person, as flows know it.
+// Builds the question for the user.
 import { randomUUID } from 'node:crypto'
 import { mask } from '../mask.ts'
 import { slug } from '../rules/field-refs.ts'
@@ -13,14 +13,14 @@ export interface Asked {
 
 export interface ToAsk {
   readonly fields: readonly ReadField[]
-  /** Refs of those whose value was refused. */
+  /** Refs of fields whose value was rejected. */
   readonly refused: ReadonlySet<string>
-  /** Refs of those that may stay as they are. */
+  /** Refs of fields whose value may stay. */
   readonly optional: ReadonlySet<string>
   readonly choices: readonly ReadChoice[]
   readonly externalAction: string | undefined
   readonly websiteError: string | undefined
-  /** What may not be in any text. */
+  /** Values that no text may contain. */
   readonly secrets: readonly string[]
 }
 
@@ -66,7 +66,7 @@ export function ask(toAsk: ToAsk): Asked {
   return { question, fieldOf, choiceOf }
 }
 
-/** The same for the same page, so that a submission made for it still fits after a reload. */
+/** The same for the same page, so that a submission still fits after a reload. */
 function idOf(choice: ReadChoice, taken: ReadonlyMap<string, unknown>): string {
   const name = choice.provider ?? (choice.mfaType === 'switch' ? 'switch' : slug(choice.label)) ?? ''
   const base = `${choice.kind}_${name || 'choice'}`.slice(0, 80)

@@ -1,4 +1,4 @@
-// What a login needs of somebody: recorded when it was there, and the reason for its end when it was not.
+// What a login needs from the user or a credential: recorded when available, and the reason for a failure when not.
 import type { ReadChoice, ReadField } from '../rules/reading.ts'
 import type { Requirement } from '../run.ts'
 import { LoginFailed } from './failure.ts'
@@ -12,27 +12,27 @@ export function requirementOf(field: ReadField, wasTotp: boolean): Requirement {
   return field.mfaType === 'totp' ? 'totp' : 'code'
 }
 
-/** Why nobody can go on alone from these fields. */
+/** Why the login cannot continue without the user. */
 export function lacking(missing: readonly ReadField[]): LoginFailed {
   const code = missing.find((field) => isCode(field))
   const names = missing.map(({ label }) => `"${label}"`).join(', ')
   if (!code || code.ref.startsWith('backup')) {
     return new LoginFailed(
       'customer_input_required',
-      `The website asks for ${names}, which the credential does not have`,
+      `The website asks for ${names}, which the credential does not contain`,
     )
   }
   if (code.mfaType === 'sms')
     return new LoginFailed('sms_code_required', 'The website asks for a code that it sent to the phone')
   if (code.mfaType === 'email')
-    return new LoginFailed('email_code_required', 'The website asks for a code that it sent by e-mail')
+    return new LoginFailed('email_code_required', 'The website asks for a code that it sent by email')
   return new LoginFailed(
     'totp_required',
     'The website asks for a one-time code, and the credential has no TOTP secret',
   )
 }
 
-/** The same of choices. */
+/** Why the login cannot choose without the user. */
 export function undecided(choices: readonly ReadChoice[]): LoginFailed {
   const has = (type: string) => choices.some(({ mfaType }) => mfaType === type)
   if (choices.some(({ kind }) => kind === 'account')) {
@@ -51,7 +51,7 @@ export function undecided(choices: readonly ReadChoice[]): LoginFailed {
   if (has('email'))
     return new LoginFailed(
       'email_code_required',
-      'The website asks for a second factor that it sends by e-mail',
+      'The website asks for a second factor that it sends by email',
     )
   if (has('push'))
     return new LoginFailed(
@@ -60,6 +60,6 @@ export function undecided(choices: readonly ReadChoice[]): LoginFailed {
     )
   return new LoginFailed(
     'customer_input_required',
-    'The website asks for a choice that only a person can make',
+    'The website asks for a choice that only the user can make',
   )
 }

@@ -1,9 +1,9 @@
-// What was sent off, and what became of it.
+// A submitted form, and how the website responded.
 import type { PageSnapshot } from '@berth/contracts/page-snapshot'
 import { readPage } from '../rules/read-page.ts'
 import type { Complaint, ReadForm, Reading } from '../rules/reading.ts'
 
-/** The same one on another day: where it is, and what it asks for. */
+/** Identifies a form by its origin and its fields. */
 export function keyOf(snapshot: PageSnapshot, form: ReadForm): string {
   return `${snapshot.frames[form.frame]?.origin ?? ''} ${form.signature}`
 }
@@ -11,10 +11,10 @@ export function keyOf(snapshot: PageSnapshot, form: ReadForm): string {
 export class Sent {
   readonly form: ReadForm
   readonly key: string
-  /** Of the page before: others are news. */
+  /** Lines of the page before submission. Other lines are news. */
   readonly lines: ReadonlySet<string>
   readonly #document: number
-  /** What was shown for a moment only. */
+  /** Messages that were only shown for a moment. */
   #passing: readonly string[] = []
   readonly #complaints: ReadonlySet<string>
 
@@ -32,7 +32,7 @@ export class Sent {
     this.#passing = [...fresh.map(({ text }) => text), ...news]
   }
 
-  /** Of a form that was sent before and is shown again. */
+  /** Why a submitted form is shown again. */
   becameOf(
     snapshot: PageSnapshot,
     { complaints, news }: Reading,

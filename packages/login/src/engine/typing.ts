@@ -1,4 +1,4 @@
-// Fills a form in and sends it off.
+// Fills in a form and submits it.
 import type { ElementSnapshot, PageSnapshot } from '@berth/contracts/page-snapshot'
 import { readPage } from '../rules/read-page.ts'
 import type { ReadForm } from '../rules/reading.ts'
@@ -14,9 +14,9 @@ export interface Filled {
   readonly value: string
 }
 
-export type Sent = 'sent' | 'page is another'
+export type Sent = 'sent' | 'page changed'
 
-/** Throws where nothing may be typed; says so where the page is no longer the one that was read. */
+/** Throws where typing is not allowed. Returns `page changed` when the form is no longer on the page. */
 export async function fillAndSend(
   browser: Browser,
   snapshot: PageSnapshot,
@@ -33,14 +33,14 @@ export async function fillAndSend(
     if (result === 'elsewhere')
       throw new LoginFailed(
         'domain_not_allowed',
-        `The page that asks for "${field.label}" is not of an allowed domain; add it to allowed_domains if it is to be trusted`,
+        `Cannot fill in "${field.label}": the page is not on an allowed domain; add it to allowed_domains if you trust it`,
       )
-    if (result === 'gone') return 'page is another'
+    if (result === 'gone') return 'page changed'
     if (result === 'refused') {
-      if (!(await clearTheWay(browser, snapshot)))
+      if (!(await dismissBanner(browser, snapshot)))
         throw new LoginFailed(
           'element_not_found',
-          `The field "${field.label}" could not be filled in${reason ? `: ${reason}` : ''}`,
+          `Cannot fill in "${field.label}"${reason ? `: ${reason}` : ''}`,
         )
       const again = await browser.act({
         act: 'fill',
@@ -49,11 +49,11 @@ export async function fillAndSend(
         hosts: [...hosts],
       })
       if (again.result !== 'done')
-        throw new LoginFailed('element_not_found', `The field "${field.label}" could not be filled in`)
+        throw new LoginFailed('element_not_found', `Cannot fill in "${field.label}"`)
     }
   }
   for (const element of form.ticks) await browser.act({ act: 'tick', refs: [element.ref] })
-  // Many pages send a complete code off by themselves.
+  // Many pages submit a complete code automatically.
   if (filled.some(({ field }) => isCode(field))) {
     const before = await browser.lookNow()
     const after = before.document === snapshot.document ? await browser.lookForChange(1_000) : before
@@ -72,13 +72,13 @@ async function send(
   const last = filled.at(-1)?.field.elements.at(-1) ?? form.fields.at(-1)?.elements.at(-1)
   const submit = form.submit ? await enabled(browser, form.submit) : undefined
   if (submit && (await browser.click(submit))) return 'sent'
-  if (submit && (await clearTheWay(browser, snapshot)) && (await browser.click(submit))) return 'sent'
-  if (!last) return 'page is another'
+  if (submit && (await dismissBanner(browser, snapshot)) && (await browser.click(submit))) return 'sent'
+  if (!last) return 'page changed'
   const { result } = await browser.act({ act: 'enter', refs: [last.ref] })
-  return result === 'done' ? 'sent' : 'page is another'
+  return result === 'done' ? 'sent' : 'page changed'
 }
 
-/** Buttons often start out disabled, until the page has seen what was typed. */
+/** Many buttons are disabled until the page has checked the input. */
 export async function enabled(
   browser: Browser,
   submit: ElementSnapshot,
@@ -92,7 +92,7 @@ export async function enabled(
   return undefined
 }
 
-async function clearTheWay(browser: Browser, snapshot: PageSnapshot): Promise<boolean> {
+async function dismissBanner(browser: Browser, snapshot: PageSnapshot): Promise<boolean> {
   const { dismiss } = readPage(snapshot)
   if (!dismiss || !(await browser.click(dismiss))) return false
   const after = await browser.lookNow()

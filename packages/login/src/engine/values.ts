@@ -1,4 +1,4 @@
-// What is known to fill in, from a credential or from the person, and what of it was refused.
+// The values to fill in, from a credential or from the user.
 import type { ReadField } from '../rules/reading.ts'
 import { isSameRef, slug } from '../rules/field-refs.ts'
 import type { KnownValues } from '../run.ts'
@@ -38,19 +38,19 @@ export class Values {
   readonly #known: Map<string, string>
   readonly #given = new Map<string, string>()
   readonly #typed = new Map<string, string>()
-  /** One-time codes and whatever else was typed, for masking. */
+  /** Everything that was typed, including one-time codes, for masking. */
   readonly #seen = new Set<string>()
 
   constructor(known: KnownValues | undefined) {
     this.#known = new Map(Object.entries(known?.values ?? {}).filter(([, value]) => value !== ''))
   }
 
-  /** Every one that no text of ours may have. */
+  /** All values that must not appear in any text. */
   get all(): string[] {
     return [...new Set([...this.#known.values(), ...this.#given.values(), ...this.#seen])]
   }
 
-  /** To be kept in a credential. */
+  /** Values to store in a credential. */
   get typed(): Readonly<Record<string, string>> {
     return Object.fromEntries(this.#typed)
   }
@@ -63,7 +63,7 @@ export class Values {
     return this.#first(passwordRefs) !== undefined
   }
 
-  /** Names and addresses, by which an account is recognised in a list. */
+  /** Names and email addresses that identify the account in a list. */
   get identifiers(): string[] {
     return identifierRefs.flatMap((ref) => this.#get(ref) ?? [])
   }
@@ -73,7 +73,7 @@ export class Values {
     this.#given.set(field.ref, value)
   }
 
-  /** Once: a code does not count a second time. */
+  /** Removes the code, because a code works only once. */
   takeCode(field: ReadField): string | undefined {
     const code = this.#given.get(field.ref)
     this.#given.delete(field.ref)
@@ -86,7 +86,7 @@ export class Values {
 
   noteTyped(field: ReadField, value: string): void {
     this.#seen.add(value)
-    // From now on the new one is the password.
+    // The new password replaces the old one.
     if (isNew(field)) this.#typed.set(this.#first(passwordRefs) ?? 'password', value)
     else if (!isCode(field)) this.#typed.set(this.#keyOf(field) ?? field.ref, value)
   }
@@ -148,7 +148,7 @@ export class Values {
     return this.#keys().find((key) => names.some((name) => isSameRef(key, name)))
   }
 
-  /** `company` is what a field named `Firma` asks for. */
+  /** Matches by meaning: the value `company` fits a field named `Firma`. */
   #keyByMeaning(field: ReadField): string | undefined {
     const element = field.elements[0]!
     const text = `${fold(field.label)} ${tokens(`${element.name} ${element.id}`)}`

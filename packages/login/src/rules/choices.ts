@@ -1,4 +1,4 @@
-// What the person can choose between: other ways in, second factors, accounts.
+// Finds the choices on a page: sign-in methods, second factors, accounts.
 import type { ElementSnapshot } from '@berth/contracts/page-snapshot'
 import type { MfaType } from '../run.ts'
 import {
@@ -63,10 +63,10 @@ const LEADS_TO_PROVIDER =
 
 function ssoChoices(scene: Scene, form: ReadForm | undefined): ReadChoice[] {
   const candidates = clickables(scene, form)
-    .filter((element) => element.region !== 'footer' && !isNoWayIn(fold(caption(element))))
+    .filter((element) => element.region !== 'footer' && !isNotSignIn(fold(caption(element))))
     .map((element) => ({ element, provider: providerOf(element), says: fold(caption(element)) }))
     .filter((each): each is typeof each & { provider: string } => each.provider !== undefined)
-  // A name alone counts where others like it stand beside it, or where its address says so.
+  // A bare provider name only counts next to other providers, or if its address looks like a login.
   const isAmongOthers =
     candidates.filter(({ element }) => element.region !== 'header' && element.region !== 'nav').length >= 2
   return candidates
@@ -85,20 +85,20 @@ function providerOf(element: ElementSnapshot): string | undefined {
   const said = caption(element)
   const read = providerIn(said) ?? providerIn(element.label) ?? providerIn(element.title)
   if (read) return read
-  // What says something else is something else, whatever picture it has.
+  // A control with another caption is not a provider button, whatever its icon is.
   if (said && !withWords.in(fold(said)) && said !== element.icon) return undefined
   return (
     providerInNames(`${element.icon} ${element.data} ${element.id}`) ?? providerInNames(element.class_name)
   )
 }
 
-/** `Follow us on …` leads to a page of the provider, not to its login. */
+/** `Follow us on …` leads to a profile page at the provider, not to its login. */
 function leadsToProfile({ href }: ElementSnapshot, provider: string): boolean {
   const { hostname = '' } = URL.parse(href) ?? {}
   return hostname.includes(provider) && !LEADS_TO_PROVIDER.test(href) && !/log-?in|sign-?in|auth/i.test(href)
 }
 
-function isNoWayIn(says: string): boolean {
+function isNotSignIn(says: string): boolean {
   if (signUpWords.in(says) && !signInWords.in(says)) return true
   return (
     forgotWords.in(says) ||
@@ -143,7 +143,7 @@ function mfaChoices(scene: Scene, form: ReadForm | undefined): ReadChoice[] {
     if (says.length < 2 || says.length > 200) return []
     if (switchWords.in(says)) return [choice('mfa_method', element, { mfaType: 'switch' })]
     if (resendWords.in(says)) return [choice('other', element, {})]
-    if (isNoWayIn(says) && !word.codeWords.in(says)) return []
+    if (isNotSignIn(says) && !word.codeWords.in(says)) return []
     if (word.backupWords.in(says)) return [choice('other', element, {})]
     if (passkeyWords.in(says)) return []
     const mfaType = mfaTypeOf(says) ?? (EMAIL.test(said) ? 'email' : MASKED.test(said) ? 'sms' : undefined)
@@ -170,7 +170,7 @@ function methodChoices(scene: Scene, form: ReadForm | undefined): ReadChoice[] {
     if (
       says.length < 4 ||
       says.length > 80 ||
-      isNoWayIn(says) ||
+      isNotSignIn(says) ||
       providerOf(element) ||
       passkeyWords.in(says)
     )
@@ -199,7 +199,7 @@ function methodChoices(scene: Scene, form: ReadForm | undefined): ReadChoice[] {
   })
 }
 
-/** Only what has to be chosen and is not yet. */
+/** Only required selects without a selected option. */
 function selectChoices({ elements, index }: Scene, form: ReadForm | undefined): ReadChoice[] {
   const selects = elements.filter(
     (element) =>
@@ -233,7 +233,7 @@ function accountChoices(scene: Scene, form: ReadForm | undefined): ReadChoice[] 
     if (/^(footer|nav|header)$/.test(element.region)) return false
     const says = fold(element.type === 'radio' ? element.label || element.text : caption(element))
     if (says.length < 2 || says.length > 200 || area(element) < 200) return false
-    if (isNoWayIn(says) || passkeyWords.in(says) || providerOf(element)) return false
+    if (isNotSignIn(says) || passkeyWords.in(says) || providerOf(element)) return false
     return element.type === 'radio' || !isPlainButton(says)
   })
   const isPicker = items.length >= 2 || items.some((element) => EMAIL.test(caption(element)))
@@ -247,7 +247,7 @@ function methodIsAsked(scene: Scene): boolean {
   )
 }
 
-/** What sends a choice off, and is none. */
+/** A button that submits a choice and is not a choice itself. */
 function isPlainButton(says: string): boolean {
   return nextWords.in(says) && says.length < 20 && !EMAIL.test(says)
 }

@@ -1,4 +1,4 @@
-// What the page says is wrong, and about which field.
+// Finds error messages on a page, and the fields they are about.
 import type { PageSnapshot } from '@berth/contracts/page-snapshot'
 import { forgotWords, signUpWords } from '../words/actions.ts'
 import { emailWords, passwordWords, usernameWords } from '../words/fields.ts'
@@ -14,9 +14,9 @@ import {
 } from '../words/messages.ts'
 import type { Complaint, ReadForm } from './reading.ts'
 
-const SHORTEST = 4
-const LONGEST = 400
-/** A line that only stands there is a complaint only if it is as short as one. */
+const MIN_LENGTH = 4
+const MAX_LENGTH = 400
+/** Plain text only counts as a complaint if it is short. */
 const MAX_LINE_LENGTH = 160
 
 export function complaintsOf(
@@ -40,13 +40,13 @@ export function complaintsOf(
   return told
     .filter(
       ({ text }) =>
-        text.length >= SHORTEST && text.length <= LONGEST && !seen.has(text) && Boolean(seen.add(text)),
+        text.length >= MIN_LENGTH && text.length <= MAX_LENGTH && !seen.has(text) && Boolean(seen.add(text)),
     )
     .toSorted((one, other) => other.trust - one.trust)
     .flatMap(({ text }) => complaintOf(text, form))
 }
 
-/** Some pages only write it down, in the colour of everything else. What was there before is no answer. */
+/** Some pages show errors as plain text. Lines that were there before are not a response. */
 function plainLines(
   { frames }: PageSnapshot,
   form: ReadForm | undefined,
@@ -67,12 +67,12 @@ function complaintOf(text: string, form: ReadForm | undefined): Complaint[] {
   if (!isExpired && requiredWords.in(says) && !judges(says))
     return [{ text, about: aboutOf(says, form), kind: 'required' }]
   if (!isExpired && !wrongWords.in(says)) return []
-  // Links and headings that offer help speak of problems too.
+  // Links and headings that offer help mention problems too.
   if ((forgotWords.in(says) || signUpWords.in(says)) && !judges(says)) return []
   return [{ text, about: aboutOf(says, form), kind: isExpired ? 'expired' : 'wrong' }]
 }
 
-/** Beyond that something is asked for. */
+/** Whether the text says that a value is wrong, not only that it is required. */
 function judges(says: string): boolean {
   return /incorrect|invalid|wrong|match|not correct|falsch|ungultig|incorrecte|errone|no coincide|errat|onjuist|felaktig|forkert|ugyldig|vaar|nieprawidlow|nespravn|неверн|неправильн|невірн|hatali|yanlis|正しく|错误|错|不正确|올바르지|잘못/.test(
     says,

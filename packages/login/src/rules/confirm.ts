@@ -1,4 +1,4 @@
-// Pages between the login and what is behind it: consent, `stay signed in?`, offers to be skipped.
+// Pages between the login and the application: consent, `stay signed in?`, offers to skip.
 import type { ElementSnapshot, PageSnapshot } from '@berth/contracts/page-snapshot'
 import {
   agreeWords,
@@ -45,7 +45,7 @@ export function confirmOf(
   const skip = pick(buttons, (says) => skipWords.in(says))
   if (setUpWords.in(text) && skip && !isSignedIn) return { button: skip, ticks: [] }
   if (!isStay && !isConsent && !isTerms && ticks.length === 0) return undefined
-  // What is already behind the login is no question to be answered with yes.
+  // Do not agree to questions behind the login.
   if (isSignedIn && !isConsent) return undefined
   const button =
     pick(buttons, (says) => agreeWords.in(says) || nextWords.in(says)) ?? (isStay ? skip : undefined)
@@ -56,7 +56,7 @@ function isAgreement(element: ElementSnapshot, isTerms: boolean): boolean {
   if (element.type !== 'checkbox' || !element.is_visible || !element.is_enabled || element.is_checked)
     return false
   const says = fold(element.label || element.text)
-  // News are nobody's condition.
+  // Newsletters are never required.
   if (/newsletter|marketing|offers|updates|werbung|publicite/.test(says)) return false
   return element.is_required || (isTerms && (agreeWords.in(says) || termsWords.in(says)))
 }
@@ -79,7 +79,7 @@ function pick(
     .toSorted((one, other) => rank(other) - rank(one))[0]
 }
 
-/** `Not now` has a `no` in it that harms nobody. */
+/** `Not now` contains a harmless `no`. */
 function isDenied(says: string): boolean {
   return harmfulWords.in(says) && !skipWords.in(says)
 }

@@ -1,4 +1,4 @@
-// Banners about cookies lie over many a page. What costs the visitor least is clicked, once they are in the way.
+// Finds the button that closes a cookie banner. Prefers to reject cookies.
 import type { ElementSnapshot } from '@berth/contracts/page-snapshot'
 import { acceptCookieWords, cookieWords, rejectCookieWords } from '../words/actions.ts'
 import { fold, tokens } from '../words/match.ts'

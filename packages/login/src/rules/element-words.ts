@@ -1,10 +1,10 @@
-// What is written on an element and about it, apart: what people read, and what its makers call it.
+// The words of an element: what users read, and separately the names that developers gave it.
 import type { ElementSnapshot } from '@berth/contracts/page-snapshot'
 import { fold, tokens } from '../words/match.ts'
 
-/** In the order of trust. */
+/** Most reliable first. */
 export function seenWords(element: ElementSnapshot): string {
-  // An example of an address says what is wanted, not by its own words.
+  // An example address in a placeholder means that the field wants an email address.
   const words = [element.label, element.placeholder, element.title, element.text].join(' . ')
   return fold(words.replaceAll(/[^\s@]+@[^\s@]+\.[a-z]{2,}/gi, 'email'))
 }
@@ -21,7 +21,7 @@ export function allNames(element: ElementSnapshot): string {
   return tokens(`${element.name} ${element.id} ${element.class_name} ${element.data}`)
 }
 
-/** Without a trailing `webauthn`, the last word says it. */
+/** The last token except `webauthn` names the purpose. */
 export function autofillOf({ autocomplete }: ElementSnapshot): string {
   const all = autocomplete.split(' ').filter((token) => token !== 'webauthn')
   return all.at(-1) ?? ''

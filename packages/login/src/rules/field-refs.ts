@@ -1,16 +1,16 @@
-// Under which name a field's value is kept, and what people are told it is.
+// The name under which a field's value is stored, and the label that users see.
 import type { ElementSnapshot } from '@berth/contracts/page-snapshot'
 import type { MfaType } from '../run.ts'
 import * as word from '../words/fields.ts'
 import { fold } from '../words/match.ts'
 import { autofillOf, givenNames, seenWords } from './element-words.ts'
 
-/** email, phone or username. */
+/** `email`, `phone` or `username`. */
 export function identifierRef(element: ElementSnapshot): string {
   const seen = seenWords(element)
   const names = givenNames(element)
   const isEmail = element.type === 'email' || autofillOf(element) === 'email' || word.emailWords.in(seen)
-  // `Email or username` takes either.
+  // `Email or username` accepts either.
   const isOther = word.usernameWords.in(seen.replaceAll(/\b(e-?mail )?(address|account)\b/g, ''))
   if (isEmail) return element.type === 'email' || !isOther ? 'email' : 'username'
   if (
@@ -47,7 +47,7 @@ export function labelOf(element: ElementSnapshot): string {
   return found.replaceAll(/\s*[*:：]+\s*$/g, '').slice(0, 120)
 }
 
-/** How the code gets to the person, as far as the page says. */
+/** How the user gets the code, if the page says so. */
 export function codeSource(field: string, page: string): MfaType | undefined {
   for (const text of [fold(field), fold(page)]) {
     if (word.backupWords.in(text) && !word.totpWords.in(text)) return undefined
@@ -63,7 +63,7 @@ export function codeSource(field: string, page: string): MfaType | undefined {
   return undefined
 }
 
-/** Of a page that names several, the one in the sentence about entering the code. */
+/** If the page names several sources, the one in the sentence about entering the code. */
 function nearestSource(text: string): MfaType | undefined {
   const sentence = text
     .split(/[.!?。\n]/)

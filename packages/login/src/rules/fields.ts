@@ -1,4 +1,4 @@
-// What a field asks for. The first that fits: what the page declares, then its type, then words, then its place.
+// Decides what a field asks for. The first match wins: what the page declares, the type, the words, the position.
 import type { ElementSnapshot } from '@berth/contracts/page-snapshot'
 import * as word from '../words/fields.ts'
 import { fold } from '../words/match.ts'
@@ -13,7 +13,7 @@ export type Role =
   | 'captcha'
   | 'search'
   | 'ignored'
-  /** Could be anything: its place in the form decides. */
+  /** Its position in the form decides. */
   | 'unclear'
 
 export function roleOf(element: ElementSnapshot): Role {
@@ -40,7 +40,7 @@ export function roleOf(element: ElementSnapshot): Role {
   if (element.type === 'email' || word.emailWords.in(both)) return 'identifier'
   if (word.usernameWords.in(both)) return 'identifier'
   if (element.type === 'tel' || word.phoneWords.in(both)) return 'identifier'
-  // Some paint the dots themselves.
+  // Some pages draw the dots of a password field themselves.
   if (word.passwordWords.in(seen)) return 'password'
   const around = fold(element.near)
   if (around.length < 40 && !element.label && !element.placeholder) {
@@ -51,7 +51,7 @@ export function roleOf(element: ElementSnapshot): Role {
   return isShortNumber(element) ? 'code' : 'unclear'
 }
 
-/** In whatever language: a few digits and no more. */
+/** Recognises a code in any language: a field for a few digits. */
 function isShortNumber({ max_length: length, input_mode: mode, pattern, type }: ElementSnapshot): boolean {
   const isNumeric = mode === 'numeric' || type === 'tel' || /\\d|\[0-9\]/.test(pattern)
   return isNumeric && length !== null && length >= 4 && length <= 8
@@ -62,10 +62,10 @@ function declaredRole(element: ElementSnapshot): Role | undefined {
   if (autofill === 'one-time-code') return 'code'
   if (autofill.startsWith('cc-')) return 'ignored'
   const isPassword = element.type === 'password'
-  // A contradiction is no declaration.
+  // Ignore a contradicting declaration.
   if (autofill === 'current-password' && isPassword) return 'password'
   if (autofill === 'new-password' && isPassword) {
-    // Many set it only to keep browsers from filling in.
+    // Many pages set `new-password` only to disable autofill.
     return word.newPasswordWords.in(`${seenWords(element)} ${givenNames(element)}`)
       ? 'new password'
       : undefined
@@ -83,7 +83,7 @@ function isIgnored(element: ElementSnapshot, both: string): boolean {
   return word.ignoredWords.in(both)
 }
 
-/** Of the person's own life; what is typed is often hidden. */
+/** A security question. Many pages hide the typed answer. */
 export function isQuestion(element: ElementSnapshot): boolean {
   const names = `${seenWords(element)} ${givenNames(element)}`
   return (
@@ -112,13 +112,13 @@ function isCode(element: ElementSnapshot, both: string): boolean {
     element.type === 'number' ||
     element.type === 'tel' ||
     /\\d|\[0-9\]/.test(element.pattern)
-  // `code` alone may be anything; on a code's page it has the company of digits, or of text that says so.
+  // The word `code` alone is ambiguous. It counts with a numeric or short field, or in the visible text.
   return isShort || isNumeric || element.type === 'password'
     ? true
     : !word.usernameWords.in(both.replaceAll(/\bid\b/g, '')) && word.weakCodeWords.in(seenWords(element))
 }
 
-/** Boxes of one character, side by side. */
+/** Rows of boxes with one character each. */
 export function boxesOf(elements: readonly ElementSnapshot[]): readonly ElementSnapshot[][] {
   const runs: ElementSnapshot[][] = []
   let run: ElementSnapshot[] = []
@@ -143,7 +143,7 @@ function isSingle(element: ElementSnapshot): boolean {
   if (!/^(text|tel|number|password)$/.test(element.type)) return false
   if (element.max_length === 1) return true
   const [, , width = 0, height = 0] = element.box
-  // Some leave out the length so that a whole code can be pasted.
+  // Some pages omit `maxlength` so that users can paste the whole code.
   const isNarrow = width > 0 && width <= 90 && width <= height * 1.8
   const isNumeric =
     element.input_mode === 'numeric' ||

@@ -1,4 +1,4 @@
-// Which fields belong to the login, of all that are on the page.
+// Finds the login form among all fields of a page.
 import type { ElementSnapshot, GroupSnapshot } from '@berth/contracts/page-snapshot'
 import { agreeWords, nextWords, signInWords, signUpWords } from '../words/actions.ts'
 import * as word from '../words/fields.ts'
@@ -20,7 +20,7 @@ export interface Candidate {
   readonly group: number
   readonly members: readonly Member[]
   readonly score: number
-  /** Two passwords, or words of new ones. */
+  /** Has two password fields, or words about a new password. */
   readonly isForNewPassword: boolean
 }
 
@@ -31,7 +31,7 @@ export function formOf(scenes: readonly Scene[]): ReadForm | undefined {
   return best ? formFrom(best) : undefined
 }
 
-/** Of a page on the way in that wants a new password to be made up first. */
+/** The form of a page that demands a new password before the login continues. */
 export function newPasswordFormOf(scenes: readonly Scene[]): ReadForm | undefined {
   const found = candidatesOf(scenes).find(({ isForNewPassword, scene, group }) => {
     const { headings, title, groups } = scene.frame
@@ -65,7 +65,7 @@ function groupsOf({ elements }: Scene): Map<number, Member[]> {
   return groups
 }
 
-/** Outside of forms, a name and its password may have found containers of their own. */
+/** Without a form element, the identifier and the password may be in different containers. */
 function joinLoose({ frame }: Scene, groups: Map<number, Member[]>): Map<number, Member[]> {
   const isLoose = (group: number) => frame.groups[group]?.is_form !== true
   const withPassword = [...groups].find(
@@ -158,7 +158,7 @@ function identifierOnly(
   if (/log-?in|sign-?in|logon|\bauth|\bsso|session|account/.test(address)) score += 10
   if (nextWords.in(says)) score += 5
   if (identifier && isUnderLogin(scene)) score += 15
-  // Only a name for whom it may be: nothing says that it is to log in.
+  // Nothing says that the field is for a login.
   return score === 0 ? -50 : score - (identifier ? 5 : 15)
 }
 
@@ -217,7 +217,7 @@ function formFrom({ scene, group, members }: Candidate): ReadForm {
   for (const [index, { role, elements }] of usable.entries()) {
     const [element] = elements
     if (!element) continue
-    // Of several, the one nearest before the password; what has no words is told by its place alone.
+    // Of several fields, the identifier is the one directly before the password. Without words, only the position counts.
     const isIdentifier: boolean =
       !hasIdentifier &&
       (role === 'identifier' ||
@@ -318,7 +318,7 @@ function hintOf(element: ElementSnapshot): string | undefined {
   return text === '' || text === element.label ? undefined : text.slice(0, 200)
 }
 
-/** For a longer session, or because the form is not taken without it. */
+/** `Remember me` boxes, for a longer session, and required boxes. */
 function isToBeTicked(element: ElementSnapshot): boolean {
   if (element.type !== 'checkbox' || !element.is_visible || !element.is_enabled || element.is_checked)
     return false

@@ -1,4 +1,4 @@
-// The way to the login, from a page that is not it; and whether the page looks as one does for those who are in.
+// Finds links to the login page, and whether the page has a log-out link.
 import type { ElementSnapshot } from '@berth/contracts/page-snapshot'
 import {
   denyWords,
@@ -54,7 +54,7 @@ export function hasLogOut(scenes: readonly Scene[]): boolean {
     elements.some((element) => {
       if (!isClickable(element) || !element.is_visible) return false
       const says = fold(caption(element))
-      // To decline is to get out before being in.
+      // A button that declines may also say `log out`.
       if (denyWords.in(says)) return false
       return (
         (says.length < 60 && logOutWords.in(says)) ||

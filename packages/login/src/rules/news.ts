@@ -1,12 +1,12 @@
-// What a page says that it did not say before something was sent: an answer, in whatever words.
+// Text that is new on the page since the form was submitted. It is the response, in any words.
 import type { PageSnapshot } from '@berth/contracts/page-snapshot'
 import { fold } from '../words/match.ts'
 import { caption, isClickable } from './element-words.ts'
 
-const SHORTEST = 5
-const LONGEST = 300
+const MIN_LENGTH = 5
+const MAX_LENGTH = 300
 
-/** What is set off comes first, then lines that only stand there. */
+/** Highlighted messages first, then plain text. */
 export function newsOf(snapshot: PageSnapshot, linesBefore: ReadonlySet<string> | undefined): string[] {
   if (!linesBefore) return []
   const before = fold([...linesBefore].join('\n'))
@@ -14,10 +14,13 @@ export function newsOf(snapshot: PageSnapshot, linesBefore: ReadonlySet<string> 
   const isNew = (text: string) => {
     const folded = fold(text)
     return (
-      text.length >= SHORTEST && text.length <= LONGEST && !before.includes(folded) && !captions.has(folded)
+      text.length >= MIN_LENGTH &&
+      text.length <= MAX_LENGTH &&
+      !before.includes(folded) &&
+      !captions.has(folded)
     )
   }
-  const setOff = snapshot.frames.flatMap(({ messages }) => messages.map(({ text }) => text))
+  const highlighted = snapshot.frames.flatMap(({ messages }) => messages.map(({ text }) => text))
   const lines = snapshot.frames.flatMap(({ text }) => text.split('\n'))
-  return [...new Set([...snapshot.dialogs, ...setOff, ...lines].filter(isNew))]
+  return [...new Set([...snapshot.dialogs, ...highlighted, ...lines].filter(isNew))]
 }

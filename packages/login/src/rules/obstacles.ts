@@ -1,4 +1,4 @@
-// What stops a login for good, or for now: told apart, since each has its own remedy.
+// What stops a login, now or for good. Each obstacle has its own code because each has its own remedy.
 import type { PageSnapshot } from '@berth/contracts/page-snapshot'
 import { passkeyWords } from '../words/actions.ts'
 import { fold } from '../words/match.ts'
@@ -37,24 +37,24 @@ function serverTrouble(snapshot: PageSnapshot, { form, isSignedIn }: Findings): 
   if (status === 429)
     return obstacle(
       'rate_limited',
-      'The website refuses further requests for now (HTTP 429)',
+      'The website rejects further requests for now (HTTP 429)',
       firstLine(shown),
     )
   if (status !== null && status >= 500) {
     if (isChallenged(snapshot))
       return obstacle(
         'bot_detected',
-        `The website wants to know whether this is a bot (HTTP ${status})`,
+        `The website checks whether this is a bot (HTTP ${status})`,
         firstLine(shown),
       )
-    return obstacle('website_error', `The website answered with HTTP ${status}`, notice ?? firstLine(shown))
+    return obstacle('website_error', `The website responded with HTTP ${status}`, notice ?? firstLine(shown))
   }
   const isShort = shown.length < MAX_NOTICE_LENGTH
   const isHeading = maintenanceWords.in(
     fold(`${snapshot.frames[0]?.title ?? ''} . ${snapshot.frames[0]?.headings.join(' . ') ?? ''}`),
   )
   if (!form && !isSignedIn && isShort && isHeading && notice !== undefined)
-    return obstacle('website_error', 'The website is not working at the moment', notice)
+    return obstacle('website_error', 'The website is currently unavailable', notice)
   return undefined
 }
 
@@ -68,28 +68,28 @@ function wall(snapshot: PageSnapshot, { form, isSignedIn }: Findings): Obstacle 
     snapshot.headers['cf-mitigated'] === 'challenge' ||
     (isChallenged(snapshot) && shown.length < MAX_NOTICE_LENGTH)
   ) {
-    return obstacle('bot_detected', 'The website wants to know whether this is a bot', firstLine(shown))
+    return obstacle('bot_detected', 'The website checks whether this is a bot', firstLine(shown))
   }
   const isRefused = snapshot.status === 403 || snapshot.status === 503 || snapshot.status === 401
   if (isWall && shown.length < MAX_NOTICE_LENGTH && (isRefused || isShortWall(shown))) {
-    return obstacle('bot_detected', 'The website takes this browser for a bot', firstLine(shown))
+    return obstacle('bot_detected', 'The website considers this browser a bot', firstLine(shown))
   }
   return undefined
 }
 
 const isShortWall = (shown: string) => shown.length < 800
 
-/** What it says of the account, or of those who come too often. */
+/** Messages about a locked account or too many attempts. */
 function refusal({ complaints }: Findings): Obstacle | undefined {
   const locked = complaints.find(({ kind }) => kind === 'locked')
   if (locked) return obstacle('account_locked', 'The website says that the account is locked', locked.text)
   const tooMany = complaints.find(({ kind }) => kind === 'too many')
   return tooMany
-    ? obstacle('rate_limited', 'The website refuses further attempts for now', tooMany.text)
+    ? obstacle('rate_limited', 'The website rejects further attempts for now', tooMany.text)
     : undefined
 }
 
-/** A badge in the corner asks nothing; a box, a picture or a puzzle does. */
+/** A visible checkbox, image or puzzle is an obstacle. A badge in the corner is not. */
 function captcha(snapshot: PageSnapshot, { scenes, form }: Findings): Obstacle | undefined {
   const asked = scenes.some(({ elements, index }) =>
     elements.some(
@@ -113,10 +113,10 @@ function captcha(snapshot: PageSnapshot, { scenes, form }: Findings): Obstacle |
       /captcha/i.test(trace) &&
       !/badge|cf-turnstile/i.test(trace),
   )
-  // A picture for others, beside a form that has all it needs, asks nothing of us.
+  // A puzzle elsewhere on the page does not matter if the login form is complete.
   const isWhole = form !== undefined && !asked && form.fields.some(({ kind }) => kind === 'password')
   if (asked || widget || (puzzle && !isWhole))
-    return obstacle('captcha_blocked', 'The website asks for a captcha to be solved')
+    return obstacle('captcha_blocked', 'The website asks to solve a captcha')
   return undefined
 }
 
@@ -133,7 +133,7 @@ function passkeyOnly({ scenes, form, choices, isSignedIn }: Findings): Obstacle 
     ? undefined
     : obstacle(
         'unsupported_auth_method',
-        'The website only takes a passkey or a security key, which nobody can use from afar',
+        'The website only accepts a passkey or security key, which does not work in a remote browser',
         text.slice(0, 300),
       )
 }

@@ -21,7 +21,7 @@ const complain = (text: string) =>
 
 const codes = (snapshot: Parameters<typeof page>[0]) => readPage(page(snapshot)).obstacle?.code
 
-test('labels in twenty languages make a login, and its button is found', () => {
+test('readPage finds the login form and its button in twenty languages', () => {
   const languages: [string, string, string][] = [
     ['Username', 'Password', 'Log in'],
     ['Benutzername', 'Kennwort', 'Anmelden'],
@@ -64,7 +64,7 @@ test('labels in twenty languages make a login, and its button is found', () => {
   }
 })
 
-test('a sign-up form, a newsletter and a search are no logins', () => {
+test('a sign-up form, a newsletter and a search are not logins', () => {
   const signUp = page({
     url: 'https://www.example.com/',
     elements: [field({ label: 'Email' }), password(), button('Create account')],
@@ -84,7 +84,7 @@ test('a sign-up form, a newsletter and a search are no logins', () => {
   assert.equal(readPage(search).form, undefined)
 })
 
-test('a form to get a new password is not the first step of a login', () => {
+test('a password reset form is not the first step of a login', () => {
   const reset = page({
     url: 'https://www.example.com/forgot',
     headings: ['Reset your password'],
@@ -94,7 +94,7 @@ test('a form to get a new password is not the first step of a login', () => {
   assert.equal(readPage(reset).form, undefined)
 })
 
-test('of a login beside a sign-up, the login is taken', () => {
+test('readPage picks the login form next to a sign-up form', () => {
   const snapshot = page({
     elements: [
       field({ label: 'Email', group: 1 }),
@@ -109,7 +109,7 @@ test('of a login beside a sign-up, the login is taken', () => {
   assert.equal(readPage(snapshot).form?.fields[0]?.elements[0]?.id, 'mine')
 })
 
-test('six boxes of one character are one code', () => {
+test('six boxes with one character each are one code field', () => {
   const boxes = Array.from({ length: 6 }, (_, index) =>
     field({
       type: 'tel',
@@ -125,14 +125,14 @@ test('six boxes of one character are one code', () => {
   assert.equal(form.fields[0]?.mfaType, 'totp')
 })
 
-test('where a code comes from is told by the words around it', () => {
+test('the surrounding words tell how the user gets a code', () => {
   assert.equal(source('Enter the code from your authenticator app.'), 'totp')
   assert.equal(source('We sent a text message with a code to +•• ••• ••92.'), 'sms')
   assert.equal(source('We emailed a code to a•••@example.com. Check your inbox.'), 'email')
   assert.equal(source('Geben Sie den Code aus Ihrer Authenticator-App ein.'), 'totp')
 })
 
-test('whatever stands on them, buttons that undo, deny or lead away are never the way on', () => {
+test('buttons that cancel, deny or lead away never submit a form', () => {
   for (const hostile of [
     'Delete my account',
     'Deny',
@@ -160,7 +160,7 @@ test('whatever stands on them, buttons that undo, deny or lead away are never th
   }
 })
 
-test('a page of consent is answered with yes, not with the larger no', () => {
+test('a consent page is confirmed, even if the deny button is larger', () => {
   const { confirm } = readPage(
     page({
       url: 'https://id.example.com/oauth/authorize',
@@ -171,7 +171,7 @@ test('a page of consent is answered with yes, not with the larger no', () => {
   assert.equal(confirm?.button.text, 'Allow')
 })
 
-test('buttons of providers are choices; links to their pages in the footer are not', () => {
+test('provider buttons are choices, links to provider pages in the footer are not', () => {
   const snapshot = page({
     elements: [
       field({ label: 'Email', type: 'email' }),
@@ -191,7 +191,7 @@ test('buttons of providers are choices; links to their pages in the footer are n
   assert.equal(form?.submit?.text, 'Log in')
 })
 
-test('a wrong password, a wrong name, a lock and a limit are told apart', () => {
+test('readPage tells a wrong password, a wrong name, a lock and a rate limit apart', () => {
   assert.equal(complain('The password is incorrect.').complaints[0]?.about, 'password')
   assert.equal(complain('We couldn’t find an account with that name.').complaints[0]?.about, 'identifier')
   assert.equal(complain('Wrong username or password').complaints[0]?.about, 'any')
@@ -201,7 +201,7 @@ test('a wrong password, a wrong name, a lock and a limit are told apart', () => 
   assert.equal(complain('Welcome back!').complaints.length, 0)
 })
 
-test('what is wrong with the website is not what is wrong with the password', () => {
+test('an error of the website is not a rejected password', () => {
   assert.equal(codes({ status: 503, text: 'Down for maintenance' }), 'website_error')
   assert.equal(codes({ status: 429, text: 'Slow down' }), 'rate_limited')
   assert.equal(codes({ status: 403, text: 'Access denied. You have been blocked.' }), 'bot_detected')
@@ -214,7 +214,7 @@ test('what is wrong with the website is not what is wrong with the password', ()
   )
 })
 
-test('a badge of a captcha that asks nothing is no obstacle', () => {
+test('an invisible captcha with a badge is not an obstacle', () => {
   const { obstacle } = readPage(
     page({
       elements: [field({ label: 'Username' }), password(), button('Log in')],
@@ -224,7 +224,7 @@ test('a badge of a captcha that asks nothing is no obstacle', () => {
   assert.equal(obstacle, undefined)
 })
 
-test('fields that nobody sees are not asked for', () => {
+test('hidden fields are ignored', () => {
   const hidden = password({ is_visible: false })
   const snapshot = page({
     elements: [
@@ -237,7 +237,7 @@ test('fields that nobody sees are not asked for', () => {
   assert.deepEqual(kinds(snapshot), ['identifier email'])
 })
 
-test('those who are in are not asked for an e-mail address to log in', () => {
+test('an email field on a signed-in page is not a login', () => {
   const snapshot = page({
     text: 'Invite somebody',
     elements: [
@@ -251,7 +251,7 @@ test('those who are in are not asked for an e-mail address to log in', () => {
   assert.equal(signs.isSignedIn, true)
 })
 
-test('a list of accounts is a choice of accounts', () => {
+test('a list of accounts becomes account choices', () => {
   const items = ['Ada ada@example.com', 'Work ada@work.example'].map((text) =>
     element({ tag: 'other', role: 'link', text, group: 0 }),
   )
@@ -264,7 +264,7 @@ test('a list of accounts is a choice of accounts', () => {
   )
 })
 
-test('second factors to choose from are named by their kind', () => {
+test('second factors to choose from have their type', () => {
   const ways = [
     'Text message to •••92',
     'Authenticator app',

@@ -1,4 +1,4 @@
-// What a page is to a login. Pure: the same snapshot gives the same reading.
+// Reads everything that matters for a login from a page snapshot. Pure: the same snapshot gives the same reading.
 import type { PageSnapshot } from '@berth/contracts/page-snapshot'
 import { choicesOf } from './choices.ts'
 import { complaintsOf } from './complaints.ts'
@@ -12,7 +12,7 @@ import type { Reading, Scene } from './reading.ts'
 import { waitingOf } from './waiting.ts'
 
 export interface ReadingContext {
-  /** Lines of the page from which something was sent: others are news. */
+  /** Lines of the page before submission. Other lines are news. */
   readonly linesBefore: ReadonlySet<string> | undefined
 }
 
@@ -25,7 +25,7 @@ export function readPage(
   const hasSecret =
     found?.fields.some(({ kind }) => kind === 'password' || kind === 'code' || kind === 'totp_code') === true
   const isSignedIn = hasLogOut(scenes) && !hasSecret
-  // Those who are in are asked for addresses of others.
+  // Signed-in pages have fields for email addresses too, such as invitations.
   const form = isSignedIn ? undefined : (found ?? newPasswordFormOf(scenes))
   const choices = isSignedIn ? [] : choicesOf(scenes, form)
   const complaints = complaintsOf(snapshot, form, linesBefore)
@@ -49,7 +49,7 @@ export function readPage(
   }
 }
 
-/** Frames that are shown; those of captchas and advertisements have nothing to fill in. */
+/** Visible frames, without those of captchas and advertisements. */
 function scenesOf({ frames, elements }: PageSnapshot): Scene[] {
   return frames.flatMap((frame, index) => {
     const isAside =

@@ -1,4 +1,4 @@
-// What rules make of a page.
+// The result of reading a page.
 import type { ElementSnapshot, FrameSnapshot } from '@berth/contracts/page-snapshot'
 import type { ChoiceKind, FailureCode, FieldKind, MfaType } from '../run.ts'
 
@@ -9,9 +9,9 @@ export interface ReadField {
   readonly label: string
   readonly hint: string | undefined
   readonly isRequired: boolean
-  /** Where the code comes from, if the page says. */
+  /** How the user gets the code, if the page says so. */
   readonly mfaType: MfaType | undefined
-  /** Several of a code with a box for every character, in their order. */
+  /** Several elements, in order, for a code with one box per character. */
   readonly elements: readonly ElementSnapshot[]
 }
 
@@ -24,7 +24,7 @@ export interface ReadForm {
   readonly fields: readonly ReadField[]
   readonly submit: ElementSnapshot | undefined
   readonly ticks: readonly ElementSnapshot[]
-  /** Tells this form from others; no value is in it. */
+  /** Identifies the form. Contains no values. */
   readonly signature: string
 }
 
@@ -36,7 +36,7 @@ export interface ReadChoice {
   readonly target: string | undefined
   readonly provider: string | undefined
   readonly element: ElementSnapshot
-  /** Of a select: what is chosen in it. */
+  /** For a select: the option to choose. */
   readonly option: string | undefined
 }
 
@@ -49,7 +49,7 @@ export interface Complaint {
 export interface Obstacle {
   readonly code: FailureCode
   readonly message: string
-  /** What the page says of it. */
+  /** What the page says about it. */
   readonly text: string | undefined
 }
 
@@ -57,15 +57,15 @@ export interface Reading {
   readonly obstacle: Obstacle | undefined
   readonly form: ReadForm | undefined
   readonly choices: readonly ReadChoice[]
-  /** What the person has to do elsewhere. */
+  /** What the user must do elsewhere. */
   readonly waiting: string | undefined
-  /** A button that lets the login go on: consent, stay signed in, skip. */
+  /** A button that continues the login: consent, stay signed in, skip. */
   readonly confirm: Confirm | undefined
-  /** Of something that is in front of the page. */
+  /** The button that closes a banner over the page. */
   readonly dismiss: ElementSnapshot | undefined
-  /** What the page says is wrong, the most telling first. */
+  /** Error messages of the page, most reliable first. */
   readonly complaints: readonly Complaint[]
-  /** What it says that it did not before something was sent. */
+  /** Text that is new since the form was submitted. */
   readonly news: readonly string[]
   readonly loginLinks: readonly ElementSnapshot[]
   readonly signs: Signs
@@ -73,17 +73,16 @@ export interface Reading {
 
 export interface Confirm {
   readonly button: ElementSnapshot
-  /** Boxes without which the button does nothing. */
+  /** Checkboxes that the button requires. */
   readonly ticks: readonly ElementSnapshot[]
 }
 
 export interface Signs {
-  /** Such as `link:log out`. */
   readonly isSignedIn: boolean
   readonly isSignedOut: boolean
 }
 
-/** A frame with what is in it. */
+/** A frame and its elements. */
 export interface Scene {
   readonly frame: FrameSnapshot
   readonly index: number

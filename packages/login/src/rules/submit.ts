@@ -1,4 +1,4 @@
-// The control that sends a form off. Whatever a page writes on its buttons, some are never clicked.
+// Finds the control that submits a form. Some controls are never clicked, whatever the page says.
 import type { ElementSnapshot } from '@berth/contracts/page-snapshot'
 import {
   forgotWords,
@@ -21,7 +21,7 @@ const aboutAField = words(
   `show | hide | reveal | toggle | =clear | print | language | =help | anzeigen | verbergen | afficher | masquer | mostrar | ocultar | mostra | nascondi | tonen | verberg | visa | dölj | vis | skjul | näytä | piilota | pokaż | ukryj | zobrazit | skrýt | показать | скрыть | показати | göster | gizle | 表示 | 显示 | 표시`,
 )
 const MIN_SCORE = 10
-const SMALLEST = 300
+const MIN_AREA = 300
 
 export function submitOf(
   { elements }: Scene,
@@ -40,7 +40,7 @@ export function submitOf(
   const best = scored[0]
   if (best && best.score >= MIN_SCORE) return best.element
   const buttons = inside.filter(
-    (element) => element.tag !== 'a' && area(element) > SMALLEST && !aboutAField.in(fold(caption(element))),
+    (element) => element.tag !== 'a' && area(element) > MIN_AREA && !aboutAField.in(fold(caption(element))),
   )
   return buttons.length === 1 ? buttons[0] : undefined
 }
@@ -61,14 +61,14 @@ function scoreOf(element: ElementSnapshot, { top, bottom }: { top: number; botto
   if (element.tag === 'a') score -= leadsAway(element) ? 18 : 3
   if (element.tag === 'other') score -= 4
   if ((element.box[1] ?? 0) >= bottom - 10) score += 5
-  // What stands above the fields chooses between them.
+  // Controls above the fields switch between forms.
   if ((element.box[1] ?? 0) + (element.box[3] ?? 0) <= top) score -= 25
   if (aboutAField.in(says)) score -= 60
-  if (area(element) < SMALLEST) score -= 20
+  if (area(element) < MIN_AREA) score -= 20
   return score
 }
 
-/** Never to be clicked as the way on: what undoes, denies, leaves, signs up, or leads to somebody else. */
+/** Controls that never submit a login: cancel, deny, log out, sign up, or another provider. */
 export function isForbidden(element: ElementSnapshot): boolean {
   const says = fold(caption(element))
   if (harmfulWords.in(says) && !signInWords.in(says)) return true

@@ -1,4 +1,4 @@
-// Pages that wait for the person to do something elsewhere.
+// Recognises pages that wait until the user does something elsewhere.
 import type { PageSnapshot } from '@berth/contracts/page-snapshot'
 import { codeWords, weakCodeWords } from '../words/fields.ts'
 import { fold } from '../words/match.ts'
@@ -20,11 +20,11 @@ export function waitingOf(
     const lines = frame.text.split('\n').filter((line) => line.length <= MAX_MESSAGE_LENGTH * 2)
     const waits = lines.filter((line) => {
       const says = fold(line)
-      // What tells of a code to type is for the field beside it.
+      // A line about a code belongs to the code field.
       if (form && (codeWords.in(says) || weakCodeWords.in(says))) return false
       return pushWords.in(says) || magicLinkWords.in(says)
     })
-    // A page with a field for a code speaks of phones and mails too; only one that asks again and again waits as well.
+    // A page with a code field also mentions phones and emails. It only waits if it polls the server.
     if (waits.length === 0 || (form && !snapshot.is_polling)) continue
     return longest(waits)
   }

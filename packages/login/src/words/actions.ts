@@ -1,4 +1,4 @@
-// What buttons and links say.
+// Words on buttons and links.
 import { words } from './match.ts'
 
 export const signInWords = words(
@@ -43,12 +43,12 @@ export const accountWords = words(
    мой профиль | личный кабинет | настройки | мій профіль | налаштування | hesabım | profilim | ayarlar | マイページ | 設定 | プロフィール | アカウント設定 | 个人中心 | 我的 | 设置 | 設定 | 내 계정 | 마이페이지 | 설정`,
 )
 
-/** The likely places behind which a login hides, when nothing says so more plainly. */
+/** Links that may lead to a login, if nothing clearer exists. */
 export const perhapsLoginWords = words(
   `account | my account | member area | members | customer area | portal | admin | konto | mein konto | kundenbereich | mon compte | espace client | mi cuenta | área de clientes | area clienti | área do cliente | mijn account | mitt konto | min side | moje konto | můj účet | личный кабинет | кабінет | hesabım | マイページ | 会員 | 我的账户 | 个人中心 | 내 계정`,
 )
 
-/** Whatever a page would have us believe, these are not for us to click. */
+/** Controls that a login never clicks. */
 export const harmfulWords = words(
   `delete | remove | deny | decline | reject | refuse | revoke | disallow | cancel | abort | block | report | disable | deactivate | erase | destroy | wipe | close account | unsubscribe | buy | purchase | pay now | checkout | place order | transfer | donate | download | install | =no | =never | not me | this wasn't me | switch account | =back | go back | log out | sign out
    löschen | entfernen | ablehnen | verweigern | abbrechen | =nein | kündigen | kaufen | bezahlen | zurück | sperren | supprimer | refuser | rejeter | annuler | =non | retour | acheter | payer | eliminar | borrar | rechazar | denegar | cancelar | volver | comprar | pagar | elimina | rifiuta | nega | annulla | indietro | acquista
@@ -57,7 +57,7 @@ export const harmfulWords = words(
    削除 | 拒否 | キャンセル | いいえ | 戻る | 删除 | 刪除 | 拒绝 | 取消 | 返回 | 삭제 | 거부 | 취소 | 아니요 | 뒤로`,
 )
 
-/** No to what is asked. */
+/** Declines a question. */
 export const denyWords = words(
   `decline | deny | disagree | reject | refuse | don't allow | do not allow | cancel | =no | ablehnen | verweigern | nicht zustimmen | abbrechen | refuser | rejeter | annuler | rechazar | denegar | cancelar | no acepto | rifiuta | nega | annulla | recusar | negar | weigeren | afwijzen | annuleren | neka | avböj | avbryt | afvis | annuller | avslå | hylkää | peruuta | odrzuć | odmów | anuluj | odmítnout | zrušit | отклонить | отказаться | запретить | отмена | відхилити | скасувати | reddet | iptal | 拒否 | 同意しない | キャンセル | 拒绝 | 不同意 | 取消 | 거부 | 취소`,
 )
@@ -66,7 +66,7 @@ export const termsWords = words(
   `terms | conditions | privacy policy | privacy notice | acceptable use | house rules | before you continue | agree to | have read | updated our | policy has changed | nutzungsbedingungen | geschäftsbedingungen | agb | datenschutz | zustimmen | gelesen | conditions d'utilisation | conditions générales | politique de confidentialité | avant de continuer | j'ai lu | términos | condiciones | política de privacidad | antes de continuar | he leído | termini | condizioni | informativa | prima di continuare | ho letto | termos | condições | antes de continuar | voorwaarden | privacybeleid | voordat je verdergaat | villkor | vilkår | käyttöehdot | warunki | regulamin | podmínky | souhlasím | условия | правила | согласен | умови | правила | погоджуюсь | koşul | şart | kullanım | 利用規約 | 規約 | 同意 | 条款 | 條款 | 协议 | 약관 | 동의`,
 )
 
-/** To what asks whether to go on as one is: yes. */
+/** Agrees to continue. */
 export const agreeWords = words(
   `=yes | allow | authorize | authorise | approve | accept | agree | continue | grant | =ok | next | proceed | stay signed in | got it | i understand | skip | not now | maybe later | remind me later | later | =done | =confirm
    =ja | erlauben | zulassen | autorisieren | genehmigen | akzeptieren | zustimmen | fortfahren | weiter | überspringen | nicht jetzt | später | =oui | autoriser | accepter | continuer | approuver | plus tard | ignorer | pas maintenant | =sí | =si | permitir | autorizar | aceptar | continuar | omitir | ahora no | más tarde
@@ -75,7 +75,7 @@ export const agreeWords = words(
    はい | 許可 | 承認 | 同意 | 続行 | スキップ | 後で | 是 | 允许 | 授权 | 同意 | 接受 | 继续 | 跳过 | 以后 | 예 | 허용 | 승인 | 동의 | 계속 | 건너뛰기 | 나중에`,
 )
 
-/** Skipped rather than agreed to: what is offered beside the way. */
+/** Skips an optional offer. */
 export const skipWords = words(
   `skip | not now | maybe later | remind me later | later | no thanks | =no, thanks | ask me later | überspringen | nicht jetzt | später | plus tard | ignorer | pas maintenant | omitir | ahora no | más tarde | salta | non ora | più tardi | agora não | mais tarde | overslaan | niet nu | later | hoppa över | inte nu | ikke nu | spring over | hopp over | ohita | ei nyt | pomiń | nie teraz | později | přeskočit | пропустить | не сейчас | позже | пропустити | не зараз | atla | şimdi değil | daha sonra
    スキップ | 後で | 今はしない | 跳过 | 以后再说 | 稍后 | 건너뛰기 | 나중에`,

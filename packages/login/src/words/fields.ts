@@ -1,4 +1,4 @@
-// What fields are called.
+// Words that name fields.
 import { words } from './match.ts'
 
 export const passwordWords = words(
@@ -34,7 +34,7 @@ export const usernameWords = words(
    користувач | логін | kullanıcı | üye | ユーザ | アカウント | ログインid | 会員 | 用户 | 用戶 | 账号 | 帳號 | 账户 | 帐号 | 아이디 | 사용자 | 계정 | اسم المستخدم | المستخدم | رقم العميل | שם משתמש`,
 )
 
-/** Names of people and things that stand in sign-up forms and profiles, never in a login. */
+/** Fields of sign-up forms and profiles, which a login never has. */
 export const identityWords = words(
   `first name | firstname | =fname | last name | lastname | =lname | surname | full name | fullname | given name | middle name | display name
    birth | =dob | gender | street | address line | =city | =zip | postal | postcode | country | coupon | promo | voucher | credit card | =cvv | =cvc | =iban

@@ -1,6 +1,6 @@
-// Words of many languages against texts of pages, whatever case and accents either has.
+// Matches words of many languages against page text, ignoring case and accents.
 
-/** Lower case, without accents: ö and o are one, as they are for whoever types in a hurry. */
+/** Lower case, without accents, so that `ö` equals `o`. */
 export function fold(text: string): string {
   return (
     text
@@ -11,7 +11,7 @@ export function fold(text: string): string {
       .replaceAll(/[’`´]/g, "'")
       .replaceAll(/[‐‑–—]/g, '-')
       .replaceAll(/\s+/g, ' ')
-      // Short captions are spaced out to look like longer ones.
+      // Pages add spaces to short Chinese and Japanese captions.
       .replaceAll(
         /(?<=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]) (?=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])/gu,
         '',
@@ -20,7 +20,7 @@ export function fold(text: string): string {
   )
 }
 
-/** Names that developers give, as words: `loginUserName_1` has `login user name` in it, and `loginusername`. */
+/** Splits an identifier into words: `loginUserName_1` gives `login user name 1` and `loginusername1`. */
 export function tokens(name: string): string {
   const split = name
     .replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
@@ -34,16 +34,16 @@ export interface Words {
   in(text: string): boolean
 }
 
-// Arabic and Hebrew write articles and prepositions onto the word.
+// Includes Arabic and Hebrew, which attach articles and prepositions to the word.
 const UNSPACED_SCRIPTS = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Thai}]`
 const UNSPACED = new RegExp(UNSPACED_SCRIPTS, 'v')
-/** What a word goes on with. In texts without spaces a foreign word ends where its script does: SMSで. */
+/** Characters that continue a word. In text without spaces, a foreign word ends with its script: SMSで. */
 const SAME_WORD = String.raw`[[\p{L}\p{N}]--${UNSPACED_SCRIPTS}]`
 const SHORT = 4
 
 /**
- * A word begins where the text's begins; only longer ones may go on, as words do in many languages. `=` before one asks
- * for the end as well. In scripts without spaces, anywhere. Text is to be folded before.
+ * Matches at the start of a word. Long words may have an ending, as in many languages; short words and words with `=` must
+ * match completely. In scripts without spaces, matches anywhere. Expects folded text.
  */
 export function words(...lists: readonly string[]): Words {
   const all = lists.flatMap((list) => list.split(/\s*[|\n]\s*/)).filter(Boolean)
@@ -53,7 +53,7 @@ export function words(...lists: readonly string[]): Words {
   const whole = sourceOf((word) => !isUnspaced(word) && isShort(word))
   const open = sourceOf((word) => !isUnspaced(word) && !isShort(word))
   const anywhere = sourceOf(isUnspaced)
-  // The borders are written once: with each word, the pattern takes many times as long to compile.
+  // The word boundary appears only once, because repeating it for each word makes the pattern slow to compile.
   const spaced = [whole && `(?:${whole})(?!${SAME_WORD})`, open].filter(Boolean).join('|')
   const parts = [spaced && `(?<!${SAME_WORD})(?:${spaced})`, anywhere]
   const pattern = new RegExp(parts.filter(Boolean).join('|'), 'v')

@@ -1,4 +1,4 @@
-// What pages say when something is wrong, or when they wait.
+// Words of error messages, and of pages that wait.
 import { words } from './match.ts'
 
 export const wrongWords = words(
@@ -10,7 +10,7 @@ export const wrongWords = words(
    正しくありません | 間違って | 誤り | 無効 | 一致しません | 見つかりません | 存在しません | 失敗 | エラー | もう一度 | 期限切れ | 不正确 | 錯誤 | 错误 | 无效 | 無效 | 不匹配 | 不存在 | 未找到 | 失败 | 失敗 | 重试 | 过期 | 올바르지 | 잘못 | 일치하지 | 틀렸 | 유효하지 | 찾을 수 없 | 존재하지 | 실패 | 오류 | 다시 시도 | 만료 | غير صحيح | خطأ | غير صالح`,
 )
 
-/** It speaks of who, not of the password. */
+/** About the account, not the password. */
 export const unknownUserWords = words(
   `no account | no user | unknown user | unknown account | unknown email | couldn't find | could not find | can't find | cannot find | not find an account | account not found | user not found | doesn't exist | does not exist | isn't registered | not registered | no such user | don't recognize | don't recognise | not recognized | not recognised | doesn't have an account | invalid email | invalid username | enter a valid email | valid email | wrong username | incorrect username | incorrect email
    kein konto | unbekannte | nicht gefunden | existiert nicht | nicht registriert | ungültige e-mail | gültige e-mail | aucun compte | introuvable | n'existe pas | inconnu | e-mail valide | no existe | no encontr | no se encuentra | no está registrad | correo válido | non esiste | non trovat | non registrat | email valid | não existe | não encontr | e-mail válido | bestaat niet | niet gevonden | geldig e-mail | finns inte | hittades inte | findes ikke | finnes ikke | ikke fundet | ei löyd | ei ole olemassa | nie istnieje | nie znaleziono | neexistuje | nenalezen | не найден | не существует | не зарегистр | не знайден | не існує | bulunamadı | kayıtlı değil | 見つかりません | 存在しません | 登録されていません | 不存在 | 未注册 | 未找到 | 존재하지 않 | 찾을 수 없 | 등록되지`,
@@ -36,7 +36,7 @@ export const expiredWords = words(
   `expired | too old | no longer valid | timed out | already used | already been used | abgelaufen | nicht mehr gültig | bereits verwendet | expiré | plus valide | caducad | expirad | ya no es válid | scadut | expirou | verlopen | niet meer geldig | gått ut | udløbet | utløpt | vanhentunut | wygas | vypršel | истек | устарел | минув | süresi | 期限切れ | 有効期限 | 过期 | 過期 | 만료`,
 )
 
-/** Said of fields that were left empty, and no judgement of what was typed. */
+/** About empty fields, not about wrong values. */
 export const requiredWords = words(
   `is required | required field | can't be blank | cannot be blank | can't be empty | cannot be empty | must not be empty | please enter | please fill | please provide | fill out this field | fill in this field | this field is required | enter your | pflichtfeld | bitte geben | bitte ausfüllen | erforderlich | champ obligatoire | est obligatoire | veuillez | est requis | campo obligatorio | es obligatorio | introduce | ingrese | campo obbligatorio | inserisci | obrigatório | preencha | insira | verplicht | vul | obligatorisk | ange | indtast | skriv inn | påkrevd | pakollinen | syötä | wymagane | podaj | wpisz | povinné | zadejte | обязательн | введите | обов'язков | введіть | zorunlu | lütfen | girin | 入力してください | 必須 | 请输入 | 必填 | 請輸入 | 입력하세요 | 입력해 | 필수`,
 )

@@ -1,4 +1,4 @@
-// Who else one can sign in with, by the names that buttons have.
+// Sign-in providers, by their names on buttons.
 import { fold, tokens } from './match.ts'
 
 const names: readonly (readonly [provider: string, pattern: RegExp])[] = [
@@ -46,13 +46,13 @@ const names: readonly (readonly [provider: string, pattern: RegExp])[] = [
   ],
 ]
 
-/** In what people read. */
+/** Finds a provider in visible text. */
 export function providerIn(text: string): string | undefined {
   const folded = fold(text)
   return names.find(([, pattern]) => pattern.test(folded))?.[0]
 }
 
-/** In names of classes, files and addresses, which say less: `fb` and `x` are no providers there. */
+/** Finds a provider in class names, files and addresses. These are less reliable, so ambiguous names are excluded. */
 export function providerInNames(text: string): string | undefined {
   const split = tokens(text.slice(0, 600))
   return names.find(

@@ -1,5 +1,5 @@
-// A session with whatever agent: what it answers is checked, how long it may take is bounded, and who it is that was
-// lost is told. The agent itself is tested beside its source, and together with this in tests/e2e/login-page-actions.test.ts.
+// A session with a faulty agent: its responses are checked, its time is limited, and the error names the part that is
+// unavailable. The agent itself is tested beside its source, and together with this in tests/e2e/login-page-actions.test.ts.
 import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { duplexPair, type Duplex } from 'node:stream'
@@ -81,7 +81,7 @@ const snapshot = {
   storage: { cookies: 0, local: 0, indexed: 0 },
 }
 
-test('what the agent sees and did is given as it is', async () => {
+test('snapshots and results of the agent are passed on unchanged', async () => {
   const { session } = startSession((request, response) => {
     const isAct = request.url === '/login/act'
     if (request.url === '/login/secrets') return void response.writeHead(204).end()
@@ -94,8 +94,8 @@ test('what the agent sees and did is given as it is', async () => {
 })
 
 const wrongAnswers: Record<string, Answer> = {
-  'a snapshot with too long a text': send(200, { ...snapshot, url: 'x'.repeat(5_000) }),
-  'a snapshot without its parts': send(200, { ...snapshot, frames: [{}] }),
+  'a snapshot with a text that is too long': send(200, { ...snapshot, url: 'x'.repeat(5_000) }),
+  'an incomplete snapshot': send(200, { ...snapshot, frames: [{}] }),
   'no JSON': (_request, response) => void response.end('<html>'),
   nothing: (_request, response) => void response.writeHead(204).end(),
   'an error': send(500, { message: 'broken' }),
@@ -110,14 +110,14 @@ const wrongAnswers: Record<string, Answer> = {
   'a connection that is closed': (request) => void request.socket.destroy(),
 }
 for (const [name, answer] of Object.entries(wrongAnswers)) {
-  test(`${name} is no snapshot, and it is the agent that is lost`, async () => {
+  test(`${name} is rejected, and the agent counts as unavailable`, async () => {
     const { session } = startSession(answer)
     using pageActions = new AgentPageActions(session)
     assert.equal((await lostBy(pageActions.look(LOOK, signal))).part, 'agent')
   })
 }
 
-test('a Chromium that is gone is told apart', async () => {
+test('a missing Chromium is reported as such', async () => {
   const { session } = startSession(send(410, { message: 'Chromium ended meanwhile' }))
   using pageActions = new AgentPageActions(session)
   const lost = await lostBy(pageActions.act({ act: 'reload' }, signal))
@@ -125,7 +125,7 @@ test('a Chromium that is gone is told apart', async () => {
   assert.match(lost.message, /Chromium ended/)
 })
 
-test('a session that ends, and whoever asked and leaves, end what is under way', async () => {
+test('a request ends when its session ends or its caller leaves', async () => {
   const { session } = startSession(() => {})
   using pageActions = new AgentPageActions(session)
   const leaving = new AbortController()
@@ -141,7 +141,7 @@ test('a session that ends, and whoever asked and leaves, end what is under way',
   assert.equal((await lostBy(pageActions.hide(['x']))).part, 'session')
 })
 
-test('a session neither times out nor sleeps while a login has it, and does so afterwards', async () => {
+test('a session stays awake during a login, and times out afterwards', async () => {
   const { session, over } = startSession(send(200, snapshot), 0.3)
   const pageActions = new AgentPageActions(session)
   assert.equal(await Promise.race([over, delay(900, 'held')]), 'held')

@@ -1,6 +1,6 @@
-// The browser of a session as a login sees it, on whichever server the session is. A login may wait for a person for
-// minutes while its page waits, too, for an answer on another device: so the session neither times out nor sleeps for as
-// long as there are pageActions. Whoever has them bounds that time.
+// Page actions on the browser of a session, whichever server the session is on. A login may wait minutes for the user
+// while its page waits for another device, so the session stays awake until the page actions are disposed of. The caller
+// limits that time.
 import type { ActOrder, ActResult, LookOrder, PageSnapshot, VisitOrder } from '@berth/contracts/page-snapshot'
 import { BrowserUnavailable, type PageActions } from '@berth/login/page-actions'
 import { awake, type Session } from '../../sessions/session/session.ts'
@@ -9,7 +9,7 @@ import { AgentError } from '../../instances/agent/errors.ts'
 import { actOnPage, hideSecrets, lookAtPage, visitPage } from '../../instances/agent/logins.ts'
 
 const MAX_REASON_LENGTH = 500
-/** Chromium is not there. */
+/** The agent's status when Chromium is not available. */
 const GONE = 410
 
 type Work<T> = (agent: AgentClient, options: { signal: AbortSignal }) => Promise<T>
@@ -64,6 +64,6 @@ export class AgentPageActions implements PageActions, Disposable {
       const lost = error.status === GONE ? 'browser' : 'agent'
       return new BrowserUnavailable(lost, message.slice(0, MAX_REASON_LENGTH), { cause: error })
     }
-    return new BrowserUnavailable('agent', `The agent does not answer: ${message}`, { cause: error })
+    return new BrowserUnavailable('agent', `The agent does not respond: ${message}`, { cause: error })
   }
 }
