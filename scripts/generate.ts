@@ -11,15 +11,22 @@ import { DATABASE_TYPES, databaseTypes } from './lib/database-types.ts'
 const root = join(import.meta.dirname, '..')
 
 const { values: options } = parseArgs({ options: { check: { type: 'boolean', default: false } } })
-const png = 'packages/codecs/src/png'
 
 /** What each is to be, given what it is; undefined: something else, which is not made for a check. */
 type Generate = (current: string | undefined) => string | undefined | Promise<string | undefined>
 const files: Record<string, Generate> = {
   'openapi.json': () => `${JSON.stringify(openApiDocument(operations), null, 2)}\n`,
-  [`${png}/rows-wasm.ts`]: (current) =>
-    assembled(join(root, png, 'rows.as'), { name: 'ROWS_WASM', current, isCheck: options.check }),
   [DATABASE_TYPES]: (current) => databaseTypes(current, { isCheck: options.check }),
+  ...Object.fromEntries(
+    [
+      { name: 'ROWS_WASM', source: 'packages/codecs/src/png/rows.as' },
+      { name: 'PLANES_WASM', source: 'packages/codecs/src/yuv/planes.as' },
+    ].map(({ name, source }) => [
+      source.replace('.as', '-wasm.ts'),
+      (current: string | undefined) =>
+        assembled(join(root, source), { name, current, isCheck: options.check }),
+    ]),
+  ),
 }
 
 function contentOf(path: string): string | undefined {

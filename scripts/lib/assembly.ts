@@ -1,28 +1,30 @@
-// Compiles AssemblyScript when its source has changed. The compiler is a hundred megabytes for a few hundred lines that
-// change once a year, so it is fetched then, and is no dependency: that source and result belong together is told by the
-// hash that stands in the result.
+// Compiles AssemblyScript into modules that hold the program as text. Compiling takes seconds, so a check goes by the
+// hash in the module: it covers the source, the compiler with its options, and the program itself.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
-const COMPILER = 'assemblyscript@0.28.20'
 const OPTIONS = '--runtime stub --noAssert -O3 --converge --enable simd --importMemory'.split(' ')
+const MAX_LINE = 110
 
-/** The module that has the program, as it is or made anew; undefined when it would have to be made, and must not be. */
+const manifest = createRequire(import.meta.url).resolve('assemblyscript/package.json')
+
+/** The module as it should be; undefined when it would have to be compiled, and this is only a check. */
 export function assembled(
   source: string,
   { name, current, isCheck }: { name: string; current: string | undefined; isCheck: boolean },
 ): string | undefined {
-  const hash = createHash('sha256').update(readFileSync(source)).update(COMPILER).digest('hex')
-  if (current?.includes(hash)) return current
-  return isCheck ? undefined : moduleOf(name, compile(source), hash)
+  const known = current && programIn(current)
+  if (known && current === moduleOf(name, known, source)) return current
+  return isCheck ? undefined : moduleOf(name, compile(source), source)
 }
 
-function moduleOf(name: string, program: Buffer, hash: string): string {
-  const lines = program.toString('base64').match(/.{1,110}/g)!
-  return `// Made by \`npm run generate\`, of source ${hash}.
+function moduleOf(name: string, program: string, source: string): string {
+  const lines = program.match(new RegExp(`.{1,${MAX_LINE}}`, 'g'))!
+  return `// Made by \`npm run generate\`, of source ${hashOf(source, program)}.
 
 /** A program in WebAssembly, in base64. */
 export const ${name} =
@@ -30,14 +32,29 @@ ${lines.map((line) => `  '${line}'`).join(' +\n')}
 `
 }
 
-function compile(source: string): Buffer {
+function programIn(module: string): string {
+  return [...module.matchAll(/^ {2}'([\w+/=]+)'/gm)].map(([, line]) => line).join('')
+}
+
+function hashOf(source: string, program: string): string {
+  const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }
+  const hash = createHash('sha256').update(readFileSync(source))
+  return hash.update(`${version} ${OPTIONS.join(' ')} ${program}`).digest('hex')
+}
+
+/** In base64. The compiler checks the types, and fails when they are wrong. */
+function compile(source: string): string {
   const directory = mkdtempSync(join(tmpdir(), 'berth-assembly-'))
   try {
+    // It takes no other ending.
     const [entry, result] = [join(directory, 'entry.ts'), join(directory, 'result.wasm')]
     copyFileSync(source, entry)
-    const command = ['exec', '--yes', `--package=${COMPILER}`, '--', 'asc', entry, '-o', result, ...OPTIONS]
-    execFileSync('npm', command, { cwd: directory, stdio: 'inherit' })
-    return readFileSync(result)
+    const compiler = join(dirname(manifest), 'bin', 'asc.js')
+    execFileSync(process.execPath, [compiler, entry, '-o', result, ...OPTIONS], {
+      cwd: directory,
+      stdio: 'inherit',
+    })
+    return readFileSync(result).toString('base64')
   } finally {
     rmSync(directory, { recursive: true, force: true })
   }

@@ -1,4 +1,4 @@
-// Made by `npm run generate`, of source 7c6a45f7022313f9e94418d0e8816f6844a16145c5ac9afefbc0fa20486eb6f5.
+// Made by `npm run generate`, of source 9fb55cc8b66e09781a2569ba421418a683a3c275ea7db234f6b63b0f85ad8b69.
 
 /** A program in WebAssembly, in base64. */
 export const ROWS_WASM =
