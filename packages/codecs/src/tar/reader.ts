@@ -59,9 +59,10 @@ function readRecords(text: Buffer): About {
   const about: { path?: string; size?: number } = {}
   for (let at = 0; at < text.length;) {
     const space = text.indexOf(0x20, at)
-    const length = space === -1 ? 0 : Number(text.toString('latin1', at, space))
+    const length = Number(text.toString('latin1', at, space))
     const end = at + length
-    if (!Number.isInteger(length) || end <= space || end > text.length) {
+    // Each record has to be longer than its own length says, or this would never come to an end.
+    if (space === -1 || !Number.isInteger(length) || end <= space || end > text.length) {
       throw new WrongTar('what it says about an entry cannot be read')
     }
     const record = text.toString('utf8', space + 1, end - 1)

@@ -97,3 +97,11 @@ test('what is no archive, damaged or cut is told', async () => {
     await assert.rejects(read(wrong), WrongTar)
   }
 })
+
+test('records about an entry that make no sense are refused, and hold nobody up', async () => {
+  for (const text of ['no-blank', '99 path=b\n', 'x path=b\n', '0 path=b\n', '11 size=3x\n', ' ']) {
+    const header = { path: 'PaxHeader', typeFlag: 'x', size: text.length, mode: 0o600, mtimeSeconds: 0 }
+    const bytes = Buffer.concat([writeHeader(header), Buffer.from(text), tarPadding(text.length), TAR_END])
+    await assert.rejects(read(bytes), WrongTar, text)
+  }
+})
