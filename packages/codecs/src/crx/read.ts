@@ -5,9 +5,8 @@
 // The head has proofs (field 2: RSA, 3: ECDSA; each a public key, 1, and a signature, 2) and the signed data
 // (10000), which holds the id of the extension (1): the first half of the hash of its publisher's key.
 import { createHash, createPublicKey, createVerify } from 'node:crypto'
-import type { FileHandle } from 'node:fs/promises'
 import { BadInput } from '@berth/kit/bad-input'
-import { readAt } from '../zip/directory.ts'
+import { readAt, type ArchiveFile } from '../zip/directory.ts'
 
 const MAGIC = 'Cr24'
 const FIXED_BYTES = 12
@@ -26,7 +25,11 @@ export interface Crx {
 }
 
 /** Undefined for what is no crx; refuses one whose signatures do not hold. */
-export async function readCrx(file: FileHandle, size: number, signal: AbortSignal): Promise<Crx | undefined> {
+export async function readCrx(
+  file: ArchiveFile,
+  size: number,
+  signal: AbortSignal,
+): Promise<Crx | undefined> {
   if (size < FIXED_BYTES) return undefined
   const fixed = await readAt(file, 0, FIXED_BYTES)
   if (fixed.toString('latin1', 0, 4) !== MAGIC) return undefined
@@ -54,7 +57,7 @@ interface Proof {
 }
 
 async function verify(
-  file: FileHandle,
+  file: ArchiveFile,
   options: { proofs: readonly Proof[]; signedData: Buffer; start: number; size: number; signal: AbortSignal },
 ): Promise<void> {
   const { proofs, signedData, start, size, signal } = options

@@ -1,6 +1,5 @@
 // The head of an MP4 file with one H.264 track, which comes before the pictures: players begin to play before
 // they have the rest, and seek with requests for ranges.
-import type { Setup } from '../records.ts'
 import { box, fullBox, text, u16, u32, u64, u8 } from './boxes.ts'
 import { SAMPLES_PER_CHUNK, type SampleTable } from './sample-table.ts'
 
@@ -15,13 +14,20 @@ const CHAPTER_TICKS_PER_MS = 10_000
 const IDENTITY = u32(0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000)
 const BT_709 = 1
 
+export interface VideoSetup {
+  readonly width: number
+  readonly height: number
+  /** An AVCDecoderConfigurationRecord. */
+  readonly decoder: Buffer
+}
+
 export interface Chapter {
   readonly timeMs: number
   readonly title: string
 }
 
 export interface Movie {
-  readonly setup: Setup
+  readonly setup: VideoSetup
   readonly samples: SampleTable
   readonly endMs: number
   readonly createdAt: Date
@@ -109,7 +115,7 @@ function sampleBoxes({ setup, samples }: Movie, { durations, firstAt }: Layout):
   )
 }
 
-function avc1({ width, height, decoder }: Setup): Buffer {
+function avc1({ width, height, decoder }: VideoSetup): Buffer {
   const resolution = 72 << 16
   return box(
     'avc1',

@@ -21,8 +21,8 @@ export function setupUnits(record: Buffer): Buffer {
   let at = SETUP_HEAD_BYTES
   // Sequence parameter sets, then picture parameter sets; the number of the latter has no other bits beside it.
   for (const mask of [COUNT_MASK, 0xff]) {
-    const count = record[at++]! & mask
-    for (let index = 0; index < count; index++) {
+    const count = (record[at++] ?? 0) & mask
+    for (let index = 0; index < count && at + 2 <= record.length; index++) {
       const end = at + 2 + record.readUInt16BE(at)
       units.push(MARK, record.subarray(at + 2, end))
       at = end

@@ -4,8 +4,8 @@ import type { RecordingMarker } from '@berth/contracts/recording'
 import type { Blob, Blobs } from '../../platform/blobs/blobs.ts'
 import { ContentSealer, type ContentLock } from '../../platform/blobs/sealed-content.ts'
 import type { Journal } from './journal.ts'
-import { movieHead, type Chapter } from './mp4/movie.ts'
-import { SampleTable } from './mp4/sample-table.ts'
+import { movieHead, type Chapter } from '@berth/codecs/mp4/movie'
+import { SampleTable } from '@berth/codecs/mp4/sample-table'
 import { newSplitter, RecordReader, WrongRecord, type Numbered } from './records.ts'
 
 export interface Assembled {
