@@ -19,7 +19,7 @@ const PAGE_BYTES = 64 * 1024
 /** Sixteen bytes are loaded where only the last of them is a pixel. */
 const SLACK_BYTES = 64
 /** A row of new pixels has to fit into the tokens of a block. */
-const WIDEST = 20_000
+const MAX_WIDTH = 20_000
 /** The largest screen that a session may have; but programs in the instance can give the display another size. */
 const MAX_PIXELS = 7680 * 4320
 /** How long others may have to wait for the thread, and after how many pixels that is looked at. */
@@ -122,7 +122,7 @@ export class PngEncoder {
 }
 
 function bytesFor({ width, height }: Picture): number {
-  if (width > WIDEST || width * height > MAX_PIXELS) {
+  if (width > MAX_WIDTH || width * height > MAX_PIXELS) {
     throw new BadInput(
       `Cannot take a picture of ${width}x${height} pixels: it is too large; ask for a region of it`,
     )

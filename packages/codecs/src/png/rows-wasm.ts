@@ -1,4 +1,4 @@
-// Made by `npm run generate`, of source 9fb55cc8b66e09781a2569ba421418a683a3c275ea7db234f6b63b0f85ad8b69.
+// Made by `npm run generate`, of source dcded93a4d64d8c535384b1f851c6465fcd00aa42af8dfe591a6b10df6041bcb.
 
 /** A program in WebAssembly, in base64. */
 export const ROWS_WASM =

@@ -25,10 +25,10 @@ const OUT: usize = 0xd1000
 
 const REACH: usize = 32768
 /** 86 pixels. */
-const LONGEST_MATCH: i32 = 258
-const SHORTEST_MATCH: i32 = 3
+const MAX_MATCH: i32 = 258
+const MIN_MATCH: i32 = 3
 /** Two pixels: shorter ones say less than they cost. */
-const SHORTEST_REPEAT: i32 = 6
+const MIN_REPEAT: i32 = 6
 const TWO_PIXELS: u64 = 0xffffffffffff
 const FIRST_LENGTH: usize = 257
 const IS_MATCH: u32 = 0x80000000
@@ -37,7 +37,7 @@ const SUB_FILTER: u8 = 1
 const UP_FILTER: u8 = 2
 const ADLER_BASE: u64 = 65521
 /** Times 48 bytes, so that no sum of theirs is too large. */
-const MOST_SUMMED: usize = 512
+const MAX_SUMMED: usize = 512
 
 let width: i32 = 0
 let stride: usize = 0
@@ -184,7 +184,7 @@ function writeDifference(out: usize, source: usize, other: usize): void {
 /** Adler-32. */
 function addToChecksum(at: usize, end: usize): void {
   while (end - at >= 48) {
-    const length = min<usize>((end - at) / 48, MOST_SUMMED) * 48
+    const length = min<usize>((end - at) / 48, MAX_SUMMED) * 48
     addStretch(at, length)
     at += length
   }
@@ -239,7 +239,7 @@ function addRow(at: usize, end: usize): void {
     const both = load<u64>(at) & TWO_PIXELS
     if (both == 0) {
       const run = zeros(at, end)
-      if (run >= SHORTEST_REPEAT) {
+      if (run >= MIN_REPEAT) {
         to = addRun(to, run)
         at += run
         continue
@@ -282,9 +282,9 @@ function distanceOf(both: u64, at: usize): i32 {
 /** How many bytes, of whole pixels, are as those at that distance; 0: too few to be worth telling. */
 @inline
 function repeated(at: usize, distance: i32, end: usize): i32 {
-  const most = min<i32>(LONGEST_MATCH, <i32>(end - at))
-  if (most < SHORTEST_REPEAT) return 0
-  let length = SHORTEST_REPEAT
+  const most = min<i32>(MAX_MATCH, <i32>(end - at))
+  if (most < MIN_REPEAT) return 0
+  let length = MIN_REPEAT
   while (length < most) {
     const other = load<u64>(at + length) ^ load<u64>(at + length - distance)
     if (other != 0) {
@@ -303,8 +303,8 @@ function repeated(at: usize, distance: i32, end: usize): i32 {
 function addRun(to: usize, length: i32): usize {
   to = addByte(to, 0)
   for (let left = length - 1; left > 0; ) {
-    let part = min<i32>(left, LONGEST_MATCH)
-    if (left > part && left - part < SHORTEST_MATCH) part -= SHORTEST_MATCH
+    let part = min<i32>(left, MAX_MATCH)
+    if (left > part && left - part < MIN_MATCH) part -= MIN_MATCH
     to = addMatch(to, part, 1)
     left -= part
   }
@@ -329,7 +329,7 @@ function addPixel(to: usize, pixel: u32): usize {
 
 @inline
 function addMatch(to: usize, length: i32, distance: i32): usize {
-  const part: u32 = length - SHORTEST_MATCH
+  const part: u32 = length - MIN_MATCH
   count(SYMBOL_COUNTS, FIRST_LENGTH + load<u8>(LENGTH_CODES + part))
   count(DISTANCE_COUNTS, distanceCode(distance - 1))
   store<u32>(to, IS_MATCH | (part << 16) | (<u32>distance - 1))

@@ -1,5 +1,6 @@
 // Reads the directory at the end of an archive, and believes none of it: every number is checked against
 // the size of the file, and the entries against one another.
+import { readAt as readBytesAt, type RandomAccess } from '../bytes/read-at.ts'
 import {
   fileKinds,
   flags,
@@ -20,10 +21,7 @@ const MAX_DIRECTORY_BYTES = 32 * 1024 * 1024
 const FREE_BYTES = 64 * 1024 * 1024
 const MAX_RATIO = 200
 
-/** A file, or a part of one. */
-export interface ArchiveFile {
-  read(buffer: Buffer, offset: number, length: number, position: number): Promise<{ bytesRead: number }>
-}
+export type ArchiveFile = RandomAccess
 
 export interface ZipEntry {
   /** Below the directory it is unpacked into. */
@@ -65,14 +63,8 @@ export async function readDirectory(archive: ArchiveFile, size: number): Promise
   return { entries: entries.toSorted((a, b) => a.offset - b.offset), start }
 }
 
-export async function readAt(archive: ArchiveFile, position: number, length: number): Promise<Buffer> {
-  const buffer = Buffer.allocUnsafe(length)
-  for (let from = 0; from < length;) {
-    const { bytesRead } = await archive.read(buffer, from, length - from, position + from)
-    if (bytesRead === 0) throw refused('it is cut off')
-    from += bytesRead
-  }
-  return buffer
+export function readAt(archive: ArchiveFile, position: number, length: number): Promise<Buffer> {
+  return readBytesAt(archive, { position, length, cutOff: () => refused('it is cut off') })
 }
 
 interface Extent {

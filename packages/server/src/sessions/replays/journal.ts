@@ -4,6 +4,7 @@
 //   4 bytes: length of the piece | the piece, see blobs/sealed-content.ts
 import { mkdir, open, readdir, rm, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
+import { readAt } from '@berth/codecs/bytes/read-at'
 import { openPiece, sealPiece, type ContentLock } from '../../platform/blobs/sealed-content.ts'
 
 const HEAD_BYTES = 4
@@ -114,10 +115,10 @@ export class Journal {
     const { size } = await file.stat()
     let at = 0
     for (let number = 0; at + HEAD_BYTES <= size; number++) {
-      const head = await readAt(file, at, HEAD_BYTES)
+      const head = await readPart(file, at, HEAD_BYTES)
       const length = head.readUInt32BE(0)
       if (length > MAX_PIECE_BYTES || at + HEAD_BYTES + length > size) return
-      const sealed = await readAt(file, at + HEAD_BYTES, length)
+      const sealed = await readPart(file, at + HEAD_BYTES, length)
       at += HEAD_BYTES + length
       const plain = tryOpen(sealed, this.#lock, number)
       // A power cut may leave the length of a file without its content.
@@ -135,13 +136,8 @@ function tryOpen(sealed: Buffer, lock: ContentLock, number: number): Buffer | un
   }
 }
 
-async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
-  const bytes = Buffer.allocUnsafe(length)
-  let read = 0
-  while (read < length) {
-    const { bytesRead } = await file.read(bytes, read, length - read, position + read)
-    if (bytesRead === 0) throw new Error('A recording became shorter while it was read')
-    read += bytesRead
-  }
-  return bytes
+const cutOff = () => new Error('A recording became shorter while it was read')
+
+function readPart(file: FileHandle, position: number, length: number): Promise<Buffer> {
+  return readAt(file, { position, length, cutOff })
 }
