@@ -132,7 +132,7 @@ for (const headless of [true, false]) {
 
 test('languages and time zones that there are not are refused', async () => {
   for (const [body, why] of [
-    [{ locale: 'tlh-QX' }, /locale: cannot be had/],
+    [{ locale: 'tlh-QX' }, /locale: is not available/],
     [{ locale: 'de_DE' }, /locale: must match/],
     [{ locale: '--no-sandbox' }, /locale: must match/],
     [{ timezone: 'Mars/Base' }, /timezone: must be a time zone/],

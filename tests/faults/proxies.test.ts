@@ -97,7 +97,7 @@ test('a session keeps its proxy over kill -9, follows changes made elsewhere, an
   await query(other, 'UPDATE proxies SET credentials = $2 WHERE id = $1', [ids[2], Buffer.alloc(100)])
   const before = witness.visits.length
   const last = await start({ dataDir: owner.dataDir })
-  await eventually('it says so', () => last.output().includes('nothing leaves a session'))
+  await eventually('it says so', () => last.output().includes('traffic of a session is blocked'))
   const client = await CdpClient.open(
     session.cdp_ws_url.replace(new URL(owner.url).host, new URL(last.url).host),
   )

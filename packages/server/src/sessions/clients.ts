@@ -1,5 +1,5 @@
-// The ways into a session besides the operations of the API: CDP, BiDi, terminals, the live view and its page, and
-// tunnels of other servers.
+// Connections into a session besides API operations: CDP, BiDi, terminals, the live view and its page, and tunnels
+// from other servers.
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { isOwnOrigin, newHostCheck } from '../http/host-check.ts'
@@ -38,7 +38,7 @@ export function attachClients(options: {
   const tunnels = new TunnelHost({ find: (id, leaseNumber) => sessions.findHereAt(id, leaseNumber), tokens })
 
   server.server.on('upgrade', (request, stream, head) => {
-    // SAFETY: what servers of http and https hand out.
+    // SAFETY: http and https servers always pass a Socket here.
     const socket = stream as Socket
     socket.on('error', () => {})
     if (isTunnelUpgrade(request)) tunnels.accept(request, socket, head)
@@ -51,7 +51,7 @@ export function attachClients(options: {
     originOf: (request) => originOf(config, request),
     maxUploadBytes: config.BERTH_MAX_FILE_MB * MB,
   })
-  // Not operations of the contract: clients of CDP and BiDi ask for these paths by themselves.
+  // Not in the contract: CDP and BiDi clients request these paths on their own.
   const paths = ['/browser/cdp', '/browser/webdriver/session'].flatMap((path) => [path, `${path}/*`])
   for (const url of [...paths, TERMINAL_ROUTE, SCREEN_PATH]) {
     server.route({

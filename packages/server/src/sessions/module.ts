@@ -1,5 +1,5 @@
-// Everything that people call a browser: sessions with their profiles, proxies, extensions, recordings, telemetry and
-// pools, and the ways for clients to reach them.
+// Assembles browser sessions with their profiles, proxies, extensions, recordings, telemetry and pools, and attaches
+// the endpoints where clients reach them.
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type { Guard } from '../http/access.ts'
@@ -55,9 +55,9 @@ export interface SessionsModuleOptions {
   readonly server: FastifyInstance
   readonly rate: RateLimit
   readonly version: string
-  /** What rooms above bring into sessions. */
+  /** Extras that higher layers add to sessions. */
   readonly extraSources: readonly ExtraSource[]
-  /** Who besides sessions and pools uses profiles and proxies, and keeps them from being deleted. */
+  /** Other users of profiles and proxies, besides sessions and pools. A profile or proxy in use cannot be deleted. */
   readonly profileUses: readonly ProfileUse[]
   readonly proxyUses: readonly ProxyUse[]
 }
@@ -68,17 +68,17 @@ export interface SessionsModule {
   readonly tokens: SessionTokens
   readonly saves: SaveWatch
   readonly routes: readonly Route[]
-  /** Admits whoever has the token of a session. */
+  /** Admits callers that present a session token. */
   readonly guard: Guard
-  /** Takes the sessions of an earlier run out of `found`, and goes on with them. */
+  /** Resumes the sessions of an earlier run and removes their instances from `found`. */
   resume(found: Map<string, ReadyInstance>): Promise<void>
-  /** Goes on with recordings and saves of an earlier run, and begins to fill pools. */
+  /** Resumes recordings and saves of an earlier run, and starts to fill pools. */
   start(): Promise<void>
   /** Tells other servers where to reach this one. */
   listening(address: string): Promise<void>
   /** Tells the clients of all sessions that this server stops. */
   closeClients(): Promise<void>
-  /** Ends all sessions, or leaves them to the next server. Returns the ids of the instances that go on. */
+  /** Ends all sessions, or leaves them to the next server. Returns the ids of the instances that keep running. */
   close(options: { endAll: boolean }): Promise<string[]>
 }
 
@@ -216,12 +216,12 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
   })
   metrics.gauge({
     name: 'berth_recordings',
-    help: 'Recordings under way in sessions of this server',
+    help: 'Running recordings in sessions of this server',
     read: () => recordings.count,
   })
   metrics.counter({
     name: 'berth_telemetry_events_dropped_total',
-    help: 'Events of sessions that were dropped because there were too many',
+    help: 'Session events that were dropped because there were too many',
     read: () => telemetry.droppedCount,
   })
 
@@ -256,7 +256,8 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
     },
     close: async ({ endAll }) => {
       await pools.close()
-      // Recordings that go on are handed over first; those that end still have their last pictures to give.
+      // Sessions that keep running need their recordings handed over first. Sessions that end still deliver their
+      // last pictures, so their recordings close after them.
       if (!endAll) await recordings.close()
       const kept = await sessions.close({ endAll })
       saver.close()

@@ -1,4 +1,4 @@
-/** All of a session's row. */
+/** All columns of a session's row. */
 export const browserColumns = [
   'id',
   'project_id',

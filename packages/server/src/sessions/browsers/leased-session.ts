@@ -1,5 +1,5 @@
-// A browser of a pool as one of its lease holders sees it. It is the same session for all of them, one after another;
-// for each it ends when the lease does.
+// A pooled browser as one lease holder sees it. All lease holders use the same session, one after another; for each
+// of them it ends with the lease.
 import type { Duplex } from 'node:stream'
 import type { EndReason } from '@berth/contracts/browsers'
 import type { LinkPurpose } from '@berth/contracts/link'
@@ -12,11 +12,11 @@ import {
   type Session,
 } from '../session/session.ts'
 
-/** Of a browser of a pool, as its row has it. */
+/** The lease of a pooled browser, from its row. */
 export interface CurrentLease {
-  /** Counts the leases of the browser, and their ends. */
+  /** Grows with each start and each end of a lease. */
   readonly number: number
-  /** It waits in its pool, and nobody has leased it. */
+  /** Whether the browser waits in its pool. */
   readonly isIdle: boolean
 }
 

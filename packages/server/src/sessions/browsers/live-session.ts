@@ -1,5 +1,5 @@
-// One session on this server: who holds it awake, how long it has run, and how it ends. A session that
-// nobody holds is put on standby after a moment, and ends when its timeout is over.
+// One session on this server: its holds, its uptime and its end. A session that nobody holds goes on standby after a
+// moment, and ends when its timeout is over.
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
 import type { EndReason } from '@berth/contracts/browsers'
@@ -22,18 +22,18 @@ export interface LiveSessionOptions {
   readonly instance: Instance
   readonly agent: AgentClient
   readonly telemetry: Collector
-  /** Null: it does not time out, as it waits in its pool. */
+  /** Null while the browser waits in its pool, where it does not time out. */
   readonly timeoutSeconds: number | null
-  /** Of a browser of a pool. */
+  /** Only for a pooled browser. */
   readonly lease?: CurrentLease | undefined
   /** Null where the host cannot freeze. */
   readonly standby: StandbyRule | null
   readonly uptimeMs: number
   readonly hasProfile: boolean
   readonly log: Logger
-  /** Called when it was put on standby, or woken. */
+  /** Called when the session went on standby or woke up. */
   readonly onStandby: (session: LiveSession) => void
-  /** Called once, when the session is to end or has ended by itself. */
+  /** Called once, when the session is being ended or its instance has ended. */
   readonly onEnd: (session: LiveSession, reason: EndReason) => void
 }
 
@@ -43,7 +43,7 @@ export class LiveSession implements PooledSession {
   readonly instance: Instance
   readonly agent: AgentClient
   readonly telemetry: Collector
-  /** May be saved into it at its end; as far as this server was told. */
+  /** Whether a profile is attached, which may be saved at the end. Follows the row with a delay. */
   hasProfile: boolean
   readonly #onEnd: LiveSessionOptions['onEnd']
   readonly #ending = new AbortController()
@@ -83,7 +83,7 @@ export class LiveSession implements PooledSession {
     return this.#ending.signal
   }
 
-  /** What its row is to say, as long as it lives here. */
+  /** The state that the row should have. */
   get state(): 'ready' | 'standby' | 'ending' {
     if (this.ending.aborted) return 'ending'
     return this.#standby.isAsleep ? 'standby' : 'ready'
@@ -94,7 +94,7 @@ export class LiveSession implements PooledSession {
   }
 
   set timeoutSeconds(seconds: number | null) {
-    // That of a lease begins with it, however long the browser has waited.
+    // The timeout of a lease starts with the lease, not with the wait in the pool.
     if (this.#timeoutMs === null) this.#idleSince = performance.now()
     this.#timeoutMs = toMs(seconds)
     if (this.#holds === 0) this.#setIdleTimer()
@@ -104,7 +104,7 @@ export class LiveSession implements PooledSession {
     return this.#leased?.leaseNumber ?? 0
   }
 
-  /** It waits in its pool. */
+  /** Whether the browser waits in its pool. */
   get isIdle(): boolean {
     return this.#leased?.isIdle ?? false
   }
@@ -114,9 +114,9 @@ export class LiveSession implements PooledSession {
     return this.#leased ?? this
   }
 
-  /** Another lease began, or it waits in its pool again: the lease holder before is sent away. */
+  /** Starts another lease, or returns the browser to its pool. Disconnects the previous lease holder. */
   pass(lease: CurrentLease): void {
-    // What is known already may be told again, and late.
+    // Announcements may arrive twice or out of order.
     if (this.ending.aborted || lease.number <= this.leaseNumber) return
     this.#leased?.end('released')
     this.#leased = new LeasedSession(this, lease)
@@ -147,7 +147,7 @@ export class LiveSession implements PooledSession {
     this.telemetry.publish(event)
   }
 
-  /** Captures as its row says. To look whether it does is no use of the session. */
+  /** Applies the row's telemetry selection. Holds the session only when the selection changed. */
   async capture(selection: Selection, version: number): Promise<void> {
     if (this.telemetry.isCurrent(version)) return
     const loan = await this.lend()
@@ -165,7 +165,7 @@ export class LiveSession implements PooledSession {
 
   async devtoolsPath({ isKnownWrong = false }: { isKnownWrong?: boolean } = {}): Promise<string> {
     const known = this.agent.lastState.value?.devtools_path
-    // A client may have closed Chromium, which then takes others in for some moments before it ends.
+    // A client may have closed Chromium, which still accepts connections for a moment before it exits.
     const mayBeEnding = this.#hasHadClients || isKnownWrong
     this.#hasHadClients = true
     if (known && !mayBeEnding) return known
@@ -185,7 +185,7 @@ export class LiveSession implements PooledSession {
     }
   }
 
-  /** Whether something runs in it that was started past this server, as through a tunnel. */
+  /** Notices programs that were started without this server, such as through a tunnel. */
   async look(): Promise<void> {
     await readState(this.agent, { signal: this.ending })
   }
@@ -199,19 +199,19 @@ export class LiveSession implements PooledSession {
     this.end(reasonOf[end])
   }
 
-  /** The first reason counts. What is left to do is in the hands of the owner. */
+  /** The first reason counts. `onEnd` does the cleanup. */
   end(reason: EndReason): void {
     if (this.#ending.signal.aborted) return
     clearTimeout(this.#idleTimer)
     this.#standby.close()
     this.#ending.abort(new SessionEnded(reason))
     this.#leased?.end(reason)
-    // Its lease goes on: something may still be wanted of the instance.
+    // Lease renewal continues, because cleanup may still need the instance.
     this.agent.endWork()
     this.#onEnd(this, reason)
   }
 
-  /** Stops watching it without ending it, for a server that stops and leaves it to the next one. */
+  /** Stops watching the session without ending it. A server that stops leaves it to the next one. */
   release(): void {
     this.#programs.close()
     clearTimeout(this.#idleTimer)
@@ -219,7 +219,7 @@ export class LiveSession implements PooledSession {
     this.agent.close()
   }
 
-  /** Only for who holds it, or it may fall asleep again at once. */
+  /** The caller must hold the session, or it may go on standby again at once. */
   async #wake(): Promise<void> {
     await this.#standby.wake()
     this.ending.throwIfAborted()
@@ -243,7 +243,7 @@ function toMs(seconds: number | null): number | null {
   return seconds === null ? null : seconds * 1000
 }
 
-/** What an instance that ended by itself means for its session; one that was ended has its reason before. */
+/** The session's end reason when its instance ends first. */
 const reasonOf: Readonly<Record<InstanceEnd, EndReason>> = {
   destroyed: 'crashed',
   'ended-by-itself': 'crashed',
@@ -251,7 +251,7 @@ const reasonOf: Readonly<Record<InstanceEnd, EndReason>> = {
   'lease-lapsed': 'lost',
 }
 
-/** What the kernel told of it, where that can be read. */
+/** Contains the kernel's report where the host can read it. */
 function outOfMemory(kill: OomKill | undefined): OwnEvent {
   const { processName = 'unknown', pid = 0, rssKb = 0, limitKb } = kill ?? {}
   return {

@@ -1,8 +1,8 @@
-// The sessions of this server: those that start, those that run, and those whose instance is still being emptied after their end.
+// The sessions of this server that are starting, running, or being cleaned up after their end.
 import type { LiveSession } from './live-session.ts'
 
 export class LiveSessions {
-  /** Whose instance is being made. */
+  /** Sessions whose instance is starting. */
   readonly starting = new Set<string>()
   readonly running = new Map<string, LiveSession>()
   /** Resolves when nothing of the session's instance is left. */
@@ -16,7 +16,7 @@ export class LiveSessions {
     return this.running.get(id)
   }
 
-  /** Whether something of it is here, also before it runs and after its end. */
+  /** Whether this server starts, runs or cleans up the session. */
   has(id: string): boolean {
     return this.starting.has(id) || this.running.has(id) || this.ending.has(id)
   }

@@ -1,14 +1,14 @@
-// What sessions of this server need to know of those on other servers.
+// Access to sessions on other servers.
 import type { EndReason } from '@berth/contracts/browsers'
 import type { Session } from '../session/session.ts'
 
 export interface OtherServers {
-  /** Undefined when no server that can be reached has it, or when its lease number is not the wanted one. */
+  /** Undefined when no reachable server has the session, or when its lease number differs. */
   find(id: string, wantedNumber?: number): Promise<Session | undefined>
-  /** Whether anybody here uses the session. */
+  /** Whether a client of this server uses the session. */
   isWatching(id: string): boolean
-  /** Tells everybody here who uses the session that it has ended. */
+  /** Tells the session's clients on this server that it has ended. */
   ended(id: string, reason: EndReason): void
-  /** The session has another lease holder: sends away those of the lease before. */
+  /** Disconnects clients of earlier leases, because the session has a new lease holder. */
   passed(id: string, leaseNumber: number): void
 }

@@ -1,13 +1,13 @@
-// Who watches or records a screen is in the middle of something that another size would spoil.
+// A resize would disturb people who watch the screen and recordings of it.
 import { AppError } from '../../platform/errors/app-error.ts'
 import type { Session } from '../session/session.ts'
 import type { BrowserRecord } from './types.ts'
 
-/** What depends on the size of a session's screen while it lasts. */
+/** A user of the screen that depends on its size. */
 export interface ResizeGuard {
-  /** Says what stands in the way of another size, in words for people; undefined: nothing. */
+  /** A readable reason against a resize; undefined when there is none. */
   obstacle(session: Session): Promise<string | undefined>
-  /** Ends what cannot go on with another size, and resolves with what is to be done when it has changed. */
+  /** Stops work that cannot continue at another size. Returns a function that restarts it after the resize. */
   makeWay?(browser: BrowserRecord): Promise<() => Promise<void>>
 }
 
@@ -18,7 +18,7 @@ export interface Resizing {
   readonly resize: () => Promise<void>
 }
 
-/** Without force it is refused when something stands in the way; with it, everything makes way. */
+/** Without force, any obstacle refuses the resize. With force, all guards make way. */
 export async function resizeAmong(
   guards: readonly ResizeGuard[],
   { session, browser, force, resize }: Resizing,
@@ -29,8 +29,8 @@ export async function resizeAmong(
     for (const guard of guards) if (guard.makeWay) after.push(await guard.makeWay(browser))
     await resize()
   } finally {
-    // Also when it failed: what made way goes on, with the size that there is.
-    for (const goOn of after) await goOn()
+    // Stopped work restarts even after a failed resize, at the current size.
+    for (const restart of after) await restart()
   }
 }
 

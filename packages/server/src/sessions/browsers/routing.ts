@@ -1,5 +1,5 @@
-// Keeps the way out of this server's sessions as their rows say. A change is made by whichever server got it;
-// the one that has the session follows, and says so in the row for the other to see.
+// Keeps the egress routes of this server's sessions in line with their rows. Any server may change a row. The server
+// that runs the session applies the change and confirms it in the row.
 import type { Logger } from 'pino'
 import { pause } from '@berth/kit/pause'
 import type { Db } from '../../platform/database/schema.ts'
@@ -10,18 +10,18 @@ import { isOver } from './state.ts'
 import * as store from './store.ts'
 import type { BrowserRecord } from './types.ts'
 
-/** It hears of a change within milliseconds; one it did not hear of is found within ten seconds. */
+/** An announcement arrives within milliseconds; reconciliation finds a missed one within ten seconds. */
 const WAIT_TIMEOUT_MS = 12_000
 const LOOK_EVERY_MS = 50
 
-/** Which way a session's traffic is to leave, by its row. */
+/** Looks up the egress route for a session's row. */
 export type RouteOf = (record: BrowserRecord) => Promise<EgressRoute>
 
 export class Routing {
   readonly #db: Db
   readonly #routeOf: RouteOf
   readonly #log: Logger
-  /** The change that a session has followed last; of one that was adopted nothing is known. */
+  /** The last applied proxy version; missing for a resumed session. */
   readonly #followed = new WeakMap<LiveSession, number>()
   readonly #last = new WeakMap<LiveSession, Promise<void>>()
 
@@ -31,12 +31,12 @@ export class Routing {
     this.#log = log
   }
 
-  /** Its instance was given the right way before its browser was started. */
+  /** Notes that the instance got its route before its browser started. */
   begin(session: LiveSession, { proxy_version }: BrowserRecord): void {
     this.#followed.set(session, proxy_version)
   }
 
-  /** One after another, and never back: a row that was read early may come late. */
+  /** Applies changes one at a time and never an older one, because rows may arrive out of order. */
   follow(session: LiveSession, record: BrowserRecord): Promise<void> {
     const turn = (this.#last.get(session) ?? Promise.resolve()).then(() => this.#apply(session, record))
     this.#last.set(
@@ -60,17 +60,17 @@ export class Routing {
       session.instance.setRoute(route)
       this.#followed.set(session, record.proxy_version)
     } catch (error) {
-      // Neither the old way nor the direct one is right. It is tried again with the next look at the row.
+      // Neither the old route nor a direct one is right. The next read of the row tries again.
       session.instance.setRoute(CLOSED)
       this.#log.warn(
         { err: error, sessionId: session.id },
-        'nothing leaves a session: its proxy cannot be had',
+        'traffic of a session is blocked: cannot look up its proxy',
       )
       throw error
     }
   }
 
-  /** Until the server that has the session has followed. */
+  /** Resolves when the session's server has applied the change. */
   async followedElsewhere({ id, proxy_version: version }: BrowserRecord): Promise<void> {
     const signal = AbortSignal.timeout(WAIT_TIMEOUT_MS)
     while (!signal.aborted) {
@@ -80,7 +80,7 @@ export class Routing {
     }
     throw new AppError(
       'unavailable',
-      'Cannot change the proxy of the session yet: the server that has it does not answer; it follows when it does',
+      "Cannot change the proxy of the session yet: the session's server does not answer; the change applies when it does",
     )
   }
 }

@@ -1,4 +1,4 @@
-// A session with an agent that says how many programs run, and nothing else behind it.
+// Uses a session whose stub agent only reports how many programs run.
 import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { duplexPair, type Duplex } from 'node:stream'
@@ -52,7 +52,7 @@ class StubAgent {
 
 function startSession(agent: StubAgent) {
   const ended = Promise.withResolvers<InstanceEnd>()
-  // SAFETY: what a session without standby uses of one.
+  // SAFETY: a session without standby uses no other members.
   const instance = {
     id: 'stub',
     connect: agent.connect,
@@ -66,7 +66,7 @@ function startSession(agent: StubAgent) {
     projectId: 'project',
     instance: instance as Instance,
     agent: client,
-    // SAFETY: what a session without telemetry uses of one.
+    // SAFETY: a session without telemetry uses no other members.
     telemetry: { publish: () => {} } as Partial<Collector> as Collector,
     timeoutSeconds: TIMEOUT_SECONDS,
     standby: null,
@@ -79,7 +79,7 @@ function startSession(agent: StubAgent) {
   return { session, client, over: over.promise }
 }
 
-/** As the API passes a call on, with an answer that says how many run. */
+/** Forwards a call as the API does; the answer reports how many programs run. */
 async function callThrough({ session }: ReturnType<typeof startSession>): Promise<void> {
   using loan = await session.lend()
   const answer = await loan.agent.forward({
@@ -96,7 +96,7 @@ async function isOver(over: Promise<string>, ms: number): Promise<boolean> {
   return Promise.race([over.then(() => true), delay(ms, false)])
 }
 
-test('a program keeps a session from its timeout, which begins anew with its end', async () => {
+test('a running program keeps a session from timing out, and the timeout restarts when it ends', async () => {
   const agent = new StubAgent()
   const started = startSession(agent)
   agent.run(1)
@@ -110,13 +110,13 @@ test('a program keeps a session from its timeout, which begins anew with its end
   assert.ok(idle > 350 && idle < 800, `${idle} ms after the program`)
 })
 
-test('one program after another, and several at once, keep it without a gap', async () => {
+test('consecutive and parallel programs hold the session without a gap', async () => {
   const agent = new StubAgent()
   const started = startSession(agent)
   for (let count = 0; count < 20; count++) {
     agent.run(1)
     const calling = callThrough(started)
-    // The answer about the end of the one may come with that about the start of the next.
+    // One answer may report both the end of a program and the start of the next.
     agent.run(0)
     agent.run(count % 3)
     agent.run(1)
@@ -127,7 +127,7 @@ test('one program after another, and several at once, keep it without a gap', as
   assert.equal(await started.over, 'timed_out')
 })
 
-test('a session that is taken over learns of programs with the first state', async () => {
+test('a resumed session learns of running programs from the first state', async () => {
   const agent = new StubAgent()
   agent.run(2)
   const started = startSession(agent)
@@ -137,7 +137,7 @@ test('a session that is taken over learns of programs with the first state', asy
   assert.equal(await started.over, 'timed_out')
 })
 
-test('without programs, calls leave no hold behind', async () => {
+test('a call that starts no program leaves no hold behind', async () => {
   const started = startSession(new StubAgent())
   await callThrough(started)
   const calledAt = performance.now()

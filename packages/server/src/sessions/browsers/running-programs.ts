@@ -1,6 +1,5 @@
-// A program that was spawned in a session keeps it in use until it ends. That it runs is learned with the
-// answer to the call that spawned it, or whenever else the agent tells; from then on the agent is asked, in
-// calls that it answers when that changes.
+// A spawned program holds its session until the program ends. Any answer of the agent may report that programs run.
+// From then on, long-polling calls ask the agent until none is left.
 import type { AgentState } from '@berth/contracts/link'
 import { pause } from '@berth/kit/pause'
 import type { AgentClient } from '../../instances/agent/client.ts'
@@ -10,7 +9,7 @@ const RETRY_MS = 1_000
 
 export interface RunningProgramsOptions {
   readonly agent: AgentClient
-  /** Of the session. */
+  /** Holds the session. */
   readonly hold: () => Disposable
   readonly ending: AbortSignal
 }
@@ -19,7 +18,7 @@ export class RunningPrograms {
   readonly #options: RunningProgramsOptions
   readonly #closing = new AbortController()
   #isWatching = false
-  /** Somebody else was told of programs while we asked, perhaps of newer ones. */
+  /** Another call reported running programs during our own call, perhaps newer ones. */
   #hasNews = false
 
   constructor(options: RunningProgramsOptions) {
@@ -31,7 +30,7 @@ export class RunningPrograms {
     })
   }
 
-  /** Stops looking. */
+  /** Stops watching. */
   close(): void {
     this.#closing.abort()
   }
@@ -51,7 +50,7 @@ export class RunningPrograms {
           ? nextState(agent, last!, { signal: over })
           : readState(agent, { signal: over }))
       } catch {
-        // An agent that does not answer is the matter of its lease; until that is over, nothing is known.
+        // A silent agent loses its instance lease, which ends the session. Until then, keep asking.
         last = undefined
         await pause(RETRY_MS, over)
       }

@@ -33,27 +33,27 @@ import { toViewport } from './viewport.ts'
 import type { Belongings, BrowserView } from './view.ts'
 import type { Pool } from 'pg'
 
-/** Where a call comes from: the project it is in, and the address its URLs are to begin with. */
+/** The origin of a call: its project, and the address that URLs in the answer start with. */
 export interface Caller {
   readonly principal: Principal
-  /** Named by a header; null when none was. */
+  /** From a header; null without one. */
   readonly projectId: string | null
   /** Such as https://berth.example. */
   readonly origin: string
-  /** How it asks for telemetry, and is told of it. */
+  /** The version of the telemetry API that the caller uses. */
   readonly telemetryAge: Age
 }
 
 /** Records a session from its beginning. */
 export interface SessionRecorder<Options = object> {
-  /** Undefined: not asked for. Throws for what cannot be. */
+  /** Undefined when no recording was requested. Throws for an impossible request. */
   check(record: CreateBrowserRequest['record'], browser: { gpu: boolean }): Options | undefined
   recordFromStart(browser: BrowserRecord, options: Options, signal?: AbortSignal): Promise<void>
 }
 
 /** The Chromium policies of sessions. */
 export interface SessionPolicies {
-  /** By the id of the session; in a list only those that are small. */
+  /** Keyed by session id. A list contains only small policies. */
   of(
     browsers: readonly Pick<BrowserRecord, 'id' | 'has_chrome_policy'>[],
     options: { isList: boolean },
@@ -62,15 +62,15 @@ export interface SessionPolicies {
 
 /** The profiles of sessions. */
 export interface ProfileAttachments {
-  /** By their ids. */
+  /** Keyed by profile id. */
   shown(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, Profile>>
-  /** Attaches one to a session that goes on, within the transaction that says so. */
+  /** Attaches a profile to a running session. The returned function stores this in the caller's transaction. */
   attach(
     browser: BrowserRecord,
     request: ProfileRequest,
     signal?: AbortSignal,
   ): Promise<(tx: Db) => Promise<void>>
-  /** For whom an attachment is: only so many at once. */
+  /** Limits how many attachments run at once. */
   turn(signal?: AbortSignal): Promise<Disposable>
 }
 
@@ -94,33 +94,33 @@ export interface BrowserServiceOptions {
 
 /** Knows which proxies a session may have. */
 export interface SessionProxyChanges {
-  /** The country of the addresses a session comes from, as a code of two letters; undefined: not known. */
+  /** Two-letter code of the country that the session's traffic comes from; undefined when unknown. */
   countryOf(db: Db, body: CreateBrowserRequest, projectId: string): Promise<string | undefined>
-  /** Undefined: nothing changes. Throws for what cannot be. */
+  /** Undefined when nothing changes. Throws for an impossible change. */
   changeOf(record: BrowserRecord, body: UpdateBrowserRequest): Promise<ProxyChange | undefined>
-  /** In the transaction that makes a session use it: it is not deleted meanwhile. */
+  /** Locks the proxy in the transaction that makes a session use it, so that nobody deletes it in between. */
   hold(tx: Db, projectId: string, change: ProxyChange): Promise<void>
 }
 
-/** The request behind an act. */
+/** The request behind a change. */
 export interface Act {
   readonly commit: Commit
-  /** Fires when nobody waits for the answer any more. */
+  /** Aborts when the caller leaves. */
   readonly signal?: AbortSignal
 }
 
-/** Checked, and not there yet. */
+/** A checked request whose session does not exist yet. */
 export interface PlannedBrowser {
   readonly browser: NewBrowser
   readonly extras: readonly SessionExtra[]
 }
 
 export interface Opening<T> {
-  /** Makes the row, with the place under the caps; throws when there is none. */
+  /** Inserts the row, which counts against the limits; throws when a limit is reached. */
   readonly reserve: (instanceId: string) => Promise<BrowserRecord>
-  /** When it runs; what it throws ends the session. */
+  /** Called when the session runs. An error it throws ends the session. */
   readonly finish: (reserved: BrowserRecord) => Promise<T>
-  /** Fires when nobody waits for it any more: wherever it is by then, nothing of it is left. */
+  /** Aborts when the caller leaves. The session is then removed, however far it got. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -132,9 +132,9 @@ export class BrowserService {
   }
 
   /**
-   * The row comes first, and with it the place under the caps; then the instance; then the row says that
-   * it is there. Whatever breaks off in between is found by the row and undone; so is what a caller waits for that
-   * leaves before the last commit.
+   * Inserts the row first, which counts against the limits, then starts the instance, then marks the row as ready. The
+   * row makes it possible to find and undo an interrupted creation. A caller that leaves before the last commit also
+   * undoes it.
    */
   async create(caller: Caller, body: CreateBrowserRequest, { commit, signal }: Act): Promise<Browser> {
     const { db, defaultProject } = this.#options
@@ -148,7 +148,7 @@ export class BrowserService {
       finish: async (reserved) => {
         if (recording) await this.#options.recorder.recordFromStart(reserved, recording, signal)
         return commit(async (tx) => {
-          // The last moment to stop: a session that is committed stays, also when its caller never learns of it.
+          // The last chance to stop: a committed session stays, even if its caller never gets the answer.
           signal?.throwIfAborted()
           return this.show(tx, await markStarted(tx, reserved), caller)
         })
@@ -156,7 +156,7 @@ export class BrowserService {
     })
   }
 
-  /** What a request asks for, checked; throws for what cannot be had. */
+  /** Checks a request; throws when this server cannot fulfil it. */
   async plan(
     body: CreateBrowserRequest,
     place: { projectId: string; telemetryAge: Age },
@@ -166,7 +166,7 @@ export class BrowserService {
     return { browser, extras: await collectExtras(this.#options.extraSources, body, browser, lookUp) }
   }
 
-  /** From the plan to a session: reserved by its row, started, and said to be there by `finish`. */
+  /** Turns a plan into a session: reserves its row, starts it and calls `finish`. */
   async open<T>({ browser, extras }: PlannedBrowser, { reserve, finish, signal }: Opening<T>): Promise<T> {
     const { sessions, instances } = this.#options
     if (instances.shortcomings.length > 0) {
@@ -189,7 +189,7 @@ export class BrowserService {
       return await finish(reserved)
     } catch (error) {
       await sessions.end(reserved.id, 'start_failed')
-      // What failed since then failed because of it.
+      // After an abort, the abort is the cause of the failure.
       signal?.throwIfAborted()
       if (error instanceof NoCapacity) {
         throw new AppError('capacity_exhausted', `Cannot create a session: ${error.message}`, {
@@ -224,13 +224,13 @@ export class BrowserService {
     const { headless = false, gpu = false } = body
     if (gpu && headless) throw invalidInput('gpu', 'needs headless to be false')
     if (gpu && !instances.capabilities.gpu) {
-      throw invalidInput('gpu', 'cannot be had: the host of this server has no GPU')
+      throw invalidInput('gpu', "is not available: this server's host has no GPU")
     }
     const stealth = body.stealth ?? false
     if (!isWithoutScreen({ headless, stealth }) && !instances.capabilities.headful) {
       throw headless
-        ? invalidInput('stealth', 'cannot be had: the host of this server has no X server installed')
-        : invalidInput('headless', 'must be true: the host of this server has no X server installed')
+        ? invalidInput('stealth', "is not available: this server's host has no X server installed")
+        : invalidInput('headless', "must be true: this server's host has no X server installed")
     }
     return {
       projectId,
@@ -251,7 +251,7 @@ export class BrowserService {
     }
   }
 
-  /** What was asked for or, for a stealthy one that was told neither, what is usual where it seems to be. */
+  /** The requested locale and time zone. A stealth session that requests neither gets those of its proxy's country. */
   async #surroundings(
     body: CreateBrowserRequest,
     projectId: string,
@@ -265,7 +265,7 @@ export class BrowserService {
     if (locale !== null && !speaks(locales, locale)) {
       throw invalidInput(
         'locale',
-        `cannot be had: the Chromium of this server does not speak "${locale}"; is chromium-l10n installed?`,
+        `is not available: this server's Chromium does not support "${locale}"; is chromium-l10n installed?`,
       )
     }
     if (!stealth || locale !== null || timezone !== null) return { locale, timezone }
@@ -277,7 +277,7 @@ export class BrowserService {
 
   #standbyAfter({ standby_after_seconds }: CreateBrowserRequest): number | null {
     if (standby_after_seconds !== undefined && !this.#options.instances.capabilities.freeze) {
-      throw invalidInput('standby_after_seconds', 'cannot be had: the host of this server has no freezer')
+      throw invalidInput('standby_after_seconds', "is not available: this server's host has no freezer")
     }
     return standby_after_seconds ?? null
   }
@@ -311,7 +311,7 @@ export class BrowserService {
     )
   }
 
-  /** With all that belongs to it. */
+  /** Includes the session's profile and policy. */
   async show(db: Db, record: BrowserRecord, caller: Caller): Promise<Browser> {
     return this.#options.view.show(record, caller, await this.#belongingsOf(db, [record], { isList: false }))
   }
@@ -382,9 +382,9 @@ export class BrowserService {
     ).catch((error: unknown) => {
       throw unavailable('change the session', error)
     })
-    // What happens after the answer is captured as it says.
+    // Events after the answer must be captured with the new selection.
     if (telemetry !== undefined) await sessions.capture(updated!)
-    // Nothing leaves by the old way after the answer; also when this repeats what was answered with 503.
+    // After the answer, no traffic uses the old egress route. This also runs when a caller retries after a 503.
     const isAboutProxy = (body.proxy_id ?? body.disable_default_proxy) !== undefined
     if (isAboutProxy) await sessions.reroute(updated!)
     return answer
@@ -403,7 +403,7 @@ export class BrowserService {
     await resizeAmong(this.#options.resizeGuards, { session, browser, force, resize })
   }
 
-  /** As a browser of a pool is for the next who has it, whatever the one before changed. */
+  /** Resets viewport and proxy of a pooled browser for its next lease. */
   async putBack(
     record: BrowserRecord,
     { viewport: asked, proxy_id: proxyId = '' }: Pick<CreateBrowserRequest, 'viewport' | 'proxy_id'>,
@@ -415,7 +415,7 @@ export class BrowserService {
     const isResized = width !== record.viewport_width || height !== record.viewport_height
     const isRerouted = (record.proxy_id ?? '') !== proxyId || record.is_default_proxy_disabled
     if (!isResized && !isRerouted) return record
-    // Throws for a proxy that is no more.
+    // Throws when the proxy no longer exists.
     await proxies.changeOf(record, { proxy_id: proxyId })
     if (isResized) await sessions.shape(record.id, { width, height })
     const proxy = { proxyId: proxyId || null, isDefaultProxyDisabled: false }
@@ -430,14 +430,14 @@ export class BrowserService {
     return updated
   }
 
-  /** Answers when the row says so; the instance is gone a moment later. */
+  /** Resolves when the row is marked as ending; the instance ends a moment later. */
   async delete(caller: Caller, idOrName: string, commit: Commit): Promise<void> {
     const record = await this.find(caller, idOrName, { includeDeleted: true })
     if (isOver(record)) return
     await this.end(record, 'deleted', commit)
   }
 
-  /** `first` is done in the same transaction. */
+  /** `first` runs in the same transaction. */
   async end(
     record: BrowserRecord,
     reason: EndReason,
@@ -448,15 +448,15 @@ export class BrowserService {
     await commit(async (tx) => {
       await first?.(tx)
       await transition(tx, record.id, { to: 'ending', reason, ...(uptimeMs !== undefined && { uptimeMs }) })
-      // Whichever server has it ends it.
+      // The server that runs the session ends it.
       await announceChange(tx, 'sessionChanged', { sessionId: record.id })
     })
     crashPoint('browser-deleted')
-    // Announcements take a moment, and nobody may come in after the answer.
+    // The announcement takes a moment, but no client may connect after the answer.
     this.#options.sessions.shut(record, reason)
   }
 
-  /** To do something in it. One that runs here is found without asking the database. */
+  /** Finds a usable session. One that runs on this server needs no database query. */
   async session(caller: Caller, idOrName: string): Promise<Session> {
     const { sessions } = this.#options
     const here = sessions.findHere(idOrName)
@@ -469,12 +469,12 @@ export class BrowserService {
     return session
   }
 
-  /** Of a session that may have ended. */
+  /** Also finds sessions that have ended. */
   async idOf(caller: Caller, idOrName: string): Promise<string> {
     return (await this.find(caller, idOrName, { includeDeleted: true })).id
   }
 
-  /** The project of a session that can be used, as long as this lease lasts. */
+  /** The project of a usable session; undefined once this lease is over. */
   async projectOf(sessionId: string, leaseNumber: number): Promise<string | undefined> {
     const here = this.#options.sessions.findHere(sessionId)
     if (here?.ending.aborted) return undefined
@@ -498,7 +498,7 @@ export class BrowserService {
 
 async function markStarted(tx: Db, { id }: BrowserRecord): Promise<BrowserRecord> {
   const started = await transition(tx, id, { to: 'ready' })
-  if (!started) throw new AppError('conflict', 'Cannot create the session: it was ended meanwhile')
+  if (!started) throw new AppError('conflict', 'Cannot create the session: it was ended while it started')
   return started
 }
 
@@ -506,12 +506,12 @@ export function projectOf({ principal, projectId }: Caller): string | null {
   return principal.projectId ?? projectId
 }
 
-/** Never a flag and never a script: only what one would type to go somewhere. */
+/** Accepts only addresses, so that a start URL can be neither a command-line flag nor a script. */
 export function toStartUrl(text: string | undefined): string | null {
   if (text === undefined || text === '') return null
   const url = URL.parse(text)
   const isPage = url?.protocol === 'http:' || url?.protocol === 'https:'
-  // Other about: addresses are Chromium's own pages by another name.
+  // Other about: addresses are aliases of Chromium's internal pages.
   if (!isPage && text !== 'about:blank') {
     throw invalidInput('start_url', 'must be an http or https URL, or about:blank')
   }
@@ -519,8 +519,8 @@ export function toStartUrl(text: string | undefined): string | null {
 }
 
 /**
- * A Chromium without a screen says so, in its user agent and to scripts. It can be told to be silent about it, but then
- * its client hints are empty, which is as telling. So a stealthy one has a screen, even if nobody is to see it.
+ * Headless Chromium reveals itself in its user agent and to scripts. A flag can hide that, but then its client hints
+ * are empty, which reveals it too. So a stealth session always has a screen, even when it is requested as headless.
  */
 function isWithoutScreen({ headless, stealth }: Pick<NewBrowser, 'headless' | 'stealth'>): boolean {
   return headless && !stealth
@@ -538,13 +538,13 @@ function toStart(browser: NewBrowser): BrowserStart {
   }
 }
 
-/** For an instance that does not do as it should, or whose session ends; anything else stays what it is. */
+/** Translates errors of the agent and of ended sessions; returns any other error unchanged. */
 function unavailable(action: string, error: unknown): unknown {
   if (error instanceof SessionEnded) {
     return new AppError('conflict', `Cannot ${action}: it has just ended`, { cause: error })
   }
   if (!(error instanceof AgentError)) return error
-  // What follows is the output of programs, which the log has.
+  // The other lines are program output, which is in the log.
   const [why] = error.message.split('\n', 1)
   return new AppError('unavailable', `Cannot ${action}: ${why}`, { cause: error })
 }
@@ -552,7 +552,7 @@ function unavailable(action: string, error: unknown): unknown {
 function tooMany(whose: string, cap: number): AppError {
   return new AppError(
     'too_many_sessions',
-    `Cannot create a session: ${whose} has its ${cap} concurrent sessions; end one or raise the limit`,
+    `Cannot create a session: ${whose} has reached its limit of ${cap} concurrent sessions; end one or raise the limit`,
     { headers: { 'retry-after': '1' } },
   )
 }

@@ -1,5 +1,5 @@
-// The live sessions of this server: which row has which instance, from its start to its end, and over
-// a restart of the server.
+// The live sessions of this server: connects each row with its instance from start to end, also across a restart of
+// the server.
 import type { Logger } from 'pino'
 import type { EndReason } from '@berth/contracts/browsers'
 import type { Shape } from '@berth/contracts/link'
@@ -22,23 +22,23 @@ import { isOver, isUsable, transition, type State } from './state.ts'
 import * as store from './store.ts'
 import type { BrowserRecord, EndedBrowser } from './types.ts'
 
-/** After that long without activity an instance is frozen. */
+/** An instance that nobody holds is frozen after this time. */
 const STANDBY_AFTER_MS = 5_000
 const standbyRule = ({ standby_after_seconds: seconds }: BrowserRecord) => ({
   whenFreeMs: STANDBY_AFTER_MS,
   whenSilentMs: seconds === null ? null : seconds * 1000,
 })
 const RECONCILE_MS = 10_000
-/** While the database does not take the end of a session. */
+/** Retry interval while the database refuses to record the end of a session. */
 const RECORD_AGAIN_MS = 1_000
-/** Beyond the lease: a server that nobody has heard of for so long has no instances any more. */
+/** Added to the lease: after this silence, the instances of a server have ended themselves. */
 const LOST_MARGIN_SECONDS = 30
 
 function leaseOf({ pool_id, lease_number: number, leased_at }: BrowserRecord): CurrentLease | undefined {
   return pool_id === null ? undefined : { number, isIdle: leased_at === null }
 }
 
-/** One that waits in its pool may do so for ever. */
+/** A browser that waits in its pool has no timeout. */
 function timeoutOf(record: BrowserRecord): number | null {
   return leaseOf(record)?.isIdle ? null : record.timeout_seconds
 }
@@ -54,7 +54,7 @@ export interface SessionsOptions {
   readonly serverId: string
   readonly peers: OtherServers
   readonly leaseSeconds: number
-  /** What is still wanted of an instance when its session has ended; it waits for that. */
+  /** Runs after a session has ended and before its instance is destroyed. */
   readonly beforeDestroy?: (ended: EndedSession) => Promise<void>
   readonly telemetry: Telemetry
   readonly routeOf: RouteOf
@@ -78,9 +78,9 @@ export class Sessions {
   readonly #live: LiveSessions['running']
   readonly #ending: LiveSessions['ending']
   readonly #starting: LiveSessions['starting']
-  /** Rows that are being told whether their session is on standby. */
+  /** Running updates of rows to ready or standby. */
   readonly #following = new Map<string, Promise<void>>()
-  /** Ends that the database did not take yet. */
+  /** Ends that are not recorded in the database yet. */
   readonly #unrecorded = new Map<string, End>()
   readonly #routing: Routing
   readonly #timer: NodeJS.Timeout
@@ -96,34 +96,34 @@ export class Sessions {
     this.#timer.unref()
   }
 
-  /** Only of this server. */
+  /** Finds only sessions of this server. */
   findHere(id: string): LiveSession | undefined {
     return this.#live.get(id)
   }
 
-  /** On whichever server it is, as its current lease holder sees it. */
+  /** Finds a session on any server, as its current lease holder sees it. */
   find(id: string): Session | undefined | Promise<Session | undefined> {
     return this.#live.get(id)?.current ?? this.#options.peers.find(id)
   }
 
-  /** For who has a token: the session as long as the lease lasts that the token was made for. */
+  /** Finds the session for a token; undefined once the lease that the token was issued for is over. */
   findAt(id: string, leaseNumber: number): Session | undefined | Promise<Session | undefined> {
     const isHere = this.#live.has(id)
     return isHere ? this.findHereAt(id, leaseNumber) : this.#options.peers.find(id, leaseNumber)
   }
 
-  /** The same of this server only. */
+  /** Like `findAt`, but only for sessions of this server. */
   findHereAt(
     id: string,
     leaseNumber: number,
   ): PooledSession | undefined | Promise<PooledSession | undefined> {
     const session = this.#live.get(id)
     if (!session || session.leaseNumber === leaseNumber) return atLease(session, leaseNumber)
-    // Another server may have leased it a moment ago, and the word of it be under way.
+    // Another server may have just leased it, and the announcement has not arrived yet.
     return this.changed(id).then(() => atLease(this.#live.get(id), leaseNumber))
   }
 
-  /** From now on other servers reach this one. */
+  /** Publishes the address where other servers reach this one. */
   async listening(address: string): Promise<void> {
     this.#address = address
     await this.#sayHere()
@@ -134,7 +134,7 @@ export class Sessions {
     await store.sawServer(db, { id: serverId, address: this.#address })
   }
 
-  /** Rows and instances that an earlier run of this server left: those that match go on, and are taken out. */
+  /** Matches rows and instances of an earlier run. Resumes the pairs and removes their instances from `found`. */
   async resume(found: Map<string, ReadyInstance>): Promise<void> {
     const { db, serverId, log } = this.#options
     await this.#sayHere()
@@ -161,12 +161,12 @@ export class Sessions {
   #takeUp(record: BrowserRecord, ready: ReadyInstance): void {
     const session = this.#watch(record, ready, { isAdopted: true })
     this.#follow(session, record.state)
-    // Nothing leaves it before; what keeps it from being known is tried again later.
+    // Traffic stays blocked until the route is set. A failure is retried later.
     void this.#routing.follow(session, record).catch(() => {})
     void this.#capture(session, record)
   }
 
-  /** Of one whose instance was kept for it. */
+  /** Resumes a profile save; the instance was kept for it. */
   #resumeSave(
     { id, end_reason: reason }: BrowserRecord & { end_reason: EndReason },
     ready: ReadyInstance,
@@ -179,21 +179,21 @@ export class Sessions {
     )
   }
 
-  /** Of one that has no instance any more. */
+  /** Ends a session that has no instance any more. */
   async #endGone(id: string, reason: EndReason): Promise<void> {
     const { db } = this.#options
     await transition(db, id, { to: 'ending', reason })
     await transition(db, id, { to: 'ended' })
   }
 
-  /** What the signal interrupts is for the caller to end, as any other failure. */
+  /** The caller ends the session when this fails or is aborted. */
   async start(record: BrowserRecord, claim: Claim, signal?: AbortSignal): Promise<void> {
     const session = this.#watch(record, await this.#open(record.id, claim, signal), { isAdopted: false })
     this.#routing.begin(session, record)
-    // Before anything happens in it.
+    // Capture starts first, so that it misses no event.
     if (record.telemetry) await unlessAborted(this.#capture(session, record), signal)
     if (record.start_url !== null) {
-      // Fire and forget, as is promised; the session does not depend on it.
+      // Documented as fire and forget: a failed start URL does not fail the session.
       const { start_url } = record
       awake(session, (agent) => setShape(agent, { start_url }, { signal: session.ending })).catch(() => {})
     }
@@ -209,8 +209,8 @@ export class Sessions {
   }
 
   /**
-   * The row comes after reality: neither standby nor waking waits for the database. What is missed is seen with the
-   * next look at the row.
+   * Updates the row after the fact: neither standby nor waking waits for the database. The next reconciliation repairs
+   * a missed update.
    */
   #follow(session: LiveSession, stored?: State): void {
     const { id } = session
@@ -219,7 +219,7 @@ export class Sessions {
       .catch((error: unknown) =>
         this.#options.log.debug(
           { err: error, sessionId: id },
-          'cannot record yet whether a session is on standby',
+          'cannot record the standby state of a session yet',
         ),
       )
       .finally(() => this.#following.delete(id))
@@ -230,12 +230,12 @@ export class Sessions {
     let stored: State | undefined
     while (session.state !== stored && session.state !== 'ending') {
       stored = session.state
-      // Refused for one whose create is not done yet, or whose row has ended.
+      // Changes nothing while the session is being created or after it has ended.
       await transition(this.#options.db, session.id, { to: stored })
     }
   }
 
-  /** It is the session that matters: what keeps it from being captured is tried again later. */
+  /** A failure does not end the session; it is retried later. */
   async #capture(
     session: LiveSession,
     { telemetry, telemetry_version: version }: BrowserRecord,
@@ -244,11 +244,14 @@ export class Sessions {
       await session.capture(telemetry, version)
     } catch (error) {
       if (session.ending.aborted) return
-      this.#options.log.warn({ err: error, sessionId: session.id }, 'cannot capture events as asked for yet')
+      this.#options.log.warn(
+        { err: error, sessionId: session.id },
+        'cannot apply the telemetry selection of a session yet',
+      )
     }
   }
 
-  /** On whichever server it is: at once for who asked for it, and by its owner in any case. */
+  /** Applies the telemetry selection on any server. The session's own server applies it in any case, but later. */
   async capture(record: BrowserRecord): Promise<void> {
     const session = this.#live.get(record.id)
     if (session) return this.#capture(session, record)
@@ -258,11 +261,11 @@ export class Sessions {
     try {
       await awake(remote, (agent) => setTelemetry(agent, { categories: telemetry ?? [], version }))
     } catch {
-      // Its owner is told of the change, too.
+      // The session's own server applies the change, too.
     }
   }
 
-  /** Its proxy was changed: when this resolves nothing leaves by the old way, on whichever server it is. */
+  /** Applies a changed proxy on any server. Once this resolves, no traffic uses the old route. */
   async reroute(record: BrowserRecord): Promise<void> {
     const session = this.#live.get(record.id)
     if (session) await this.#routing.follow(session, record)
@@ -302,7 +305,7 @@ export class Sessions {
     await awake(session, (agent) => setShape(agent, shape, { signal: session.ending }))
   }
 
-  /** Its row was changed, by this server or by another. */
+  /** Called when this or another server changed the session's row. */
   async changed(id: string): Promise<void> {
     const { db, log, peers } = this.#options
     if (!this.#live.has(id) && !peers.isWatching(id)) return
@@ -318,7 +321,7 @@ export class Sessions {
       }
       peers.passed(id, record.lease_number)
       if (session) {
-        // Read before another change was, and late.
+        // This row was read before a later change and arrives out of order.
         if (record.lease_number < session.leaseNumber) return
         const lease = leaseOf(record)
         if (lease) session.pass(lease)
@@ -328,11 +331,11 @@ export class Sessions {
         await this.#capture(session, record)
       }
     } catch (error) {
-      log.warn({ err: error, sessionId: id }, 'cannot see what changed in a session')
+      log.warn({ err: error, sessionId: id }, 'cannot read the changes of a session')
     }
   }
 
-  /** Its row has ended: if it is here, it takes nobody in any more. The rest follows by itself. */
+  /** Closes a session of this server to clients after its row has ended. Cleanup continues in the background. */
   shut({ id, profile_id }: EndedBrowser, reason: EndReason): void {
     const session = this.#live.get(id)
     if (!session) return
@@ -340,7 +343,7 @@ export class Sessions {
     session.end(reason)
   }
 
-  /** Resolves when the row says so and nothing of its instance is left. */
+  /** Resolves when the row has ended and the instance is gone. */
   async end(id: string, reason: EndReason): Promise<void> {
     const session = this.#live.get(id)
     if (!session) {
@@ -377,12 +380,15 @@ export class Sessions {
   async #destroy(ended: EndedSession): Promise<void> {
     await this.#options.beforeDestroy?.(ended).catch((error: unknown) => {
       const sessionId = ended.id
-      this.#options.log.warn({ err: error, sessionId }, 'an instance ended before all was taken from it')
+      this.#options.log.warn(
+        { err: error, sessionId },
+        'cannot collect everything from an instance before its end',
+      )
     })
     await ended.instance.destroy()
   }
 
-  /** Of a session that is no more, but for this. */
+  /** Tracks the remaining work of a session that has ended. */
   #track(id: string, work: Promise<void>): void {
     const { log } = this.#options
     const tracked = work
@@ -396,7 +402,7 @@ export class Sessions {
     if (!end) return
     try {
       const { db } = this.#options
-      // Its clients may be connected to other servers, which tell them why.
+      // Clients may be connected to other servers, which pass the reason on.
       if (await transition(db, id, { to: 'ending', ...end })) {
         await announceChange(db, 'sessionChanged', { sessionId: id })
       }
@@ -407,15 +413,15 @@ export class Sessions {
     }
   }
 
-  /** Nothing of it is left. What keeps the row from saying so is tried again later. */
+  /** Records that nothing of the session is left. A failure is retried later. */
   async #recordEnded(id: string): Promise<void> {
     const { db, log } = this.#options
     await transition(db, id, { to: 'ended' }).catch((error: unknown) =>
-      log.debug({ err: error, sessionId: id }, 'cannot record yet that nothing of a session is left'),
+      log.debug({ err: error, sessionId: id }, 'cannot record the cleanup of a session yet'),
     )
   }
 
-  /** Rows and reality, put together again now and then: what was missed, and what other servers left. */
+  /** Regularly repairs rows after missed announcements and lost servers. */
   async #reconcile(): Promise<void> {
     const { db, live, serverId, leaseSeconds, log } = this.#options
     try {
@@ -424,7 +430,7 @@ export class Sessions {
       if (sessions.length > 0) {
         await store.keepUptimes(db, new Map(sessions.map(({ id, uptimeMs }) => [id, uptimeMs])))
       }
-      // An announcement may have been missed; a session whose row has ended must not live on.
+      // An announcement may have been missed, and a session whose row has ended must not keep running.
       await Promise.all(sessions.map(({ id }) => this.changed(id)))
       for (const { id } of await store.listEnding(db, serverId)) {
         if (!live.has(id)) await this.#recordEnded(id)
@@ -437,7 +443,7 @@ export class Sessions {
     }
   }
 
-  /** Ends all, or leaves them to the next server: the ids of their instances. Nothing is watched any more. */
+  /** Ends all sessions, or leaves them to the next server. Returns the ids of the instances that keep running. */
   async close({ endAll }: { endAll: boolean }): Promise<string[]> {
     clearInterval(this.#timer)
     const sessions = [...this.#live.values()]

@@ -1,22 +1,22 @@
-// Puts an instance on standby: frozen when nobody has held it for a moment, or when those who hold it
-// have been silent for as long as its maker said. Running time is counted here, as standby is not.
+// Puts an instance on standby: freezes it when nobody has held it for a moment, or when its holders have been silent
+// for the configured time. Also counts uptime, which excludes standby.
 import type { Logger } from 'pino'
 import type { Instance } from '../../instances/driver/driver.ts'
 import type { Hold, HoldOptions } from '../session/session.ts'
 
 export interface StandbyRule {
-  /** Without anybody who holds it. */
+  /** Delay when nobody holds the session. */
   readonly whenFreeMs: number
-  /** With holds that may sleep, and nothing that passes; null: never. */
+  /** Delay without traffic when every hold allows standby; null disables this. */
   readonly whenSilentMs: number | null
 }
 
 export interface StandbyOptions {
   readonly instance: Instance
-  /** Null: it cannot be frozen. */
+  /** Null when the host cannot freeze. */
   readonly rule: StandbyRule | null
   readonly uptimeMs: number
-  /** It was frozen, or runs again. */
+  /** Called after the instance was frozen or thawed. */
   readonly onSwitch: () => void
   readonly log: Logger
 }
@@ -25,12 +25,11 @@ export class Standby {
   readonly #options: StandbyOptions
   #holds = 0
   #wakefulHolds = 0
-  /** When something passed last, or the last hold ended. */
+  /** Time of the last traffic or the last end of a hold. */
   #stirredAt = performance.now()
   #timer: NodeJS.Timeout | undefined
-  /** From the moment it is decided until it runs again. */
   #isAsleep: boolean
-  /** Freezing and thawing take turns, in the order they were asked for. */
+  /** Runs freezes and thaws one at a time, in order. */
   #switching: Promise<void> = Promise.resolve()
   #isClosed = false
   #uptimeMs: number
@@ -48,12 +47,12 @@ export class Standby {
     return Math.round(this.#uptimeMs + running)
   }
 
-  /** From the moment it is decided until it runs again. */
+  /** True from the decision to freeze until the instance runs again. */
   get isAsleep(): boolean {
     return this.#isAsleep
   }
 
-  /** Disposed once. */
+  /** The caller disposes the hold exactly once. */
   hold({ maySleep = false }: HoldOptions = {}): Hold {
     this.#holds++
     if (!maySleep) this.#wakefulHolds++
@@ -70,25 +69,25 @@ export class Standby {
     }
   }
 
-  /** Resolves when it runs. */
+  /** Resolves when the instance runs. */
   async wake(): Promise<void> {
     await this.#switch(() => this.#thaw())
   }
 
-  /** Lets it be as it is; its clock stops. */
+  /** Leaves the instance frozen or running, and stops counting uptime. */
   close(): void {
     this.#isClosed = true
     clearTimeout(this.#timer)
     this.#stopClock()
   }
 
-  /** Called for every chunk that passes, so it does nothing else while awake. */
+  /** Called for every chunk of traffic, so it only stores the time while awake. */
   #stir(): void {
     this.#stirredAt = performance.now()
     if (this.#isAsleep) this.wake().catch((error: unknown) => this.#warn(error, 'cannot wake a session'))
   }
 
-  /** Undefined: not as things are. */
+  /** Undefined while standby is not allowed. */
   get #quietMs(): number | undefined {
     const { rule } = this.#options
     if (!rule || this.#isClosed || this.#wakefulHolds > 0) return undefined
@@ -104,7 +103,7 @@ export class Standby {
   }
 
   #onQuiet(): void {
-    // What passes does not move the timer, which would cost more than looking at the end.
+    // Traffic does not reset the timer, because checking once at its end is cheaper.
     if (!this.#isQuiet) return this.#setTimer()
     this.#switch(() => this.#freeze()).catch((error: unknown) =>
       this.#warn(error, 'cannot put a session on standby'),
@@ -113,7 +112,7 @@ export class Standby {
 
   get #isQuiet(): boolean {
     const quietMs = this.#quietMs
-    // A timer may come a fraction of a millisecond early.
+    // A timer may fire a fraction of a millisecond early.
     return quietMs !== undefined && performance.now() - this.#stirredAt >= quietMs - 1
   }
 

@@ -3,10 +3,10 @@ import { test } from 'node:test'
 import { INITIAL_STATE, isOver, isUsable, states, statesBefore, transitions, type State } from './state.ts'
 import type { BrowserRecord } from './types.ts'
 
-// SAFETY: only the state is looked at.
+// SAFETY: the tested functions only read the state.
 const record = (state: State) => ({ state }) as BrowserRecord
 
-/** Written out once more, on purpose: a change of the table is to be a change here as well. */
+/** Repeated on purpose, so that a change of the table needs a change here as well. */
 const allowed: readonly string[] = [
   'starting → ready',
   'starting → ending',
@@ -28,14 +28,14 @@ for (const from of states) {
   }
 }
 
-test('a session begins as starting, and every state can be reached from there', () => {
+test('a session starts in state starting, and every state is reachable from there', () => {
   assert.equal(INITIAL_STATE, 'starting')
   const reached = new Set<State>([INITIAL_STATE])
   for (const from of reached) for (const to of transitions[from]) reached.add(to)
   assert.deepEqual([...reached].toSorted(), [...states].toSorted())
 })
 
-test('every state leads to the end, and nothing follows it', () => {
+test('every state leads to ended, which is final', () => {
   for (const state of states) {
     const reached = new Set<State>([state])
     for (const from of reached) for (const to of transitions[from]) reached.add(to)
@@ -44,7 +44,7 @@ test('every state leads to the end, and nothing follows it', () => {
   assert.deepEqual(transitions.ended, [])
 })
 
-test('a session can be used when it is ready or on standby, and is over from ending on', () => {
+test('a session is usable when ready or on standby, and over when ending or ended', () => {
   assert.deepEqual(
     states.filter((state) => isUsable(record(state))),
     ['ready', 'standby'],

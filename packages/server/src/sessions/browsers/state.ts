@@ -1,6 +1,6 @@
-// The state of a session, as one word of its row, and every way from one state to another. What is not in the table does
-// not happen: `transition` is the only writer of the state, and a trigger of the database refuses any other change.
-// Being leased is not a state: a browser of a pool is ready or on standby whether somebody has leased it or not.
+// The states of a session and the allowed transitions. `transition` is the only writer of the state, and a database
+// trigger refuses any transition that is not in the table.
+// Being leased is not a state: a pooled browser is ready or on standby, leased or not.
 import { sql, type Expression, type RawBuilder } from 'kysely'
 import type { EndReason } from '@berth/contracts/browsers'
 import type { SaveState } from '@berth/contracts/profiles'
@@ -9,10 +9,10 @@ import { browserColumns } from './columns.ts'
 import type { BrowserRecord } from './types.ts'
 
 /**
- * - starting: it has a place under the limits, and its instance is being made.
- * - ready: it can be used.
- * - standby: the same, and its instance is frozen until somebody uses it.
- * - ending: nobody can use it any more; something of its instance may be left, as it is being saved.
+ * - starting: the session counts against the limits, and its instance is starting.
+ * - ready: clients can use it.
+ * - standby: clients can use it; its instance is frozen until they do.
+ * - ending: clients can no longer use it; its instance may still exist, for example during a profile save.
  * - ended: nothing of it is left.
  */
 export type State = BrowserRecord['state']
@@ -31,20 +31,20 @@ export function statesBefore(to: State): State[] {
   return states.filter((from) => transitions[from].includes(to))
 }
 
-/** With what is known of the new state. */
+/** A new state with the facts to store with it. */
 export type Move =
   | { readonly to: 'ready' | 'standby' | 'ended' }
   | { readonly to: 'ending'; readonly reason: EndReason; readonly uptimeMs?: number }
 
 /**
- * Checks and stores in one statement, so that of two at once the second sees what the first did. Undefined: there is no
- * such way from the state that it is in, or no such session; then nothing has changed.
+ * Checks and stores in one statement, so that concurrent transitions see each other. Returns undefined and changes
+ * nothing when the current state does not allow the transition or the session does not exist.
  */
 export async function transition(db: Db, id: string, move: Move): Promise<BrowserRecord | undefined> {
   return moving(db, move).where('id', '=', id).returning(browserColumns).executeTakeFirst()
 }
 
-/** Of the sessions with these ids, those that may make the move; others stay as they are. */
+/** Moves those sessions whose state allows it and returns them; the others stay as they are. */
 export async function transitionAll(
   db: Db,
   ids: Expression<{ id: string }>,
@@ -63,7 +63,7 @@ function moving(db: Db, move: Move) {
     .where('state', '=', (where) => where.fn.any(where.val(statesBefore(move.to))))
 }
 
-/** What is written together with the state, and stays true after it. */
+/** Columns that are written together with the state. */
 function factsOf(move: Move) {
   if (move.to === 'ended') return { ended_at: sql<string>`now()` }
   if (move.to !== 'ending') return {}
@@ -76,19 +76,19 @@ function factsOf(move: Move) {
   }
 }
 
-/** Ends after which there is nothing left to save, or nothing worth it. */
+/** After these ends there is nothing left to save, or nothing worth saving. */
 const UNSAVED_ENDS: readonly EndReason[] = ['start_failed', 'crashed', 'out_of_memory', 'lost']
 export const isUnsavedAfter = (reason: EndReason) => UNSAVED_ENDS.includes(reason)
 
 /**
- * One whose changes are to be saved says from the moment it is ending that they are, so that whoever starts from its
- * profile next knows what to wait for.
+ * A session with changes to save is marked as saving from the moment it ends, so that the next session with this
+ * profile knows to wait.
  */
 function savingAfter(reason: EndReason) {
   const isUnsaved = isUnsavedAfter(reason)
   const save: SaveState = isUnsaved ? 'failed' : 'saving'
   const message = isUnsaved ? `the session ended as ${reason}` : null
-  // The save may be quicker than this: what it says of itself stays.
+  // The save may have finished before this statement; then its result stays.
   const only = sql`profile_save IS NULL AND profile_id IS NOT NULL AND profile_save_changes AND state <> 'starting'`
   return {
     profile_save: sql<SaveState | null>`CASE WHEN ${only} THEN ${save} ELSE profile_save END`,
@@ -96,19 +96,18 @@ function savingAfter(reason: EndReason) {
   }
 }
 
-/** It is over for its users, whatever is left of it. */
+/** Clients can no longer use the session, even if cleanup is still running. */
 export function isOver(
   record: BrowserRecord,
 ): record is BrowserRecord & { readonly deleted_at: string; readonly end_reason: EndReason } {
   return record.state === 'ending' || record.state === 'ended'
 }
 
-/** Somebody can use it. */
 export function isUsable({ state }: Pick<BrowserRecord, 'state'>): boolean {
   return state === 'ready' || state === 'standby'
 }
 
-/** Rows that are starting, ready or on standby; in the words that the indexes know, see the migration. */
+/** Rows that are starting, ready or on standby. Written like the condition of the indexes, so that they apply. */
 export function isLiveRow(table = 'browsers'): RawBuilder<boolean> {
   return sql<boolean>`${sql.ref(`${table}.deleted_at`)} IS NULL`
 }

@@ -15,11 +15,11 @@ const ID = /^[a-z][a-z0-9]{23}$/
 export interface Occupancy {
   readonly ofOrganization: number
   readonly ofProject: number
-  /** Null: none of its own, and no default either. */
+  /** Null when neither the project nor the organisation sets a limit. */
   readonly projectCap: number | null
 }
 
-/** Of the pools that a statement selects; one that was made smaller may have more leased than its size. */
+/** Places of the selected pools. A pool that was made smaller may have more live browsers than its size. */
 export const pooledPlaces = sql<number>`coalesce(sum(greatest(pool.size, (
   SELECT count(*) FROM browsers AS pooled WHERE pooled.pool_id = pool.id AND ${isLiveRow('pooled')}
 ))), 0)::int`
@@ -27,11 +27,11 @@ export const pooledPlaces = sql<number>`coalesce(sum(greatest(pool.size, (
 const lockOrganization = prepared((tx) => tx.selectFrom('organization').select('id').forNoKeyUpdate())
 
 /**
- * Creates count one after another, so that no two take the last place. A pool has the places of its whole size,
- * whether its browsers are there or not: nobody else can take them from it.
+ * The lock makes creates count one after another, so that no two take the last place. A pool reserves places for its
+ * full size, even while its browsers are not there.
  */
 export async function lockOccupancy(tx: Db, projectId: string): Promise<Occupancy> {
-  // Not waited for: the count travels with it, and is made when the lock is had.
+  // Not awaited yet: the count is pipelined behind the lock and runs once the lock is held.
   const locking = lockOrganization(tx)
   locking.catch(() => {})
   const { rows } = await sql<Occupancy>`
@@ -50,13 +50,13 @@ export async function lockOccupancy(tx: Db, projectId: string): Promise<Occupanc
   return rows[0]!
 }
 
-/** Of a browser that is made for one. */
+/** The pool that a browser is created for. */
 export interface PoolRef {
   readonly id: string
   readonly name: string | null
 }
 
-/** With its instance, before that is started or shaped: whoever finds the row later knows where to look. */
+/** Stores the instance id before the instance starts, so that a cleanup can find the instance through the row. */
 export async function insertBrowser(
   tx: Db,
   browser: NewBrowser,
@@ -93,7 +93,7 @@ export async function insertBrowser(
     .executeTakeFirstOrThrow()
 }
 
-/** All at once, and only what changed: that of a session on standby stands still. */
+/** Writes all in one statement, and only changes: the uptime of a session on standby does not change. */
 export async function keepUptimes(db: Db, uptimes: ReadonlyMap<string, number>): Promise<void> {
   await sql`
     UPDATE browsers SET uptime_ms = kept.uptime_ms
@@ -101,7 +101,7 @@ export async function keepUptimes(db: Db, uptimes: ReadonlyMap<string, number>):
     WHERE browsers.id = kept.id AND browsers.uptime_ms <> kept.uptime_ms`.execute(db)
 }
 
-/** One that waits in its pool, or ended there, is nobody's session. */
+/** Hides browsers that wait in their pool or ended there. */
 const isShown = sql<boolean>`(pool_id IS NULL OR leased_at IS NOT NULL)`
 
 const live = (db: Db) => db.selectFrom('browsers').select(browserColumns).where(isLiveRow())
@@ -112,12 +112,12 @@ const findManyById = prepared((db, ids: readonly string[]) =>
     .select(browserColumns)
     .where('id', '=', (where) => where.fn.any(where.val(ids))),
 )
-/** By id alone, whatever its project and whether it ended or not: for those who look at both. */
+/** Ignores project and state; the caller checks both. */
 export const findBrowserById = lookUp<BrowserRecord>(
   async (db, ids) => new Map((await findManyById(db, ids)).map((row) => [row.id, row])),
 )
 
-/** An id wins over a name that looks like one. Null as the project: in all of them. */
+/** An id wins over a name that looks like one. A null project searches all projects. */
 export async function findBrowser(
   db: Db,
   projectId: string | null,
@@ -176,7 +176,7 @@ export interface BrowserChange {
   readonly tags?: Readonly<Record<string, string>>
   readonly timeoutSeconds?: number
   readonly viewport?: Viewport
-  /** Null: nothing is captured any more. */
+  /** Null stops the capture. */
   readonly telemetry?: Selection
   readonly proxy?: ProxyChange
 }
@@ -189,7 +189,7 @@ export async function updateBrowser(
   return tx
     .updateTable('browsers')
     .set({
-      // Set even when nothing else is, as an update of nothing is no statement.
+      // Always set, because an UPDATE without columns is invalid SQL.
       id,
       ...(name !== undefined && { name }),
       ...(tags && { tags: JSON.stringify(tags) }),
@@ -217,7 +217,7 @@ export async function updateBrowser(
     .executeTakeFirst()
 }
 
-/** Said by the server that has the session, when its traffic leaves as the row said then. */
+/** Called by the session's server once its traffic uses this version of the proxy setting. */
 export async function markProxyApplied(db: Db, id: string, version: number): Promise<void> {
   await db
     .updateTable('browsers')
@@ -238,17 +238,17 @@ export async function countUsingProxy(tx: Db, proxyId: string): Promise<number> 
 
 const unended = (db: Db) => db.selectFrom('browsers').select(browserColumns).where('ended_at', 'is', null)
 
-/** Those of this server of which something may be left. */
+/** Sessions of this server that are not fully cleaned up. */
 export async function listOfServer(db: Db, serverId: string): Promise<BrowserRecord[]> {
   return unended(db).where('server_id', '=', serverId).execute()
 }
 
-/** Those of this server that nobody can use any more, and of which something may be left. */
+/** Sessions of this server that are ending and not fully cleaned up. */
 export async function listEnding(db: Db, serverId: string): Promise<BrowserRecord[]> {
   return unended(db).where('server_id', '=', serverId).where('state', '=', 'ending').execute()
 }
 
-/** Those of servers that nobody has heard of for so long that their instances have ended themselves. */
+/** Sessions of servers that have been silent so long that their instances have ended themselves. */
 export async function listOfLostServers(db: Db, silentSeconds: number): Promise<BrowserRecord[]> {
   return unended(db)
     .where('server_id', 'in', (where) =>
@@ -260,7 +260,7 @@ export async function listOfLostServers(db: Db, silentSeconds: number): Promise<
     .execute()
 }
 
-/** Active ones that were created with the id of an invocation. */
+/** Active sessions that were created with the id of this invocation. */
 export async function listOfInvocation(
   db: Db,
   projectId: string,
@@ -275,7 +275,7 @@ export async function listOfInvocation(
     .execute()
 }
 
-/** Its address is null until it listens. */
+/** The address is null until the server listens. */
 export async function sawServer(db: Db, server: { id: string; address: string | null }): Promise<void> {
   const { id, address } = server
   await db
@@ -285,7 +285,7 @@ export async function sawServer(db: Db, server: { id: string; address: string | 
     .execute()
 }
 
-/** Where to reach the server that has a session; undefined when the session has ended. */
+/** The address of the server that runs a session; undefined when the session has ended. */
 export async function findOwner(
   db: Db,
   sessionId: string,

@@ -9,7 +9,7 @@ export function telemetryRoutes(browsers: BrowserService, telemetry: Telemetry):
   return [
     route(contract.streamTelemetry, async (call) => {
       const session = await browsers.session(callerOf(call), call.params.id)
-      // SAFETY: as the row has it, here and below.
+      // SAFETY: the contract has validated the query, here and below.
       const { replay } = call.query as { replay?: string }
       return { body: await telemetry.stream(session, { headers: call.headers, replay }) }
     }),

@@ -4,7 +4,7 @@ import type { Selection } from '../telemetry/selection.ts'
 
 export type BrowserRecord = Selectable<BrowsersTable>
 
-/** What is to be known of one whose row has just ended. */
+/** The columns that cleanup needs of a row that has just ended. */
 export type EndedBrowser = Pick<BrowserRecord, 'id' | 'profile_id'>
 
 export interface Viewport {
@@ -13,7 +13,7 @@ export interface Viewport {
   readonly refreshRate: number
 }
 
-/** What a caller asked for, checked and with its defaults filled in. */
+/** A checked request with its defaults filled in. */
 export interface NewBrowser {
   readonly projectId: string
   readonly name: string | null
@@ -23,20 +23,20 @@ export interface NewBrowser {
   readonly gpu: boolean
   readonly kioskMode: boolean
   readonly timeoutSeconds: number
-  /** Silence after which it sleeps although clients are connected; null: then never. */
+  /** Silence after which the session goes on standby although clients are connected; null disables this. */
   readonly standbyAfterSeconds: number | null
   readonly viewport: Viewport
   readonly startUrl: string | null
   readonly proxyId: string | null
-  /** Null: what an instance has by itself. */
+  /** Null for the default of the instance. */
   readonly locale: string | null
   readonly timezone: string | null
   readonly hasChromePolicy: boolean
-  /** What is captured; null: nothing. */
+  /** Null captures nothing. */
   readonly telemetry: Selection
 }
 
-/** What is left out stays. */
+/** Omitted fields stay unchanged. */
 export interface ProxyChange {
   readonly proxyId?: string | null
   readonly isDefaultProxyDisabled?: boolean

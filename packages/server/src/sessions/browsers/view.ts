@@ -1,5 +1,5 @@
-// A session as the API shows it. Its URLs carry tokens of their own, and begin with the address the
-// caller used, or with BERTH_PUBLIC_URL.
+// A session as the API shows it. Each URL has its own token and starts with BERTH_PUBLIC_URL or the address that the
+// caller used.
 import type { Browser } from '@berth/contracts/browsers'
 import type { ChromePolicy } from '@berth/contracts/chrome-policy'
 import type { Profile, ProfileSave } from '@berth/contracts/profiles'
@@ -12,7 +12,7 @@ export interface TokenSigner {
   sign(claims: { sessionId: string; leaseNumber: number; audience: readonly string[] }): string
 }
 
-/** What is shown with sessions and kept elsewhere: by the id of a profile, and by that of the session. */
+/** Data shown with sessions but stored elsewhere: profiles by profile id, policies by session id. */
 export interface Belongings {
   readonly profiles: ReadonlyMap<string, Profile>
   readonly policies: ReadonlyMap<string, ChromePolicy>
@@ -80,7 +80,7 @@ export class BrowserView {
   }
 }
 
-/** Undefined while there is nothing to tell. */
+/** Undefined before the first save. */
 function toSave(record: BrowserRecord): ProfileSave | undefined {
   const { profile_save: state, profile_saved_version: version, profile_save_message: message } = record
   if (state === null) return undefined

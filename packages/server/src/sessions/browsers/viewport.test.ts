@@ -4,12 +4,12 @@ import { toViewport } from './viewport.ts'
 
 const rateOf = (width: number, height: number) => toViewport({ width, height }, { gpu: false }).refreshRate
 
-test('toViewport takes 1920x1080 at 25 Hz, with a GPU at 60', () => {
+test('toViewport defaults to 1920x1080 at 25 Hz, or 60 Hz with a GPU', () => {
   assert.deepEqual(toViewport(undefined, { gpu: false }), { width: 1920, height: 1080, refreshRate: 25 })
   assert.deepEqual(toViewport(undefined, { gpu: true }), { width: 1920, height: 1080, refreshRate: 60 })
 })
 
-test('toViewport gives every preset the rate it is known for', () => {
+test('toViewport gives every preset its documented rate', () => {
   for (const [width, height, hz] of [
     [2560, 1440, 10],
     [1920, 1080, 25],
@@ -25,6 +25,6 @@ test('toViewport gives every preset the rate it is known for', () => {
   }
 })
 
-test('toViewport keeps a rate that was asked for', () => {
+test('toViewport keeps a requested rate', () => {
   assert.equal(toViewport({ width: 7680, height: 4320, refresh_rate: 30 }, { gpu: false }).refreshRate, 30)
 })

@@ -3,7 +3,7 @@ import type { Viewport } from './types.ts'
 
 const DEFAULT = { width: 1920, height: 1080 }
 
-/** Most pixels that are drawn so often: larger screens get fewer frames. */
+/** Larger screens get fewer frames per second. */
 const RATES = [
   { upTo: 1280 * 800, hz: 60 },
   { upTo: 1920 * 1200, hz: 25 },

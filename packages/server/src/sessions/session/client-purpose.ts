@@ -1,2 +1,2 @@
-/** What a client may connect to a session for. */
+/** The kinds of client connections to a session. */
 export type ClientPurpose = 'cdp' | 'bidi' | 'terminal' | 'live'

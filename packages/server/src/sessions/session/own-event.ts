@@ -1,6 +1,6 @@
 import type { EventType } from '@berth/contracts/telemetry-events'
 
-/** Something that a server itself knows of a session, for whoever follows its telemetry. */
+/** A telemetry event of a session that the server itself creates. */
 export interface OwnEvent {
   readonly type: EventType
   readonly data?: object

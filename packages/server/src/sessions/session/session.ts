@@ -1,4 +1,4 @@
-// A session as its users see it, on this server or on another.
+// A session as its users see it, on this server or another one.
 import type { Duplex } from 'node:stream'
 import type { EndReason } from '@berth/contracts/browsers'
 import type { LinkPurpose } from '@berth/contracts/link'
@@ -6,32 +6,32 @@ import type { AgentClient } from '../../instances/agent/client.ts'
 import type { OwnEvent } from './own-event.ts'
 
 export interface HoldOptions {
-  /** It may go on standby under this hold when nothing stirs, if the session was made so. */
+  /** Allows standby under this hold when there is no traffic, if the session was created with standby_after_seconds. */
   readonly maySleep?: boolean
 }
 
-/** Keeps a session from timing out, and awake, until disposed. */
+/** Keeps a session awake and from timing out until disposed. */
 export interface Hold extends Disposable {
-  /** Something passes: the silence is over, and so is standby. */
+  /** Reports traffic, which restarts the standby delay and ends standby. */
   stir(): void
 }
 
 export interface Session {
   readonly id: string
-  /** Counts the leases of a pooled browser, and their ends; 0 without a pool. */
+  /** Grows with each start and each end of a lease; 0 without a pool. */
   readonly leaseNumber: number
-  /** Fires when the session ends, with a SessionEnded. */
+  /** Aborts with a SessionEnded when the session ends. */
   readonly ending: AbortSignal
   hold(options?: HoldOptions): Hold
-  /** Holds it without a connection into it, on whichever server it is. */
+  /** Holds the session on any server without opening a connection into it. */
   stayAwake(): Disposable
-  /** A connection into the instance, awake by the time it is there. The caller holds the session. */
+  /** Wakes the instance and connects to it. The caller must hold the session. */
   connect(purpose: LinkPurpose, signal: AbortSignal): Promise<Duplex>
-  /** Path of Chromium's browser-wide websocket, another one after each start of Chromium. */
+  /** Path of Chromium's browser-wide websocket, which changes with each start of Chromium. */
   devtoolsPath(options?: { isKnownWrong?: boolean }): Promise<string>
-  /** Its agent, with the session awake until the loan is disposed. */
+  /** Gives access to the agent and keeps the session awake until the loan is disposed. */
   lend(): Promise<AgentLoan>
-  /** Tells whoever follows the session, if they want to know of such. */
+  /** Adds an event to the session's telemetry, if its category is captured. */
   publish(event: OwnEvent): void
 }
 
@@ -39,7 +39,7 @@ export interface AgentLoan extends Disposable {
   readonly agent: AgentClient
 }
 
-/** Asks the agent of a session for something, and keeps the session awake meanwhile. */
+/** Runs `work` with the session's agent and keeps the session awake until it is done. */
 export async function awake<T>(session: Session, work: (agent: AgentClient) => Promise<T>): Promise<T> {
   using loan = await session.lend()
   return await work(loan.agent)

@@ -1,4 +1,4 @@
-// What a URL under /browser asks the gateway for.
+// Parses the URLs under /browser that the gateway serves.
 import { SESSION_BASE } from '@berth/contracts/control'
 import type { ClientPurpose } from './client-purpose.ts'
 
@@ -11,7 +11,7 @@ export type Target =
   | { readonly kind: 'websocket'; readonly purpose: 'terminal'; readonly processId: string }
   /** A websocket to the screen, for the page of the live view. */
   | { readonly kind: 'websocket'; readonly purpose: 'live' }
-  /** What Chromium tells over plain HTTP; clients that are given an https URL begin with it. */
+  /** Chromium's discovery over plain HTTP; clients that get an https URL start with it. */
   | { readonly kind: 'discovery'; readonly purpose: 'cdp'; readonly what: Discovery }
 
 export const CDP_PATH = '/browser/cdp'
@@ -19,7 +19,7 @@ const BIDI_PATH = '/browser/webdriver/session'
 /** The page of the live view; its websocket, its files and its uploads are below. */
 export const LIVE_PATH = '/browser/live'
 export const SCREEN_PATH = `${LIVE_PATH}/screen`
-/** As the server has it for plain requests. */
+/** In the router's syntax, for plain requests. */
 export const TERMINAL_ROUTE = `${SESSION_BASE}/process/:process_id/attach`
 const terminalPattern = new RegExp(`^${TERMINAL_ROUTE.replace(':process_id', '([A-Za-z0-9-]{1,100})')}$`)
 
@@ -32,7 +32,7 @@ const discoveries: Readonly<Record<string, Discovery>> = {
 
 export const devtoolsPathPattern = /^\/devtools\/(browser|page)\/[A-Za-z0-9-]{1,100}$/
 
-/** Undefined for paths that are not the gateway's. One slash at the end is what some clients add. */
+/** Undefined for paths that the gateway does not serve. Some clients add a trailing slash. */
 export function targetOf(path: string): Target | undefined {
   const plain = path.endsWith('/') ? path.slice(0, -1) : path
   if (plain === CDP_PATH) return { kind: 'websocket', purpose: 'cdp' }
@@ -45,15 +45,15 @@ export function targetOf(path: string): Target | undefined {
   const what = Object.hasOwn(discoveries, rest) ? discoveries[rest] : undefined
   if (what) return { kind: 'discovery', purpose: 'cdp', what }
   const [, kind] = devtoolsPathPattern.exec(rest) ?? []
-  // Whatever browser it names, there is one; its name changes when Chromium is started again.
+  // Any browser id means the one browser; its id changes when Chromium restarts.
   if (kind === 'browser') return { kind: 'websocket', purpose: 'cdp' }
   return kind === 'page' ? { kind: 'websocket', purpose: 'cdp', devtoolsPath: rest } : undefined
 }
 
-/** Who has the second may only watch. */
+/** A read-only token only allows watching. */
 export const liveAudiences = { control: 'live', readOnly: 'live_read_only' } as const
 
-/** What the token must be good for: one of these. */
+/** The token must have at least one of these audiences. */
 export const audiencesOf: Readonly<Record<ClientPurpose, readonly string[]>> = {
   cdp: ['cdp'],
   bidi: ['bidi'],
