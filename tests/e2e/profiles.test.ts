@@ -193,7 +193,7 @@ test('a session is saved while it goes on, and a collision is told instead of si
   assert.equal(refused.status, 409)
   assert.match(
     refused.body.message!,
-    /began with version 1, and the profile is at version 3 since; set force/,
+    /started with version 1, but the profile is now at version 3; set force/,
   )
   assert.deepEqual(await known(other), { ...everything('other') })
   const forced = await save(other, { force: true })

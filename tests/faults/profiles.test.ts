@@ -154,7 +154,9 @@ test('a full disk in the middle of a save leaves the version before', async (t) 
   const third = await sessionOf(server, site, id, 'in time')
   const before = server.output().length
   await endSession(server, third.session_id)
-  await eventually('it was tried', () => server.output().slice(before).includes('saving a session once more'))
+  await eventually('it was tried', () =>
+    server.output().slice(before).includes('retrying the save of a session'),
+  )
   rmSync(joinPath(blobs, 'filling'))
   assert.deepEqual(await whenSaved(server, third.session_id), { state: 'saved', version: 2 })
   await assertKnows(server, site, id, 'in time')

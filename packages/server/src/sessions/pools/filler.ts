@@ -1,5 +1,5 @@
-// Makes the browsers that pools lack. Every server does, one at a time; a row says that one is being made before it
-// is, and is written under the lock of its pool, so that all of them together make as many as there should be.
+// Starts the browsers that pools lack. Every server does this, one browser at a time. The row is inserted first, under
+// the pool's lock, so that all servers together start the right number.
 import type { Logger } from 'pino'
 import type { Pool } from 'pg'
 import { pause } from '@berth/kit/pause'
@@ -16,13 +16,13 @@ import { removeAbandonedPlaces } from './queue.ts'
 import * as store from './store.ts'
 import type { PoolRecord } from './types.ts'
 
-/** While one lacks browsers that its rate does not allow yet. */
+/** Interval while a pool lacks browsers but its fill rate does not allow another yet. */
 const NEXT_LOOK_MS = 1_000
-/** In case an announcement was missed, and for what servers left that are no more. */
+/** Interval otherwise, to notice missed announcements and clean up after lost servers. */
 const IDLE_LOOK_MS = 10_000
-const FLOCK_MS = 20
+const BURST_MS = 20
 const RETRY_MS = 1_000
-/** Doubled with every failure in a row. */
+/** The retry delay doubles with each consecutive failure, up to this. */
 const MAX_RETRY_MS = 60_000
 
 export interface FillerOptions {
@@ -31,18 +31,18 @@ export interface FillerOptions {
   readonly browsers: BrowserService
   readonly policies: PoolPolicies
   readonly serverId: string
-  /** False where no sessions can be had at all. */
+  /** False when this host cannot run sessions. */
   readonly isAble: () => boolean
   readonly log: Logger
 }
 
-/** Another server was quicker, or the pool was changed. */
+/** Another server was faster, or the pool has changed. */
 class NoRoom extends Error {}
 
-/** Makes the row, under the lock of the pool. */
+/** Inserts the row under the pool's lock. */
 type Reserve = (planned: PlannedBrowser, instanceId: string) => Promise<BrowserRecord>
 
-interface Trouble {
+interface Backoff {
   readonly until: number
   readonly pauseMs: number
 }
@@ -50,8 +50,8 @@ interface Trouble {
 export class Filler {
   readonly #options: FillerOptions
   readonly #closing = new AbortController()
-  /** Pools where the last try failed here. */
-  readonly #troubles = new Map<string, Trouble>()
+  /** Pools whose last attempt on this server failed. */
+  readonly #backoffs = new Map<string, Backoff>()
   #running: Promise<void> | undefined
   #wake: (() => void) | undefined
   #isNews = false
@@ -65,15 +65,15 @@ export class Filler {
     if (this.#options.isAble()) this.#running ??= this.#run()
   }
 
-  /** Something changed in a pool. */
+  /** Called when a pool has changed. */
   wake(): void {
     this.#isNews = true
     this.#wake?.()
   }
 
   /**
-   * In the place of one that ends: `end` ends it, and in the same transaction the row of the new one is made,
-   * whatever the rate says.
+   * Replaces a browser: `end` ends the old one, and the same transaction inserts the row of the new one. The fill rate
+   * does not apply.
    */
   async replace(poolId: string, end: (first: (tx: Db) => Promise<void>) => Promise<void>): Promise<void> {
     const replacing = this.#make(poolId, async (planned, instanceId) => {
@@ -108,19 +108,19 @@ export class Filler {
       let waitMs = IDLE_LOOK_MS
       try {
         const short = await listShortPools(db)
-        this.#forgetTroubles(new Set(short.map(({ id }) => id)))
+        this.#forgetBackoffs(new Set(short.map(({ id }) => id)))
         let hasMade = false
         for (const { id, mayGrow } of short) {
           if (this.#closing.signal.aborted) return
-          if (!mayGrow || this.#isTroubled(id)) continue
+          if (!mayGrow || this.#isBackingOff(id)) continue
           hasMade = (await this.#try(id)) || hasMade
         }
-        // One of each, and then again: none waits for another to be full.
+        // One browser per pool and round, so that no pool waits until another is full.
         if (hasMade) continue
         if (short.length > 0) waitMs = NEXT_LOOK_MS
         else await removeAbandonedPlaces(db)
       } catch (error) {
-        log.warn({ err: error }, 'cannot look after the pools')
+        log.warn({ err: error }, 'cannot fill the pools')
       }
       await this.#sleep(waitMs)
     }
@@ -135,19 +135,19 @@ export class Filler {
           return this.#insert(tx, pool, { planned, instanceId })
         }),
       )
-      this.#troubles.delete(poolId)
+      this.#backoffs.delete(poolId)
       return isMade
     } catch (error) {
       if (this.#closing.signal.aborted) return false
-      const before = this.#troubles.get(poolId)?.pauseMs ?? RETRY_MS / 2
+      const before = this.#backoffs.get(poolId)?.pauseMs ?? RETRY_MS / 2
       const pauseMs = Math.min(MAX_RETRY_MS, before * 2)
-      this.#troubles.set(poolId, { until: performance.now() + pauseMs, pauseMs })
-      this.#options.log.warn({ err: error, poolId, pauseMs }, 'cannot make a browser for a pool')
+      this.#backoffs.set(poolId, { until: performance.now() + pauseMs, pauseMs })
+      this.#options.log.warn({ err: error, poolId, pauseMs }, 'cannot start a browser for a pool')
       return false
     }
   }
 
-  /** False: there is no room for one. */
+  /** False when the pool has no room for another browser. */
   async #make(poolId: string, reserve: Reserve): Promise<boolean> {
     const { db, browsers } = this.#options
     try {
@@ -188,13 +188,13 @@ export class Filler {
     return record
   }
 
-  #isTroubled(poolId: string): boolean {
-    const trouble = this.#troubles.get(poolId)
-    return trouble !== undefined && performance.now() < trouble.until
+  #isBackingOff(poolId: string): boolean {
+    const backoff = this.#backoffs.get(poolId)
+    return backoff !== undefined && performance.now() < backoff.until
   }
 
-  #forgetTroubles(short: ReadonlySet<string>): void {
-    for (const poolId of this.#troubles.keys()) if (!short.has(poolId)) this.#troubles.delete(poolId)
+  #forgetBackoffs(short: ReadonlySet<string>): void {
+    for (const poolId of this.#backoffs.keys()) if (!short.has(poolId)) this.#backoffs.delete(poolId)
   }
 
   async #sleep(ms: number): Promise<void> {
@@ -203,7 +203,7 @@ export class Filler {
     this.#wake = () => woken.abort()
     await pause(ms, woken.signal)
     this.#wake = undefined
-    // Changes come in flocks, and one look is enough for all of them.
-    if (woken.signal.aborted) await pause(FLOCK_MS, this.#closing.signal)
+    // Changes come in bursts, and one look is enough for a whole burst.
+    if (woken.signal.aborted) await pause(BURST_MS, this.#closing.signal)
   }
 }

@@ -1,5 +1,5 @@
-// From a pool to a caller, and back. A lease is one change of one row, so it is had by one caller or by nobody,
-// whatever is killed: a lease whose caller never learned of it is given back, and at the latest times out.
+// Leases browsers of a pool to callers and takes them back. A lease is one change of one row, so exactly one caller or
+// nobody has it, even after a crash. When the caller never got the answer, the lease is undone or times out.
 import type { Logger } from 'pino'
 import type { Pool } from 'pg'
 import type { AcquireBrowserRequest, ReleaseBrowserRequest } from '@berth/contracts/browser-pools'
@@ -31,23 +31,23 @@ export interface LeasesOptions {
   readonly waiters: Waiters
   readonly filler: Filler
   readonly serverId: string
-  /** Of a caller that does not say how long. */
+  /** The longest wait of a caller that sets no timeout. */
   readonly maxWaitSeconds: number
   /** Ends the recordings of a lease that is over. */
   readonly endRecordings: (sessionId: string) => Promise<unknown>
   readonly log: Logger
 }
 
-/** The request of an acquire, as far as it matters whether its caller is still there. */
+/** The acquire request, used to find out whether its caller is still connected. */
 export interface Acquiring {
   readonly commit: Commit
   readonly signal: AbortSignal
   readonly whenOver: (listener: (outcome: Outcome) => void) => void
-  /** It has an Idempotency-Key: whoever did not get the answer comes again for it. */
+  /** The request has an Idempotency-Key, so a caller that missed the answer can repeat it. */
   readonly isRepeatable: boolean
 }
 
-/** Rolls an attempt back. */
+/** Rolls back an attempt that found no idle browser. */
 class NoneIdle extends Error {}
 
 export class Leases {
@@ -57,14 +57,14 @@ export class Leases {
     this.#options = options
   }
 
-  /** Undefined: there was none in time. */
+  /** Undefined when no browser became free in time. */
   async acquire(
     caller: Caller,
     pool: PoolRecord,
     body: AcquireBrowserRequest,
     call: Acquiring,
   ): Promise<Browser | undefined> {
-    // Told at once, and not when a browser is there.
+    // Check the request now, not only when a browser is free.
     toStartUrl(body.start_url)
     selectAtCreation({ request: body.telemetry, age: caller.telemetryAge })
     let leased: BrowserRecord | undefined
@@ -92,7 +92,7 @@ export class Leases {
         ? await this.#options.waiters.wait(pool.id, { ms: waitMs, signal: call.signal, attempt })
         : undefined)
     crashPoint('lease-committed')
-    // An answer without a lease is that of an earlier request with the same key.
+    // An answer without a lease is the stored answer of an earlier request with the same key.
     if (answer && leased) await this.#handOver(leased, body, call)
     return answer
   }
@@ -128,23 +128,26 @@ export class Leases {
       })
     }
     if (call.signal.aborted) return
-    // What happens after the answer is captured as it says.
+    // Events after the answer must be captured with the new selection.
     if (body.telemetry) await sessions.capture(leased)
     if (body.start_url) {
-      // Fire and forget, as is promised; the lease does not depend on it.
+      // Documented as fire and forget: a failed start URL does not fail the lease.
       sessions.shape(leased.id, { start_url: body.start_url }).catch(() => {})
     }
   }
 
-  /** Its caller left and never learned of it. */
+  /** Undoes a lease whose caller left before the answer. */
   async #takeBack(leased: BrowserRecord, { isUntouched }: { isUntouched: boolean }): Promise<void> {
     const { log } = this.#options
     try {
       if (isUntouched) await this.#toIdle(leased, this.#commit)
       else await this.#options.browsers.end(leased, 'released', this.#commit)
-      log.debug({ sessionId: leased.id }, 'a lease was given back, as its caller had left')
+      log.debug({ sessionId: leased.id }, 'a lease was undone because its caller left')
     } catch (error) {
-      log.warn({ err: error, sessionId: leased.id }, 'cannot give a lease back; it will time out')
+      log.warn(
+        { err: error, sessionId: leased.id },
+        'cannot undo a lease whose caller left; it will time out',
+      )
     }
   }
 
@@ -155,14 +158,11 @@ export class Leases {
   ): Promise<void> {
     const found = await pooled.findPooled(this.#options.db, pool.id, id)
     const wasLeased = found?.released_at != null || found?.leased_at != null
-    // One that was never leased is not known to anybody.
+    // Nobody may know of a browser that was never leased.
     if (!found || !wasLeased) {
-      throw new AppError(
-        'not_found',
-        `Cannot release browser session "${id}": this pool has leased no such one`,
-      )
+      throw new AppError('not_found', `Cannot release browser session "${id}": this pool has not leased it`)
     }
-    // Who did not get the answer sends it again.
+    // Releasing twice succeeds, because a client that lost the first answer repeats the request.
     if (isOver(found) || found.leased_at === null) return
     if (reset) return this.#replace(pool, found, commit)
     if (!reuse) return this.#options.browsers.end(found, 'released', commit)
@@ -170,28 +170,27 @@ export class Leases {
   }
 
   /**
-   * First nobody comes in any more, then what the lease left is put right, then the next one may have it. What
-   * breaks off in between leaves a lease that can be released again, and otherwise times out.
+   * First disconnects the clients, then resets the browser, then returns it to the pool. An interruption in between
+   * leaves a lease that can be released again or times out.
    */
   async #reuse(found: BrowserRecord, commit: Commit): Promise<void> {
     const { sessions, browsers, log } = this.#options
     const revoked = await this.#commit((tx) => pooled.revoke(tx, found))
     if (!revoked) return
     crashPoint('lease-revoked')
-    // Told here as well: the announcement may take longer than this.
+    // The announcement may arrive later than the next step, so apply the change here as well.
     await sessions.changed(found.id)
     let restored: BrowserRecord
     try {
       restored = await this.#restore(revoked)
     } catch (error) {
-      // One that cannot be put right is of no use to the next.
-      log.warn({ err: error, sessionId: found.id }, 'a released browser cannot be used again')
+      log.warn({ err: error, sessionId: found.id }, 'cannot reset a released browser; it ends')
       return browsers.end(revoked, 'released', commit)
     }
     await this.#toIdle(restored, commit)
   }
 
-  /** What belongs to a lease and not to the browser, as far as Chromium does not hold it. */
+  /** Resets everything that belongs to the lease, except the state inside Chromium. */
   async #restore(browser: BrowserRecord): Promise<BrowserRecord> {
     const { browsers, endRecordings, db } = this.#options
     await endRecordings(browser.id)
@@ -207,12 +206,12 @@ export class Leases {
       await pooled.makeIdle(tx, browser, pool)
       return true
     })
-    // Its pool was made smaller meanwhile.
+    // The pool has become smaller.
     if (!isWanted) await this.#options.browsers.end(browser, 'released', this.#commit)
     await this.#options.sessions.changed(browser.id)
   }
 
-  /** The next lease gets one that nobody had: taken from those held ready, it is there as soon as one could be cleaned. */
+  /** Replaces the browser by a fresh one. Taken from the warm instances, it is as fast as a cleanup would be. */
   async #replace(pool: PoolRecord, found: BrowserRecord, commit: Commit): Promise<void> {
     const { browsers, filler, log } = this.#options
     let isReleased = false
@@ -224,7 +223,7 @@ export class Leases {
     try {
       await filler.replace(pool.id, end)
     } catch (error) {
-      // What cannot be made now is made later, as any other.
+      // The filler makes up for it later.
       log.warn({ err: error, poolId: pool.id }, 'cannot replace a released browser yet')
       if (!isReleased) await end()
     }

@@ -1,4 +1,4 @@
-// Pools: browsers that wait, who leases them, and who waits for one.
+// Assembles pools: the filler, the leases and the waiting queue.
 import type { Route } from '../../http/call.ts'
 import type { Db } from '../../platform/database/schema.ts'
 import type { Platform } from '../../platform/module.ts'
@@ -14,9 +14,9 @@ import { Waiters } from './waiters.ts'
 
 export interface PoolsModule {
   readonly routes: readonly Route[]
-  /** Begins to fill them. */
+  /** Starts to fill the pools. */
   start(): void
-  /** Sends everybody away who waits for a browser. */
+  /** Rejects every caller that waits for a browser. */
   closeWaiters(): void
   close(): Promise<void>
 }

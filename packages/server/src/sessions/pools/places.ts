@@ -1,5 +1,5 @@
-// The caps, held exactly: the places of all sessions and of all pools are counted under the lock that every create
-// of a session takes, too.
+// Enforces the limits exactly: sessions and pool places are counted under the lock that every session create also
+// takes.
 import { sql } from 'kysely'
 import { lockOccupancy, pooledPlaces } from '../browsers/store.ts'
 import type { Db } from '../../platform/database/schema.ts'
@@ -14,18 +14,18 @@ interface PooledOccupancy {
   readonly ofOrganization: number
   readonly ofProject: number
   readonly projectCap: number | null
-  /** Of the pool that is being changed. */
+  /** Places of the pool that is being changed. */
   readonly own: number
 }
 
 export interface Wanted {
   readonly projectId: string
-  /** Null: of a pool that is being made. */
+  /** Null for a pool that is being created. */
   readonly poolId: string | null
   readonly size: number
 }
 
-/** Throws where the pool, with its new size, would have more places than there are. */
+/** Throws when the pool's new size would exceed a limit. */
 export async function takePlaces(
   tx: Db,
   { projectId, poolId, size }: Wanted,
@@ -53,8 +53,8 @@ export async function takePlaces(
     if (cap === null || taken + more <= cap) continue
     throw new AppError(
       'too_many_sessions',
-      `Cannot have a pool of ${size}: ${of} may have ${cap} ${what} sessions, and ${taken - pooled.own} are taken; ` +
-        'make it smaller or raise the limit',
+      `Cannot reserve ${size} browsers for the pool: ${of} may have ${cap} ${what} sessions, and ${taken - pooled.own} ` +
+        'are taken; make the pool smaller or raise the limit',
       { headers: { 'retry-after': '1' } },
     )
   }

@@ -1,5 +1,5 @@
-// The policies that a pool's browsers are started with. They may hold passwords and be large, so they are sealed, apart
-// from the rest of the pool, and read only where they are wanted.
+// The Chromium policies of a pool's browsers. They may contain passwords and be large, so they are sealed, stored
+// apart from the rest of the pool, and read only where needed.
 import type { ChromePolicy } from '@berth/contracts/chrome-policy'
 import { MAX_LISTED_BYTES } from '../policies/policies.ts'
 import type { Db } from '../../platform/database/schema.ts'
@@ -14,7 +14,7 @@ export class PoolPolicies {
     this.#box = box
   }
 
-  /** What is written of a pool. */
+  /** Converts settings to the stored form. */
   seal(poolId: string, settings: PoolSettings): StoredSettings {
     const { chrome_policy: policy, ...browser } = settings.browser
     const sealedPolicy = policy ? this.#box.seal(JSON.stringify(policy), contextOf(poolId)) : null
@@ -26,7 +26,7 @@ export class PoolPolicies {
     return joined!
   }
 
-  /** Without those that are large: a hundred of them could be half a gigabyte. */
+  /** Leaves out large policies: a hundred of them could be half a gigabyte. */
   joinListed<P extends PoolRecord>(db: Db, pools: readonly P[]): Promise<P[]> {
     return this.#join(db, pools, MAX_LISTED_BYTES)
   }

@@ -1,4 +1,4 @@
-// The browsers of pools as rows: which wait, which are leased, which are still to be made.
+// The rows of pooled browsers: waiting, leased and missing ones.
 import { sql } from 'kysely'
 import type { EndReason } from '@berth/contracts/browsers'
 import { browserColumns } from '../browsers/columns.ts'
@@ -10,15 +10,15 @@ import type { Selection } from '../telemetry/selection.ts'
 import type { PoolRecord } from './types.ts'
 
 /**
- * A server that was not heard of for so long may be gone, and its browsers with it: they are not leased, although
- * it takes longer until they count as lost. Servers say that they are there every 10 seconds.
+ * Browsers of a server that has been silent this long are not leased, because they may be gone. They count as lost
+ * only later. Servers report every 10 seconds.
  */
 const HEARD_WITHIN_SECONDS = 25
 
 /**
- * Of a selected pool, how many browsers may be made now. A minute brings as many as its rate says, rounded up, and
- * one more for each that was used and has ended, or was discarded. One that could not be started took nobody's
- * turn; one that crashed while it waited did, so that a pool whose browsers crash is not busy with that alone.
+ * The number of browsers that a selected pool may start now. Each minute allows the fill rate, rounded up, plus one for
+ * each browser that ended after use or was discarded. A failed start does not count. A browser that crashed while it
+ * waited does count, so that a pool whose browsers crash does not restart them all the time.
  */
 const allowance = sql<number>`(
   ceil(pool.size * pool.fill_rate_per_minute / 100.0)
@@ -33,11 +33,11 @@ const missing = sql<number>`(pool.size - (
 
 export interface ShortPool {
   readonly id: string
-  /** Whether its rate allows another one now. */
+  /** Whether the fill rate allows another browser now. */
   readonly mayGrow: boolean
 }
 
-/** Pools that have fewer browsers than they should; those first which have none to lease. */
+/** Pools that have fewer browsers than their size; pools without a waiting browser come first. */
 export async function listShortPools(db: Db): Promise<ShortPool[]> {
   const { rows } = await sql<ShortPool>`
     SELECT pool.id, ${allowance} > 0 AS "mayGrow"
@@ -49,7 +49,7 @@ export async function listShortPools(db: Db): Promise<ShortPool[]> {
   return rows
 }
 
-/** For who has locked it. */
+/** The caller must have locked the pool. */
 export async function hasRoom(tx: Db, poolId: string): Promise<boolean> {
   const { rows } = await sql<{ hasRoom: boolean }>`
     SELECT ${missing} > 0 AND pool.fill_rate_per_minute > 0 AND ${allowance} > 0 AS "hasRoom"
@@ -57,7 +57,7 @@ export async function hasRoom(tx: Db, poolId: string): Promise<boolean> {
   return rows[0]?.hasRoom ?? false
 }
 
-/** More browsers than it should have, as it was made smaller. */
+/** True when the pool became smaller and has more browsers than its size. */
 export async function isCrowded(tx: Db, poolId: string): Promise<boolean> {
   const { rows } = await sql<{ isCrowded: boolean }>`
     SELECT ${missing} < 0 AS "isCrowded" FROM browser_pools AS pool WHERE pool.id = ${poolId}`.execute(tx)
@@ -65,13 +65,13 @@ export async function isCrowded(tx: Db, poolId: string): Promise<boolean> {
 }
 
 export interface IdleOptions {
-  /** Its own browsers are nearer. */
+  /** Browsers on this server come first, because they are closer. */
   readonly serverId: string
-  /** How many others come first. */
+  /** How many callers come first. */
   readonly ahead: number
 }
 
-/** Of those that wait, the one that has waited longest; locked. */
+/** Finds and locks the browser that has waited longest. */
 export async function findIdle(
   tx: Db,
   poolId: string,
@@ -95,7 +95,7 @@ export async function findIdle(
     .executeTakeFirst()
 }
 
-/** Whether who waits for one has to do something: there is one, or there will never be. */
+/** True when a waiter should try: a browser waits, or the pool was deleted. */
 export async function isWorthTrying(db: Db, poolId: string): Promise<boolean> {
   const { rows } = await sql<{ isWorthTrying: boolean }>`
     SELECT pool.deleted_at IS NOT NULL OR EXISTS (
@@ -109,7 +109,7 @@ export interface Lease {
   readonly name: string | null
   readonly tags: Readonly<Record<string, string>>
   readonly timeoutSeconds: number
-  /** Undefined: as it is. */
+  /** Undefined keeps the current one. */
   readonly startUrl: string | undefined
   readonly telemetry: Selection | undefined
 }
@@ -139,7 +139,7 @@ export async function lease(
   return leased
 }
 
-/** Its URLs work no more, and it is not leased to anybody else yet. Undefined: it is another's by now. */
+/** Invalidates the lease's URLs without leasing the browser again. Undefined when the lease is already over. */
 export async function revoke(
   tx: Db,
   { id, lease_number: number }: BrowserRecord,
@@ -157,7 +157,7 @@ export async function revoke(
   return revoked
 }
 
-/** It waits again, as its pool has it. False: it is another's by now, or has ended. */
+/** Returns the browser to its pool with the pool's settings. False when the lease is already over or the browser has ended. */
 export async function makeIdle(
   tx: Db,
   { id, lease_number: number, telemetry }: BrowserRecord,
@@ -218,30 +218,30 @@ export async function countLeased(tx: Db, poolId: string): Promise<number> {
   return count
 }
 
-/** Those that wait and those that are being made, or leased ones as well; at most so many, the newest first. */
+/** Ends waiting and starting browsers, and optionally leased ones; the newest first, up to `limit`. */
 export async function endPooled(
   tx: Db,
   poolId: string,
-  { reason, leasedToo = false, most }: { reason: EndReason; leasedToo?: boolean; most?: number },
+  { reason, includeLeased = false, limit }: { reason: EndReason; includeLeased?: boolean; limit?: number },
 ): Promise<void> {
   const which = tx
     .selectFrom('browsers')
     .select('id')
     .where('pool_id', '=', poolId)
     .where(isLiveRow())
-    .$if(!leasedToo, (query) => query.where('leased_at', 'is', null))
+    .$if(!includeLeased, (query) => query.where('leased_at', 'is', null))
     .orderBy(sql`state = 'starting'`, 'desc')
     .orderBy('created_at', 'desc')
-    .$if(most !== undefined, (query) => query.limit(most!))
+    .$if(limit !== undefined, (query) => query.limit(limit!))
   const rows = await transitionAll(tx, which, { to: 'ending', reason })
-  // Whichever servers have them end them.
+  // The servers that run them end them.
   for (const { id } of rows) await announceChange(tx, 'sessionChanged', { sessionId: id })
 }
 
-/** How many a pool that was made smaller has too many; waiting ones make up for it. */
+/** Ends waiting browsers of a pool that became smaller, down to its size. */
 export async function endExcess(tx: Db, pool: PoolRecord): Promise<void> {
   const { rows } = await sql<{ excess: number }>`
     SELECT (-${missing})::int AS excess FROM browser_pools AS pool WHERE pool.id = ${pool.id}`.execute(tx)
   const excess = rows[0]?.excess ?? 0
-  if (excess > 0) await endPooled(tx, pool.id, { reason: 'deleted', most: excess })
+  if (excess > 0) await endPooled(tx, pool.id, { reason: 'deleted', limit: excess })
 }

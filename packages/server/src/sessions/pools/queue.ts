@@ -1,16 +1,16 @@
-// The queue of who waits for a browser, as rows: in the order they came, whichever server they came to.
+// The queue of callers that wait for a browser, stored as rows in order of arrival at any server.
 import { sql } from 'kysely'
 import { encodeChange } from '../../platform/database/change-events.ts'
 import { changeChannel } from '../../platform/database/listener.ts'
 import type { Db } from '../../platform/database/schema.ts'
 
-/** A place in the queue is given up when its server did not say for so long that its caller is still there. */
+/** A place in the queue expires when its server has not renewed it for this long. */
 const ALIVE_SECONDS = 10
 export const RENEW_MS = 3_000
 
 const until = sql<string>`now() + make_interval(secs => ${sql.lit(ALIVE_SECONDS)})`
 
-/** The number of the place; smaller ones come first. */
+/** Returns the number of the place; smaller numbers come first. */
 export async function queueUp(db: Db, poolId: string): Promise<string> {
   const { id } = await db
     .insertInto('pool_waiters')
@@ -28,19 +28,19 @@ export async function renewPlaces(db: Db, ids: readonly string[]): Promise<void>
     .execute()
 }
 
-/** With what it waited for, in one transaction. */
+/** Removes the place in the same transaction as the lease. */
 export async function leaveServed(tx: Db, id: string): Promise<void> {
   await tx.deleteFrom('pool_waiters').where('id', '=', id).execute()
 }
 
-/** Whoever is next is told. */
+/** Removes the place and announces the change, so that the next caller tries. */
 export async function leaveQueue(db: Db, poolId: string, id: string): Promise<void> {
   await sql`
     WITH gone AS (DELETE FROM pool_waiters WHERE id = ${id} RETURNING id)
     SELECT pg_notify(${changeChannel}, ${encodeChange('poolChanged', { poolId })}) FROM gone`.execute(db)
 }
 
-/** How many come before that place; without one, all who wait do. */
+/** Counts the callers ahead of this place; without a place, all that wait. */
 export async function countAhead(tx: Db, poolId: string, id: string | undefined): Promise<number> {
   const { count } = await tx
     .selectFrom('pool_waiters')
@@ -52,7 +52,7 @@ export async function countAhead(tx: Db, poolId: string, id: string | undefined)
   return count
 }
 
-/** Of servers that are no more. */
+/** Removes places that were left behind by lost servers. */
 export async function removeAbandonedPlaces(db: Db): Promise<void> {
   await db
     .deleteFrom('pool_waiters')

@@ -1,11 +1,11 @@
-// Keeps pools in step with the profile that their browsers start from.
+// Refreshes pools when the profile that their browsers start from changes.
 import type { Db } from '../../platform/database/schema.ts'
 import { endPooled } from './pooled-browsers.ts'
 import * as store from './store.ts'
 
 /**
- * Ends waiting browsers that began with an older version of the profile, so that new ones are made. It runs in the
- * transaction of the save: no pool goes on with a version that is gone.
+ * Ends waiting browsers that started with an older version of the profile, so that new ones are made. It runs in the
+ * transaction of the save, so no pool keeps an outdated version.
  */
 export async function refreshPoolsOf(tx: Db, projectId: string, profileId: string): Promise<void> {
   for (const poolId of await store.listRefreshedBy(tx, projectId, profileId)) {

@@ -26,7 +26,7 @@ export interface PoolServiceOptions {
   readonly browsers: Pick<BrowserService, 'plan'>
   readonly ceilings: Ceilings
   readonly policies: PoolPolicies
-  /** It is not deleted until the transaction ends, and then this pool uses it. */
+  /** Keeps the proxy from being deleted until the transaction ends; from then on the pool's use protects it. */
   readonly holdProxy: (tx: Db, projectId: string, proxyId: string) => Promise<void>
   readonly defaultProject: (db: Db) => Promise<{ id: string }>
 }
@@ -83,7 +83,7 @@ export class PoolService {
     body: UpdateBrowserPoolRequest,
   ): Promise<BrowserPool> {
     const found = await this.find(tx, caller, idOrName)
-    // Before the lock of the pool, as whoever needs both takes them in this order.
+    // Places are locked before the pool. Everyone takes the two locks in this order, to avoid a deadlock.
     if (body.size !== undefined) {
       const { id: poolId, project_id: projectId } = found
       await takePlaces(tx, { projectId, poolId, size: body.size }, this.#options.ceilings)
@@ -103,7 +103,7 @@ export class PoolService {
   }
 
   async delete(tx: Db, caller: Caller, idOrName: string, { force }: { force: boolean }): Promise<void> {
-    // Deleting twice is success: a client that lost the first answer asks again.
+    // Deleting twice succeeds, because a client that lost the first answer repeats the request.
     if (await store.wasDeleted(tx, projectOf(caller), idOrName)) return
     const pool = await this.#lock(tx, await this.find(tx, caller, idOrName))
     const leased = await countLeased(tx, pool.id)
@@ -113,7 +113,7 @@ export class PoolService {
         `Cannot delete pool "${idOrName}": ${leased} of its browsers are leased; release them first, or set force`,
       )
     }
-    await endPooled(tx, pool.id, { reason: 'deleted', leasedToo: true })
+    await endPooled(tx, pool.id, { reason: 'deleted', includeLeased: true })
     await store.markDeleted(tx, pool.id)
     await announceChange(tx, 'poolChanged', { poolId: pool.id })
   }
@@ -123,7 +123,7 @@ export class PoolService {
     await endPooled(tx, pool.id, { reason: 'deleted' })
   }
 
-  /** A pool of another project is answered exactly like one that does not exist. */
+  /** A pool of another project looks exactly like one that does not exist. */
   async find(db: Db, caller: Caller, idOrName: string): Promise<CountedPool> {
     const pool = await store.findPool(db, projectOf(caller), idOrName)
     if (!pool) throw notFound(idOrName)
@@ -136,10 +136,11 @@ export class PoolService {
     return pool
   }
 
-  /** Whether its browsers can be had, as if one were created now. */
+  /** Checks the browser settings as if one were created now. */
   async #check(tx: Db, projectId: string, { browser }: PoolSettings): Promise<References> {
     if (browser.proxy_id) await this.#options.holdProxy(tx, projectId, browser.proxy_id)
-    // Who makes its browsers waits for a profile that is being saved; here everybody would wait for the pool.
+    // Does not wait for a running profile save, because that would block everyone who needs the pool's lock. The
+    // filler waits for it.
     const place = { projectId, telemetryAge: 'opt-in' } as const
     const planned = await this.#options.browsers.plan(browser, place, { db: tx, waits: false })
     return referencesOf(planned)

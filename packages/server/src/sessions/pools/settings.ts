@@ -1,4 +1,4 @@
-// From what is asked for to what a pool is: at its making, and at a change of it.
+// Converts requests to create or update a pool into its settings.
 import type { CreateBrowserPoolRequest, UpdateBrowserPoolRequest } from '@berth/contracts/browser-pools'
 import { DEFAULT_FILL_RATE, DEFAULT_POOL_TIMEOUT_SECONDS } from '@berth/contracts/browser-pools'
 import type { PooledBrowserRequest } from '../../platform/database/schema.ts'
@@ -34,7 +34,7 @@ export function settingsAtUpdate(pool: PoolRecord, body: UpdateBrowserPoolReques
   }
 }
 
-/** Without a profile there is nothing to be refreshed after. */
+/** A refresh makes sense only with a profile. */
 function refreshes(
   { refresh_on_profile_update: asked }: UpdateBrowserPoolRequest,
   { profile }: PooledBrowserRequest,
@@ -46,7 +46,7 @@ function refreshes(
   return profile !== undefined && (asked ?? otherwise)
 }
 
-/** What is empty takes away what there was. */
+/** An empty value removes the field. */
 function changedBrowser(before: PooledBrowserRequest, asked: UpdateBrowserPoolRequest): PooledBrowserRequest {
   const { headless, stealth, kiosk_mode, viewport } = asked
   const fields: Record<string, unknown> = { ...before }
@@ -65,7 +65,7 @@ function changedBrowser(before: PooledBrowserRequest, asked: UpdateBrowserPoolRe
     if (isEmpty(value)) delete fields[name]
     else fields[name] = value
   }
-  // Each was checked as what it is there, by the contract and above.
+  // The contract and the code above have checked each field.
   return fields
 }
 
@@ -73,10 +73,10 @@ function isEmpty(value: unknown): boolean {
   return value === '' || (typeof value === 'object' && value !== null && Object.keys(value).length === 0)
 }
 
-/** As it was given, but for what pools do not do; empty: none. */
+/** Keeps only id or name, because pools ignore the other fields. Empty when the request removes the profile. */
 function profileOf({ id, name }: NonNullable<UpdateBrowserPoolRequest['profile']>): object {
   if ((id === undefined) === (name === undefined)) {
-    throw invalidInput('profile', 'needs either an id or a name; an empty id takes the profile away')
+    throw invalidInput('profile', 'needs either an id or a name; an empty id removes the profile')
   }
   return id === '' || name === '' ? {} : onlyGiven({ id, name })
 }

@@ -81,7 +81,7 @@ function toColumns(settings: StoredSettings & References) {
   }
 }
 
-/** An id wins over a name that looks like one. Null as the project: in all of them. */
+/** An id wins over a name that looks like one. A null project searches all projects. */
 export async function findPool(
   db: Db,
   projectId: string | null,
@@ -98,7 +98,7 @@ export async function findPool(
     .executeTakeFirst()
 }
 
-/** By the id of the pool; larger ones are left out. */
+/** Keyed by pool id; leaves out policies larger than `maxBytes`. */
 export async function readPolicies(
   db: Db,
   ids: readonly string[],
@@ -117,7 +117,7 @@ export async function readPolicies(
   return new Map(rows.map(({ id, sealed_policy }) => [id, sealed_policy!]))
 }
 
-/** Keeps it, and who leases of it, as they are until the transaction ends; undefined when it was deleted. */
+/** Locks the pool and its leases until the transaction ends; undefined when it was deleted. */
 export async function lockPool(tx: Db, id: string): Promise<PoolRecord | undefined> {
   return tx
     .selectFrom('browser_pools')
@@ -171,7 +171,7 @@ export async function markDeleted(tx: Db, id: string): Promise<void> {
     .execute()
 }
 
-/** Pools of a project that are made anew when the profile is saved. */
+/** Pools of a project that are refreshed when the profile is saved. */
 export async function listRefreshedBy(tx: Db, projectId: string, profileId: string): Promise<string[]> {
   const rows = await tx
     .selectFrom('browser_pools')
@@ -186,7 +186,6 @@ export async function listRefreshedBy(tx: Db, projectId: string, profileId: stri
   return rows.map(({ id }) => id)
 }
 
-/** Pools whose browsers are to leave through it. */
 export async function countPoolsUsingProxy(tx: Db, proxyId: string): Promise<number> {
   const { count } = await tx
     .selectFrom('browser_pools')

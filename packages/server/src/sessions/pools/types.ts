@@ -2,16 +2,16 @@ import type { Selectable } from 'kysely'
 import type { BrowserPoolsTable, PooledBrowserRequest } from '../../platform/database/schema.ts'
 import type { Selection } from '../telemetry/selection.ts'
 
-/** Its policies, which may be large, are read apart. */
+/** Without the policies, which may be large and are read separately. */
 export type PoolRecord = Omit<Selectable<BrowserPoolsTable>, 'sealed_policy'>
 
-/** With how many of its browsers wait, and how many are leased. */
+/** A pool with the numbers of its waiting and leased browsers. */
 export interface CountedPool extends PoolRecord {
   readonly available: number
   readonly acquired: number
 }
 
-/** All that a pool is, checked; what its making and its changes write. */
+/** The checked settings of a pool, for its creation and its updates. */
 export interface PoolSettings {
   readonly name: string | null
   readonly size: number
@@ -22,13 +22,13 @@ export interface PoolSettings {
   readonly telemetry: Selection
 }
 
-/** As it is written. */
+/** The settings as stored, with the policy sealed. */
 export interface StoredSettings extends PoolSettings {
   readonly browser: Omit<PooledBrowserRequest, 'chrome_policy'>
   readonly sealedPolicy: Buffer | null
 }
 
-/** What its browsers refer to, by id. */
+/** The profile and extensions that the pool's browsers use. */
 export interface References {
   readonly profileId: string | null
   readonly extensionIds: readonly string[]

@@ -5,7 +5,7 @@ import type { CountedPool } from './types.ts'
 export function toBrowserPool(pool: CountedPool, age: Age): BrowserPool {
   const telemetry = shownTelemetry(pool.telemetry, age)
   const { headless = false, stealth = false, kiosk_mode = false, ...rest } = pool.browser
-  // SAFETY: what a pool is asked for is what is shown of it, and filtered by the contract.
+  // SAFETY: the stored request has the shape of the shown config, and the contract filters it.
   const browser = { headless, stealth, kiosk_mode, ...rest } as Partial<BrowserPoolConfig>
   return {
     id: pool.id,

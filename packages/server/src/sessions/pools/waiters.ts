@@ -1,5 +1,5 @@
-// Those who wait for a browser at this server. When something changes in a pool, the first of them tries; if it
-// gets one, the next does. Whose turn it is among all servers is decided by the queue in the database.
+// Callers of this server that wait for a browser. When a pool changes, the first one tries; if it gets a browser, the
+// next one tries. The queue in the database decides the order among all servers.
 import type { Logger } from 'pino'
 import type { Db } from '../../platform/database/schema.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
@@ -10,12 +10,12 @@ import { leaveQueue, queueUp, RENEW_MS, renewPlaces } from './queue.ts'
 const LOOK_MS = 1_000
 const MAX_WAITERS = 2_000
 
-/** With the number of its place; undefined: there is none yet. */
+/** Gets the number of the caller's place; returns undefined when no browser is free yet. */
 export type Attempt<T> = (place: string) => Promise<T | undefined>
 
 interface Waiter {
   readonly place: string
-  /** Whether it is served: it got one, or can get none. */
+  /** True when the waiter is done: it got a browser, failed or gave up. */
   readonly attempt: () => Promise<boolean>
 }
 
@@ -23,7 +23,7 @@ export class Waiters {
   readonly #db: Db
   readonly #log: Logger
   readonly #waiting = new Map<string, Waiter[]>()
-  /** Pools whose waiters are being served, and whether something changed meanwhile. */
+  /** Pools whose waiters are being served; `again` is set when the pool changes during that. */
   readonly #serving = new Map<string, { again: boolean }>()
   readonly #closing = new AbortController()
   #count = 0
@@ -39,15 +39,19 @@ export class Waiters {
     return this.#count
   }
 
-  /** Undefined: none in time. Rejects when the signal fires, when the server stops, or with the attempt. */
+  /** Undefined after the time is over. Rejects when the signal aborts, the server stops or the attempt fails. */
   async wait<T>(
     poolId: string,
     { ms, signal, attempt }: { ms: number; signal: AbortSignal; attempt: Attempt<T> },
   ): Promise<T | undefined> {
     if (this.#count >= MAX_WAITERS) {
-      throw new AppError('too_many_requests', `Cannot wait for a browser: ${MAX_WAITERS} others do`, {
-        headers: { 'retry-after': '5' },
-      })
+      throw new AppError(
+        'too_many_requests',
+        `Cannot wait for a browser: ${MAX_WAITERS} others wait already`,
+        {
+          headers: { 'retry-after': '5' },
+        },
+      )
     }
     this.#count++
     let place: string | undefined
@@ -64,7 +68,7 @@ export class Waiters {
     }
   }
 
-  /** Something changed in it. */
+  /** Called when the pool has changed. */
   wake(poolId: string): void {
     if (!this.#waiting.has(poolId)) return
     const serving = this.#serving.get(poolId)
@@ -72,7 +76,7 @@ export class Waiters {
     else void this.#serve(poolId)
   }
 
-  /** Sends all away, to come again at another server. */
+  /** Rejects all waiters; they can retry at another server. */
   close(): void {
     this.#closing.abort(
       new AppError('unavailable', 'Cannot wait for a browser any longer: the server stops', {
@@ -87,7 +91,7 @@ export class Waiters {
   ): Promise<T | undefined> {
     const { place, attempt, over, stop } = options
     const { promise, resolve, reject } = Promise.withResolvers<T | undefined>()
-    // An attempt that is under way may still get one: its outcome counts then, not the end of the wait.
+    // A running attempt may still get a browser, so its result wins over the end of the wait.
     let isTrying = false
     let isOver = false
     const end = () => {
@@ -154,18 +158,18 @@ export class Waiters {
         while (await this.#serveFirst(poolId)) continue
       } while (serving.again)
     } catch (error) {
-      this.#log.warn({ err: error, poolId }, 'cannot see whether a pool has a browser')
+      this.#log.warn({ err: error, poolId }, 'cannot check whether a pool has a free browser')
     } finally {
       this.#serving.delete(poolId)
     }
   }
 
-  /** Whether the next one may try. */
+  /** True when the next waiter may try. */
   async #serveFirst(poolId: string): Promise<boolean> {
     const [first] = this.#waiting.get(poolId) ?? []
     if (!first || !(await isWorthTrying(this.#db, poolId))) return false
     const isServed = await first.attempt()
-    // It takes itself out a moment later, and the next one shall not wait for that.
+    // It would remove itself a moment later, but the next waiter must not wait for that.
     if (isServed) this.#drop(poolId, first)
     return isServed
   }
@@ -190,10 +194,10 @@ export class Waiters {
 
   async #leave(poolId: string, place: string): Promise<void> {
     await leaveQueue(this.#db, poolId, place).catch((error: unknown) =>
-      this.#log.warn({ err: error, poolId }, 'cannot leave the queue of a pool; the place lapses'),
+      this.#log.warn({ err: error, poolId }, 'cannot leave the queue of a pool; the place will expire'),
     )
   }
 }
 
-/** setTimeout takes no more. */
+/** The maximum of setTimeout. */
 const MAX_TIMER_MS = 2 ** 31 - 1

@@ -1,4 +1,4 @@
-// Where archives are: compressed, sealed each with a key of its own, in the blob store.
+// Stores archives in the blob store, compressed and each sealed with its own key.
 import { randomBytes } from 'node:crypto'
 import { pipeline, Readable, Transform } from 'node:stream'
 import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib'
@@ -10,10 +10,10 @@ import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
 import { cleanArchive } from './archive.ts'
 import type { StoredArchive, VersionRecord } from './types.ts'
 
-/** Quick rather than small: whoever starts from it next may be waiting. */
+/** Fast rather than small, because the next session may be waiting for it. */
 const LEVEL = 1
 
-/** By smaller pieces it takes up to three times as long. */
+/** Smaller chunks take up to three times as long. */
 const UNPACKED_BYTES = 1024 * 1024
 
 const keyContext = (id: string) => `profile_versions/sealed_key/${id}`
@@ -22,7 +22,7 @@ const archiveContext = (id: string) => `profile_versions/archive/${id}`
 export interface ArchiveStoreOptions {
   readonly box: SealedBox
   readonly blobs: Blobs
-  /** Of one archive, unpacked. */
+  /** Uncompressed size of one archive. */
   readonly maxBytes: number
 }
 
@@ -37,7 +37,7 @@ export class ArchiveStore {
     return this.#options.blobs
   }
 
-  /** Checks a tar of any origin while it comes, and stores all of it or nothing. */
+  /** Checks an untrusted tar while it arrives, and stores all of it or nothing. */
   async store(source: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<StoredArchive> {
     const { box, blobs, maxBytes } = this.#options
     const versionId = newId()
@@ -46,9 +46,9 @@ export class ArchiveStore {
     const sealer = new ContentSealer({ key, context: archiveContext(versionId) })
     const content = Readable.from(cleanArchive(source, { maxBytes }), { objectMode: false })
     const compressor = createZstdCompress({ params: { [constants.ZSTD_c_compressionLevel]: LEVEL } })
-    // What goes wrong in any of them ends all of them, and is told by the last to whoever reads it.
+    // An error in any stream ends all of them, and the reader of the last one gets it.
     pipeline(content, size, compressor, packed, sealer, () => {})
-    // What cannot be compressed becomes a little longer, and so does what is sealed.
+    // Incompressible data grows a little, and so does sealed data.
     const blob = await blobs.put(sealer, { maxBytes: maxBytes + (maxBytes >> 6) + 65_536, signal })
     return {
       versionId,
@@ -59,12 +59,12 @@ export class ArchiveStore {
     }
   }
 
-  /** One that no row speaks of. */
+  /** Removes an archive that has no row. */
   async discard(db: Db, { blob }: StoredArchive): Promise<void> {
     await this.#options.blobs.remove(db, blob.id)
   }
 
-  /** As zstd. */
+  /** Reads the archive as tar.zst. */
   openPacked({ id, sealed_key, blob_id, packed_bytes }: VersionRecord): Readable {
     const { box, blobs } = this.#options
     const key = Buffer.from(box.open(sealed_key, keyContext(id)), 'base64')
@@ -77,7 +77,7 @@ export class ArchiveStore {
     })
   }
 
-  /** As tar. */
+  /** Reads the archive as tar. */
   open(version: VersionRecord): Readable {
     const unpacked = createZstdDecompress({ chunkSize: UNPACKED_BYTES })
     pipeline(this.openPacked(version), unpacked, () => {})

@@ -36,7 +36,7 @@ async function clean(source: Iterable<Buffer>, maxBytes = 10 * MB) {
 
 const archiveOf = (...entries: Raw[]) => [...entries.map(entry), TAR_END]
 
-test('files and directories stay, with what they need and nothing more', async () => {
+test('files and directories are kept with normalised paths and modes', async () => {
   const found = await clean(
     archiveOf(
       { path: './', typeFlag: '5' },
@@ -55,7 +55,7 @@ test('files and directories stay, with what they need and nothing more', async (
   })
 })
 
-test('links, devices, pipes, caches and what a running Chromium leaves are left out', async () => {
+test('links, devices, pipes, caches and lock files of Chromium are left out', async () => {
   const flags = ['1', '2', '3', '4', '6', 'S', 'V', 'g', 'K']
   const found = await clean(
     archiveOf(
@@ -77,7 +77,7 @@ test('links, devices, pipes, caches and what a running Chromium leaves are left 
   ])
 })
 
-test('what leads out of it, is twice in it, or is no user-data directory is refused', async () => {
+test('paths outside of the root, duplicates and archives without a user-data directory are refused', async () => {
   const wrong: Raw[][] = [
     [GOOD, { path: '/etc/passwd', content: 'x' }],
     [GOOD, { path: '../outside', content: 'x' }],
@@ -103,14 +103,14 @@ function* many() {
   for (let number = 0; number <= 100_000; number++) yield entry({ path: `Default/${number}` })
 }
 
-test('it is bounded in bytes, in entries, and in what is only skipped', async () => {
+test('kept bytes, skipped bytes and entries are limited', async () => {
   const large = { path: 'Default/large', content: 'x'.repeat(2 * MB) }
   await assert.rejects(clean(archiveOf(GOOD, large), MB), ArchiveTooLarge)
   const skipped = { path: 'Default/Cache/large', content: 'x'.repeat(2 * MB) }
   assert.ok((await clean(archiveOf(GOOD, skipped), MB))['Default/Preferences'])
   await assert.rejects(clean(archiveOf(GOOD, skipped, skipped, skipped), MB), ArchiveTooLarge)
   await assert.rejects(clean(many(), 1000 * MB), ArchiveTooLarge)
-  // A head may say anything of what follows.
+  // A header may claim any size.
   const liar = writeHeader({ path: 'Default/x', typeFlag: '0', size: 8 ** 11 - 1, mode: 0, mtimeSeconds: 0 })
   function* endless() {
     yield liar

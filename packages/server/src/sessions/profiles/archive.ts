@@ -1,6 +1,6 @@
-// An archive of a user-data directory, from an instance or from a caller, neither of which is to be believed. It is
-// read entry by entry and written anew: what comes out has files and directories below its top and nothing else,
-// is bounded, and is the same however it was packed before.
+// Cleans the archive of a user-data directory. Its source, an instance or a caller, is untrusted. Each entry is read
+// and rewritten, so the result has a limited size, contains only files and directories below its root, and does not
+// depend on how the source was packed.
 import { isKept, PROFILE_DIRECTORY } from '@berth/contracts/profile-archive'
 import { WrongTar } from '@berth/codecs/tar/header'
 import { readTar, type TarEntry } from '@berth/codecs/tar/reader'
@@ -10,11 +10,11 @@ const MAX_ENTRIES = 100_000
 const MAX_PATH_BYTES = 1_024
 const MAX_NAME_BYTES = 255
 const MAX_DEPTH = 32
-/** What is left out must be read as well: caches may be larger than what is kept, but not without end. */
+/** Skipped entries must be read as well. Caches may be larger than the kept files, but not without limit. */
 const MAX_READ_PER_KEPT = 4
 const PIECE_BYTES = 128 * 1024
 
-/** It is not what it should be. */
+/** The archive is malformed or is not a user-data directory. */
 export class WrongArchive extends Error {}
 export class ArchiveTooLarge extends Error {}
 
@@ -22,8 +22,8 @@ export async function* cleanArchive(
   source: AsyncIterable<Uint8Array>,
   { maxBytes }: { maxBytes: number },
 ): AsyncGenerator<Buffer> {
-  const most = `${Math.floor(maxBytes / 1024 / 1024)} MB`
-  const tooLarge = () => new ArchiveTooLarge(`it is larger than ${most}, see BERTH_PROFILE_MAX_MB`)
+  const limit = `${Math.floor(maxBytes / 1024 / 1024)} MB`
+  const tooLarge = () => new ArchiveTooLarge(`it is larger than ${limit}, see BERTH_PROFILE_MAX_MB`)
   try {
     const bounded = upTo(source, maxBytes * MAX_READ_PER_KEPT, tooLarge)
     let written = 0
@@ -44,19 +44,20 @@ async function* rewritten(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buf
   for await (const entry of readTar(source)) {
     if (++count > MAX_ENTRIES) throw new ArchiveTooLarge(`it has more than ${MAX_ENTRIES} entries`)
     const path = pathOf(entry)
-    // Links, devices and the like: a user-data directory has none that is worth keeping.
+    // A user-data directory has no links, devices and the like that are worth keeping.
     if (path === undefined || entry.kind === 'other' || !isKept(path)) continue
     const parts = path.split('/')
     const depth = entry.kind === 'directory' ? parts.length : parts.length - 1
     for (let length = 1; length <= depth; length++) {
       const directory = parts.slice(0, length).join('/')
-      if (files.has(directory)) throw new WrongArchive(`"${directory}" is a file and a directory in it`)
+      if (files.has(directory))
+        throw new WrongArchive(`it contains "${directory}" as both a file and a directory`)
       if (directories.has(directory)) continue
       directories.add(directory)
       yield tarHead({ path: directory, kind: 'directory', size: 0, mtimeSeconds: 0 })
     }
     if (entry.kind === 'directory') continue
-    if (files.has(path) || directories.has(path)) throw new WrongArchive(`"${path}" is in it twice`)
+    if (files.has(path) || directories.has(path)) throw new WrongArchive(`it contains "${path}" twice`)
     files.add(path)
     const { size, mtimeSeconds } = entry
     yield tarHead({ path, kind: 'file', size, mtimeSeconds })
@@ -64,23 +65,25 @@ async function* rewritten(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buf
     yield tarPadding(size)
   }
   if (!directories.has(PROFILE_DIRECTORY)) {
-    throw new WrongArchive(`it has no "${PROFILE_DIRECTORY}/" at its top, as a user-data directory has`)
+    throw new WrongArchive(
+      `it is no user-data directory: "${PROFILE_DIRECTORY}/" is missing at its top level`,
+    )
   }
   yield TAR_END
 }
 
-/** Undefined for one that cannot be kept, and for the top itself. */
+/** Undefined for paths that are skipped, and for the root. */
 function pathOf({ path }: TarEntry): string | undefined {
   const parts = path.split('/').filter((part) => part !== '' && part !== '.')
   if (path.startsWith('/') || parts.includes('..')) {
-    throw new WrongArchive(`it has a path that leads out of it: ${JSON.stringify(path.slice(0, 100))}`)
+    throw new WrongArchive(`it contains a path outside of its root: ${JSON.stringify(path.slice(0, 100))}`)
   }
   const name = parts.join('/')
   const isLong =
     Buffer.byteLength(name) > MAX_PATH_BYTES ||
     parts.length > MAX_DEPTH ||
     parts.some((part) => Buffer.byteLength(part) > MAX_NAME_BYTES)
-  // U+FFFD is what bytes that are no text become.
+  // Invalid UTF-8 is decoded to U+FFFD.
   if (name === '' || isLong || /[\p{Cc}\p{Cs}\uFFFD]/u.test(name)) return undefined
   return name
 }
@@ -98,7 +101,7 @@ async function* upTo(
   }
 }
 
-/** Heads and small files together: each on its own would be a turn through every stream that follows. */
+/** Joins headers and small files, because each chunk costs a pass through every later stream. */
 async function* gathered(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let held: Buffer[] = []
   let heldBytes = 0

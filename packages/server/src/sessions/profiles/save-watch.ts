@@ -1,10 +1,10 @@
-// Who starts from a profile that a session is just being saved into waits for that, so that a session that was
-// deleted and the next one are like one after the other; but not for ever.
+// A new session waits while another session is being saved into its profile, so that deleting a session and creating
+// the next one keeps the state. The wait has a limit.
 import { pause } from '@berth/kit/pause'
 import type { Db } from '../../platform/database/schema.ts'
 import * as store from './store.ts'
 
-/** Beyond what a save takes. When one takes longer, the version before it is a good one. */
+/** Longer than a usual save. After that, the session starts with the previous version, which is valid too. */
 const WAIT_TIMEOUT_MS = 30_000
 /** Announcements may be missed. */
 const LOOK_EVERY_MS = 500
@@ -17,12 +17,12 @@ export class SaveWatch {
     this.#db = db
   }
 
-  /** Something became of the profile, on whichever server. */
+  /** Called when any server has changed the profile or finished a save. */
   announced(profileId: string): void {
     for (const wake of this.#waiting.get(profileId) ?? []) wake()
   }
 
-  /** Resolves when nothing is being saved into it, or after a while; rejects when the signal fires first. */
+  /** Resolves when no save is running, or after the timeout; rejects when the signal aborts first. */
   async whenSaved(profileId: string, signal?: AbortSignal): Promise<void> {
     const deadline = performance.now() + WAIT_TIMEOUT_MS
     while ((await store.isBeingSaved(this.#db, profileId)) && performance.now() < deadline) {

@@ -1,6 +1,6 @@
-// Saves sessions into their profiles. When a session ends its row says that it is being saved, and its instance
-// lives until it is: so a server that is killed meanwhile is followed by one that saves it again, and the profile
-// has its old version or the new one, whole, at any moment.
+// Saves sessions into their profiles. When a session ends, its row is marked as saving and its instance stays until
+// the save is done. If the server is killed, the next one saves again. At any moment the profile has either its old
+// version or the complete new one.
 import type { Readable } from 'node:stream'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
@@ -20,13 +20,13 @@ import type { StoredArchive } from './types.ts'
 import { addVersion, type VersionOptions } from './versions.ts'
 
 const RECONCILE_MS = 10_000
-/** Beyond the lease: a server that nobody has heard of for so long has no instances any more. */
+/** Added to the lease: after this silence, the instances of a server have ended themselves. */
 const LOST_MARGIN_SECONDS = 30
-/** Each is a Chromium that writes down what it knows, and an archive that is packed. */
+/** Each save flushes a Chromium to disk and compresses an archive. */
 const SAVES_AT_ONCE = 4
-/** For one session, all attempts together. */
+/** All attempts for one session together. */
 const SAVE_TIMEOUT_MS = 180_000
-/** Without a byte; ending Chromium is among it. */
+/** Time without a byte, which includes the end of Chromium. */
 const SILENCE_TIMEOUT_MS = 30_000
 const MAX_ATTEMPTS = 6
 const RETRY_MS = 1_000
@@ -37,7 +37,7 @@ export interface SaverOptions {
   readonly versions: VersionOptions
   readonly serverId: string
   readonly leaseSeconds: number
-  /** Whether the session is on this server, ending ones among them. */
+  /** Whether the session is on this server, including ending ones. */
   readonly isHere: (sessionId: string) => boolean
   readonly log: Logger
 }
@@ -52,7 +52,7 @@ export class ProfileSaver {
     this.#options = options
   }
 
-  /** After the sessions of an earlier run were taken up: saves that nobody can make any more are given up. */
+  /** Called after the sessions of an earlier run were resumed. Gives up saves whose instance is gone. */
   async resume(): Promise<void> {
     this.#timer = setInterval(() => void this.#reconcile(), RECONCILE_MS)
     this.#timer.unref()
@@ -63,7 +63,7 @@ export class ProfileSaver {
     clearInterval(this.#timer)
   }
 
-  /** Of a session that has ended; resolves when nothing more is wanted of its instance. */
+  /** Saves a session that has ended; resolves when its instance is no longer needed. */
   async saveAtEnd(sessionId: string, instance: Instance): Promise<void> {
     const { log } = this.#options
     this.#saving.add(sessionId)
@@ -79,16 +79,16 @@ export class ProfileSaver {
         clearTimeout(timer)
       }
     } catch (error) {
-      log.warn({ err: error, sessionId }, 'a session cannot be saved into its profile')
+      log.warn({ err: error, sessionId }, 'cannot save a session into its profile')
       await this.#giveUp(sessionId, messageOf(error)).catch((err: unknown) =>
-        log.warn({ err, sessionId }, 'cannot record yet that a session was not saved'),
+        log.warn({ err, sessionId }, 'cannot record the failed save of a session yet'),
       )
     } finally {
       this.#saving.delete(sessionId)
     }
   }
 
-  /** What is the matter may be over in a moment: a full disk, a database that is away. */
+  /** Retries, because a full disk or an unreachable database may recover soon. */
   async #try(sessionId: string, instance: Instance, over: AbortSignal): Promise<void> {
     const { log } = this.#options
     for (let attempt = 1; ; attempt++) {
@@ -99,7 +99,7 @@ export class ProfileSaver {
         if (attempt === MAX_ATTEMPTS || error instanceof WrongArchive || error instanceof ArchiveTooLarge) {
           throw error
         }
-        log.info({ err: error, sessionId, attempt }, 'saving a session once more')
+        log.info({ err: error, sessionId, attempt }, 'retrying the save of a session')
         await pause(RETRY_MS * attempt, over)
       }
     }
@@ -162,7 +162,7 @@ export class ProfileSaver {
     }
   }
 
-  /** The answer to a commit may be lost, and yet it was one. */
+  /** A commit may have succeeded although its answer was lost. */
   async #isKnown({ versionId }: StoredArchive): Promise<boolean> {
     const { db } = this.#options
     return store.isVersionKnown(db, versionId).catch(() => true)
@@ -187,7 +187,7 @@ export class ProfileSaver {
   }
 }
 
-/** For a reason that its owner may know. */
+/** An error whose message may be shown to the session's owner. */
 class NotSaved extends Error {}
 
 class ProfileGone extends NotSaved {
@@ -196,7 +196,7 @@ class ProfileGone extends NotSaved {
   }
 }
 
-/** The user-data directory of an instance; ends with an error when nothing comes for too long. */
+/** Reads the user-data directory of an instance; fails when no data arrives for too long. */
 export async function readFrom(
   agent: AgentClient,
   then: 'stay' | 'reopen',
@@ -227,13 +227,15 @@ export async function readFrom(
   }
 }
 
-/** Without what is nobody's matter but the operator's, who has the log. */
+/** Leaves out internal details, which are in the operator's log. */
 function messageOf(error: unknown): string {
   if (isDiskFull(error)) return 'the disk of the server is full'
   if (error instanceof WrongArchive || error instanceof ArchiveTooLarge)
     return `its archive is refused: ${error.message}`
   if (error instanceof NotSaved) return error.message
-  return error instanceof AgentError ? 'its instance did not give its state' : 'a fault of the server'
+  return error instanceof AgentError
+    ? 'its instance did not return its state'
+    : 'the server had an internal error'
 }
 
 export const isDiskFull = (error: unknown) => (error as NodeJS.ErrnoException).code === 'ENOSPC'

@@ -21,7 +21,7 @@ const SAVE_TIMEOUT_MS = 120_000
 const IMPORT_TIMEOUT_MS = 600_000
 const RETRY_AFTER_SECONDS = '1'
 
-/** What makes no sense without its profile. */
+/** A kind of resource that needs its profile. */
 export interface ProfileUse {
   readonly what: string
   readonly countUsing: (tx: Db, profileId: string) => Promise<number>
@@ -72,7 +72,7 @@ export class ProfileService {
   async delete(caller: Caller, idOrName: string, commit: Commit): Promise<void> {
     const { db, versions, uses } = this.#options
     const { archives } = versions
-    // Deleting twice is success: a client that lost the first answer asks again.
+    // Deleting twice succeeds, because a client that lost the first answer repeats the request.
     if (await store.wasDeleted(db, projectOf(caller), idOrName)) return commit(() => Promise.resolve())
     const { id, project_id } = await find(db, caller, idOrName)
     const blobs = await commit(async (tx) => {
@@ -160,7 +160,7 @@ export class ProfileService {
   async restore(tx: Db, caller: Caller, idOrName: string, number: number): Promise<Profile> {
     const profile = await find(tx, caller, idOrName)
     await this.#options.versions.onChange(tx, profile.project_id, profile.id)
-    // Saves make room for themselves: none may remove this one meanwhile.
+    // Saves prune old versions; the lock keeps them from removing this one.
     await store.lockProfile(tx, profile.id)
     if (!(await store.findVersion(tx, profile.id, number))) throw noVersion(profile, number)
     await store.setCurrentVersion(tx, profile.id, number)
@@ -168,7 +168,7 @@ export class ProfileService {
     return toProfile(await find(tx, caller, profile.id))
   }
 
-  /** While the session goes on. */
+  /** Saves a session that keeps running. */
   async save(
     caller: Caller,
     idOrName: string,
@@ -183,7 +183,7 @@ export class ProfileService {
     }
     const profile = await store.findProfileBy(db, browser.project_id, 'id', profileId)
     if (!profile) throw notFound(profileId)
-    // Better now than after Chromium was ended for it; it is looked at again when it is saved.
+    // Check before Chromium is restarted; the save itself checks again.
     if (!force && profile.current_version !== profile_version) throw conflict(profile, profile_version)
     const session = await findSession(browserId)
     if (!session) throw new AppError('not_found', `Cannot find browser session "${idOrName}"`)
@@ -210,15 +210,15 @@ export class ProfileService {
       return await awake(session, async (agent) => {
         const source = await readFrom(agent, 'reopen', over)
         const archive = await this.#store(source, over, 'save the session')
-        // Whoever asked may connect again at once.
+        // The caller may reconnect right after the answer.
         await waitForChromium(agent, { signal: session.ending })
         return archive
       })
     } catch (error) {
-      // Chromium is away until nobody reads any more.
+      // Chromium restarts only once the reading has stopped.
       failed.abort(error)
       if (session.ending.aborted)
-        throw new AppError('not_found', 'Cannot save the session: it has ended meanwhile', { cause: error })
+        throw new AppError('not_found', 'Cannot save the session: it has ended', { cause: error })
       if (!(error instanceof AgentError)) throw error
       throw new AppError('unavailable', 'Cannot save the session now; try again', { cause: error })
     }
@@ -236,7 +236,7 @@ export class ProfileService {
     }
   }
 
-  /** What no row came to speak of is removed; what made room for it, too. */
+  /** Removes the archive if its row was not stored, and the blobs of pruned versions otherwise. */
   async #add(archive: StoredArchive, write: () => Promise<AddedVersion>): Promise<AddedVersion> {
     const { db, versions } = this.#options
     const { archives } = versions
@@ -257,7 +257,7 @@ function projectOf({ principal, projectId }: Caller): string | null {
   return principal.projectId ?? projectId
 }
 
-/** A profile of another project is answered exactly like one that does not exist. */
+/** A profile of another project looks exactly like one that does not exist. */
 async function find(db: Db, caller: Caller, idOrName: string): Promise<ProfileSummary> {
   const profile = await store.findProfile(db, projectOf(caller), idOrName)
   if (!profile) throw notFound(idOrName)

@@ -1,4 +1,4 @@
-// Brings a profile into a session: before its Chromium starts or, where it is attached later, by starting that again.
+// Loads a profile into a session: before its Chromium starts, or later by restarting Chromium.
 import type { CreateBrowserRequest } from '@berth/contracts/browsers'
 import type { Profile, ProfileRequest } from '@berth/contracts/profiles'
 import { Turnstile } from '@berth/kit/turnstile'
@@ -16,7 +16,7 @@ import type { SessionProfile, VersionRecord } from './types.ts'
 import type { ArchiveStore } from './archive-store.ts'
 import { toProfile } from './view.ts'
 
-/** Each holds a connection to the database while its Chromium starts again. */
+/** Each attachment holds a database connection while Chromium restarts. */
 const ATTACHES_AT_ONCE = 2
 
 export interface SessionProfilesOptions {
@@ -27,7 +27,7 @@ export interface SessionProfilesOptions {
 }
 
 interface Asked extends SessionProfile {
-  /** Undefined: it is empty. */
+  /** Undefined when the profile is empty. */
   readonly archive: VersionRecord | undefined
 }
 
@@ -46,7 +46,7 @@ export class SessionProfiles implements ExtraSource, ProfileAttachments {
   ): Promise<SessionExtra | undefined> {
     if (!profile) return undefined
     const asked = await this.#find(projectId, profile, lookUp)
-    // A page that is asked for takes the place of those that were open.
+    // A start URL replaces the tabs that were open.
     const tabs = startUrl === null ? 'keep' : 'drop'
     return {
       refersTo: { profileId: asked.profileId },
@@ -61,7 +61,7 @@ export class SessionProfiles implements ExtraSource, ProfileAttachments {
     return new Map(found.map((record) => [record.id, toProfile(record)]))
   }
 
-  /** For a session that has none; the transaction is the one that says so, and is held meanwhile. */
+  /** For a session without a profile. The returned function loads it while it holds the caller's transaction open. */
   async attach(
     browser: BrowserRecord,
     profile: ProfileRequest,
@@ -73,9 +73,9 @@ export class SessionProfiles implements ExtraSource, ProfileAttachments {
     const session = await this.#options.findSession(browser.id)
     if (!session) throw ended()
     return async (tx) => {
-      // The last moment to stop: with half of a profile in it, the session would be of no use.
+      // The last chance to stop: a session with half a profile would be useless.
       signal?.throwIfAborted()
-      // Two at once would leave the one in the instance and the other in the row.
+      // Two at once could leave one profile in the instance and the other in the row.
       if (!(await store.lockAttaching(tx, browser.id))) throw underWay()
       if (await store.hasProfile(tx, browser.id)) throw hasOne()
       await awake(session, (agent) => this.#bring(agent, asked, 'keep')).catch((error: unknown) => {
@@ -85,7 +85,7 @@ export class SessionProfiles implements ExtraSource, ProfileAttachments {
     }
   }
 
-  /** Attaching holds a connection to the database, and must leave some to others. */
+  /** Limits attachments, because each holds a database connection. */
   turn(signal?: AbortSignal): Promise<Disposable> {
     return this.#attaching.enter(signal)
   }
@@ -141,9 +141,9 @@ export class SessionProfiles implements ExtraSource, ProfileAttachments {
 }
 
 const absent = (idOrName: string) =>
-  invalidInput('profile', `names "${idOrName}", which is no profile of the project`)
+  invalidInput('profile', `names "${idOrName}", which does not exist in the project`)
 const hasOne = () =>
   new AppError('conflict', 'Cannot attach a profile: the session has one already; create another session')
-const underWay = () => new AppError('conflict', 'Cannot attach a profile: another one is being attached')
+const underWay = () => new AppError('conflict', 'Cannot attach a profile: another profile is being attached')
 const ended = (cause?: unknown) =>
-  new AppError('not_found', 'Cannot attach a profile: the session has ended meanwhile', { cause })
+  new AppError('not_found', 'Cannot attach a profile: the session has ended', { cause })

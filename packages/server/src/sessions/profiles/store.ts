@@ -42,7 +42,7 @@ export async function insertProfile(tx: Db, projectId: string, name: string | nu
     .executeTakeFirstOrThrow()
 }
 
-/** Null as the project: in all of them. */
+/** A null project selects all projects. */
 const live = (db: Db, projectId: string | null) => {
   const query = db.selectFrom('profiles').where('profiles.deleted_at', 'is', null)
   return projectId === null ? query : query.where('profiles.project_id', '=', projectId)
@@ -86,7 +86,7 @@ export async function findProfileBy(
     .executeTakeFirst()
 }
 
-/** Those with these ids, deleted ones among them: sessions that had them still say so. */
+/** Includes deleted profiles, because their sessions still show them. */
 export async function listByIds(db: Db, ids: readonly string[]): Promise<ProfileRecord[]> {
   if (ids.length === 0) return []
   return db
@@ -116,12 +116,12 @@ export async function listProfiles(
     .execute()
 }
 
-/** Whoever else would save, restore or delete it waits for the end of the transaction. */
+/** Blocks other saves, restores and deletes of the profile until the transaction ends. */
 export async function lockProfile(tx: Db, id: string): Promise<ProfileRecord | undefined> {
   return live(tx, null).select(columns).where('profiles.id', '=', id).forNoKeyUpdate().executeTakeFirst()
 }
 
-/** The name it has already changes nothing. */
+/** Changes nothing when the name is the same. */
 export async function renameProfile(tx: Db, projectId: string, id: string, name: string): Promise<void> {
   await tx
     .updateTable('profiles')
@@ -137,7 +137,7 @@ export async function wasDeleted(db: Db, projectId: string | null, id: string): 
   return (await query.executeTakeFirst()) !== undefined
 }
 
-/** With all its versions; their blobs are for the caller to remove. */
+/** Deletes the profile with all its versions. Returns their blobs for the caller to remove. */
 export async function deleteProfile(tx: Db, projectId: string, id: string): Promise<string[]> {
   await tx
     .updateTable('profiles')
@@ -205,7 +205,7 @@ export async function setCurrentVersion(tx: Db, id: string, number: number): Pro
     .execute()
 }
 
-/** The oldest beyond so many, never the current one; their blobs are for the caller to remove. */
+/** Deletes the oldest versions beyond `kept`, never the current one. Returns their blobs for the caller to remove. */
 export async function pruneVersions(tx: Db, profileId: string, kept: number): Promise<string[]> {
   const removed = await tx
     .deleteFrom('profile_versions')
@@ -254,7 +254,7 @@ export async function listVersions(
     .execute()
 }
 
-/** A session that has ended is being saved into it. */
+/** True while an ended session is being saved into the profile. */
 export async function isBeingSaved(db: Db, profileId: string): Promise<boolean> {
   const row = await db
     .selectFrom('browsers')
@@ -265,7 +265,7 @@ export async function isBeingSaved(db: Db, profileId: string): Promise<boolean> 
   return row !== undefined
 }
 
-/** False when it was deleted meanwhile. */
+/** False when the profile was deleted. */
 export async function markUsed(tx: Db, projectId: string, id: string): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('profiles')
@@ -277,7 +277,7 @@ export async function markUsed(tx: Db, projectId: string, id: string): Promise<b
   return numUpdatedRows > 0n
 }
 
-/** False when the session has one already, or has ended. */
+/** False when the session has a profile already or has ended. */
 export async function giveToBrowser(tx: Db, browserId: string, profile: SessionProfile): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('browsers')
@@ -305,7 +305,7 @@ export async function hasProfile(tx: Db, browserId: string): Promise<boolean> {
 }
 
 const ATTACH_LOCKS = 7_236_815
-/** Until the end of the transaction; false when another one attaches a profile to the session. */
+/** Locks until the transaction ends; false when another request attaches a profile to the session. */
 export async function lockAttaching(tx: Db, browserId: string): Promise<boolean> {
   const { rows } = await sql<{ isMine: boolean }>`
     SELECT pg_try_advisory_xact_lock(${ATTACH_LOCKS}, hashtext(${browserId})) AS "isMine"`.execute(tx)
@@ -320,7 +320,7 @@ export interface BrowserSave {
   readonly profile_on_conflict: SessionProfile['onConflict'] | null
 }
 
-/** Of a session that has ended; undefined when there is nothing to be saved, or it is saved already. */
+/** For an ended session; undefined when there is nothing to save or it is saved already. */
 export async function beginSave(db: Db, browserId: string): Promise<BrowserSave | undefined> {
   return db
     .updateTable('browsers')
@@ -334,7 +334,7 @@ export async function beginSave(db: Db, browserId: string): Promise<BrowserSave 
     .executeTakeFirst()
 }
 
-/** Which version its session knows of, as it is now. */
+/** Returns the version that the session is currently based on. */
 export async function lockBaseOf(tx: Db, browserId: string): Promise<number | null> {
   const row = await tx
     .selectFrom('browsers')
@@ -361,7 +361,7 @@ export async function markSaved(
     .execute()
 }
 
-/** Which profile it was, if it was being saved. */
+/** Returns the profile id if a save was running. */
 export async function markSaveFailed(db: Db, browserId: string, why: string): Promise<string | undefined> {
   const row = await db
     .updateTable('browsers')
@@ -373,7 +373,7 @@ export async function markSaveFailed(db: Db, browserId: string, why: string): Pr
   return row?.profile_id ?? undefined
 }
 
-/** Those of this server that are said to be saved just now. */
+/** Sessions of this server that are marked as saving. */
 export async function listSavesOf(db: Db, serverId: string): Promise<{ id: string }[]> {
   return db
     .selectFrom('browsers')
@@ -388,7 +388,7 @@ export async function isVersionKnown(db: Db, id: string): Promise<boolean> {
   return row !== undefined
 }
 
-/** Of servers that nobody has heard of for so long that their instances have ended themselves. */
+/** Saves of servers that have been silent so long that their instances have ended themselves. */
 export async function listSavesOfLostServers(db: Db, silentSeconds: number): Promise<{ id: string }[]> {
   return db
     .selectFrom('browsers')

@@ -5,14 +5,14 @@ import type { ProfilesTable, ProfileVersionsTable } from '../../platform/databas
 export type ProfileRecord = Selectable<ProfilesTable>
 export type VersionRecord = Selectable<ProfileVersionsTable>
 
-/** With what the API shows besides its own row. */
+/** A profile's row with the other data that the API shows. */
 export interface ProfileSummary extends ProfileRecord {
-  /** Of its current version. */
+  /** Size of the current version. */
   readonly size_bytes: string | null
   readonly is_saving: boolean
 }
 
-/** An archive that is in the blob store, and not known to the database yet. */
+/** An archive in the blob store that has no row in the database yet. */
 export interface StoredArchive {
   readonly versionId: string
   readonly sealedKey: Buffer
@@ -26,15 +26,15 @@ export interface NewVersion {
   readonly profileId: string
   readonly source: VersionSource
   readonly archive: StoredArchive
-  /** The session that was saved; null for an archive that was imported. */
+  /** The saved session; null for an imported archive. */
   readonly browserId: string | null
-  /** The version that it knows of. */
+  /** The version that the session started from. */
   readonly basedOn: number | null
-  /** What to do when another one is current. */
+  /** The rule when another version is current by now. */
   readonly onConflict: ConflictRule | 'refuse'
 }
 
-/** How a session has its profile. */
+/** The profile of a session and how it is saved. */
 export interface SessionProfile {
   readonly profileId: string
   readonly version: number | null

@@ -1,4 +1,4 @@
-// An archive that somebody sends may be compressed or not; its first bytes tell.
+// Detects by the first bytes whether an uploaded archive is compressed, and decompresses it.
 import { pipeline, Readable } from 'node:stream'
 import { createGunzip, createZstdDecompress } from 'node:zlib'
 import { WrongArchive } from './archive.ts'
@@ -6,7 +6,7 @@ import { WrongArchive } from './archive.ts'
 const ZSTD = Buffer.from([0x28, 0xb5, 0x2f, 0xfd])
 const GZIP = Buffer.from([0x1f, 0x8b])
 
-/** How much comes out is for the reader to bound: it is made as it is asked for. */
+/** Decompresses lazily, so the reader limits the size. */
 export async function* unpacked(body: Readable): AsyncGenerator<Buffer> {
   const { first, all } = await peek(body, ZSTD.length)
   const decompressor = startsWith(first, ZSTD)
@@ -21,12 +21,12 @@ export async function* unpacked(body: Readable): AsyncGenerator<Buffer> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code?.startsWith('Z') !== true) throw error
-    throw new WrongArchive('what is compressed in it cannot be read', { cause: error })
+    throw new WrongArchive('it cannot be decompressed', { cause: error })
   }
 }
 
 async function peek(body: Readable, count: number): Promise<{ first: Buffer; all: AsyncGenerator<Buffer> }> {
-  // Not destroyed with what reads it: that would cut the connection, and nobody would be told why.
+  // Destroying the body would cut the connection before the client gets the error.
   const iterator = body.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>
   const read: Buffer[] = []
   let length = 0

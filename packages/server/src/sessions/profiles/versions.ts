@@ -1,4 +1,4 @@
-// The one place where a version becomes part of a profile: all of it in a transaction, or nothing.
+// The only place that adds a version to a profile, in one transaction.
 import { announceChange } from '../../platform/database/changes.ts'
 import type { Db } from '../../platform/database/schema.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
@@ -9,31 +9,31 @@ import type { ArchiveStore } from './archive-store.ts'
 export interface AddedVersion {
   readonly version: VersionRecord
   readonly isCurrent: boolean
-  /** Blobs of versions that made room; their bytes are to be removed after the commit. */
+  /** Blobs of pruned versions; the caller removes their bytes after the commit. */
   readonly removedBlobs: readonly string[]
 }
 
-/** For who has browsers that began with what it was; in the transaction that changes it. */
+/** Called in the transaction that changes a profile, to refresh browsers that started with the old version. */
 export type OnProfileChange = (tx: Db, projectId: string, profileId: string) => Promise<void>
 
 export interface VersionOptions {
   readonly archives: ArchiveStore
-  /** How many a profile has. */
+  /** How many versions a profile keeps. */
   readonly kept: number
   readonly onChange: OnProfileChange
 }
 
-/** Undefined when the profile is no more. */
+/** Undefined when the profile was deleted. */
 export async function addVersion(
   tx: Db,
   added: NewVersion,
   { archives, kept, onChange }: VersionOptions,
 ): Promise<AddedVersion | undefined> {
-  // Before the profile is locked: who fills a pool locks the pool first.
+  // This locks pools, so it runs before the profile is locked: the filler takes the two locks in the same order.
   if (added.onConflict !== 'keep') await onChange(tx, added.projectId, added.profileId)
   const profile = await store.lockProfile(tx, added.profileId)
   if (!profile) return undefined
-  // Who imports an archive says that it is to be this one.
+  // An import replaces the current version on purpose, so it is never a conflict.
   const isConflict = added.source !== 'import' && added.basedOn !== profile.current_version
   if (isConflict && added.onConflict === 'refuse') throw conflict(profile, added.basedOn)
   const conflictsWith = isConflict ? profile.current_version : null
@@ -52,11 +52,11 @@ export function conflict(
   { id, name, current_version }: Pick<ProfileRecord, 'id' | 'name' | 'current_version'>,
   basedOn: number | null,
 ): AppError {
-  const began = basedOn === null ? 'when it was empty' : `with version ${basedOn}`
+  const start = basedOn === null ? 'when the profile was empty' : `with version ${basedOn}`
   const now = current_version === null ? 'empty' : `at version ${current_version}`
   return new AppError(
     'conflict',
-    `Cannot save into profile "${name ?? id}": the session began ${began}, and the profile is ${now} since; ` +
-      'set force to save all the same, which keeps both as versions',
+    `Cannot save into profile "${name ?? id}": the session started ${start}, but the profile is now ${now}; ` +
+      'set force to save anyway, which keeps both as versions',
   )
 }
