@@ -1,4 +1,4 @@
-// Commands for the operator, run beside a running server or without one.
+// Commands for the operator. They work with or without a running server.
 import type { Pool } from 'pg'
 import { ConfigError } from './config/config-error.ts'
 import { loadConfig, type Config } from './config/config.ts'
@@ -21,15 +21,15 @@ interface Tools {
 
 const commands: Record<string, { help: string; run: (tools: Tools) => Promise<void> }> = {
   'mint-key': {
-    help: 'Make another organisation-wide API key, for when all were lost.',
+    help: 'Create an organisation-wide API key, for example when all keys are lost.',
     run: mintKey,
   },
   'rotate-master-key': {
-    help: 'Put every stored secret under a new master key. The old key stays readable.',
+    help: 'Re-encrypt every stored secret with a new master key. The old key stays readable.',
     run: rotateMasterKey,
   },
   'forget-old-master-keys': {
-    help: 'Move what is left to the current master key and drop the others. Restart or run all servers with it first.',
+    help: 'Re-encrypt all remaining secrets with the current master key and delete the old keys. Every server must have the current key first.',
     run: forgetOldMasterKeys,
   },
 }
@@ -47,8 +47,8 @@ async function openKeyring({ config, db }: Tools): Promise<Keyring> {
 }
 
 /**
- * First the new key exists and every server knows it, then records move. With keys from
- * BERTH_MASTER_KEY the operator does the first part: the new key is put in front of the old one.
+ * First every server must know the new key, then the records move. With BERTH_MASTER_KEY the
+ * operator does the first step: put the new key in front of the old one.
  */
 async function rotateMasterKey(tools: Tools): Promise<void> {
   const ring = await openKeyring(tools)
@@ -77,7 +77,7 @@ async function forgetOldMasterKeys(tools: Tools): Promise<void> {
 
 function helpText(): string {
   const rows = Object.entries(commands).map(([name, { help }]) => `  ${name}\n      ${help}`)
-  return `Usage: npm run admin -- <command>, with the settings of the server\n\n${rows.join('\n')}\n`
+  return `Usage: npm run admin -- <command> (with the same settings as the server)\n\n${rows.join('\n')}\n`
 }
 
 async function main([name]: readonly string[]): Promise<void> {

@@ -1,4 +1,4 @@
-// The composition root: every room is made here, once, in the order of the architecture's diagram.
+// The composition root: creates every room once, in the order of the architecture diagram.
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
@@ -43,23 +43,23 @@ import { newTenancy } from './tenancy/module.ts'
 export const VERSION = '0.1.0'
 
 export interface App {
-  /** Where it listens, such as http://127.0.0.1:8080. */
+  /** The server's URL, such as http://127.0.0.1:8080. */
   readonly address: string
-  /** Set when this start made the first key. */
+  /** Set when this start created the first key. */
   readonly firstKey: string | undefined
   readonly server: FastifyInstance
-  /** Stops taking work, lets what is under way finish within its grace, and lets go of everything. */
+  /** Refuses new work, gives running work its grace period, then releases everything. */
   close(options: CloseOptions): Promise<void>
 }
 
 export interface CloseOptions {
   readonly drainMs: number
   readonly graceMs: number
-  /** Otherwise sessions live on for their lease, for the next server to take over. */
+  /** If false, sessions stay alive for their lease so that the next server can take them over. */
   readonly endSessions: boolean
 }
 
-/** What sessions run on, and what goes through login pages. Tests replace them; the shipped server does not. */
+/** The driver runs sessions; the login engine completes login pages. Only tests replace them. */
 export interface Engines {
   readonly openDriver: (config: Config, log: Logger) => Promise<Driver>
   readonly logins: LoginEngine
@@ -71,7 +71,7 @@ export async function startApp(config: Config, serverLog: ServerLog, engines = s
   await using cleanup = new AsyncDisposableStack()
   const { log } = serverLog
   cleanup.use(await claimDataDir(config))
-  // Both wait for other processes most of the time, so they wait together.
+  // Opening the driver and the platform is mostly waiting for other processes, so both run at once.
   const opening = engines.openDriver(config, log)
   opening.catch(() => {})
   cleanup.defer(async () => (await opening).close())
@@ -118,7 +118,7 @@ export async function startApp(config: Config, serverLog: ServerLog, engines = s
   const found = new Map((await instances.adopt()).map((ready) => [ready.instance.id, ready]))
   await sessions.resume(found)
   await apps.resume(found)
-  // Instances that nobody knows.
+  // No room claimed these instances.
   await Promise.all([...found.values()].map(({ instance }) => instance.destroy()))
   await sessions.start()
   await logins.start()

@@ -1,4 +1,4 @@
-// Everything that a project may hold. Only a project without any of it can be deleted.
+// Everything a project can contain. A project can be deleted only when it contains none of it.
 import { countLiveDeployments } from './apps/deployments/store.ts'
 import { countConnections } from './logins/connections/store.ts'
 import { countCredentials } from './logins/credentials/store.ts'

@@ -1,4 +1,4 @@
-// Everything that is removed when its time is over, in the order in which it is done.
+// Every retention task, in the order in which they run.
 import { appLogRetention } from './apps/core/retention.ts'
 import { invocationRetention } from './apps/invocations/retention.ts'
 import type { Config } from './config/config.ts'

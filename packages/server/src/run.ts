@@ -37,7 +37,7 @@ async function start(args: readonly string[], engines: Engines | undefined): Pro
   process.stdout.write(welcome(app, config))
 }
 
-/** From the first moment on: a server that is stopped while it starts cleans up as any other. */
+/** Listens from the start, so a server that is stopped while it starts also cleans up. */
 function stopOnSignals(starting: Promise<App>, config: Config, { log }: ServerLog): void {
   let isStopping = false
   const stop = (signal: string, { drainMs, endSessions }: { drainMs: number; endSessions: boolean }) => {
@@ -58,12 +58,12 @@ function stopOnSignals(starting: Promise<App>, config: Config, { log }: ServerLo
         },
       )
   }
-  // For a restart or an upgrade: sessions live on, and the next server takes them over.
+  // SIGTERM means a restart or an upgrade: sessions stay alive and the next server takes them over.
   process.on('SIGTERM', () =>
     stop('SIGTERM', { drainMs: config.BERTH_DRAIN_SECONDS * 1000, endSessions: false }),
   )
   process.on('SIGINT', () => stop('SIGINT', { drainMs: 0, endSessions: true }))
-  // Started by an older Node: when that parent is killed, nobody is left to pass signals on.
+  // An older Node started this process. When that parent is killed, nobody passes signals on.
   process.on('disconnect', () => stop('disconnect', { drainMs: 0, endSessions: false }))
 }
 

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { App } from './app.ts'
 import type { Config } from './config/config.ts'
 
-/** What a person sees when the server is up; the key itself is shown only when it was just made. */
+/** The text on the terminal when the server is ready. It shows the key only when this start created it. */
 export function welcome(app: App, config: Config): string {
   const url = (config.BERTH_PUBLIC_URL?.origin ?? app.address).replace('0.0.0.0', '127.0.0.1')
   const keyFile = join(config.BERTH_DATA_DIR, 'api-key')
