@@ -1,5 +1,5 @@
-// Who may go on: authentication, then the organisation's rate, then authorisation. All of it
-// happens before a body is read.
+// Access checks: authentication, then the organisation's rate limit, then authorisation. They run
+// before the body is read.
 import { isUtf8 } from 'node:buffer'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Operation } from '@berth/contracts/operation'
@@ -24,7 +24,7 @@ export class Access {
     flows: FlowAuthenticator
     projects: ProjectResolver
     rate: RateLimit
-    /** What a request has to wait for when the server has too much to write already. */
+    /** A promise to wait for when the audit queue is full. */
     room: () => Promise<void> | undefined
   }) {
     this.#authenticator = options.authenticator
@@ -34,11 +34,11 @@ export class Access {
     this.#room = options.room
   }
 
-  /** Callback style on purpose: a remembered key is let through without a trip to the event loop. */
+  /** Callback style on purpose: a cached key passes without a turn of the event loop. */
   guard(operation: Operation): Guard {
     return (request, reply, done) => {
       let pending: Promise<void> | undefined
-      // Looked at now: a connection that is gone has no address any more.
+      // Read it now: a closed connection no longer has an address.
       const clientIp = (request.ip as string | undefined) ?? ''
       try {
         const token = bearerToken(request.raw)
@@ -62,7 +62,7 @@ export class Access {
   ): Principal | undefined | Promise<Principal | undefined> {
     const found = this.#authenticator.authenticate(token)
     if (auth !== 'flow-token' || !(found instanceof Promise)) return found
-    // A key may look like anything, so it is asked for first.
+    // An API key can look like anything, so look it up before the flow token.
     const { id = '' } = request.params as { id?: string }
     return found.then((principal) => principal ?? this.#flows.admit(token, id))
   }
@@ -79,14 +79,17 @@ export class Access {
     }
     request.context = context
     if (principal.isProjectArchived) {
-      throw new AppError('project_not_found', 'Cannot use this key: its project is archived')
+      throw new AppError(
+        'project_not_found',
+        'Cannot use this key: its project is archived; use a key of an active project',
+      )
     }
     const headers = this.#rate.take()
     if (headers) reply.headers(headers)
     if (operation.auth === 'organization-key' && principal.projectId !== null) {
       throw new AppError('forbidden', 'Cannot do this with a project key; use an organisation-wide key')
     }
-    // A token is of one project, whatever else is said.
+    // A flow token belongs to one project, whatever the headers name.
     const reference = principal.flowId === undefined ? projectReference(request.headers) : undefined
     const room = this.#room()
     if (!reference) return room
@@ -101,7 +104,7 @@ export class Access {
     await room
     const { principal } = context
     const project = await this.#projects.resolve(value, by)
-    // A project key learns nothing of other projects, not even whether they exist.
+    // A project key must not reveal whether other projects exist.
     if (principal.projectId !== null && project?.id !== principal.projectId) {
       throw new AppError('forbidden', 'Cannot use a project key in another project')
     }
@@ -136,7 +139,7 @@ function projectReference(headers: FastifyRequest['headers']): ProjectReference 
   return { value, by: id ? 'id' : 'id-or-name' }
 }
 
-/** Header values arrive as Latin-1; a name that was sent as UTF-8 is read as that. */
+/** Header values arrive as Latin-1. This decodes a name that was sent as UTF-8. */
 function decodeHeader(value: string): string {
   const bytes = Buffer.from(value, 'latin1')
   return isUtf8(bytes) ? bytes.toString() : value

@@ -35,7 +35,7 @@ function pathOf(url: string): string {
 const MAX_REMEMBERED = 100
 const remembered = new Map<string, string>()
 
-/** Hosts and clients are few, and come with every request. */
+/** Few distinct hosts and clients exist, and every request names one, so their texts are cached. */
 function recurring(text: string): string {
   let answer = remembered.get(text)
   if (answer !== undefined) return answer
@@ -45,7 +45,7 @@ function recurring(text: string): string {
   return answer
 }
 
-/** Bounded, free of keys and tokens, and without what PostgreSQL cannot store. */
+/** Limits the length, redacts keys and tokens, and drops what PostgreSQL cannot store. */
 function storable(text: string): string {
   return redact(text).replaceAll('\0', '').slice(0, MAX_TEXT_LENGTH)
 }

@@ -3,11 +3,11 @@ import { AppError } from '../platform/errors/app-error.ts'
 
 const MAX_KEY_LENGTH = 512
 
-/** The key of the Authorization header; anything but exactly one bearer token is refused. */
+/** Returns the key of the Authorization header. Throws unless there is exactly one bearer token. */
 export function bearerToken(request: IncomingMessage): string {
   const value = request.headers.authorization
   if (value === undefined) throw unauthorized('the Authorization header is missing')
-  // Node keeps only the first of two; which one a proxy looked at is anyone's guess.
+  // Node keeps only the first of two headers; a proxy may have checked the other one.
   const count = request.rawHeaders.filter(
     (name, index) => index % 2 === 0 && name.length === 13 && name.toLowerCase() === 'authorization',
   ).length

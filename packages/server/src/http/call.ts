@@ -1,14 +1,14 @@
-// What a handler is given, and how a handler is tied to its row of the contract.
+// What a handler receives, and how it is bound to its operation in the contract.
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { Operation, Body, Params, Query, Response } from '@berth/contracts/operation'
 import type { Db } from '../platform/database/schema.ts'
 import type { Principal } from './principal.ts'
 
-/** Its result is the answer of the operation, also when the request is repeated. */
+/** The result is the operation's answer, also for a repeated request. */
 export type Commit = <T>(work: (tx: Db) => Promise<T>) => Promise<T>
 
-/** A body that is passed on as it comes, with the headers that describe it. */
+/** A body that is passed on unread, with the headers that describe it. */
 export interface BodyStream {
   readonly body: Readable
   readonly headers: Readonly<Record<string, string>>
@@ -18,31 +18,31 @@ export interface Call<O> {
   readonly params: Params<O>
   readonly query: Query<O>
   readonly body: Body<O>
-  /** Of the request, without the API key. */
+  /** The request's headers, without the API key. */
   readonly headers: IncomingHttpHeaders
-  /** For operations whose body is not read but passed on. */
+  /** Set for operations that pass their body on unread. */
   readonly stream: BodyStream | undefined
-  /** For writes the one transaction that also holds the audit record; otherwise the pool. */
+  /** For writes, the transaction that also holds the audit record; otherwise the pool. */
   readonly db: Db
-  /** For acts: the one transaction that says it is done, together with the audit record. */
+  /** For acts: commits the result together with the audit record. */
   readonly commit: Commit
-  /** What URLs in the answer begin with, such as https://berth.example. */
+  /** The start of every URL in the answer, such as https://berth.example. */
   readonly origin: string
   readonly principal: Principal
-  /** Project named by a header, if any; checked to exist, to be active and to be allowed. */
+  /** The project that a header names, if any. It exists, is active, and the caller may use it. */
   readonly projectId: string | null
   /**
-   * Fires when the client goes away before it was answered; a server that stops sends its clients away when their time
-   * is up. Made when first asked for. Whatever waits for long takes it; cleaning up does not.
+   * Fires when the client disconnects before the answer, or when a stopping server disconnects it after the grace
+   * period. Created on first use. Pass it to everything that waits for long, but not to cleanup.
    */
   readonly signal: AbortSignal
-  /** Called when the request is over, answered or not. */
+  /** Called when the request ends, with or without an answer. */
   whenOver(listener: (outcome: Outcome) => void): void
 }
 
 export interface Outcome {
   readonly requestId: string
-  /** 499: the client left before it was answered. */
+  /** 499 when the client left before the answer. */
   readonly status: number
   readonly durationMs: number
 }
@@ -50,7 +50,7 @@ export interface Outcome {
 export interface OffsetPage<T> {
   readonly items: T
   readonly hasMore: boolean
-  /** Where the next page begins, for lists that do not count their items. */
+  /** Where the next page begins, for lists without a total count. */
   readonly nextOffset?: number
 }
 
@@ -62,7 +62,7 @@ export interface TokenPage<T> {
 export interface RawAnswer {
   readonly body: string | Buffer | Readable
   readonly headers?: Readonly<OutgoingHttpHeaders>
-  /** Where it is not that of the operation. */
+  /** Set when it differs from the operation's status. */
   readonly status?: number
 }
 

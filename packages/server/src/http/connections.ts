@@ -1,5 +1,5 @@
-// Which connections are at work. Node closes idle ones only after their first request, so one that
-// was opened and never used would hold up every shutdown for the whole grace period.
+// Tracks which connections are busy. Node closes idle connections only after their first request, so an
+// unused one would delay every shutdown for the whole grace period.
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 
@@ -10,11 +10,11 @@ export class Connections {
 
   constructor(server: Server) {
     this.#server = server
-    // Of the two, an HTTPS server hands out the sockets that requests know in the second.
+    // On an HTTPS server, requests know the sockets of the second event.
     const event = 'setSecureContext' in server ? 'secureConnection' : 'connection'
     server.on(event, (socket: Socket) => {
       this.#requestsOf.set(socket, 0)
-      // Node remembers the address only if it was asked for before the connection is gone.
+      // Node caches the address only if it is read while the connection is open.
       void socket.remoteAddress
       socket.once('close', () => this.#requestsOf.delete(socket))
     })
@@ -31,7 +31,7 @@ export class Connections {
     if (this.#isClosing && left === 0) socket.end()
   }
 
-  /** Closes what does nothing, now and from now on; everything once the grace is over. */
+  /** Closes idle connections now and as they become idle, and all of them after the grace period. */
   closeWithin(graceMs: number): Disposable {
     this.#isClosing = true
     for (const [socket, requests] of this.#requestsOf) if (requests === 0) socket.destroy()

@@ -1,4 +1,4 @@
-// The only place where an error becomes an answer.
+// The only place that turns an error into an answer.
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { errorCatalogue, type ErrorBody, type ErrorCode } from '@berth/contracts/errors'
 import { BadInput } from '@berth/kit/bad-input'
@@ -6,9 +6,9 @@ import { databaseFailure } from '../platform/database/failures.ts'
 import { AppError } from '../platform/errors/app-error.ts'
 
 const RETRY_AFTER_SECONDS = '1'
-/** Messages of the framework may repeat what they complain of. */
+/** Framework messages may quote the input, so they are cut. */
 const MAX_QUOTE_LENGTH = 200
-/** Of a body that is refused for its size; a sender of more is cut off in the middle. */
+/** How much of a too large body is read and dropped before the connection is cut. */
 const MAX_DROPPED_BYTES = 64 * 1024 * 1024
 const MAX_DROPPING_MS = 5_000
 
@@ -63,7 +63,7 @@ export function errorHeaders(error: AppError): Record<string, string> {
 
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const known = toAppError(error)
-  // Work that was stopped because its client left is no fault, and nobody reads the answer.
+  // The client left and stopped its own work. That is not a fault, and nobody reads the answer.
   const isAbandoned = reply.raw.destroyed && !reply.raw.writableFinished
   if (isAbandoned) request.log.debug({ err: error, requestId: request.id }, 'request abandoned')
   else if (!known) request.log.error({ err: error, requestId: request.id }, 'request failed')
@@ -72,7 +72,7 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
     known ??
     new AppError(
       'internal_error',
-      `Cannot complete the request: a fault of the server, logged as request ${request.id}`,
+      `Cannot complete the request: an internal error, logged as request ${request.id}`,
     )
   if (answer.code === 'payload_too_large') dropTheRest(request, reply)
   void reply
@@ -82,11 +82,11 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
     .send(JSON.stringify(toErrorBody(answer)))
 }
 
-/** A connection that is closed under a sender is reset, and the answer is lost with it. */
+/** Closing a connection while the client sends resets it, and the client loses the answer. */
 function dropTheRest({ raw, headers }: FastifyRequest, reply: FastifyReply): void {
   const isShort = Number(headers['content-length']) <= MAX_DROPPED_BYTES
   if (!isShort || raw.complete) return
-  // Of the framework; Node reads on to the end of the body where the connection stays.
+  // The framework sets it. Without it, Node reads the body to its end and keeps the connection.
   reply.removeHeader('connection')
   const timer = setTimeout(() => raw.socket.destroy(), MAX_DROPPING_MS)
   raw.once('close', () => clearTimeout(timer))

@@ -26,7 +26,7 @@ test('a loopback server answers for loopback names and addresses in their usual 
   }
 })
 
-test('any other name is misdirected', () => {
+test('any other host name is refused as misdirected', () => {
   for (const host of [
     'evil.example',
     'localhost.evil.example',
@@ -38,20 +38,20 @@ test('any other name is misdirected', () => {
   }
 })
 
-test('a missing or malformed name is a bad request', () => {
+test('a missing or malformed Host header is a bad request', () => {
   for (const host of [undefined, '', 'a b', 'a/b', 'a@b', 'x'.repeat(300)]) {
     assert.equal(codeFor({}, host), 'bad_request', host)
   }
 })
 
-test('the public URL and the allowed hosts are answered', () => {
+test('the hosts of the public URL and of BERTH_ALLOWED_HOSTS are accepted', () => {
   const env = { BERTH_PUBLIC_URL: 'https://berth.example:8443', BERTH_ALLOWED_HOSTS: 'inner.example, other' }
   for (const host of ['berth.example', 'berth.example:8443', 'Inner.Example:1', 'other']) {
     assert.equal(codeFor(env, host), 'ok', host)
   }
 })
 
-test('a server on all addresses answers to any literal address, which cannot be rebound', () => {
+test('a server on all addresses accepts any literal IP address, which cannot be rebound', () => {
   assert.equal(codeFor({ BERTH_HOST: '0.0.0.0' }, '192.168.1.1:8080'), 'ok')
   assert.equal(codeFor({ BERTH_HOST: '0.0.0.0' }, 'evil.example'), 'misdirected_request')
 })

@@ -1,5 +1,5 @@
-// Which Host headers are answered. A page that rebinds its own name to this machine would
-// otherwise talk to the API with the browser's blessing.
+// Decides which Host headers are accepted. Without this check, a page that rebinds its own name to this
+// machine could call the API from a browser.
 import { isIP } from 'node:net'
 import type { Config } from '../config/config.ts'
 import { AppError } from '../platform/errors/app-error.ts'
@@ -14,7 +14,7 @@ export function newHostCheck(config: HostSettings): (host: string | undefined) =
 
   function isAllowed(host: string): boolean {
     const name = hostName(host)
-    // A literal address cannot be rebound, so whatever reached a wildcard listener by one is right.
+    // A literal address cannot be rebound, so a wildcard listener accepts all of them.
     if (isIP(name) !== 0) return isWildcard || names.has(name) || name.startsWith('127.') || name === '::1'
     return names.has(name) || name.endsWith('.localhost')
   }
@@ -34,7 +34,7 @@ export function newHostCheck(config: HostSettings): (host: string | undefined) =
   }
 }
 
-/** A page may open a websocket only if it came from this server: from its public or its asked address. */
+/** A page may open a websocket only if it came from this server's public URL or the requested host. */
 export function isOwnOrigin(config: HostSettings, origin: string, host: string | undefined): boolean {
   const url = URL.parse(origin)
   if (!url) return false

@@ -1,6 +1,6 @@
-// The same Idempotency-Key and request have one effect and one answer. The key's row is written in
-// the transaction of the effect itself: a second request waits for the first on the unique index,
-// then finds its answer, and a crash leaves either both or neither.
+// Requests with the same Idempotency-Key have one effect and one answer. The key's row is written in
+// the transaction of the effect: a second request waits for the first on the unique index and then
+// reads its answer. A crash leaves both or neither.
 import { createHmac } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Db } from '../platform/database/schema.ts'
@@ -22,7 +22,7 @@ export class IdempotentAnswers {
   readonly #box: SealedBox
   readonly #secret: Uint8Array
 
-  /** Requests hold passwords: without the secret, who has the rows could try out which one a hash is of. */
+  /** Requests hold passwords. Without the secret, a reader of the rows could guess them from the hashes. */
   constructor({ box, secret }: { box: SealedBox; secret: Uint8Array }) {
     this.#box = box
     this.#secret = secret
@@ -46,7 +46,7 @@ export class IdempotentAnswers {
     }
   }
 
-  /** Takes the key for this transaction, or returns the answer an earlier request left. */
+  /** Claims the key for this transaction, or returns the answer of an earlier request. */
   async claim(tx: Db, request: IdempotentRequest): Promise<{ replay: unknown } | undefined> {
     const { scope, key, hash } = request
     const isOld = sql<boolean>`idempotency_keys.created_at < now() - make_interval(hours => ${sql.lit(KEPT_HOURS)})`
@@ -77,7 +77,7 @@ export class IdempotentAnswers {
     if (!row.response) {
       throw new AppError(
         'conflict',
-        `Cannot repeat "${key}": it was done, but its answer was too large to keep`,
+        `Cannot repeat "${key}": the request succeeded, but its answer was too large to keep`,
       )
     }
     return { replay: JSON.parse(this.#box.open(row.response, contextOf(request))) as unknown }

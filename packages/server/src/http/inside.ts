@@ -1,11 +1,11 @@
-// Connections from inside an instance to the API itself. They come through the instance's egress and are treated like
-// any other connection: what they may do depends on their key.
+// Connections from inside an instance to the API itself. They arrive through the instance's egress and get no special
+// rights: their key decides what they may do.
 import type { Duplex } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 
 const inside = new WeakSet<object>()
 
-/** Whether a caller reached us so: what it is told to connect to must be reached in the same way. */
+/** Whether the caller is inside an instance. It then needs URLs that work from inside. */
 export function isInside(socket: object): boolean {
   return inside.has(socket)
 }
@@ -20,7 +20,7 @@ export class InsideConnections {
   readonly take = (connection: Duplex): void => {
     if (!this.#server.listening) return void connection.destroy()
     inside.add(connection)
-    // Plain HTTP also where the listener itself speaks TLS: what takes in requests is the same.
+    // Plain HTTP even if the listener speaks TLS: the same handler serves both.
     const isTls = 'setSecureContext' in this.#server
     this.#server.emit(isTls ? 'secureConnection' : 'connection', connection)
   }

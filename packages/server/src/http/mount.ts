@@ -1,5 +1,5 @@
-// Rows of the contract become routes: schemas, access, transaction, audit record and idempotent
-// answer are the same for all of them, so that a handler holds nothing but its own business.
+// Turns the operations of the contract into routes. Schemas, access, transaction, audit record and
+// idempotent answer work the same for all of them, so a handler holds only its own logic.
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -38,16 +38,16 @@ export interface MountOptions {
   readonly db: Db
   readonly pool: Pool
   readonly access: Access
-  /** Lets in who has the token of a session. */
+  /** Admits callers with a session's token. */
   readonly sessionGuard: Guard
   readonly audit: RequestAudit
   readonly answers: IdempotentAnswers
   readonly originOf: (request: FastifyRequest) => string
-  /** Acts that hold a transaction while they work: each needs a second connection to get done. */
+  /** Limits acts that hold a transaction while they work: each needs a second connection to finish. */
   readonly heldActs: Turnstile
-  /** Ends those whose key is no more. */
+  /** Ends streams whose key was deleted or has expired. */
   readonly openStreams: OpenStreams
-  /** Told of each change after its commit, before the caller has the answer. */
+  /** Called for each change after its commit, before the caller gets the answer. */
   readonly onChange: (change: Change) => void
 }
 
@@ -63,7 +63,7 @@ export function mount(server: FastifyInstance, routes: readonly Route[], options
   }
   const [streaming, others] = partition(routes, ({ operation }) => operation.bodyStream !== undefined)
   for (const route of others) place(server, route)
-  // In a scope of their own: everywhere else a body that is not JSON is refused.
+  // In a scope of its own: everywhere else, a body that is not JSON is refused.
   void server.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', (_request, payload, parsed) => parsed(null, payload))
@@ -156,11 +156,11 @@ class RequestCall implements Call<unknown> {
   #signal: AbortSignal | undefined
 
   constructor(request: FastifyRequest, reply: FastifyReply, options: CallOptions) {
-    // SAFETY: validated by the schemas of the operation; `route()` gives them their types back.
+    // SAFETY: the operation's schemas validated it; `route()` restores the types.
     this.params = request.params as undefined
     this.query = request.query as undefined
     this.body = request.body as undefined
-    // SAFETY: an operation without a guard takes no principal.
+    // SAFETY: an operation without a guard does not use the principal.
     this.principal = request.context?.principal as Principal
     this.projectId = request.context?.projectId ?? null
     this.db = options.db
@@ -171,7 +171,7 @@ class RequestCall implements Call<unknown> {
     this.#signal = options.signal
   }
 
-  /** Made when first asked for: most reads are over before anyone could go away. */
+  /** Created on first use: most reads end before a client could leave. */
   get signal(): AbortSignal {
     return (this.#signal ??= clientGone(this.#reply))
   }
@@ -211,7 +211,7 @@ class RequestCall implements Call<unknown> {
 interface CallOptions extends Pick<MountOptions, 'originOf'> {
   readonly db: Db
   readonly commit?: Commit
-  /** Where there is one already. */
+  /** Set when the caller already has a signal. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -238,11 +238,11 @@ async function change(route: Route, options: WriteContext): Promise<unknown> {
     return { answer: replay, isRepeated: true }
   }
   if (operation.effect === 'act' && (!idempotent || operation.waits)) {
-    // Of one that waits, the key is taken by whichever request is done first; the other is then told the same.
+    // When the act waits, the first request to finish claims the key, and the other gets the same answer.
     const commit: Commit = <T>(work: (tx: Db) => Promise<T>) =>
       recorded<T>(operation, options, async (tx, alongCommit) => {
         const earlier = idempotent && (await answers.claim(tx, idempotent))
-        // SAFETY: it was the answer of this operation.
+        // SAFETY: this operation stored the answer.
         if (earlier) return repeated(earlier) as { answer: T; isRepeated: boolean }
         const answer = await work(tx)
         if (idempotent) alongCommit(() => answers.keep(tx, idempotent, { ...operation, answer }))
@@ -251,8 +251,8 @@ async function change(route: Route, options: WriteContext): Promise<unknown> {
     return route.handle(new RequestCall(request, reply, { db, commit, originOf }))
   }
   // An act with a key commits in the transaction that holds the key from the start: a second request
-  // with the same key waits for it, and a crash leaves nothing of it behind. Nor does a client that leaves before the
-  // act is done: its key is free again, and who comes back with it begins anew.
+  // with the same key waits for it, and a crash leaves nothing behind. If the client leaves before the
+  // act is done, the key is free again and can be used for a new attempt.
   const signal = operation.effect === 'act' ? clientGone(reply) : undefined
   const turn = signal && (await options.heldActs.enter(signal))
   try {
@@ -283,7 +283,7 @@ function keptAlive(tx: Db): Disposable {
   return { [Symbol.dispose]: () => clearInterval(timer) }
 }
 
-/** Commits the work with its audit record, and tells who must know of the changes in it. */
+/** Commits the work with its audit record, then publishes the changes in it. */
 async function recorded<T>(
   operation: Operation,
   { context, request, reply, pool, audit, onChange }: WriteContext,
@@ -293,7 +293,7 @@ async function recorded<T>(
   const { answer, isRepeated } = await inTransaction(pool, async ({ db: tx, alongCommit }) => {
     const outcome = await work(tx, alongCommit)
     if (outcome.isRepeated) return outcome
-    // The last moment to stop: nobody would learn of what is committed after it. What an act did is done.
+    // The last moment to stop a write, because nobody would see its result. An act has already happened.
     if (operation.effect === 'write' && reply.raw.destroyed) throw new ClientGone()
     crashPoint('before-commit')
     alongCommit(() => audit.recordIn(tx, auditRecord(request, context, operation.status)))
@@ -310,7 +310,7 @@ function send(operation: Operation, result: unknown, request: FastifyRequest, re
   void reply.code(operation.status)
   if (operation.kind === 'empty') return reply.send()
   if (operation.kind === 'events') {
-    // SAFETY: as below.
+    // SAFETY: see below.
     const { body } = result as RawAnswer
     void reply.headers({ 'cache-control': 'no-store', 'x-sse-content-type': 'application/json' })
     return reply.type('text/event-stream').send(body)
@@ -349,14 +349,14 @@ function statusOf({ status, statusWhen }: Operation, result: unknown): number {
   return statusWhen.values.some((each) => each === value) ? statusWhen.status : status
 }
 
-/** Not by Fastify, which holds the head back until there is a body, and answers with an error if there is none. */
+/** Bypasses Fastify, which delays the head until there is a body and turns a missing body into an error. */
 function passOn({ status = 200, headers, body }: RawAnswer, reply: FastifyReply): FastifyReply {
   reply.hijack()
   const all: OutgoingHttpHeaders = { ...(reply.getHeaders() as OutgoingHttpHeaders), ...headers }
   reply.raw.writeHead(status, all)
   reply.raw.flushHeaders()
   const source = body instanceof Readable ? body : Readable.from([body])
-  // What is cut off on one side is cut off on the other.
+  // If one side breaks, pipeline closes the other.
   pipeline(source, reply.raw).catch(() => {})
   return reply
 }

@@ -4,7 +4,7 @@ import { isNestedDeeper } from './nesting.ts'
 
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
 
-test('levels are counted, and not what is in strings', () => {
+test('counts nesting levels and ignores brackets in strings', () => {
   assert.equal(isNestedDeeper(nested(100), 100), false)
   assert.equal(isNestedDeeper(nested(101), 100), true)
   assert.equal(isNestedDeeper('{"a":'.repeat(101) + '1' + '}'.repeat(101), 100), true)

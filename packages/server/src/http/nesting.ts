@@ -1,9 +1,9 @@
 /**
- * Whether a text of JSON has lists or objects in one another to more than that many levels. JSON.parse does not mind
- * a million of them, but whoever walks through what it gives by calling itself does.
+ * Whether JSON text nests lists or objects deeper than this many levels. JSON.parse accepts a million levels,
+ * but recursive code that reads its result does not.
  */
 export function isNestedDeeper(text: string, most: number): boolean {
-  // Each level takes two characters.
+  // Each level needs two characters.
   if (text.length < 2 * most) return false
   let depth = 0
   for (let at = 0; at < text.length; at++) {

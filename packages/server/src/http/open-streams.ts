@@ -1,11 +1,11 @@
-// Streams outlive the moment their caller was let in. A key that is deleted, or whose project is archived, ends those it
-// opened: at once when it is announced, and within seconds when the announcement is missed or the key expires.
+// A stream can outlive its key. When a key is deleted, expires, or its project is archived, its streams end: at once
+// when the change is announced, or within seconds when the announcement is missed.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { bearerToken } from './bearer.ts'
 import type { Authenticator } from './principal.ts'
 
 const LOOK_EVERY_MS = 3_000
-/** Finds clients that vanished: a probe after this long, and ten more a second apart. */
+/** Finds clients that vanished: TCP probes after this long, then ten more, one a second. */
 const KEEP_ALIVE_MS = 15_000
 
 interface OpenStream {
@@ -24,7 +24,7 @@ export class OpenStreams {
 
   watch(request: FastifyRequest, reply: FastifyReply): void {
     request.raw.socket.setKeepAlive(true, KEEP_ALIVE_MS)
-    // The token of a session ends with the session.
+    // A session's token is valid until the session ends.
     if (request.context?.authStrategy !== 'api_key' || reply.raw.closed) return
     const stream = { key: bearerToken(request.raw), reply }
     this.#streams.add(stream)
@@ -37,7 +37,7 @@ export class OpenStreams {
     })
   }
 
-  /** Something about keys changed, or may have. */
+  /** Call it when keys changed or may have changed. */
   check(): void {
     for (const stream of this.#streams) void this.#check(stream)
   }
@@ -47,7 +47,7 @@ export class OpenStreams {
       const principal = await this.#authenticator.authenticate(key)
       if (!principal || principal.isProjectArchived) reply.raw.destroy()
     } catch {
-      // The database is away: it is asked again.
+      // The database is not reachable; the next check asks again.
     }
   }
 }

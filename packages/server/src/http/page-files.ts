@@ -1,4 +1,4 @@
-// The pages that packages/web built: a template each, and the files it loads. They are the same for everybody.
+// The pages that packages/web builds: a template for each, and the files it loads. Everybody gets the same ones.
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -31,14 +31,14 @@ export class PageFiles {
   readonly #what: string
   #loaded: Promise<Page> | undefined
 
-  /** `name`: its folder in packages/web. `path`: where its files are served. `what`: its name in error messages. */
+  /** `name`: the folder in packages/web. `path`: the URL path of the files. `what`: the page's name in error messages. */
   constructor({ name, path, what }: { name: string; path: string; what: string }) {
     this.#name = name
     this.#path = path
     this.#what = what
   }
 
-  /** Read when somebody first asks for it: many servers never show it. */
+  /** Read on first use: many servers never show the page. */
   page(): Promise<Page> {
     this.#loaded ??= this.#load().catch((error: unknown) => {
       this.#loaded = undefined
@@ -83,7 +83,7 @@ export class PageFiles {
   }
 }
 
-/** Style and script of a page that carries them in itself, with a policy that allows exactly them. */
+/** The inline style and script of a page, with a policy that allows exactly these two. */
 export interface InlineCode {
   readonly style: string
   readonly script: string

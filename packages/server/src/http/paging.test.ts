@@ -23,7 +23,7 @@ test('the next offset is right for clients before and after 0.68', () => {
   assert.equal(headersFor('0.55.0', false)['x-has-more'], 'false')
 })
 
-test('toPage() knows from one row too many that there is more', () => {
+test('toPage() reports another page when there is one row more than the limit', () => {
   assert.deepEqual(toPage([1, 2, 3], 2), { items: [1, 2], hasMore: true })
   assert.deepEqual(toPage([1, 2], 2), { items: [1, 2], hasMore: false })
 })

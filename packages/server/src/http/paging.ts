@@ -16,8 +16,8 @@ export function offsetHeaders(
   }
 }
 
-// Clients before 0.68 add the number of items they got to whatever we send, so for them it must be
-// the present offset; sent the true next one, they would skip a page.
+// Clients before 0.68 add the number of received items to the offset we send, so they need the
+// current offset; with the real next offset they would skip a page.
 function nextOffset(offset: number, limit: number, request: IncomingHttpHeaders): number {
   return isClientBefore(request, 68) ? offset : offset + limit
 }
@@ -30,7 +30,7 @@ export function tokenHeaders(page: TokenPage<unknown>, limit: number): Headers {
   }
 }
 
-/** Stores ask for one row more than wanted; that row says whether there is another page. */
+/** Stores read one row more than the limit; that row shows that there is another page. */
 export function toPage<T>(rows: T[], limit: number): OffsetPage<T[]> {
   return { items: rows.slice(0, limit), hasMore: rows.length > limit }
 }

@@ -1,4 +1,4 @@
-// Requests that never became one: malformed, too large or too slow. The connection ends with them.
+// Answers requests that Node cannot parse: malformed, too large or too slow. It then closes the connection.
 import type { Socket } from 'node:net'
 import { errorCatalogue, type ErrorCode } from '@berth/contracts/errors'
 import { LINGER_MS } from './rest-of-body.ts'
@@ -9,16 +9,16 @@ const codes: Record<string, ErrorCode> = {
   [TIMED_OUT]: 'request_timeout',
 }
 
-/** Who goes on sending after its answer gets the time to read it, but not for any amount. */
+/** A client that still sends after its answer gets time to read it, up to this many bytes. */
 const MAX_READ_AFTER = 16 * 1024 * 1024
 
-/** How much had been read of each connection when it was answered. */
+/** How many bytes each connection had sent when it was answered. */
 const answered = new WeakMap<Socket, number>()
 
 export function answerProtocolError(error: Error & { code?: string }, socket: Socket): void {
   const readBefore = answered.get(socket)
   if (readBefore !== undefined) {
-    // What comes after an answer is no request either, which Node tells for every piece of it.
+    // Node reports every chunk after the answer as another parse error.
     if (error.code === 'ECONNRESET' || socket.bytesRead - readBefore > MAX_READ_AFTER) socket.destroy()
     return
   }

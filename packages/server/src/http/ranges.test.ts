@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readRange } from './ranges.ts'
 
-test('one range of bytes is understood, with either end left out', () => {
+test('parses one byte range, with or without its start or end', () => {
   const cases: [string | undefined, { start: number; end: number } | undefined][] = [
     [undefined, undefined],
     ['bytes=0-', { start: 0, end: 99 }],
@@ -18,7 +18,7 @@ test('one range of bytes is understood, with either end left out', () => {
   for (const [header, range] of cases) assert.deepEqual(readRange(header, 100), range, header)
 })
 
-test('what is not there, or no range, is refused', () => {
+test('refuses a malformed range and one outside the content', () => {
   const wrong = [
     '100-',
     '100-200',

@@ -1,20 +1,20 @@
-// Range requests for content of known size (RFC 9110, section 14): one range of bytes, or all of them.
+// Range requests for content of known size (RFC 9110, section 14): one byte range, or the whole content.
 import { AppError } from '../platform/errors/app-error.ts'
 
 export interface ByteRange {
   readonly start: number
-  /** The last byte, which belongs to it. */
+  /** The last byte, inclusive. */
   readonly end: number
 }
 
 const UNIT = /^bytes=/i
 const RANGE = /^(\d{0,15})-(\d{0,15})$/
 
-/** Undefined: all of it. Throws `range_not_satisfiable` for what is not there, and for what is no range. */
+/** Undefined means the whole content. Throws `range_not_satisfiable` for a range that is malformed or outside the content. */
 export function readRange(header: string | undefined, sizeBytes: number): ByteRange | undefined {
   if (header === undefined || !UNIT.test(header)) return undefined
   const ranges = header.replace(UNIT, '').trim()
-  // Several would have to be answered in parts; a server may answer with everything instead.
+  // Several ranges would need a multipart answer; a server may send everything instead.
   if (ranges.includes(',')) return undefined
   const [isRange, first = '', last = ''] = RANGE.exec(ranges) ?? []
   if (isRange === undefined || (first === '' && last === '')) throw notThere(sizeBytes)

@@ -21,6 +21,6 @@ test('RateLimit counts down, refuses with the time to wait, and starts again', (
   assert.ok(rate.take())
 })
 
-test('RateLimit of 0 is none', () => {
+test('a RateLimit of 0 means no limit', () => {
   assert.equal(new RateLimit(0).take(), undefined)
 })

@@ -1,6 +1,6 @@
-// Requests per minute of the organisation, counted in fixed windows by this server alone: with
-// several replicas each allows its own share. Exactness across replicas would cost a database
-// round trip on every request.
+// The organisation's requests per minute, counted in fixed windows on each server separately:
+// several replicas allow several times the limit. An exact count would cost a database round trip
+// on every request.
 import { AppError } from '../platform/errors/app-error.ts'
 
 const WINDOW_MS = 60_000

@@ -1,9 +1,9 @@
-// What http tells of each request. Who keeps it, and how, is for others to know.
+// The audit data http reports for each request. It does not know how records are stored.
 import type { Db } from '../platform/database/schema.ts'
 
 export interface RequestRecord {
   readonly timestamp: Date
-  /** Null: the request was for the whole organisation. */
+  /** Null for a request to the whole organisation. */
   readonly project_id: string | null
   readonly key_id: string
   readonly request_id: string
@@ -22,8 +22,8 @@ export interface RequestRecord {
 }
 
 export interface RequestAudit {
-  /** In the transaction of a change, so that there is no change without a record. */
+  /** Writes the record in the transaction of the change, so no change lacks a record. */
   recordIn(tx: Db, record: RequestRecord): Promise<void>
-  /** For reads and refusals: written soon. */
+  /** For reads and refusals: queues the record to be written soon. */
   record(record: RequestRecord): void
 }

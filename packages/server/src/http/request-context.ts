@@ -1,38 +1,38 @@
 import type { FastifyReply } from 'fastify'
 import type { Principal } from './principal.ts'
 
-/** What the server knows of a request once its caller is recognised. */
+/** What the server knows about a request once it has recognised the caller. */
 export interface RequestContext {
   readonly principal: Principal
   /** How the caller was recognised. */
   readonly authStrategy: 'api_key' | 'session_token' | 'flow_token'
   projectId: string | null
   readonly receivedAt: Date
-  /** Empty when the connection was gone before anyone could look. */
+  /** Empty when the connection closed before the address was read. */
   readonly clientIp: string
-  /** Set when the record was already written with the change itself. */
+  /** Set when the record was written together with the change. */
   isAudited: boolean
 }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The body is passed on as it comes. */
+    /** The body is passed on unread. */
     isBodyStream?: boolean
   }
   interface FastifyRequest {
     context: RequestContext | null
-    /** The path of the contract that was asked for, with its parameters unfilled. */
+    /** The contract's path, with its parameters unfilled. */
     route: string
-    /** A handler is at work; the request is not over before it is, whatever its client does. */
+    /** True while a handler works; the request is not over before it returns, even if the client left. */
     isHandling: boolean
-    /** Counts, records and logs the request, once it is over. */
+    /** Counts, records and logs the request when it is over. */
     whenOver: (request: FastifyRequest, reply: FastifyReply) => void
   }
 }
 
 /**
- * Fires when the connection closes before the answer was sent. Not `request.signal`: Fastify 5.12
- * hands that to POST handlers already aborted.
+ * Fires when the connection closes before the answer was sent. Do not use `request.signal`: Fastify 5.12
+ * passes it to POST handlers already aborted.
  */
 export function clientGone(reply: FastifyReply): AbortSignal {
   const controller = new AbortController()
@@ -43,10 +43,10 @@ export function clientGone(reply: FastifyReply): AbortSignal {
   return controller.signal
 }
 
-/** What nginx made customary for a caller that left; no client ever sees it. */
+/** nginx's status for a client that left; no client ever sees it. */
 export const CLIENT_GONE = 499
 
-/** What the caller got. A stream of events may have no end of its own: once it has begun, it is answered. */
+/** The status the caller got. An event stream may never end, so it counts as answered once it has begun. */
 export function statusSeen({ raw, statusCode }: FastifyReply): number {
   const isStream = raw.headersSent && String(raw.getHeader('content-type')).startsWith('text/event-stream')
   return raw.writableFinished || isStream ? statusCode : CLIENT_GONE
@@ -54,6 +54,6 @@ export function statusSeen({ raw, statusCode }: FastifyReply): number {
 
 export class ClientGone extends Error {
   constructor() {
-    super('The client went away')
+    super('The client disconnected')
   }
 }

@@ -4,8 +4,8 @@ import type { IncomingMessage } from 'node:http'
 export const LINGER_MS = 5_000
 
 /**
- * Of a request that was answered before all of it came. It is read and thrown away: closing at once would
- * reset the connection, and the client could lose the answer. Who goes on sending is cut off after a while.
+ * For a request that is answered before its body has arrived. Reads and drops the rest: closing at once would
+ * reset the connection, and the client could lose the answer. After a while the connection is closed anyway.
  */
 export function discardRest(request: IncomingMessage): void {
   if (request.complete || request.destroyed) return

@@ -1,4 +1,4 @@
-// The HTTP server itself: limits, and hooks that every request passes.
+// The HTTP server: its limits, and the hooks for every request.
 import type { IncomingMessage } from 'node:http'
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
@@ -19,14 +19,14 @@ import { compileValidator, refusalOf } from './validation.ts'
 
 const BODY_LIMIT = 1024 * 1024
 const MAX_NESTING = 200
-// Slow senders are looked for this often, so that one is gone soon after its time is up.
+// Checks for slow senders this often, so that one is cut off soon after its time limit.
 const LISTENER = {
   headersTimeout: 15_000,
   connectionsCheckingInterval: 5_000,
-  // The host check answers a missing one in our own shape.
+  // The host check answers a missing header with our own error body.
   requireHostHeader: false,
 }
-// Longer than the idle time of common load balancers, so that they and not we close first.
+// Longer than the idle timeout of common load balancers, so that they close first.
 const KEEP_ALIVE_MS = 75_000
 
 export interface ServerOptions {
@@ -35,7 +35,7 @@ export interface ServerOptions {
   readonly audit: RequestAudit
   readonly metrics: Metrics
   readonly isDraining: () => boolean
-  /** Which requests that offer an upgrade get one; the others are plain requests. */
+  /** Decides which upgrade requests are upgraded; the others become plain requests. */
   readonly shouldUpgrade: (request: IncomingMessage) => boolean
 }
 
@@ -52,8 +52,8 @@ export function newServer({
   isDraining,
   shouldUpgrade,
 }: ServerOptions): HttpServer {
-  // One logger for all requests, as ours name the request themselves. Named as what Fastify wants of a
-  // logger, or its own types take on pino's.
+  // One logger for all requests, because our log lines name the request. It is typed as Fastify's
+  // logger; otherwise Fastify's own types would become pino's.
   const loggerInstance: FastifyBaseLogger = Object.assign(Object.create(log) as Logger, {
     child: () => loggerInstance,
   })
@@ -88,7 +88,7 @@ export function newServer({
     slowBodies.forget(request)
     metrics.requestDurations.observe({ method, route, status }, reply.elapsedTime)
     if (context && !context.isAudited) audit.record(auditRecord(request, context, status))
-    // Changes and faults; the audit log has all the rest.
+    // Logs changes and faults; the audit log has everything else.
     const isQuiet = status >= 400 ? status < 500 : method === 'GET'
     if (isQuiet && !log.isLevelEnabled('debug')) return
     log[isQuiet ? 'debug' : 'info'](
@@ -104,7 +104,7 @@ export function newServer({
     )
   })
   acceptJson(server)
-  // An expectation we do not know is none of ours; Node would answer it with an empty 417.
+  // We ignore an unknown Expect header; Node would answer with an empty 417.
   server.server.on('checkExpectation', (request, response) =>
     server.server.emit('request', request, response),
   )
@@ -121,7 +121,7 @@ export function newServer({
   server.addHook('onRequest', (request, reply, done) => {
     connections.requestStarted(request.raw.socket)
     slowBodies.watch(request, { isStream: request.routeOptions.config.isBodyStream ?? false })
-    // Not the onResponse hook, which a client that leaves before its answer never brings about.
+    // Not the onResponse hook: Fastify does not call it when the client leaves before the answer.
     reply.raw.on('close', () => {
       if (!request.isHandling) request.whenOver(request, reply)
     })
@@ -129,7 +129,7 @@ export function newServer({
     if (isDraining()) reply.header('connection', 'close')
     try {
       checkHost(oneHost(request.raw.rawHeaders))
-      // A target in absolute form wins over the Host header, so it must pass as well.
+      // A target in absolute form overrides the Host header, so it is checked too.
       if (!request.raw.url!.startsWith('/')) checkHost(URL.parse(request.raw.url!)?.host)
     } catch (error) {
       return done(error as Error)
@@ -159,7 +159,7 @@ function newRequestId(): string {
   return `${requestPrefix}${(requestCount++).toString(36).padStart(6, '0')}`
 }
 
-/** Node joins or drops repeated headers; a second Host is how requests are smuggled. */
+/** Node joins or drops repeated headers; a second Host header is a way to smuggle requests. */
 function oneHost(rawHeaders: string[]): string | undefined {
   let host: string | undefined
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -171,10 +171,10 @@ function oneHost(rawHeaders: string[]): string | undefined {
   return host
 }
 
-/** Only JSON is taken, and an empty body counts as none: clients send its content type anyway. */
 const tooDeep = () =>
   new AppError('bad_request', `Cannot read the request: it is nested deeper than ${MAX_NESTING} levels`)
 
+/** Accepts only JSON. An empty body counts as no body, because clients send the content type anyway. */
 function acceptJson(server: FastifyInstance): void {
   const parse = server.getDefaultJsonParser('error', 'error')
   server.removeAllContentTypeParsers()

@@ -1,5 +1,5 @@
-// Lets no request take for ever to send its body. Node's own limit is one for all requests, from the first
-// byte to the last; a file may take as long as it takes, as long as it moves.
+// Limits how long a request may take to send its body. Node has one limit for all requests, from the first
+// byte to the last; here, a file may take any time as long as it makes progress.
 import type { FastifyRequest } from 'fastify'
 import type { Socket } from 'node:net'
 
@@ -23,7 +23,7 @@ export class SlowBodies {
     this.#timer.unref()
   }
 
-  /** A stream has its time from the last byte on, other bodies from the first. */
+  /** A stream's time limit starts again with every byte; that of other bodies starts with the first. */
   watch(request: FastifyRequest, { isStream }: { isStream: boolean }): void {
     const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
     if (encoding === undefined && (length === undefined || length === '0')) return
@@ -52,7 +52,7 @@ export class SlowBodies {
     }
   }
 
-  /** A body that we hold up, because what it is for is slow, is not slow itself. */
+  /** A body is not slow while we hold it up because its consumer is slow. */
   #hasMoved(socket: Socket, watched: Watched): boolean {
     const hasMoved = socket.bytesRead > watched.bytesRead || socket.isPaused()
     watched.bytesRead = socket.bytesRead

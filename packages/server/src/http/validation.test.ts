@@ -20,7 +20,7 @@ const body = Strict({
   inner: Type.Optional(Strict({ kind: Type.Optional(Type.Unsafe({ type: 'string', enum: ['a', 'b'] })) })),
 })
 
-test('every complaint names the field and the remedy', () => {
+test('every validation error names the field and the remedy', () => {
   assert.deepEqual(complaints('body', body, {}), ['name: is required'])
   assert.deepEqual(complaints('body', body, { name: '' }), ['name: must have at least 1 character(s)'])
   assert.deepEqual(complaints('body', body, { name: 'abcd' }), ['name: must have at most 3 characters'])
@@ -33,7 +33,7 @@ test('every complaint names the field and the remedy', () => {
   assert.deepEqual(complaints('body', body, []), ['body: must be object'])
 })
 
-test('length is counted in code points, and broken text is refused', () => {
+test('counts length in code points and refuses broken Unicode', () => {
   assert.deepEqual(complaints('body', body, { name: '😀😀😀' }), [])
   for (const name of ['\0', '\ud800', 'a\nb', '\u007f']) {
     assert.deepEqual(complaints('body', body, { name }), [
@@ -42,7 +42,7 @@ test('length is counted in code points, and broken text is refused', () => {
   }
 })
 
-test('queries read numbers from text, and lists in both spellings', () => {
+test('reads numbers from query text, and lists in both notations', () => {
   const query = Type.Object({
     limit: Type.Optional(Type.Integer({ maximum: 5 })),
     tags: Type.Optional(CommaList({ description: 'x', maxItems: 3, maxLength: 5 })),
@@ -54,7 +54,7 @@ test('queries read numbers from text, and lists in both spellings', () => {
   assert.deepEqual(complaints('querystring', query, { tags: 'a,b,c,d' }), ['tags: must have at most 3 items'])
 })
 
-test('date-times must exist', () => {
+test('refuses a date-time that does not exist', () => {
   const query = Type.Object({ at: Timestamp('x') })
   for (const at of ['2026-01-31T12:00:00Z', '2026-01-31t12:00:00.123456789+02:00']) {
     assert.deepEqual(complaints('querystring', query, { at }), [], at)

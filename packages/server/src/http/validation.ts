@@ -11,7 +11,7 @@ const DATE_TIME =
 
 function isDateTime(text: string): boolean {
   const [, year, month, day] = DATE_TIME.exec(text) ?? []
-  // Date would take the 30th of February for a day in March.
+  // Date would accept 30 February as a day in March.
   return Number(year) > 0 && Number(day) <= new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate()
 }
 
@@ -19,8 +19,8 @@ const ajv = new Ajv({ allErrors: true, useDefaults: true, allowUnionTypes: true,
 ajv.addFormat('date-time', isDateTime)
 
 /**
- * A schema is compiled by the first request it is for, in a few milliseconds; all of them together would keep a server
- * from starting for a third of a second.
+ * The first request compiles its schema, in a few milliseconds. Compiling all of them at the start would delay it by
+ * a third of a second.
  */
 export const compileValidator: FastifySchemaCompiler<object> = ({ schema, httpPart }) => {
   const read = httpPart === 'body' ? undefined : textReader(schema)
@@ -37,9 +37,9 @@ export const compileValidator: FastifySchemaCompiler<object> = ({ schema, httpPa
 }
 
 /**
- * Paths and queries are all text: numbers, booleans and lists are read from it. Not by Ajv, whose
- * coercion takes 1e400 for an integer and then checks no bounds. What cannot be read stays text, for
- * the schema to refuse.
+ * Paths and queries are text; this reads numbers, booleans and lists from it. Ajv's own coercion
+ * accepts 1e400 as an integer and then checks no bounds. Text that cannot be read stays text, and
+ * the schema refuses it.
  */
 function textReader(schema: object): (data: Record<string, unknown>) => void {
   const { properties = {} } = schema as { properties?: Record<string, { type?: unknown }> }
@@ -57,11 +57,11 @@ function textReader(schema: object): (data: Record<string, unknown>) => void {
   }
 }
 
-/** `tags[team]=a&tags[env]=b` are the entries of `tags`. */
+/** Collects `tags[team]=a&tags[env]=b` into the map `tags`. */
 function gather(data: Record<string, unknown>, name: string): void {
   const entries = Object.keys(data).filter((key) => key.startsWith(`${name}[`) && key.endsWith(']'))
   if (entries.length === 0) return
-  // Without a prototype: a key may be called anything.
+  // No prototype, because a key can have any name.
   const map = Object.create(null) as Record<string, unknown>
   for (const key of entries) {
     map[key.slice(name.length + 1, -1)] = data[key]
@@ -77,7 +77,7 @@ const textReaders: Record<string, (value: unknown) => unknown> = {
   array: (value) => [value].flat().flatMap((text) => (typeof text === 'string' ? text.split(',') : [text])),
 }
 
-/** What Fastify makes of a failed validation, without its own detour over another error. */
+/** The same error as Fastify's, without its detour through another error object. */
 export function refusalOf(errors: readonly Partial<ErrorObject>[]): AppError {
   const details = validationDetails(errors)
   return new AppError('bad_request', `Cannot accept the request: ${details[0]?.message}`, { details })

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../platform/database/schema.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 
-/** Whether the server takes work: it has started, is not draining, and its database answers. */
+/** Whether the server accepts work: it has started, is not draining, and its database answers. */
 export class Readiness {
   readonly #db: Db
   #isDraining = false

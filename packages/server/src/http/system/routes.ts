@@ -8,7 +8,7 @@ export interface SystemOptions {
   readonly version: string
   readonly readiness: Readiness
   readonly metrics: Metrics
-  /** Called when somebody first asks for the document: a start has better things to do. */
+  /** Called on the first request for the document, to keep the start fast. */
   readonly openApi: () => string
   readonly docs: DocsFiles
 }
