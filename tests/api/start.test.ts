@@ -44,7 +44,7 @@ test('a port that is taken and a database that cannot be reached are clear error
   )
   const lost = runMain([], { BERTH_DATA_DIR: tempDir(t), DATABASE_URL: 'postgres://x@127.0.0.1:1/x' })
   assert.equal(lost.status, 1)
-  assert.match(lost.stderr, /Cannot use the database of DATABASE_URL[^]*ECONNREFUSED/)
+  assert.match(lost.stderr, /Cannot use the database in DATABASE_URL[^]*ECONNREFUSED/)
 })
 
 test('the first start prints a key that works and keeps it in a private file; a second mints none', async (t) => {

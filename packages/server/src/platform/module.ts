@@ -1,4 +1,4 @@
-// What every room stands on: the database, secrets, blobs, changes that servers tell each other, metrics, the log.
+// The base of every room: the database, secrets, blobs, change events between servers, metrics, the log.
 import { join } from 'node:path'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
@@ -24,16 +24,16 @@ export interface Platform {
   readonly ring: Keyring
   readonly box: SealedBox
   readonly blobs: Blobs
-  /** Changes made here or by any other server. Subscribe while you are constructed. */
+  /** Changes made by this or any other server. Subscribe in the constructor. */
   readonly changes: ChangeBus
-  /** Hears what other servers announce, once it is started. */
+  /** Receives the announcements of other servers, once started. */
   readonly listener: ChangeListener
   readonly metrics: Metrics
   readonly serverId: string
   readonly log: Logger
 }
 
-/** What it opens is closed by `cleanup`. */
+/** `cleanup` closes everything that this opens. */
 export async function openPlatform(
   config: Config,
   { log, droppedLines }: ServerLog,
@@ -45,7 +45,7 @@ export async function openPlatform(
   const { db, pool } = database
   const ring = await Keyring.open({ dataDir: config.BERTH_DATA_DIR, fromSetting: config.BERTH_MASTER_KEY })
   const changes = new EventBus<ChangeEvents>({
-    onError: (error, name) => log.error({ err: error, change: name }, 'cannot act on a change'),
+    onError: (error, name) => log.error({ err: error, change: name }, 'cannot handle a change'),
   })
   changes.on('masterKeysChanged', () => ring.reload())
   const metrics = new Metrics()

@@ -1,5 +1,5 @@
-// Every byte of every session passes this process, so it goes before what runs in them. Without it, a
-// browser that answers many messages keeps the processor until its share is used up, and they wait.
+// Every byte of every session passes through this process, so it runs at a higher priority. Otherwise a
+// busy browser would keep the CPU until its time slice ends, and messages would wait.
 import { getPriority, setPriority } from 'node:os'
 
 const AHEAD = -10
@@ -8,11 +8,11 @@ export function goAhead(): void {
   try {
     setPriority(AHEAD)
   } catch {
-    // Only root may.
+    // Only root may raise the priority.
   }
 }
 
-/** How much lower than ours the ordinary priority is, for what we start and must not go ahead. */
+/** How many steps the normal priority is below ours, for child processes that must run at normal priority. */
 export function stepsToOrdinary(): number {
   return Math.max(0, -getPriority())
 }

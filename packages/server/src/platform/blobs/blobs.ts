@@ -4,7 +4,7 @@ import { newId } from '@berth/kit/ids'
 import type { Db } from '../database/schema.ts'
 import type { BlobStore } from './store.ts'
 
-/** A blob without a row may be one whose row is about to be written; after this long it is not. */
+/** The row of a young blob may still be written; a blob older than this without a row is an orphan. */
 const ORPHAN_AGE_MS = 3_600_000
 
 export interface Blob {
@@ -22,9 +22,9 @@ export class Blobs {
     this.#log = log
   }
 
-  /** Stores the bytes; `record` then makes them known, in the transaction of what they belong to. */
+  /** Stores the bytes. `record` then writes their row, in the transaction of their owner. */
   async put(content: Readable, options: { maxBytes: number; signal: AbortSignal }): Promise<Blob> {
-    // Ids are random from their first letter on, which spreads them over the store's directories.
+    // Ids are random from the first character on, which spreads them over the store's directories.
     const id = newId()
     return { id, ...(await this.#store.put(id, content, options)) }
   }
@@ -40,7 +40,7 @@ export class Blobs {
     return this.#store.read(id, range)
   }
 
-  /** In the transaction that removes what they belonged to; `remove` then removes their bytes. */
+  /** Deletes the rows in the transaction that deletes their owner; `remove` then removes the bytes. */
   async forget(tx: Db, ids: readonly string[]): Promise<void> {
     if (ids.length > 0)
       await tx
@@ -49,16 +49,16 @@ export class Blobs {
         .execute()
   }
 
-  /** Row first: bytes without a row are swept, a row without bytes would be a lie. */
+  /** Deletes the row first: the sweep removes bytes without a row, but nothing repairs a row without bytes. */
   async remove(db: Db, id: string): Promise<void> {
     await db.deleteFrom('blobs').where('id', '=', id).execute()
     await this.#store.remove(id)
   }
 
-  /** Removes what crashes left, and reports rows whose bytes are gone. Runs at every start. */
+  /** Removes what crashes left behind, and reports rows whose bytes are gone. Runs at every start. */
   async sweep(db: Db, now: Date = new Date()): Promise<{ removed: number; missing: string[] }> {
     const before = new Date(now.getTime() - ORPHAN_AGE_MS)
-    // Rows first: a blob that is recorded while we look is younger than what we remove.
+    // Reads rows first: a blob that is recorded during the sweep is too young to be removed.
     const rows = await db.selectFrom('blobs').select('id').execute()
     const recorded = new Set(rows.map((row) => row.id))
     const found = new Set<string>()

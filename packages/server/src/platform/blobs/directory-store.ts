@@ -1,5 +1,5 @@
-// Blobs as files:  <root>/<first two characters of the id>/<id>,  and <root>/unfinished/<id>-<random>
-// while they arrive. A file gets its name only when it is whole and on the disk.
+// Stores blobs as files:  <root>/<first two characters of the id>/<id>,  and <root>/unfinished/<id>-<random>
+// while they arrive. A file gets its final name only when it is complete and on disk.
 import { createHash, randomBytes } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
@@ -11,7 +11,7 @@ import { syncDirectory } from '../files/durable-file.ts'
 import { BlobMissing, BlobTooLarge, type BlobInfo, type BlobStore, type StoredBlob } from './store.ts'
 
 const ID = /^[a-z0-9_]{8,64}$/
-/** Each read is a turn of its own: by 64 KB, as Node has it, a large blob takes half as long again. */
+/** Each read is a round trip to a thread: with Node's 64 KB, a large blob takes 50% longer. */
 const READ_BYTES = 1024 * 1024
 const UNFINISHED = 'unfinished'
 
@@ -91,7 +91,7 @@ export class DirectoryBlobStore implements BlobStore {
     return removed
   }
 
-  /** Ids are ours, but a path is never built from text that was not looked at. */
+  /** Ids are our own, but a path is never built from unchecked text. */
   #pathOf(id: string): string {
     if (!ID.test(id)) throw new Error(`Cannot use "${id}" as a blob id`)
     return join(this.#root, id.slice(0, 2), id)

@@ -18,7 +18,7 @@ const readFrom =
   async ({ start, end }: { start: number; end: number }) =>
     Readable.from([bytes.subarray(start, end + 1)])
 
-test('any range of what was sealed is read back', async () => {
+test('reads back any range of sealed content', async () => {
   for (const size of [1, PIECE_BYTES - 1, PIECE_BYTES, PIECE_BYTES + 1, 3 * PIECE_BYTES, 200_001]) {
     const plain = randomBytes(size)
     const stored = await sealed(plain)
@@ -34,7 +34,7 @@ test('any range of what was sealed is read back', async () => {
   }
 })
 
-test('what was changed, cut, moved or belongs elsewhere is not read', async () => {
+test('refuses content that was changed, cut or moved, or that belongs elsewhere', async () => {
   const plain = randomBytes(3 * PIECE_BYTES)
   const stored = await sealed(plain)
   const whole = { sizeBytes: plain.length, start: 0, end: plain.length - 1 }

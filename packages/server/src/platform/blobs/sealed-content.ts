@@ -1,8 +1,8 @@
-// Content that is encrypted at rest and yet read from any place in it: pieces of equal size, each sealed by
-// itself. The number of a piece is authenticated with it, so pieces cannot change places; how many there are
-// follows from the size, which is kept elsewhere.
+// Content that is encrypted at rest and can be read from any offset: pieces of equal size, each sealed
+// separately. A piece's number is authenticated, so pieces cannot be swapped; the number of pieces
+// follows from the size, which is stored elsewhere.
 //
-//   a piece: 12 iv | 16 tag | as many bytes as the piece has
+//   a piece: 12 iv | 16 tag | ciphertext, as long as the piece
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { Readable, Transform, type TransformCallback } from 'node:stream'
 import { AppError } from '../errors/app-error.ts'
@@ -15,7 +15,7 @@ export const PIECE_BYTES = 64 * 1024
 
 export interface ContentLock {
   readonly key: Buffer
-  /** What it belongs to; opens nowhere else. */
+  /** The owner of the content; it opens in no other context. */
   readonly context: string
 }
 
@@ -24,12 +24,12 @@ export function sealPiece(plain: Buffer, { key, context }: ContentLock, number: 
   const cipher = createCipheriv('aes-256-gcm', key, iv)
   cipher.setAAD(Buffer.from(`${context}/${number}`))
   const text = cipher.update(plain)
-  // Nothing more comes of it, but only then there is a tag.
+  // Returns no bytes, but the tag exists only after this call.
   cipher.final()
   return Buffer.concat([iv, cipher.getAuthTag(), text])
 }
 
-/** Throws for what was not sealed so. */
+/** Throws if the piece was not sealed with this key, context and number. */
 export function openPiece(sealed: Buffer, { key, context }: ContentLock, number: number): Buffer {
   if (sealed.length < OVERHEAD) throw new Error('Not a sealed piece')
   const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, IV_BYTES), {
@@ -38,12 +38,12 @@ export function openPiece(sealed: Buffer, { key, context }: ContentLock, number:
   decipher.setAAD(Buffer.from(`${context}/${number}`))
   decipher.setAuthTag(sealed.subarray(IV_BYTES, OVERHEAD))
   const plain = decipher.update(sealed.subarray(OVERHEAD))
-  // Nothing more comes of it, but it throws for a wrong tag.
+  // Returns no bytes, but throws if the tag is wrong.
   decipher.final()
   return plain
 }
 
-/** Cuts what passes into pieces and seals them. */
+/** Cuts the stream into pieces and seals each. */
 export class ContentSealer extends Transform {
   readonly #lock: ContentLock
   #number = 0
@@ -80,14 +80,14 @@ export class ContentSealer extends Transform {
 }
 
 export interface ContentRange {
-  /** Of the whole content, as it was before it was sealed. */
+  /** Size of the whole content before sealing. */
   readonly sizeBytes: number
   readonly start: number
-  /** The last byte, which belongs to it. */
+  /** The last byte, inclusive. */
   readonly end: number
 }
 
-/** The bytes of a range; `read` gives those of the sealed content. */
+/** Returns the bytes of a range; `read` reads the sealed content. */
 export function openContent(
   read: (range: { start: number; end: number }) => Promise<Readable>,
   lock: ContentLock,
@@ -107,7 +107,7 @@ async function* piecesOf(
   const stride = PIECE_BYTES + OVERHEAD
   const source = await read({ start: first * stride, end: Math.min(sealedSize, (last + 1) * stride) - 1 })
   let number = first
-  /** Of a piece whose end has not come yet. */
+  /** The start of a piece whose end has not arrived yet. */
   let rest: Buffer = Buffer.alloc(0)
   const lengthOf = (piece: number) => Math.min(stride, sealedSize - piece * stride)
   const opened = (sealed: Buffer, piece: number): Buffer => {
@@ -118,7 +118,7 @@ async function* piecesOf(
   try {
     for await (let chunk of source as AsyncIterable<Buffer>) {
       if (number > last) break
-      // Only what is cut in two by chunks is copied together.
+      // Copies only the pieces that chunks cut in two.
       if (rest.length > 0) {
         const missing = lengthOf(number) - rest.length
         rest = Buffer.concat([rest, chunk.subarray(0, missing)])

@@ -1,6 +1,6 @@
-// Large things (archives, recordings) are kept beside the database: the bytes in a blob store, and
-// in the database a row with their size and hash. The row is written last, so a row always has its
-// bytes; bytes without a row are what a crash left, and the sweep removes them.
+// Large objects (archives, recordings) live beside the database: the bytes in a blob store, their
+// size and hash in a row. The row is written last, so a row always has its bytes. Bytes without a row
+// are left over from a crash, and the sweep removes them.
 import type { Readable } from 'node:stream'
 
 export interface StoredBlob {
@@ -18,10 +18,10 @@ export interface BlobStore {
   put(id: string, content: Readable, options: { maxBytes: number; signal: AbortSignal }): Promise<StoredBlob>
   /** Bytes from `start` up to and including `end`. Rejects with BlobMissing. */
   read(id: string, range?: { start: number; end: number }): Promise<Readable>
-  /** Removing what is not there is success. */
+  /** Removing a missing blob succeeds. */
   remove(id: string): Promise<void>
   list(): AsyncIterable<BlobInfo>
-  /** Removes what an interrupted `put` left behind before the given time. */
+  /** Removes what interrupted `put` calls left before the given time. */
   removeUnfinished(before: Date): Promise<number>
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeChange, encodeChange } from './change-events.ts'
 
-test('a change survives the wire', () => {
+test('a change is the same after encoding and decoding', () => {
   const text = encodeChange('connectionChanged', { connectionId: 'c1', serverId: 's1' })
   assert.equal(text, 'auth-connection:c1:s1')
   assert.deepEqual(decodeChange(text), {
@@ -11,14 +11,14 @@ test('a change survives the wire', () => {
   })
 })
 
-test('a field that is left out is empty', () => {
+test('a missing field is empty', () => {
   assert.deepEqual(decodeChange('auth-connection:c1'), {
     name: 'connectionChanged',
     event: { connectionId: 'c1', serverId: '' },
   })
 })
 
-test('a trigger of the database speaks the same words', () => {
+test('a database trigger uses the same words', () => {
   assert.deepEqual(decodeChange('pool:p1'), { name: 'poolChanged', event: { poolId: 'p1' } })
 })
 

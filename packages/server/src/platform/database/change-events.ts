@@ -1,5 +1,5 @@
-// Everything that servers tell each other through PostgreSQL's NOTIFY, as typed events. On the wire an event is
-// `word:field:field`. Words never change: servers of two versions may share a database, and so do triggers.
+// Every message that servers send each other through PostgreSQL's NOTIFY, as typed events. On the wire an event is
+// `word:field:field`. Words never change, because servers of two versions and triggers share the database.
 import { EventBus } from '@berth/kit/event-bus'
 
 export interface ChangeEvents {
@@ -8,22 +8,22 @@ export interface ChangeEvents {
   projectChanged: { projectId: string }
   sessionChanged: { sessionId: string }
   poolChanged: { poolId: string }
-  /** Sessions start from another version of the profile now. */
+  /** Sessions now start from another version of the profile. */
   profileChanged: { profileId: string }
-  /** No session is being saved into the profile any more, and it is what it was. */
+  /** No session is being saved into the profile any more, and the profile did not change. */
   profileUnchanged: { profileId: string }
   replaysChanged: { sessionId: string }
-  /** Events of a session were stored up to this sequence number. */
+  /** A session's events are stored up to this sequence number. */
   telemetryStored: { sessionId: string; upTo: string }
-  /** Another server left events for the server that has the session. */
+  /** Another server left events for the server that runs the session. */
   telemetryInboxFilled: { sessionId: string }
   jobQueued: object
   appEventsAdded: { deploymentId: string }
   deploymentChanged: { deploymentId: string }
   invocationChanged: { invocationId: string }
-  /** The server that runs its login flow is named where there is one. */
+  /** Names the server that runs the login flow, if there is one. */
   connectionChanged: { connectionId: string; serverId: string }
-  /** A word that this version does not know. Whoever caches anything must drop all of it. */
+  /** This version does not know the word, so every cache must be dropped. */
   unknownChange: object
 }
 
@@ -61,7 +61,7 @@ export function decodeChange(text: string): Change {
   const [word = '', ...values] = text.split(':')
   const name = nameOfWord.get(word) ?? 'unknownChange'
   const { fields } = wire[name]
-  // The first field is an id; without it nobody can tell what changed.
+  // The first field is an id; without it, the change cannot be identified.
   if (fields.length > 0 && !values[0]) return { name: 'unknownChange', event: {} }
   const event = Object.fromEntries(fields.map((field, index) => [field, values[index] ?? '']))
   // SAFETY: the table above pairs each name with the fields of its event.

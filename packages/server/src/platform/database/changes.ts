@@ -1,5 +1,5 @@
-// Announces a change to every server, once its transaction commits. The others hear of it by NOTIFY, moments later;
-// the server that makes the change must know before it answers its caller, so it also reads what was announced.
+// Announces a change to every server when its transaction commits. Other servers receive it through NOTIFY a moment
+// later. The server that makes the change must know before it answers, so it also reads the announced list.
 import { sql } from 'kysely'
 import { encodeChange, type Change, type ChangeEvents, type ChangeName } from './change-events.ts'
 import { changeChannel } from './listener.ts'
@@ -12,7 +12,7 @@ export async function announceChange<Name extends ChangeName>(
   name: Name,
   event: ChangeEvents[Name],
 ): Promise<void> {
-  // SAFETY: a name with the event of that name.
+  // SAFETY: the name and event belong together.
   announced.set(tx, [...(announced.get(tx) ?? []), { name, event } as Change])
   await sql`SELECT pg_notify(${changeChannel}, ${encodeChange(name, event)})`.execute(tx)
 }

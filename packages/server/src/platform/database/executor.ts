@@ -1,6 +1,6 @@
-// Kysely builds and checks the statements, and pg runs them with nothing in between. Kysely's own way
-// to a connection costs half as much again as the statement, and lets one statement at a time onto a
-// connection, where those of a transaction are to travel together (transaction.ts).
+// Kysely builds and checks the statements; pg runs them directly. Kysely's own connection handling
+// adds 50% to a statement's time and allows one statement at a time on a connection, but a
+// transaction sends several together (transaction.ts).
 import {
   DefaultQueryExecutor,
   DummyDriver,
@@ -17,12 +17,12 @@ import {
 import { Query, type QueryResult as PgResult } from 'pg'
 import type { Db, Tables } from './schema.ts'
 
-/** The pool, which finds a connection for every statement, or one connection. */
+/** The pool, which picks a connection for each statement, or a single connection. */
 export interface Runner {
   query(query: Query, values: undefined, done: (error: Error | null, result: PgResult) => void): unknown
 }
 
-/** A Kysely whose statements are run by `runner`. */
+/** A Kysely that runs its statements through `runner`. */
 export function kyselyOver(runner: Runner): Db {
   return new Kysely<Tables>({ config: { dialect }, dialect, driver, executor: new Executor(runner) })
 }
@@ -39,7 +39,7 @@ const dialect: Dialect = {
 
 const noConnections: ConnectionProvider = {
   provideConnection: () => {
-    throw new Error('Cannot have a connection by Kysely; for a transaction there is inTransaction')
+    throw new Error('Cannot open a connection through Kysely; use inTransaction')
   },
 }
 
@@ -57,7 +57,7 @@ class Executor extends DefaultQueryExecutor {
   ): Promise<QueryResult<Row>> {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted()
-      // The statement goes on, and its connection stays taken, for as long as statement_timeout allows.
+      // The statement continues and holds its connection until it ends or statement_timeout stops it.
       signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
       this.#runner.query(toPgQuery(query), undefined, (error, result) => {
         if (error) reject(error)
@@ -67,14 +67,14 @@ class Executor extends DefaultQueryExecutor {
   }
 }
 
-/** A ready Query, because pg clones the options it would make one from. */
+/** Builds the Query itself, because pg clones the options it is given. */
 function toPgQuery({ sql, parameters }: CompiledQuery): Query {
   const query = new Query(sql, parameters as unknown[])
   return parameters.length === 0 ? query : Object.assign(query, { name: nameOf(sql) })
 }
 
 function toResult<Row>({ command, rowCount, rows }: PgResult): QueryResult<Row> {
-  // SAFETY: Row is what Kysely worked out from the same statement.
+  // SAFETY: Kysely derived Row from the same statement.
   if (command === 'SELECT') return { rows: rows as Row[] }
   return { rows: rows as Row[], numAffectedRows: BigInt(rowCount ?? 0) }
 }
@@ -83,8 +83,8 @@ const MAX_STATEMENTS = 300
 const statementNames = new Map<string, string>()
 
 /**
- * With a name, PostgreSQL parses and plans a statement once for every connection. Not those that take
- * all columns: their result would change under a migration of a newer server.
+ * A named statement is parsed and planned once per connection. A statement with `*` gets no name:
+ * its result would change when a newer server migrates the table.
  */
 function nameOf(text: string): string | undefined {
   const known = statementNames.get(text)

@@ -1,4 +1,4 @@
-// What a failing database means to a caller, told from the error the driver gives.
+// Classifies a database error by what it means for the caller.
 import { DatabaseError } from 'pg'
 
 export type DatabaseFailure = 'unavailable' | 'disk-full' | 'unique-violation'
@@ -14,7 +14,7 @@ const CONNECTION_ERRORS = new Set([
   'EHOSTUNREACH',
 ])
 
-// The pool and the driver report these without any code.
+// The pool and the driver report these without a code.
 const CONNECTION_MESSAGES =
   /timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after/i
 

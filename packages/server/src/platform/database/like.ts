@@ -1,4 +1,4 @@
-/** A LIKE pattern that matches the text itself, anywhere; `%` and `_` in it mean themselves. */
+/** A LIKE pattern that matches the literal text anywhere; `%` and `_` in it are escaped. */
 export function containing(text: string): string {
   return `%${escapeLike(text)}%`
 }

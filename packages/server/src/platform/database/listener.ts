@@ -1,5 +1,5 @@
-// LISTEN on one connection of its own, so that replicas hear of each other's changes. While the
-// connection is down nobody is told anything, and `isListening` says so: caches must not be trusted.
+// Runs LISTEN on its own connection, so that replicas receive each other's changes. While the
+// connection is down, changes are missed and `isListening` is false: caches must not be trusted.
 import { Client } from 'pg'
 import type { Logger } from 'pino'
 import { pause } from '@berth/kit/pause'
@@ -27,7 +27,7 @@ export class ChangeListener {
     return this.#client !== undefined
   }
 
-  /** Resolves when the first attempt to listen has ended, well or badly. */
+  /** Resolves when the first attempt to listen succeeded or failed. */
   async start(): Promise<void> {
     const first = Promise.withResolvers<void>()
     this.#loop = this.#run(first.resolve)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { lookUp } from './look-up.ts'
 import type { Db } from './schema.ts'
 
-// Nothing of it is used: the function that finds rows is the test's own.
+// Never used: the tests pass their own function to find rows.
 const db = {} as Db
 
 function finder() {
@@ -17,21 +17,21 @@ function finder() {
   return { asked, find }
 }
 
-test('lookUp asks once for all that arrives together, and gives each its own row', async () => {
+test('lookUp runs one query for all keys of a turn, and gives each caller its own row', async () => {
   const { asked, find } = finder()
   const rows = await Promise.all(['a', 'absent', 'b', 'a'].map((key) => find(db, key)))
   assert.deepEqual(rows, ['row of a', undefined, 'row of b', 'row of a'])
   assert.deepEqual(asked, [['a', 'absent', 'b', 'a']])
 })
 
-test('lookUp never answers from what was read before', async () => {
+test('lookUp never answers from an earlier read', async () => {
   const { asked, find } = finder()
   await find(db, 'a')
   await find(db, 'a')
   assert.deepEqual(asked, [['a'], ['a']])
 })
 
-test('lookUp keeps statements bounded and the look-ups of two databases apart', async () => {
+test('lookUp limits the keys of a statement and keeps two databases apart', async () => {
   const { asked, find } = finder()
   const other = {} as Db
   await Promise.all([
@@ -41,7 +41,7 @@ test('lookUp keeps statements bounded and the look-ups of two databases apart', 
   assert.deepEqual(new Set(asked.map((keys) => keys.length)), new Set([100, 50, 1]))
 })
 
-test('lookUp fails all that asked together, and goes on', async () => {
+test('lookUp fails all callers of a failed query, and works again afterwards', async () => {
   const { find } = finder()
   const outcomes = await Promise.allSettled([find(db, 'broken'), find(db, 'a')])
   assert.deepEqual(

@@ -1,5 +1,5 @@
-// Look-ups that arrive in the same turn of the event loop become one statement: under load, running
-// a statement for every request costs more than all the rest of the request.
+// Look-ups of the same event loop turn become one statement. Under load, one statement for each
+// request would cost more than the rest of the request.
 import type { Db } from './schema.ts'
 
 const MAX_KEYS = 100
@@ -9,7 +9,7 @@ interface Waiting<Row> {
   readonly rows: Promise<Map<string, Row>>
 }
 
-/** Finds a row by its key; `find` finds the rows of many. Not for a transaction, which wants its turn. */
+/** Finds one row by its key; `find` finds the rows of many keys. Do not use it in a transaction, whose statements must stay in order. */
 export function lookUp<Row>(
   find: (db: Db, keys: readonly string[]) => Promise<Map<string, Row>>,
 ): (db: Db, key: string) => Promise<Row | undefined> {
@@ -18,7 +18,7 @@ export function lookUp<Row>(
   function gather(db: Db): Waiting<Row> {
     const keys: string[] = []
     const rows = new Promise<Map<string, Row>>((resolve, reject) => {
-      // Runs when everything that has arrived by now was read.
+      // Runs after all input of this turn has been read.
       setImmediate(() => {
         if (waitingOn.get(db) === waiting) waitingOn.delete(db)
         find(db, keys).then(resolve, reject)

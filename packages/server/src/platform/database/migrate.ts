@@ -1,11 +1,11 @@
-// Migrations run at start. Each is one transaction together with its row in schema_migrations, so
-// a crash leaves it wholly done or wholly undone; an advisory lock lets one replica work while the
-// others wait, and a schema from a newer program is refused.
+// Migrations run at start. Each runs in one transaction with its row in schema_migrations, so a
+// crash leaves it completely done or undone. An advisory lock lets one replica work while the others
+// wait. A schema from a newer program is refused.
 import { Client, type ClientConfig } from 'pg'
 import { crashPoint } from '../errors/crash-point.ts'
 import { migrations as allMigrations, type Migration } from './migrations/index.ts'
 
-// Any constant will do, as long as every version of the program uses the same.
+// Any constant works, as long as every version of the program uses the same one.
 const MIGRATION_LOCK = 7_236_814_005
 
 export async function migrate(
@@ -24,7 +24,7 @@ export async function migrate(
     const known = migrations.at(-1)?.version ?? 0
     if (newest > known) {
       throw new Error(
-        `Cannot use this database: its schema is version ${newest}, this program knows up to ${known}; start the newer program`,
+        `Cannot use this database: its schema is version ${newest}, this program knows up to ${known}; start the newer version`,
       )
     }
     for (const migration of migrations) {

@@ -1,5 +1,5 @@
-// The tables as Kysely sees them. generated-tables.ts has their columns, made from the migrations by
-// `npm run generate`; here is what PostgreSQL does not know of them.
+// The tables as Kysely sees them. `npm run generate` makes generated-tables.ts with their columns from
+// the migrations; this file adds what PostgreSQL does not know.
 import type { ColumnType, GeneratedAlways, Kysely } from 'kysely'
 import type { AppAction } from '@berth/contracts/apps'
 import type { ConnectionStatus, FlowStatus, FlowStep, FlowType } from '@berth/contracts/auth-connections'
@@ -18,7 +18,7 @@ import type { Question, Requirement } from '@berth/login/run'
 import type { Refined } from './column-types.ts'
 import type { DB } from './generated-tables.ts'
 
-/** What each browser of a pool is asked for; the rest of such a request is the pool's, or the lease's. */
+/** The settings each browser of a pool is created with; the pool or the lease sets the rest. */
 export type PooledBrowserRequest = Pick<
   CreateBrowserRequest,
   | 'headless'
@@ -32,7 +32,7 @@ export type PooledBrowserRequest = Pick<
   | 'chrome_policy'
 >
 
-/** Columns whose values are fewer than their type in the database allows. They stay nullable where they are. */
+/** Columns with fewer values than their database type allows. Nullable columns stay nullable. */
 type ColumnValues = Checked<{
   projects: {
     status: ProjectStatus
@@ -45,7 +45,7 @@ type ColumnValues = Checked<{
     tags: Record<string, string>
     state: 'starting' | 'ready' | 'standby' | 'ending' | 'ended'
     end_reason: EndReason
-    /** Null: nothing is captured. */
+    /** Null when nothing is captured. */
     telemetry: Category[]
     profile_on_conflict: ConflictRule
     profile_save: SaveState
@@ -53,7 +53,7 @@ type ColumnValues = Checked<{
   proxies: {
     type: ProxyType
     protocol: ProxyProtocol
-    /** Without what is secret. */
+    /** Without the secrets. */
     config: ProxyConfig
     status: ProxyStatus
   }
@@ -102,7 +102,7 @@ type ColumnValues = Checked<{
   auth_flows: {
     type: FlowType
     state: Exclude<FlowStep, 'COMPLETED'> | 'SAVING' | Exclude<FlowStatus, 'IN_PROGRESS'>
-    /** How far it is, or came. */
+    /** The flow's current or last step. */
     step: FlowStep
     telemetry: TelemetryRequest
     telemetry_age: 'opt-in' | 'opt-out'
@@ -114,7 +114,7 @@ type ColumnValues = Checked<{
   }
 }>
 
-/** Columns that are set when a row is made, and never updated. */
+/** Columns that are set on insert and never updated. */
 type SetOnce = CheckedNames<{
   organization: 'id'
   projects: 'id'
@@ -230,7 +230,7 @@ type SetOnce = CheckedNames<{
   service_secrets: 'name'
 }>
 
-// Both refuse names of tables and columns that do not exist.
+// Both types refuse table and column names that do not exist.
 type Checked<Values extends { [T in keyof Values]: T extends keyof DB ? Known<Values[T], DB[T]> : never }> =
   Values
 type Known<Values, Table> = { [Column in keyof Values]: Column extends keyof Table ? Values[Column] : never }
@@ -260,5 +260,5 @@ export type AuthConnectionsTable = Tables['auth_connections']
 export type AuthFlowsTable = Tables['auth_flows']
 export type AuthChecksTable = Tables['auth_checks']
 
-/** The pool, or a transaction of it: stores do not care which. */
+/** The pool or one of its transactions; stores accept either. */
 export type Db = Kysely<Tables>

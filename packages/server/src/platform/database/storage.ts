@@ -10,13 +10,13 @@ export interface Storage extends AsyncDisposable {
   readonly connection: Connection
 }
 
-/** The data directory, ours alone from here on. */
+/** Locks the data directory for this process. */
 export async function claimDataDir({ BERTH_DATA_DIR: path }: Config): Promise<AsyncDisposable> {
   mkdirSync(path, { recursive: true, mode: 0o711 })
   return lockDataDir(path)
 }
 
-/** A PostgreSQL with our schema: the operator's, or our own in the data directory, which is claimed. */
+/** A PostgreSQL with our schema: the operator's, or an embedded one in the locked data directory. */
 export async function startStorage(config: Config, log: Logger): Promise<Storage> {
   await using cleanup = new AsyncDisposableStack()
   let connection: Connection
@@ -29,14 +29,14 @@ export async function startStorage(config: Config, log: Logger): Promise<Storage
   }
   await migrate(connection).catch((error: unknown) => {
     if (!config.DATABASE_URL) throw error
-    // Without the URL itself, which may hold a password.
-    throw new Error('Cannot use the database of DATABASE_URL', { cause: error })
+    // Never print the URL, which may hold a password.
+    throw new Error('Cannot use the database in DATABASE_URL', { cause: error })
   })
   const owned = cleanup.move()
   return { connection, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }
 
-/** The database of the running server, or the same started for as long as it is needed. */
+/** The running server's database, or one that is started until the caller is done. */
 export async function joinStorage(config: Config, log: Logger): Promise<Storage> {
   await using cleanup = new AsyncDisposableStack()
   try {

@@ -1,7 +1,7 @@
-// Times of the database reach us as text that the API sends on as it is: making a Date of each, and
-// text of that again, was a third of the time of a list.
+// The database returns times as text, and the API passes it on. Converting each to a Date and back
+// took a third of the time of a list.
 
-/** 2026-01-31 12:00:00.5+00 of a session in UTC becomes 2026-01-31T12:00:00.500Z. */
+/** Turns 2026-01-31 12:00:00.5+00, from a connection in UTC, into 2026-01-31T12:00:00.500Z. */
 export function readTime(text: string): string {
   const end = text.length - 3
   const isUsual = text.endsWith('+00') && text.charCodeAt(4) === MINUS && end <= 26

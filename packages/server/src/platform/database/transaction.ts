@@ -1,13 +1,13 @@
-// A transaction in as few round trips and system calls as it can be: BEGIN leaves together with the
-// first statement, and the last ones with COMMIT. The connections of the pool pipeline, so statements
-// that are sent without waiting are answered in order.
+// A transaction with as few round trips and system calls as possible: BEGIN is sent together with the
+// first statement, and the last statements together with COMMIT. Connections pipeline, so statements
+// sent without waiting are answered in order.
 import type { Pool } from 'pg'
 import { kyselyOver } from './executor.ts'
 import type { Db } from './schema.ts'
 
 export interface Transaction {
   readonly db: Db
-  /** A statement whose outcome need only be known at the commit, and which fails it. */
+  /** Runs a statement whose result is only needed at the commit. If it fails, the commit fails. */
   readonly alongCommit: (statement: () => Promise<unknown>) => void
 }
 
@@ -28,11 +28,11 @@ export async function inTransaction<T>(pool: Pool, work: (tx: Transaction) => Pr
     const committed = quietly(client.query('COMMIT'))
     stream.uncork()
     for (const outcome of [begun, ...outcomes]) await outcome
-    // After a failed statement PostgreSQL makes a COMMIT a rollback, and does not call that an error.
+    // After a failed statement, PostgreSQL turns COMMIT into a rollback without an error.
     if ((await committed).command !== 'COMMIT') throw new Error('The transaction was rolled back')
     return result
   } catch (error) {
-    // Statements that are still under way come before it, so nothing of them is left behind.
+    // Pending statements run before the ROLLBACK, so it undoes them too.
     await client.query('ROLLBACK').catch(() => (isBroken = true))
     throw error
   } finally {
@@ -40,7 +40,7 @@ export async function inTransaction<T>(pool: Pool, work: (tx: Transaction) => Pr
   }
 }
 
-/** Awaited later: until then its failure is nobody's unhandled rejection. */
+/** Prevents an unhandled rejection until the promise is awaited later. */
 function quietly<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {})
   return promise

@@ -5,12 +5,12 @@ export interface ErrorDetail {
   readonly message: string
 }
 
-/** The one error that services throw; http/errors.ts alone turns it into an answer. */
+/** The only error that services throw; only http/errors.ts turns it into an answer. */
 export class AppError extends Error {
   readonly code: ErrorCode
   readonly details: readonly ErrorDetail[] | undefined
   readonly headers: Readonly<Record<string, string>> | undefined
-  /** Of the body, besides what every error has. */
+  /** Extra fields of the error body. */
   readonly fields: Readonly<Partial<ErrorBody>> | undefined
 
   constructor(
@@ -23,7 +23,7 @@ export class AppError extends Error {
       fields?: Partial<ErrorBody>
     } = {},
   ) {
-    // A refusal is an answer, not a fault: nobody reads its stack, which costs more than the rest of it.
+    // A refusal is an answer, not a fault: nobody reads its stack, and building one is expensive.
     const { stackTraceLimit } = Error
     if (errorCatalogue[code].status < 500) Error.stackTraceLimit = 0
     super(message, 'cause' in options ? { cause: options.cause } : {})
@@ -40,7 +40,7 @@ export class AppError extends Error {
   }
 }
 
-/** A value the schema cannot judge is wrong: names the field like a schema error would. */
+/** For a wrong value that the schema cannot check. Names the field like a schema error does. */
 export function invalidInput(field: string, message: string): AppError {
   const text = `${field}: ${message}`
   return new AppError('bad_request', `Cannot accept the request: ${text}`, {

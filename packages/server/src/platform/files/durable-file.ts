@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/** The whole file or the old one, whatever happens: temporary name, fsync, rename, fsync. */
+/** Leaves the new file or the old one, never a partial one: temporary name, fsync, rename, fsync. */
 export async function writeFileDurably(
   path: string,
   content: string | Buffer,

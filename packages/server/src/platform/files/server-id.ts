@@ -1,4 +1,4 @@
-// Who this server is, over its restarts: its sessions run on this host, and their rows name it.
+// This server's id, which stays the same over restarts: its sessions run on this host, and their rows name it.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { newId } from '@berth/kit/ids'

@@ -1,5 +1,5 @@
-// Removes what is past its time, once an hour. Each room offers its own tasks. Every server tries; an
-// advisory lock lets one of them work.
+// Deletes expired data once an hour. Each room has its own tasks. Every server tries to run; an
+// advisory lock allows only one.
 import { sql } from 'kysely'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
@@ -12,9 +12,9 @@ const HOUSEKEEPING_LOCK = 7_236_814_007
 
 export interface HousekeepingTools {
   readonly db: Db
-  /** Runs one small step in a transaction; undefined when another server is at it. */
+  /** Runs one small step in a transaction; returns undefined when another server holds the lock. */
   readonly alone: <T>(step: (tx: Db) => Promise<T>) => Promise<T | undefined>
-  /** Fires when the server stops: no further step then. */
+  /** Fires when the server stops; start no step after that. */
   readonly signal: AbortSignal
 }
 
@@ -26,13 +26,13 @@ export interface HousekeepingTask {
 export interface Retention {
   readonly name: string
   readonly days: number
-  /** Rows in one step: no statement is long, and another server may take over between two. */
+  /** Rows per step: statements stay short, and another server can take over between two. */
   readonly batch: number
-  /** Deletes at most so many rows from before that time, and says how many. */
+  /** Deletes up to `limit` rows older than `end` and returns the count. */
   readonly deleteBefore: (tx: Db, end: Date, limit: number) => Promise<number>
 }
 
-/** Deletes what is older than some days, batch by batch. */
+/** Deletes rows older than some days, in batches. */
 export function retention({ name, days, batch, deleteBefore }: Retention): HousekeepingTask {
   return {
     name,
@@ -52,7 +52,7 @@ export interface HousekeepingOptions {
   readonly db: Db
   readonly pool: Pool
   readonly log: Logger
-  /** One after the other, in this order. One that fails does not keep the others from running. */
+  /** Run one after the other, in this order. A failed task does not stop the others. */
   readonly tasks: readonly HousekeepingTask[]
 }
 

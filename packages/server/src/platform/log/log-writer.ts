@@ -1,13 +1,13 @@
-// Lines to a descriptor, together and without waiting for them. A reader that is slow costs lines, never
-// requests; one that is gone costs all lines, and never the end of the process.
+// Writes log lines to a descriptor, in batches and without waiting. A slow reader loses lines but never
+// delays requests; a closed reader loses all lines but never ends the process.
 import { write, writeSync } from 'node:fs'
 
 const MAX_BUFFER_BYTES = 1024 * 1024
-// Lines leave together: each write takes a turn of another thread.
+// Lines are written together, because each write is a round trip to another thread.
 const GATHER_BYTES = 8 * 1024
 const GATHER_MS = 25
 const RETRY_MS = 100
-/** For a reader that is slow, when the process ends. */
+/** How long the ending process waits for a slow reader. */
 const LAST_WORDS_MS = 1_000
 
 export class LogWriter {
@@ -33,7 +33,7 @@ export class LogWriter {
     else this.#sendIn(GATHER_MS)
   }
 
-  /** All that waits, as far as the reader takes it; for the end of the process. */
+  /** Writes all waiting lines, as far as the reader accepts them. For the end of the process. */
   flushSync(): void {
     const giveUpAt = performance.now() + LAST_WORDS_MS
     let rest = Buffer.concat(this.#waiting)

@@ -1,4 +1,4 @@
-// Structured logs, one JSON object a line on standard output; what does not fit is dropped and counted.
+// Structured logs: one JSON object per line on standard output. Lines that do not fit are dropped and counted.
 import { pino, type DestinationStream, type Logger } from 'pino'
 import { LogWriter } from './log-writer.ts'
 
@@ -6,7 +6,7 @@ const STANDARD_OUTPUT = 1
 
 const SECRETS = /sk_[A-Za-z0-9_]{8,}|(jwt=)[^&\s"]+|(bearer )[^\s"]+/gi
 
-/** Takes keys and tokens out of text that comes from a request. */
+/** Removes keys and tokens from text that comes from a request. */
 export function redact(text: string): string {
   return text.replace(SECRETS, (_match, jwt?: string, bearer?: string) => `${jwt ?? bearer ?? ''}[redacted]`)
 }
@@ -38,7 +38,7 @@ export function openLog(level: string, stream?: DestinationStream): ServerLog {
   }
 }
 
-/** Messages of the database and of parsers may quote what a client sent. */
+/** Database and parser messages may quote what a client sent. */
 function serializeError(error: unknown): object {
   if (!(error instanceof Error)) return { message: redact(String(error)) }
   const { code } = error as NodeJS.ErrnoException

@@ -2,7 +2,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
 import { RequestDurations } from './request-durations.ts'
 
-/** Values are read when somebody asks for the metrics. */
+/** Values are read when the metrics are requested. */
 export interface Reading<Value> {
   readonly name: string
   readonly help: string
@@ -14,7 +14,7 @@ export class Metrics {
   readonly requestDurations = new RequestDurations()
 
   constructor() {
-    // A wake-up each: more often would be most of what a server at rest does.
+    // Each sample wakes the process; a shorter interval would dominate the CPU time of an idle server.
     collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: 200 })
   }
 
@@ -29,7 +29,7 @@ export class Metrics {
     })
   }
 
-  /** One value for each value of a label. */
+  /** One value for each label value. */
   gaugeBy(label: string, { name, help, read }: Reading<Readonly<Record<string, number>>>): void {
     new Gauge<string>({
       name,

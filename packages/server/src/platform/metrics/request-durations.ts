@@ -1,18 +1,18 @@
-// How long requests took, as a Prometheus histogram. Our own, because every request passes here, and
-// prom-client looks a series up by hashing its labels anew each time.
+// Request durations as a Prometheus histogram. We do not use prom-client, because it hashes the labels
+// to find a series on every request.
 
 const BOUNDS_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 10_000]
 const NAME = 'berth_http_request_duration_seconds'
 
 interface Series {
-  /** How many requests ended at or below each bound and above the one before; the last: above all. */
+  /** Requests in each bucket, not cumulative; the last bucket has no upper bound. */
   readonly counts: number[]
   sumMs: number
 }
 
 type ByStatus = Map<number, Series>
 
-/** Bounded by the contract: routes, methods and statuses are all from it. */
+/** The contract bounds the number of series: it defines all routes, methods and statuses. */
 export class RequestDurations {
   readonly #byRoute = new Map<string, Map<string, ByStatus>>()
 

@@ -1,5 +1,5 @@
-// The master keys: the first is used for new records, all of them for reading old ones. They live
-// in a file of the data directory, or come from BERTH_MASTER_KEY, never from the database.
+// The master keys: the first encrypts new records, all of them decrypt old ones. They are in a file in
+// the data directory or in BERTH_MASTER_KEY, never in the database.
 import { createHash, randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -46,7 +46,7 @@ export class Keyring {
   find(kid: string): MasterKey | undefined {
     const known = this.#keys.find((key) => key.kid === kid)
     if (known || !this.#path) return known
-    // A rotation in another process may have added the key since we read the file.
+    // A rotation in another process may have added the key after we read the file.
     this.reload()
     return this.#keys.find((key) => key.kid === kid)
   }

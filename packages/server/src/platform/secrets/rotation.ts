@@ -1,5 +1,5 @@
-// Moving every sealed record to the current master key. Each row is changed by itself, so a kill
-// in the middle loses nothing: old and new keys are both in the ring until none is left behind.
+// Moves every sealed record to the current master key. Each row changes separately, so a kill in the
+// middle loses nothing: the ring keeps the old and new keys until no record needs the old one.
 import { sql } from 'kysely'
 import type { Pool } from 'pg'
 import type { Db, Tables } from '../database/schema.ts'
@@ -12,7 +12,7 @@ interface SealedColumn {
   readonly column: string
 }
 
-/** Every column that holds a sealed record; a new one must be listed here. */
+/** Every column with sealed records. Add new ones here. */
 export const sealedColumns: readonly SealedColumn[] = [
   { table: 'idempotency_keys', column: 'response' },
   { table: 'service_secrets', column: 'sealed' },
@@ -36,7 +36,7 @@ export const sealedColumns: readonly SealedColumn[] = [
 
 const BATCH = 500
 
-/** How many records were moved. */
+/** Returns how many records were moved. */
 export async function rewrapAll(
   pool: Pool,
   { box, ring }: { box: SealedBox; ring: Keyring },
@@ -68,8 +68,8 @@ function isUnderOtherKey(column: string, kid: string) {
 }
 
 /**
- * The database remembers which master keys its records are under, so that a server with other keys
- * is refused at its start, and not discovered at the first secret it cannot read.
+ * The database stores which master keys its records use. A server without these keys is refused at
+ * its start, not at the first secret that it cannot read.
  */
 export async function registerMasterKeys(db: Db, ring: Keyring): Promise<void> {
   const rows = await db.selectFrom('master_keys').select('kid').execute()

@@ -1,6 +1,6 @@
-// Envelope encryption of one record: a random data key encrypts the text and is itself encrypted
-// by a master key. The context (table, column, row) is authenticated with it, so a ciphertext that
-// is moved to another row does not open.
+// Envelope encryption of one record: a random data key encrypts the text, and a master key encrypts
+// the data key. The context (table, column, row) is authenticated too, so a ciphertext that is moved
+// to another row does not open.
 //
 //   1 byte version | 8 kid | 12 iv | 16 tag | 32 wrapped data key | 12 iv | 16 tag | ciphertext
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
@@ -44,7 +44,7 @@ export class SealedBox {
     }
   }
 
-  /** The same record under the current master key; the text itself is not touched. */
+  /** Puts the record under the current master key without decrypting the text. */
   rewrap(sealed: Buffer): Buffer {
     return Buffer.concat([wrap(unwrap(sealed, this.#ring), this.#ring.current), sealed.subarray(BODY_START)])
   }

@@ -1,4 +1,4 @@
-// A secret of the service itself, made once and the same for all servers of one database.
+// A secret of the service itself, created once and shared by all servers of one database.
 import { randomBytes } from 'node:crypto'
 import type { Db } from '../database/schema.ts'
 import type { SealedBox } from './sealed-box.ts'

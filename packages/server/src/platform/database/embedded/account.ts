@@ -1,4 +1,4 @@
-// PostgreSQL refuses to run as root, and should: it gets an account that owns nothing else.
+// PostgreSQL refuses to run as root, so it gets an account that owns nothing else.
 import { readFileSync } from 'node:fs'
 
 export const DATABASE_ACCOUNT = 'berth-db'
@@ -8,7 +8,7 @@ export interface Account {
   readonly gid: number
 }
 
-/** The account to switch to, or undefined when the server is an ordinary user already. */
+/** The account to switch to, or undefined when the server does not run as root. */
 export function databaseAccount(): Account | undefined {
   if (process.getuid!() !== 0) return undefined
   const line = readFileSync('/etc/passwd', 'utf8')

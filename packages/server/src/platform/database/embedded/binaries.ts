@@ -1,5 +1,5 @@
-// Where the PostgreSQL of the npm packages is. Their install script, which we do not run, would
-// only make the links that npm archives cannot carry; we make them here.
+// Finds PostgreSQL in the npm packages. We do not run their install script; it only makes the symlinks
+// that npm archives cannot hold, so we make them here.
 import { existsSync, readFileSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -32,7 +32,7 @@ function linkLibraries(root: string, listPath: string): void {
     try {
       symlinkSync(basename(source), path)
     } catch (error) {
-      // Another process that starts at the same time makes the same link.
+      // Another process that starts at the same time made the same link.
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     }
   }

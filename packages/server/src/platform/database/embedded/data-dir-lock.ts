@@ -1,5 +1,5 @@
-// One server per data directory. The lock is an abstract socket: the kernel drops it with the
-// process, so there is never a stale one to clean up.
+// One server per data directory. The lock is an abstract socket, which the kernel releases with the
+// process, so a stale lock cannot exist.
 import { createHash } from 'node:crypto'
 import { realpathSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'

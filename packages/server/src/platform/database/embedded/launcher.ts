@@ -1,6 +1,6 @@
-// How a PostgreSQL program is started: as the database account, told by the kernel to shut down
-// when the server dies, and with its files in reach even when the checkout is below a directory
-// that the account may not enter (such as /root).
+// Starts a PostgreSQL program as the database account. The kernel stops it when the server dies. Its
+// files stay reachable even if the checkout is below a directory that the account may not enter,
+// such as /root.
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import type { ChildOptions } from '@berth/kit/child-process'
@@ -15,7 +15,7 @@ export interface Launcher {
 
 const MOUNTED_BINARIES = '/mnt/postgres'
 const MOUNTED_ROOT = '/mnt/data'
-// A mount namespace of its own, in which both directories hang below a place anyone may enter.
+// Its own mount namespace, which mounts both directories where any account may enter.
 const MOUNT_SCRIPT = `set -e
 mount -t tmpfs -o mode=0755 tmpfs /mnt
 mkdir ${MOUNTED_BINARIES} ${MOUNTED_ROOT}

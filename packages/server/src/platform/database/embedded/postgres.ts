@@ -1,8 +1,8 @@
-// A private PostgreSQL in the data directory: unix socket only, never as root, ended with the
-// server even when the server is killed, started again when it dies by itself.
+// A private PostgreSQL in the data directory: unix socket only, never root. It stops with the server,
+// even when the server is killed, and restarts when it dies.
 //
 //   <data directory>/postgres/          0700, owned by the database account
-//     cluster/                          what initdb made
+//     cluster/                          created by initdb
 //     run/.s.PGSQL.5432                 the socket
 import { createHash } from 'node:crypto'
 import {
@@ -65,7 +65,7 @@ export class EmbeddedPostgres {
     this.connection = connectionAt(options.socketDir)
   }
 
-  /** How to reach the database of a running server with this data directory. */
+  /** How to connect to the database of a running server with this data directory. */
   static connectionIn(dataDir: string): Connection {
     return connectionAt(socketDirOf(join(dataDir, 'postgres')))
   }
@@ -99,7 +99,7 @@ export class EmbeddedPostgres {
       ]),
       onLine: (line) => {
         if (/database system is ready to accept connections/.test(line)) ready.resolve()
-        if (/^(WARNING|ERROR|FATAL|PANIC):/.test(line)) this.#log.warn({ postgres: line }, 'database says')
+        if (/^(WARNING|ERROR|FATAL|PANIC):/.test(line)) this.#log.warn({ postgres: line }, 'database message')
       },
     })
     this.#child = child
@@ -154,8 +154,8 @@ function connectionAt(socketDir: string): Connection {
 }
 
 /**
- * A server that was killed takes its database down with it, but that takes a moment; and we hold
- * the lock of the data directory, so whatever still runs here belongs to a server that is gone.
+ * The database of a killed server needs a moment to stop. We hold the data directory's lock, so a
+ * database that still runs here belongs to a dead server.
  */
 async function waitForOrphan(pidFile: string, log: Logger): Promise<void> {
   const deadline = performance.now() + ORPHAN_WAIT_MS
@@ -165,11 +165,11 @@ async function waitForOrphan(pidFile: string, log: Logger): Promise<void> {
     if (performance.now() > deadline) {
       throw new Error(`Cannot start the embedded database: process ${pid} still uses "${pidFile}"`)
     }
-    log.debug({ pid }, 'waiting for the database of an ended server')
+    log.debug({ pid }, 'waiting for the database of a dead server to stop')
     try {
       process.kill(pid, 'SIGINT')
     } catch {
-      // It ended between the look and the signal.
+      // It ended between the check and the signal.
     }
     await pause(20)
   }
@@ -178,7 +178,7 @@ async function waitForOrphan(pidFile: string, log: Logger): Promise<void> {
 function runningPostmaster(pidFile: string): number | undefined {
   try {
     const pid = Number(readFileSync(pidFile, 'utf8').split('\n')[0])
-    // A postmaster works in its cluster; any other process that now has this pid does not.
+    // A postmaster's working directory is its cluster; that of an unrelated process with this pid is not.
     const cwd = statSync(`/proc/${pid}/cwd`)
     const cluster = statSync(dirname(pidFile))
     return cwd.ino === cluster.ino && cwd.dev === cluster.dev ? pid : undefined
@@ -190,7 +190,7 @@ function runningPostmaster(pidFile: string): number | undefined {
 async function initialise(root: string, launcher: Launcher): Promise<void> {
   const cluster = join(root, 'cluster')
   if (existsSync(cluster)) return
-  // Made under another name and renamed, so that a half-made cluster is never taken for a whole one.
+  // Created under another name and renamed, so that a partial cluster is never used.
   const unfinished = join(root, 'cluster.unfinished')
   rmSync(unfinished, { recursive: true, force: true })
   await run(
@@ -198,7 +198,7 @@ async function initialise(root: string, launcher: Launcher): Promise<void> {
       '-D',
       launcher.seenPath(unfinished),
       `--username=${USER}`,
-      // The socket's directory is 0700: whoever can reach it is the server itself.
+      // The socket's directory is 0700, so only the server itself can connect.
       '--auth=trust',
       '--encoding=UTF8',
       '--locale-provider=builtin',

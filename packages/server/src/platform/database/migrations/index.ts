@@ -19,7 +19,7 @@ export interface Migration {
   readonly sql: string
 }
 
-/** In order; a migration that was released is never edited, only followed by another. */
+/** In order. Never edit a released migration; add another one. */
 export const migrations: readonly Migration[] = [
   { version: 1, name: 'foundation', sql: foundation },
   { version: 2, name: 'browsers', sql: browsers },
