@@ -1,5 +1,5 @@
-// What a new database needs before the first request: the default project and the first key.
-// Replicas that start together take turns; the first one does it, the others find it done.
+// Creates what a new database needs before the first request: the default project and the first key.
+// Replicas that start together run this one after the other; the first does the work.
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import type { Pool } from 'pg'
@@ -16,7 +16,7 @@ import { registerMasterKeys } from '../platform/secrets/rotation.ts'
 
 const BOOTSTRAP_LOCK = 7_236_814_006
 
-/** Returns the first key when it was made just now. */
+/** Returns the first key if this call created it. */
 export async function bootstrap(
   pool: Pool,
   { config, ring }: { config: Config; ring: Keyring },
@@ -28,8 +28,8 @@ export async function bootstrap(
     await insertProject(tx, 'Default', true)
     const material = config.BERTH_API_KEY ? keyMaterial(config.BERTH_API_KEY) : newKey()
     await insertOperatorKey(tx, { config, name: 'First key', material })
-    // Before the commit: a key nobody can read would be worse than a file without a key in the
-    // database, which the next start overwrites.
+    // Written before the commit: a key that nobody can read would be worse than a file whose key is not
+    // in the database, because the next start overwrites the file.
     await writeFileDurably(join(config.BERTH_DATA_DIR, 'api-key'), `${material.key}\n`, { mode: 0o600 })
     crashPoint('bootstrap')
     return material.key

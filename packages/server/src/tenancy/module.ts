@@ -1,4 +1,4 @@
-// Who may do what: projects, the organisation's limits, API keys, and the audit log.
+// Projects, the organisation's limits, API keys, and the audit log.
 import { OpenStreams } from '../http/open-streams.ts'
 import type { Route } from '../http/call.ts'
 import type { Platform } from '../platform/module.ts'
@@ -25,7 +25,7 @@ export interface TenancyModule {
 export function newTenancy(options: {
   platform: Platform
   audit: AuditTrail
-  /** What a project may hold, counted by the rooms that own it: only an empty project can be deleted. */
+  /** What a project can contain, counted by the rooms that own it. Only an empty project can be deleted. */
   contents: readonly ProjectContent[]
 }): TenancyModule {
   const { audit } = options
@@ -54,7 +54,7 @@ export function newTenancy(options: {
   }
   metrics.counter({
     name: 'berth_audit_records_dropped_total',
-    help: 'Audit records lost while the database was away',
+    help: 'Audit records lost while the database was unreachable',
     read: () => audit.droppedCount,
   })
 

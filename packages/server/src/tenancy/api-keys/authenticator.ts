@@ -1,5 +1,5 @@
-// Recognising keys. What was found is remembered for a moment, and forgotten as soon as any replica
-// announces a change of it; while announcements cannot be heard, nothing is remembered at all.
+// Recognises keys. Results are cached briefly and dropped as soon as any replica announces a change.
+// While announcements cannot be received, nothing is cached.
 import type { Db } from '../../platform/database/schema.ts'
 import type { Authenticator, Principal } from '../../http/principal.ts'
 import { isSameKey, isSameText, publicIdOf } from './key.ts'
@@ -9,7 +9,7 @@ const REMEMBER_MS = 5_000
 const MAX_REMEMBERED = 10_000
 
 interface Memory {
-  /** The key itself: to compare it costs less than to hash it again. */
+  /** The key itself: comparing it is cheaper than hashing it again. */
   readonly key: Buffer
   readonly record: AuthenticationRecord
   readonly principal: Principal
@@ -20,7 +20,7 @@ export class KeyAuthenticator implements Authenticator {
   readonly #db: Db
   readonly #canRemember: () => boolean
   readonly #memories = new Map<string, Memory>()
-  /** Counts announcements, to notice one that arrives while a row is being read. */
+  /** Counts announcements, to detect one that arrives while a row is being read. */
   #generation = 0
 
   constructor({ db, canRemember }: { db: Db; canRemember: () => boolean }) {
@@ -32,7 +32,7 @@ export class KeyAuthenticator implements Authenticator {
     const publicId = publicIdOf(key)
     const memory = this.#memories.get(publicId)
     const isFresh = memory && memory.until > performance.now() && this.#canRemember()
-    // A wrong secret goes the same long way as an unknown key, so that its time says nothing.
+    // A wrong secret takes the same slow path as an unknown key, so timing reveals nothing.
     if (isFresh && isSameText(key, memory.key)) {
       return unlessExpired(memory.record, memory.principal)
     }
@@ -61,13 +61,12 @@ export class KeyAuthenticator implements Authenticator {
     return unlessExpired(record, principal)
   }
 
-  /** The key changed. */
   forget(publicId: string): void {
     this.#generation++
     this.#memories.delete(publicId)
   }
 
-  /** Something changed that all keys may depend on. */
+  /** For a change that may affect all keys. */
   forgetAll(): void {
     this.#generation++
     this.#memories.clear()

@@ -1,5 +1,5 @@
-// What a key looks like: `sk_<public id>_<secret>`. The public id finds the row, the hash of the
-// whole key proves it. The secret has 190 bits, so a plain hash is as good as a slow one.
+// The key format: `sk_<public id>_<secret>`. The public id finds the row, and the hash of the whole
+// key verifies it. The secret has 190 bits, so a fast hash is as safe as a slow one.
 import { createHash, hash, timingSafeEqual } from 'node:crypto'
 import { randomText } from '@berth/kit/ids'
 
@@ -21,7 +21,7 @@ export function keyMaterial(key: string): KeyMaterial {
   return { key, publicId: publicIdOf(key), hash: hashOf(key), masked: maskOf(key) }
 }
 
-/** A key the operator chose has no public id in it; a part of another hash stands in for one. */
+/** A key chosen by the operator contains no public id, so a part of another hash replaces it. */
 export function publicIdOf(key: string): string {
   const shaped = SHAPE.exec(key)
   if (shaped) return shaped[1]!
@@ -32,7 +32,7 @@ export function isSameKey(key: string, knownHash: Buffer): boolean {
   return timingSafeEqual(hashOf(key), knownHash)
 }
 
-/** Takes the same time wherever the two differ. */
+/** Constant time, wherever the two texts differ. */
 export function isSameText(text: string, known: Buffer): boolean {
   const bytes = Buffer.from(text)
   return bytes.length === known.length && timingSafeEqual(bytes, known)
@@ -43,6 +43,6 @@ function hashOf(key: string): Buffer {
 }
 
 function maskOf(key: string): string {
-  // Short keys of an operator's choice show less, so that most of them stays hidden.
+  // Short keys chosen by an operator show less, so that most of the key stays hidden.
   return key.length < 24 ? `${key.slice(0, 2)}...` : `${key.slice(0, 7)}...${key.slice(-4)}`
 }

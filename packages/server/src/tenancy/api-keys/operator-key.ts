@@ -3,7 +3,7 @@ import type { Db } from '../../platform/database/schema.ts'
 import type { KeyMaterial } from './key.ts'
 import { insertApiKey } from './store.ts'
 
-/** An organisation-wide key that nobody's key made: its creator is the operator of the settings. */
+/** Inserts an organisation-wide key whose creator is the operator named in the settings, not another key. */
 export async function insertOperatorKey(
   tx: Db,
   { config, name, material }: { config: Config; name: string; material: KeyMaterial },

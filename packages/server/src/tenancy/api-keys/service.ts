@@ -30,7 +30,7 @@ export class ApiKeyService {
     return { ...toApiKey(record), key: material.key }
   }
 
-  /** A project key makes keys of its own project only, and does so without saying it. */
+  /** A project key creates keys only in its own project, which is also the default. */
   async #projectFor(
     tx: Db,
     principal: Principal,
@@ -45,7 +45,7 @@ export class ApiKeyService {
     }
     const reference = own ?? requested ?? null
     if (reference === null) return null
-    // Or else the project could be deleted, as empty, between this look and the new key's commit.
+    // Otherwise the project could be deleted as empty between this check and the commit of the new key.
     await lockProjects(tx)
     const project = await findProject(tx, reference)
     if (project?.status !== 'active') throw projectNotFound(reference)
@@ -111,7 +111,7 @@ export class ApiKeyService {
         'Cannot delete the key this request is made with; use another key',
       )
     }
-    // Deleting twice is success: a client that lost the first answer asks again.
+    // Deleting twice succeeds, because a client that lost the first answer tries again.
     if (record.deleted_at) return
     await store.markApiKeyDeleted(tx, id)
     await announceChange(tx, 'keyChanged', { publicId: record.public_id })
@@ -123,7 +123,7 @@ export class ApiKeyService {
     id: string,
     request: { days_to_expire?: number | null; expire_in_days?: number | null },
   ): Promise<CreatedApiKey> {
-    // Before the key's row, in the order that every change of keys and projects takes its locks.
+    // Lock projects before the key's row: every change of keys and projects locks in this order.
     await lockProjects(tx)
     const old = await findForChange(tx, principal, id)
     const graceDays = request.expire_in_days ?? DEFAULT_GRACE_DAYS
@@ -131,7 +131,7 @@ export class ApiKeyService {
     if (lifetimeDays !== null && lifetimeDays < graceDays) {
       throw invalidInput(
         'days_to_expire',
-        `must be at least ${graceDays}, the days the old key goes on working; lower expire_in_days otherwise`,
+        `must be at least ${graceDays}, the number of days the old key stays valid; or lower expire_in_days`,
       )
     }
     const material = newKey()
@@ -159,7 +159,7 @@ async function find(
   return record
 }
 
-/** To be changed: as it is found, it stays until the transaction ends. */
+/** Locks the row until the transaction ends. */
 async function findForChange(tx: Db, principal: Principal, id: string): Promise<ApiKeyRecord> {
   const record = await find(tx, principal, id, { isLocked: true })
   if (record.deleted_at) throw notFound(id)

@@ -12,7 +12,7 @@ export interface NewApiKey {
   readonly projectId: string | null
   readonly creator: { readonly id: string; readonly name: string | null; readonly email: string }
   readonly lifetimeDays: number | null
-  /** It lives and dies with a deployment, and is in no list. */
+  /** The key belongs to a deployment, is deleted with it, and appears in no list. */
   readonly isOfDeployment?: boolean
 }
 
@@ -32,7 +32,7 @@ export async function insertApiKey(tx: Db, key: NewApiKey): Promise<ApiKeyRecord
   return selectKeys(tx).where('api_keys.id', '=', id).executeTakeFirstOrThrow()
 }
 
-/** Of a deployment; its id. */
+/** Inserts a deployment's key and returns its id. */
 export async function insertDeploymentKey(tx: Db, key: Omit<NewApiKey, 'lifetimeDays'>): Promise<string> {
   return insertKey(tx, { ...key, lifetimeDays: null, isOfDeployment: true })
 }
@@ -60,7 +60,7 @@ async function insertKey(tx: Db, key: NewApiKey): Promise<string> {
   return id
 }
 
-/** Within a project, or anywhere when `projectId` is null. */
+/** Searches one project, or all when `projectId` is null. */
 export async function findApiKey(
   db: Db,
   projectId: string | null,
@@ -69,7 +69,7 @@ export async function findApiKey(
 ): Promise<ApiKeyRecord | undefined> {
   let query = selectKeys(db).where('api_keys.id', '=', id)
   if (projectId !== null) query = query.where('api_keys.project_id', '=', projectId)
-  // Only the key's own row: the one of its project is on the side of the join that may be missing.
+  // Locks only the key's own row: its project is on the nullable side of the join.
   if (isLocked) query = query.forNoKeyUpdate('api_keys')
   return query.executeTakeFirst()
 }
@@ -109,7 +109,7 @@ export async function listApiKeys(
   }
   return (
     query
-      // A key that never expires comes after all that do, whichever way the list runs.
+      // A key that never expires sorts after all others, in both directions.
       .orderBy(`api_keys.${options.sortBy}`, (order) =>
         (options.direction === 'asc' ? order.asc() : order.desc()).nullsLast(),
       )
@@ -124,7 +124,7 @@ export async function renameApiKey(tx: Db, id: string, name: string): Promise<vo
   await tx.updateTable('api_keys').set({ name }).where('id', '=', id).execute()
 }
 
-/** Its public id, for who remembers it; undefined when it was deleted before. */
+/** Returns the public id, for caches; undefined when the key was already deleted. */
 export async function deleteDeploymentKey(tx: Db, id: string): Promise<string | undefined> {
   const row = await tx
     .updateTable('api_keys')
@@ -144,7 +144,7 @@ export async function markApiKeyDeleted(tx: Db, id: string): Promise<void> {
     .execute()
 }
 
-/** The key never lives longer than it already would. */
+/** Never extends the key's lifetime. */
 export async function expireApiKey(tx: Db, id: string, days: number): Promise<void> {
   const end = sql<string>`now() + make_interval(days => ${days})`
   await tx

@@ -11,8 +11,8 @@ import type { AuditTrail } from './trail.ts'
 import type { AuditFilter, AuditPosition, AuditRecord } from './types.ts'
 
 const MAX_RANGE_MS = 30 * 24 * 3_600_000
-// An export reads this many rows at a time, so that no statement is long and a client that goes
-// away is noticed between two.
+// An export reads this many rows at a time. Statements stay short, and a client that disconnects
+// is noticed between two.
 const EXPORT_BATCH = 5_000
 
 const compress = promisify(gzip)

@@ -24,8 +24,8 @@ const columns = {
   user_agent: 'text',
 } satisfies Record<keyof NewAuditRecord, string>
 
-// One parameter whatever the number of rows, and nothing to compile: with a placeholder per value,
-// building the statement took more time than all the rest of the requests it records.
+// One parameter for any number of rows, and nothing to compile: with a placeholder per value,
+// building the statement took longer than everything else in the recorded requests.
 const names = Object.keys(columns).join(', ')
 const types = Object.entries(columns).map((column) => column.join(' '))
 const INSERT = `INSERT INTO audit_logs (${names})
@@ -85,7 +85,7 @@ function search(query: Query, filter: AuditFilter): Query {
   )
 }
 
-/** Must run in a transaction: the permission it gives itself ends with that. */
+/** Must run in a transaction, because the permission that it grants itself ends with the transaction. */
 export async function deleteAuditRecordsBefore(tx: Db, time: Date, most: number): Promise<number> {
   await sql`SELECT set_config('berth.audit_retention', 'on', true)`.execute(tx)
   const old = sql`SELECT timestamp, id FROM audit_logs WHERE timestamp < ${time} LIMIT ${most}`

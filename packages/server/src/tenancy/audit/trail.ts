@@ -1,6 +1,6 @@
-// Writing the audit log. A change is recorded in the transaction that makes it, so there is no
-// change without a record. Reads and refusals are collected and written together: a kill -9 can
-// lose what the last FLUSH_MS collected, and nothing else.
+// Writes the audit log. A change is recorded in its own transaction, so no change lacks a record.
+// Reads and refusals are collected and written in batches: a kill -9 can lose only what the last
+// FLUSH_MS collected.
 import type { Logger } from 'pino'
 import type { RequestAudit } from '../../http/request-audit.ts'
 import { databaseFailure } from '../../platform/database/failures.ts'
@@ -11,9 +11,9 @@ import type { NewAuditRecord } from './types.ts'
 const FLUSH_MS = 1_000
 const FLUSH_AT = 500
 const BATCH_SIZE = 2_000
-/** With so many waiting, new requests wait too: the log must not fall behind for ever. */
+/** When this many records wait, new requests wait too, so that the log can catch up. */
 const CROWDED = 5_000
-/** While the database is away, records wait; past this many the oldest are dropped and counted. */
+/** Records wait while the database is down; beyond this many, the oldest are dropped and counted. */
 const MAX_WAITING = 20_000
 
 export class AuditTrail implements RequestAudit {
@@ -47,12 +47,12 @@ export class AuditTrail implements RequestAudit {
     this.#droppedCount += tooMany.length
   }
 
-  /** What a new request has to wait for before it may add to the log; usually nothing. */
+  /** A promise that a new request must await before it adds to the log; usually undefined. */
   room(): Promise<void> | undefined {
     return this.#waiting.length < CROWDED ? undefined : this.flush()
   }
 
-  /** Resolves when everything recorded so far is stored, or could not be stored for now. */
+  /** Resolves when every record so far is stored, or when storing failed for now. */
   flush(): Promise<void> {
     this.#flushing = this.#flushing.then(() => this.#write())
     return this.#flushing
@@ -71,7 +71,7 @@ export class AuditTrail implements RequestAudit {
     }
   }
 
-  /** A record the database refuses for what it is must not hold up the others for ever. */
+  /** A record that the database refuses must not block the others forever. */
   async #store(batch: readonly NewAuditRecord[]): Promise<void> {
     try {
       await insertAuditRecords(this.#db, batch)

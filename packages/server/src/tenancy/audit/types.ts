@@ -5,7 +5,7 @@ export type NewAuditRecord = Insertable<AuditLogsTable>
 export type AuditRecord = Selectable<AuditLogsTable>
 
 export interface AuditFilter {
-  /** Null: the whole organisation. */
+  /** Null for the whole organisation. */
   readonly projectId: string | null
   readonly start: Date
   readonly end: Date
@@ -17,7 +17,7 @@ export interface AuditFilter {
   readonly searchUserIds: readonly string[]
 }
 
-/** Where a page ended: the next one starts right below. */
+/** The end of a page; the next page starts right after it. */
 export interface AuditPosition {
   readonly timestamp: Date
   readonly id: string

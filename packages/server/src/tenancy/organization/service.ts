@@ -2,7 +2,7 @@ import type { OrganizationLimits } from '@berth/contracts/organization'
 import type { Db } from '../../platform/database/schema.ts'
 import { invalidInput } from '../../platform/errors/app-error.ts'
 
-/** What the operator allows the whole organisation; settings, not rows. */
+/** The operator's limits for the whole organisation. They are settings, not rows. */
 export interface Ceilings {
   readonly maxConcurrentSessions: number
   readonly maxConcurrentInvocations: number

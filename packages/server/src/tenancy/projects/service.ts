@@ -64,7 +64,7 @@ export class ProjectService implements ProjectResolver {
     if (name === project.name && status === project.status) return toProject(project)
     const updated = await withFreeName(name, () => store.updateProject(tx, project.id, { name, status }))
     if (project.is_default && updated.status === 'archived') await store.chooseDefaultProject(tx)
-    // Of a project, servers remember only whether its keys may be used.
+    // Servers cache only whether a project's keys may be used.
     if (updated.status !== project.status)
       await announceChange(tx, 'projectChanged', { projectId: project.id })
     return toProject(updated)
@@ -80,7 +80,7 @@ export class ProjectService implements ProjectResolver {
 
   async delete(tx: Db, principal: Principal, idOrName: string): Promise<void> {
     await store.lockProjects(tx)
-    // Deleting twice is success: a client that lost the first answer asks again.
+    // Deleting twice succeeds, because a client that lost the first answer tries again.
     if (await store.wasDeleted(tx, idOrName)) return
     const project = await findVisible(tx, principal, idOrName, { isLocked: true })
     if (project.status === 'active') await this.#refuseIfLast(tx, 'delete', project)
@@ -132,7 +132,7 @@ export class ProjectService implements ProjectResolver {
   }
 }
 
-/** A project of another key is answered exactly like one that does not exist. */
+/** A project that the key may not see gets the same answer as one that does not exist. */
 async function findVisible(
   db: Db,
   principal: Principal,

@@ -15,7 +15,7 @@ import {
 
 const ID = /^proj_[a-z0-9]{24}$/
 
-/** Serialises the changes that must see all projects at once: deleting, archiving, default. */
+/** Serialises the changes that depend on all projects: deleting, archiving, choosing the default. */
 export async function lockProjects(tx: Db): Promise<void> {
   await tx.selectFrom('organization').select('id').forNoKeyUpdate().execute()
 }
@@ -29,11 +29,11 @@ export async function insertProject(tx: Db, name: string, isDefault = false): Pr
 }
 
 export interface FindOptions {
-  /** Keeps the row as it is until the transaction ends. */
+  /** Locks the row until the transaction ends. */
   readonly isLocked?: boolean
 }
 
-/** An id wins over a name that looks like one. */
+/** An id wins over a name that looks like an id. */
 export async function findProject(
   db: Db,
   idOrName: string,
@@ -108,7 +108,7 @@ export async function updateProject(
     .executeTakeFirstOrThrow()
 }
 
-/** In one statement, as it is the change that is made most. The name it has already changes nothing. */
+/** One statement, because this is the most frequent change. Renaming to the current name changes nothing. */
 export async function renameProject(
   tx: Db,
   idOrName: string,
@@ -161,7 +161,7 @@ export async function markDeleted(tx: Db, id: string): Promise<void> {
     .execute()
 }
 
-/** What belongs to no project by name belongs to this one; there is always one. */
+/** The project of everything that names no project. It always exists. */
 export async function findDefaultProject(db: Db): Promise<{ id: string }> {
   const [project] = await findDefault(db)
   if (!project) throw new Error('There is no default project')

@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely'
 import type { Db, Tables } from '../../platform/database/schema.ts'
 
-/** Named one by one: what is not read is not parsed, and a new column changes no prepared statement. */
+/** Listed explicitly: unread columns are not parsed, and a new column changes no prepared statement. */
 export const summaryColumns = ['id', 'name', 'status', 'created_at', 'updated_at'] as const
 export const projectColumns = [
   ...summaryColumns,
@@ -11,7 +11,7 @@ export const projectColumns = [
   'max_pooled_sessions',
 ] as const
 
-/** What the API shows of a project. */
+/** The fields of a project that the API shows. */
 export type ProjectSummary = Pick<Selectable<Tables['projects']>, (typeof summaryColumns)[number]>
 export type ProjectRecord = Pick<Selectable<Tables['projects']>, (typeof projectColumns)[number]>
 
@@ -22,7 +22,7 @@ export const limitNames: readonly LimitName[] = [
   'max_pooled_sessions',
 ]
 
-/** Another resource that may live in a project and keeps it from being deleted. */
+/** A resource type that can live in a project and prevents its deletion. */
 export interface ProjectContent {
   /** Plural, for the message: "API keys". */
   readonly what: string
