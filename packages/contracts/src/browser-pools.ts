@@ -113,8 +113,8 @@ export const UpdateBrowserPoolRequest = Strict({
 export type UpdateBrowserPoolRequest = Static<typeof UpdateBrowserPoolRequest>
 
 const Reference = Type.Object({
-  id: Type.Optional(Type.String({ description: 'As given in the request' })),
-  name: Type.Optional(Type.String({ description: 'As given in the request' })),
+  id: Type.Optional(Type.String({ description: 'Id, if the request used it' })),
+  name: Type.Optional(Type.String({ description: 'Name, if the request used it' })),
 })
 
 const BrowserPoolConfig = Type.Object(

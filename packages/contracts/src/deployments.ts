@@ -161,7 +161,7 @@ export const followDeployment = operation({
   tag,
   summary: 'Follow a deployment: its logs, states and app versions',
   description:
-    'Starts with the stored events, which Berth keeps for BERTH_APP_LOG_RETENTION_DAYS. Includes the logs of invocations. Ends when the deployment fails or stops.',
+    'Starts with the stored events, which Berth keeps for BERTH_APP_LOG_RETENTION_DAYS days. Includes the logs of invocations. Ends when the deployment fails or stops.',
   method: 'GET',
   path: '/deployments/{id}/events',
   kind: 'events',

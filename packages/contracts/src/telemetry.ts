@@ -128,8 +128,8 @@ export const listTelemetryEvents = control({
   tag,
   summary: 'List the events of a session',
   description:
-    'Also works for ended sessions, for BERTH_TELEMETRY_RETENTION_DAYS. With a filter, a page can be empty even if more ' +
-    'pages follow.',
+    'Also works for ended sessions; Berth keeps events for BERTH_TELEMETRY_RETENTION_DAYS days. With a filter, a page ' +
+    'can be empty even if more pages follow.',
   method: 'GET',
   at: '/telemetry/events',
   query: Type.Object({

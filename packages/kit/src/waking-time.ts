@@ -12,7 +12,7 @@ export class WakingTime implements Disposable {
     this.#timer = setInterval(() => this.#tick(), TICK_MS).unref()
   }
 
-  /** Milliseconds since construction. */
+  /** Milliseconds that the process ran since construction. */
   now(): number {
     this.#tick()
     return this.#ms

@@ -15,7 +15,7 @@ import {
   isDrawn,
   labelsOf,
   localNameOf,
-  one,
+  oneLine,
   rectOf,
   titleOf,
 } from './nodes.ts'
@@ -87,17 +87,17 @@ class Scene {
 
   text(data: string, { isInControl, isBlock }: Place): void {
     if (this.#line.length < MAX_LINE_LENGTH) this.#line += data.slice(0, MAX_LINE_LENGTH)
-    const text = isInControl ? '' : one(data, this.#tools.bounds.short)
+    const text = isInControl ? '' : oneLine(data, this.#tools.bounds.short)
     if (!text) return
     this.#near = isBlock
       ? text
-      : one(`${this.#near} ${text}`.slice(-this.#tools.bounds.short), this.#tools.bounds.short)
+      : oneLine(`${this.#near} ${text}`.slice(-this.#tools.bounds.short), this.#tools.bounds.short)
     if (this.#unnamed) this.#unnamed.text = text
     this.#unnamed = undefined
   }
 
   endLine(): void {
-    const text = one(this.#line, MAX_LINE_LENGTH)
+    const text = oneLine(this.#line, MAX_LINE_LENGTH)
     this.#line = ''
     if (!text || this.#size >= this.#tools.bounds.text) return
     this.#lines.push(text)
@@ -122,15 +122,15 @@ class Scene {
       this.#challenge(script, 'script', false)
     return {
       frame: {
-        title: one(titleOf(document), bounds.short),
+        title: oneLine(titleOf(document), bounds.short),
         language: attribute(root, 'lang'),
         headings: this.#headings.map(({ text }) => text),
         text: this.#lines.join('\n').slice(0, bounds.text),
         groups: groups.describe(this.#headings),
         messages: messagesOf(this.#tree, candidates, {
           fields,
-          most: bounds.messages,
-          longest: bounds.message,
+          maxCount: bounds.messages,
+          maxLength: bounds.message,
         }),
         challenges: [...this.#challenges],
       },
@@ -168,7 +168,7 @@ class Scene {
   #challenge(element: Element, name: string, isShown: boolean): void {
     if (this.#challenges.size >= this.#tools.bounds.challenges) return
     const challenge = challengeOf(element, name, isShown)
-    if (challenge) this.#challenges.add(one(challenge, this.#tools.bounds.short))
+    if (challenge) this.#challenges.add(oneLine(challenge, this.#tools.bounds.short))
   }
 
   #chosen(): Found[] {

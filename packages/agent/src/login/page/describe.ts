@@ -3,7 +3,7 @@ import type { ElementSnapshot } from '@berth/contracts/page-snapshot'
 import type { Found } from './found.ts'
 import { formOf } from './groups.ts'
 import { dataOf, iconOf, textOfIds } from './names.ts'
-import { attribute, attributeOf, hasAttribute, matches, one, type DrawnTree } from './nodes.ts'
+import { attribute, attributeOf, hasAttribute, matches, oneLine, type DrawnTree } from './nodes.ts'
 import type { Selectors } from './selectors.ts'
 import type { Tools } from './tools.ts'
 
@@ -103,6 +103,6 @@ function optionsOf(select: HTMLSelectElement, { bounds }: Tools): { value: strin
     .slice(0, bounds.options)
     .map(({ value, label, text }) => ({
       value: value.slice(0, bounds.short),
-      label: one(label || text, bounds.short),
+      label: oneLine(label || text, bounds.short),
     }))
 }

@@ -8,7 +8,7 @@ import {
   documentElementOf,
   isBefore,
   localNameOf,
-  one,
+  oneLine,
   ownerFormOf,
   type DrawnTree,
 } from './nodes.ts'
@@ -16,7 +16,7 @@ import type { Bounds } from './tools.ts'
 import { regionOf } from './walk.ts'
 
 const MAX_LOOSE = 60
-const HIGHEST_CLIMB = 12
+const MAX_CLIMB = 12
 const OUTERMOST = /^(body|html|main|dialog|header|footer|nav)$/
 /** Buttons that only affect one field. */
 const FIELD_BUTTON =
@@ -78,7 +78,7 @@ export class Groups {
       let steps = 0
       for (const ancestor of this.#tree.ancestorsOf(each.element)) {
         container = ancestor
-        if (around.has(ancestor) || OUTERMOST.test(localNameOf(ancestor)) || ++steps >= HIGHEST_CLIMB) break
+        if (around.has(ancestor) || OUTERMOST.test(localNameOf(ancestor)) || ++steps >= MAX_CLIMB) break
       }
       this.#containers.set(each, container)
     }
@@ -104,7 +104,7 @@ export class Groups {
       method: isForm ? (attribute(container, 'method') || 'get').toLowerCase() : '',
       attributes: isPage
         ? ''
-        : one(names.map((name) => attribute(container, name)).join(' '), this.#bounds.short),
+        : oneLine(names.map((name) => attribute(container, name)).join(' '), this.#bounds.short),
       heading: (inside ?? before)?.text ?? '',
       text: isPage ? '' : textIn(this.#tree, container, this.#bounds.groupText),
       is_in_dialog: this.#found.find((each) => this.#containers.get(each) === container)?.isInDialog ?? false,

@@ -37,7 +37,7 @@ export interface Candidate {
 export function messagesOf(
   tree: DrawnTree,
   candidates: readonly Candidate[],
-  { fields, most, longest }: { fields: readonly Element[]; most: number; longest: number },
+  { fields, maxCount, maxLength }: { fields: readonly Element[]; maxCount: number; maxLength: number },
 ): MessageSnapshot[] {
   const aroundFields = new Set<Element>()
   for (const field of fields.slice(0, 200)) for (const each of tree.ancestorsOf(field)) aroundFields.add(each)
@@ -47,12 +47,12 @@ export function messagesOf(
   for (const { element, kind, group } of candidates.toSorted(
     (one, other) => order[one.kind] - order[other.kind],
   )) {
-    if (told.size >= most) break
+    if (told.size >= maxCount) break
     if (aroundFields.has(element) || aroundTellers.has(element) || !isDrawn(element)) continue
     const ancestors = [...tree.ancestorsOf(element)]
     if (tellers.has(element) || ancestors.some((each) => tellers.has(each))) continue
-    const text = textIn(tree, element, longest + 1)
-    if (text.length < 3 || text.length > longest || told.has(text)) continue
+    const text = textIn(tree, element, maxLength + 1)
+    if (text.length < 3 || text.length > maxLength || told.has(text)) continue
     told.set(text, { text, kind, group })
     tellers.add(element)
     for (const each of ancestors) aroundTellers.add(each)

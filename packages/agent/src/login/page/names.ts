@@ -7,7 +7,7 @@ import {
   hasAttribute,
   labelsOf,
   localNameOf,
-  one,
+  oneLine,
   type DrawnTree,
 } from './nodes.ts'
 
@@ -23,13 +23,13 @@ export const unspoken: ReadonlySet<string> = new Set(
 export const BLOCK = /^(block|flex|grid|table|list-item|table-row|table-cell|flow-root)/
 
 /** Includes text for screen readers, because it is the name of many icon buttons. */
-export function textIn(tree: DrawnTree, element: Element, most: number, except?: Element): string {
+export function textIn(tree: DrawnTree, element: Element, maxLength: number, except?: Element): string {
   let text = ''
   let seen = 0
   const visit = (node: Node) => {
-    if (text.length > most * 2 || seen++ > MAX_NODES_OF_TEXT) return
+    if (text.length > maxLength * 2 || seen++ > MAX_NODES_OF_TEXT) return
     if (node instanceof Text) {
-      text += node.data.slice(0, most * 2)
+      text += node.data.slice(0, maxLength * 2)
       return
     }
     if (!(node instanceof Element) || node === except || unspoken.has(localNameOf(node))) return
@@ -41,7 +41,7 @@ export function textIn(tree: DrawnTree, element: Element, most: number, except?:
     text += gap
   }
   for (const child of tree.childrenOf(element)) visit(child)
-  return one(text, most)
+  return oneLine(text, maxLength)
 }
 
 export function textOfIds(tree: DrawnTree, element: Element, attributeName: string): string {
@@ -50,12 +50,12 @@ export function textOfIds(tree: DrawnTree, element: Element, attributeName: stri
     const found = byId(element, id)
     return found ? textIn(tree, found, SHORT) : ''
   })
-  return one(texts.join(' '), SHORT)
+  return oneLine(texts.join(' '), SHORT)
 }
 
 export function labelOf(tree: DrawnTree, element: Element): string {
   const labels = labelsOf(element).map((label) => textIn(tree, label, SHORT, element))
-  const label = one(labels.join(' '), SHORT)
+  const label = oneLine(labels.join(' '), SHORT)
   return label || textOfIds(tree, element, 'aria-labelledby') || attribute(element, 'aria-label')
 }
 
@@ -84,10 +84,10 @@ export function iconOf(element: Element): string {
       attribute(picture, 'class', 60),
       fileName(attribute(picture, 'src')),
       link.split('#')[1] ?? '',
-      localNameOf(picture) === 'title' ? one(picture.textContent, 60) : '',
+      localNameOf(picture) === 'title' ? oneLine(picture.textContent, 60) : '',
     )
   }
-  return one([...new Set(words.filter(Boolean))].join(' '), SHORT)
+  return oneLine([...new Set(words.filter(Boolean))].join(' '), SHORT)
 }
 
 export function fileName(address: string): string {
@@ -105,7 +105,7 @@ export function dataOf(element: Element): string {
   for (const { name, value } of [...attributesOf(element)].slice(0, 40)) {
     if (!name.startsWith('data-')) continue
     const isKept = !/value|content|secret|pass/.test(name)
-    words.push(isKept ? `${name.slice(5)}=${one(value, 60)}` : name.slice(5))
+    words.push(isKept ? `${name.slice(5)}=${oneLine(value, 60)}` : name.slice(5))
   }
-  return one(words.join(' '), SHORT)
+  return oneLine(words.join(' '), SHORT)
 }

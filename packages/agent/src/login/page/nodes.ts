@@ -78,17 +78,17 @@ export function ownerFormOf(element: Element): HTMLFormElement | null {
 }
 
 /** The text as one line, without invisible characters. */
-export function one(text: string | null | undefined, most: number): string {
+export function oneLine(text: string | null | undefined, maxLength: number): string {
   return (text ?? '')
-    .slice(0, most * 4 + 1_000)
+    .slice(0, maxLength * 4 + 1_000)
     .replaceAll(/[\s\u200b-\u200d\ufeff]+/g, ' ')
     .trim()
-    .slice(0, most)
+    .slice(0, maxLength)
 }
 
-export function attribute(element: Element, name: string, most = 300): string {
+export function attribute(element: Element, name: string, maxLength = 300): string {
   const value = attributeOf(element, name)
-  return value === null ? '' : one(value, most)
+  return value === null ? '' : oneLine(value, maxLength)
 }
 
 /** The rendered tree, with shadow trees and slotted nodes. */
@@ -117,9 +117,9 @@ export class DrawnTree {
     return parent instanceof Element ? parent : null
   }
 
-  *ancestorsOf(element: Element, most = 500): Iterable<Element> {
+  *ancestorsOf(element: Element, maxSteps = 500): Iterable<Element> {
     let each = this.parentOf(element)
-    for (let steps = 0; each && steps < most; steps++) {
+    for (let steps = 0; each && steps < maxSteps; steps++) {
       yield each
       each = this.parentOf(each)
     }

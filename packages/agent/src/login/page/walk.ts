@@ -174,8 +174,8 @@ function cut(one: Edges, other: Edges): Edges {
   }
 }
 
-function isBig({ left, top, right, bottom }: Edges, least: number): boolean {
-  return right - left >= least && bottom - top >= least
+function isBig({ left, top, right, bottom }: Edges, minPixels: number): boolean {
+  return right - left >= minPixels && bottom - top >= minPixels
 }
 
 function innerEdges(
