@@ -1,15 +1,15 @@
-// What a run has started and must end, the last thing first, whether it ends well or by Ctrl-C.
+// Ends everything that a run has started, newest first, also after Ctrl-C.
 type Step = () => unknown
 
 export class Cleanup {
   readonly #steps: Step[] = []
   #closing: Promise<void> | undefined
 
-  /** Named as in node:test, so that the fixtures of the tests take this for their owner. */
+  /** Named as in node:test, so that the test fixtures accept this as their owner. */
   after = (step?: (...args: never[]) => unknown): void => {
     if (!step) return
     this.#steps.push(step)
-    // Started while the run was already ending: nobody else would come for it.
+    // It was started while the run was already ending, so nothing else would end it.
     if (this.#closing) this.#closing = this.#closing.then(() => this.#run())
   }
 

@@ -1,4 +1,4 @@
-/** How much is measured: enough to judge, or just enough to see that every arm works. */
+/** How much is measured: enough to judge, or just enough to see that every row works. */
 export interface Effort {
   /** Whether there are enough samples for a verdict. */
   readonly isJudged: boolean
@@ -11,15 +11,15 @@ export interface Effort {
   /** Pairs of blocks of single requests, and how many requests a block has. */
   readonly latencyPairs: number
   readonly requestsPerBlock: number
-  /** A server that has just started still compiles what it runs, for some thousand requests. */
+  /** For some thousand requests, a server that has just started still compiles what it runs. */
   readonly requestsPerWarmUp: number
   readonly startPairs: number
   readonly firstStartPairs: number
   readonly idlePairs: number
   readonly idleSeconds: number
-  /** Pairs of sessions created or deleted, each with a Chromium spawned beside it. */
+  /** Pairs of sessions created or deleted, each next to a spawned Chromium. */
   readonly createPairs: number
-  /** Held ready where a warm session is wanted; and without a browser in it. */
+  /** Instances kept warm, and instances kept ready without a browser. */
   readonly warmInstances: number
   readonly warmHeadfulInstances: number
   readonly emptyInstances: number
@@ -41,44 +41,44 @@ export interface Effort {
   /** Pairs of blocks of screenshots, and how many a block has. */
   readonly screenshotPairs: number
   readonly screenshotsPerBlock: number
-  /** Pairs of blocks of a page that changes its colour while it is watched, and how often in a block. */
+  /** Pairs of blocks in which a watched page changes its colour, and the changes per block. */
   readonly flipPairs: number
   readonly flipsPerBlock: number
-  /** Pairs of looks at what watching costs, and how long each takes. */
+  /** Pairs of blocks that measure the cost of a viewer, and the seconds per block. */
   readonly watchPairs: number
   readonly watchSeconds: number
-  /** Pairs of blocks of recording, and how long is looked at it in each. */
+  /** Pairs of blocks that measure recording, and the seconds per block. */
   readonly recordingPairs: number
   readonly recordingSeconds: number
-  /** Pairs of loops of an agent, and how many of them work at once. */
+  /** Pairs of agent loops, and how many run at once. */
   readonly loopPairs: number
   readonly busySessions: number
-  /** Sessions that come and go, those before the early ones, and how many are early and late ones. */
+  /** Sessions created and deleted: warm-up ones, then how many count as early and as late. */
   readonly soakCycles: number
   readonly soakSkipped: number
   readonly soakWindow: number
-  /** Pairs of sets of sessions whose memory is read, how many are a set, how long they have been idle. */
+  /** Pairs of sets of idle sessions whose memory is read, the size of a set, and how long they idle first. */
   readonly memoryPairs: number
   readonly memorySessions: number
   readonly memorySettleSeconds: number
-  /** Sessions on standby, and how often and how long their CPU is looked at. */
+  /** Sessions on standby, and how often and how long their CPU time is measured. */
   readonly standbySessions: number
   readonly standbyWindows: number
   readonly standbySeconds: number
-  /** Pairs of wakings, of how many sessions in turn, after how long; long ones only when asked for. */
+  /** Pairs of wake-ups, over how many sessions in turn, after how long; the long ones only on request. */
   readonly wakePairs: number
-  readonly sleepers: number
+  readonly wakeSessions: number
   readonly frozenSeconds: number
   readonly longWakePairs: number
   readonly longFrozenSeconds: number
-  /** Of sessions that are frozen under open sockets. */
+  /** Seconds for sessions that are frozen with open sockets. */
   readonly standbyAfterSeconds: number
-  /** Pairs of files written, and how large they are. */
+  /** Pairs of written files, and their size. */
   readonly filePairs: number
   readonly fileMegabytes: number
-  /** Of the profile that a session is created with. */
+  /** Size of the profile that a session is created with. */
   readonly profileMegabytes: number
-  /** Further rounds while an interval spans its goal. */
+  /** Extra rounds while an interval spans its goal. */
   readonly repeats: number
 }
 
@@ -128,7 +128,7 @@ export const fullEffort: Effort = {
   standbyWindows: 5,
   standbySeconds: 30,
   wakePairs: 20,
-  sleepers: 8,
+  wakeSessions: 8,
   frozenSeconds: 10,
   longWakePairs: 0,
   longFrozenSeconds: 180,
@@ -139,7 +139,7 @@ export const fullEffort: Effort = {
   repeats: 3,
 }
 
-/** For a look: a third of the pairs, once. What it says is judged, but a verdict to quote wants the whole. */
+/** For a first look: a third of the pairs, once. It prints verdicts, but quote only those of a full run. */
 export const quickEffort: Effort = {
   ...fullEffort,
   warmUps: 1,
@@ -163,7 +163,7 @@ export const quickEffort: Effort = {
   repeats: 0,
 }
 
-/** Long enough for a profile, in which our arm is slower than it is. */
+/** Long enough for a profile. The profiler slows our server down, so its numbers are too high. */
 export const profileEffort: Effort = {
   ...fullEffort,
   isJudged: false,
@@ -187,7 +187,7 @@ export const smokeEffort: Effort = {
   idlePairs: 1,
   idleSeconds: 1,
   createPairs: 1,
-  // As many as the burst: one server for all rows that want a pool.
+  // The same size as the burst, so that all rows with a pool share one server.
   warmInstances: 2,
   warmHeadfulInstances: 1,
   emptyInstances: 1,
@@ -220,7 +220,7 @@ export const smokeEffort: Effort = {
   standbyWindows: 1,
   standbySeconds: 1,
   wakePairs: 1,
-  sleepers: 1,
+  wakeSessions: 1,
   frozenSeconds: 0.5,
   longWakePairs: 0,
   longFrozenSeconds: 180,

@@ -1,14 +1,13 @@
+// Measures our server against baselines in the same run and prints a table. README.md describes the method, and
 // `npm run bench -- --help` lists the options.
-//
-// Measures our server against baselines in the same run and prints a table; README.md says how.
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { SessionServers } from './arms/session-servers.ts'
-import { setStage } from './arms/stage.ts'
+import { SessionServers } from './subjects/session-servers.ts'
+import { startApiSetup } from './subjects/api-setup.ts'
 import { Cleanup } from './cleanup.ts'
 import { fullEffort, profileEffort, quickEffort, smokeEffort, type Effort } from './effort.ts'
-import { Canary } from './measure/canary.ts'
+import { NoiseCheck } from './measure/noise-check.ts'
 import type { Compared, Measuring } from './measure/compare.ts'
 import { chooseCores, pin, type Cores } from './measure/cores.ts'
 import { summarise } from './profile-summary.ts'
@@ -47,7 +46,7 @@ import { wakeRow } from './rows/wake.ts'
 import { writeFileRow } from './rows/write-file.ts'
 import { warmCreateRow, warmHeadfulCreateRow } from './rows/warm-create.ts'
 
-// In the order in which they are measured: those that share a server follow each other.
+// In the order of measuring; rows that share a server follow each other.
 const allRows: readonly Row[] = [
   getProjectRow,
   validateBodyRow,
@@ -110,22 +109,22 @@ interface Run {
   readonly compared: Compared[]
   readonly broken: { row: number; error: unknown }[]
   readonly skipped: { row: number; reason: string }[]
-  /** The age of our server when the first row began. */
+  /** How long our server had been running when the first row began. */
   oursStartMs: number
 }
 
 async function main(cleanup: Cleanup, signal: AbortSignal): Promise<boolean> {
   const rows = chooseRows(options.rows)
   const effort = options.smoke ? smokeEffort : options.profile ? profileEffort : wholeEffort()
-  // Two runs at the same moment must not write over each other.
+  // Two runs that start at the same moment must not overwrite each other's files.
   const startedAt = `${new Date().toISOString().replaceAll(':', '-')}-${process.pid}`
   const before = machine()
   const cores = chooseCores({ isJudged: !options.smoke })
-  if (cores.client === cores.server) console.log('There is one core only: all numbers are doubtful')
+  if (cores.client === cores.server) console.log('This machine has only one core, so no number is reliable')
   pin([process.pid], cores.client)
-  const canary = await Canary.start(cleanup, cores)
+  const noiseCheck = await NoiseCheck.start(cleanup, cores)
   const run: Run = { compared: [], broken: [], skipped: [], oursStartMs: 0 }
-  const measuring: Measuring = { effort, canary, signal }
+  const measuring: Measuring = { effort, noiseCheck, signal }
 
   const profileDir = options.profile ? join(resultsDir, `${startedAt}-profile`) : undefined
   const env: Record<string, string> = {}
@@ -133,14 +132,14 @@ async function main(cleanup: Cleanup, signal: AbortSignal): Promise<boolean> {
     mkdirSync(profileDir, { recursive: true })
     env['NODE_OPTIONS'] = `--cpu-prof --cpu-prof-dir=${profileDir}`
   }
-  await onStage(rows, { cleanup, cores, measuring, run, env })
+  await measureApiRows(rows, { cleanup, cores, measuring, run, env })
   const servers = new SessionServers(cleanup, { cores: cores.server, env, effort })
   for (const row of rows) {
     if (!('measureProcesses' in row)) continue
     const own = new Cleanup()
     cleanup.after(() => own.close())
     const isWhole = await collect(row, row.measureProcesses({ cleanup: own, cores, servers }, measuring), run)
-    // Whatever a row has left running would be in the next one's numbers.
+    // A process that a row left running would distort the next row's numbers.
     if (!isWhole) await servers.close()
     await own.close()
   }
@@ -171,13 +170,13 @@ async function main(cleanup: Cleanup, signal: AbortSignal): Promise<boolean> {
   return run.broken.length === 0
 }
 
-/** Standby of minutes is worth a look, but not in every run. */
+/** Minutes of standby take too long for every run. */
 function wholeEffort(): Effort {
   const effort = options.quick ? quickEffort : fullEffort
   return { ...effort, longWakePairs: options.long ? LONG_WAKE_PAIRS : 0 }
 }
 
-interface StageOptions {
+interface ApiRowsOptions {
   readonly cleanup: Cleanup
   readonly cores: Cores
   readonly measuring: Measuring
@@ -185,23 +184,23 @@ interface StageOptions {
   readonly env: Record<string, string>
 }
 
-/** The servers that the first rows share, ended before the rows that want the machine to themselves. */
-async function onStage(
+/** The first rows share these servers. They end before the rows that need the whole machine. */
+async function measureApiRows(
   rows: readonly Row[],
-  { cleanup, cores, measuring, run, env }: StageOptions,
+  { cleanup, cores, measuring, run, env }: ApiRowsOptions,
 ): Promise<void> {
-  const stageRows = rows.filter((row) => 'measure' in row)
-  if (stageRows.length === 0) return
+  const apiRows = rows.filter((row) => 'measure' in row)
+  if (apiRows.length === 0) return
   const own = new Cleanup()
   cleanup.after(() => own.close())
   const startedAt = performance.now()
-  const stage = await setStage(own, { cores, env })
+  const setup = await startApiSetup(own, { cores, env })
   run.oursStartMs = performance.now() - startedAt
-  for (const row of stageRows) await collect(row, row.measure(stage, measuring), run)
+  for (const row of apiRows) await collect(row, row.measure(setup, measuring), run)
   await own.close()
 }
 
-/** One broken row does not keep the others from being measured. */
+/** A broken row does not stop the others. */
 async function collect(row: Row, measured: AsyncIterable<Compared>, run: Run): Promise<boolean> {
   console.log(`Row ${row.number}: ${row.title}`)
   const startedAt = performance.now()
@@ -236,14 +235,14 @@ function help(): string {
   return `npm run bench [-- options]: measures the server against baselines in the same run and prints a table.
 
   --rows 27,29  measure only these rows
-  --quick       a third of the samples, once: for a first look
+  --quick       a third of the samples, without repeats: for a first look
   --smoke       every row once, to see that it works; the numbers mean nothing
   --long        row 16 also after three minutes on standby
   --profile     also print where the server spent its CPU time (not for row 33)
   --help        print this text
 
-Without options it measures every row, which takes about 90 minutes; use the machine for nothing else meanwhile.
-Rows with sessions need root, bubblewrap and Chromium; a row that cannot be measured is skipped and says why.
+Without options it measures every row, which takes about 90 minutes; do not use the machine for anything else.
+Rows with sessions need root, bubblewrap and Chromium; a row that cannot be measured is skipped, and the reason is printed.
 The exit code is 1 when a row is broken. Raw samples are written to bench-results/.
 
 Rows, in the order in which they are measured:
@@ -253,11 +252,11 @@ ${titles.join('\n')}`
 function chooseRows(list: string | undefined): readonly Row[] {
   if (list === undefined) return allRows
   return list.split(',').flatMap((text) => {
-    // One number of the goals may be measured in parts.
+    // Several rows may have the same number, as parts of one goal.
     const rows = allRows.filter(({ number }) => number === Number(text))
     if (rows.length === 0)
       throw new Error(
-        `Cannot measure row "${text}": there are ${allRows.map((known) => known.number).join(', ')}`,
+        `Cannot measure row "${text}": the rows are ${allRows.map((known) => known.number).join(', ')}`,
       )
     return rows
   })
@@ -277,5 +276,5 @@ try {
 } finally {
   await cleanup.close()
 }
-// The canaries and the IPC channel of an older Node's runner would keep the process alive.
+// The noise check's processes and the IPC channel of an older Node's runner would keep this process alive.
 process.exit()

@@ -1,5 +1,5 @@
-// Where the CPU time of a profile went, as shares of the time that was not idle: on whose behalf
-// (the nearest caller of ours on the stack), by area (a package, a file, a part of Node), by function.
+// Prints where the CPU time of a profile went, as shares of the time that was not idle: by our nearest function on
+// the stack, by area (a package, a file, a module of Node), and by function.
 import { readFileSync } from 'node:fs'
 
 interface Frame {
@@ -33,7 +33,7 @@ class Shares {
   }
 }
 
-/** The first `skipMs` are those in which the server started. */
+/** The server starts during the first `skipMs`; they are left out. */
 export function summarise(file: string, { skipMs }: { skipMs: number }): string {
   const profile = JSON.parse(readFileSync(file, 'utf8')) as Profile
   const frames = new Map(profile.nodes.map((node) => [node.id, node.callFrame]))

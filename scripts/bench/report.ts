@@ -13,7 +13,7 @@ const headings = [
   'Verdict',
 ]
 
-/** The table; a column for each heading, as wide as what is in it. */
+/** A text table; each column is as wide as its longest cell. */
 export function tableOf(results: readonly Result[], { isJudged }: { isJudged: boolean }): string {
   const rows = results.map((result) => cellsOf(result, isJudged))
   const widths = headings.map((heading, column) =>

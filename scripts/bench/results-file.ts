@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 export const resultsDir = join(import.meta.dirname, '../../bench-results')
 
-/** Where and on what the numbers were taken; without it they cannot be compared with others. */
+/** The machine and the software behind the numbers; without them, runs cannot be compared. */
 export function machine(): object {
   return {
     node: process.version,

@@ -1,5 +1,5 @@
-// npm run test:unit | npm test | npm run test:full: the tests of one tier. tests/tiers.ts says which tests are in which.
-// Paths after `--` choose among them: `npm test -- tests/api tests/e2e/files.test.ts`.
+// npm run test:unit | npm test | npm run test:full: runs the tests of one tier; tests/tiers.ts lists them. Paths
+// after `--` select some of them: `npm test -- tests/api tests/e2e/files.test.ts`.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -15,11 +15,11 @@ import { Reporter } from './reporter.ts'
 const root = join(import.meta.dirname, '../..')
 const durationsFile = join(root, '.cache/test-durations.json')
 
-/** A test that takes longer hangs: it fails, and the run goes on. */
+/** A test that takes longer hangs. It fails, and the run continues. */
 const TEST_TIMEOUT_MS = { unit: 60_000, change: 600_000, full: 1_800_000 }
-/** How long after that a file may take to clean up. */
+/** How much longer a file may take to clean up. */
 const GRACE_MS = 60_000
-/** Each file may start servers and browsers of its own: more at once than there are cores only disturb each other. */
+/** Each file may start its own servers and browsers; with more files than cores, they slow each other down. */
 const CONCURRENCY = Math.max(2, availableParallelism())
 
 const { values, positionals } = parseArgs({
@@ -35,11 +35,11 @@ if (values.help || !isTier(tier)) {
   console.log(`npm run test:unit | npm test | npm run test:full, then: -- [options] [files or folders]
 
   --list          print the files of the tier and stop
-  --skip-static   only the tests (npm test and test:full check types, lint, format and generated files first)
+  --skip-static   run only the tests; otherwise npm test and test:full first check types, lint, format and generated files
 
   BERTH_TEST_SEED=n   repeat the random choices of a run that printed this seed
 
-Tiers: ${TIERS.join(', ')}; tests/tiers.ts says which tests each has, and why.`)
+Tiers: ${TIERS.join(', ')}; tests/tiers.ts lists the tests of each.`)
   process.exit(values.help ? 0 : 2)
 }
 process.exitCode = await main(tier)
@@ -51,9 +51,12 @@ async function main(asked: Tier): Promise<number> {
     console.log(files.join('\n'))
     return 0
   }
-  if (files.length === 0) throw new Error(`No test file of the tier "${asked}" matches ${chosen.join(', ')}`)
+  if (files.length === 0)
+    throw new Error(
+      `Cannot run the tier "${asked}": none of its files matches ${chosen.join(', ')}; list them with --list`,
+    )
   const isWhole = chosen.length === 0
-  if (asked !== 'unit' && isWhole && !values['skip-static'] && !isStaticallyRight()) return 1
+  if (asked !== 'unit' && isWhole && !values['skip-static'] && !passesStaticChecks()) return 1
 
   process.env['BERTH_TEST_TIER'] = asked
   process.env['BERTH_TEST_SEED'] ??= String(Date.now() % 1_000_000)
@@ -68,8 +71,8 @@ async function main(asked: Tier): Promise<number> {
   const reporter = new Reporter(root)
   const waiting = longestFirst(files, known)
   const work = async () => {
-    for (let together = waiting.shift(); together; together = waiting.shift()) {
-      await runTogether(together, reporter, interrupted.signal)
+    for (let group = waiting.shift(); group; group = waiting.shift()) {
+      await runGroup(group, reporter, interrupted.signal)
     }
   }
   await Promise.all(Array.from({ length: CONCURRENCY }, work))
@@ -80,8 +83,8 @@ async function main(asked: Tier): Promise<number> {
   return failed > 0 || interrupted.signal.aborted ? 1 : 0
 }
 
-/** One after another; several files share a server. */
-async function runTogether(
+/** Runs the files one after another; several files share a server. */
+async function runGroup(
   files: readonly string[],
   reporter: Reporter,
   interrupted: AbortSignal,
@@ -96,21 +99,21 @@ async function runTogether(
       await runFile(file, { reporter, interrupted, env: server ? sharing(server) : {} })
     }
     if (server && reporter.failed > failedBefore)
-      console.log(`The server they share printed:\n${server.output()}`)
+      console.log(`The shared server printed:\n${server.output()}`)
   } catch (error) {
-    reporter.fail(`the server of ${files.join(', ')}`, error)
+    reporter.fail(`shared server of ${files.join(', ')}`, error)
   }
-  // What a server leaves behind is a failure as well.
+  // A failed cleanup fails the run, too.
   for (const cleanup of cleanups) {
     try {
       await cleanup()
     } catch (error) {
-      reporter.fail(`cleaning up after ${files.join(', ')}`, error)
+      reporter.fail(`cleanup after ${files.join(', ')}`, error)
     }
   }
 }
 
-/** Each in a process of its own. One that does not end, whatever its tests said, is ended and fails. */
+/** Runs the file in its own process. A file that does not end is killed and fails. */
 async function runFile(
   file: string,
   {
@@ -136,7 +139,7 @@ async function runFile(
   }
 }
 
-function isStaticallyRight(): boolean {
+function passesStaticChecks(): boolean {
   const args = [join(root, 'scripts/check.ts'), 'static']
   return spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' }).status === 0
 }
@@ -147,16 +150,20 @@ function choose(files: readonly string[]): string[] {
   return files.filter((file) => wanted.some((path) => file === path || file.startsWith(`${path}/`)))
 }
 
-function groupOf(file: string): string {
-  return Object.entries(groups).find(([, members]) => members.includes(file))?.[0] ?? file
-}
-
-/** So that the last to end is a short one. What was never measured may be long. */
+/**
+ * Long files start first, so that the run does not end waiting for one. A file without a known duration may be
+ * long.
+ */
 function longestFirst(files: readonly string[], durations: Record<string, number>): string[][] {
   const together = Object.values(Object.groupBy(files, groupOf)) as string[][]
   const weight = (file: string) => durations[file] ?? (file.startsWith('tests/') ? 15_000 : 1_000)
   const weightOf = (members: readonly string[]) => members.reduce((sum, file) => sum + weight(file), 0)
   return together.toSorted((a, b) => weightOf(b) - weightOf(a))
+}
+
+/** The group whose files share a server; a file without one is its own group. */
+function groupOf(file: string): string {
+  return Object.entries(groups).find(([, members]) => members.includes(file))?.[0] ?? file
 }
 
 function readDurations(): Record<string, number> {

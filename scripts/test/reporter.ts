@@ -1,5 +1,5 @@
-// What a run of tests prints: a line for each file as it ends, every failure in full with the output of its file, the
-// slowest files, and how many tests passed and failed.
+// Prints the result of each file as it ends, every failure with the output of its file, the slowest files, and how
+// many tests passed and failed.
 import { join, relative } from 'node:path'
 import { inspect } from 'node:util'
 import type { TestsStream } from 'node:test'
@@ -10,7 +10,7 @@ const MAX_OUTPUT_SHOWN = 64 * 1024
 export interface Totals {
   readonly passed: number
   readonly failed: number
-  /** Of each file, in milliseconds, with the start of its process. */
+  /** Milliseconds of each file, including the start of its process. */
   readonly durations: ReadonlyMap<string, number>
 }
 
@@ -26,7 +26,7 @@ export class Reporter {
     this.#root = root
   }
 
-  /** Until the file has ended. */
+  /** Resolves when the file has ended. */
   async follow(name: string, events: TestsStream, hanging: AbortSignal): Promise<void> {
     const startedAt = performance.now()
     const failures: string[] = []
@@ -46,7 +46,7 @@ export class Reporter {
       else if (type === 'test:pass' && data.name === join(this.#root, name)) hasTests = false
       else if (type === 'test:fail' && data.todo === undefined) {
         const { error, duration_ms } = data.details
-        // A group that fails because a test in it failed says nothing new.
+        // A group that fails only because of a test in it adds nothing.
         if ((error as { failureType?: string }).failureType === 'subtestsFailed') continue
         const test = [...path.slice(0, data.nesting), data.name].join(' > ')
         const where = `${relative(this.#root, data.file ?? name)}:${data.line ?? 0}`
@@ -54,9 +54,9 @@ export class Reporter {
       }
     }
     const duration = performance.now() - startedAt
-    if (hanging.aborted) failures.push(`✖ ${name} did not end within ${seconds(duration)} and was ended`)
+    if (hanging.aborted) failures.push(`✖ ${name} did not end within ${seconds(duration)} and was killed`)
     if (!hasTests || counted.tests === 0)
-      failures.push(`✖ ${name} has no test, or ended before one could run`)
+      failures.push(`✖ ${name} has no test, or ended before its first test`)
     this.#durations.set(name, duration)
     this.#failures.push(...failures)
     this.#passed += hasTests ? counted.passed : 0
@@ -73,7 +73,7 @@ export class Reporter {
     return this.#failed
   }
 
-  /** Of something beside the tests. */
+  /** Records a failure outside the tests. */
   fail(what: string, error: unknown): void {
     const failure = `✖ ${what}\n${indent(describe(error))}`
     this.#failures.push(failure)
@@ -81,13 +81,13 @@ export class Reporter {
     console.log(failure)
   }
 
-  /** Prints what is of interest over all files. */
+  /** Prints the summary of all files. */
   end(): Totals {
     const slowest = [...this.#durations].toSorted(([, a], [, b]) => b - a).slice(0, SLOWEST_SHOWN)
     console.log(`\nThe slowest ${slowest.length} files:`)
     for (const [name, duration] of slowest) console.log(`${seconds(duration).padStart(9)}  ${name}`)
     if (this.#failures.length > 0) {
-      console.log('\nWhat failed (the output of its file is above):\n')
+      console.log('\nFailures (the output of each file is above):\n')
       for (const failure of this.#failures) console.log(`${failure}\n`)
     }
     if (this.#skipped > 0) console.log(`\n${this.#skipped} skipped`)
@@ -95,7 +95,7 @@ export class Reporter {
   }
 }
 
-/** Errors of node:test wrap the one that matters. */
+/** Errors of node:test wrap the actual error. */
 function describe(error: unknown): string {
   const { cause, failureType } = error as { cause?: unknown; failureType?: string }
   const inner = failureType === 'testCodeFailure' || failureType === 'hookFailed' ? (cause ?? error) : error

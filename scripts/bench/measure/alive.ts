@@ -1,12 +1,12 @@
-// Whether processes are still there. One that has ended and only waits for its parent to notice has no
-// memory and runs no more, so it counts as gone; how soon a parent notices is the parent's matter.
+// Tells whether processes still run. A zombie counts as gone: it has no memory and does not run, and how soon its
+// parent reaps it is up to the parent.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { setImmediate as turn } from 'node:timers/promises'
 
 const WAIT_TIMEOUT_MS = 20_000
 
-/** Looks as often as it can: what is waited for takes milliseconds. */
+/** Polls without a pause, because the processes end within milliseconds. */
 export async function whenGone(pids: readonly number[], isElseGone = () => true): Promise<void> {
   const deadline = performance.now() + WAIT_TIMEOUT_MS
   let left = pids

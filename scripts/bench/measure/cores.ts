@@ -1,10 +1,10 @@
-// Client and server on different cores, in both arms alike. PostgreSQL shares the client's core:
-// both arms use the very same PostgreSQL, and the server under test then has a core to itself, so
-// that requests a second say what the server costs and not how three processes share two cores.
+// Client and server run on different cores, on both sides. PostgreSQL shares the client's core. The server under
+// test has a core to itself, so requests per second show what the server costs and not how three processes share
+// two cores.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
-/** In the words of taskset, such as `1` or `0,1`. */
+/** As taskset writes it, such as `1` or `0,1`. */
 export type CoreList = string
 
 export interface Cores {
@@ -13,14 +13,14 @@ export interface Cores {
   readonly all: CoreList
 }
 
-/** Where nothing is judged, servers may use all there are and are done sooner. */
+/** A run without verdicts uses all cores, to finish sooner. */
 export function chooseCores({ isJudged }: { isJudged: boolean }): Cores {
   const all = allowedCores()
   const [client = 0, server = client] = all
   return { client: String(client), server: isJudged ? String(server) : all.join(','), all: all.join(',') }
 }
 
-/** `0-1,4` in the words of the kernel; a container may have been given any of them. */
+/** The kernel writes `0-1,4`; a container may have any of the cores. */
 function allowedCores(): number[] {
   const list = /^Cpus_allowed_list:\s*(\S+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0'
   return list.split(',').flatMap((range) => {
@@ -30,9 +30,8 @@ function allowedCores(): number[] {
 }
 
 /**
- * Does something with client and servers on whatever core the kernel gives them. With two cores, server,
- * agent and browser share one of them, and nothing of theirs is ever done side by side; this tells how it
- * is when it may be.
+ * Runs `work` while the kernel places client and servers freely. Pinned, the server, agent and browser share
+ * one core and never run in parallel; this shows the difference.
  */
 export async function onFreeCores<T>(
   cores: Cores,
@@ -48,7 +47,7 @@ export async function onFreeCores<T>(
   }
 }
 
-/** Moves all threads of the processes; whatever they start later follows them. */
+/** Moves all threads of the processes. Processes that they start later inherit the cores. */
 export function pin(pids: readonly number[], cores: CoreList): void {
   for (const pid of pids) {
     execFileSync('taskset', ['--all-tasks', '--cpu-list', '--pid', cores, String(pid)], {

@@ -10,7 +10,7 @@ export interface Spread {
 
 export interface Result {
   readonly metric: Metric
-  /** Pairs the canary let pass, of all that were measured. */
+  /** Pairs that passed the noise check, and all measured pairs. */
   readonly cleanCount: number
   readonly pairCount: number
   readonly ours: Spread
@@ -25,9 +25,9 @@ interface Sampled {
   readonly wanted: number
 }
 
-/** Undecided is "noisy" here; whoever can measure on does so and asks again. */
+/** An undecided metric is "noisy"; the caller may measure more pairs and judge again. */
 export function judge(metric: Metric, { clean, all, wanted }: Sampled): Result {
-  // With nothing clean there are still numbers to show, and too few to judge.
+  // Without clean pairs, the noisy ones are shown but not judged.
   const pairs = (clean.length > 0 ? clean : all).map((pair) => ({
     ours: samples(pair.ours, metric),
     baseline: metric.isOursOnly ? [] : samples(pair.baseline, metric),
@@ -40,7 +40,7 @@ export function judge(metric: Metric, { clean, all, wanted }: Sampled): Result {
     ours: spread(pairs.flatMap((pair) => pair.ours)),
     baseline: spread(pairs.flatMap((pair) => pair.baseline)),
     interval,
-    // Too few clean pairs are never green, whatever they say.
+    // Too few clean pairs never pass.
     verdict: !metric.goal ? 'info' : clean.length < wanted ? 'noisy' : decide(metric.goal, interval),
   }
 }
@@ -53,9 +53,9 @@ interface SampledPair {
 function statistic({ judged, quantile: share }: Metric, pairs: readonly SampledPair[]): number {
   if (share === undefined)
     return median(pairs.map(({ ours, baseline }) => hold(judged, ours[0]!, baseline[0]!)))
-  const whole = (arm: keyof SampledPair) =>
+  const whole = (side: keyof SampledPair) =>
     quantile(
-      pairs.flatMap((pair) => pair[arm]),
+      pairs.flatMap((pair) => pair[side]),
       share,
     )
   return hold(judged, whole('ours'), whole('baseline'))
@@ -74,7 +74,7 @@ function hold(judged: Metric['judged'], ours: number, baseline: number): number 
   }
 }
 
-/** Pass by the interval's worse end, fail by its better one, and nothing in between. */
+/** Passes if the worse end of the interval meets the goal, fails if the better end misses it. */
 function decide({ direction, must, stretch }: Goal, { low, high }: Interval): Verdict {
   const [worse, better] = direction === 'at most' ? [high, low] : [low, high]
   const meets = (value: number, goal: number) => (direction === 'at most' ? value <= goal : value >= goal)
@@ -87,7 +87,8 @@ function samples(readings: Pair['ours'], { reading: name, quantile: share }: Met
   const value = readings[name]
   const values = typeof value === 'number' ? [value] : (value ?? [])
   const isWhole = share === undefined ? typeof value === 'number' : values.length > 0
-  if (!isWhole || !values.every(Number.isFinite)) throw new Error(`Cannot read "${name}" of a block`)
+  if (!isWhole || !values.every(Number.isFinite))
+    throw new Error(`Cannot judge "${name}": a block has no finite reading of that name`)
   return values
 }
 

@@ -1,6 +1,6 @@
-// A metric is one line of the table: what is read off both arms, and what is wanted of it.
+// A metric is one line of the table: what is read on both sides, and its goal.
 
-/** What a block gave, by the name of the metric: a number, or all samples where they are judged together. */
+/** What a block measured, by name: a number, or all samples if they are judged together. */
 export type Readings = Readonly<Record<string, number | readonly number[]>>
 
 export interface Pair {
@@ -17,22 +17,19 @@ export interface Goal {
 export interface Metric {
   readonly row: number
   readonly name: string
-  /** Name of the reading it is made of. */
+  /** Name of the reading in the block. */
   readonly reading: string
   readonly unit: string
   readonly digits: number
-  /**
-   * What is judged: ours as a multiple of the baseline, the baseline as a multiple of ours, how much more
-   * ours is, or ours alone.
-   */
+  /** Ratio: ours / baseline. Speedup: baseline / ours. Difference: ours - baseline. Value: ours alone. */
   readonly judged: 'ratio' | 'speedup' | 'difference' | 'value'
-  /** For readings that are samples: which quantile of those of all blocks, as one block has too few. */
+  /** For readings that are samples: the quantile over all blocks, because one block has too few. */
   readonly quantile?: number
-  /** The baseline has nothing of the kind. */
+  /** The baseline has no such reading. */
   readonly isOursOnly?: boolean
-  /** Without one it is told for information. */
+  /** Without a goal, the metric is shown for information only. */
   readonly goal?: Goal
-  /** What one must know to read the line. */
+  /** Printed below the table. */
   readonly note?: string
 }
 

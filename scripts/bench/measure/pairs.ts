@@ -1,15 +1,15 @@
-// Blocks of the two arms in turn, A B B A A B B A, so that a drift of the machine hits both alike.
+// Runs blocks of both sides in the order A B B A A B B A, so that a drift of the machine affects both.
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Canary, Chirp } from './canary.ts'
+import type { NoiseCheck, Slowdowns } from './noise-check.ts'
 import type { Pair, Readings } from './metric.ts'
 import { cpuTicks, stolenShare } from './steal.ts'
 
-/** More than this much of the machine taken away while a block ran, and the block is dropped too. */
+/** A block is also dropped if the hypervisor took more than this share of the machine. */
 const MAX_STOLEN_SHARE = 0.05
 
 export type Block = () => Promise<Readings>
 
-export interface Arms {
+export interface Blocks {
   readonly ours: Block
   readonly baseline: Block
 }
@@ -21,7 +21,7 @@ interface CheckedReadings {
   readonly isClean: boolean
 }
 
-/** A pair as it is kept in the raw samples, clean or not. */
+/** A pair as stored in the raw samples, clean or not. */
 export interface CheckedPair extends Pair {
   readonly isClean: boolean
   readonly slowdown: readonly [ours: number, baseline: number]
@@ -29,35 +29,35 @@ export interface CheckedPair extends Pair {
 }
 
 export interface Collecting {
-  /** Clean pairs to have, and pairs to measure at most for that. */
+  /** The number of clean pairs to reach, and the limit on measured pairs. */
   readonly wanted: number
-  readonly most: number
+  readonly maxPairs: number
   /** How long to wait for a quiet moment before each block. */
   readonly maxWaitMs: number
   /**
-   * How long after each block the canary is silent: what the block itself set going, a page that still paints
-   * or garbage that is collected, is nobody else on the core.
+   * The pause between a block and the noise check. Work that the block itself caused, such as painting or
+   * garbage collection, must not count as noise.
    */
   readonly restMs: number
-  readonly canary: Canary
+  readonly noiseCheck: NoiseCheck
   readonly signal: AbortSignal
 }
 
 export async function collectPairs(
-  arms: Arms,
-  { wanted, most, maxWaitMs, restMs, canary, signal }: Collecting,
+  blocks: Blocks,
+  { wanted, maxPairs, maxWaitMs, restMs, noiseCheck, signal }: Collecting,
 ): Promise<CheckedPair[]> {
   const pairs: CheckedPair[] = []
   const run = async (block: Block): Promise<CheckedReadings> => {
     signal.throwIfAborted()
-    const chirpBefore = await canary.calm({ maxMs: maxWaitMs, signal })
-    return runChecked(block, { chirpBefore, restMs, canary })
+    const slowdownsBefore = await noiseCheck.waitForQuiet({ maxMs: maxWaitMs, signal })
+    return runChecked(block, { slowdownsBefore, restMs, noiseCheck })
   }
-  // Dropped pairs are made up for, but on a machine that is never quiet this has to end.
-  for (let attempt = 0; attempt < most && countClean(pairs) < wanted; attempt++) {
+  // Dropped pairs are measured again, up to a limit: some machines are never quiet.
+  for (let attempt = 0; attempt < maxPairs && countClean(pairs) < wanted; attempt++) {
     const isOursFirst = attempt % 2 === 0
-    const first = await run(isOursFirst ? arms.ours : arms.baseline)
-    const second = await run(isOursFirst ? arms.baseline : arms.ours)
+    const first = await run(isOursFirst ? blocks.ours : blocks.baseline)
+    const second = await run(isOursFirst ? blocks.baseline : blocks.ours)
     const [ours, baseline] = isOursFirst ? [first, second] : [second, first]
     pairs.push({
       ours: ours.readings,
@@ -72,18 +72,23 @@ export async function collectPairs(
 
 async function runChecked(
   block: Block,
-  { chirpBefore, restMs, canary }: { chirpBefore: Chirp; restMs: number; canary: Canary },
+  {
+    slowdownsBefore,
+    restMs,
+    noiseCheck,
+  }: { slowdownsBefore: Slowdowns; restMs: number; noiseCheck: NoiseCheck },
 ): Promise<CheckedReadings> {
   const before = cpuTicks()
   const readings = await block()
   const stolen = stolenShare(before, cpuTicks())
   await pause(restMs)
-  const chirp = await canary.chirp()
+  const slowdowns = await noiseCheck.measure()
   return {
     readings,
-    slowdown: Math.max(...chirpBefore, ...chirp),
+    slowdown: Math.max(...slowdownsBefore, ...slowdowns),
     stolenShare: stolen,
-    isClean: !canary.isAlarmed(chirpBefore) && !canary.isAlarmed(chirp) && stolen <= MAX_STOLEN_SHARE,
+    isClean:
+      !noiseCheck.isNoisy(slowdownsBefore) && !noiseCheck.isNoisy(slowdowns) && stolen <= MAX_STOLEN_SHARE,
   }
 }
 

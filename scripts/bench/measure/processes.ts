@@ -5,7 +5,7 @@ import { isAlive } from './alive.ts'
 
 let ticksPerSecond: number | undefined
 
-/** The process and all that descend from it, without the trees of the processes in `except`. */
+/** The process and its descendants, without the trees of the processes in `except`. */
 export function treeOf(root: number, { except = [] }: { except?: readonly number[] } = {}): number[] {
   const children = new Map<number, number[]>()
   for (const pid of allPids()) {
@@ -33,12 +33,12 @@ export function pidsOfUser(uid: number): number[] {
   })
 }
 
-/** How many have ended and are not noticed by their parent. */
+/** How many have ended but are not yet reaped by their parent. */
 export function zombiesAmong(pids: readonly number[]): number {
   return pids.filter((pid) => !isAlive(pid)).length
 }
 
-/** Empty for one that has ended. */
+/** Empty if the process has ended. */
 export function commandOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
@@ -47,7 +47,7 @@ export function commandOf(pid: number): string {
   }
 }
 
-/** User and system time so far, that of children that have ended included. */
+/** User and system time so far, including that of ended children. */
 export function cpuMsOf(pids: readonly number[]): number {
   ticksPerSecond ??= Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }))
   const ticks = pids.reduce((sum, pid) => sum + (statOf(pid)?.ticks ?? 0), 0)
@@ -58,9 +58,9 @@ export function rssBytesOf(pid: number): number {
   return kibibytes(readFileSync(`/proc/${pid}/status`, 'utf8'), 'VmRSS') * 1024
 }
 
-/** Memory that is shared, such as PostgreSQL's buffers, counted once over the processes. */
+/** Counts shared memory, such as PostgreSQL's buffers, once over all processes. */
 export function pssBytesOf(pids: readonly number[]): number {
-  // One that has ended, noticed by its parent or not, has none.
+  // A process that has ended has no memory, even if it is not reaped yet.
   return pids
     .filter(isAlive)
     .reduce((sum, pid) => sum + kibibytes(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'), 'Pss') * 1024, 0)
@@ -82,7 +82,7 @@ function kibibytes(text: string, field: string): number {
 function statOf(pid: number): { parent: number; ticks: number } | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The name before it is in brackets and may hold spaces and brackets itself.
+    // The name before it is in brackets and may itself contain spaces and brackets.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
     const [utime, stime, cutime, cstime] = fields.slice(11, 15).map(Number) as [
       number,
@@ -92,7 +92,7 @@ function statOf(pid: number): { parent: number; ticks: number } | undefined {
     ]
     return { parent: Number(fields[1]), ticks: utime + stime + cutime + cstime }
   } catch {
-    // It ended between the look at the list and the look at it.
+    // The process ended after it was listed.
     return undefined
   }
 }

@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
 const LOOK_MS = 300
-/** Of a core; browsers that have settled are never quite still. */
+/** As a share of one core. Settled browsers are never fully idle. */
 const QUIET_SHARE = 0.1
 const WAIT_TIMEOUT_MS = 30_000
 
 /**
- * Waits until what has this CPU time uses nearly none, but not for ever: what never rests is measured as it
- * is. Where nothing is judged, nobody waits.
+ * Waits until the processes use nearly no CPU time. After the timeout, they are measured as they are. Runs
+ * without verdicts do not wait.
  */
 export async function whenQuiet(cpuMs: () => number, { isJudged }: { isJudged: boolean }): Promise<void> {
   if (!isJudged) return

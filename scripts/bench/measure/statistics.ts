@@ -6,7 +6,7 @@ export interface Interval {
   readonly high: number
 }
 
-/** Linear between the two nearest ranks. */
+/** Interpolates linearly between the two nearest ranks. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = Float64Array.from(values).toSorted()
   const rank = (sorted.length - 1) * share
@@ -19,7 +19,7 @@ export function median(values: readonly number[]): number {
   return quantile(values, 0.5)
 }
 
-/** A statistic of some pairs, and where 95 % of it lie when the pairs are drawn again. */
+/** The statistic of all pairs, and the range that holds 95 % of it when pairs are drawn again. */
 export function bootstrap<T>(items: readonly T[], statistic: (some: readonly T[]) => number): Interval {
   const random = seededRandom(1)
   const drawn = Array.from({ length: RESAMPLES }, () =>
@@ -28,7 +28,7 @@ export function bootstrap<T>(items: readonly T[], statistic: (some: readonly T[]
   return { median: statistic(items), low: quantile(drawn, 0.025), high: quantile(drawn, 0.975) }
 }
 
-/** The same samples must give the same interval, so chance is seeded (mulberry32). */
+/** Seeded (mulberry32), so that the same samples give the same interval. */
 function seededRandom(seed: number): () => number {
   let state = seed
   return () => {

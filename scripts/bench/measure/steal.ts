@@ -5,10 +5,10 @@ export interface CpuTicks {
   readonly stolen: number
 }
 
-/** Of all cores: what there was, and what the hypervisor gave to others. */
+/** Ticks of all cores: the total, and those that the hypervisor gave to others. */
 export function cpuTicks(): CpuTicks {
   const line = /^cpu +(.*)$/m.exec(readFileSync('/proc/stat', 'utf8'))![1]!
-  // user nice system idle iowait irq softirq steal; guest time, which follows, is within user.
+  // user nice system idle iowait irq softirq steal; the guest time that follows is already part of user.
   const fields = line.split(' ').slice(0, 8).map(Number)
   return { total: fields.reduce((sum, ticks) => sum + ticks, 0), stolen: fields[7] ?? 0 }
 }

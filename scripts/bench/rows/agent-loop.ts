@@ -1,17 +1,17 @@
-// What an agent does all day, ten steps of it, by Playwright: the same driver for a session and for a bare
-// Chromium. Every step is checked, so none can be quick by not being done.
+// Ten steps of a typical agent, through Playwright: the same driver for a session and for a bare Chromium. Every
+// step is checked, so that none is fast because it did nothing.
 import assert from 'node:assert/strict'
 import { chromium, type Browser, type Page } from 'playwright-core'
 
 export const STEPS = 10
 const TEXT = 'ahoy'
-/** A picture of the whole window with something on it. */
+/** A picture of the whole window with some content is larger than this. */
 const MIN_SCREENSHOT_BYTES = 5_000
 
 export interface AgentPage {
   readonly browser: Browser
   readonly page: Page
-  /** Of the site, as this browser reaches it. */
+  /** The site's address, as this browser reaches it. */
   readonly url: string
 }
 

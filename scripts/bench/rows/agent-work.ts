@@ -1,6 +1,6 @@
 import type { Browser } from '@berth/contracts/browsers'
-import { BareChromium } from '../arms/bare-chromium.ts'
-import { whyNoSessions } from '../arms/session-servers.ts'
+import { BareChromium } from '../subjects/bare-chromium.ts'
+import { whyNoSessions } from '../subjects/session-servers.ts'
 import { compare, type Compared, type Measuring } from '../measure/compare.ts'
 import { atLeast, atMost, type Metric } from '../measure/metric.ts'
 import type { Block } from '../measure/pairs.ts'
@@ -10,7 +10,7 @@ import type { ProcessPlace, ProcessRow } from './row.ts'
 
 export const agentLoopRow: ProcessRow = {
   number: 12,
-  title: 'Ten steps of an agent by Playwright, against the same on a bare Chromium',
+  title: 'Agent loop of ten Playwright steps, against the same loop on a bare Chromium',
   whySkipped: whyNoSessions,
   measureProcesses: (place, measuring) =>
     compareAgents(place, measuring, {
@@ -26,7 +26,7 @@ export const agentLoopRow: ProcessRow = {
 
 export const busySessionsRow: ProcessRow = {
   number: 14,
-  title: 'Busy sessions at once, against as many bare Chromiums with the same driver',
+  title: 'Several busy sessions at once, against as many bare Chromiums with the same driver',
   whySkipped: whyNoSessions,
   measureProcesses: (place, measuring) => {
     const count = measuring.effort.busySessions
@@ -75,7 +75,7 @@ async function* compareAgents(
   const bareCpuMs = () => chromiums.reduce((sum, chromium) => sum + chromium.cpuMs(), 0)
   yield await compare(
     {
-      arms: { ours: loopBlock(ours, () => server.cpuMs()), baseline: loopBlock(baseline, bareCpuMs) },
+      blocks: { ours: loopBlock(ours, () => server.cpuMs()), baseline: loopBlock(baseline, bareCpuMs) },
       pairs,
       metrics,
     },
@@ -87,7 +87,7 @@ async function* compareAgents(
   await server.settled()
 }
 
-/** All pages at once, each through its steps. */
+/** Runs the steps of all pages in parallel. */
 function loopBlock(agents: readonly AgentPage[], cpuMs: () => number): Block {
   return async () => {
     const cpuBefore = cpuMs()

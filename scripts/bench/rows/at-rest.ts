@@ -4,7 +4,7 @@ import { compareStarts } from './starts.ts'
 
 export const atRestRow: ProcessRow = {
   number: 33,
-  title: 'Control plane at rest, against a bare Fastify process',
+  title: 'Idle server: CPU, memory and start time, against a bare Fastify process',
   async *measureProcesses(place, measuring) {
     yield await compareIdle(place, measuring)
     yield* compareStarts(place, measuring)

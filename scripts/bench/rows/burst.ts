@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { HttpClient } from '../arms/http-client.ts'
-import { Page } from '../arms/page.ts'
-import type { SessionServer } from '../arms/session-server.ts'
-import { whyNoSessions } from '../arms/session-servers.ts'
+import { HttpClient } from '../subjects/http-client.ts'
+import { Page } from '../subjects/page.ts'
+import type { SessionServer } from '../subjects/session-server.ts'
+import { whyNoSessions } from '../subjects/session-servers.ts'
 import { compare } from '../measure/compare.ts'
 import { onFreeCores } from '../measure/cores.ts'
 import { atMost, type Metric } from '../measure/metric.ts'
@@ -13,25 +13,25 @@ import type { ProcessRow } from './row.ts'
 
 export const burstRow: ProcessRow = {
   number: 5,
-  title: 'As many warm creates at once as the pool holds, against a single one',
+  title: 'Warm creates at once, as many as the pool holds, against a single create',
   whySkipped: whyNoSessions,
   async *measureProcesses({ cleanup, cores, servers }, measuring) {
     const { burst, createPairs } = measuring.effort
     const server = await servers.one({ warmHeadless: burst })
     const http = new HttpClient({ connections: burst })
     cleanup.after(() => http.close())
-    const arms = {
+    const blocks = {
       ours: createAtOnce(server, { count: burst, http }),
       baseline: createAtOnce(server, { count: 1, http }),
     }
     const metric = line(`${burst} warm creates at once: p95, against one`)
     yield await compare(
-      { arms, pairs: createPairs, metrics: [{ ...metric, goal: atMost(5, 2.5) }] },
+      { blocks, pairs: createPairs, metrics: [{ ...metric, goal: atMost(5, 2.5) }] },
       measuring,
     )
     yield await onFreeCores(cores, treeOf(server.pid), () =>
       compare(
-        { arms, pairs: Math.ceil(createPairs / 2), metrics: [line(`${metric.name}, cores free`)] },
+        { blocks, pairs: Math.ceil(createPairs / 2), metrics: [line(`${metric.name}, cores free`)] },
         measuring,
       ),
     )
@@ -42,7 +42,7 @@ function line(name: string): Metric {
   return { row: 5, name, reading: 'p95Ms', unit: 'ms', digits: 1, judged: 'ratio' }
 }
 
-/** Of a single one, p95 is the one; over the pairs its median is taken. */
+/** With a single create, p95 is that one sample; the median is taken over the pairs. */
 function createAtOnce(server: SessionServer, { count, http }: { count: number; http: HttpClient }): Block {
   return async () => {
     const startedAt = performance.now()
@@ -64,7 +64,7 @@ function createAtOnce(server: SessionServer, { count, http }: { count: number; h
   }
 }
 
-/** No two sessions are the same, and what is written in one is read in that one only. */
+/** Every session has its own browser: a marker set in one is seen only in that one. */
 async function assertOwnBrowsers(sessions: readonly { id: string; page: Page }[]): Promise<void> {
   assert.equal(new Set(sessions.map(({ id }) => id)).size, sessions.length)
   for (const { id, page } of sessions) {

@@ -1,4 +1,4 @@
-import { hasEmptyInstances, whyNoSessions } from '../arms/session-servers.ts'
+import { hasEmptyInstances, whyNoSessions } from '../subjects/session-servers.ts'
 import { compare } from '../measure/compare.ts'
 import { atMost } from '../measure/metric.ts'
 import type { ProcessRow } from './row.ts'
@@ -17,7 +17,7 @@ export const coldCreateRow: ProcessRow = {
       const server = await place.servers.one({ empty: measuring.effort.emptyInstances })
       yield await compare(
         {
-          arms: { ours: createBlock(server, kind), baseline: spawnBlock(place, kind) },
+          blocks: { ours: createBlock(server, kind), baseline: spawnBlock(place, kind) },
           pairs: createPairs,
           metrics: usableMetrics({
             row: 3,
@@ -32,16 +32,16 @@ export const coldCreateRow: ProcessRow = {
     const server = await place.servers.one({})
     yield await compare(
       {
-        arms: { ours: createBlock(server, kind), baseline: spawnBlock(place, kind) },
+        blocks: { ours: createBlock(server, kind), baseline: spawnBlock(place, kind) },
         pairs: createPairs,
         metrics: usableMetrics({
           row: 3,
           name: 'Cold create, no instance at all',
           judged: 'ratio',
-          // With nothing else to judge, this is what a session costs that misses the pool.
+          // Without empty instances, this is the cost of a session that misses the pool.
           ...(!hasEmptyInstances && {
             goal: GOAL,
-            note: 'this version cannot hold empty instances, so what there is is judged',
+            note: 'this version cannot keep empty instances ready, so this reading is judged instead',
           }),
         }),
       },

@@ -1,13 +1,13 @@
-// Clicks and typing on a headful session, until the page has seen them: by the API, and by a program that
-// is spawned for each.
+// Clicks and typing in a headful session until the page sees them: through the API, and with a program spawned for
+// each action.
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Browser } from '@berth/contracts/browsers'
-import { BareChromium } from '../arms/bare-chromium.ts'
-import { Page } from '../arms/page.ts'
-import type { SessionServer } from '../arms/session-server.ts'
-import { whyNoHeadfulSessions } from '../arms/session-servers.ts'
-import { runOn, whyNoProgram } from '../arms/spawned.ts'
+import { BareChromium } from '../subjects/bare-chromium.ts'
+import { Page } from '../subjects/page.ts'
+import type { SessionServer } from '../subjects/session-server.ts'
+import { whyNoHeadfulSessions } from '../subjects/session-servers.ts'
+import { runOn, whyNoProgram } from '../subjects/spawned.ts'
 import { compare } from '../measure/compare.ts'
 import { atMost, type Goal, type Metric } from '../measure/metric.ts'
 import type { Block } from '../measure/pairs.ts'
@@ -15,8 +15,8 @@ import { median } from '../measure/statistics.ts'
 import type { ProcessRow } from './row.ts'
 
 /**
- * Before each action, in both arms: what Chromium still paints of the last one is on the same core, and agents
- * think between two actions.
+ * Pause before each action, on both sides: Chromium may still paint the last action on the same core, and
+ * agents think between actions.
  */
 const REST_MS = 100
 const [X, Y] = [700, 600]
@@ -25,7 +25,7 @@ const LONG_TEXT = Array.from({ length: 500 }, (_none, index) =>
   String.fromCodePoint(97 + ((index * 7) % 26)),
 ).join('')
 
-/** All of it is one field, which counts what it gets. */
+/** One large text field that records its events. */
 const PAGE = `<!doctype html><title>Input</title><style>body { margin: 0 }
   textarea { width: 100vw; height: 95vh }</style><textarea autofocus></textarea>
   <script>
@@ -43,7 +43,7 @@ const PAGE = `<!doctype html><title>Input</title><style>body { margin: 0 }
     })
   </script>`
 
-/** What is done, and what the page has then seen. */
+/** An action, and how the page shows that it happened. */
 interface Action {
   readonly name: string
   readonly isSeen: string
@@ -70,7 +70,7 @@ const whySkipped = () => whyNoHeadfulSessions() ?? whyNoProgram('xdotool')
 
 export const computerInputRow: ProcessRow = {
   number: 23,
-  title: 'A click and typing until the page has seen them, against spawning xdotool',
+  title: 'Click and typing until the page sees them, against spawning xdotool',
   whySkipped,
   async *measureProcesses({ cleanup, cores, servers }, measuring) {
     const { effort } = measuring
@@ -81,7 +81,7 @@ export const computerInputRow: ProcessRow = {
     const place = { display: chromium.display, cores: cores.server }
     const actOurs = ({ ours }: Action) => server.control(browser, ours.operation, ours.body)
     const actBare = ({ xdotool }: Action) => runOn(place, 'xdotool', xdotool)
-    // The first click of each also gives the field the focus.
+    // The first click also gives the field the focus.
     await actOnce(oursPage, actions[0]!, actOurs)
     await actOnce(barePage, actions[0]!, actBare)
     await assertOrder(oursPage, server, browser)
@@ -89,7 +89,7 @@ export const computerInputRow: ProcessRow = {
     for (const action of actions) {
       yield await compare(
         {
-          arms: {
+          blocks: {
             ours: actBlock(oursPage, action, actOurs, effort.inputsPerBlock),
             baseline: actBlock(barePage, action, actBare, effort.inputsPerBlock),
           },
@@ -111,7 +111,7 @@ export const computerInputRow: ProcessRow = {
 
 export const computerOverheadRow: ProcessRow = {
   number: 24,
-  title: 'A click and typing by the API, against a request that does nothing',
+  title: 'API overhead of a click and of typing, against a request that does nothing',
   whySkipped: whyNoHeadfulSessions,
   async *measureProcesses({ servers }, measuring) {
     const { effort } = measuring
@@ -121,13 +121,13 @@ export const computerOverheadRow: ProcessRow = {
     await server.settled({ sessions: 1 })
     for (const action of actions) {
       const act = () => server.control(browser, action.ours.operation, action.ours.body)
-      const arms = (count: number) => ({
+      const blocks = (count: number) => ({
         ours: answerBlock(act, count),
-        baseline: answerBlock(() => server.nothing(), count),
+        baseline: answerBlock(() => server.cheapestRequest(), count),
       })
       yield await compare(
         {
-          arms: arms(effort.inputsPerBlock),
+          blocks: blocks(effort.inputsPerBlock),
           pairs: effort.inputPairs,
           metrics: [line(24, `${action.name}: answered`, 'p50Ms', atMost(2, 1.3))],
         },
@@ -151,14 +151,14 @@ async function openPage(wsUrl: string): Promise<Page> {
 }
 
 interface Acted {
-  /** The stamp that the X server gave the last event of it, to the millisecond. */
+  /** The X server's timestamp of the last event, in milliseconds. */
   readonly madeMs: number
   readonly seenMs: number
   readonly doneMs: number
 }
 
 async function actOnce<T>(page: Page, action: Action, act: (action: Action) => Promise<T>): Promise<Acted> {
-  // Ready to see it before it is done.
+  // The page must wait for the action before it happens.
   await page.evaluate(`clicks = 0; field.value = ''; globalThis.seen = when(() => ${action.isSeen}); 0`)
   await pause(REST_MS)
   const startedAt = performance.now()
@@ -195,7 +195,7 @@ function answerBlock(ask: () => Promise<{ elapsedMs: number }>, count: number): 
   }
 }
 
-/** 500 characters without a delay, exactly as they were sent. */
+/** 500 characters without delay must arrive exactly as sent. */
 async function assertOrder(page: Page, server: SessionServer, browser: Browser): Promise<void> {
   await page.evaluate(`field.value = ''`)
   await server.control(browser, 'computer/type', { text: LONG_TEXT, delay: 0 })

@@ -1,19 +1,19 @@
-// A picture of the screen, by the API and by the ways that others go.
+// Screenshots through the API, and with the usual alternatives.
 import assert from 'node:assert/strict'
 import type { Browser } from '@berth/contracts/browsers'
 import { decodePng } from '../../../tests/fixtures/decode-png.ts'
-import { BareChromium } from '../arms/bare-chromium.ts'
-import { Page } from '../arms/page.ts'
-import type { SessionServer } from '../arms/session-server.ts'
-import { whyNoHeadfulSessions, whyNoSessions } from '../arms/session-servers.ts'
-import { runOn, whyNoProgram } from '../arms/spawned.ts'
+import { BareChromium } from '../subjects/bare-chromium.ts'
+import { Page } from '../subjects/page.ts'
+import type { SessionServer } from '../subjects/session-server.ts'
+import { whyNoHeadfulSessions, whyNoSessions } from '../subjects/session-servers.ts'
+import { runOn, whyNoProgram } from '../subjects/spawned.ts'
 import { compare } from '../measure/compare.ts'
 import { atMost, type Goal, type Metric } from '../measure/metric.ts'
 import type { Block } from '../measure/pairs.ts'
 import { median } from '../measure/statistics.ts'
 import type { ProcessRow } from './row.ts'
 
-/** Text of every size and colour, buttons, fields and a gradient: what pages are made of. */
+/** Text of every size and colour, buttons, fields and a gradient, like a real page. */
 const PAGE = `<!doctype html><meta charset="utf-8"><title>Picture</title>
   <style>body { font: 15px sans-serif; caret-color: transparent } p { margin: 8px }
   div { height: 160px; background: linear-gradient(90deg, #c33, #33c) }</style><h1>Harbour</h1>
@@ -23,7 +23,7 @@ const PAGE = `<!doctype html><meta charset="utf-8"><title>Picture</title>
       '<button>Press</button> <input value="text"></p>')
   </script><div></div>`
 
-/** A screenshot that is answered, and how. */
+/** One way to take a screenshot. */
 interface Shot {
   readonly png: Buffer
   readonly elapsedMs: number
@@ -31,7 +31,7 @@ interface Shot {
 
 export const headfulScreenshotRow: ProcessRow = {
   number: 25,
-  title: 'Screenshot of a headful session by the API, against ffmpeg and CDP',
+  title: 'Screenshot of a headful session through the API, against ffmpeg and CDP',
   whySkipped: whyNoHeadfulSessions,
   async *measureProcesses({ cleanup, cores, servers }, measuring) {
     const { effort } = measuring
@@ -49,14 +49,14 @@ export const headfulScreenshotRow: ProcessRow = {
     if (!missing) {
       const baseline = shotBlock(() => timed(() => runOn(place, 'ffmpeg', ffmpeg(place.display))), count)
       const metrics = [line(25, 'Screenshot, headful, against ffmpeg', 'shotMs', 'ms', atMost(0.1, 0.05))]
-      yield await compare({ ...common, arms: { ours, baseline }, metrics }, measuring)
+      yield await compare({ ...common, blocks: { ours, baseline }, metrics }, measuring)
     }
     const baseline = shotBlock(() => timed(() => cdpShot(barePage)), count)
     const metrics = [
       line(25, 'Screenshot, headful, against CDP', 'shotMs', 'ms', atMost(0.25, 0.12)),
       line(25, 'Screenshot, headful: size', 'kilobytes', 'KB', atMost(1.8)),
     ]
-    const compared = await compare({ ...common, arms: { ours, baseline }, metrics }, measuring)
+    const compared = await compare({ ...common, blocks: { ours, baseline }, metrics }, measuring)
     yield { ...compared, ...(missing && { skipped: [`against ffmpeg: ${missing}`] }) }
     await Promise.all([oursPage.close(), barePage.close()])
     await server.delete(browser)
@@ -66,7 +66,7 @@ export const headfulScreenshotRow: ProcessRow = {
 
 export const headlessScreenshotRow: ProcessRow = {
   number: 26,
-  title: 'Screenshot of a headless session by the API, against CDP',
+  title: 'Screenshot of a headless session through the API, against CDP',
   whySkipped: whyNoSessions,
   async *measureProcesses({ cleanup, cores, servers }, measuring) {
     const { effort } = measuring
@@ -78,7 +78,7 @@ export const headlessScreenshotRow: ProcessRow = {
     const count = effort.screenshotsPerBlock
     yield await compare(
       {
-        arms: {
+        blocks: {
           ours: shotBlock(() => oursShot(server, browser), count),
           baseline: shotBlock(() => timed(() => cdpShot(barePage)), count),
         },
@@ -140,7 +140,7 @@ function shotBlock(take: () => Promise<Shot>, count: number): Block {
   }
 }
 
-/** Whole, and with something on it. */
+/** The picture is complete and not blank. */
 function assertPicture(png: Buffer): void {
   const picture = decodePng(png)
   const { width, height } = picture
@@ -150,7 +150,7 @@ function assertPicture(png: Buffer): void {
   assert.ok(colours.size > 100, `${colours.size} colours`)
 }
 
-/** The page within the picture of the screen is what CDP has of it, to the last pixel. */
+/** The page area of the screen picture equals CDP's screenshot, pixel by pixel. */
 async function assertSamePixels(page: Page, server: SessionServer, browser: Browser): Promise<void> {
   const screen = decodePng((await oursShot(server, browser)).png)
   const inner = decodePng(await cdpShot(page))

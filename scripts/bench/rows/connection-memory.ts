@@ -1,27 +1,27 @@
 import type { Browser } from '@berth/contracts/browsers'
-import { Cdp } from '../arms/cdp.ts'
-import type { SessionServer } from '../arms/session-server.ts'
-import { whyNoSessions } from '../arms/session-servers.ts'
+import { Cdp } from '../subjects/cdp.ts'
+import type { SessionServer } from '../subjects/session-server.ts'
+import { whyNoSessions } from '../subjects/session-servers.ts'
 import { judge } from '../measure/judge.ts'
 import { atMost, type Metric, type Pair } from '../measure/metric.ts'
 import { pssBytesOf, rssBytesOf } from '../measure/processes.ts'
 import { agentOf } from './agent-of.ts'
-import { LONG_TIMEOUT_SECONDS } from './slumber.ts'
+import { LONG_TIMEOUT_SECONDS } from './standby-watch.ts'
 import type { ProcessRow } from './row.ts'
 
-/** Fewer than the server allows to one session. */
+/** Below the server's limit for one session. */
 const PER_SESSION = 50
 const WARM_UP = 10
 
 export const connectionMemoryRow: ProcessRow = {
   number: 10,
-  title: 'Memory of the server for one more CDP connection, against none',
+  title: 'Server memory for one more CDP connection',
   whySkipped: whyNoSessions,
   async *measureProcesses({ servers }, { effort, signal }) {
     const samples: Pair[] = []
     for (let round = 0; round < effort.connectionRounds; round++) {
       signal.throwIfAborted()
-      // A process gives back little of what it once had, so each round needs a new one.
+      // A process returns little memory, so each round needs a new one.
       const server = await servers.fresh({})
       samples.push({ ours: await memoryPerConnection(server, effort.connections), baseline: {} })
     }
@@ -53,10 +53,10 @@ async function memoryPerConnection(server: SessionServer, count: number) {
     }
     return opened
   }
-  // Code that the first connections load is not theirs.
+  // Code that the first connections load must not count for later ones.
   const first = await open(WARM_UP)
   for (const cdp of first) await cdp.close()
-  // Each session keeps one: on standby it could not be measured.
+  // Each session keeps one connection; otherwise it would go on standby.
   const held = await open(browsers.length)
   await server.settled({ sessions: browsers.length })
   const agents = [...server.processes().instances.values()].map(agentOf)

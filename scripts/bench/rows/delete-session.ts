@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
-import { BareChromium } from '../arms/bare-chromium.ts'
-import { Page } from '../arms/page.ts'
-import type { SessionServer } from '../arms/session-server.ts'
-import { whyNoSessions } from '../arms/session-servers.ts'
+import { BareChromium } from '../subjects/bare-chromium.ts'
+import { Page } from '../subjects/page.ts'
+import type { SessionServer } from '../subjects/session-server.ts'
+import { whyNoSessions } from '../subjects/session-servers.ts'
 import { whenGone } from '../measure/alive.ts'
 import { compare } from '../measure/compare.ts'
 import { atMost, type Goal, type Metric } from '../measure/metric.ts'
@@ -11,13 +11,13 @@ import type { ProcessPlace, ProcessRow } from './row.ts'
 
 export const deleteSessionRow: ProcessRow = {
   number: 7,
-  title: 'DELETE of a session, against SIGKILL of a bare Chromium and removing its profile',
+  title: 'DELETE of a session, against killing a bare Chromium and removing its profile',
   whySkipped: whyNoSessions,
   async *measureProcesses(place, measuring) {
     const server = await place.servers.one({})
     yield await compare(
       {
-        arms: { ours: deleteBlock(server), baseline: killBlock(place) },
+        blocks: { ours: deleteBlock(server), baseline: killBlock(place) },
         pairs: measuring.effort.createPairs,
         metrics: [
           line('answered', 'answeredMs', atMost(0.25, 0.1)),
@@ -59,7 +59,7 @@ function killBlock({ cleanup, cores }: ProcessPlace): Block {
     const startedAt = performance.now()
     await chromium.end(pids)
     const goneMs = performance.now() - startedAt
-    // Nobody answers; the program that killed it goes on when it is gone.
+    // There is no answer here; the block ends when the processes are gone.
     return { answeredMs: goneMs, goneMs, processes: pids.length }
   }
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import type { Browser } from '@berth/contracts/browsers'
-import { HttpClient } from '../arms/http-client.ts'
-import { BarePrograms } from '../arms/programs.ts'
-import { whyNoSessions } from '../arms/session-servers.ts'
+import { HttpClient } from '../subjects/http-client.ts'
+import { BarePrograms } from '../subjects/programs.ts'
+import { whyNoSessions } from '../subjects/session-servers.ts'
 import { compare } from '../measure/compare.ts'
 import { pin } from '../measure/cores.ts'
 import { atMost, type Metric } from '../measure/metric.ts'
@@ -15,7 +15,7 @@ const COMMAND = ['echo', 'first'] as const
 
 export const execRow: ProcessRow = {
   number: 32,
-  title: 'exec, from the call to the answer, against the first byte of child_process.spawn',
+  title: 'Process exec until its answer, against the first byte of child_process.spawn',
   whySkipped: whyNoSessions,
   async *measureProcesses({ servers, cores, cleanup }, measuring) {
     const { effort } = measuring
@@ -25,14 +25,14 @@ export const execRow: ProcessRow = {
     pin([bare.pid], cores.server)
     await server.settled({ sessions: 1 })
     const http = new HttpClient()
-    const arms = (calls: number) => ({
+    const blocks = (calls: number) => ({
       ours: execBlock(browser, { http, calls }),
       baseline: spawnBlock(bare, calls),
     })
     yield await compare(
       {
-        arms: arms(effort.callsPerBlock),
-        warmUp: arms(effort.callsPerBlock * 2),
+        blocks: blocks(effort.callsPerBlock),
+        warmUp: blocks(effort.callsPerBlock * 2),
         pairs: effort.roundTripPairs,
         metrics: [
           { ...line('p50, added', 'p50Ms', 'difference'), goal: atMost(3, 1) },
@@ -51,7 +51,7 @@ function line(what: string, reading: string, judged: Metric['judged']): Metric {
   return { row: 32, name: `exec of echo: ${what}`, reading, unit: 'ms', digits: 2, judged }
 }
 
-/** All of it is there when the answer is, its first byte among it. */
+/** The answer holds the whole output, so it is also the first byte. */
 function execBlock(browser: Browser, { http, calls }: { http: HttpClient; calls: number }): Block {
   const url = inSession(browser, '/process/exec')
   const [command, ...args] = COMMAND

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { tempDir } from '../../../tests/fixtures/server.ts'
-import { postmasterOf } from '../arms/postmaster.ts'
-import { startUntilHealthy, type Started } from '../arms/start.ts'
-import { bareDirectly, oursDirectly } from '../arms/startables.ts'
+import { postmasterOf } from '../subjects/postmaster.ts'
+import { startUntilHealthy, type Started } from '../subjects/start.ts'
+import { bareDirectly, oursDirectly } from '../subjects/startables.ts'
 import type { Compared, Measuring } from '../measure/compare.ts'
 import { judge } from '../measure/judge.ts'
 import { atMost, type Metric, type Pair } from '../measure/metric.ts'
@@ -31,7 +31,7 @@ function idle(
   return { row: 33, name: `At rest: ${name}`, reading, unit, digits: unit === 'MB' ? 1 : 3, ...how }
 }
 
-/** All at the same time: processes that do nothing do not disturb each other. */
+/** All at the same time, because idle processes do not disturb each other. */
 export async function compareIdle(
   { cleanup, cores }: ProcessPlace,
   { effort, signal }: Measuring,

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import { deploy, tinyApp } from '../../../tests/fixtures/apps.ts'
-import { HttpClient } from '../arms/http-client.ts'
-import { BarePrograms } from '../arms/programs.ts'
-import type { SessionServer } from '../arms/session-server.ts'
-import { whyNoSessions } from '../arms/session-servers.ts'
+import { HttpClient } from '../subjects/http-client.ts'
+import { BarePrograms } from '../subjects/programs.ts'
+import type { SessionServer } from '../subjects/session-server.ts'
+import { whyNoSessions } from '../subjects/session-servers.ts'
 import { compare } from '../measure/compare.ts'
 import { pin } from '../measure/cores.ts'
 import { atMost, type Metric } from '../measure/metric.ts'
@@ -13,12 +13,12 @@ import { quantile } from '../measure/statistics.ts'
 import type { ProcessRow } from './row.ts'
 
 const AT_ONCE = 50
-/** For the next process to be there and wait: that is what a call comes upon, unless they come one upon the other. */
+/** Time for the next process to start and wait, as in practice: calls rarely follow each other at once. */
 const REFILL_MS = 300
 const EMPTY = { app_name: 'empty', action_name: 'nothing' }
 const BARE = [process.execPath, '-e', 'process.stdout.write("0")'] as const
 
-/** Not in the table of goals: what a sync call of an action that does nothing costs. */
+/** Not in the table of goals: the cost of a sync call of an empty action. */
 export const invocationRow: ProcessRow = {
   number: 37,
   title: 'A sync invocation of an empty action, against a bare node -e',
@@ -39,10 +39,10 @@ export const invocationRow: ProcessRow = {
     const one = (most: number) => ({ ours: oneByOne(server, http, most), baseline: bareOnes(bare, most) })
     yield await compare(
       {
-        arms: one(calls),
+        blocks: one(calls),
         warmUp: one(calls),
         pairs: effort.createPairs,
-        // The process for the next one is made ready on the same core.
+        // The process for the next call starts on the same core.
         isRestless: true,
         metrics: [
           { ...line('empty action, sync: p50', 'ratio'), goal: atMost(2, 1) },
@@ -54,14 +54,14 @@ export const invocationRow: ProcessRow = {
     const count = measuring.effort.isJudged ? AT_ONCE : 5
     yield await compare(
       {
-        arms: { ours: atOnce(server, http, count), baseline: bareAtOnce(bare, count) },
+        blocks: { ours: atOnce(server, http, count), baseline: bareAtOnce(bare, count) },
         pairs: Math.ceil(effort.createPairs / 4),
         isRestless: true,
         metrics: [{ ...line(`${count} invocations at once: all done`, 'ratio'), goal: atMost(4, 2) }],
       },
       measuring,
     )
-    // Or the next row would wait until its instance ends by itself.
+    // Otherwise the next row waits until the instance times out.
     await server.fetch(`/deployments/${id}`, { method: 'DELETE' })
   },
 }
@@ -100,7 +100,7 @@ function atOnce(server: SessionServer, http: HttpClient, count: number): Block {
   }
 }
 
-/** One after another: on one core that is as quick as together. */
+/** In sequence; on one core this is as fast as in parallel. */
 function bareAtOnce(bare: BarePrograms, count: number): Block {
   return async () => {
     const callsMs = await bare.firstBytes({ command: BARE, count })

@@ -1,7 +1,7 @@
 import type { Readings } from '../measure/metric.ts'
 import { quantile } from '../measure/statistics.ts'
 
-/** What a block of single requests gives: p50 and p95 of their times, and the CPU time of each. */
+/** The readings of a block of single requests: p50 and p95 latency, and CPU time per request. */
 export function latencyReadings(elapsedMs: readonly number[], cpuMs: number): Readings {
   return {
     p50Ms: quantile(elapsedMs, 0.5),

@@ -1,14 +1,14 @@
-// What it costs that somebody watches: processor time of everything on the host, and bytes to the viewer.
+// What a viewer costs: CPU time of everything on the host, and bytes to the viewer.
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Browser } from '@berth/contracts/browsers'
 import { RfbClient, screenUrl } from '../../../tests/fixtures/rfb.ts'
-import { BareChromium } from '../arms/bare-chromium.ts'
-import { H264View } from '../arms/h264-view.ts'
-import { Page } from '../arms/page.ts'
-import type { SessionServer } from '../arms/session-server.ts'
-import { whyNoHeadfulSessions } from '../arms/session-servers.ts'
-import { whyNoProgram } from '../arms/spawned.ts'
+import { BareChromium } from '../subjects/bare-chromium.ts'
+import { H264View } from '../subjects/h264-view.ts'
+import { Page } from '../subjects/page.ts'
+import type { SessionServer } from '../subjects/session-server.ts'
+import { whyNoHeadfulSessions } from '../subjects/session-servers.ts'
+import { whyNoProgram } from '../subjects/spawned.ts'
 import { compare } from '../measure/compare.ts'
 import { atMost, type Goal, type Metric } from '../measure/metric.ts'
 import type { Block } from '../measure/pairs.ts'
@@ -20,7 +20,7 @@ const MIN_FPS = 12
 const FRAMES_A_SECOND = 20
 const SETTLE_MS = 300
 
-/** Both move at the pace of a timer, so that nobody draws more frames than the other. */
+/** A timer sets the pace of both sides, so that neither draws more frames. */
 const moving = (what: string) => `<!doctype html><meta charset="utf-8"><title>Moving</title>
   <style>body { font: 15px sans-serif; margin: 20px } p { margin: 8px }
   #spinner { width: 48px; height: 48px; border: 6px solid #ccc; border-top-color: #36c; border-radius: 50% }</style>
@@ -62,7 +62,7 @@ export const liveViewCostRow: ProcessRow = {
       })
       yield await compare(
         {
-          arms: {
+          blocks: {
             ours: watched,
             baseline: watchBlock({
               page: bare,
@@ -95,7 +95,7 @@ export const liveViewCostRow: ProcessRow = {
       })
       yield await compare(
         {
-          arms: { ours: watched, baseline: encoded },
+          blocks: { ours: watched, baseline: encoded },
           pairs: Math.min(5, effort.watchPairs),
           isRestless: true,
           metrics: [
@@ -129,7 +129,7 @@ async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await pause(10)
 }
 
-/** Somebody who watches: how much has come so far. */
+/** A viewer, and how much it has received. */
 interface Watching {
   readonly frames: number
   readonly bytes: number
@@ -155,7 +155,7 @@ async function screencast(page: Page): Promise<Watching> {
   let [frames, bytes] = [0, 0]
   const { cdp, sessionId } = page
   const onMessage = (data: Buffer) => {
-    // Its end is enough to know it by: the picture is in the middle.
+    // The start of the message is enough to recognise it; the picture follows.
     if (!data.subarray(0, 60).includes('Page.screencastFrame')) return
     const { params } = JSON.parse(data.toString()) as { params: { data: string; sessionId: number } }
     frames++
@@ -192,7 +192,7 @@ interface WatchOptions {
   readonly watch: () => Promise<Watching>
 }
 
-/** Without anybody, then with somebody: the difference is what watching costs. */
+/** Measures without a viewer, then with one; the difference is the cost of watching. */
 function watchBlock({ page, cpuMs, seconds, watch }: WatchOptions): Block {
   return async () => {
     await page.evaluate('start()')
@@ -205,7 +205,7 @@ function watchBlock({ page, cpuMs, seconds, watch }: WatchOptions): Block {
       const startedAt = performance.now()
       const together = await rateOf(cpuMs, seconds)
       const elapsed = (performance.now() - startedAt) / 1000
-      // One frame may come in several updates, and the page has no more than so many.
+      // One frame may come in several updates, and the page draws no more than this.
       const fps = Math.min(FRAMES_A_SECOND, (watching.frames - frames) / elapsed)
       const kilobytes = (watching.bytes - bytes) / 1024 / elapsed / fps
       await watching.end()
@@ -217,7 +217,7 @@ function watchBlock({ page, cpuMs, seconds, watch }: WatchOptions): Block {
   }
 }
 
-/** In milliseconds of the processor a second. */
+/** Milliseconds of CPU time per second. */
 async function rateOf(cpuMs: () => number, seconds: number): Promise<number> {
   const [before, startedAt] = [cpuMs(), performance.now()]
   await pause(seconds * 1000)
@@ -240,7 +240,7 @@ async function still(
   }
   const compared = await compare(
     {
-      arms: { ours: block(() => viewer.bytes), baseline: async () => ({ kilobytes: 0 }) },
+      blocks: { ours: block(() => viewer.bytes), baseline: async () => ({ kilobytes: 0 }) },
       pairs: Math.min(5, measuring.effort.watchPairs),
       metrics: [
         {

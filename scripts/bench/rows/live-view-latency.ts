@@ -1,12 +1,12 @@
-// From a change on the page to the viewer that has decoded it, through the server and without it.
+// Time from a change on the page until a viewer has decoded it, through the server and without it.
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import { RfbClient, screenUrl, type Fill, type RfbOptions } from '../../../tests/fixtures/rfb.ts'
-import { BareChromium } from '../arms/bare-chromium.ts'
-import { H264View } from '../arms/h264-view.ts'
-import { Page } from '../arms/page.ts'
-import { whyNoHeadfulSessions } from '../arms/session-servers.ts'
-import { whyNoProgram } from '../arms/spawned.ts'
+import { BareChromium } from '../subjects/bare-chromium.ts'
+import { H264View } from '../subjects/h264-view.ts'
+import { Page } from '../subjects/page.ts'
+import { whyNoHeadfulSessions } from '../subjects/session-servers.ts'
+import { whyNoProgram } from '../subjects/spawned.ts'
 import { compare } from '../measure/compare.ts'
 import { atMost, type Metric } from '../measure/metric.ts'
 import type { Block } from '../measure/pairs.ts'
@@ -15,17 +15,17 @@ import { quantile } from '../measure/statistics.ts'
 import type { ProcessRow } from './row.ts'
 
 const WAIT_TIMEOUT_MS = 5_000
-/** Between two changes; spread, so that they do not fall into step with anybody's frames. */
-const BETWEEN_MS = { least: 80, spread: 60 }
+/** Pause between two changes; random, so that they do not synchronise with frames. */
+const BETWEEN_MS = { min: 80, spread: 60 }
 const MIDDLE = { x: 960, y: 600 }
-/** As many as the screen is redrawn: with fewer it would wait for the next one. */
+/** The refresh rate of the screen; with fewer frames, a change would wait for the next one. */
 const H264_FRAMES_A_SECOND = 60
-/** What 4:2:0 and the quantiser may do to a colour, in each of its parts. */
+/** How far 4:2:0 and the quantiser may change each channel of a colour. */
 const H264_TOLERANCE = 24
 
 export const liveViewLatencyRow: ProcessRow = {
   number: 20,
-  title: 'Live view: a page changes its colour, until a viewer has it, against the X server directly',
+  title: 'Live view: from a colour change on the page to a viewer, against the X server directly',
   whySkipped: () => whyNoHeadfulSessions() ?? whyNoProgram('ffmpeg'),
   async *measureProcesses({ cleanup, cores, servers }, measuring) {
     const { effort } = measuring
@@ -42,7 +42,7 @@ export const liveViewLatencyRow: ProcessRow = {
     const count = effort.flipsPerBlock
     yield await compare(
       {
-        arms: { ours: flipBlock(oursPage, ours, count), baseline: flipBlock(barePage, bare, count) },
+        blocks: { ours: flipBlock(oursPage, ours, count), baseline: flipBlock(barePage, bare, count) },
         pairs: effort.flipPairs,
         metrics: [
           line('p50', 'p50Ms', { goal: atMost(1.15, 0.7) }),
@@ -55,7 +55,7 @@ export const liveViewLatencyRow: ProcessRow = {
     const encoded = Witness.ofH264({ display: chromium.display, cores: cores.server })
     yield await compare(
       {
-        arms: { ours: flipBlock(oursPage, ours, count), baseline: flipBlock(barePage, encoded, count) },
+        blocks: { ours: flipBlock(oursPage, ours, count), baseline: flipBlock(barePage, encoded, count) },
         pairs: Math.min(5, effort.flipPairs),
         metrics: [line('beside H.264, p50', 'p50Ms', {})],
       },
@@ -76,7 +76,7 @@ function flipBlock(page: Page, witness: Witness, count: number): Block {
   return async () => {
     const flipsMs: number[] = []
     while (flipsMs.length < count) {
-      await pause(BETWEEN_MS.least + Math.random() * BETWEEN_MS.spread)
+      await pause(BETWEEN_MS.min + Math.random() * BETWEEN_MS.spread)
       const colour = Math.floor(Math.random() * 0xffffff)
       const css = `#${colour.toString(16).padStart(6, '0')}`
       const seen = witness.next(colour)
@@ -128,10 +128,13 @@ class Witness {
     return witness
   }
 
-  /** When it was decoded. */
+  /** Resolves with the time at which the colour was decoded. */
   next(colour: number): Promise<number> {
     const { promise, resolve, reject } = Promise.withResolvers<number>()
-    const timer = setTimeout(() => reject(new Error('The viewer never saw the change')), WAIT_TIMEOUT_MS)
+    const timer = setTimeout(
+      () => reject(new Error('The viewer did not see the change in time')),
+      WAIT_TIMEOUT_MS,
+    )
     this.#wanted = { colour, resolve }
     return promise.finally(() => clearTimeout(timer))
   }

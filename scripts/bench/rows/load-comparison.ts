@@ -1,21 +1,21 @@
-import type { Stage } from '../arms/stage.ts'
+import type { ApiSetup } from '../subjects/api-setup.ts'
 import type { Comparison, Measuring } from '../measure/compare.ts'
 import type { Goal, Metric } from '../measure/metric.ts'
-import { loadBlock, type LoadArm } from './load-block.ts'
+import { loadBlock, type LoadTarget } from './load-block.ts'
 
 export interface LoadComparison {
   readonly row: number
   readonly name: string
-  readonly ours: LoadArm
-  readonly baseline: LoadArm
+  readonly ours: LoadTarget
+  readonly baseline: LoadTarget
   readonly perSecond?: Goal
   readonly cpu?: Goal
   readonly note?: string
 }
 
-/** The lines every comparison under load has: requests a second, CPU time, latency. */
+/** The metrics of every comparison under load: requests per second, CPU time, latency. */
 export function loadComparison(
-  stage: Stage,
+  setup: ApiSetup,
   { row, name, ours, baseline, perSecond, cpu, note }: LoadComparison,
   { effort, signal }: Measuring,
 ): Comparison {
@@ -30,7 +30,7 @@ export function loadComparison(
     ...(goal && { goal }),
   })
   return {
-    arms: { ours: loadBlock(stage, ours, options), baseline: loadBlock(stage, baseline, options) },
+    blocks: { ours: loadBlock(setup, ours, options), baseline: loadBlock(setup, baseline, options) },
     pairs: effort.throughputPairs,
     metrics: [
       { ...line('requests', 'perSecond', '/s', perSecond), ...(note && { note }) },

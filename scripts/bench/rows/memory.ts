@@ -1,10 +1,10 @@
-// What an idle session takes of the machine's memory, everything around it included. The arms follow each
-// other: side by side, pages of Chromium's files would be shared between them and count half.
+// Memory of an idle session, including everything around it. The two sides run one after the other: side by side,
+// they would share pages of Chromium's files, and those would count half.
 import { setTimeout as pause } from 'node:timers/promises'
-import { BareChromium } from '../arms/bare-chromium.ts'
-import { Page } from '../arms/page.ts'
-import type { SessionServer } from '../arms/session-server.ts'
-import { whyNoHeadfulSessions } from '../arms/session-servers.ts'
+import { BareChromium } from '../subjects/bare-chromium.ts'
+import { Page } from '../subjects/page.ts'
+import type { SessionServer } from '../subjects/session-server.ts'
+import { whyNoHeadfulSessions } from '../subjects/session-servers.ts'
 import { compare, type Measuring } from '../measure/compare.ts'
 import { atMost, type Metric } from '../measure/metric.ts'
 import type { Block } from '../measure/pairs.ts'
@@ -20,13 +20,13 @@ export const memoryRow: ProcessRow = {
   whySkipped: whyNoHeadfulSessions,
   async *measureProcesses(place, measuring) {
     const server = await place.servers.one({})
-    // What the server loads at the first session is loaded by one round; each takes most of a minute.
+    // One warm-up loads what the server loads at its first session; a round takes most of a minute.
     const effort = { ...measuring.effort, warmUps: Math.min(1, measuring.effort.warmUps) }
     for (const isHeadless of [true, false]) {
       const name = `Idle ${isHeadless ? 'headless' : 'headful'} session`
       yield await compare(
         {
-          arms: {
+          blocks: {
             ours: sessionsBlock(server, isHeadless, measuring),
             baseline: bareBlock(place, isHeadless, measuring),
           },
@@ -48,7 +48,7 @@ function line(name: string, what: string, reading: string): Metric {
   return { row: 13, name: `${name}: ${what}`, reading, unit: 'MB', digits: 1, judged: 'ratio' }
 }
 
-/** Each has a client that asks for nothing, so that ours are not on standby while the bare ones are not. */
+/** Each session has a silent client; without one, ours would go on standby and the bare Chromiums would not. */
 function sessionsBlock(server: SessionServer, isHeadless: boolean, measuring: Measuring): Block {
   const { memorySessions: count, memorySettleSeconds } = measuring.effort
   return async () => {

@@ -1,6 +1,6 @@
-import { Page } from '../arms/page.ts'
-import type { SessionServer } from '../arms/session-server.ts'
-import { hasEmptyInstances, whyNoSessions } from '../arms/session-servers.ts'
+import { Page } from '../subjects/page.ts'
+import type { SessionServer } from '../subjects/session-server.ts'
+import { hasEmptyInstances, whyNoSessions } from '../subjects/session-servers.ts'
 import { compare } from '../measure/compare.ts'
 import { atMost } from '../measure/metric.ts'
 import type { Block } from '../measure/pairs.ts'
@@ -24,7 +24,7 @@ export const poolAcquireRow: ProcessRow = {
       const line = { row: 36, unit: 'ms', digits: 1 } as const
       yield await compare(
         {
-          arms: { ours: acquireBlock(pooled, pool.id), baseline: createBlock(cold) },
+          blocks: { ours: acquireBlock(pooled, pool.id), baseline: createBlock(cold) },
           pairs: effort.createPairs,
           metrics: [
             {
@@ -34,10 +34,10 @@ export const poolAcquireRow: ProcessRow = {
               judged: 'ratio',
               goal: atMost(0.1, 0.03),
             },
-            { ...line, name: 'The answer to the acquire alone', reading: 'answerMs', judged: 'ratio' },
+            { ...line, name: 'Pool acquire: answer alone', reading: 'answerMs', judged: 'ratio' },
             {
               ...line,
-              name: 'Release with a reset, until a clean one is in its place',
+              name: 'Pool release with reset, until a clean browser is ready',
               reading: 'resetMs',
               judged: 'value',
               isOursOnly: true,

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { Agent } from 'node:http'
 import type { Browser } from '@berth/contracts/browsers'
-import { readOutput } from '../arms/event-bytes.ts'
-import { HttpClient } from '../arms/http-client.ts'
-import { BarePrograms } from '../arms/programs.ts'
-import type { SessionServer } from '../arms/session-server.ts'
-import { whyNoSessions } from '../arms/session-servers.ts'
+import { readOutput } from '../subjects/event-bytes.ts'
+import { HttpClient } from '../subjects/http-client.ts'
+import { BarePrograms } from '../subjects/programs.ts'
+import type { SessionServer } from '../subjects/session-server.ts'
+import { whyNoSessions } from '../subjects/session-servers.ts'
 import { compare } from '../measure/compare.ts'
 import { pin } from '../measure/cores.ts'
 import { atLeast, atMost, type Metric } from '../measure/metric.ts'
@@ -20,7 +20,7 @@ const LOOK_EVERY_MS = 10
 
 export const processOutputRow: ProcessRow = {
   number: 31,
-  title: 'Output of a program, 64 MB as events, against a pipe and base 64 in bare Node',
+  title: '64 MB of program output as events, against a pipe and base 64 in bare Node',
   whySkipped: whyNoSessions,
   async *measureProcesses({ servers, cores, cleanup }, measuring) {
     const server = await servers.one({})
@@ -32,7 +32,7 @@ export const processOutputRow: ProcessRow = {
     const http = new HttpClient()
     yield await compare(
       {
-        arms: {
+        blocks: {
           ours: oursBlock(server, browser, { agent, http }),
           baseline: bareBlock(bare, agent),
         },
@@ -60,7 +60,7 @@ function line(what: string, reading: string, unit: string): Metric {
   return { row: 31, name: `stdout of 64 MB: ${what}`, reading, unit, digits: 0, judged: 'ratio' }
 }
 
-/** Spawned, and read while it writes: as the bare arm has it. */
+/** Spawns the program and reads while it writes, like the baseline. */
 function oursBlock(
   server: SessionServer,
   browser: Browser,

@@ -1,5 +1,5 @@
-// What a profile costs a create: the bytes must come to the instance, and Chromium must start on them. The baseline
-// does the two without a session around the bytes: a cold create, and the same archive unpacked by tar.
+// What a profile adds to a create: its bytes must reach the instance, and Chromium must start with them. The
+// baseline does both separately: a cold create, and unpacking the same archive with tar.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -10,9 +10,9 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createZstdDecompress, zstdCompressSync } from 'node:zlib'
 import { TAR_END, tarHead, tarPadding } from '@berth/codecs/tar/writer'
-import { Page } from '../arms/page.ts'
-import type { SessionServer } from '../arms/session-server.ts'
-import { hasEmptyInstances, whyNoSessions } from '../arms/session-servers.ts'
+import { Page } from '../subjects/page.ts'
+import type { SessionServer } from '../subjects/session-server.ts'
+import { hasEmptyInstances, whyNoSessions } from '../subjects/session-servers.ts'
 import { compare } from '../measure/compare.ts'
 import { pin, type CoreList } from '../measure/cores.ts'
 import { atMost } from '../measure/metric.ts'
@@ -21,12 +21,12 @@ import type { ProcessRow } from './row.ts'
 
 const MB = 1024 * 1024
 const FILE_BYTES = MB / 4
-/** In memory, as the home of an instance is. */
+/** In memory, like the home directory of an instance. */
 const MEMORY = '/dev/shm'
 
 export const profileRestoreRow: ProcessRow = {
   number: 35,
-  title: 'A create with a profile, against a cold create and a bare unpacking of the same',
+  title: 'Create with a profile, against a cold create plus unpacking the same archive',
   whySkipped: whyNoSessions,
   async *measureProcesses({ cleanup, cores, servers }, measuring) {
     const { createPairs: pairs, profileMegabytes: megabytes, emptyInstances: empty } = measuring.effort
@@ -39,7 +39,7 @@ export const profileRestoreRow: ProcessRow = {
     const cold = createBlock(server, {})
     yield await compare(
       {
-        arms: {
+        blocks: {
           ours: createBlock(server, { profile: { id } }),
           baseline: async (...args) => {
             const { usableMs } = (await cold(...args)) as { usableMs: number }
@@ -48,7 +48,7 @@ export const profileRestoreRow: ProcessRow = {
           },
         },
         pairs,
-        // Empty instances are made again on the same core.
+        // Empty instances are replaced on the same core.
         isRestless: true,
         metrics: [
           {
@@ -62,7 +62,7 @@ export const profileRestoreRow: ProcessRow = {
           },
           {
             row: 35,
-            name: `Create with a profile of ${megabytes} MB: what it adds`,
+            name: `Create with a profile of ${megabytes} MB: added time`,
             reading: 'usableMs',
             unit: 'ms',
             digits: 1,
@@ -88,7 +88,7 @@ function createBlock(server: SessionServer, body: { profile?: { id: string } }):
   }
 }
 
-/** Of which half can be compressed, as with real ones. */
+/** Half of the bytes can be compressed, as in real profiles. */
 function archiveOf(megabytes: number): Buffer {
   const pieces: Buffer[] = []
   const text = Buffer.alloc(FILE_BYTES, 'what a browser keeps, ')

@@ -1,7 +1,7 @@
-import { BareChromium } from '../arms/bare-chromium.ts'
-import type { Cdp } from '../arms/cdp.ts'
-import { Page } from '../arms/page.ts'
-import { whyNoSessions } from '../arms/session-servers.ts'
+import { BareChromium } from '../subjects/bare-chromium.ts'
+import type { Cdp } from '../subjects/cdp.ts'
+import { Page } from '../subjects/page.ts'
+import { whyNoSessions } from '../subjects/session-servers.ts'
 import { compare } from '../measure/compare.ts'
 import { atLeast, atMost, type Metric } from '../measure/metric.ts'
 import type { Block } from '../measure/pairs.ts'
@@ -10,11 +10,11 @@ import { cpuMsOf, treeOf } from '../measure/processes.ts'
 import { agentOf } from './agent-of.ts'
 import type { ProcessRow } from './row.ts'
 
-/** Commands under way at once. */
+/** Commands in flight at once. */
 const PIPELINED = 64
 const LARGE_BYTES = 5 * 1024 * 1024
 const GOAL = atLeast(0.75, 0.95)
-/** Beyond what the pages of this client use. */
+/** Larger than any id that the pages of this client use. */
 const FIRST_ID = 1_000_000
 
 export const proxyThroughputRow: ProcessRow = {
@@ -43,7 +43,7 @@ export const proxyThroughputRow: ProcessRow = {
     }
     yield await compare(
       {
-        arms: pipelined,
+        blocks: pipelined,
         pairs,
         metrics: [
           { ...line('pipelined, messages', 'perSecond', '/s'), goal: GOAL },
@@ -57,7 +57,7 @@ export const proxyThroughputRow: ProcessRow = {
     yield await onFreeCores(place.cores, [...treeOf(server.pid), ...chromium.pids()], () =>
       compare(
         {
-          arms: pipelined,
+          blocks: pipelined,
           pairs,
           metrics: [line('pipelined, messages, cores free', 'perSecond', '/s')],
         },
@@ -66,7 +66,7 @@ export const proxyThroughputRow: ProcessRow = {
     )
     yield await compare(
       {
-        arms: {
+        blocks: {
           ours: largeBlock(ours, { seconds, cpu: whole }),
           baseline: largeBlock(direct, { seconds, cpu: bare }),
         },
@@ -98,7 +98,7 @@ function cpuUs(pids: readonly number[]): number {
 
 interface Load {
   readonly seconds: number
-  /** CPU time so far, by its name. */
+  /** CPU time so far, by process name. */
   readonly cpu: () => Readonly<Record<string, number>>
 }
 
@@ -119,7 +119,7 @@ function pipelineBlock(cdp: Cdp, { seconds, cpu }: Load): Block {
   return () => perMessage(cpu, () => pipeline(cdp, seconds))
 }
 
-/** Always as many commands under way. Answers come in order, each is counted and looked at. */
+/** Keeps the same number of commands in flight. Answers come in order; each is counted and checked. */
 async function pipeline(cdp: Cdp, seconds: number): Promise<Done> {
   const { promise, resolve, reject } = Promise.withResolvers<Done>()
   const startedAt = performance.now()
@@ -128,7 +128,7 @@ async function pipeline(cdp: Cdp, seconds: number): Promise<Done> {
   const send = () => cdp.socket.send(`{"id":${FIRST_ID + sent++},"method":"Browser.getVersion"}`)
   cdp.onMessage = (data) => {
     if (!data.includes('"protocolVersion"') || !data.includes(`"id":${FIRST_ID + answered}`)) {
-      reject(new Error(`Not the answer that was due: ${data.toString().slice(0, 200)}`))
+      reject(new Error(`Unexpected answer: ${data.toString().slice(0, 200)}`))
       return
     }
     answered++
@@ -148,7 +148,7 @@ function largeBlock(page: Page, { seconds, cpu }: Load): Block {
   return () => perMessage(cpu, () => largeResults(page, seconds))
 }
 
-/** One after another. */
+/** In sequence. */
 async function largeResults({ cdp, sessionId }: Page, seconds: number): Promise<Done> {
   const { promise, resolve, reject } = Promise.withResolvers<Done>()
   const startedAt = performance.now()
@@ -161,7 +161,7 @@ async function largeResults({ cdp, sessionId }: Page, seconds: number): Promise<
   cdp.onMessage = (data) => {
     const start = data.indexOf('"xxx') + 1
     if (start === 0 || data.lastIndexOf('x') - start + 1 !== LARGE_BYTES) {
-      reject(new Error(`Not the result that was due: ${data.toString('utf8', 0, 200)}`))
+      reject(new Error(`Unexpected result: ${data.toString('utf8', 0, 200)}`))
       return
     }
     messages++

@@ -1,10 +1,10 @@
-import type { Page } from '../arms/page.ts'
+import type { Page } from '../subjects/page.ts'
 
 const TEXT = `for (let row = 0; row < 400; row++) document.write('<p style="color: hsl(' + row * 15 + ' 80% 35%)">Berth ' +
   row + ': the quick brown fox jumps over the lazy dog, and ' + Math.sin(row) + ' more words to fill the line</p>')`
 const STYLE = 'body { font: 15px sans-serif; caret-color: transparent } p { margin: 8px }'
 
-/** What a page does while it is recorded. */
+/** What the page does while it is recorded. */
 export const scenes = {
   still: sceneOf('', ''),
   spinner: sceneOf(
@@ -18,7 +18,7 @@ export const scenes = {
     `let at = 0, step = 8; const move = () => { at += step; if (at > 6000 || at < 0) step = -step
        scrollTo(0, at); requestAnimationFrame(move) }; move()`,
   ),
-  /** Another colour every second, at moments that it tells. */
+  /** A new colour every second; the page reports when it painted each. */
   flips: sceneOf(
     'body { background: #fff }',
     `document.body.textContent = ''; window.flips = []; let red = false

@@ -1,4 +1,4 @@
-// What it takes to record a session, and what that takes from the session.
+// What recording a session costs, and how much it slows the session down.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -10,12 +10,12 @@ import type { Browser } from '@berth/contracts/browsers'
 import { findProgram } from '@berth/server/instances/local/programs'
 import { RfbClient, screenUrl } from '../../../tests/fixtures/rfb.ts'
 import { asFile, framesOf, isNear, probe, ssimOf } from '../../../tests/fixtures/video.ts'
-import { BareChromium, chromiumProgram } from '../arms/bare-chromium.ts'
-import { Page } from '../arms/page.ts'
-import { SessionReplay } from '../arms/replay.ts'
-import type { SessionServer } from '../arms/session-server.ts'
-import { whyNoHeadfulSessions } from '../arms/session-servers.ts'
-import { whyNoProgram } from '../arms/spawned.ts'
+import { BareChromium, chromiumProgram } from '../subjects/bare-chromium.ts'
+import { Page } from '../subjects/page.ts'
+import { SessionReplay } from '../subjects/replay.ts'
+import type { SessionServer } from '../subjects/session-server.ts'
+import { whyNoHeadfulSessions } from '../subjects/session-servers.ts'
+import { whyNoProgram } from '../subjects/spawned.ts'
 import { compare, type Measuring } from '../measure/compare.ts'
 import { atMost, type Goal, type Metric } from '../measure/metric.ts'
 import type { Block } from '../measure/pairs.ts'
@@ -25,9 +25,9 @@ import { connectAgent, runLoop } from './agent-loop.ts'
 import { show } from './recording-scenes.ts'
 import type { ProcessPlace, ProcessRow } from './row.ts'
 
-/** The most that the API gives without a GPU; the baseline has the same. */
+/** The API's maximum without a GPU; the baseline uses the same. */
 const FRAMERATE = 20
-/** What an encoder does at its start is not what a second of video takes. */
+/** The start of an encoder must not count as the cost of a second of video. */
 const START_MS = 1_500
 const MIN_SSIM = 0.97
 const MAX_LATE_SECONDS = 0.08
@@ -58,11 +58,11 @@ export const recordingCpuRow: ProcessRow = {
         { ...line(18, `Recording, ${scene}: CPU added per second of video`, 'addedMs', 'ms'), goal },
         line(18, `Recording, ${scene}: of it X server`, 'displayMs', 'ms'),
       ]
-      const arms = {
+      const blocks = {
         ours: oursBlock(server, browser, measuring),
         baseline: ffmpegBlock(place, chromium, measuring),
       }
-      yield await compare({ arms, pairs: effort.recordingPairs, metrics, isRestless: true }, measuring)
+      yield await compare({ blocks, pairs: effort.recordingPairs, metrics, isRestless: true }, measuring)
     }
     await Promise.all([pages.ours.close(), pages.bare.close()])
     await server.delete(browser)
@@ -72,7 +72,7 @@ export const recordingCpuRow: ProcessRow = {
 
 export const recordedLoopRow: ProcessRow = {
   number: 19,
-  title: 'Ten steps of an agent in a session that is recorded, against one that is not',
+  title: 'Agent loop of ten steps in a recorded session, against an unrecorded one',
   whySkipped,
   async *measureProcesses({ servers }, measuring) {
     const { effort } = measuring
@@ -98,7 +98,7 @@ export const recordedLoopRow: ProcessRow = {
     }
     yield await compare(
       {
-        arms: { ours: recorded, baseline: loop },
+        blocks: { ours: recorded, baseline: loop },
         pairs: effort.loopPairs,
         metrics: [
           { ...line(19, 'Agent loop while recorded: step', 'stepMs', 'ms'), goal: atMost(1.15, 1.05) },
@@ -112,10 +112,10 @@ export const recordedLoopRow: ProcessRow = {
   },
 }
 
-/** A viewer and a recording at once: what the one has of the screen, the other need not get again. */
+/** A viewer and a recording at once: they share one capture of the screen. */
 export const watchedRecordingRow: ProcessRow = {
   number: 22,
-  title: 'CPU of recording a session that is also watched, against recording alone',
+  title: 'CPU of recording a session with a viewer, against recording alone',
   whySkipped,
   async *measureProcesses({ servers }, measuring) {
     const server = await servers.one({})
@@ -133,14 +133,14 @@ export const watchedRecordingRow: ProcessRow = {
         },
       }
     }
-    const arms = {
+    const blocks = {
       ours: oursBlock(server, browser, measuring, viewer),
       baseline: oursBlock(server, browser, measuring),
     }
     const name = 'Recording while watched, scroll: CPU added per second'
     const metrics: Metric[] = [{ ...line(22, name, 'addedMs', 'ms'), goal: atMost(1.4, 1.15) }]
     const pairs = measuring.effort.recordingPairs
-    yield await compare({ arms, pairs, metrics, isRestless: true }, measuring)
+    yield await compare({ blocks, pairs, metrics, isRestless: true }, measuring)
     await page.close()
     await server.delete(browser)
   },
@@ -155,7 +155,7 @@ interface Cpu {
   readonly display: number
 }
 
-/** How much more is used per second while it records than before. */
+/** The extra CPU time per second while it records. */
 async function added(
   cpu: () => Cpu,
   { effort, signal }: Measuring,
@@ -172,7 +172,7 @@ async function added(
   running.use(await recording())
   await pause(effort.isJudged ? START_MS : 0)
   const on = await window()
-  // No less than one tick of the clock that it is read by: nothing is not a ratio.
+  // At least one tick of the CPU clock: zero has no ratio.
   return {
     addedMs: Math.max(on.all - off.all, 10 / effort.recordingSeconds),
     displayMs: on.display - off.display,
@@ -181,7 +181,7 @@ async function added(
 
 /**
  * Everything but the browser: agent, encoder, X server, our server and its database. `beside` is opened with
- * the recording, such as a viewer.
+ * the recording, for example a viewer.
  */
 export function oursBlock(
   server: SessionServer,
@@ -202,7 +202,7 @@ export function oursBlock(
       return {
         [Symbol.asyncDispose]: async () => {
           await other?.[Symbol.asyncDispose]()
-          // It ends at some moment between the call and its answer.
+          // The recording ends between the call and its answer.
           const least = (Date.now() - replay.startedAt) / 1000
           await replay.stop()
           const most = (Date.now() - replay.startedAt) / 1000
@@ -251,7 +251,7 @@ function ffmpegBlock({ cores }: ProcessPlace, chromium: BareChromium, measuring:
   }
 }
 
-/** What was shown is what is seen, to the eye, and when it was shown. */
+/** The video shows what the page showed, and when. */
 async function assertFaithful(page: Page, server: SessionServer, browser: Browser): Promise<void> {
   await show(page, 'still')
   const still = await SessionReplay.start(browser, { framerate: FRAMERATE })

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
-import { Cdp } from '../arms/cdp.ts'
-import { HttpClient } from '../arms/http-client.ts'
-import type { SessionServer } from '../arms/session-server.ts'
-import { whyNoSessions } from '../arms/session-servers.ts'
+import { Cdp } from '../subjects/cdp.ts'
+import { HttpClient } from '../subjects/http-client.ts'
+import type { SessionServer } from '../subjects/session-server.ts'
+import { whyNoSessions } from '../subjects/session-servers.ts'
 import { compare } from '../measure/compare.ts'
 import { atMost, type Metric } from '../measure/metric.ts'
 import type { Block } from '../measure/pairs.ts'
 import { quantile } from '../measure/statistics.ts'
-import { LONG_TIMEOUT_SECONDS } from './slumber.ts'
+import { LONG_TIMEOUT_SECONDS } from './standby-watch.ts'
 import { roundTrips } from './round-trip.ts'
 import type { ProcessRow } from './row.ts'
 
@@ -17,7 +17,7 @@ const LOOK_EVERY_MS = 5
 
 export const refillRow: ProcessRow = {
   number: 6,
-  title: 'Round trip in a session while the pool refills, against the same session while it is full',
+  title: 'Round trip in a session while the pool refills, against the same session with a full pool',
   whySkipped: whyNoSessions,
   async *measureProcesses({ cleanup, servers }, measuring) {
     const { warmInstances, refillSeconds: seconds, createPairs } = measuring.effort
@@ -33,7 +33,7 @@ export const refillRow: ProcessRow = {
     }
     yield await compare(
       {
-        arms: { ours: refillBlock(server, { http, readings }), baseline: readings },
+        blocks: { ours: refillBlock(server, { http, readings }), baseline: readings },
         pairs: createPairs,
         metrics: [{ ...line('p95', 'p95Ms'), goal: atMost(2, 1.3) }, line('p50', 'p50Ms')],
       },
@@ -50,7 +50,7 @@ function line(what: string, reading: string): Metric {
   return { row: 6, name, reading, unit: 'ms', digits: 3, judged: 'ratio' }
 }
 
-/** The pool is emptied by sessions that come and go, and only then it is measured, while it fills again. */
+/** Short sessions empty the pool first; then the block measures while the pool fills again. */
 function refillBlock(
   server: SessionServer,
   { http, readings }: { http: HttpClient; readings: Block },

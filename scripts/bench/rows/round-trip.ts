@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { BareChromium } from '../arms/bare-chromium.ts'
-import { Cdp } from '../arms/cdp.ts'
-import { whyNoSessions } from '../arms/session-servers.ts'
+import { BareChromium } from '../subjects/bare-chromium.ts'
+import { Cdp } from '../subjects/cdp.ts'
+import { whyNoSessions } from '../subjects/session-servers.ts'
 import { compare } from '../measure/compare.ts'
 import { atMost, type Metric } from '../measure/metric.ts'
 import type { Block } from '../measure/pairs.ts'
@@ -21,14 +21,14 @@ export const roundTripRow: ProcessRow = {
     const chromium = await BareChromium.start(place.cleanup, { cores: place.cores.server, isHeadless: true })
     await Promise.all([server.settled({ sessions: 1 }), chromium.settled(measuring.effort)])
     const [ours, direct] = [await Cdp.open(browser.cdp_ws_url), await Cdp.open(chromium.wsUrl)]
-    const arms = (calls: number) => ({
+    const blocks = (calls: number) => ({
       ours: roundTripBlock(ours, calls),
       baseline: roundTripBlock(direct, calls),
     })
     yield await compare(
       {
-        arms: arms(effort.callsPerBlock),
-        warmUp: arms(effort.requestsPerWarmUp),
+        blocks: blocks(effort.callsPerBlock),
+        warmUp: blocks(effort.requestsPerWarmUp),
         pairs: effort.roundTripPairs,
         metrics: [
           { ...line('p50', 'p50Ms', 'ratio'), goal: atMost(2, 1.45) },
@@ -42,7 +42,7 @@ export const roundTripRow: ProcessRow = {
     yield await onFreeCores(place.cores, servers, () =>
       compare(
         {
-          arms: arms(effort.callsPerBlock),
+          blocks: blocks(effort.callsPerBlock),
           pairs: effort.roundTripPairs,
           metrics: [
             line('p50, cores free', 'p50Ms', 'ratio'),
@@ -69,7 +69,7 @@ function roundTripBlock(cdp: Cdp, calls: number): Block {
   }
 }
 
-/** One after another, as many or for as long as told. */
+/** In sequence, for the given number or time. */
 export async function roundTrips(
   cdp: Cdp,
   { count = Infinity, seconds = Infinity }: { count?: number; seconds?: number },

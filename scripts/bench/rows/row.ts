@@ -1,30 +1,30 @@
-import type { SessionServers } from '../arms/session-servers.ts'
-import type { Stage } from '../arms/stage.ts'
+import type { SessionServers } from '../subjects/session-servers.ts'
+import type { ApiSetup } from '../subjects/api-setup.ts'
 import type { Cleanup } from '../cleanup.ts'
 import type { Compared, Measuring } from '../measure/compare.ts'
 import type { Cores } from '../measure/cores.ts'
 
-/** Numbers are those of the table in the performance goals. */
-export interface StageRow {
+/** The number of the row in the table of performance goals. */
+export interface ApiRow {
   readonly number: number
   readonly title: string
-  measure(stage: Stage, measuring: Measuring): AsyncIterable<Compared>
+  measure(setup: ApiSetup, measuring: Measuring): AsyncIterable<Compared>
 }
 
 export interface ProcessPlace {
   readonly cleanup: Cleanup
   readonly cores: Cores
-  /** With sessions, for the rows that need them. */
+  /** Servers with sessions, for the rows that need them. */
   readonly servers: SessionServers
 }
 
-/** A row that starts and ends servers of its own. */
+/** A row that starts and ends its own servers. */
 export interface ProcessRow {
   readonly number: number
   readonly title: string
-  /** Why it cannot be measured on this machine, if so. */
+  /** The reason why it cannot be measured on this machine, if any. */
   whySkipped?(): string | undefined
   measureProcesses(place: ProcessPlace, measuring: Measuring): AsyncIterable<Compared>
 }
 
-export type Row = StageRow | ProcessRow
+export type Row = ApiRow | ProcessRow

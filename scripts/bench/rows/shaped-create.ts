@@ -1,8 +1,8 @@
 import type { CreateBrowserRequest } from '@berth/contracts/browsers'
 import { archiveOf } from '../../../tests/fixtures/zip.ts'
-import { Page } from '../arms/page.ts'
-import type { SessionServer } from '../arms/session-server.ts'
-import { hasEmptyInstances, whyNoSessions } from '../arms/session-servers.ts'
+import { Page } from '../subjects/page.ts'
+import type { SessionServer } from '../subjects/session-server.ts'
+import { hasEmptyInstances, whyNoSessions } from '../subjects/session-servers.ts'
 import { compare } from '../measure/compare.ts'
 import { atMost } from '../measure/metric.ts'
 import type { Block } from '../measure/pairs.ts'
@@ -11,15 +11,14 @@ import type { ProcessRow } from './row.ts'
 interface Wish {
   readonly name: string
   readonly body: CreateBrowserRequest
-  /** What the page says when it is as asked for. */
+  /** The expression's value when the page is as requested. */
   readonly expression: string
   readonly value: string
 }
 
 export const shapedCreateRow: ProcessRow = {
   number: 4,
-  title:
-    'A pooled browser with a viewport, a start URL or an extension of its own, against a cold create of the same',
+  title: 'Pooled create with its own viewport, start URL or extension, against a cold create of the same',
   whySkipped: whyNoSessions,
   async *measureProcesses({ servers }, measuring) {
     const { effort } = measuring
@@ -52,7 +51,7 @@ export const shapedCreateRow: ProcessRow = {
     for (const wish of wishes) {
       yield await compare(
         {
-          arms: { ours: createBlock(pooled, wish), baseline: createBlock(cold, wish) },
+          blocks: { ours: createBlock(pooled, wish), baseline: createBlock(cold, wish) },
           pairs: effort.createPairs,
           metrics: [
             {
@@ -74,7 +73,7 @@ export const shapedCreateRow: ProcessRow = {
 
 const EXTENSION = 'measured'
 
-/** Leaves a mark in every page. */
+/** Sets a mark in every page. */
 function marker(): Buffer {
   const manifest = {
     manifest_version: 3,

@@ -1,10 +1,10 @@
-// Whether many sessions leave something behind: the last cycles against early ones of the same run.
+// Checks whether many sessions leave something behind: compares the last cycles with early ones of the same run.
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { Page } from '../arms/page.ts'
-import type { SessionServer } from '../arms/session-server.ts'
-import { whyNoSessions } from '../arms/session-servers.ts'
+import { Page } from '../subjects/page.ts'
+import type { SessionServer } from '../subjects/session-server.ts'
+import { whyNoSessions } from '../subjects/session-servers.ts'
 import { judge } from '../measure/judge.ts'
 import { atMost, type Metric, type Pair } from '../measure/metric.ts'
 import { rssBytesOf, treeOf, zombiesAmong } from '../measure/processes.ts'
@@ -20,7 +20,7 @@ interface Cycle {
 
 export const soakRow: ProcessRow = {
   number: 34,
-  title: 'Sessions created, used and deleted, the last ones against early ones',
+  title: 'Many sessions created, used and deleted, the last ones against early ones',
   whySkipped: whyNoSessions,
   async *measureProcesses({ servers }, { effort, signal }) {
     const { warmInstances, soakCycles, soakSkipped, soakWindow } = effort
@@ -38,7 +38,7 @@ export const soakRow: ProcessRow = {
     const metrics: Metric[] = [
       { ...line('RSS of the server', 'rssMb', 'MB'), digits: 1, goal: atMost(1 + MAX_GROWTH, 1) },
       { ...line('open files of the server', 'files'), goal: atMost(1 + MAX_GROWTH, 1) },
-      // These may be none at all, and then may not be more.
+      // These may be zero at the start, and must then stay zero.
       { ...added('zombies', 'zombies'), goal: grown('zombies') },
       { ...added('entries of the temporary directory', 'temporary'), goal: grown('temporary') },
       { ...added('entries of /dev/shm', 'sharedMemory'), goal: grown('sharedMemory') },

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Browser } from '@berth/contracts/browsers'
-import { BareChromium } from '../arms/bare-chromium.ts'
-import { Page } from '../arms/page.ts'
-import { whyNoSessions } from '../arms/session-servers.ts'
+import { BareChromium } from '../subjects/bare-chromium.ts'
+import { Page } from '../subjects/page.ts'
+import { whyNoSessions } from '../subjects/session-servers.ts'
 import { judge } from '../measure/judge.ts'
 import { atMost, type Metric, type Pair } from '../measure/metric.ts'
 import { cpuMsOf } from '../measure/processes.ts'
 import type { ProcessRow } from './row.ts'
-import { LONG_TIMEOUT_SECONDS, Slumber } from './slumber.ts'
+import { LONG_TIMEOUT_SECONDS, StandbyWatch } from './standby-watch.ts'
 
-/** What a bare Chromium does after its start is not its idle time. */
+/** Chromium's work after its start must not count as idle time. */
 const SETTLE_MS = 20_000
 const FROZEN_SECONDS = 0.5
 
@@ -23,20 +23,20 @@ export const standbyRow: ProcessRow = {
     const windowMs = effort.standbySeconds * 1000
     const atRest = await cpuPercent(() => server.cpuMs(), { ms: windowMs * effort.standbyWindows, signal })
     const browsers: Browser[] = []
-    const slumbers: Slumber[] = []
+    const watches: StandbyWatch[] = []
     const chromiums: BareChromium[] = []
     for (let made = 0; made < effort.standbySessions; made++) {
       const browser = await server.create({ headless: true, timeout_seconds: LONG_TIMEOUT_SECONDS })
       const chromium = await BareChromium.start(cleanup, { cores: cores.server, isHeadless: true })
       for (const url of [browser.cdp_ws_url, chromium.wsUrl]) await (await Page.open(url)).close()
-      slumbers.push(await Slumber.begin(server, browser))
+      watches.push(await StandbyWatch.begin(server, browser))
       browsers.push(browser)
       chromiums.push(chromium)
     }
-    for (const slumber of slumbers) await slumber.lasts(FROZEN_SECONDS)
+    for (const watch of watches) await watch.lasts(FROZEN_SECONDS)
     await pause(effort.isJudged ? SETTLE_MS : 0, undefined, { signal })
 
-    // Both at the same time: who does nothing disturbs nobody.
+    // Both at the same time, because idle processes do not disturb each other.
     const pairs: Pair[] = []
     const { instances } = server.processes()
     const inside = [...instances.values()].flat()

@@ -1,6 +1,6 @@
 import { tempDir } from '../../../tests/fixtures/server.ts'
-import { startUntilHealthy, type Startable } from '../arms/start.ts'
-import { bareAsNpmStart, bareDirectly, oursAsNpmStart, oursDirectly } from '../arms/startables.ts'
+import { startUntilHealthy, type Startable } from '../subjects/start.ts'
+import { bareAsNpmStart, bareDirectly, oursAsNpmStart, oursDirectly } from '../subjects/startables.ts'
 import { compare, type Compared, type Measuring } from '../measure/compare.ts'
 import { atMost, type Goal, type Metric } from '../measure/metric.ts'
 import type { Block } from '../measure/pairs.ts'
@@ -38,7 +38,7 @@ export async function* compareStarts(
   await block(() => oursDirectly(dataDir))()
   yield await compare(
     {
-      arms: { ours: block(() => oursDirectly(dataDir)), baseline: block(bareDirectly) },
+      blocks: { ours: block(() => oursDirectly(dataDir)), baseline: block(bareDirectly) },
       pairs: startPairs,
       metrics: [line('node, no compile cache', GOAL)],
     },
@@ -46,7 +46,7 @@ export async function* compareStarts(
   )
   yield await compare(
     {
-      arms: {
+      blocks: {
         ours: block(() => oursAsNpmStart(dataDir)),
         baseline: block(() => bareAsNpmStart(cacheDir)),
       },
@@ -55,11 +55,11 @@ export async function* compareStarts(
     },
     measuring,
   )
-  // A new directory each time: the database is made on the way, which happens once in its life.
+  // A new directory each time, so this includes creating the database, which happens once.
   const everNew = block(() => oursDirectly(tempDir(cleanup)))
   yield await compare(
     {
-      arms: { ours: everNew, baseline: block(bareDirectly) },
+      blocks: { ours: everNew, baseline: block(bareDirectly) },
       pairs: firstStartPairs,
       metrics: [line('the very first, with initdb')],
     },

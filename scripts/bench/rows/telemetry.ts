@@ -1,22 +1,22 @@
-// A session of which everything is captured, against one of which nothing is: what its pages and its clients notice.
+// Compares a session with full telemetry to one with none: what its pages and clients notice.
 import assert from 'node:assert/strict'
 import type { Browser } from '@berth/contracts/browsers'
 import { BUSY_REQUESTS, type Site } from '../../../tests/fixtures/site.ts'
-import { Page } from '../arms/page.ts'
-import type { SessionServer } from '../arms/session-server.ts'
-import { whyNoSessions } from '../arms/session-servers.ts'
+import { Page } from '../subjects/page.ts'
+import type { SessionServer } from '../subjects/session-server.ts'
+import { whyNoSessions } from '../subjects/session-servers.ts'
 import { compare } from '../measure/compare.ts'
 import { atMost, type Metric } from '../measure/metric.ts'
 import type { Block } from '../measure/pairs.ts'
 import { quantile } from '../measure/statistics.ts'
 import { inSession } from './in-session.ts'
-import { LONG_TIMEOUT_SECONDS } from './slumber.ts'
+import { LONG_TIMEOUT_SECONDS } from './standby-watch.ts'
 import type { ProcessRow } from './row.ts'
 import { roundTrips } from './round-trip.ts'
 
 const WAIT_TIMEOUT_MS = 10_000
 
-interface Arm {
+interface TestSession {
   readonly browser: Browser
   readonly page: Page
   loads: number
@@ -24,20 +24,20 @@ interface Arm {
 
 export const telemetryRow: ProcessRow = {
   number: 11,
-  title: 'A page of 50 requests and a round trip with telemetry, against the same without',
+  title: 'Page with 50 requests and a round trip with telemetry, against the same without',
   whySkipped: whyNoSessions,
   async *measureProcesses({ servers }, measuring) {
     const { loopPairs, callsPerBlock } = measuring.effort
     const server = await servers.one({})
     const site = await servers.site()
-    // The four categories, as a plain request has them on.
+    // The four categories that are on by default.
     const ours = await open(server, { telemetry: {} })
     const baseline = await open(server, {})
     await server.settled({ sessions: 2 })
     const before = site.requests.length
     yield await compare(
       {
-        arms: {
+        blocks: {
           ours: block(ours, { site, calls: callsPerBlock }),
           baseline: block(baseline, { site, calls: callsPerBlock }),
         },
@@ -51,7 +51,7 @@ export const telemetryRow: ProcessRow = {
     )
     const busy = site.requests.slice(before).filter((path) => path.startsWith('/busy'))
     assert.equal(busy.length, (ours.loads + baseline.loads) * (BUSY_REQUESTS + 1))
-    // Every request that the site saw of it is told, and its answer.
+    // Every request that the site saw must have an event, and so must its answer.
     for (const type of ['network_request', 'network_response']) {
       await counted(ours.browser, type, ours.loads * (BUSY_REQUESTS + 1))
     }
@@ -67,18 +67,18 @@ function line(what: string, reading: string, digits: number): Metric {
   return { row: 11, name: `Telemetry: ${what}`, reading, unit: 'ms', digits, judged: 'ratio' }
 }
 
-async function open(server: SessionServer, more: object): Promise<Arm> {
+async function open(server: SessionServer, more: object): Promise<TestSession> {
   const wanted = { headless: true, timeout_seconds: LONG_TIMEOUT_SECONDS, ...more }
   const browser = await server.create(wanted)
   return { browser, page: await Page.open(browser.cdp_ws_url), loads: 0 }
 }
 
-/** One load, then round trips in the page that is there. */
-function block(arm: Arm, { site, calls }: { site: Site; calls: number }): Block {
-  const { page } = arm
+/** One page load, then round trips in that page. */
+function block(session: TestSession, { site, calls }: { site: Site; calls: number }): Block {
+  const { page } = session
   return async () => {
-    await page.call('Page.navigate', { url: `${site.url}/busy?${arm.loads}` })
-    arm.loads++
+    await page.call('Page.navigate', { url: `${site.url}/busy?${session.loads}` })
+    session.loads++
     await page.until('typeof doneAt', 'number')
     const loadMs = (await page.evaluate('doneAt')) as number
     const callsMs = await roundTrips(page.cdp, { count: calls })

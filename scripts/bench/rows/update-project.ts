@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import type { Stage } from '../arms/stage.ts'
+import type { ApiSetup } from '../subjects/api-setup.ts'
 import { compare } from '../measure/compare.ts'
 import { atMost, type Metric } from '../measure/metric.ts'
 import type { Block } from '../measure/pairs.ts'
 import { latencyReadings } from './latency-readings.ts'
-import type { StageRow } from './row.ts'
+import type { ApiRow } from './row.ts'
 
 const UPDATE = `UPDATE projects SET name = $1, updated_at = now()
   WHERE id = $2 AND deleted_at IS NULL RETURNING *`
@@ -17,19 +17,19 @@ function line(name: string, reading: string, unit: string): Metric {
   return { row: 29, name: `PATCH project: ${name}`, reading, unit, digits, judged: 'ratio' }
 }
 
-export const updateProjectRow: StageRow = {
+export const updateProjectRow: ApiRow = {
   number: 29,
   title: 'Durable write, against a bare driver UPDATE and a bare Fastify hello, summed',
-  async *measure(stage, measuring) {
+  async *measure(setup, measuring) {
     const { effort } = measuring
-    const arms = (requests: number) => ({
-      ours: patchBlock(stage, requests),
-      baseline: updateAndHelloBlock(stage, requests),
+    const blocks = (requests: number) => ({
+      ours: patchBlock(setup, requests),
+      baseline: updateAndHelloBlock(setup, requests),
     })
     yield await compare(
       {
-        arms: arms(effort.requestsPerBlock),
-        warmUp: arms(effort.requestsPerWarmUp),
+        blocks: blocks(effort.requestsPerBlock),
+        warmUp: blocks(effort.requestsPerWarmUp),
         pairs: effort.latencyPairs,
         metrics: [
           { ...line('p50', 'p50Ms', 'ms'), goal: atMost(1.5, 1.15) },
@@ -42,17 +42,17 @@ export const updateProjectRow: StageRow = {
   },
 }
 
-function patchBlock(stage: Stage, requests: number): Block {
-  const id = stage.projectIds[7_000]!
-  const headers = { ...stage.headers, 'content-type': 'application/json' }
+function patchBlock(setup: ApiSetup, requests: number): Block {
+  const id = setup.projectIds[7_000]!
+  const headers = { ...setup.headers, 'content-type': 'application/json' }
   return async () => {
     const elapsedMs: number[] = []
-    const before = stage.cpuMs()
+    const before = setup.cpuMs()
     let name = ''
     for (let count = 0; count < requests; count++) {
       name = newName()
-      const answer = await stage.http.send({
-        url: `${stage.oursUrl}/org/projects/${id}`,
+      const answer = await setup.http.send({
+        url: `${setup.oursUrl}/org/projects/${id}`,
         method: 'PATCH',
         headers,
         body: JSON.stringify({ name }),
@@ -61,34 +61,34 @@ function patchBlock(stage: Stage, requests: number): Block {
       assert.equal((JSON.parse(answer.text) as { name: string }).name, name)
       elapsedMs.push(answer.elapsedMs)
     }
-    const after = stage.cpuMs()
-    await assertStored(stage, id, name)
+    const after = setup.cpuMs()
+    await assertStored(setup, id, name)
     const cpuMs = after.ours - before.ours + after.postgres - before.postgres
     return latencyReadings(elapsedMs, cpuMs)
   }
 }
 
-function updateAndHelloBlock(stage: Stage, requests: number): Block {
-  const id = stage.projectIds[7_001]!
+function updateAndHelloBlock(setup: ApiSetup, requests: number): Block {
+  const id = setup.projectIds[7_001]!
   return async () => {
-    const before = stage.cpuMs()
+    const before = setup.cpuMs()
     const names = Array.from({ length: requests }, newName)
-    const updated = await stage.driver.run({ sql: UPDATE, values: names.map((name) => [name, id]) })
+    const updated = await setup.driver.run({ sql: UPDATE, values: names.map((name) => [name, id]) })
     assert.ok(updated.rowCounts.every((count) => count === 1))
     const elapsedMs: number[] = []
     for (const updateMs of updated.elapsedMs) {
-      const hello = await stage.http.send({ url: `${stage.bareUrl}/hello`, method: 'GET' })
+      const hello = await setup.http.send({ url: `${setup.bareUrl}/hello`, method: 'GET' })
       assert.deepEqual(JSON.parse(hello.text), { hello: 'world' })
       elapsedMs.push(updateMs + hello.elapsedMs)
     }
-    const after = stage.cpuMs()
-    await assertStored(stage, id, names.at(-1)!)
+    const after = setup.cpuMs()
+    await assertStored(setup, id, names.at(-1)!)
     const cpuMs = after.driver - before.driver + after.bare - before.bare + after.postgres - before.postgres
     return latencyReadings(elapsedMs, cpuMs)
   }
 }
 
-async function assertStored({ database }: Stage, id: string, name: string): Promise<void> {
+async function assertStored({ database }: ApiSetup, id: string, name: string): Promise<void> {
   const { rows } = await database.query<{ name: string }>('SELECT name FROM projects WHERE id = $1', [id])
   assert.equal(rows[0]?.name, name)
 }

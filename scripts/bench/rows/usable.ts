@@ -1,9 +1,9 @@
-// From nothing to a page that computes: a session of ours, or a Chromium spawned for the purpose. Both
-// end with the same client at the same point.
-import { BareChromium } from '../arms/bare-chromium.ts'
-import { Page } from '../arms/page.ts'
-import { assertScreenshot } from '../arms/screenshot.ts'
-import type { SessionServer } from '../arms/session-server.ts'
+// The time until a page computes: in one of our sessions, or in a Chromium spawned for it. The same client checks
+// both.
+import { BareChromium } from '../subjects/bare-chromium.ts'
+import { Page } from '../subjects/page.ts'
+import { assertScreenshot } from '../subjects/screenshot.ts'
+import type { SessionServer } from '../subjects/session-server.ts'
 import type { Goal, Metric } from '../measure/metric.ts'
 import type { Block } from '../measure/pairs.ts'
 import type { ProcessPlace } from './row.ts'
@@ -12,7 +12,7 @@ interface Kind {
   readonly isHeadless: boolean
 }
 
-/** The server is settled before and after, so that what it does by itself hits neither arm. */
+/** Waits until the server is idle before and after, so that its background work affects neither side. */
 export function createBlock(server: SessionServer, { isHeadless }: Kind): Block {
   return async () => {
     const cpuBefore = server.cpuMs()
@@ -44,7 +44,7 @@ export function spawnBlock({ cleanup, cores }: ProcessPlace, { isHeadless }: Kin
   }
 }
 
-/** That a browser with a window shows what it has. */
+/** Checks that a headful browser shows its page. */
 async function screenshotMs(page: Page, { isHeadless }: Kind): Promise<number> {
   const startedAt = performance.now()
   if (!isHeadless) await assertScreenshot(page)
@@ -59,7 +59,7 @@ interface UsableMetrics {
   readonly note?: string
 }
 
-/** What is judged, and beside it what the server alone took, and the CPU time until then. */
+/** The judged metric, then the server's answer time and the CPU time so far. */
 export function usableMetrics({ goal, note, ...of }: UsableMetrics): Metric[] {
   return [
     { ...usableMetric('usable', 'usableMs', of), ...(goal && { goal }), ...(note && { note }) },

@@ -1,15 +1,14 @@
-// No operation of today validates a body, answers 2xx and leaves the database alone: whatever is not
-// a GET runs in a transaction with its audit record. So the way to 400, which does leave it alone, is
-// held against the bare echo's own 400, as both arms must end at the same point; and for the way to 200
-// the cheapest such operation, a change of limits that changes none, against bare Fastify with the very
-// same statements.
+// No operation validates a body, answers 2xx and leaves the database alone: every operation but GET runs in a
+// transaction with its audit record. So there are two comparisons. A refusal with 400, which does leave the
+// database alone, is compared with the bare echo's 400. A 200 of the cheapest change, a PATCH of limits that
+// changes nothing, is compared with bare Fastify and the same statements.
 import assert from 'node:assert/strict'
-import type { HttpRequest } from '../arms/http-client.ts'
+import type { HttpRequest } from '../subjects/http-client.ts'
 import { compare } from '../measure/compare.ts'
 import { atLeast } from '../measure/metric.ts'
-import type { LoadArm } from './load-block.ts'
+import type { LoadTarget } from './load-block.ts'
 import { loadComparison } from './load-comparison.ts'
-import type { StageRow } from './row.ts'
+import type { ApiRow } from './row.ts'
 
 const GOAL = atLeast(0.6, 0.75)
 const INVALID = { name: 42 }
@@ -20,58 +19,58 @@ const NO_LIMITS = {
   max_pooled_sessions: null,
 }
 
-export const validateBodyRow: StageRow = {
+export const validateBodyRow: ApiRow = {
   number: 28,
-  title: 'POST with validation, against bare Fastify POST echo',
-  async *measure(stage, measuring) {
+  title: 'POST with validation of the body, against a POST echo in bare Fastify',
+  async *measure(setup, measuring) {
     const post = (url: string, method: string, body: object): HttpRequest => ({
       url,
       method,
-      headers: { ...stage.headers, 'content-type': 'application/json' },
+      headers: { ...setup.headers, 'content-type': 'application/json' },
       body: JSON.stringify(body),
     })
-    const refused: LoadArm = {
+    const refused: LoadTarget = {
       who: 'ours',
-      request: post(`${stage.oursUrl}/org/projects`, 'POST', INVALID),
+      request: post(`${setup.oursUrl}/org/projects`, 'POST', INVALID),
       isAudited: true,
       status: 400,
       check: (body) => assert.equal((body as { code: string }).code, 'bad_request'),
     }
-    const echo: LoadArm = {
+    const echo: LoadTarget = {
       who: 'bare',
-      request: post(`${stage.bareUrl}/echo`, 'POST', VALID),
+      request: post(`${setup.bareUrl}/echo`, 'POST', VALID),
       isAudited: false,
       status: 200,
       check: (body) => assert.deepEqual(body, VALID),
     }
     yield await compare(
       loadComparison(
-        stage,
+        setup,
         {
           row: 28,
-          name: 'POST, refused with 400 against 200',
+          name: 'POST, our 400 against an echo with 200',
           ours: refused,
           baseline: echo,
-          note: 'the refusal of POST /org/projects against the 200 of the echo, so not the same end point',
+          note: 'compares a refusal of POST /org/projects with a 200 of the echo, so the two do not do the same work',
         },
         measuring,
       ),
       measuring,
     )
 
-    const bareRefused: LoadArm = {
+    const bareRefused: LoadTarget = {
       who: 'bare',
-      request: post(`${stage.bareUrl}/echo`, 'POST', INVALID),
+      request: post(`${setup.bareUrl}/echo`, 'POST', INVALID),
       isAudited: false,
       status: 400,
       check: (body) => assert.equal((body as { code: string }).code, 'FST_ERR_VALIDATION'),
     }
     yield await compare(
       loadComparison(
-        stage,
+        setup,
         {
           row: 28,
-          name: 'POST, both refuse with 400',
+          name: 'POST, 400 on both sides',
           ours: refused,
           baseline: bareRefused,
           perSecond: GOAL,
@@ -81,8 +80,8 @@ export const validateBodyRow: StageRow = {
       measuring,
     )
 
-    const path = `/org/projects/${stage.projectIds[6_000]}/limits`
-    const unchanged = (who: LoadArm['who'], base: string): LoadArm => ({
+    const path = `/org/projects/${setup.projectIds[6_000]}/limits`
+    const unchanged = (who: LoadTarget['who'], base: string): LoadTarget => ({
       who,
       request: post(base + path, 'PATCH', {}),
       isAudited: true,
@@ -91,12 +90,12 @@ export const validateBodyRow: StageRow = {
     })
     yield await compare(
       loadComparison(
-        stage,
+        setup,
         {
           row: 28,
-          name: 'PATCH limits {}, ok',
-          ours: unchanged('ours', stage.oursUrl),
-          baseline: unchanged('bare', stage.bareUrl),
+          name: 'PATCH limits {}, 200',
+          ours: unchanged('ours', setup.oursUrl),
+          baseline: unchanged('bare', setup.bareUrl),
           perSecond: GOAL,
           note: 'the closest there is to an ok path without database; both run the same four statements',
         },

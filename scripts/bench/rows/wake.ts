@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import type { Browser } from '@berth/contracts/browsers'
-import { Cdp } from '../arms/cdp.ts'
-import { Page } from '../arms/page.ts'
-import type { SessionRequest, SessionServer } from '../arms/session-server.ts'
-import { whyNoSessions } from '../arms/session-servers.ts'
+import { Cdp } from '../subjects/cdp.ts'
+import { Page } from '../subjects/page.ts'
+import type { SessionRequest, SessionServer } from '../subjects/session-server.ts'
+import { whyNoSessions } from '../subjects/session-servers.ts'
 import { compare, type Measuring } from '../measure/compare.ts'
 import { atMost, type Metric } from '../measure/metric.ts'
 import type { Block } from '../measure/pairs.ts'
 import type { ProcessRow } from './row.ts'
-import { LONG_TIMEOUT_SECONDS, Slumber } from './slumber.ts'
+import { LONG_TIMEOUT_SECONDS, StandbyWatch } from './standby-watch.ts'
 
 const GOAL = atMost(10, 2)
 
@@ -19,9 +19,9 @@ export const wakeRow: ProcessRow = {
   async *measureProcesses({ servers }, measuring) {
     const { effort } = measuring
     const server = await servers.one({})
-    const sleepers: Sleeper[] = []
-    for (let made = 0; made < effort.sleepers; made++) sleepers.push(await Sleeper.make(server))
-    const awake = await Sleeper.make(server)
+    const sessions: StandbySession[] = []
+    for (let made = 0; made < effort.wakeSessions; made++) sessions.push(await StandbySession.make(server))
+    const awake = await StandbySession.make(server)
     const held = await Page.open(awake.url)
     const rounds = [
       { seconds: effort.frozenSeconds, pairs: effort.wakePairs, warmUps: Math.min(1, effort.warmUps) },
@@ -31,7 +31,7 @@ export const wakeRow: ProcessRow = {
       const name = `New connection after ${seconds} s frozen`
       yield await compare(
         {
-          arms: { ours: wakeBlock(sleepers, seconds), baseline: () => awake.connect() },
+          blocks: { ours: wakeBlock(sessions, seconds), baseline: () => awake.connect() },
           pairs,
           metrics: [
             { ...line(`${name}: first command, added`, 'firstMs'), goal: GOAL },
@@ -42,7 +42,7 @@ export const wakeRow: ProcessRow = {
       )
     }
     await held.close()
-    for (const sleeper of [...sleepers, awake]) await sleeper.end()
+    for (const session of [...sessions, awake]) await session.end()
     yield* onSameSocket(server, measuring)
     await server.settled()
   },
@@ -52,35 +52,35 @@ function line(name: string, reading: string): Metric {
   return { row: 16, name, reading, unit: 'ms', digits: 2, judged: 'difference' }
 }
 
-/** A session whose page remembers something. */
-class Sleeper {
+/** A session whose page stores a value. */
+class StandbySession {
   readonly #server: SessionServer
   readonly #browser: Browser
-  #slumber: Slumber
+  #standbyWatch: StandbyWatch
 
-  constructor(server: SessionServer, browser: Browser, slumber: Slumber) {
+  constructor(server: SessionServer, browser: Browser, standbyWatch: StandbyWatch) {
     this.#server = server
     this.#browser = browser
-    this.#slumber = slumber
+    this.#standbyWatch = standbyWatch
   }
 
-  static async make(server: SessionServer): Promise<Sleeper> {
+  static async make(server: SessionServer): Promise<StandbySession> {
     const browser = await server.create({ headless: true, timeout_seconds: LONG_TIMEOUT_SECONDS })
     const page = await Page.open(browser.cdp_ws_url)
     await page.evaluate(`globalThis.kept = ${JSON.stringify(browser.session_id)}`)
     await page.close()
-    return new Sleeper(server, browser, await Slumber.begin(server, browser))
+    return new StandbySession(server, browser, await StandbyWatch.begin(server, browser))
   }
 
   get url(): string {
     return this.#browser.cdp_ws_url
   }
 
-  async sleep(seconds: number): Promise<void> {
-    await this.#slumber.lasts(seconds)
+  async waitOnStandby(seconds: number): Promise<void> {
+    await this.#standbyWatch.lasts(seconds)
   }
 
-  /** Until the first answer of the browser, and until its page has told what it remembers. */
+  /** Measures the time to the browser's first answer, and until its page returns the stored value. */
   async connect() {
     const startedAt = performance.now()
     const cdp = await Cdp.open(this.url)
@@ -90,7 +90,7 @@ class Sleeper {
     assert.equal(await page.evaluate('globalThis.kept'), this.#browser.session_id)
     const stateMs = performance.now() - startedAt
     await page.close()
-    this.#slumber = await Slumber.begin(this.#server, this.#browser)
+    this.#standbyWatch = await StandbyWatch.begin(this.#server, this.#browser)
     return { firstMs, stateMs }
   }
 
@@ -99,18 +99,18 @@ class Sleeper {
   }
 }
 
-/** Each in its turn, so that most of the waiting is done side by side. */
-function wakeBlock(sleepers: Sleeper[], seconds: number): Block {
+/** Takes the sessions in turn, so that most of the waiting happens in parallel. */
+function wakeBlock(sessions: StandbySession[], seconds: number): Block {
   return async () => {
-    const sleeper = sleepers.shift()!
-    await sleeper.sleep(seconds)
-    const readings = await sleeper.connect()
-    sleepers.push(sleeper)
+    const session = sessions.shift()!
+    await session.waitOnStandby(seconds)
+    const readings = await session.connect()
+    sessions.push(session)
     return readings
   }
 }
 
-/** Sessions that asked for standby under open sockets: the command itself wakes them. */
+/** Sessions that go on standby with open sockets; the command itself wakes them. */
 async function* onSameSocket(server: SessionServer, measuring: Measuring) {
   const { effort } = measuring
   const request: SessionRequest = {
@@ -126,9 +126,9 @@ async function* onSameSocket(server: SessionServer, measuring: Measuring) {
     return
   }
   assert.equal(answer.status, 200, answer.text)
-  const sleepers = [await connected(server, JSON.parse(answer.text) as Browser)]
-  while (sleepers.length < effort.sleepers)
-    sleepers.push(await connected(server, await server.create(request)))
+  const sessions = [await connected(server, JSON.parse(answer.text) as Browser)]
+  while (sessions.length < effort.wakeSessions)
+    sessions.push(await connected(server, await server.create(request)))
   const awake = await connected(
     server,
     await server.create({ headless: true, timeout_seconds: LONG_TIMEOUT_SECONDS }),
@@ -136,12 +136,12 @@ async function* onSameSocket(server: SessionServer, measuring: Measuring) {
   const name = 'Same socket after standby'
   yield await compare(
     {
-      arms: {
+      blocks: {
         ours: async () => {
-          const sleeper = sleepers.shift()!
-          await sleeper.slumber.lasts(effort.frozenSeconds)
-          const readings = await ask(sleeper)
-          sleepers.push({ ...sleeper, slumber: await Slumber.begin(server, sleeper.browser) })
+          const session = sessions.shift()!
+          await session.standbyWatch.lasts(effort.frozenSeconds)
+          const readings = await ask(session)
+          sessions.push({ ...session, standbyWatch: await StandbyWatch.begin(server, session.browser) })
           return readings
         },
         baseline: () => ask(awake),
@@ -154,7 +154,7 @@ async function* onSameSocket(server: SessionServer, measuring: Measuring) {
     },
     { ...measuring, effort: { ...effort, warmUps: Math.min(1, effort.warmUps) } },
   )
-  for (const { page, browser } of [...sleepers, awake]) {
+  for (const { page, browser } of [...sessions, awake]) {
     await page.close()
     await server.delete(browser)
   }
@@ -163,13 +163,13 @@ async function* onSameSocket(server: SessionServer, measuring: Measuring) {
 interface Connected {
   readonly browser: Browser
   readonly page: Page
-  readonly slumber: Slumber
+  readonly standbyWatch: StandbyWatch
 }
 
 async function connected(server: SessionServer, browser: Browser): Promise<Connected> {
   const page = await Page.open(browser.cdp_ws_url)
   await page.evaluate('globalThis.kept = 42')
-  return { browser, page, slumber: await Slumber.begin(server, browser) }
+  return { browser, page, standbyWatch: await StandbyWatch.begin(server, browser) }
 }
 
 async function ask({ page }: Connected) {

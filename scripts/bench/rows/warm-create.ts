@@ -1,4 +1,4 @@
-import { whyNoHeadfulSessions, whyNoSessions } from '../arms/session-servers.ts'
+import { whyNoHeadfulSessions, whyNoSessions } from '../subjects/session-servers.ts'
 import { compare } from '../measure/compare.ts'
 import { atLeast } from '../measure/metric.ts'
 import type { ProcessRow } from './row.ts'
@@ -16,7 +16,7 @@ export const warmCreateRow: ProcessRow = {
     const kind = { isHeadless: true }
     yield await compare(
       {
-        arms: { ours: createBlock(server, kind), baseline: spawnBlock(place, kind) },
+        blocks: { ours: createBlock(server, kind), baseline: spawnBlock(place, kind) },
         pairs: effort.createPairs,
         metrics: usableMetrics({ row: 1, name: 'Warm create, headless', judged: 'speedup', goal: GOAL }),
       },
@@ -37,7 +37,7 @@ export const warmHeadfulCreateRow: ProcessRow = {
     const note = 'the X server of the baseline is Xvnc; the screenshot is checked after what is judged'
     yield await compare(
       {
-        arms: { ours: createBlock(server, kind), baseline: spawnBlock(place, kind) },
+        blocks: { ours: createBlock(server, kind), baseline: spawnBlock(place, kind) },
         pairs: effort.createPairs,
         metrics: [
           ...usableMetrics({ ...line, goal: GOAL, note }),

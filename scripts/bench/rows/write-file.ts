@@ -3,9 +3,9 @@ import { fork } from 'node:child_process'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { join } from 'node:path'
-import { bareEnv } from '../arms/bare.ts'
-import { nextMessage } from '../arms/next-message.ts'
-import { whyNoSessions } from '../arms/session-servers.ts'
+import { bareEnv } from '../subjects/bare.ts'
+import { nextMessage } from '../subjects/next-message.ts'
+import { whyNoSessions } from '../subjects/session-servers.ts'
 import type { Cleanup } from '../cleanup.ts'
 import { compare } from '../measure/compare.ts'
 import { pin, type Cores } from '../measure/cores.ts'
@@ -21,7 +21,7 @@ const PATH = '/home/kernel/written'
 
 export const writeFileRow: ProcessRow = {
   number: 31,
-  title: 'A file written into a session, against node:http into a file',
+  title: 'Write a file into a session, against node:http into a file',
   whySkipped: whyNoSessions,
   async *measureProcesses({ cleanup, cores, servers }, measuring) {
     const { filePairs: pairs, fileMegabytes: megabytes } = measuring.effort
@@ -60,7 +60,7 @@ export const writeFileRow: ProcessRow = {
       rmSync(bare.file)
       return readings
     }
-    yield await compare({ arms: { ours, baseline }, pairs, metrics: metricsOf(megabytes) }, measuring)
+    yield await compare({ blocks: { ours, baseline }, pairs, metrics: metricsOf(megabytes) }, measuring)
     await server.delete(browser)
   },
 }
@@ -95,7 +95,10 @@ interface Bare {
 async function startBare(cleanup: Cleanup, cores: Cores): Promise<Bare> {
   const directory = mkdtempSync('/dev/shm/berth-bench-')
   cleanup.after(() => rmSync(directory, { recursive: true, force: true }))
-  const child = fork(join(import.meta.dirname, '../arms/bare-files.ts'), { execArgv: [], env: bareEnv({}) })
+  const child = fork(join(import.meta.dirname, '../subjects/bare-files.ts'), {
+    execArgv: [],
+    env: bareEnv({}),
+  })
   cleanup.after(() => child.kill())
   const url = (await nextMessage(child)) as string
   pin([child.pid!], cores.server)
@@ -113,20 +116,20 @@ async function write(
 ): Promise<Record<string, number>> {
   const cpuBefore = cpuMsOf(pids)
   const rssBefore = rssBytesOf(server)
-  let most = rssBefore
-  const looking = setInterval(() => (most = Math.max(most, rssBytesOf(server))), LOOK_EVERY_MS)
+  let peak = rssBefore
+  const looking = setInterval(() => (peak = Math.max(peak, rssBytesOf(server))), LOOK_EVERY_MS)
   const startedAt = performance.now()
   assert.equal(await put(url, { http, megabytes }), 201)
   const seconds = (performance.now() - startedAt) / 1000
   clearInterval(looking)
   return {
     perSecond: megabytes / seconds,
-    grownMb: (Math.max(most, rssBytesOf(server)) - rssBefore) / MB,
+    grownMb: (Math.max(peak, rssBytesOf(server)) - rssBefore) / MB,
     cpuMs: cpuMsOf(pids) - cpuBefore,
   }
 }
 
-/** As fast as it is taken; returns the status. */
+/** Sends as fast as the server accepts; returns the status. */
 function put(url: string, { http, megabytes }: { http: Agent; megabytes: number }): Promise<number> {
   return new Promise((resolve, reject) => {
     const headers = { 'content-length': megabytes * MB, 'content-type': 'application/octet-stream' }

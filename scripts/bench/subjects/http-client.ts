@@ -1,4 +1,4 @@
-// One keep-alive connection after another request: no client library whose own cost would hide ours.
+// Sends requests one after another over a keep-alive connection. A client library's own cost would hide ours.
 import { Agent, request } from 'node:http'
 
 export interface HttpRequest {
@@ -19,7 +19,7 @@ export interface HttpAnswer {
 export class HttpClient {
   readonly #agent: Agent
 
-  /** One connection, unless requests are to be sent side by side. */
+  /** One connection, unless requests are sent in parallel. */
   constructor({ connections = 1 } = {}) {
     this.#agent = new Agent({ keepAlive: true, maxSockets: connections })
   }

@@ -1,4 +1,4 @@
-// Programs that do one thing to a display and end: what a server would spawn for every action.
+// Programs that do one thing on a display and end; a simple server would spawn one for every action.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -15,7 +15,7 @@ export function whyNoProgram(name: string): string | undefined {
   return findProgram(name) ? undefined : `${name} is not installed`
 }
 
-/** Resolves with what it printed when it has ended; it runs where the server would have started it. */
+/** Runs on the server's core and resolves with the output. */
 export async function runOn(
   { display, cores }: Place,
   command: string,

@@ -1,4 +1,4 @@
-// The screen of a bare headful Chromium: the X server that the set-up installs, without a port.
+// The screen of a bare headful Chromium: the same X server that setup installs, without a TCP port.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -10,10 +10,10 @@ import type { CoreList } from '../measure/cores.ts'
 export const xServerProgram = '/usr/bin/Xvnc'
 
 export class XServer {
-  /** As DISPLAY has it. */
+  /** In the format of DISPLAY. */
   readonly display: string
   readonly pid: number
-  /** Where it takes viewers in. */
+  /** Where it accepts viewers. */
   readonly rfbSocket: string
   readonly #child: ChildProcess
 
@@ -33,7 +33,7 @@ export class XServer {
     })
     const exited = once(child, 'exit')
     cleanup.after(async () => {
-      // By SIGTERM, at which it removes its lock and its socket.
+      // At SIGTERM it removes its lock and its socket.
       child.kill('SIGTERM')
       await exited
       rmSync(directory, { recursive: true, force: true })
@@ -41,7 +41,7 @@ export class XServer {
     const number = await Promise.race([
       once(child.stdio[3]!, 'data').then(([chunk]) => String(chunk).trim()),
       exited.then(([code]) => {
-        throw new Error(`The X server ended with code ${String(code)}`)
+        throw new Error(`Cannot start the X server: it ended with code ${String(code)}`)
       }),
     ])
     return new XServer(child, { display: `:${number}`, rfbSocket })

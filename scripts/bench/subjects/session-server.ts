@@ -1,4 +1,4 @@
-// Our server with real sessions, from the working tree, pinned with all that it starts.
+// Our server with real sessions, from the working tree. It is pinned together with all its children.
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,22 +16,22 @@ const SETTLE_TIMEOUT_MS = 120_000
 const LOOK_EVERY_MS = 50
 
 export interface ServerSettings {
-  /** Settled instances it holds ready. */
+  /** Warm instances to keep ready. */
   readonly warmHeadless?: number
   readonly warmHeadful?: number
-  /** Instances it holds ready without a browser. */
+  /** Instances without a browser to keep ready. */
   readonly empty?: number
 }
 
 export type SessionRequest = CreateBrowserRequest & { readonly standby_after_seconds?: number }
 
 export interface ServerProcesses {
-  /** The server itself, with its helpers but without its database and the warden. */
+  /** The server with its helpers, without its database and the warden. */
   readonly daemon: readonly number[]
-  /** What cleans up when the server cannot. */
+  /** Cleans up when the server cannot. */
   readonly warden: readonly number[]
   readonly postgres: readonly number[]
-  /** By instance, everything in it and around it. */
+  /** By instance: all processes in it and around it. */
   readonly instances: ReadonlyMap<string, readonly number[]>
 }
 
@@ -59,7 +59,7 @@ export class SessionServer {
     this.#headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   }
 
-  /** As the API answers it, whatever it answers. */
+  /** Returns the API's answer, whatever its status. */
   tryCreate(body: SessionRequest, http = this.#http): Promise<HttpAnswer> {
     return this.#send('POST', '/browsers', { body: JSON.stringify(body), http })
   }
@@ -106,7 +106,7 @@ export class SessionServer {
     assert.equal(answer.status, 204, answer.text)
   }
 
-  /** A profile that holds what a tar has; its id. */
+  /** Creates a profile from a tar and returns its id. */
   async importProfile(tar: Buffer): Promise<string> {
     const made = await this.#send('POST', '/profiles', { body: '{}' })
     assert.equal(made.status, 201, made.text)
@@ -120,21 +120,21 @@ export class SessionServer {
     return id
   }
 
-  /** What is done to a session besides CDP, such as computer/click_mouse. */
+  /** Calls an operation of a session, such as computer/click_mouse. */
   async control({ session_id: id }: Browser, operation: string, body: object): Promise<HttpAnswer> {
     const answer = await this.#send('POST', `/browsers/${id}/${operation}`, { body: JSON.stringify(body) })
     assert.equal(answer.status, 200, answer.text)
     return answer
   }
 
-  /** A request that does nothing but be let in and answered: the first project, by its name. */
-  async nothing(): Promise<HttpAnswer> {
+  /** The cheapest request with authentication: reads the first project. */
+  async cheapestRequest(): Promise<HttpAnswer> {
     const answer = await this.#send('GET', '/org/projects/Default')
     assert.equal(answer.status, 200, answer.text)
     return answer
   }
 
-  /** An extension that its sessions can be created with. */
+  /** Uploads an extension for sessions to be created with. */
   async uploadExtension(name: string, archive: Buffer): Promise<void> {
     const form = new FormData()
     form.set('name', name)
@@ -148,7 +148,7 @@ export class SessionServer {
     assert.equal(answer.status, 201, await answer.text())
   }
 
-  /** As tests ask it. */
+  /** The URL as tests ask for it. */
   fetch(path: string, { headers, ...init }: FetchOptions = {}): Promise<Response> {
     const authorization = this.#headers['authorization']!
     return fetch(this.url + path, { ...init, headers: { authorization, ...headers } })
@@ -173,7 +173,7 @@ export class SessionServer {
     const all = treeOf(this.pid)
     const instances = new Map<string, number[]>()
     for (const id of this.instanceIds()) {
-      // The one that has its directory among its arguments; all else is below it.
+      // The process that has its directory among its arguments; all others descend from it.
       const root = all.find((pid) => commandOf(pid).includes(`/${id}/pub`))
       if (root !== undefined) instances.set(id, treeOf(root))
     }
@@ -183,18 +183,18 @@ export class SessionServer {
     return { daemon: all.filter((pid) => !besides.has(pid)), warden, postgres, instances }
   }
 
-  /** Of the server, its database and all instances that are there. */
+  /** CPU time of the server, its database and all existing instances. */
   cpuMs(): number {
     return cpuMsOf(treeOf(this.pid))
   }
 
-  /** Settled instances that wait, by what the server says. */
+  /** Warm instances, as the server reports them. */
   async warmCount(kind: 'headless' | 'headful'): Promise<number> {
     const { text } = await this.#send('GET', '/metrics')
     return Number(new RegExp(`^berth_warm_instances\\{kind="${kind}"\\} (\\d+)$`, 'm').exec(text)?.[1])
   }
 
-  /** Waits until it holds ready what it is to, has no more than the given sessions, and is at rest. */
+  /** Waits until the server has all its ready instances, at most the given number of sessions, and is idle. */
   async settled({ sessions = 0 } = {}): Promise<void> {
     const { warmHeadless = 0, warmHeadful = 0, empty = 0 } = this.settings
     const wanted = warmHeadless + warmHeadful + empty + sessions
@@ -221,7 +221,7 @@ export class SessionServer {
     { body, http = this.#http }: { body?: string; http?: HttpClient } = {},
   ): Promise<HttpAnswer> {
     const headers = body === undefined ? { authorization: this.#headers['authorization']! } : this.#headers
-    // Node does not say by itself where the body of a DELETE ends.
+    // Node does not mark the end of the body of a DELETE.
     const framed =
       body === undefined ? headers : { ...headers, 'content-length': String(Buffer.byteLength(body)) }
     return http.send({ url: this.url + path, method, headers: framed, ...(body !== undefined && { body }) })

@@ -1,6 +1,5 @@
-// The baseline: the Chromium of the machine as a program would spawn it for itself, with a fresh
-// profile, and an X server before it when it is to have a window. It has an account of its own, as
-// Chromium has no sandbox for root; by that account all its processes are found.
+// The baseline: the machine's Chromium with a fresh profile, and an X server if it has a window. It runs as its own
+// user, because Chromium has no sandbox for root and because that user identifies all its processes.
 import assert from 'node:assert/strict'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { chownSync, mkdtempSync, rmSync } from 'node:fs'
@@ -13,13 +12,13 @@ import { cpuMsOf, pidsOfUser } from '../measure/processes.ts'
 import { whenQuiet } from '../measure/quiet.ts'
 import { XServer } from './x-server.ts'
 
-/** Not the shell script in /usr/bin, which would only make it slower. */
+/** The shell script in /usr/bin would only make the start slower. */
 export const chromiumProgram = '/usr/lib/chromium/chromium'
 
 const LISTENING = /^DevTools listening on (ws:\/\/\S+)$/m
 const START_TIMEOUT_MS = 60_000
 const UIDS = 1_000
-/** Beyond those of instances, and others for each run: what has this account is ours to end. */
+/** Above the users of instances and different for each run, so that we may end every process of this user. */
 const FIRST_UID = 300_000 + (process.pid % 32_768) * UIDS
 let startCount = 0
 
@@ -49,7 +48,7 @@ export class BareChromium {
     this.#xServer = options.xServer
   }
 
-  /** From nothing until its debugging port is open. */
+  /** Resolves when the debugging port is open. */
   static async start(cleanup: Cleanup, { cores, isHeadless }: BareOptions): Promise<BareChromium> {
     const uid = FIRST_UID + (startCount++ % UIDS)
     const directory = mkdtempSync(join(tmpdir(), 'berth-bare-'))
@@ -82,19 +81,19 @@ export class BareChromium {
     return new BareChromium({ wsUrl: await listeningAt(child), child, uid, directory, xServer })
   }
 
-  /** Of its X server, as DISPLAY has it. */
+  /** The DISPLAY of its X server. */
   get display(): string {
     assert.ok(this.#xServer, 'a headless Chromium has no display')
     return this.#xServer.display
   }
 
-  /** Of its X server, where that takes viewers in. */
+  /** The socket on which its X server accepts viewers. */
   get rfbSocket(): string {
     assert.ok(this.#xServer, 'a headless Chromium has no screen')
     return this.#xServer.rfbSocket
   }
 
-  /** All its processes, those that left its tree included, and its X server. */
+  /** All its processes, including those that left its process tree, and its X server. */
   pids(): number[] {
     return [...pidsOfUser(this.#uid), ...(this.#xServer ? [this.#xServer.pid] : [])]
   }
@@ -103,12 +102,12 @@ export class BareChromium {
     return cpuMsOf(this.pids())
   }
 
-  /** For seconds after its start it does things of its own. */
+  /** For some seconds after its start, Chromium works in the background. */
   settled(effort: { isJudged: boolean }): Promise<void> {
     return whenQuiet(() => this.cpuMs(), effort)
   }
 
-  /** Ends it the short way: SIGKILL, and its profile removed. Takes the processes to wait for. */
+  /** Kills it with SIGKILL, waits until `pids` are gone, and removes its profile. */
   async end(pids: readonly number[] = this.pids()): Promise<void> {
     killGroup(this.#child)
     this.#xServer?.kill()
@@ -124,7 +123,7 @@ function flagsOf({ directory, isHeadless }: { directory: string; isHeadless: boo
     `--user-data-dir=${join(directory, 'profile')}`,
     '--no-first-run',
     '--no-default-browser-check',
-    // As large as a session of ours.
+    // The size of one of our sessions.
     '--window-size=1920,1080',
     'about:blank',
   ]
@@ -133,9 +132,14 @@ function flagsOf({ directory, isHeadless }: { directory: string; isHeadless: boo
 function listeningAt(child: ChildProcess): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   let output = ''
-  const timer = setTimeout(() => reject(new Error(`Chromium hangs: ${output}`)), START_TIMEOUT_MS)
+  const timer = setTimeout(
+    () => reject(new Error(`Cannot start Chromium: it opened no port in time: ${output}`)),
+    START_TIMEOUT_MS,
+  )
   child.once('error', reject)
-  child.once('exit', (code, signal) => reject(new Error(`Chromium ended with ${signal ?? code}: ${output}`)))
+  child.once('exit', (code, signal) =>
+    reject(new Error(`Cannot start Chromium: it ended with ${signal ?? code}: ${output}`)),
+  )
   child.stderr!.on('data', (chunk: Buffer) => {
     output = (output + chunk.toString()).slice(-10_000)
     const url = LISTENING.exec(output)?.[1]
@@ -144,7 +148,7 @@ function listeningAt(child: ChildProcess): Promise<string> {
   return promise.finally(() => clearTimeout(timer))
 }
 
-/** It leads a group, in which are all its children but the crash reporters, which leave with it. */
+/** Its process group holds all its children except the crash reporters, which end with it. */
 function killGroup(child: ChildProcess): void {
   assert.ok(child.pid, 'Chromium could not be started')
   killIfThere(-child.pid)

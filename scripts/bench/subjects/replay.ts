@@ -1,4 +1,4 @@
-// A recording of a session by the API, as a client makes it.
+// Records a session through the API, as a client does.
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Browser } from '@berth/contracts/browsers'
@@ -13,7 +13,7 @@ export class SessionReplay {
   readonly #browser: Browser
   readonly #http: HttpClient
   readonly #replay: Replay
-  /** By the clock of this machine, which is also the server's. */
+  /** By this machine's clock, which is also the server's. */
   readonly startedAt: number
 
   private constructor(browser: Browser, http: HttpClient, replay: Replay) {

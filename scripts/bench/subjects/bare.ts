@@ -17,7 +17,7 @@ export async function startBareServer(cleanup: Cleanup, databaseHost: string): P
   return { url, pid: child.pid! }
 }
 
-/** As little as the server under test gets, and nothing of the caller's own settings. */
+/** As few variables as the server under test gets, and none of the caller's settings. */
 export function bareEnv(settings: Record<string, string>): NodeJS.ProcessEnv {
   const { PATH, HOME } = process.env
   return { PATH, HOME, NODE_ENV: 'production', ...settings }

@@ -15,7 +15,7 @@ export interface LoadReport {
   readonly p95Us: number
 }
 
-/** As much as one thread with 32 connections can ask for. It runs on the core of this process. */
+/** Sends as many requests as one thread with 32 connections can, on the core of this process. */
 export async function load(
   { url, method, headers = {}, body }: HttpRequest,
   { seconds, signal, paths = [] }: { seconds: number; signal: AbortSignal; paths?: readonly string[] },

@@ -5,7 +5,7 @@ import type { DriverAnswer, DriverOrder } from './bare-driver.ts'
 import { bareEnv } from './bare.ts'
 import { nextMessage } from './next-message.ts'
 
-/** The bare driver in its process: takes statements, gives back how long each took. */
+/** The bare driver in its own process: runs statements and reports how long each took. */
 export class Driver {
   readonly pid: number
   readonly #child: ChildProcess

@@ -1,5 +1,5 @@
-// The baseline: the same answers by Fastify and pg, as one would write them with nothing else. No
-// keys, no audit log, no logger. A process of its own, like the server it is compared with.
+// The baseline: the same answers from plain Fastify and pg, without keys, audit log and logger. It is a separate
+// process, like the server it is compared with.
 import Fastify from 'fastify'
 import { Pool } from 'pg'
 
@@ -39,7 +39,7 @@ const newProject = {
   additionalProperties: false,
 }
 
-// Fastify's own default coerces types, which would take a number for a name.
+// By default, Fastify coerces types and would accept a number as a name.
 const server = Fastify({
   logger: false,
   ajv: { customOptions: { coerceTypes: false, removeAdditional: false } },
@@ -67,7 +67,7 @@ server.post(
   (request) => request.body,
 )
 
-// What the server does for a change that changes nothing: a transaction that looks and is recorded.
+// Does what the server does for a change without effect: a transaction that reads and writes an audit record.
 server.patch<{ Params: { id: string } }>(
   '/org/projects/:id/limits',
   {
@@ -121,5 +121,5 @@ server.patch<{ Params: { id: string } }>(
 
 await server.listen({ host: '127.0.0.1', port: Number(BARE_PORT) })
 process.send?.(server.listeningOrigin)
-// By an exit and not by the signal itself: only an exit stores the compile cache.
+// Only a regular exit stores the compile cache; death by a signal does not.
 for (const end of ['SIGINT', 'SIGTERM', 'disconnect']) process.on(end, () => process.exit())

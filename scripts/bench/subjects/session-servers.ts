@@ -1,5 +1,5 @@
-// The servers of the rows with sessions. A server that runs with the same settings is used again, and
-// so is the data directory of one that has ended, as making a database takes longer than a row.
+// The servers of the rows with sessions. A running server with the same settings is used again, and so is the data
+// directory of an ended one: creating a database takes longer than a row.
 import { copyFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
@@ -17,19 +17,19 @@ import { xServerProgram } from './x-server.ts'
 
 const EMPTY_SETTING = 'BERTH_EMPTY_INSTANCES'
 
-/** Whether this version can hold instances ready that have no browser yet. */
+/** Whether this version can keep instances ready without a browser. */
 export const hasEmptyInstances = helpText().includes(`${EMPTY_SETTING}\n`)
 
-/** Why rows with real sessions cannot be measured here. */
+/** The reason why rows with real sessions cannot be measured here. */
 export function whyNoSessions(): string | undefined {
-  if (process.getuid!() !== 0) return 'real instances are only measured as root'
+  if (process.getuid!() !== 0) return 'real instances need root'
   if (!findProgram('bwrap')) return 'bubblewrap is not installed'
-  if (!existsSync(chromiumProgram)) return `there is no ${chromiumProgram}`
+  if (!existsSync(chromiumProgram)) return `${chromiumProgram} is not installed`
   return undefined
 }
 
 export function whyNoHeadfulSessions(): string | undefined {
-  return whyNoSessions() ?? (existsSync(xServerProgram) ? undefined : `there is no ${xServerProgram}`)
+  return whyNoSessions() ?? (existsSync(xServerProgram) ? undefined : `${xServerProgram} is not installed`)
 }
 
 export interface SessionServersOptions {
@@ -45,7 +45,7 @@ export class SessionServers {
   readonly #freeDirs: string[] = []
   #node: string | undefined
   #site: Site | undefined
-  /** The longest that one took to start. */
+  /** The longest start so far. */
   startMs = 0
 
   constructor(cleanup: Cleanup, options: SessionServersOptions) {
@@ -53,7 +53,7 @@ export class SessionServers {
     this.#options = options
   }
 
-  /** A web site on this machine that the sessions of all servers may reach. */
+  /** A web site on this machine that the sessions of all servers can reach. */
   async site(): Promise<Site> {
     return (this.#site ??= await startSite(this.#cleanup))
   }
@@ -63,7 +63,7 @@ export class SessionServers {
     return server!
   }
 
-  /** One for each, settled; all others end, as they would disturb. */
+  /** One settled server for each settings; all others end, because they would disturb. */
   async open(wanted: readonly ServerSettings[]): Promise<SessionServer[]> {
     const isWanted = ({ settings }: SessionServer) => wanted.some((one) => isDeepStrictEqual(one, settings))
     for (const server of this.#running.filter((running) => !isWanted(running))) await this.stop(server)
@@ -76,7 +76,7 @@ export class SessionServers {
     return servers
   }
 
-  /** For a row that wants a server of which nothing was asked before. */
+  /** For a row that needs a server without earlier requests. */
   async fresh(settings: ServerSettings): Promise<SessionServer> {
     await this.close()
     return this.one(settings)
@@ -111,8 +111,8 @@ export class SessionServers {
   }
 
   /**
-   * A copy of Node, for server and agents only: if they shared the file with this process, its pages
-   * would count as shared with us, and sessions would seem smaller than they are.
+   * A separate copy of Node for server and agents. With a shared file, the kernel would count its pages as
+   * shared with this process, and sessions would seem smaller than they are.
    */
   #ownNode(): string {
     if (!this.#node) {

@@ -1,5 +1,5 @@
-// What rows 27 to 30 are played on: our server, the bare one and the bare driver, all three on the
-// same embedded PostgreSQL with the same ten thousand projects, each on its core.
+// The setup of rows 27 to 30: our server, the bare server and the bare driver, on the same embedded PostgreSQL with
+// the same ten thousand projects, each on its own core.
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,30 +15,30 @@ import { HttpClient } from './http-client.ts'
 import { postmasterOf } from './postmaster.ts'
 import { seedProjects } from './projects.ts'
 
-export interface Stage {
+export interface ApiSetup {
   readonly oursUrl: string
   readonly bareUrl: string
-  /** Sent to both, so that both read the same request. */
+  /** Sent to both servers, so that both parse the same request. */
   readonly headers: Readonly<Record<string, string>>
   readonly http: HttpClient
   readonly driver: Driver
-  /** For looking at what the arms did; not measured. */
+  /** For checking what both sides did; not measured. */
   readonly database: Client
   readonly projectIds: readonly string[]
-  /** CPU time so far of our process without PostgreSQL, the bare server, the driver, and PostgreSQL. */
+  /** CPU time so far of our process without PostgreSQL, of the bare server, of the driver and of PostgreSQL. */
   cpuMs(): Record<'ours' | 'bare' | 'driver' | 'postgres', number>
 }
 
-export async function setStage(
+export async function startApiSetup(
   cleanup: Cleanup,
   { cores, env }: { cores: Cores; env: Record<string, string> },
-): Promise<Stage> {
-  // The level of the log is the default one: writing it is part of the work.
+): Promise<ApiSetup> {
+  // The log level is the default, because writing the log is part of the work.
   const ours = await startServer(cleanup, { hasRealInstances: true, env: { NODE_ENV: 'production', ...env } })
   discardOutput(ours.process)
   const host = socketDirOf(ours.dataDir)
   const database = new Client({ host, user: 'berth', database: 'postgres' })
-  // It ends with the server, whose end is not a failure of the run.
+  // The connection ends with the server, which is not a failure of the run.
   database.on('error', () => {})
   await database.connect()
   cleanup.after(() => database.end().catch(() => {}))
@@ -74,7 +74,7 @@ function cpuOf(of: { oursPid: number; bare: BareServer; driver: Driver; postmast
   }
 }
 
-/** The fixture keeps all that is printed, which for a test is little; here it is a log line a request. */
+/** The fixture keeps all output. A test prints little, but here every request prints a log line. */
 function discardOutput({ stdout, stderr }: Awaited<ReturnType<typeof startServer>>['process']): void {
   for (const stream of [stdout, stderr]) stream?.removeAllListeners('data').resume()
 }

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 
-/** What the child says next; or the end of the process, which would otherwise be waited for in vain. */
+/** Resolves with the next message of the child; rejects if the process ends first. */
 export async function nextMessage(child: ChildProcess): Promise<unknown> {
   const abort = new AbortController()
   try {

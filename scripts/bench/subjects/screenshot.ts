@@ -1,11 +1,11 @@
-// That a screenshot shows the page: a colour is put there and must come back.
+// Checks that a screenshot shows the page: sets a colour and reads it from the picture.
 import assert from 'node:assert/strict'
 import { inflateSync } from 'node:zlib'
 import type { Page } from './page.ts'
 
 const COLOUR = [12, 200, 90] as const
 const SIGNATURE_BYTES = 8
-/** Of PNG colour type 2; type 6 has the same three before its alpha. */
+/** For PNG colour type 2; type 6 has the same three bytes before alpha. */
 const CHANNELS = 3
 
 export async function assertScreenshot(page: Page): Promise<void> {
@@ -16,7 +16,7 @@ export async function assertScreenshot(page: Page): Promise<void> {
   assert.deepEqual(firstPixel, COLOUR)
 }
 
-/** The first pixel is as it is by whatever filter its line was packed, having nothing before or above. */
+/** No filter changes the first pixel, because nothing is before or above it. */
 function readPng(png: Buffer): { width: number; height: number; firstPixel: readonly number[] } {
   const packed: Buffer[] = []
   let at = SIGNATURE_BYTES

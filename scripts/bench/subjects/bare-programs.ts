@@ -1,17 +1,17 @@
-// The baseline of programs: Node's own child_process, with nothing around it. Run in a process of its own,
-// on the core where the server has its own.
+// The baseline for programs: Node's child_process with nothing around it, in its own process, on the same core as
+// the server.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What is asked for over IPC: how long each took from its start to its first byte. */
+/** A request over IPC for the time from start to first byte of each run. */
 export interface FirstByteOrder {
   readonly command: readonly [string, ...string[]]
   readonly count: number
 }
 
-/** GET /output/<bytes>: what a program writes, in base 64, an event for each chunk. */
+/** GET /output/<bytes> streams the output of a program in base 64, one event per chunk. */
 const server = createServer((request, response) => {
   const bytes = request.url!.split('/').at(-1)!
   response.writeHead(200, { 'content-type': 'text/event-stream' })

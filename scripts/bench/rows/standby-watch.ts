@@ -1,18 +1,18 @@
-// How long a session has been on standby, by its own account: its uptime does not grow meanwhile. One
-// look when it is left alone and one later are enough, so nobody has to watch it.
+// Measures how long a session has been on standby, by its uptime, which stops during standby. It reads the uptime
+// once at the start and once later, so that reading does not wake the session.
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Browser } from '@berth/contracts/browsers'
-import type { SessionServer } from '../arms/session-server.ts'
+import type { SessionServer } from '../subjects/session-server.ts'
 
 const MIN_PAUSE_MS = 100
-/** Until it falls asleep, and for a machine that is busy. */
+/** The time until standby begins, plus some for a busy machine. */
 const MARGIN_MS = 30_000
 
-/** So that no session ends while it is slept over. */
+/** Long enough that no session ends while it is on standby. */
 export const LONG_TIMEOUT_SECONDS = 3_600
 
-export class Slumber {
+export class StandbyWatch {
   readonly #server: SessionServer
   readonly #id: string
   readonly #leftAt: number
@@ -25,13 +25,13 @@ export class Slumber {
     this.#uptimeMs = usage!.uptime_ms
   }
 
-  /** For a session that was just left alone. */
-  static async begin(server: SessionServer, browser: Browser): Promise<Slumber> {
+  /** Call it right after the session was left alone. */
+  static async begin(server: SessionServer, browser: Browser): Promise<StandbyWatch> {
     const leftAt = performance.now()
-    return new Slumber(server, await server.get(browser.session_id), leftAt)
+    return new StandbyWatch(server, await server.get(browser.session_id), leftAt)
   }
 
-  /** Resolves when it has been frozen for so long. */
+  /** Resolves when the session has been frozen for `seconds`. */
   async lasts(seconds: number): Promise<void> {
     const wantedMs = seconds * 1000
     for (;;) {

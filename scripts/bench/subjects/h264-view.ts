@@ -1,5 +1,5 @@
-// The other way to show a screen: grabbed, encoded as H.264 for the least delay, and decoded again by whoever watches.
-// It shows what the live view would cost if it were built like that.
+// An alternative live view: the screen is grabbed, encoded as H.264 with minimal delay, and decoded by the viewer.
+// It shows what the live view would cost if it worked this way.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { findProgram } from '@berth/server/instances/local/programs'
@@ -13,7 +13,7 @@ export interface H264Options {
   readonly display: string
   readonly cores: CoreList
   readonly framesPerSecond: number
-  /** Where the viewer looks; with it the stream is decoded, and every picture's colour told. */
+  /** The pixel that the viewer looks at. If set, the stream is decoded and the colour of every picture reported. */
   readonly pixel?: { readonly x: number; readonly y: number; readonly onColour: (colour: number) => void }
 }
 
@@ -27,7 +27,7 @@ export class H264View {
     const ffmpeg = findProgram('ffmpeg')!
     const from = `-v error -f x11grab -framerate ${framesPerSecond} -video_size ${SIZE} -i ${display}`
     const encode = '-c:v libx264 -preset ultrafast -tune zerolatency -pix_fmt yuv420p -g 600'
-    // Raw, so that its pictures can be counted; for a decoder with their times.
+    // Raw, so that pictures can be counted; a decoder also needs their times.
     const to = `-flush_packets 1 -f ${pixel ? 'nut' : 'h264'} pipe:1`
     this.#grab = spawn('taskset', ['--cpu-list', cores, ffmpeg, ...`${from} ${encode} ${to}`.split(' ')], {
       stdio: ['pipe', 'pipe', 'ignore'],
@@ -51,12 +51,12 @@ export class H264View {
     return this.#bytes
   }
 
-  /** Of a stream that is not decoded. */
+  /** Pictures in a stream that is not decoded. */
   get frames(): number {
     return this.#frames
   }
 
-  /** Of grabbing and encoding; what a viewer has to do is the viewer's. */
+  /** CPU time for grabbing and encoding, without the viewer's. */
   cpuMs(): number {
     return cpuMsOf([this.#grab.pid!])
   }
@@ -67,7 +67,7 @@ export class H264View {
     await Promise.all(ended)
   }
 
-  /** A picture begins with a slice whose first macroblock is the first: NAL types 1 and 5, and a set bit. */
+  /** A picture begins with a slice whose first macroblock has number 0: NAL type 1 or 5, and a set bit. */
   #count(chunk: Buffer): void {
     this.#bytes += chunk.length
     for (let at = chunk.indexOf('\0\0\x01', 0, 'latin1'); at !== -1;) {

@@ -1,5 +1,4 @@
-// The baseline of writing files: node:http into a file, as one would write it. The file is in memory, as those
-// of sessions are.
+// The baseline for writing files: node:http piped into a file. The file is in memory, like those of sessions.
 import { createWriteStream } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

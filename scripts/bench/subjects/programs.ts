@@ -1,4 +1,4 @@
-// Node's own child_process in a process of its own.
+// Node's child_process in a separate process.
 import { fork, type ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
 import type { Cleanup } from '../cleanup.ts'

@@ -1,4 +1,4 @@
-// The first page of a browser, ours or bare: what a client attaches to when it has connected.
+// The first page of a browser, ours or bare; a client attaches to it after connecting.
 import assert from 'node:assert/strict'
 import { setImmediate as turn } from 'node:timers/promises'
 import { Cdp } from './cdp.ts'
@@ -19,7 +19,7 @@ export class Page {
     this.sessionId = sessionId
   }
 
-  /** Connects and attaches; the end point of every start is that this page computes. */
+  /** Connects and attaches. Every measured start ends when this page computes. */
   static async open(url: string): Promise<Page> {
     return Page.attach(await Cdp.open(url))
   }
@@ -43,11 +43,11 @@ export class Page {
     return result.value
   }
 
-  /** Asks again until it is so. */
+  /** Evaluates until the result is true. */
   async until(expression: string, wanted: unknown): Promise<void> {
     const startedAt = performance.now()
     for (;;) {
-      // Between two documents there is none to ask.
+      // During a navigation there is no document to ask.
       const value = await this.evaluate(expression).catch(() => undefined)
       if (value === wanted) return
       const isLate = performance.now() - startedAt > WAIT_TIMEOUT_MS

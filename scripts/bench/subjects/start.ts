@@ -1,4 +1,4 @@
-// Starting a server from nothing to its first answered request, ours and the bare one alike.
+// Starts a server, ours or the bare one, and waits for its first answer.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
@@ -11,7 +11,7 @@ const LOOK_EVERY_MS = 2
 const START_TIMEOUT_MS = 60_000
 
 export interface Startable {
-  /** This process's own, unless told otherwise. */
+  /** By default the Node of this process. */
   readonly node?: string
   /** Arguments of Node. */
   readonly args: readonly string[]
@@ -26,7 +26,7 @@ export interface Started {
   stop(): Promise<void>
 }
 
-/** Pinned from the first instruction on, and all its children with it. */
+/** Pinned from the start, with all its children. */
 export async function startUntilHealthy(
   cleanup: Cleanup,
   { node = process.execPath, args, env }: Startable,
@@ -35,7 +35,7 @@ export async function startUntilHealthy(
   const port = await freePort()
   const startedAt = performance.now()
   const pinned = ['taskset', '--cpu-list', cores, node, ...args]
-  // A run that is killed leaves nothing running beside the next one.
+  // If this run is killed, the server ends with it and does not disturb the next run.
   const child = spawn('setpriv', ['--pdeathsig', 'INT', ...pinned], {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: env(port),
@@ -52,8 +52,10 @@ export async function startUntilHealthy(
   const http = new HttpClient()
   try {
     while (!(await isHealthy(http, port))) {
-      if (child.exitCode !== null || child.signalCode !== null) throw new Error(`It ended: ${complaints}`)
-      if (performance.now() - startedAt > START_TIMEOUT_MS) throw new Error(`It hangs: ${complaints}`)
+      if (child.exitCode !== null || child.signalCode !== null)
+        throw new Error(`Cannot start the server: it ended: ${complaints}`)
+      if (performance.now() - startedAt > START_TIMEOUT_MS)
+        throw new Error(`Cannot start the server: it is not healthy in time: ${complaints}`)
       await pause(LOOK_EVERY_MS)
     }
     return { pid: child.pid!, url: `http://127.0.0.1:${port}`, startMs: performance.now() - startedAt, stop }

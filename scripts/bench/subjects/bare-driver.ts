@@ -1,9 +1,9 @@
-// The baseline of single statements: one pg connection, on the core where the server has its own.
+// The baseline for single SQL statements: one pg connection, on the same core as the server.
 import { Client } from 'pg'
 
 export interface DriverOrder {
   readonly sql: string
-  /** One statement for each, one after another. */
+  /** One statement for each, in sequence. */
   readonly values: readonly (readonly unknown[])[]
 }
 

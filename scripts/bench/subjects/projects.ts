@@ -2,7 +2,7 @@ import type { Client } from 'pg'
 
 export const PROJECT_COUNT = 10_000
 
-/** Ids of the shape the server makes, names and times of their own, newest last. */
+/** Ids have the server's format; names and times differ; the newest is last. */
 export async function seedProjects(database: Client): Promise<string[]> {
   const { rows } = await database.query<{ id: string }>(
     `INSERT INTO projects (id, name, created_at, updated_at)
@@ -12,7 +12,7 @@ export async function seedProjects(database: Client): Promise<string[]> {
      RETURNING id`,
     [PROJECT_COUNT],
   )
-  // Without statistics the planner would guess, and would guess differently as autovacuum comes by.
+  // Without statistics, the planner's guess would change whenever autovacuum runs.
   await database.query('VACUUM ANALYZE projects')
   return rows.map((row) => row.id)
 }

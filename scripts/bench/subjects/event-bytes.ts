@@ -1,5 +1,4 @@
-// Reads a stream of output events without a client library, whose own cost would hide ours; every byte is
-// looked at all the same.
+// Reads a stream of output events without a client library, whose cost would hide ours. It still reads every byte.
 import { request, type Agent, type IncomingMessage } from 'node:http'
 
 export interface Output {
@@ -17,7 +16,7 @@ export function readOutput(url: string, agent: Agent): Promise<Output> {
   return new Promise((resolve, reject) => {
     const sent = request(url, { agent }, (response) => {
       if (response.statusCode === 200) collect(response).then(resolve, reject)
-      else reject(new Error(`No output but ${response.statusCode}`))
+      else reject(new Error(`Cannot read the output: status ${response.statusCode}`))
     })
     sent.on('error', reject)
     sent.end()

@@ -1,4 +1,4 @@
-// As little of a DevTools client as can be, so that what is measured is the other end.
+// A minimal DevTools client, so that its own cost does not distort the measurement.
 import { once } from 'node:events'
 import { WebSocket, type RawData } from 'ws'
 
@@ -15,7 +15,7 @@ interface Waiting {
 
 export class Cdp {
   readonly socket: WebSocket
-  /** Takes all messages as they are, while set: for loads under which parsing would cost the most. */
+  /** While set, receives all raw messages: under load, parsing would be the largest cost. */
   onMessage: ((data: Buffer) => void) | undefined
   readonly #waiting = new Map<number, Waiting>()
   #lastId = 0

@@ -1,4 +1,4 @@
-// The ways of starting that row 33 compares.
+// The starts that row 33 compares.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { serverEnv } from '../../../tests/fixtures/server.ts'
@@ -9,12 +9,12 @@ const root = join(import.meta.dirname, '../../..')
 const main = join(root, 'packages/server/src/main.ts')
 const runner = join(root, 'scripts/run.mjs')
 
-/** Node on our main file, everything compiled anew. */
+/** Runs our main file without a compile cache. */
 export function oursDirectly(dataDir: string): Startable {
   return { args: [main], env: (port) => ({ ...oursEnv(dataDir, port), NODE_DISABLE_COMPILE_CACHE: '1' }) }
 }
 
-/** With what it has compiled before, as an operator's server has; a Node of its own, and settings. */
+/** With a compile cache, like an operator's server, and with its own Node and settings. */
 export function oursWithSessions(options: {
   node: string
   dataDir: string
@@ -33,7 +33,7 @@ export function bareDirectly(): Startable {
   return { args: [bareServerFile], env: (port) => bareEnv({ BARE_PORT: String(port) }) }
 }
 
-/** With a compile cache where `npm start` uses one: what helps us must help the baseline. */
+/** With a compile cache if `npm start` uses one, so that both sides have the same advantage. */
 export function bareAsNpmStart(cacheDir: string): Startable {
   const isCached = [runner, main].some((file) => readFileSync(file, 'utf8').includes('ompileCache'))
   return {
