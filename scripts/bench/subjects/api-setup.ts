@@ -34,7 +34,11 @@ export async function startApiSetup(
   { cores, env }: { cores: Cores; env: Record<string, string> },
 ): Promise<ApiSetup> {
   // The log level is the default, because writing the log is part of the work.
-  const ours = await startServer(cleanup, { hasRealInstances: true, env: { NODE_ENV: 'production', ...env } })
+  const ours = await startServer(cleanup, {
+    hasRealInstances: true,
+    hasOwnPostgres: true,
+    env: { NODE_ENV: 'production', ...env },
+  })
   discardOutput(ours.process)
   const host = socketDirOf(ours.dataDir)
   const database = new Client({ host, user: 'berth', database: 'postgres' })
