@@ -1,4 +1,4 @@
-// Connections by hand: what is refused, what a flow takes, who may see it, and when it ends. The sites are fake ones.
+// Connections without a browser: refusals, flow input, access and ends. The sites are fake.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { LoginResponse, ManagedAuth } from '@berth/contracts/auth-connections'
@@ -45,11 +45,11 @@ test('domains that are not one host are refused by the name of their field', asy
     assert.equal(allowed.status, 400, domain)
     assert.match(allowed.body.message!, /allowed_domains\[1\]: must/)
   }
-  // Nothing is left of a refused one, not even its profile.
+  // A refused request leaves nothing, not even its profile.
   assert.equal((await send(server, 'GET', '/profiles/p')).status, 404)
 })
 
-test('hosts with ports, addresses and names of this machine are domains', async () => {
+test('hosts with ports, addresses and names of this machine are valid domains', async () => {
   for (const domain of [
     '127.0.0.1:3000',
     'localhost:8080',
@@ -61,7 +61,7 @@ test('hosts with ports, addresses and names of this machine are domains', async 
   }
 })
 
-test('settings that cannot be are refused', async () => {
+test('invalid settings are refused', async () => {
   const cases: [object, RegExp][] = [
     [{ login_url: 'javascript:alert(1)' }, /login_url: must be an http/],
     [{ login_url: 'https://me:secret@bank.com/' }, /login_url: must not have a user name/],
@@ -86,7 +86,7 @@ test('settings that cannot be are refused', async () => {
   }
 })
 
-test('a change changes what it names, and nothing else', async () => {
+test('a change affects only the fields it names', async () => {
   const proxy = await post('/proxies', {
     type: 'custom',
     name: 'mine',
@@ -120,7 +120,7 @@ test('a change changes what it names, and nothing else', async () => {
   assert.equal((await patch({ proxy: { id: taken.body.id } })).proxy_id, taken.body.id)
 })
 
-test('a profile is renamed with its connection, and not deleted before it', async () => {
+test('a profile is renamed with its connection, and cannot be deleted before it', async () => {
   const { id, profile_name } = await connect(server, 'profile')
   const renamed = `${profile_name}-renamed`
   assert.equal((await send(server, 'PATCH', `/profiles/${profile_name}`, { name: renamed })).status, 200)
@@ -132,7 +132,7 @@ test('a profile is renamed with its connection, and not deleted before it', asyn
   assert.equal((await send(server, 'DELETE', `/profiles/${renamed}`)).status, 204)
 })
 
-test('a credential is followed when it is renamed, and unlinked when it is deleted', async () => {
+test('a connection follows when its credential is renamed, and is unlinked when it is deleted', async () => {
   const credential = { name: 'followed', domain: 'cred.example', values: { email: 'a', password: 'right' } }
   assert.equal((await post('/credentials', credential)).status, 201)
   const { id } = await connect(server, 'cred', { credential: { name: 'followed' } })
@@ -147,7 +147,7 @@ test('a credential is followed when it is renamed, and unlinked when it is delet
   assert.equal(without.can_reauth_reason, 'no_credential')
 })
 
-test('one flow at a time, until it is canceled or its time is up', async () => {
+test('a connection has one flow at a time, until it is canceled or expires', async () => {
   const { id } = await connect(server, 'slow')
   await begin(server, id)
   const second = await post(`${PATH}/${id}/login`, {})
@@ -173,7 +173,7 @@ test('one flow at a time, until it is canceled or its time is up', async () => {
   await begin(server, id)
   const [newest, stale] = await timeline(server, id)
   assert.equal(newest!.status, 'IN_PROGRESS')
-  // Whoever noticed first.
+  // Whichever server noticed first.
   assert.match(stale!.status, /^(CANCELED|EXPIRED)$/)
   assert.equal((await send(server, 'DELETE', `${PATH}/${id}`)).status, 204)
   assert.equal((await send(server, 'GET', `${PATH}/${id}`)).status, 404)
@@ -186,7 +186,7 @@ test('one flow at a time, until it is canceled or its time is up', async () => {
   assert.deepEqual(left, [])
 })
 
-test('each way to submit, and what is none', async () => {
+test('every kind of submission works, and invalid ones are refused', async () => {
   const { id } = await connect(server, 'choice')
   const refuse = async (body: object, status: number, message: RegExp) => {
     const answer = await submit(server, id, body)
@@ -230,7 +230,7 @@ test('each way to submit, and what is none', async () => {
     const answer = await submit(server, id, way)
     assert.equal(answer.status, 202, JSON.stringify([way, answer.body]))
     assert.deepEqual(answer.body, { accepted: true })
-    // The next question is another one.
+    // The next question is a different one.
     await eventually('the password is asked for', async () => {
       const { interaction_id, fields } = await read(server, id)
       return interaction_id !== now.interaction_id && fields?.length === 2
@@ -239,7 +239,7 @@ test('each way to submit, and what is none', async () => {
   await post(`${PATH}/${id}/cancel`)
 })
 
-test('a wrong password is asked for again, with what the website says', async () => {
+test('a wrong password is asked for again, with the message of the website', async () => {
   const { id } = await connect(server, 'plain')
   await begin(server, id)
   const { interaction_id } = await reaches(server, id, 'AWAITING_INPUT')
@@ -253,7 +253,7 @@ test('a wrong password is asked for again, with what the website says', async ()
   assert.equal((await reaches(server, id, 'SUCCESS')).website_error, null)
 })
 
-test('a failure has its code, and leaves status and profile as they were', async () => {
+test('a failure has its code, and leaves status and profile unchanged', async () => {
   const { id, profile_name } = await connect(server, 'captcha')
   await begin(server, id)
   const failed = await reaches(server, id, 'FAILED')
@@ -267,7 +267,7 @@ test('a failure has its code, and leaves status and profile as they were', async
   assert.equal(saved.body.version, 1)
 })
 
-test('events: the state as it is, each change once, and an end', async () => {
+test('events: the current state, each change once, and an end', async () => {
   const { id } = await connect(server, 'code')
   const early = follow(server, id)
   await begin(server, id)
@@ -281,7 +281,7 @@ test('events: the state as it is, each change once, and an end', async () => {
   })
   const steps = events.map(({ flow_status, flow_step }) => `${String(flow_status)} ${String(flow_step)}`)
   const changes = steps.filter((step, index) => step !== steps[index - 1])
-  // What it is when we come: being looked for, or found already.
+  // The current state: discovering, or already found.
   if (changes[0] === 'IN_PROGRESS DISCOVERING') changes.shift()
   assert.deepEqual(changes, [
     'IN_PROGRESS AWAITING_INPUT',
@@ -293,13 +293,13 @@ test('events: the state as it is, each change once, and an end', async () => {
   const last = events.at(-1)!
   assert.equal(last['post_login_url'], 'https://code.example/home')
   assert.equal(last['hosted_url'], undefined)
-  // Who came before there was a flow sees the same, but for its very first moment perhaps.
+  // A client that connected before the flow sees the same, except perhaps its first moment.
   assert.deepEqual((await early).at(-1), last)
-  // Who comes after it gets the end of it, and no more.
+  // A client that connects later gets only the end.
   assert.deepEqual(await follow(server, id), [last])
 })
 
-test('the code works once, and the token opens this connection and nothing else', async () => {
+test('the code works once, and the token opens only this connection', async () => {
   const { id } = await connect(server, 'choice')
   const other = await connect(server, 'choice')
   const { hosted_url, handoff_code } = await begin(server, id)
@@ -329,7 +329,7 @@ test('the code works once, and the token opens this connection and nothing else'
   const withToken = { fetch: (path: string, init = {}) => server.fetch(path, { ...init, key: jwt }) }
   const seen = await send<ManagedAuth>(withToken, 'GET', `${PATH}/${id}`)
   assert.equal(seen.status, 200)
-  // Nobody who has the token is given the code again.
+  // A holder of the token does not get the code again.
   assert.equal(seen.body.hosted_url, `${server.url}/auth/hosted/${id}`)
   assert.equal((await read(server, id)).hosted_url, `${server.url}/auth/hosted/${id}`)
   const closed: [string, string, object?][] = [
@@ -351,7 +351,7 @@ test('the code works once, and the token opens this connection and nothing else'
   for (const [method, path, body] of closed) {
     assert.equal((await send(withToken, method, path, body)).status, 401, `${method} ${path}`)
   }
-  // Neither is the token of a session one of a flow.
+  // A session token does not open a flow either.
   const session = new URL(seen.body.live_view_url!).searchParams.get('jwt')!
   assert.equal((await server.fetch(`${PATH}/${id}`, { key: session })).status, 401)
   await reaches(server, id, 'AWAITING_INPUT')
@@ -362,13 +362,13 @@ test('the code works once, and the token opens this connection and nothing else'
   assert.equal((await following).at(-1)!['flow_status'], 'SUCCESS')
   assert.equal((await send<ManagedAuth>(withToken, 'GET', `${PATH}/${id}`)).body.flow_status, 'SUCCESS')
   assert.equal((await submit(withToken, id, { selected_choice_id: 'work' })).status, 409)
-  // Another login, and it is over with the token.
+  // Another login invalidates the token.
   await begin(server, id)
   assert.equal((await send(withToken, 'GET', `${PATH}/${id}`)).status, 401)
   assert.equal((await submit(withToken, id, { selected_choice_id: 'work' })).status, 401)
 })
 
-test('a code is dead with its flow, unless that ended by itself', async () => {
+test('a code expires with its flow, unless the flow ended normally', async () => {
   const exchange = async (id: string, { handoff_code }: LoginResponse) =>
     (await send(server, 'POST', `${PATH}/${id}/exchange`, { code: handoff_code })).status
   const { id } = await connect(server, 'slow')
@@ -396,7 +396,7 @@ test('a code is dead with its flow, unless that ended by itself', async () => {
   assert.equal(await exchange(failing.id, again), 410)
 })
 
-test('a session that is ended ends the flow', async () => {
+test('ending the session ends the flow', async () => {
   const { id } = await connect(server, 'slow')
   await begin(server, id)
   await eventually('it has a browser', async () => Boolean((await read(server, id)).browser_session_id))
@@ -407,7 +407,7 @@ test('a session that is ended ends the flow', async () => {
   assert.match(failed.error_message!, /has ended: deleted/)
 })
 
-test('a check says what it sees, and what it cannot tell changes nothing', async () => {
+test('a check reports what it sees, and an unclear result changes nothing', async () => {
   const fresh = await connect(server, 'plain')
   assert.equal((await post(`${PATH}/${fresh.id}/check`)).status, 409)
   const inside = await loggedIn(server, 'plain', { health_checks: false })
@@ -421,7 +421,7 @@ test('a check says what it sees, and what it cannot tell changes nothing', async
   assert.equal(event!.status, 'AUTHENTICATED')
   assert.equal(event!.previous_status, 'AUTHENTICATED')
   assert.ok(event!.browser_session_id)
-  // What the visit renewed is saved.
+  // Cookies that the visit renewed are saved.
   await eventually('it is saved', async () => {
     const profile = await send<{ version?: number }>(server, 'GET', `/profiles/${inside.profile_name}`)
     return profile.body.version === 2
@@ -438,7 +438,7 @@ test('a check says what it sees, and what it cannot tell changes nothing', async
   assert.equal(kept.body.version, 1)
 })
 
-test('the schedule finds it logged out and logs in again, if it may and can', async () => {
+test('the schedule detects a logout and logs in again, if allowed and possible', async () => {
   const { id, credential } = await loggedIn(server, 'out')
   await makeDue(server, id)
   await eventually('it has logged in again', async () => (await timeline(server, id)).length === 3)
@@ -449,7 +449,7 @@ test('the schedule finds it logged out and logs in again, if it may and can', as
   const now = await read(server, id)
   assert.equal(now.status, 'AUTHENTICATED')
   assert.equal(now.flow_type, 'REAUTH')
-  // With a password that is not right any more nobody is asked, and it is not tried twice.
+  // After a wrong password it does not ask anyone and does not try again.
   await send(server, 'PATCH', `/credentials/${credential!.name}`, { values: { password: 'wrong' } })
   await makeDue(server, id)
   await reaches(server, id, 'FAILED')
@@ -465,7 +465,7 @@ test('the schedule finds it logged out and logs in again, if it may and can', as
   assert.equal((await read(server, id)).status, 'NEEDS_AUTH')
 })
 
-test('a text message cannot be had without anybody', async () => {
+test('a text message code needs a person', async () => {
   const { id } = await connect(server, 'code')
   await begin(server, id)
   await reaches(server, id, 'AWAITING_INPUT')
@@ -475,7 +475,7 @@ test('a text message cannot be had without anybody', async () => {
   const done = await reaches(server, id, 'SUCCESS')
   assert.equal(done.can_reauth, false)
   assert.equal(done.can_reauth_reason, 'requires_sms_code')
-  // A one-time code is in no credential.
+  // A credential contains no one-time code.
   const credential = await send<{ value_keys: string[] }>(
     server,
     'GET',
@@ -484,7 +484,7 @@ test('a text message cannot be had without anybody', async () => {
   assert.deepEqual(credential.body.value_keys.toSorted(), ['email', 'password'])
 })
 
-test('lists are paged and filtered, in their project only', async () => {
+test('lists are paged and filtered, within their project', async () => {
   const { body: project } = await post('/org/projects', { name: 'of another' })
   const { body: key } = await post('/org/api_keys', { name: 'other', project_id: project.id })
   const { key: secret } = key as unknown as { key: string }
@@ -517,7 +517,7 @@ test('lists are paged and filtered, in their project only', async () => {
   assert.equal(full.status, 409)
 })
 
-test('nothing that was typed, and no code, is in the log or in the database as it is', async () => {
+test('no typed value and no code is in the log, or unencrypted in the database', async () => {
   const { id } = await connect(server, 'plain')
   const { handoff_code } = await begin(server, id)
   await reaches(server, id, 'AWAITING_INPUT')
@@ -528,7 +528,7 @@ test('nothing that was typed, and no code, is in the log or in the database as i
   const log = server.output()
   const secrets = [planted, 'planted-name', handoff_code!]
   for (const secret of secrets) assert.ok(!log.includes(secret), `${secret} is in the log`)
-  // Bytes are written in hexadecimal digits.
+  // Bytes are written as hexadecimal digits.
   const forms = secrets.flatMap((secret) => [secret, Buffer.from(secret).toString('hex')])
   const tables = ['auth_flows', 'auth_connections', 'auth_checks', 'idempotency_keys', 'audit_logs']
   for (const table of tables) {

@@ -28,7 +28,7 @@ const filesBelow = (root: string) =>
 
 const options = (maxBytes = 10_000_000) => ({ maxBytes, signal: new AbortController().signal })
 
-test('a blob comes back whole and in ranges, with its size and hash in the row', async (t) => {
+test('a blob is read whole and in ranges, with its size and hash in the row', async (t) => {
   const { blobs, db } = await newBlobs(t)
   const content = randomBytes(1_000_000)
   const blob = await blobs.put(
@@ -49,7 +49,7 @@ test('a blob comes back whole and in ranges, with its size and hash in the row',
   await blobs.remove(db, blob.id)
 })
 
-test('a put that is too large, breaks, or is aborted leaves no file', async (t) => {
+test('a put that is too large, fails, or is aborted leaves no file', async (t) => {
   const { blobs, root } = await newBlobs(t)
   await assert.rejects(blobs.put(Readable.from([randomBytes(100)]), options(99)), BlobTooLarge)
   const broken = Readable.from(
@@ -75,7 +75,7 @@ test('ids cannot name a path outside the store', async (t) => {
   }
 })
 
-test('the sweep removes what a crash left, keeps what has a row, and reports what is missing', async (t) => {
+test('the sweep removes the remains of a crash, keeps files with a row, and reports missing ones', async (t) => {
   const { blobs, db, root, store } = await newBlobs(t)
   const kept = await blobs.put(Readable.from(['kept']), options())
   await blobs.record(db, 'test', kept)

@@ -1,4 +1,4 @@
-// Pools of two servers over one database: places, leases, queues, rates and who may come in. Instances are fake.
+// Pools on two servers over one database: sizes, leases, queues, rates and access. Instances are fake.
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { Client } from 'pg'
@@ -33,7 +33,7 @@ const { url } = await newDatabase(owner)
 const env = { DATABASE_URL: url, BERTH_MASTER_KEY: masterKey, BERTH_API_KEY: firstKey }
 const one = await startServer(owner, { env })
 const other = await startServer(owner, { env })
-/** With a database of its own, and few places. */
+/** A server with its own database and few places. */
 const server = await startServer(owner, {
   env: { BERTH_MAX_POOLED_SESSIONS: '10', BERTH_MAX_CONCURRENT_SESSIONS: '12' },
 })
@@ -54,7 +54,7 @@ const through = (at: TestServer, address: string) => {
 describe('two servers', () => {
   const fleet = [one, other]
 
-  test('parallel acquires at both lease each browser once, and the others get none', async () => {
+  test('parallel acquires on both servers lease each browser once, and the others get none', async () => {
     const pool = await createPool(one, { size: 6 })
     await filled(one, pool, 6)
     const answers = await Promise.all(
@@ -71,7 +71,7 @@ describe('two servers', () => {
     await remove(one, pool)
   })
 
-  test('leases go round for a while: never two of one browser, never more than the size', async () => {
+  test('over many leases, no browser is leased twice at once, and the size is never exceeded', async () => {
     const pool = await createPool(one, { size: 3 })
     await filled(one, pool, 3)
     const held = new Set<string>()
@@ -93,7 +93,7 @@ describe('two servers', () => {
     await remove(one, pool)
   })
 
-  test('who asked first gets a browser first, at whichever server', async () => {
+  test('clients get browsers in the order of their requests, on any server', async () => {
     const pool = await createPool(one, { size: 1 })
     let session = await acquire(one, pool)
     const order: number[] = []
@@ -116,7 +116,7 @@ describe('two servers', () => {
     await remove(one, pool)
   })
 
-  test('a caller that vanishes while it waits leaves its place, and leases nothing', async () => {
+  test('a client that disconnects while it waits leaves the queue and leases nothing', async () => {
     const pool = await createPool(one, { size: 1 })
     const session = await acquire(one, pool)
     const gone = new AbortController()
@@ -130,7 +130,7 @@ describe('two servers', () => {
     await remove(one, pool)
   })
 
-  test('callers that vanish while they are given a browser leave no lease behind', async () => {
+  test('clients that disconnect while they get a browser leave no lease behind', async () => {
     const pool = await createPool(one, { size: 4 })
     await filled(one, pool, 4)
     const inTheWay = new Client(url)
@@ -163,7 +163,7 @@ describe('two servers', () => {
     await remove(one, pool)
   })
 
-  test('with an Idempotency-Key the lease is kept for who comes again, at any server', async () => {
+  test('with an Idempotency-Key, a retry on any server gets the same lease', async () => {
     const pool = await createPool(one, { size: 2 })
     await filled(one, pool, 2)
     const key = { 'idempotency-key': 'lease-1' }
@@ -174,7 +174,7 @@ describe('two servers', () => {
     )
     assert.equal(answers[0]!.body.session_id, answers[1]!.body.session_id)
     assert.equal((await readPool(one, pool)).acquired_count, 1)
-    // Nothing was done, so nothing is kept: the next one with the key may have one.
+    // Nothing was done, so nothing is stored: the next request with the key may lease.
     await acquire(one, pool)
     const empty = { 'idempotency-key': 'lease-2' }
     assert.equal((await tryAcquire(one, pool, { acquire_timeout_seconds: 0 }, empty)).status, 204)
@@ -183,7 +183,7 @@ describe('two servers', () => {
     await remove(one, pool)
   })
 
-  test('a lease ends for its clients and its URLs at both servers, and the next has URLs of its own', async () => {
+  test('the end of a lease disconnects its clients and URLs on both servers, and the next lease has new URLs', async () => {
     const pool = await createPool(one, { size: 1 })
     const session = await acquire(one, pool)
     const clients = await Promise.all(fleet.map((each) => CdpClient.open(through(each, session.cdp_ws_url))))
@@ -210,7 +210,7 @@ describe('two servers', () => {
     await remove(one, pool)
   })
 
-  test('one that waits is nobody’s: not shown, not found, not controlled', async () => {
+  test('a waiting browser is not shown, not found and not controlled', async () => {
     const pool = await createPool(one, { size: 1 })
     await filled(one, pool, 1)
     const [row] = await pooledRows(one, pool)
@@ -234,7 +234,7 @@ describe('two servers', () => {
     await remove(one, pool)
   })
 
-  test('the timeout of the pool runs while it is leased, and only then', async () => {
+  test('the timeout of the pool runs only during a lease', async () => {
     const pool = await createPool(one, { size: 2, timeout_seconds: 10 })
     await filled(one, pool, 2)
     const ids = (await pooledRows(one, pool)).map(({ id }) => id)
@@ -242,7 +242,7 @@ describe('two servers', () => {
     const session = await acquire(other, pool)
     await endsAs(one, session, { reason: 'timed_out', withinMs: 20_000 })
     assert.ok(performance.now() - leasedAt > 9_500)
-    // The other has waited for longer than that.
+    // The other one has waited longer than that.
     const waiting = (await pooledRows(one, pool)).find(
       ({ id }) => ids.includes(id) && id !== session.session_id,
     )
@@ -251,7 +251,7 @@ describe('two servers', () => {
     await remove(one, pool)
   })
 
-  test('deleting with force ends leases, sends waiters away, and tells the clients', async () => {
+  test('deleting with force ends leases, sends waiting clients away, and tells connected clients', async () => {
     const pool = await createPool(one, { size: 2 })
     await filled(one, pool, 2)
     const [first, second] = [await acquire(one, pool), await acquire(other, pool)]
@@ -273,7 +273,7 @@ describe('two servers', () => {
 })
 
 describe('one server', () => {
-  test('max_pooled_sessions is held exactly, also when many ask at once', async () => {
+  test('max_pooled_sessions is exact, also under parallel requests', async () => {
     const project = (await send<{ id: string }>(server, 'POST', '/org/projects', { name: 'Capped' })).body
     await send(server, 'PATCH', `/org/projects/${project.id}/limits`, { max_pooled_sessions: 5 })
     const make = (size: number) =>
@@ -295,7 +295,7 @@ describe('one server', () => {
     assert.equal(await resize(second!, 3), 429)
     assert.equal((await make(1)).status, 429)
     assert.equal(await resize(first!, 2), 200)
-    // Lowering the cap takes nothing away, and lets nothing grow.
+    // A lower cap removes nothing, but lets nothing grow.
     await send(server, 'PATCH', `/org/projects/${project.id}/limits`, { max_pooled_sessions: 3 })
     assert.equal(await resize(first!, 2), 200)
     assert.equal(await resize(first!, 3), 429)
@@ -306,7 +306,7 @@ describe('one server', () => {
     assert.equal((await send(server, 'DELETE', `/org/projects/${project.id}`)).status, 204)
   })
 
-  test('a pool has the places of its whole size, under the caps of all sessions, too', async () => {
+  test('a pool reserves places for its whole size, also under the caps of all sessions', async () => {
     assert.equal((await send(server, 'POST', '/browser_pools', { size: 11, headless: true })).status, 429)
     const pool = await createPool(server, { size: 10, fill_rate_per_minute: 0 })
     const sessions = await Promise.all(
@@ -314,13 +314,13 @@ describe('one server', () => {
     )
     const made = sessions.filter(({ status }) => status === 200)
     assert.equal(made.length, 2)
-    // Those that are there do not count twice.
+    // Existing browsers do not count twice.
     await send(server, 'PATCH', `/browser_pools/${pool.id}`, { fill_rate_per_minute: 10_000 })
     await filled(server, pool, 10)
     await send(server, 'DELETE', `/browsers/${made[0]!.body.session_id}`)
     assert.equal((await send(server, 'POST', '/browsers', { headless: true })).status, 200)
     assert.equal((await send(server, 'POST', '/browsers', { headless: true })).status, 429)
-    // Leased ones that a smaller pool has too many still have their places.
+    // Leased browsers beyond a smaller size keep their places.
     const leased = await Promise.all(Array.from({ length: 4 }, () => acquire(server, pool)))
     await send(server, 'PATCH', `/browser_pools/${pool.id}`, { size: 1 })
     await filled(server, pool, 0)
@@ -365,7 +365,7 @@ describe('one server', () => {
     await Promise.all([pool, none].map((each) => remove(server, each)))
   })
 
-  test('a change is for later browsers, and for waiting ones if they are discarded', async () => {
+  test('a change applies to later browsers, and to waiting ones if they are discarded', async () => {
     const pool = await createPool(server, { size: 2, name: 'before' })
     await filled(server, pool, 2)
     const kept = await acquire(server, pool)
@@ -385,7 +385,7 @@ describe('one server', () => {
     await remove(server, pool)
   })
 
-  test('a browser is released to its own pool, by its own project', async () => {
+  test('a browser can only be released to its own pool, by its own project', async () => {
     const projects = await Promise.all(
       ['Mine', 'Theirs'].map(async (name) => {
         const { id } = (await send<{ id: string }>(server, 'POST', '/org/projects', { name })).body
@@ -417,7 +417,7 @@ describe('one server', () => {
     assert.equal((await as(mine.key, `${crossed}/acquire`, { acquire_timeout_seconds: 0 })).status, 404)
     assert.equal((await as(mine.key, `${crossed}/flush`, {})).status, 404)
     assert.equal((await readSession(server, foreign.session_id)).deleted_at, undefined)
-    // By a key of the organisation, but to another pool than its own.
+    // With a key of the organisation, but to another pool.
     const wrong = await send(server, 'POST', `/browser_pools/${ours.pool.id}/release`, {
       session_id: foreign.session_id,
     })
@@ -430,7 +430,7 @@ describe('one server', () => {
     for (const { pool } of [ours, foreign]) await remove(server, pool)
   })
 
-  test('its proxy and its size are the next lease’s again, and a pool keeps its proxy from being deleted', async () => {
+  test('the next lease has the proxy and size of the pool again, and a proxy in use cannot be deleted', async () => {
     const newProxy = async (port: number) => {
       const body = { type: 'custom', config: { host: 'proxy.invalid', port } }
       return (await send<{ id: string }>(server, 'POST', '/proxies', body)).body.id
@@ -460,7 +460,7 @@ describe('one server', () => {
     assert.equal((await send(server, 'DELETE', `/proxies/${own}`)).status, 204)
   })
 
-  test('what is not built yet, or makes no sense, is refused by its name', async () => {
+  test('unsupported or contradictory options are refused by name', async () => {
     const bodies: [object, RegExp][] = [
       [{ size: 1, refresh_on_profile_update: true }, /refresh_on_profile_update: needs a profile/],
       [{ size: 1, profile: {} }, /profile: needs either/],
@@ -477,7 +477,7 @@ describe('one server', () => {
     }
   })
 
-  test('a server that stops sends its waiters away to come again', async (t) => {
+  test('a server that stops tells waiting clients to retry', async (t) => {
     const stopping = await startServer(t)
     const pool = await createPool(stopping, { size: 1, fill_rate_per_minute: 0 })
     const waiting = tryAcquire(stopping, pool, { acquire_timeout_seconds: 100 })
@@ -496,7 +496,7 @@ function viewportOf(session: object): object {
   return { width, height }
 }
 
-test('a saved profile makes waiting browsers of its pools anew, if they want that', async (t) => {
+test('saving a profile replaces the waiting browsers of its pools, if they ask for it', async (t) => {
   const { db } = await startDatabase(t)
   const [mine, theirs] = [await insertProject(db, 'Mine'), await insertProject(db, 'Theirs')]
   await db.insertInto('servers').values({ id: 's', address: null }).execute()
@@ -551,7 +551,7 @@ test('a saved profile makes waiting browsers of its pools anew, if they want tha
   assert.deepEqual(ended, [{ id: `${refreshed}-idle` }])
 })
 
-test('pools over a profile that is being saved wait for it without keeping anybody else waiting', async () => {
+test('pools with a profile that is being saved wait for it without blocking other pools', async () => {
   const profile = (await send<{ id: string }>(one, 'POST', '/profiles', { name: 'being-saved' })).body
   const session = await createSession(one, { profile: { id: profile.id, save_changes: true } })
   await query(one, "UPDATE browsers SET profile_save = 'saving' WHERE id = $1", [session.session_id])

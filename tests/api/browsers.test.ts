@@ -37,7 +37,7 @@ async function endAll(server: TestServer): Promise<void> {
   }
 }
 
-test('the cap of a project holds exactly when many ask at once', async () => {
+test('the cap of a project is exact under parallel creates', async () => {
   const project = (await send(shared, 'POST', '/org/projects', { name: 'capped' })).body
   await send(shared, 'PATCH', `/org/projects/${project.id}/limits`, { max_concurrent_sessions: 3 })
   const header = { 'x-kernel-project-id': project.id }
@@ -61,7 +61,7 @@ test('the cap of a project holds exactly when many ask at once', async () => {
   await endAll(shared)
 })
 
-test('the cap of the organisation holds over all projects', async () => {
+test('the cap of the organisation counts all projects', async () => {
   const answers = await Promise.all(
     Array.from({ length: 20 }, () => send(shared, 'POST', '/browsers', { headless: true })),
   )
@@ -70,7 +70,7 @@ test('the cap of the organisation holds over all projects', async () => {
   await endAll(shared)
 })
 
-test('what cannot be had is refused by its name, and what is empty is not asked for', async () => {
+test('unavailable options are refused by name, and empty ones are ignored', async () => {
   for (const [field, value] of Object.entries({
     gpu: true,
     profile: { name: 'absent' },
@@ -141,7 +141,7 @@ test('a repeated create with the same key is one session', async () => {
   await endAll(shared)
 })
 
-test('a session of another project is not found, and a project is kept while it has one', async () => {
+test('a session of another project is not found, and a project with a session cannot be deleted', async () => {
   const project = (await send(shared, 'POST', '/org/projects', { name: 'holder' })).body
   const header = { 'x-kernel-project-id': project.id }
   const { body } = await send(shared, 'POST', '/browsers', { headless: true, name: 'mine' }, header)
@@ -159,7 +159,7 @@ test('a session of another project is not found, and a project is kept while it 
   await endAll(shared)
 })
 
-test('a session ends within two seconds of its timeout, and says so', async () => {
+test('a session ends within two seconds of its timeout, with that reason', async () => {
   const { body } = await send(shared, 'POST', '/browsers', { headless: true, timeout_seconds: 10 })
   await pause(9_500)
   assert.equal((await send(shared, 'GET', `/browsers/${body.session_id}`)).status, 200)
@@ -169,7 +169,7 @@ test('a session ends within two seconds of its timeout, and says so', async () =
   assert.equal(ended.body.end_reason, 'timed_out')
 })
 
-test('a killed server leaves no session that nobody ends', async (t) => {
+test('a killed server leaves no session without an end', async (t) => {
   const first = await startServer(t, { env })
   const { body } = await send(first, 'POST', '/browsers', { headless: true })
   await first.stop('SIGKILL')
@@ -179,7 +179,7 @@ test('a killed server leaves no session that nobody ends', async (t) => {
 })
 
 for (const point of ['browser-reserved', 'browser-started', 'browser-deleted']) {
-  test(`a kill at ${point} is put right by the next start`, async (t) => {
+  test(`a kill at ${point} is repaired by the next start`, async (t) => {
     const first = await startServer(t, { env: { ...env, BERTH_CRASH_AT: point } })
     const created = await send(first, 'POST', '/browsers', { headless: true }).catch(() => undefined)
     if (created) {

@@ -1,4 +1,4 @@
-// What flows are given for the reference of a connection: from stored credentials, and from providers.
+// How the credential reference of a connection is resolved: from stored credentials and from providers.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, test, type TestContext } from 'node:test'
@@ -119,7 +119,7 @@ async function newProvider(t: TestContext, body: Partial<CreateCredentialProvide
 const resolve = (reference: CredentialReference, domain = 'github.com', project = projectId) =>
   resolver.resolve(project, reference, { domain, signal })
 
-test('a stored credential gives its values, fresh codes, and its provider', async () => {
+test('a stored credential returns its values, fresh codes, and its provider', async () => {
   const { name } = await newCredential({
     values: { email: 'a@b.example', password: 'p', empty: '' },
     totp_secret: 'JBSWY3DPEHPK3PXP',
@@ -137,7 +137,7 @@ test('a stored credential gives its values, fresh codes, and its provider', asyn
   assert.equal(await resolve({ name: 'absent' }), undefined)
 })
 
-test('an item of a provider is found by its path, and the first of two that have it', async (t) => {
+test('an item of a provider is found by its path, and the first wins if two match', async (t) => {
   const { name: provider } = await newProvider(t)
   const known = await resolve({ provider, path: 'Team/GitHub' }, 'elsewhere.example')
   assert.deepEqual(known, {
@@ -150,7 +150,7 @@ test('an item of a provider is found by its path, and the first of two that have
   }
 })
 
-test('an item is found by the domain of its addresses, and by nothing that looks alike', async (t) => {
+test('an item is found by the exact domain of its addresses', async (t) => {
   const { name: provider } = await newProvider(t)
   const found = async (domain: string) =>
     (await resolve({ provider, auto: true }, domain))?.values['username']
@@ -194,7 +194,7 @@ test('without a name, providers are asked by priority, and one that fails does n
   assert.equal(await resolve({ auto: true }, 'nobody.example'), undefined)
 })
 
-test('lists are remembered for as long as the provider says, and values are read anew each time', async (t) => {
+test('lists are cached for as long as the provider allows, and values are read each time', async (t) => {
   const { id, name: provider } = await newProvider(t)
   connect.requests.length = 0
   const read = () => resolve({ provider, path: 'Team/GitHub' })
@@ -213,7 +213,7 @@ test('lists are remembered for as long as the provider says, and values are read
   assert.deepEqual([lists(), values()], [4, 7])
 })
 
-test('a failed list is not remembered', async (t) => {
+test('a failed list is not cached', async (t) => {
   const { name: provider } = await newProvider(t)
   connect.misbehave = (_request, response) => void response.writeHead(500).end()
   t.after(() => {
@@ -224,7 +224,7 @@ test('a failed list is not remembered', async (t) => {
   assert.ok(await resolve({ provider, auto: true }))
 })
 
-test('a list that takes too long is given up', async (t) => {
+test('a list that takes too long times out', async (t) => {
   const { id, name: provider } = await newProvider(t)
   const record = await db
     .selectFrom('credential_providers')
@@ -242,7 +242,7 @@ test('a list that takes too long is given up', async (t) => {
   })
 })
 
-test('an item that is gone since it was listed is none', async (t) => {
+test('an item that was deleted after it was listed is not found', async (t) => {
   const { name: provider } = await newProvider(t)
   team.items.push(connectLogin({ id: 'brief', title: 'Brief', username: 'b' }))
   assert.ok(await resolve({ provider, path: 'Team/Brief' }))
@@ -253,7 +253,7 @@ test('an item that is gone since it was listed is none', async (t) => {
 const check = (reference: object, project = projectId) =>
   change((tx) => resolver.check(tx, project, reference))
 
-test('what a connection is to refer to is checked, by the name of the field', async (t) => {
+test('the reference of a connection is checked, and errors name the field', async (t) => {
   const { name } = await newCredential()
   const { name: provider } = await newProvider(t)
   for (const reference of [{ name }, { provider, path: 'A/B' }, { provider, auto: true }, { auto: true }]) {
@@ -282,7 +282,7 @@ async function isAnyoneWaiting(): Promise<boolean> {
   return rows.length > 0
 }
 
-test('what is checked is not deleted before who refers to it is there', async () => {
+test('a checked credential cannot be deleted before the connection refers to it', async () => {
   const { id, name } = await newCredential()
   const order: string[] = []
   let deleting: Promise<unknown> | undefined
@@ -296,7 +296,7 @@ test('what is checked is not deleted before who refers to it is there', async ()
   assert.deepEqual(order, ['referred to', 'deleted'])
 })
 
-test('whether one can log in by itself is known without asking anybody', async (t) => {
+test('whether a connection can log in without a person is known without asking a provider', async (t) => {
   const plain = await newCredential({ values: { email: 'a', password: 'p', pin: '' } })
   const coded = await newCredential({ totp_secret: 'JBSWY3DPEHPK3PXP' })
   const { id, name: provider } = await newProvider(t)
@@ -325,7 +325,7 @@ test('whether one can log in by itself is known without asking anybody', async (
   assert.deepEqual(connect.requests, [])
 })
 
-test('a login is kept in the credential that it was done with', async () => {
+test('a login is saved in the credential that it used', async () => {
   const { name, updated_at } = await newCredential({
     values: { email: 'a', password: 'old', company_id: '7' },
   })
@@ -343,7 +343,7 @@ test('a login is kept in the credential that it was done with', async () => {
   assert.equal((await resolve({ name }))?.ssoProvider, 'google', 'what is there stays')
 })
 
-test('a login without a credential becomes a new one, which takes nobody else’s name', async () => {
+test('a login without a credential creates a new one with a free name', async () => {
   const domain = `${unique()}.example`
   await newCredential({ name: domain, values: { password: 'of somebody' } })
   const keep = (values: Record<string, string>, reference?: CredentialReference) =>
@@ -358,7 +358,7 @@ test('a login without a credential becomes a new one, which takes nobody else’
   assert.deepEqual(await keep({ password: 'x' }, external), external, 'a provider keeps its own')
 })
 
-test('who refers to a credential is told when it is renamed and when it is deleted', async () => {
+test('connections follow when their credential is renamed or deleted', async () => {
   const { id, name } = await newCredential()
   uses.length = 0
   await credentials.update(db, caller, id, { values: { a: 'b' }, name })
@@ -373,7 +373,7 @@ test('who refers to a credential is told when it is renamed and when it is delet
   assert.deepEqual(uses, [])
 })
 
-test('a login that is kept while its credential is changed or deleted waits for nobody who waits for it', async () => {
+test('saving a login while its credential is changed or deleted causes no deadlock', async () => {
   // Stands for the row of a connection, which logins lock first.
   const CONNECTION = 7_331
   const lockConnection = (tx: Db) => sql`SELECT pg_advisory_xact_lock(${CONNECTION})`.execute(tx)

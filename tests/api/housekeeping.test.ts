@@ -37,7 +37,7 @@ function recordAged(days: number) {
   }
 }
 
-test('housekeeping removes what is past its time, in several steps, and nothing else', async (t) => {
+test('housekeeping removes everything expired, in several steps, and nothing else', async (t) => {
   const { db, pool } = await startDatabase(t)
   await insertAuditRecords(
     db,
@@ -72,7 +72,7 @@ test('housekeeping removes what is past its time, in several steps, and nothing 
   }
   const options = { db, pool, log, tasks: housekeepingTasks(retention, blobs) }
   const housekeeping = new Housekeeping(options)
-  // Replicas do this at the same time; none gets in another's way.
+  // Replicas run this at the same time without disturbing each other.
   const replica = new Housekeeping(options)
   await Promise.all([housekeeping.run(), replica.run()])
   await housekeeping.run()
@@ -106,7 +106,7 @@ test('housekeeping removes what is past its time, in several steps, and nothing 
   assert.deepEqual(rows, [{ id: kept[0]!.blob_id }])
 })
 
-test('a housekeeping task that fails keeps no other from running', async (t) => {
+test('a housekeeping task that fails does not stop the others', async (t) => {
   const { db, pool } = await startDatabase(t)
   const ran: string[] = []
   const failing = { name: 'failing', run: () => Promise.reject(new Error('fails')) }
@@ -117,7 +117,7 @@ test('a housekeeping task that fails keeps no other from running', async (t) => 
   assert.deepEqual(ran, ['good'])
 })
 
-/** Of the session that the recordings have. */
+/** The session of the recordings. */
 async function insertSegments(db: Db, daysOf: Readonly<Record<string, number>>): Promise<void> {
   await sql`INSERT INTO telemetry_sessions (session_id, sealed_key) VALUES ('b', '')`.execute(db)
   for (const [index, [payload, days]] of Object.entries(daysOf).entries()) {

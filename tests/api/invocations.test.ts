@@ -1,4 +1,4 @@
-// What surrounds invocations, with instances that are none: caps, filters, states and who may see what.
+// Rules of invocations with fake instances: caps, filters, states and access.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import {
@@ -20,7 +20,7 @@ const files = { 'index.js': '' }
 const deployment = await deploy(server, { files, env: { SECRET: 'a-very-secret-value' } })
 const sample = { app_name: 'sample', action_name: 'sample' }
 
-test('a sync invocation is answered when it is over, an async one at once', async () => {
+test('a sync invocation is answered at its end, an async one at once', async () => {
   const sync = await invoke(server, { ...sample, payload: '{"a":1}' })
   assert.equal(sync.status, 200)
   assert.equal(sync.body.status, 'succeeded')
@@ -34,7 +34,7 @@ test('a sync invocation is answered when it is over, an async one at once', asyn
   assert.ok(finished_at! >= started_at.slice(0, 19))
 })
 
-test('what is not there is named', async () => {
+test('errors name what does not exist', async () => {
   const cases: [object, number, RegExp][] = [
     [{ ...sample, app_name: 'nobody' }, 404, /app "nobody" with version "latest"/],
     [{ ...sample, version: 'v9' }, 404, /version "v9"/],
@@ -52,7 +52,7 @@ test('what is not there is named', async () => {
   }
 })
 
-test('lists are filtered by everything the API names', async () => {
+test('lists have every filter of the API', async () => {
   const first = (await invoke(server, sample)).body
   const list = async (filter: string) =>
     (await send<Invocation[]>(server, 'GET', `/invocations?limit=100&${filter}`)).body
@@ -85,7 +85,7 @@ test('lists are filtered by everything the API names', async () => {
   }
 })
 
-test('an end is an end: whoever comes second changes nothing', async () => {
+test('the first end of an invocation counts', async () => {
   const { id } = (await invoke(server, sample)).body
   const again = await send(server, 'PATCH', `/invocations/${id}`, { status: 'succeeded', output: '1' })
   assert.equal(again.status, 200)
@@ -101,7 +101,7 @@ test('an end is an end: whoever comes second changes nothing', async () => {
   assert.equal((await send(server, 'DELETE', `/invocations/${id}/browsers`)).status, 204)
 })
 
-test('streams tell what was, and end', async () => {
+test('streams replay the past, and end', async () => {
   const { id } = (await invoke(server, sample)).body
   const events = await follow(server, `/invocations/${id}/events`)
   assert.deepEqual(
@@ -154,7 +154,7 @@ const forms: [what: string, fields: Record<string, string>, message: RegExp][] =
   ],
 ]
 
-test('a form is refused by the name of its field, and leaves nothing', async () => {
+test('an invalid form is refused by the name of its field, and leaves nothing', async () => {
   const rows = async () =>
     query<{ deployments: string; blobs: string; keys: string }>(
       server,
@@ -178,7 +178,7 @@ test('a form is refused by the name of its field, and leaves nothing', async () 
   assert.deepEqual(await rows(), before)
 })
 
-test('deployments are listed by their apps, and variables never shown', async () => {
+test('deployments are listed by app, and variables are never shown', async () => {
   const list = async (filter: string) =>
     (await send<Deployment[]>(server, 'GET', `/deployments?${filter}`)).body.map(({ id }) => id)
   assert.deepEqual(await list('app_name=sample'), [deployment.id])
@@ -241,7 +241,7 @@ test('deployments that replace each other while they are deleted fail neither a 
     for (let round = 0; round < 20; round++) {
       const { status, body } = await postDeployment(server, { files, version: 'contested', force: true })
       assert.equal(status, 201)
-      // Two back: it runs by now, or is just being replaced.
+      // The one before the last: it runs, or is being replaced.
       const earlier = ids.at(-2)
       ids.push(body.id)
       if (earlier) assert.equal((await send(server, 'DELETE', `/deployments/${earlier}`)).status, 204)

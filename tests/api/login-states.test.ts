@@ -1,4 +1,4 @@
-// The table of a login flow's states against a real PostgreSQL: what `transition` stores, and what the database refuses.
+// The state table of a login flow against a real PostgreSQL: what `transition` stores, and what the database refuses.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from 'kysely'
@@ -100,7 +100,7 @@ for (const from of flowStates) {
       assert.equal(now.state, to)
       assert.equal(now.finished_at !== null, stateAfter({ state: to }, 'fails') === undefined)
       assert.equal(now.outcome !== null, to === 'SAVING')
-      // Told once: not when it says the same again, and not while nothing of it is shown.
+      // Announced once: not for the same state again, and not while nothing of it is visible.
       const isTold = to !== from && to !== 'SAVING'
       assert.equal(now.version, before.version + (isTold ? 1 : 0))
       if (!isTold) assert.deepEqual([now.step, now.question], [before.step, before.question])
@@ -109,7 +109,7 @@ for (const from of flowStates) {
 
   for (const to of flowStates) {
     const isAllowed = from === to || Object.values(transitions[from]).includes(to)
-    test(`${from} → ${to}: the database itself ${isAllowed ? 'takes' : 'refuses'} it`, async () => {
+    test(`${from} → ${to}: the database itself ${isAllowed ? 'accepts' : 'refuses'} it`, async () => {
       const id = await flowIn(from)
       const { step } = await stored(id)
       const isEnd = ['SUCCESS', 'FAILED', 'EXPIRED', 'CANCELED'].includes(to)
@@ -126,18 +126,18 @@ for (const from of flowStates) {
   }
 }
 
-test('of several ends at once the first one counts', async () => {
+test('of several parallel ends the first one counts', async () => {
   const id = await flowIn('AWAITING_INPUT')
   const events = ['fails', 'expires', 'is_canceled', 'is_dropped', 'saves'] as const
   const outcomes = await Promise.all(events.map((event) => move(id, event)))
   const { state } = await stored(id)
   const first = outcomes.filter((flow) => flow !== undefined)
-  // What was saved first may still fail or be dropped, and nothing else.
+  // A saved flow may still fail or be dropped, and nothing else.
   assert.ok(first.length === 1 || first.some((flow) => flow.state === 'SAVING'), JSON.stringify(first))
   assert.ok(first.some((flow) => flow.state === state))
 })
 
-test('of two answers at once one is taken', async () => {
+test('of two parallel answers one is accepted', async () => {
   const id = await flowIn('AWAITING_INPUT')
   const outcomes = await Promise.all([move(id, 'is_answered'), move(id, 'is_answered')])
   assert.equal(outcomes.filter((flow) => flow !== undefined).length, 1)

@@ -1,4 +1,4 @@
-// What an operator relies on: probes, metrics, logs that hide secrets and never block.
+// What an operator relies on: probes, metrics, and logs that hide secrets and never block.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { Client } from 'pg'
@@ -7,7 +7,7 @@ import { startServer } from '../fixtures/server.ts'
 
 const server = await startServer({ after }, { env: { BERTH_LOG_LEVEL: 'debug' } })
 
-test('probes and documents are open and say what they should', async () => {
+test('probes and documents are open and correct', async () => {
   for (const [path, type] of [
     ['/health', 'application/json; charset=utf-8'],
     ['/status', 'application/json; charset=utf-8'],
@@ -57,7 +57,7 @@ test('a log line names the request and never the key or a token', async () => {
   assert.ok(logs.every((text) => !text.includes(server.key) && !text.includes('planted-token')))
 })
 
-test('the default role moves to the oldest active project when its holder is archived', async () => {
+test('when the default project is archived, the oldest active project becomes the default', async () => {
   const { projects } = client84(server)
   const holder = await projects.retrieve('Default')
   const second = await projects.create({ name: 'second' })
@@ -71,7 +71,7 @@ test('the default role moves to the oldest active project when its holder is arc
   assert.equal(await defaultProject(), holder.id)
 })
 
-test('a reader of the log that stops reading costs log lines, not requests', async () => {
+test('a log reader that stops reading costs log lines, not requests', async () => {
   server.process.stdout!.pause()
   const longName = 'x'.repeat(200)
   for (let round = 0; round < 60; round++) {

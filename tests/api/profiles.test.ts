@@ -1,5 +1,5 @@
-// Profiles without browsers: names, projects, versions and what is kept of them. Instances are fake ones, whose
-// user-data directory is what was brought in.
+// Profiles without browsers: names, projects and versions. Instances are fake; their user-data directory is the
+// imported one.
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -58,7 +58,7 @@ test('a name is unique in its project, and free again after a delete', async () 
   assert.equal((await send(server, 'DELETE', `/profiles/${second.body.id}`, undefined, there)).status, 204)
   assert.equal((await readProfile(server, first.id)).name, 'Ada Lovelace/1')
   assert.equal((await send(server, 'GET', path, undefined, there)).status, 404)
-  // One that is named like the id of another is found by its own id only.
+  // A profile whose name is the id of another is found only by its own id.
   const confusing = await createProfile(server, first.id)
   assert.equal((await readProfile(server, first.id)).id, first.id)
   for (const { id } of [first, confusing]) await send(server, 'DELETE', `/profiles/${id}`)
@@ -66,7 +66,7 @@ test('a name is unique in its project, and free again after a delete', async () 
   assert.equal(left.status, 204)
 })
 
-test('only so many versions are kept, with the current one, and their bytes go with them', async () => {
+test('only a limited number of versions is kept, including the current one, and their bytes are removed with them', async () => {
   const before = blobCount()
   const { id } = await createProfile(server)
   for (const letter of ['a', 'b', 'c', 'd']) await importInto(id, `text-${letter}`)
@@ -80,7 +80,7 @@ test('only so many versions are kept, with the current one, and their bytes go w
   const restored = await send<Profile>(server, 'POST', `/profiles/${id}/versions/2/restore`)
   assert.equal(restored.body.version, 2)
   assert.equal(await textOf(id), 'text-b')
-  // What sessions start from is kept, however old it is.
+  // Versions that sessions start from are kept, however old.
   for (let saves = 0; saves < 3; saves++) {
     const session = await createSession(server, { profile: { id, save_changes: true, on_conflict: 'keep' } })
     await importBeside(id, session.session_id)
@@ -100,7 +100,7 @@ test('only so many versions are kept, with the current one, and their bytes go w
   assert.equal(count, 0)
 })
 
-/** The session collides with a version that comes first, and steps aside. */
+/** The session collides with a newer version and is saved beside it. */
 async function importBeside(id: string, sessionId: string): Promise<void> {
   const { version } = await importInto(id, 'text-beside')
   await endSession(server, sessionId)
@@ -110,7 +110,7 @@ async function importBeside(id: string, sessionId: string): Promise<void> {
   assert.equal(current.version, version)
 }
 
-test('a session shows its profile, and what became of its changes', async () => {
+test('a session shows its profile, and the outcome of its save', async () => {
   const profile = await createProfile(server, 'shown')
   const session = await createSession(server, { profile: { name: 'shown', save_changes: true } })
   const get = async () =>
@@ -121,7 +121,7 @@ test('a session shows its profile, and what became of its changes', async () => 
   assert.equal(live.profile_save_changes, true)
   assert.equal(live.profile_save, undefined)
   assert.equal((await readProfile(server, 'shown')).last_used_at !== undefined, true)
-  // It knows its profile by its id.
+  // It refers to its profile by id.
   assert.equal((await send(server, 'PATCH', '/profiles/shown', { name: 'renamed' })).status, 200)
   assert.equal((await get()).profile!.name, 'renamed')
   await endSession(server, session.session_id)

@@ -1,5 +1,5 @@
-// The rules of proxies that are no matter of one client: what may be stored, how secrets are kept, types of
-// the operator, and deleting one while somebody begins to use it.
+// Rules of proxies: valid configurations, sealed secrets, the operator's proxy types, and deleting one while a
+// session starts to use it.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -47,7 +47,7 @@ const create = (body: object) => send<Proxy>(server, 'POST', '/proxies', body)
 const custom = (config: object, more: object = {}) =>
   create({ type: 'custom', config: { host: 'proxy.example', port: 8080, ...config }, ...more })
 
-test('what a proxy cannot be is refused by the name of its field', async () => {
+test('an invalid proxy is refused by the name of its field', async () => {
   const cases: [field: string, body: object][] = [
     ['config.host', { type: 'custom' }],
     ['config.host', { type: 'custom', config: { port: 1 } }],
@@ -148,7 +148,7 @@ test('what a proxy cannot be is refused by the name of its field', async () => {
   assert.equal(await database.count('proxies'), 0)
 })
 
-test('types of the operator lead to what was configured for them, and their secrets to nobody', async () => {
+test('the operator’s proxy types use their configured address, and their secrets are not shown', async () => {
   const { status, body } = await create({ type: 'residential', config: { country: 'de' } })
   assert.equal(status, 201)
   assert.deepEqual(body.config, { country: 'DE' })
@@ -162,7 +162,7 @@ test('types of the operator lead to what was configured for them, and their secr
   assert.deepEqual((await create({ type: 'isp' })).body.config, {})
 })
 
-test('passwords and user names are sealed, never shown, never logged, and gone with the proxy', async () => {
+test('passwords and user names are sealed, never shown, never logged, and deleted with the proxy', async () => {
   const password = 'a-password-worth-stealing'
   const username = 'a-name-worth-stealing'
   const made = await custom({ username, password }, { name: 'secretive' })
@@ -206,7 +206,7 @@ test('passwords and user names are sealed, never shown, never logged, and gone w
   assert.deepEqual(gone, { credentials: null, ca_bundle: null })
 })
 
-test('a sealed password that was moved to another proxy opens nothing', async () => {
+test('a sealed password that was moved to another proxy does not decrypt', async () => {
   const first = (await custom({ username: 'one', password: 'first-password' })).body.id
   const second = (await custom({ username: 'two', password: 'second-password' })).body.id
   await database.run(
@@ -225,7 +225,7 @@ test('a sealed password that was moved to another proxy opens nothing', async ()
   for (const id of [second, first]) await send(server, 'DELETE', `/proxies/${id}`)
 })
 
-test('whoever is first wins: a proxy is deleted, or a session uses it, never both', async () => {
+test('of a delete and a new use of a proxy, exactly one succeeds', async () => {
   for (let round = 0; round < 12; round++) {
     const { id } = (await custom({})).body
     const session = (await send(server, 'POST', '/browsers', { headless: true })).body
@@ -248,7 +248,7 @@ test('whoever is first wins: a proxy is deleted, or a session uses it, never bot
   }
 })
 
-test('a session that ended keeps no proxy from being deleted, and a project with one is not empty', async () => {
+test('an ended session does not block the deletion of its proxy, and a project with a proxy is not empty', async () => {
   const project = (await send<{ id: string }>(server, 'POST', '/org/projects', { name: 'with a proxy' })).body
   const header = { 'x-kernel-project-id': project.id }
   const body = { type: 'custom', config: { host: 'proxy.example', port: 8080 } }
@@ -269,7 +269,7 @@ test('a session that ended keeps no proxy from being deleted, and a project with
   assert.equal((await send(server, 'DELETE', `/org/projects/${project.id}`)).status, 204)
 })
 
-test('the proxy of a session is left alone by what says nothing of it', async () => {
+test('a change that does not mention the proxy leaves it alone', async () => {
   const { id } = (await custom({})).body
   const session = (
     await send<{ session_id: string; proxy_id?: string }>(server, 'POST', '/browsers', {
@@ -296,7 +296,7 @@ test('the proxy of a session is left alone by what says nothing of it', async ()
   await send(server, 'DELETE', path)
 })
 
-test('a file of providers that cannot be used stops the start, and says why', () => {
+test('an invalid provider file stops the start with the reason', () => {
   const main = join(import.meta.dirname, '../../packages/server/src/main.ts')
   const broken = join(tempDir(owner), 'broken.json')
   writeFileSync(broken, '{"isp": {"url": "http://u:hush-hush@h:1"}}')

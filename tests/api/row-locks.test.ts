@@ -1,5 +1,5 @@
-// Whoever locks a row must not stop others from referring to it: PostgreSQL looks for the row that a reference names
-// (FOR KEY SHARE) when it pleases, also at the second change of a row in one transaction, and then in no order of ours.
+// A row lock must not block references to the row. PostgreSQL checks references with FOR KEY SHARE at any time, also
+// at the second change of a row in one transaction, so we cannot choose the order of locks.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from 'kysely'
@@ -47,7 +47,7 @@ const locks: readonly { table: string; id: string; lock: (tx: Db) => Promise<unk
 ]
 
 for (const { table, id, lock } of locks) {
-  test(`a locked row of ${table} can be referred to, and not locked by another`, async () => {
+  test(`a locked row of ${table} can be referred to, but not locked by another`, async () => {
     await inTransaction(pool, async ({ db: tx }) => {
       assert.ok(await lock(tx))
       assert.ok(await isFree(table, id, 'KEY SHARE'))

@@ -1,4 +1,4 @@
-// What is read from a Connect server and from Vault, by whoever logs in, over their own protocols.
+// Reading from a 1Password Connect server and from Vault over their own protocols, as a login does.
 import assert from 'node:assert/strict'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { after, describe, test } from 'node:test'
@@ -106,7 +106,7 @@ test('a Connect server lists its vaults, and its logins with their addresses', a
   ])
 })
 
-test('an item of a Connect server is read with its fields by their labels, and its seed', async () => {
+test('an item of a Connect server is read with its fields by label, and its seed', async () => {
   const source = sourceOf(connect)
   const [github, plain] = await source.listItems(signal)
   assert.deepEqual(await source.readLogin(github!, signal), {
@@ -188,7 +188,7 @@ const misbehaviours: [
     /redirect \(302\)/,
   ],
   [
-    'cuts the answer off',
+    'truncates the answer',
     (_request, response) => {
       response.writeHead(200, { 'content-length': '100' }).write('[')
       setImmediate(() => response.destroy())
@@ -209,7 +209,7 @@ const misbehaviours: [
     /larger than 8 MiB/,
   ],
   [
-    'has headers without end',
+    'has endless headers',
     (_request, response) => {
       response.writeHead(200, { 'x-long': 'x'.repeat(20_000) }).end('[]')
     },
@@ -220,7 +220,7 @@ const misbehaviours: [
 for (const server of [connect, vault]) {
   describe(server === connect ? 'Connect' : 'Vault', () => {
     for (const [what, answer, message] of misbehaviours) {
-      test(`one that ${what} is told apart, without its token`, async (t) => {
+      test(`a server that ${what} has its own error, without the token`, async (t) => {
         server.misbehave = answer
         t.after(() => {
           server.misbehave = undefined
@@ -234,19 +234,19 @@ for (const server of [connect, vault]) {
       })
     }
 
-    test('a wrong token is told apart', async () => {
+    test('a wrong token has its own error', async () => {
       const source = sourceOf(server, { token: 'wrong-token-5b' })
       await assert.rejects(source.listVaults(signal), /refuses the token \(40[13]\)/)
     })
 
-    test('what the operator has not opened is not reached', async () => {
+    test('an address that the operator has not allowed is not reached', async () => {
       const before = server.requests.length
       const source = sourceOf(server, { allowed: false })
       await assert.rejects(source.listItems(signal), /not listed in BERTH_EGRESS_ALLOW/)
       assert.equal(server.requests.length, before)
     })
 
-    test('one that does not answer is not waited for', async (t) => {
+    test('a server that does not answer times out', async (t) => {
       server.misbehave = () => {}
       t.after(() => {
         server.misbehave = undefined
@@ -255,7 +255,7 @@ for (const server of [connect, vault]) {
       await assert.rejects(source.listItems(signal), /took longer than 0.1 s to answer/)
     })
 
-    test('who leaves is not waited for', async (t) => {
+    test('a caller that leaves ends the request', async (t) => {
       const asked = Promise.withResolvers<void>()
       server.misbehave = () => asked.resolve()
       t.after(() => {
@@ -270,14 +270,14 @@ for (const server of [connect, vault]) {
   })
 }
 
-test('a certificate that nobody vouches for is refused before the token is sent', async () => {
+test('an untrusted certificate is refused before the token is sent', async () => {
   const certificate = newCertificate('host.berth.internal')
   const secured = await startConnect(owner, { vaults: [], certificate })
   await assert.rejects(sourceOf(secured).listVaults(signal), /connection failed \([A-Z_]+\)/)
   assert.deepEqual(secured.requests, [])
 })
 
-test('more items than anybody looks through are refused, not held', async () => {
+test('too many items are refused and not kept in memory', async () => {
   const items = Array.from({ length: 5_001 }, (_, index) =>
     connectLogin({ id: `i${index}`, title: `t${index}` }),
   )

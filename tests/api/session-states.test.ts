@@ -1,4 +1,4 @@
-// The table of a session's states against a real PostgreSQL: what `transition` stores, and what the database refuses.
+// The state table of a session against a real PostgreSQL: what `transition` stores, and what the database refuses.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from 'kysely'
@@ -26,7 +26,7 @@ await sql`INSERT INTO profiles (id, project_id, name) VALUES ('profile', ${proje
   db,
 )
 
-/** As if it had been in that state for ever. */
+/** As if it had always been in that state. */
 async function sessionIn(state: State): Promise<string> {
   const { id } = await insertBrowser(
     db,
@@ -64,7 +64,7 @@ const ways: Readonly<Record<State, readonly State[]>> = {
 
 function moveTo(to: State): Move {
   if (to === 'ending') return { to, reason: 'deleted', uptimeMs: 7 }
-  // SAFETY: nothing leads to starting, which is what is to be seen.
+  // SAFETY: no transition leads to starting, which this test shows.
   return { to } as Move
 }
 
@@ -98,7 +98,7 @@ for (const from of states) {
       assert.equal(now.uptime_ms, isOver ? '7' : '0')
     })
 
-    test(`${from} → ${to}: the database itself ${isAllowed || from === to ? 'takes' : 'refuses'} it`, async () => {
+    test(`${from} → ${to}: the database itself ${isAllowed || from === to ? 'accepts' : 'refuses'} it`, async () => {
       const id = await sessionIn(from)
       const isOver = to === 'ending' || to === 'ended'
       const written = sql`UPDATE browsers SET state = ${to},
@@ -116,7 +116,7 @@ test('a transition of a session that does not exist changes nothing', async () =
   assert.equal(await transition(db, newId(), { to: 'ready' }), undefined)
 })
 
-test('of many at once one transition is stored, with its own reason', async () => {
+test('of many parallel transitions one is stored, with its own reason', async () => {
   const id = await sessionIn('ready')
   const reasons = ['deleted', 'timed_out', 'crashed', 'lost'] as const
   const outcomes = await Promise.all(reasons.map((reason) => transition(db, id, { to: 'ending', reason })))
@@ -125,7 +125,7 @@ test('of many at once one transition is stored, with its own reason', async () =
   assert.equal((await stored(id)).end_reason, reasons[outcomes.indexOf(done[0])])
 })
 
-test('of several sessions those move that may, and the others stay as they are', async () => {
+test('of several sessions, those that may change do, and the others stay', async () => {
   const ids = new Map<State, string>()
   for (const state of states) ids.set(state, await sessionIn(state))
   const which = db
@@ -154,7 +154,7 @@ async function saveAfter(state: State, reason: 'deleted' | 'crashed') {
   return [profile_save, profile_save_message]
 }
 
-test('a session says that it is being saved from the moment it ends, unless there is nothing to be saved', async () => {
+test('a session shows that it is being saved from its end on, unless there is nothing to save', async () => {
   assert.deepEqual(await saveAfter('ready', 'deleted'), ['saving', null])
   assert.deepEqual(await saveAfter('standby', 'deleted'), ['saving', null])
   assert.deepEqual(await saveAfter('ready', 'crashed'), ['failed', 'the session ended as crashed'])
@@ -175,7 +175,7 @@ test('the facts of a row cannot contradict its state', async () => {
   await refused("state = 'asleep'", 'browsers_transition')
 })
 
-test('only what matters to a pool is announced: ready, ended and leased, but not standby', async (t) => {
+test('only changes that matter to a pool are announced: ready, ended and leased, but not standby', async (t) => {
   await sql`INSERT INTO browser_pools (id, project_id, size, fill_rate_per_minute, timeout_seconds,
       refresh_on_profile_update, browser) VALUES ('pool', ${projectId}, 1, 0, 60, false, '{}')`.execute(db)
   const id = await sessionIn('starting')

@@ -19,7 +19,7 @@ test('--help explains every setting and starts nothing', (t) => {
   assert.match(stdout, /BERTH_PORT\n +Port to listen on/)
 })
 
-test('a wrong setting, an unknown one and an unknown option are clear errors before anything starts', (t) => {
+test('a wrong setting, an unknown setting and an unknown option are clear errors before anything starts', (t) => {
   const dataDir = tempDir(t)
   for (const [args, env, message] of [
     [[], { BERTH_PORT: 'http' }, /BERTH_PORT must be a whole number from 0 to 65535, but is "http"/],
@@ -34,7 +34,7 @@ test('a wrong setting, an unknown one and an unknown option are clear errors bef
   assert.throws(() => statSync(join(dataDir, 'data')), { code: 'ENOENT' })
 })
 
-test('a port that is taken and a database that cannot be reached are clear errors', async (t) => {
+test('a port in use and an unreachable database are clear errors', async (t) => {
   const server = await startServer(t, { hasOwnPostgres: true })
   const taken = runMain([], { BERTH_DATA_DIR: tempDir(t), BERTH_PORT: new URL(server.url).port })
   assert.equal(taken.status, 1)
@@ -76,7 +76,7 @@ test('BERTH_API_KEY is the first key, at the first start only', async (t) => {
   assert.equal((await second.fetch('/org/projects', { key: 'another-key' })).status, 401)
 })
 
-test('a data directory below one that the database account may not enter works', async (t) => {
+test('a data directory below one that the database user may not enter works', async (t) => {
   const closed = tempDir(t)
   chmodSync(closed, 0o700)
   const server = await startServer(t, { makesCluster: true, dataDir: join(closed, 'data') })
@@ -96,7 +96,7 @@ test('no process of the database runs as root', async (t) => {
   assert.ok(uids?.slice(1).every((uid) => uid !== '0'))
 })
 
-test('HTTPS is served with a certificate of the operator', async (t) => {
+test('HTTPS uses the certificate of the operator', async (t) => {
   const dir = tempDir(t)
   const [cert, key] = [join(dir, 'cert.pem'), join(dir, 'key.pem')]
   const options = [
@@ -132,7 +132,7 @@ test('HTTPS is served with a certificate of the operator', async (t) => {
   assert.match(missing.stderr, /BERTH_TLS_CERT .*\/nowhere\.pem/)
 })
 
-test('X-Forwarded-For is believed from a trusted proxy and from nobody else', async (t) => {
+test('X-Forwarded-For is trusted only from a trusted proxy', async (t) => {
   for (const [trusted, expected] of [
     ['', '127.0.0.1'],
     ['127.0.0.1/32', '203.0.113.9'],

@@ -1,4 +1,4 @@
-// Migrations, master keys and the operator's commands, over a real PostgreSQL.
+// Migrations, master keys and the operator's commands, with a real PostgreSQL.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
@@ -39,7 +39,7 @@ test('several replicas may migrate at once; each migration is applied once', asy
   )
 })
 
-test('a migration that fails leaves nothing of itself', async (t) => {
+test('a migration that fails leaves nothing', async (t) => {
   const { url } = await startPostgres(t)
   const broken = { version: 1, name: 'broken', sql: 'CREATE TABLE half (a int); SELECT 1/0;' }
   await assert.rejects(migrate({ connectionString: url }, [broken]), /Cannot apply migration 1 "broken"/)
@@ -66,7 +66,7 @@ test('the audit log cannot be changed, not even with SQL', async (t) => {
   }
 })
 
-test('the master key is rotated while the server runs: old answers open, new ones are under the new key', async (t) => {
+test('the master key is rotated while the server runs: old answers decrypt, new ones use the new key', async (t) => {
   const server = await startServer(t, { hasOwnPostgres: true })
   const create = async (name: string) =>
     server.fetch('/org/projects', {
@@ -126,7 +126,7 @@ test('keys from BERTH_MASTER_KEY are rotated by listing the new one first', asyn
   assert.equal(replay.headers.get('idempotent-replayed'), 'true')
 })
 
-test('a stored answer that was moved to another row is refused, not shown', async (t) => {
+test('a stored answer that was moved to another row is refused', async (t) => {
   const server = await startServer(t)
   const create = (name: string) =>
     server.fetch('/org/projects', {
@@ -145,7 +145,7 @@ test('a stored answer that was moved to another row is refused, not shown', asyn
   assert.equal(((await moved.json()) as { code: string }).code, 'invalid_state')
 })
 
-test('mint-key makes a working organisation key, beside a running server and without one', async (t) => {
+test('mint-key creates a working organisation key, with and without a running server', async (t) => {
   const server = await startServer(t, { hasOwnPostgres: true })
   const beside = (await runAdmin({ BERTH_DATA_DIR: server.dataDir }, 'mint-key')).stdout.trim()
   assert.equal((await server.fetch('/org/projects', { key: beside })).status, 200)

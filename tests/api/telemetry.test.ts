@@ -1,5 +1,4 @@
-// Telemetry as the API has it, with instances in which nothing happens: what is asked for and shown, what the servers
-// themselves tell, and how it is read.
+// The telemetry API with fake instances: configuration, the servers' own events, and reading.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { client55, client70, client84 } from '../client/versions.ts'
@@ -21,11 +20,11 @@ const asNew = { 'x-stainless-package-version': '0.84.0', 'x-stainless-lang': 'js
 const create = async (telemetry: unknown, headers = {}) =>
   (await send<Shown>(server, 'POST', '/browsers', { headless: true, telemetry }, headers)).body
 
-// Opened first, so that its silence lasts while the others are tested.
+// Opened first, so that it is silent while the others are tested.
 const silent = await create({ enabled: true }, asNew)
 const silentReader = await EventReader.open(server, silent.session_id)
 
-test('plain requests and old clients: a config that is given captures all that it does not turn off', async () => {
+test('plain requests and old clients: a given config captures everything it does not turn off', async () => {
   assert.deepEqual((await create({})).telemetry, { browser: four })
   assert.deepEqual((await create({ browser: { network: off } })).telemetry, {
     browser: { ...four, network: off },
@@ -37,7 +36,7 @@ test('plain requests and old clients: a config that is given captures all that i
   assert.deepEqual(made.telemetry, { browser: four })
 })
 
-test('clients from 0.64 on: a default set, and what is opted into', async () => {
+test('clients from 0.64 on: a default set, and categories to opt in to', async () => {
   for (const client of [client70(server), client84(server)]) {
     const none = await client.browsers.create({ headless: true, telemetry: {} })
     assert.equal(none.telemetry, undefined)
@@ -59,7 +58,7 @@ test('clients from 0.64 on: a default set, and what is opted into', async () => 
   }
 })
 
-test('an update merges, replaces, stops or leaves it, and a read shows it to each in its words', async () => {
+test('an update merges, replaces, stops or keeps the config, and each client reads it in its own format', async () => {
   const { browsers } = client84(server)
   const { session_id: id } = await browsers.create({
     headless: true,
@@ -93,7 +92,7 @@ test('an update merges, replaces, stops or leaves it, and a read shows it to eac
   }
 })
 
-/** A session with so many events, one for each call. */
+/** A session with that many events, one for each call. */
 async function withEvents(count: number): Promise<string> {
   const { session_id: id } = await create({ enabled: true }, asNew)
   const reader = await EventReader.open(server, id)
@@ -168,7 +167,7 @@ test('a session without events has an empty history and an empty HAR', async () 
   assert.deepEqual(reader.events, [], 'it was silent')
 })
 
-test('a stream begins now, at the beginning, or where another ended', async () => {
+test('a stream begins now, at the beginning, or where another one ended', async () => {
   const id = await withEvents(4)
   const numbers = async (options: Parameters<typeof EventReader.open>[2], count: number) => {
     const reader = await EventReader.open(server, id, options)
@@ -186,7 +185,7 @@ test('a stream begins now, at the beginning, or where another ended', async () =
   assert.deepEqual(await numbers({ lastEventId: '99999999999999999999' }, 1), [11])
 })
 
-test('events are shown to clients of every age as these know them', async () => {
+test('clients of every version get events in their own format', async () => {
   const id = await withEvents(1)
   const seenBy = async (version: string) => {
     const headers = { 'x-stainless-lang': 'js', 'x-stainless-package-version': version }
@@ -208,7 +207,7 @@ test('events are encrypted at rest', async () => {
   for (const word of ['api_call', 'fileInfo', 'seq']) assert.ok(!row!.payload.includes(word), word)
 })
 
-test('a silent stream says now and then that it is there', async () => {
+test('a silent stream sends keep-alives', async () => {
   await silentReader.until('a comment', ({ text }) => /^:[^\n]*\n\n$/m.test(text), 20_000)
   assert.deepEqual(silentReader.events, [])
   silentReader.close()

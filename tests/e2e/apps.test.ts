@@ -1,4 +1,4 @@
-// Apps from their source to their answers, with real instances, npm, pip's Python and git.
+// Apps from source to answer, with real instances, npm, pip's Python and git.
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { after, test } from 'node:test'
@@ -117,7 +117,7 @@ other.action('variables', async (context: KernelContext) => {
 
 let deployed: Deployment
 
-test('a TypeScript app with a lockfile is built, and says what it has', async () => {
+test('a TypeScript app with a lockfile is built, and lists its actions', async () => {
   const answer = await postDeployment(server, {
     files: voyage,
     entrypoint: 'src/index.ts',
@@ -149,7 +149,7 @@ test('a TypeScript app with a lockfile is built, and says what it has', async ()
   )
 })
 
-test('an action drives a session of its own by playwright, and the session ends with it', async () => {
+test('an action drives its own session with playwright, and the session ends with it', async () => {
   const payload = JSON.stringify({ url: `${site.url}/` })
   const answer = await invoke(server, { app_name: 'voyage', action_name: 'title', payload })
   assert.equal(answer.body.status, 'succeeded', JSON.stringify(answer.body))
@@ -173,7 +173,7 @@ test('an action drives a session of its own by playwright, and the session ends 
   assert.match((await readInvocation(server, answer.body.id)).started_at, /\.\d{9}Z$/)
 })
 
-test("an app reaches the API with its own key, and the rest by the server's policy", async () => {
+test('an app reaches the API with its own key, and other hosts by the egress policy of the server', async () => {
   const variables = await invoke(server, { app_name: 'second-app', action_name: 'variables' })
   assert.deepEqual(JSON.parse(variables.body.output ?? 'null'), {
     COLOUR: 'teal',
@@ -192,7 +192,7 @@ test("an app reaches the API with its own key, and the rest by the server's poli
     return JSON.parse(answer.body.output ?? 'null') as { status: unknown }
   }
   assert.equal((await fetched(`${site.url}/popup`)).status, 200)
-  // Node asks the proxy for a tunnel, and tells a refusal of it so.
+  // Node asks the proxy for a tunnel, and reports its refusal this way.
   const refused = /cancelled|Proxy response|403/
   assert.match(
     String((await fetched('http://169.254.169.254/')).status),
@@ -204,7 +204,7 @@ test("an app reaches the API with its own key, and the rest by the server's poli
   assert.equal(registry.requests.length, length)
 })
 
-test('a version is replaced only with force, and the one before stops', async () => {
+test('a version is replaced only with force, and the previous one stops', async () => {
   const files = tinyApp('replaced', { which: '(context) => "first"' })
   const first = await deploy(server, { files, version: 'v1' })
   const again = await postDeployment(server, { files, version: 'v1' })
@@ -225,7 +225,7 @@ test('a version is replaced only with force, and the one before stops', async ()
 })
 
 test('a Python app runs, with a registry like that of the published client', async () => {
-  // The published client for Python cannot be installed here: this module has its registry, and nothing else.
+  // The published client for Python cannot be installed here; this module has only its registry.
   const framework = `from dataclasses import dataclass
 @dataclass
 class KernelContext:
@@ -286,7 +286,7 @@ def fail(context, payload):
   assert.equal(failed.body.status_reason, 'ValueError: no good')
 })
 
-test('an app comes from a repository, or says why not', async () => {
+test('an app is deployed from a repository, or the error says why not', async () => {
   const source = {
     type: 'github',
     url: repository.url,
@@ -354,7 +354,7 @@ test('a deployment that cannot run says what to do about it', async () => {
   assert.match(unpacked.status_reason ?? '', /zip|archive/i)
 })
 
-test('deleting a deployment fails what it runs, ends its streams, and kills its key', async () => {
+test('deleting a deployment fails its invocations, ends their streams, and revokes its key', async () => {
   const { id } = await deploy(server, {
     files: tinyApp('doomed', {
       wait: '(context) => new Promise((resolve) => { console.log(process.env.KERNEL_API_KEY); setTimeout(resolve, 60_000) })',

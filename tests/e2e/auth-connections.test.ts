@@ -1,6 +1,6 @@
-// Connections as the published client has them, with real browsers and sites of the zoo: a person logs in, the profile is
-// logged in from then on, a health check tells in from out, and where a credential is enough it logs in again by itself.
-// ZOO=all goes through all of the zoo, ZOO=a,b through these sites.
+// Connections through the published client, with real browsers and sites of the zoo: a person logs in, the profile
+// stays logged in, a health check tells logged in from logged out, and with a credential it logs in again without a
+// person. ZOO=all runs the whole zoo, ZOO=a,b only these sites.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { chromium } from 'playwright-core'
@@ -31,7 +31,7 @@ const chosen =
 const sites = zoo.sites.filter(({ name }) => chosen === 'all' || chosen.split(',').includes(name))
 const MAX_MS = 60_000
 
-/** As the rules ask it, from how the API tells it. */
+/** Converts the API's format to that of the rules. */
 function questionOf(
   state: Pick<ManagedAuth, 'fields' | 'choices' | 'interaction_id' | 'website_error'> & {
     external_action_message?: string | null
@@ -79,7 +79,7 @@ async function connect(site: RunningSite, body: object = {}): Promise<string> {
   return id
 }
 
-/** A person at the API: answers what is asked, until the flow is over or the site has said no. */
+/** A person at the API: answers until the flow ends or the site refuses. */
 async function logIn(site: RunningSite, variant: Variant, id: string): Promise<ZooPerson> {
   const person = new ZooPerson(site, variant)
   const stop = new AbortController()
@@ -118,7 +118,7 @@ for (const site of sites) {
   const variant = site.description.variants.find(({ name, isSignedIn }) => name === 'right' && isSignedIn)
   if (!variant) continue
   test(
-    `${site.name}: logs in, is known to be in and out, and logs in again where it can`,
+    `${site.name}: logs in, health checks are right, and it logs in again if it can`,
     { timeout: 180_000 },
     async () => {
       const credential = credentialOf(site, variant)
@@ -130,17 +130,17 @@ for (const site of sites) {
       assert.deepEqual(site.signedIn, [variant.user])
       assert.ok(done.login_url)
       if (credential.totpSecret !== undefined) {
-        // What a person types is kept, but not what codes come from.
+        // Typed values are stored, but not the source of one-time codes.
         assert.equal(done.can_reauth_reason, 'requires_totp_without_secret')
         await client.credentials.update(done.credential!.name!, { totp_secret: credential.totpSecret })
       }
 
-      // The profile has it, for anybody's session.
+      // Every session with the profile is logged in.
       const session = await client.browsers.create({ headless: true, profile: { name: `zoo-${site.name}` } })
       const browser = await chromium.connectOverCDP(session.cdp_ws_url)
       const seen = site.requests.length
       const goes = browser.contexts()[0]!.pages()[0]!.goto(site.checkUrl)
-      // But for what Chromium itself was asked, which it keeps for as long as it runs.
+      // Except for HTTP authentication, which Chromium keeps only while it runs.
       if (site.description.isHttpAuthentication) await assert.rejects(goes, /ERR_INVALID_AUTH_CREDENTIALS/)
       else await goes
       assert.ok(site.requests.length > seen)
@@ -150,7 +150,7 @@ for (const site of sites) {
       const inside = await send<ManagedAuth>(server, 'POST', `/auth/connections/${id}/check`)
       assert.equal(inside.status, 200, JSON.stringify(inside.body))
       if (site.description.isHttpAuthentication) {
-        // It is out in each new Chromium, and the credential gets it in again.
+        // Each new Chromium is logged out, and the credential logs it in again.
         await logsInAgain(id)
         return
       }
@@ -176,7 +176,7 @@ for (const site of sites) {
 }
 
 test(
-  'a wrong password is told in the website’s words, and nothing that was typed is in the log',
+  'a wrong password is reported with the message of the website, and no typed value is in the log',
   { timeout: 120_000 },
   async () => {
     const site = zoo.site('classic-form')
@@ -196,16 +196,12 @@ test(
   },
 )
 
-test(
-  'a name that is nobody’s is a fault of the network, not of a website',
-  { timeout: 120_000 },
-  async () => {
-    const made = await client.auth.connections.create({ domain: 'nobody.invalid', profile_name: 'nobody' })
-    await connections.login(made.id)
-    const { error_code, error_message } = await reaches(server, made.id, 'FAILED', MAX_MS)
-    assert.deepEqual(
-      [error_code, error_message],
-      ['network_error', 'Cannot load the page: destination_unavailable'],
-    )
-  },
-)
+test('an unknown host name is a network error, not a website error', { timeout: 120_000 }, async () => {
+  const made = await client.auth.connections.create({ domain: 'nobody.invalid', profile_name: 'nobody' })
+  await connections.login(made.id)
+  const { error_code, error_message } = await reaches(server, made.id, 'FAILED', MAX_MS)
+  assert.deepEqual(
+    [error_code, error_message],
+    ['network_error', 'Cannot load the page: destination_unavailable'],
+  )
+})

@@ -1,4 +1,4 @@
-// Real browsers of a pool, from hand to hand: what the next one finds, and what it does not.
+// Real browsers of a pool, lease after lease: what the next lease finds, and what it does not.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { CdpClient, Refused, withCdp } from '../fixtures/cdp.ts'
@@ -16,7 +16,7 @@ const server = await startServer(owner, {
   env: { BERTH_WARM_HEADLESS: '1', ...site.allow },
 })
 
-/** What somebody may leave behind in a browser. */
+/** What a lease may leave behind in a browser. */
 const LEAVE = `(async () => {
   document.cookie = 'login=secret; max-age=3600'
   localStorage.setItem('login', 'secret')
@@ -84,7 +84,7 @@ const lists = async (sessionId: string) =>
 
 const isRefused = (error: unknown) => error instanceof Refused && error.status === 404
 
-test('released to be used again, a browser is the same for the next, and no more for the one before', async () => {
+test('released for reuse, a browser is the same for the next lease, and closed to the previous one', async () => {
   const pool = await createPool(server, { start_url: `${site.url}/inner` })
   await filled(server, pool, 1)
   const first = await acquire(server, pool, { name: 'first' })
@@ -131,7 +131,7 @@ test('released to be used again, a browser is the same for the next, and no more
   await send(server, 'DELETE', `/browser_pools/${pool.id}`, { force: true })
 })
 
-test('released with a reset, the next one is clean in every way, and was not started for it', async () => {
+test('released with a reset, a browser is completely clean for the next lease, without a restart', async () => {
   const pool = await createPool(server)
   await filled(server, pool, 1)
   const first = await acquire(server, pool)
@@ -170,7 +170,7 @@ test('released with a reset, the next one is clean in every way, and was not sta
   await send(server, 'DELETE', `/browser_pools/${pool.id}`, { force: true })
 })
 
-test('one that dies while it waits is replaced, and never leased', async () => {
+test('a waiting browser that dies is replaced and never leased', async () => {
   const pool = await createPool(server, { size: 2 })
   await filled(server, pool, 2)
   const [dying] = await pooledRows(server, pool)

@@ -16,7 +16,7 @@ const server = await startServer(owner, {
 })
 const { browsers } = client84(server)
 
-/** What a page says after it was gone to. */
+/** What a page shows after navigation. */
 async function textAt(cdp: CdpClient, path: string): Promise<string> {
   const { errorText } = await cdp.callPage<{ errorText?: string }>('Page.navigate', { url: site.url + path })
   if (errorText) return errorText
@@ -30,7 +30,7 @@ async function textAt(cdp: CdpClient, path: string): Promise<string> {
   return text
 }
 
-test('policies are applied, echoed, and outlive Chromium', async () => {
+test('policies are applied, returned, and survive a restart of Chromium', async () => {
   const chrome_policy = {
     URLBlocklist: ['*/popup'],
     RestoreOnStartup: 5,
@@ -54,12 +54,12 @@ test('policies are applied, echoed, and outlive Chromium', async () => {
   await browsers.deleteByID(session.session_id)
   const ended = await browsers.retrieve(session.session_id, { include_deleted: true })
   assert.deepEqual(ended.chrome_policy, chrome_policy)
-  // Not to be read by whoever has a copy of the database.
+  // A copy of the database must not reveal them.
   const [row] = await query<{ sealed: Buffer }>(server, 'SELECT sealed FROM browser_policies')
   assert.ok(!row!.sealed.includes('URLBlocklist'))
 })
 
-test('five megabytes are taken, and shown where one session is shown', async () => {
+test('five megabytes are accepted, and returned for a single session', async () => {
   const chrome_policy = { URLBlocklist: ['x'.repeat(5 * 1024 * 1024 - 100)] }
   const session = await createSession(server, { chrome_policy })
   const path = `/browsers/${session.session_id}`
@@ -71,7 +71,7 @@ test('five megabytes are taken, and shown where one session is shown', async () 
   await send(server, 'DELETE', path)
 })
 
-test('policies that are wrong or not for tenants are refused by their name, before anything is made', async () => {
+test('wrong policies and those not open to tenants are refused by name, before anything is created', async () => {
   let deep: unknown = 1
   for (let level = 0; level < 150; level++) deep = [deep]
   for (const [policy, why] of [
@@ -90,7 +90,7 @@ test('policies that are wrong or not for tenants are refused by their name, befo
     assert.equal(answer.status, 400, answer.body.message?.slice(0, 200))
     assert.match(answer.body.message!, why)
   }
-  // Written by hand, as nothing else would write it.
+  // Written by hand, because no serializer would produce it.
   const abyss = `{"headless":true,"chrome_policy":{"Deep":${'['.repeat(100_000)}${']'.repeat(100_000)}}}`
   for (const headers of [{}, { 'idempotency-key': 'deep' }]) {
     const init = { method: 'POST', body: abyss, headers: { 'content-type': 'application/json', ...headers } }
@@ -105,7 +105,7 @@ test('policies that are wrong or not for tenants are refused by their name, befo
 })
 
 for (const headless of [true, false]) {
-  test(`a ${headless ? 'headless' : 'headful'} session has the language and time zone it was asked for`, async () => {
+  test(`a ${headless ? 'headless' : 'headful'} session has the requested language and time zone`, async () => {
     const asked = { locale: 'de-DE', timezone: 'Europe/Berlin' }
     const session = await createSession(server, { headless, ...asked })
     const { locale, timezone } = session as unknown as typeof asked
@@ -130,7 +130,7 @@ for (const headless of [true, false]) {
   })
 }
 
-test('languages and time zones that there are not are refused', async () => {
+test('unknown languages and time zones are refused', async () => {
   for (const [body, why] of [
     [{ locale: 'tlh-QX' }, /locale: is not available/],
     [{ locale: 'de_DE' }, /locale: must match/],

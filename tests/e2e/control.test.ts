@@ -1,4 +1,4 @@
-// Controls of an instance, by key and by the token of the session, on its own server and through another.
+// Controls of an instance, with a key and with the session token, on its own server and through another.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { client84 } from '../client/versions.ts'
@@ -9,7 +9,7 @@ const { browsers } = client84(server)
 const session = await browsers.create({ headless: true, timeout_seconds: 300 })
 const token = new URL(session.cdp_ws_url).searchParams.get('jwt')!
 
-test('the same operation is served by key and by the token of the session', async () => {
+test('the same operation accepts a key and the session token', async () => {
   await browsers.fs.createDirectory(session.session_id, { path: '/home/kernel/one/two', mode: '700' })
   const info = await browsers.fs.fileInfo(session.session_id, { path: '/home/kernel/one/two' })
   assert.equal(info.mode, 'drwx------')
@@ -18,7 +18,7 @@ test('the same operation is served by key and by the token of the session', asyn
   assert.deepEqual(await (await fetch(url)).json(), info)
 })
 
-test('a token opens its own session, and only below base_url', async () => {
+test('a token opens only its own session, and only below base_url', async () => {
   for (const jwt of ['', 'rubbish', new URL(session.webdriver_ws_url).searchParams.get('jwt')!]) {
     const answer = await fetch(`${session.base_url}/fs/file_info?path=/&jwt=${jwt}`)
     assert.equal(answer.status, 401)
@@ -27,7 +27,7 @@ test('a token opens its own session, and only below base_url', async () => {
   assert.equal(asKey.status, 401)
 })
 
-test('what the instance refuses is told with its reason', async () => {
+test('a refusal of the instance is returned with its reason', async () => {
   const missing = await server.fetch(`/browsers/${session.session_id}/fs/file_info?path=/nowhere`)
   assert.equal(missing.status, 404)
   assert.match(((await missing.json()) as { message: string }).message, /"\/nowhere"/)

@@ -1,4 +1,4 @@
-// Extensions in real sessions: created with, loaded live, and installed by policy.
+// Extensions in real sessions: at creation, loaded live, and installed by policy.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { chromium } from 'playwright-core'
@@ -26,7 +26,7 @@ await upload(marker(), 'marker')
 await upload(crx, 'signed')
 await upload(autoconsent(), 'autoconsent')
 await upload(blocker('popup'), 'blocker')
-// What only Chromium notices.
+// Only Chromium detects this.
 const broken = zipOf({
   'manifest.json': manifest({ content_scripts: [{ matches: ['<all_urls>'], js: ['absent.js'] }] }),
 })
@@ -38,7 +38,7 @@ interface Target {
   readonly url: string
 }
 
-/** What extensions wrote into the page. */
+/** What the extensions wrote into the page. */
 async function marks(cdp: CdpClient): Promise<Record<string, string>> {
   await cdp.callPage('Page.navigate', { url: `${site.url}/inner` })
   await eventually('the page is there', () => cdp.evaluate<boolean>(`document.title === 'Inner'`), 10_000)
@@ -55,13 +55,13 @@ const load = (session: Session, files: Record<string, Buffer>) => {
 }
 
 for (const headless of [true, false]) {
-  test(`a ${headless ? 'headless' : 'headful'} session is created with extensions, which outlive its Chromium`, async () => {
+  test(`a ${headless ? 'headless' : 'headful'} session starts with extensions, which survive a restart of Chromium`, async () => {
     const wanted = [{ name: 'marker' }, { name: 'signed' }, { name: 'autoconsent' }]
     const session = await createSession(server, { headless, extensions: wanted })
     const first = await CdpClient.open(session.cdp_ws_url)
     const found = await marks(first)
     assert.match(found['marked']!, /^[a-p]{32}$/)
-    // As its publisher's.
+    // The id of its publisher.
     assert.equal(found['signed'], crxId)
     const { targetInfos } = await first.call<{ targetInfos: Target[] }>('Target.getTargets')
     const isConsent = ({ url }: Target) => url.endsWith('/background.bundle.js')
@@ -75,7 +75,7 @@ for (const headless of [true, false]) {
   })
 }
 
-test('the contexts that clients make have them, too', async () => {
+test('contexts that clients create have them, too', async () => {
   const session = await createSession(server, { extensions: [{ name: 'marker' }] })
   const browser = await chromium.connectOverCDP(session.cdp_ws_url)
   const page = await (await browser.newContext()).newPage()
@@ -85,7 +85,7 @@ test('the contexts that clients make have them, too', async () => {
   await browsers.deleteByID(session.session_id)
 })
 
-test('a running session takes extensions from clients of every age, and its pages stay', async () => {
+test('a running session accepts extensions from every client version, and its pages stay', async () => {
   const session = await createSession(server)
   const cdp = await CdpClient.open(session.cdp_ws_url)
   await cdp.evaluate('globalThis.kept = 1')
@@ -96,12 +96,12 @@ test('a running session takes extensions from clients of every age, and its page
   }
   assert.equal(await cdp.evaluate('globalThis.kept'), 1)
   assert.equal((await load(session, { one: marker('one'), two: marker('two') })).status, 201)
-  // One that is there is replaced.
+  // An existing one is replaced.
   assert.equal((await load(session, { one: marker('instead') })).status, 201)
   const found = Object.keys(await marks(cdp)).toSorted()
   assert.deepEqual(found, ['from55', 'from70', 'from84', 'instead', 'two'])
 
-  // By the token of the session, below its base_url.
+  // With the session token, below its base_url.
   const { base_url } = await browsers.retrieve(session.session_id)
   const form = new FormData()
   form.set('extensions[0][name]', 'token')
@@ -114,7 +114,7 @@ test('a running session takes extensions from clients of every age, and its page
   await browsers.deleteByID(session.session_id)
 })
 
-test('what Chromium or the agent refuses is a clear answer, and nothing of the request is loaded', async () => {
+test('a refusal by Chromium or the agent is a clear error, and nothing of the request is loaded', async () => {
   const session = await createSession(server)
   const cdp = await CdpClient.open(session.cdp_ws_url)
   const old = zipOf({ 'manifest.json': manifest({ manifest_version: 2 }) })
@@ -167,7 +167,7 @@ test('what Chromium or the agent refuses is a clear answer, and nothing of the r
 
 const isBlocked = (cdp: CdpClient) => cdp.evaluate<boolean>(`fetch('/popup').then(() => false, () => true)`)
 
-test('one that only an administrator may install is installed, at creation and live', async () => {
+test('an extension that only an administrator may install is installed, at creation and live', async () => {
   const created = await createSession(server, { extensions: [{ name: 'blocker' }, { name: 'marker' }] })
   await withCdp(created.cdp_ws_url, async (cdp) => {
     assert.ok('marked' in (await marks(cdp)))

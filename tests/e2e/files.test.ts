@@ -1,4 +1,4 @@
-// Files of real instances by the published clients, by key and by the token of the session.
+// Files of real instances through the published clients, with a key and with the session token.
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -30,7 +30,7 @@ const id = session.session_id
 const { fs } = browsers
 const HOME = '/home/kernel'
 
-// From here on, for as long as the other tests take: see the last one.
+// Runs from here on while the other tests run; see the last one.
 const READ_FOR_MS = 12_000
 const unread = await browsers.create({ headless: true, timeout_seconds: 10 })
 const read = await browsers.create({ headless: true, timeout_seconds: 10 })
@@ -41,11 +41,11 @@ const begunAt = performance.now()
 
 const names = async (path: string) => (await fs.listFiles(id, { path })).map(({ name }) => name)
 const text = async (path: string) => (await fs.readFile(id, { path })).text()
-/** Never sent again behind the test's back. */
+/** Without automatic retries. */
 const put = (path: string, body: string, headers: Record<string, string> = {}) =>
   server.fetch(`/browsers/${id}/fs/${path}`, { method: 'PUT', body, headers })
 
-/** Without its length beforehand. */
+/** Without a content length. */
 function writeStream(
   path: string,
   megabytes: number,
@@ -58,7 +58,7 @@ function writeStream(
   return server.fetch(`/browsers/${id}/fs/write_file?path=${path}`, init)
 }
 
-/** A request whose body never comes, or not all of it. */
+/** A request whose body is missing or incomplete. */
 function begin(path: string, length: number) {
   const sent = request(`${server.url}/browsers/${id}/fs/write_file?path=${path}`, {
     method: 'PUT',
@@ -150,7 +150,7 @@ for (const [version, client] of Object.entries(clients)) {
   })
 }
 
-test('the published client reaches files directly by the token of the session', async () => {
+test('the published client reaches files directly with the session token', async () => {
   const before = process.env['KERNEL_BROWSER_ROUTING_SUBRESOURCES']
   process.env['KERNEL_BROWSER_ROUTING_SUBRESOURCES'] = 'fs'
   const asked: string[] = []
@@ -183,7 +183,7 @@ test('the published client reaches files directly by the token of the session', 
   )
 })
 
-test('a write has any type of content, also none, and says 201', async () => {
+test('a write accepts any content type, also none, and answers 201', async () => {
   for (const [name, body, type] of [
     ['json', '{"a":1}', 'application/json'],
     ['broken-json', '{', 'application/json'],
@@ -202,7 +202,7 @@ test('a write has any type of content, also none, and says 201', async () => {
   assert.equal((await fs.fileInfo(id, { path: `${HOME}/types/none` })).size_bytes, 0)
 })
 
-test('a body that nobody asked for does not become a request to the agent', async () => {
+test('an unexpected body does not become a request to the agent', async () => {
   const body = JSON.stringify({ note: 'GET /control/fs/file_info?path=/ HTTP/1.1' })
   for (let count = 0; count < 4; count++) {
     const answer = await server.fetch(`/browsers/${id}/fs/watch/none`, {
@@ -214,7 +214,7 @@ test('a body that nobody asked for does not become a request to the agent', asyn
   }
 })
 
-test('files move from one file system to another, whole', async () => {
+test('files move completely from one file system to another', async () => {
   await fs.createDirectory(id, { path: `${HOME}/across/sub` })
   const content = randomBytes(3 * MB)
   await fs.writeFile(id, content, { path: `${HOME}/across/sub/file`, mode: '751' })
@@ -232,7 +232,7 @@ test('files move from one file system to another, whole', async () => {
   assert.ok(!(await names('/tmp')).some((name) => name.startsWith('.berth')))
 })
 
-test('parts of the instance are not deleted or moved away', async () => {
+test('system directories of the instance cannot be deleted or moved', async () => {
   for (const path of ['/', '/home', HOME, '/proc', '/dev', '/tmp', '/run', '/run/berth', `${HOME}/../..`]) {
     const answer = await put('delete_directory', JSON.stringify({ path }), {
       'content-type': 'application/json',
@@ -249,7 +249,7 @@ test('parts of the instance are not deleted or moved away', async () => {
 const hostileWrites: Record<string, { path: string; statuses: readonly number[] }> = {
   'a relative path': { path: 'x', statuses: [400] },
   '..': { path: '..', statuses: [400] },
-  'a path above the top': { path: '/../../x', statuses: [400] },
+  'a path above the root': { path: '/../../x', statuses: [400] },
   NUL: { path: `${HOME}/a\0b`, statuses: [400] },
   '4097 bytes': { path: `/${'x'.repeat(4096)}`, statuses: [400] },
   'a setting of the kernel': { path: '/proc/sys/kernel/core_pattern', statuses: [400, 404] },
@@ -277,7 +277,7 @@ for (const mode of ['9', '00644', '', '88', '7777777', '-755', '0x1ff']) {
   })
 }
 
-test('what may not be read is refused, listed all the same, and left out of archives', async () => {
+test('unreadable files are refused, still listed, and left out of archives', async () => {
   const top = `${HOME}/forbidden`
   await fs.createDirectory(id, { path: `${top}/closed`, mode: '000' })
   await fs.writeFile(id, 'secret', { path: `${top}/file`, mode: '000' })
@@ -297,7 +297,7 @@ test('a set-user-id bit has no effect in an instance', async () => {
   assert.match(await text('/proc/self/status'), /^NoNewPrivs:\t1$/m)
 })
 
-test('more than the limit is refused, declared or not, and nothing of it stays', async () => {
+test('more than the limit is refused, with and without a content length, and nothing of it stays', async () => {
   const before = await names(HOME)
   const sent = begin(`${HOME}/declared`, (LIMIT_MB + 1) * MB)
   sent.flushHeaders()
@@ -310,7 +310,7 @@ test('more than the limit is refused, declared or not, and nothing of it stays',
   await eventually('nothing stays', async () => (await names(HOME)).length === before.length)
 })
 
-test('a large file passes both ways without being held by the server or the agent', async (t) => {
+test('a large file passes both ways without being buffered by the server or the agent', async (t) => {
   const piece = randomBytes(MB)
   const [agent] = partsOf(await instanceOf(server, session), 'agent')
   const residents = () => [server.process.pid!, agent!.pid].map(residentMegabytes)
@@ -354,7 +354,7 @@ test('a large file passes both ways without being held by the server or the agen
   }
 })
 
-test('a full disk is told as such, and nothing of the write stays', async () => {
+test('a full disk has its own error, and nothing of the write stays', async () => {
   const before = await names(HOME)
   const room = DISK_MB - LARGE_MB
   const undeclared = await refusalOf(await writeStream(`${HOME}/full`, room + 1))
@@ -369,7 +369,7 @@ test('a full disk is told as such, and nothing of the write stays', async () => 
   await fs.deleteFile(id, { path: `${HOME}/large` })
 })
 
-test('a write whose client goes away leaves nothing', async () => {
+test('a write whose client disconnects leaves nothing', async () => {
   const before = await names(HOME)
   const sent = begin(`${HOME}/broken-off`, 20 * MB)
   sent.write(Buffer.alloc(10 * MB))
@@ -379,7 +379,7 @@ test('a write whose client goes away leaves nothing', async () => {
   assert.deepEqual(await names(HOME), before)
 })
 
-test('a hostile archive is refused with its reason, through the server too', async () => {
+test('a hostile archive is refused with its reason, also through the server', async () => {
   const before = await names(HOME)
   const file = new File(['PK\x03\x04 and nothing else'], 'x.zip')
   await assert.rejects(fs.uploadZip(id, { dest_path: `${HOME}/unzipped`, zip_file: file }), {
@@ -393,7 +393,7 @@ async function isThere({ session_id }: { session_id: string }): Promise<boolean>
   return (await server.fetch(`/browsers/${session_id}`)).status === 200
 }
 
-test('a watch without a reader does not hold its session, one with a reader does', async () => {
+test('a watch without a reader does not keep its session active, one with a reader does', async () => {
   await eventually('the one without a reader has timed out', async () => !(await isThere(unread)), 15_000)
   const left = begunAt + READ_FOR_MS - performance.now()
   if (left > 0) await delay(left)

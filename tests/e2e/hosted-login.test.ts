@@ -1,5 +1,5 @@
-// The page of a login in a real browser, a session of another server, at the widths of a desk and of a phone. The sites
-// it logs in to are fake ones; see fake-logins.ts.
+// The hosted login page in a real browser, a session of another server, at the widths of a desktop and a phone. The
+// sites it logs in to are fake; see fake-logins.ts.
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before as beforeAll, describe, test } from 'node:test'
@@ -30,7 +30,7 @@ after(() => browser.close())
 
 let count = 0
 
-/** Begun, and the address of its page as the session knows this machine. */
+/** Starts a login and returns the address of its page as the session reaches this machine. */
 async function begun(site: string): Promise<{ id: string; url: string }> {
   const domain = `${site}.example`
   const made = await send<Connection>(server, 'POST', '/auth/connections', {
@@ -67,8 +67,8 @@ for (const [size, viewport] of Object.entries(sizes)) {
       context = await browser.newContext({ viewport, hasTouch: size === 'phone' })
       page = await context.newPage()
       page.on('console', (message) => {
-        // Of a code that is refused on purpose; the live view is not made for plain HTTP, and its session may be
-        // over before it is connected.
+        // Errors from a code that is refused on purpose; and the live view needs HTTPS, and its session may end
+        // before it connects.
         const isExpected = /410|noVNC requires a secure context|reason: session deleted/.test(message.text())
         if (message.type() === 'error' && !isExpected) strange.push(message.text())
       })
@@ -79,7 +79,7 @@ for (const [size, viewport] of Object.entries(sizes)) {
       await context.close()
     })
 
-    test('fields have their labels, keyboards and suggestions, and a refusal is told in place', async () => {
+    test('fields have labels, keyboards and suggestions, and an error is shown at its field', async () => {
       const { id, url } = await begun('code')
       await page.goto(url)
       await page.getByText('code.example').waitFor()
@@ -110,7 +110,7 @@ for (const [size, viewport] of Object.entries(sizes)) {
       const alert = page.getByRole('alert')
       await alert.filter({ hasText: 'That is not right' }).waitFor()
       await picture(page, `${size}-refused`)
-      // What is no secret is not to be typed again.
+      // A value that is not secret need not be typed again.
       assert.equal(await email.inputValue(), 'me@code.example')
       assert.equal(await password.inputValue(), '')
       await password.fill('right')
@@ -128,7 +128,7 @@ for (const [size, viewport] of Object.entries(sizes)) {
       await isOver(id, 'SUCCESS')
     })
 
-    test('choices are buttons, and a page that is loaded again goes on', async () => {
+    test('choices are buttons, and a reloaded page continues', async () => {
       const { id, url } = await begun('choice')
       await page.goto(url)
       const google = page.getByRole('button', { name: 'Continue with Google' })
@@ -142,7 +142,7 @@ for (const [size, viewport] of Object.entries(sizes)) {
       await page.getByRole('button', { name: 'Continue' }).click()
       await heading(page, 'You are signed in').waitFor()
       await isOver(id, 'SUCCESS')
-      // The link works once, and in this tab only.
+      // The link works once, and only in this tab.
       const other = await context.newPage()
       await other.goto(url)
       await heading(other, 'This link has been used or has expired').waitFor()
@@ -150,7 +150,7 @@ for (const [size, viewport] of Object.entries(sizes)) {
       await other.close()
     })
 
-    test('waits for another device, and offers the code meanwhile', async () => {
+    test('shows a wait for another device, and offers the code at the same time', async () => {
       const { id, url } = await begun('push')
       await page.goto(url)
       await page.getByLabel('E-mail address').fill('me@push.example')
@@ -164,7 +164,7 @@ for (const [size, viewport] of Object.entries(sizes)) {
       await isOver(id, 'SUCCESS')
     })
 
-    test('a wait has a sign, and the screen can be shown', async () => {
+    test('a wait shows a spinner, and the screen can be shown', async () => {
       const { id, url } = await begun('slow')
       await page.goto(url)
       await heading(page, 'Opening the sign-in page').waitFor()
@@ -189,7 +189,7 @@ for (const [size, viewport] of Object.entries(sizes)) {
       assert.equal(searchParams.get('message'), 'It failed: captcha_blocked')
     })
 
-    test('a success leads to success_url, wherever the caller put it', async () => {
+    test('a success leads to success_url', async () => {
       const { url } = await begun('plain')
       const target = `http://host.berth.internal:${new URL(server.url).port}/auth/hosted/done-page?state=7`
       await page.goto(`${url}&success_url=${encodeURIComponent(target)}`)
@@ -203,7 +203,7 @@ for (const [size, viewport] of Object.entries(sizes)) {
       assert.match(searchParams.get('profile_name')!, /^page-/)
     })
 
-    test('an address that would run something here is not followed', async () => {
+    test('an address that would run a script is not followed', async () => {
       const { id, url } = await begun('captcha')
       await page.goto(`${url}&error_url=${encodeURIComponent('javascript:document.title="run"')}`)
       await heading(page, 'Signing in did not work').waitFor()
@@ -214,7 +214,7 @@ for (const [size, viewport] of Object.entries(sizes)) {
   })
 }
 
-test('nothing that was typed, and no code, is in the log', () => {
+test('no typed value and no code is in the log', () => {
   const log = server.output()
   assert.ok(log.includes('/auth/hosted/:id') || log.includes('/auth/hosted'))
   assert.ok(!log.includes('me@code.example'))

@@ -1,5 +1,5 @@
-// What keeps a session from the host, seen from both sides: the host's /proc of a claimed warm instance,
-// and what a page and Chromium themselves can reach. Canaries on the host are never touched.
+// Isolation of a session from the host, seen from both sides: the host's /proc for a claimed warm instance, and what
+// a page and Chromium can reach. Canaries on the host are never touched.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
@@ -29,7 +29,7 @@ const server = await startServer(fileOwner, {
 })
 const { browsers } = client84(server)
 
-/** Counts who reaches a port of the host's loopback that no session may reach. */
+/** Counts connections to a loopback port of the host that no session may reach. */
 const canary = createServer((socket) => {
   canaryCount++
   socket.destroy()
@@ -76,7 +76,7 @@ function processesOf(instanceId: string): ProcessView[] {
             .split('\n')
             .map((line) => line.split(/:\s*/, 2) as [string, string]),
         )
-        // What bubblewrap leaves outside, to wait for the rest, has nothing of the tenant's in it.
+        // The bubblewrap process that waits outside holds nothing of the tenant.
         if (status['NSpid']!.trim().split(/\s+/).length < 2) return []
         const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
         return [{ pid, command, status }]
@@ -86,7 +86,7 @@ function processesOf(instanceId: string): ProcessView[] {
     })
 }
 
-test('every process of a claimed warm instance is unprivileged, filtered and in namespaces of its own', () => {
+test('every process of a claimed warm instance is unprivileged, filtered and in its own namespaces', () => {
   const processes = processesOf(warmId!)
   assert.ok(processes.length >= 5, 'agent and Chromium run in it')
   assert.ok(processes.some(({ command }) => command.includes('chromium')))
@@ -110,7 +110,7 @@ test('every process of a claimed warm instance is unprivileged, filtered and in 
   assert.equal(Number.parseInt(agent.status['CapEff']!, 16), 0)
 })
 
-test('all that runs under its uid is in its control groups, which have its limits', () => {
+test('all processes of its uid are in its control groups, which have its limits', () => {
   const inGroups = processesOf(warmId!)
   const [uid] = inGroups[0]!.status['Uid']!.split(/\s+/)
   const underUid = allProcesses().filter((each) => each.uid === Number(uid))
@@ -135,7 +135,7 @@ test('all that runs under its uid is in its control groups, which have its limit
   assert.equal(quota! / period!, 1)
 })
 
-/** Undefined when it ended between the list and the look. */
+/** Undefined if it ended after it was listed. */
 function readIfThere(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8')
@@ -152,7 +152,7 @@ test("Chromium's own sandbox is on", async () => {
   await other.close()
 })
 
-test('files that a page can open are the instance’s own', async () => {
+test('a page can open only files of the instance', async () => {
   for (const path of [
     '/etc/passwd',
     '/proc/1/environ',
@@ -171,7 +171,7 @@ test('files that a page can open are the instance’s own', async () => {
   }
 })
 
-test('no spelling of a private address leads anywhere', async () => {
+test('no spelling of a private address works', async () => {
   const hosts = [
     '127.0.0.1',
     'localhost',
@@ -259,11 +259,11 @@ test("with 127.0.0.0/8 listed, loopback in a page is the host's; without, it is 
   await local.close()
 })
 
-test('the server goes ahead of what runs in instances', () => {
+test('the server has priority over processes in instances', () => {
   assert.equal(niceOf(server.process.pid!), -10)
   const own = processesOf(warmId!).filter(({ command }) => !command.includes('--type='))
   assert.ok(own.length > 1)
-  // Chromium changes that of its helpers itself.
+  // Chromium itself changes the priority of its helpers.
   for (const { pid, command } of own) assert.ok(niceOf(pid) >= 0, command)
 })
 

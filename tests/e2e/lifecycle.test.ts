@@ -1,4 +1,4 @@
-// A real session from its start to its end: warm and cold, asleep and awake, over restarts and kills.
+// A real session from start to end: warm and cold, on standby and awake, over restarts and kills.
 import assert from 'node:assert/strict'
 import { globSync, readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -22,12 +22,12 @@ async function until<T>(what: string, look: () => T | undefined | Promise<T | un
   }
 }
 
-/** Ids of the instances whose directories are there. */
+/** Ids of the instances whose directories exist. */
 function instanceDirs(server: TestServer): string[] {
   return readdirSync(`${server.dataDir}/instances`).filter((name) => /^[a-z][a-z0-9]{23}$/.test(name))
 }
 
-/** Of either kind of control groups. */
+/** For both versions of control groups. */
 function memoryLimit(instanceId: string): number {
   const [path] = globSync([
     `/sys/fs/cgroup/memory/**/${instanceId}/memory.limit_in_bytes`,
@@ -36,7 +36,7 @@ function memoryLimit(instanceId: string): number {
   return Number(readFileSync(path!, 'utf8'))
 }
 
-test('deleting answers its clients with a close frame, and leaves nothing behind', async (t) => {
+test('deleting closes its clients with a close frame, and leaves nothing behind', async (t) => {
   const server = await startServer(t, { hasRealInstances: true })
   const { browsers } = client84(server)
   const session = await browsers.create({ headless: true })
@@ -60,7 +60,7 @@ test('deleting answers its clients with a close frame, and leaves nothing behind
   refused.terminate()
 })
 
-test('a session outlives a kill -9 of its server, with its page and its name', async (t) => {
+test('a session survives a kill -9 of its server, with its page and its name', async (t) => {
   const first = await startServer(t, { hasRealInstances: true, env: { BERTH_LEASE_SECONDS: '10' } })
   const port = new URL(first.url).port
   const created = await Promise.all(
@@ -127,7 +127,7 @@ test('without another server nothing is left after the lease', async (t) => {
   assert.deepEqual(left, [])
 })
 
-test('a session that nobody talks to is frozen, and wakes with its page as it was', async (t) => {
+test('an unused session is frozen, and wakes with its page unchanged', async (t) => {
   const server = await startServer(t, { hasRealInstances: true })
   const { browsers } = client84(server)
   const session = await browsers.create({ headless: true, timeout_seconds: 120 })
@@ -148,7 +148,7 @@ test('a session that nobody talks to is frozen, and wakes with its page as it wa
   await browsers.deleteByID(session.session_id)
 })
 
-test('a session made so sleeps under an open, silent client, and wakes on the same socket', async (t) => {
+test('with standby_after_seconds, a session freezes under an open, silent client, and wakes on the same socket', async (t) => {
   const server = await startServer(t, { hasRealInstances: true })
   const { browsers } = client84(server)
   const session = await browsers.create({
@@ -173,7 +173,7 @@ test('a session made so sleeps under an open, silent client, and wakes on the sa
   await browser.close()
 })
 
-test('a session is made from an empty instance when no settled one is left', async (t) => {
+test('a session starts from an empty instance when no warm one is left', async (t) => {
   const server = await startServer(t, { hasRealInstances: true, env: { BERTH_EMPTY_INSTANCES: '1' } })
   const { browsers } = client84(server)
   for (const headless of [true, false]) {
@@ -193,7 +193,7 @@ test('a session is made from an empty instance when no settled one is left', asy
   }
 })
 
-test('a warm instance is claimed, replaced and never given twice', async (t) => {
+test('a warm instance is claimed, replaced and never claimed twice', async (t) => {
   const server = await startServer(t, { hasRealInstances: true, env: { BERTH_WARM_HEADLESS: '1' } })
   await until('a warm instance', async () => {
     const metrics = await (await server.fetch('/metrics')).text()

@@ -1,5 +1,5 @@
-// Where much moves, a viewer that can is sent video (H.264), and otherwise what changed. The page that
-// moves is of stripes, whose colours tell which picture it is.
+// When much of the screen moves, a capable viewer gets video (H.264), and otherwise the changes. The moving page has
+// stripes whose colours identify the frame.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -16,7 +16,7 @@ import { framesOf, isNear } from '../fixtures/video.ts'
 const fileOwner = { after }
 const SIZE = { width: 1024, height: 768 }
 const H264 = 50
-/** Of 255; while it moves it is ten times that. */
+/** Of 255; ten times that while it moves. */
 const UNSEEN = 8
 const STRIPE = 100
 const COLOURS = ['#c03020', '#208040', '#2040c0', '#c0a020'] as const
@@ -52,7 +52,7 @@ const remoteBrowser = await chromium.connectOverCDP(session.cdp_ws_url)
 cleanUpAfter(fileOwner, () => remoteBrowser.close())
 const remote = remoteBrowser.contexts()[0]!.pages()[0]!
 await remote.setContent(REMOTE_PAGE)
-// Out of the way: it is in pictures of the screen, and not in what a viewer is sent.
+// Moved aside: the pointer is in screenshots, but not in what a viewer gets.
 await send(server, 'POST', `/browsers/${session.session_id}/computer/move_mouse`, {
   x: SIZE.width - 1,
   y: SIZE.height - 1,
@@ -79,7 +79,7 @@ async function isStill(viewer: RfbClient): Promise<void> {
   })
 }
 
-/** By how much what is shown is not what is on the screen, at most. */
+/** The largest difference between the viewer and the screen. */
 async function difference(view: Page): Promise<number> {
   const answer = await server.fetch(`/browsers/${session.session_id}/computer/screenshot`, { method: 'POST' })
   assert.equal(answer.status, 200)
@@ -96,8 +96,8 @@ async function difference(view: Page): Promise<number> {
   })()`)
 }
 
-test('the page shows video while much moves, and afterwards what is there', async () => {
-  // Browsers decode video for pages of HTTPS only, which this server does not speak.
+test('the page shows video while much moves, and then the exact screen', async () => {
+  // Browsers decode video only on HTTPS pages, which this server does not serve.
   const { cdp_ws_url } = await createSession(server, {
     headless: true,
     chrome_policy: { OverrideSecurityRestrictionsOnInsecureOrigin: [origin] },
@@ -131,14 +131,14 @@ test('the page shows video while much moves, and afterwards what is there', asyn
   await remote.evaluate('stop()')
   await eventually('it is as sharp as before', async () => (await difference(view)) <= UNSEEN)
   const afterwards = await decoded()
-  // That it is sent once more, to be sharp, is no movement.
+  // Sending it once more for sharpness does not count as movement.
   await pause(2_000)
   assert.equal(await decoded(), afterwards)
   assert.deepEqual(problems, [])
   await browser.close()
 })
 
-test('its pictures are whole, in order and of what was there', async () => {
+test('video frames are complete, in order and correct', async () => {
   const stream: Buffer[] = []
   const viewer = await watch({ onVideo: (picture) => stream.push(picture) })
   await isStill(viewer)
@@ -151,7 +151,7 @@ test('its pictures are whole, in order and of what was there', async () => {
   await remote.evaluate('stop()')
   await isStill(viewer)
   await viewer.close()
-  // All for one decoder: a picture that is missing would show.
+  // One decoder for all: a missing frame would show.
   const frames = framesOf(Buffer.concat(stream), { x: 900, y: 400 })
   assert.equal(frames.length, stream.length)
   for (const { colour } of frames) {
@@ -162,7 +162,7 @@ test('its pictures are whole, in order and of what was there', async () => {
   }
 })
 
-test('others are sent what they can take: who has no decoder, who joins later, who does not answer', async () => {
+test('other viewers get what they can handle: without a decoder, joining later, or without answers', async () => {
   const [first, without, silent] = await Promise.all([
     watch(),
     watch({ encodings: encodingsOf().filter((encoding) => encoding !== H264) }),
@@ -172,7 +172,7 @@ test('others are sent what they can take: who has no decoder, who joins later, w
   await hasMore('the first has video', () => pictures(first), 20)
   await hasMore('who has no decoder sees it, too', () => without.updates, 10)
   assert.equal(pictures(without), 0)
-  // Not more than it may have without an answer, and then what the X server sends.
+  // At most what is allowed without an answer, and then the updates of the X server.
   await eventually('the silent one is on video', () => pictures(silent) > 0)
   await hasMore('the silent one still sees it', () => silent.updates - pictures(silent), 20)
   assert.ok(pictures(silent) <= 12, `${pictures(silent)} pictures without an answer`)
@@ -183,7 +183,7 @@ test('others are sent what they can take: who has no decoder, who joins later, w
   for (const viewer of [first, without, silent, later]) await viewer.close()
 })
 
-test('another size of the screen, and a recording beside it', async () => {
+test('a new screen size, and a recording at the same time', async () => {
   const path = `/browsers/${session.session_id}`
   const viewer = await watch()
   await remote.evaluate('start()')
@@ -205,7 +205,7 @@ test('another size of the screen, and a recording beside it', async () => {
   await viewer.close()
 })
 
-test('what changes seldom is no movement, however much of the screen it is', async () => {
+test('rare changes are not movement, however large', async () => {
   // Large enough that a change comes in several parts.
   const large = await createSession(server, {
     headless: false,

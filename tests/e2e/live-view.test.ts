@@ -1,5 +1,5 @@
-// The page of the live view in a real browser, a session of another server: what is done in it is compared
-// with what the page in the watched session saw.
+// The live view page in a real browser, a session of another server. The test compares the viewer's actions with what
+// the watched page received.
 import assert from 'node:assert/strict'
 import { after, before as beforeAll, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -15,7 +15,7 @@ const SIZE = { width: 1024, height: 768 }
 const MAX_VIEWERS = 3
 const pictures = process.env['LIVE_VIEW_PICTURES']
 
-/** It keeps what happens to it, and shows a colour. */
+/** Records its events, and shows a colour. */
 const REMOTE_PAGE = `<!doctype html><meta charset="utf-8"><title>Remote</title>
   <style>
     html { background: #2266cc; height: 4000px }
@@ -62,7 +62,7 @@ beforeAll(async () => {
   viewerBrowser = await chromium.connectOverCDP(cdp_ws_url)
 })
 
-/** From a session, which knows this machine by another name. */
+/** The URL as a session reaches this machine, under another name. */
 const fromSession = (url: string) => url.replace('127.0.0.1', 'host.berth.internal')
 
 async function watched(options: object = {}): Promise<Watched> {
@@ -95,7 +95,7 @@ async function connected(page: Page): Promise<Page> {
   return page
 }
 
-/** Where a point of the session's screen is in the page that shows it. */
+/** Where a point of the session's screen is on the viewer page. */
 async function place(view: Page, x: number, y: number): Promise<{ x: number; y: number }> {
   const box = (await view.locator('#screen canvas').boundingBox())!
   return { x: box.x + (x * box.width) / SIZE.width, y: box.y + (y * box.height) / SIZE.height }
@@ -106,7 +106,7 @@ async function clickAt(view: Page, x: number, y: number, options: object = {}): 
   await view.mouse.click(at.x, at.y, options)
 }
 
-/** The colour of what is shown, where nothing else is; in the middle is the pointer. */
+/** The colour shown away from the middle, where the pointer is. */
 const colour = (view: Page) =>
   view.evaluate(`(() => {
     const canvas = document.querySelector('#screen canvas')
@@ -114,7 +114,7 @@ const colour = (view: Page) =>
     return [...data.slice(0, 3)]
   })()`) as Promise<number[]>
 
-/** As near as a picture that is packed with losses comes. */
+/** As close as a lossy picture gets. */
 async function showsColour(view: Page, wanted: readonly number[]): Promise<void> {
   let found: number[] = []
   const isNear = async () => {
@@ -149,7 +149,7 @@ describe('a headful session in the live view', () => {
     return server.fetch(`/browsers/${remote.session.session_id}/fs/read_file?path=${path}`)
   }
 
-  test('is seen, clicked, typed into and scrolled', async () => {
+  test('can be seen, clicked, typed into and scrolled', async () => {
     const view = await connected(await openView(url))
     await showsColour(view, [34, 102, 204])
     await picture(view, 'desktop')
@@ -158,7 +158,7 @@ describe('a headful session in the live view', () => {
     await eventually('the click is seen', async () => (await remote.page.evaluate('seen.length')) === 3)
     assert.deepEqual(await seen(remote.page), ['mousedown 0 #button', 'mouseup 0 #button', 'click 0 #button'])
     await clickAt(view, 200, 340, { button: 'right' })
-    // Two clicks are a double one when they arrive within half a second, which a busy machine may miss once.
+    // Two clicks are a double click if they arrive within half a second; a busy machine may miss that once.
     await eventually('the double click is seen', async () => {
       await clickAt(view, 200, 340, { clickCount: 2 })
       return (await remote.page.evaluate<string[]>('seen')).includes('dblclick 0 #button')
@@ -182,7 +182,7 @@ describe('a headful session in the live view', () => {
     await closeView(view)
   })
 
-  test('takes what is pasted, and gives what is copied', async () => {
+  test('accepts pasted text, and returns copied text', async () => {
     const view = await connected(await openView(url))
     await remote.page.evaluate("input.value = ''")
     await clickAt(view, 200, 220)
@@ -204,7 +204,7 @@ describe('a headful session in the live view', () => {
     await closeView(view)
   })
 
-  test('takes files, which then are among its downloads, none in the place of another', async () => {
+  test('accepts files as downloads, and none replaces another', async () => {
     const view = await connected(await openView(url))
     for (const content of ['one', 'two']) {
       await view.setInputFiles('#files', {
@@ -221,7 +221,7 @@ describe('a headful session in the live view', () => {
     await closeView(view)
   })
 
-  test('is used on a phone: by touch, and by its keyboard', async () => {
+  test('works on a phone: by touch, and with its keyboard', async () => {
     const phone = {
       viewport: { width: 390, height: 844 },
       deviceScaleFactor: 3,
@@ -237,7 +237,7 @@ describe('a headful session in the live view', () => {
     await eventually('the tap is a click', async () => {
       return (await remote.page.evaluate<string[]>('seen')).includes('click 0 #button')
     })
-    // Within a second, so near to the first, it would be a double tap.
+    // Within a second and so close to the first, it would be a double tap.
     await pause(1_100)
     const field = await place(view, 200, 220)
     await view.touchscreen.tap(field.x, field.y)
@@ -256,7 +256,7 @@ describe('a headful session in the live view', () => {
     await closeView(sideways)
   })
 
-  test('only shows itself where that is asked for, whatever the viewer sends', async () => {
+  test('is read-only where requested, whatever the viewer sends', async () => {
     const readOnly = await send<{ url: string; mode: string }>(
       server,
       'POST',
@@ -310,7 +310,7 @@ describe('a headful session in the live view', () => {
       403,
     )
 
-    // That the same by who may: so the test would have noticed.
+    // The same from a viewer with control, to prove that the test would notice.
     const able = await RfbClient.overWebSocket(screenUrl(url))
     able.click(200, 340)
     await eventually('a click comes through', async () => {
@@ -327,7 +327,7 @@ describe('a headful session in the live view', () => {
     assert.doesNotMatch(clipboard.body.text, /from a viewer/)
   })
 
-  test('tells who only watches nothing of what is copied', async () => {
+  test('does not send the clipboard to read-only viewers', async () => {
     const [watching, using] = [
       await RfbClient.overWebSocket(screenUrl(url, '&readOnly=true'), { encodings: [7] }),
       await RfbClient.overWebSocket(screenUrl(url), { encodings: [7] }),
@@ -342,7 +342,7 @@ describe('a headful session in the live view', () => {
     await Promise.all([watching.close(), using.close()])
   })
 
-  test('is watched by several at once, and by no more than may', async () => {
+  test('can be watched by several viewers, up to the limit', async () => {
     const all = await Promise.all(
       Array.from({ length: MAX_VIEWERS }, () => RfbClient.overWebSocket(screenUrl(url))),
     )
@@ -357,7 +357,7 @@ describe('a headful session in the live view', () => {
     await Promise.all(all.slice(1).map((viewer) => viewer.close()))
   })
 
-  test('keeps its size while it is watched, unless that is forced', async () => {
+  test('keeps its size while it is watched, unless forced', async () => {
     const path = `/browsers/${remote.session.session_id}`
     const view = await connected(await openView(url))
     const viewport = { width: 800, height: 600 }
@@ -374,7 +374,7 @@ describe('a headful session in the live view', () => {
     })
   })
 
-  test('costs next to nothing while it is still', async () => {
+  test('costs almost nothing while it is still', async () => {
     await remote.page.evaluate('document.activeElement.blur()')
     const viewer = await RfbClient.overWebSocket(screenUrl(url), { isContinuous: true })
     await eventually('it sees', () => viewer.updates > 0)
@@ -391,7 +391,7 @@ describe('a headful session in the live view', () => {
   })
 })
 
-test('a headless session is watched and used by a link, and has no other', async () => {
+test('a headless session can be watched and used only by a link', async () => {
   const remote = await watched({ headless: true, kiosk_mode: false })
   assert.equal(remote.session.browser_live_view_url, undefined)
   const link = (body: object) =>
@@ -421,7 +421,7 @@ test('a headless session is watched and used by a link, and has no other', async
     return (await remote.page.evaluate<number>('scrollY')) > 100
   })
 
-  // Another tab comes to the front, and so into view.
+  // Another tab comes to the front, and into view.
   const second = await remote.browser.contexts()[0]!.newPage()
   await second.setContent('<style>html { background: #118833 }</style>')
   await second.bringToFront()
@@ -445,7 +445,7 @@ test('a headless session is watched and used by a link, and has no other', async
   await end(remote)
 })
 
-test('a link is good for its time, and ends for who is watching then', async () => {
+test('a link is valid for its time, and then disconnects its viewers', async () => {
   const remote = await watched()
   const { body } = await send<{ url: string; expires_at: string }>(
     server,
@@ -468,7 +468,7 @@ test('a link is good for its time, and ends for who is watching then', async () 
   await end(remote)
 })
 
-test('the page says when the session ends, and comes back by itself when the server does', async () => {
+test('the page shows the end of the session, and reconnects when the server returns', async () => {
   const remote = await watched({ timeout_seconds: 300 })
   const url = remote.session.browser_live_view_url!
   const view = await connected(await openView(url))
@@ -489,7 +489,7 @@ test('the page says when the session ends, and comes back by itself when the ser
   await closeView(view)
 })
 
-test('the page can be embedded by any other', async () => {
+test('any other page can embed it', async () => {
   const remote = await watched()
   const answer = await fetch(remote.session.browser_live_view_url!, {
     headers: { accept: 'text/html' },

@@ -1,6 +1,6 @@
-// The login engine against sites of the zoo, with a real agent and Chromium and nothing else: attended by somebody who
-// answers as the site expects it, and alone with a credential. In test:full every site once; with ZOO=all every variant of
-// every site, ZOO_AT_ONCE of them at a time (3), which takes most of an hour.
+// The login engine against sites of the zoo, with a real agent and Chromium: with a person who answers as the site
+// expects, and alone with a credential. test:full runs every site once. ZOO=all runs every variant of every site,
+// ZOO_AT_ONCE of them in parallel (3), which takes most of an hour.
 import assert from 'node:assert/strict'
 import test, { suite } from 'node:test'
 import { login } from '@berth/login/login'
@@ -13,7 +13,7 @@ import { sites } from '../fixtures/login-zoo/sites.ts'
 import { startZoo } from '../fixtures/login-zoo/zoo.ts'
 import { isFull, sample } from '../tiers.ts'
 
-/** One of every idea; the others differ in their looks. */
+/** One of every kind; the others only look different. */
 const shown: readonly (readonly [site: string, variant: string, mode: Mode])[] = [
   ['classic-form', 'right', 'attended'],
   ['classic-form', 'wrong password', 'attended'],
@@ -43,7 +43,7 @@ const all = sites.flatMap(({ name, variants }) =>
   }),
 )
 
-/** What is shown, and every other site once. */
+/** These, and every other site once. */
 const everySite = [
   ...shown,
   ...sites
@@ -66,7 +66,7 @@ suite('the zoo', { concurrency: !isAll && !isFull() ? 1 : Number(ZOO_AT_ONCE) },
 })
 
 for (const name of ['classic-form', 'random-names', 'email-first', 'unlinked-login']) {
-  test(`${name}: who is in is left alone, who is out gets in by the plan, as long as it fits`, async (t) => {
+  test(`${name}: a logged-in session is left alone, a logged-out one logs in by the plan while the plan fits`, async (t) => {
     const description = sites.find((each) => each.name === name)!
     const site = (await startZoo(t, [description])).site(name)
     const pageActions = await PageActionsUnderTest.start(t)

@@ -1,4 +1,4 @@
-// Sessions reach the zoo's sites under every kind of host name, and they are different sites to their browser.
+// Sessions reach the zoo's sites under every kind of host name, and the browser treats them as different sites.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { chromium } from 'playwright-core'
@@ -16,7 +16,7 @@ const zoo = await startZoo(owner, [
 ])
 const server = await startServer(owner, { hasRealInstances: true, env: zoo.allow })
 
-test('a session signs in at each, and no other site is sent its cookies', async () => {
+test('a session signs in at each site, and no other site gets its cookies', async () => {
   const session = await createSession(server)
   const browser = await chromium.connectOverCDP(session.cdp_ws_url)
   try {

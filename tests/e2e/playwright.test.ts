@@ -13,7 +13,7 @@ const { browsers } = client84(server)
 
 for (const headless of [true, false]) {
   describe(headless ? 'headless' : 'headful', () => {
-    test('a page is navigated, clicked and typed into, with popup, frame, worker, socket and download', async () => {
+    test('Playwright navigates, clicks and types, with popup, frame, worker, socket and download', async () => {
       const session = await browsers.create({ headless })
       const browser = await chromium.connectOverCDP(session.cdp_ws_url)
       try {
@@ -48,7 +48,7 @@ for (const headless of [true, false]) {
       await browsers.deleteByID(session.session_id)
     })
 
-    test('a client that comes back finds the page as it was, and several work side by side', async () => {
+    test('a client that reconnects finds its page, and several clients work in parallel', async () => {
       const session = await browsers.create({ headless })
       const connect = (): Promise<Browser> => chromium.connectOverCDP(session.cdp_ws_url)
       const first = await connect()
@@ -69,7 +69,7 @@ for (const headless of [true, false]) {
   })
 }
 
-test('a result of 50 MB comes through', async () => {
+test('a result of 50 MB arrives', async () => {
   const session = await browsers.create({ headless: true })
   const browser = await chromium.connectOverCDP(session.cdp_ws_url)
   const length = 50 * 1024 * 1024
@@ -79,7 +79,7 @@ test('a result of 50 MB comes through', async () => {
   await browsers.deleteByID(session.session_id)
 })
 
-test('connectOverCDP takes the address over http as well', async () => {
+test('connectOverCDP also accepts the http address', async () => {
   const session = await browsers.create({ headless: true })
   const browser = await chromium.connectOverCDP(session.cdp_ws_url.replace(/^ws/, 'http'))
   assert.equal(await browser.contexts()[0]!.pages()[0]!.evaluate('1 + 1'), 2)
@@ -87,7 +87,7 @@ test('connectOverCDP takes the address over http as well', async () => {
   await browsers.deleteByID(session.session_id)
 })
 
-test('start_url is opened, the viewport is as asked for, and can be changed', async () => {
+test('start_url is opened, and the viewport is as requested and can be changed', async () => {
   const session = await browsers.create({
     headless: true,
     viewport: { width: 1024, height: 768 },

@@ -1,4 +1,5 @@
-// What the browsers of a pool begin with: a profile, as it was last saved, and policies, which only Chromium gets to see.
+// What the browsers of a pool start with: the last saved version of a profile, and policies, which only Chromium
+// sees.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { withCdp } from '../fixtures/cdp.ts'
@@ -23,7 +24,7 @@ async function saveAs(profileId: string, name: string): Promise<void> {
   await whenSaved(server, session.session_id)
 }
 
-test('a pool leases browsers that are logged in by its profile, and makes them anew when it was saved', async () => {
+test('a pool leases browsers that are logged in by its profile, and replaces them when it is saved', async () => {
   const { id: profileId } = await createProfile(server, 'members')
   await saveAs(profileId, 'ada')
   const pool = await createPool(server, { size: 2, profile: { name: 'members' } })
@@ -51,7 +52,7 @@ test('a pool leases browsers that are logged in by its profile, and makes them a
   assert.equal((await send(server, 'DELETE', `/browser_pools/${pool.id}`, { force: true })).status, 204)
 })
 
-test('after a reset nothing is left, neither in caches and workers nor of what was permitted', async () => {
+test('a reset clears caches, workers and permissions', async () => {
   const pool = await createPool(server)
   const first = await acquire(server, pool)
   const state = `navigator.permissions.query({ name: 'geolocation' }).then(({ state }) => state)`
@@ -70,7 +71,7 @@ test('after a reset nothing is left, neither in caches and workers nor of what w
   assert.equal((await send(server, 'DELETE', `/browser_pools/${pool.id}`, { force: true })).status, 204)
 })
 
-test('policies of a pool are in force and shown, and in the database nobody reads them', async () => {
+test('policies of a pool apply and are shown, and are encrypted in the database', async () => {
   const chrome_policy = { URLBlocklist: ['secret-intranet.example'], BookmarkBarEnabled: true }
   const pool = await createPool(server, { chrome_policy })
   assert.deepEqual(pool.browser_pool_config.chrome_policy, chrome_policy)

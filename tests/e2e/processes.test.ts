@@ -1,4 +1,4 @@
-// Programs in a real instance: what surrounds them, what they may use, and how they keep a session in use.
+// Programs in a real instance: environment, permissions, and how they keep a session active.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -45,7 +45,7 @@ interface OutputEvent {
 const events = async (processId: string): Promise<AsyncIterable<OutputEvent>> =>
   (await browsers.process.stdoutStream(processId, { id })) as AsyncIterable<OutputEvent>
 
-/** Begun first, as it takes longest: a session with the shortest timeout there is, and a program in it. */
+/** Started first, because it takes longest: a session with the shortest timeout, and a program in it. */
 const inUse = (async () => {
   const short = await createSession(server, { timeout_seconds: 10 })
   const ticking = 'i=0; while [ $i -lt 14 ]; do i=$((i+1)); echo $i >> /tmp/ticks; sleep 1; done'
@@ -53,7 +53,7 @@ const inUse = (async () => {
   return { short, processId, startedAt: performance.now() }
 })()
 
-test('a program is the one user of the instance, in its home, with the way out in its variables', async () => {
+test('a program runs as the only user of the instance, in its home, with the egress proxy in its environment', async () => {
   const { stdout } = await run('id -un; id -u; pwd; echo $http_proxy $HTTPS_PROXY; echo ${DISPLAY:-none}')
   assert.equal(stdout, 'kernel\n1000\n/home/kernel\nhttp://127.0.0.1:3128 http://127.0.0.1:3128\nnone\n')
   for (const as_user of ['kernel', '1000', '1000:1000']) {
@@ -61,7 +61,7 @@ test('a program is the one user of the instance, in its home, with the way out i
   }
 })
 
-test('root is that of a namespace of its own, and no more', async () => {
+test('root exists only in its own namespace', async () => {
   const { stdout, code } = await run('id -u; touch /usr/x 2>&1; cat /proc/self/uid_map', { as_root: true })
   assert.equal(code, 1 - 1)
   assert.match(stdout, /^0\n.*Read-only file system\n\s+0\s+1000\s+1\n$/s)
@@ -77,7 +77,7 @@ test('root is that of a namespace of its own, and no more', async () => {
   }
 })
 
-test('a program that takes too long is 422, which no client sends again', async () => {
+test('a program that takes too long is 422, which no client retries', async () => {
   let requests = 0
   const counted = client84(server, { fetch: (input, init) => (requests++, fetch(input, init)) })
   await assert.rejects(
@@ -88,7 +88,7 @@ test('a program that takes too long is 422, which no client sends again', async 
   assert.equal(requests, 1)
 })
 
-test('a caller of exec that leaves ends the program', async () => {
+test('a client of exec that disconnects ends the program', async () => {
   const leaving = new AbortController()
   const asked = server.fetch(`/browsers/${id}/process/exec`, {
     method: 'POST',
@@ -102,7 +102,7 @@ test('a caller of exec that leaves ends the program', async () => {
   await eventually('it has ended', async () => (await run('kill -0 $(cat /tmp/left)')).code !== 0)
 })
 
-test('all of a large output arrives, for several readers, and a slow one does not stop the program', async () => {
+test('a large output arrives completely at several readers, and a slow reader does not stop the program', async () => {
   const size = 24 * 1024 * 1024
   const script = `head -c ${size} /dev/urandom | tee /tmp/large; echo written > /tmp/written; sha256sum < /tmp/large >&2; rm /tmp/large`
   const processId = await spawn(sh(script))
@@ -133,7 +133,7 @@ async function digestOf(stream: AsyncIterable<OutputEvent>) {
   return { ...seen, digest: hash.digest('hex') }
 }
 
-test('beyond 80 MB the oldest output goes, and its readers are told', async () => {
+test('beyond 80 MB the oldest output is dropped, and readers are told', async () => {
   const size = 90 * 1024 * 1024
   const processId = await spawn(sh(`head -c ${size} /dev/zero; echo end >&2`))
   await eventually('it has ended', async () => {
@@ -147,7 +147,7 @@ test('beyond 80 MB the oldest output goes, and its readers are told', async () =
   assert.deepEqual(last, { event: 'exit', exit_code: 0 })
 })
 
-test('output that finds no room is lost, and its readers are told', async () => {
+test('output without room is dropped, and readers are told', async () => {
   await run('dd if=/dev/zero of=/tmp/full bs=1M 2>/dev/null; sync')
   const processId = await spawn(sh('head -c 9000000 /dev/zero'))
   await eventually(
@@ -161,7 +161,7 @@ test('output that finds no room is lost, and its readers are told', async () => 
   assert.equal(last!.event, 'exit')
 })
 
-test('stdin is closed by the extension, and what cannot be written is told', async () => {
+test('stdin can be closed, and a failed write is reported', async () => {
   const processId = await spawn({ command: 'cat' })
   const write = (body: object) =>
     send<object>(server, 'POST', `/browsers/${id}/process/${processId}/stdin`, body)
@@ -210,7 +210,7 @@ async function refusalOf(processId: string, jwt = token): Promise<number> {
   return response.statusCode
 }
 
-test('a terminal is on the websocket and on the output stream, for several at once', async () => {
+test('a terminal works on the websocket and on the output stream, for several clients at once', async () => {
   const processId = await spawn({
     command: 'bash',
     args: ['--norc', '-i'],
@@ -243,7 +243,7 @@ test('a terminal is on the websocket and on the output stream, for several at on
   assert.equal(streamed, one.text())
 })
 
-test('only who may, and only a terminal, is attached to', async () => {
+test('only an authorised client can attach, and only to a terminal', async () => {
   const plain = await spawn({ command: 'sleep', args: ['100'] })
   assert.equal(await refusalOf(plain), 400)
   assert.equal(await refusalOf('00000000-0000-4000-8000-000000000000'), 404)
@@ -254,7 +254,7 @@ test('only who may, and only a terminal, is attached to', async () => {
   await browsers.process.kill(plain, { id, signal: 'KILL' })
 })
 
-test('a program that ignores TERM, or leaves its group, is gone with the session', async () => {
+test('a program that ignores TERM, or leaves its group, ends with the session', async () => {
   const other = await createSession(server)
   const script = `trap '' TERM; setsid sleep 4711 & (sleep 4712 &) ; while :; do sleep 1; done`
   const processId = await spawn(sh(script), other.session_id)
@@ -265,11 +265,11 @@ test('a program that ignores TERM, or leaves its group, is gone with the session
     `/browsers/${other.session_id}/process/${processId}/status`,
   )
   assert.equal(status.body.state, 'running')
-  // That nothing of it is left is asserted of every session, at the end of the file.
+  // The end of the file asserts for every session that nothing is left.
   assert.equal((await send(server, 'DELETE', `/browsers/${other.session_id}`)).status, 204)
 })
 
-test('a session is in use while a program runs in it, and not any longer', { timeout: 60_000 }, async () => {
+test('a session is active while a program runs in it, and no longer', { timeout: 60_000 }, async () => {
   const { short, processId, startedAt } = await inUse
   const path = `/browsers/${short.session_id}/process/${processId}`
   await eventually(

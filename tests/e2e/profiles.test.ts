@@ -1,4 +1,4 @@
-// A profile gives the next session what the one before it knew.
+// A profile passes the state of one session to the next.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { zstdDecompressSync } from 'node:zlib'
@@ -19,12 +19,12 @@ const server = await startServer(owner, {
 })
 const TABS = [`${site.url}/`, `${site.url}/second`]
 
-/** In all that a browser keeps, and in a second tab. */
+/** In every kind of storage of the browser, and in a second tab. */
 async function leaveMark(cdp: CdpClient, name: string): Promise<void> {
   await join(cdp, site, name)
   const { targetId } = await cdp.call<{ targetId: string }>('Target.createTarget', { url: TABS[1] })
   await hasTabs(cdp)
-  // A tab that has come nowhere yet is none that could be kept.
+  // A tab that has not loaded anything yet is not saved.
   const attached = await cdp.call<{ sessionId: string }>('Target.attachToTarget', { targetId, flatten: true })
   const expression = `document.readyState + ' ' + location.href`
   await eventually('the second one is loaded', async () => {
@@ -52,7 +52,7 @@ async function sessionWith(
   return createSession(server, { profile, ...body })
 }
 
-/** A profile that was saved once, by somebody of that name. */
+/** A profile that was saved once, by a user of that name. */
 async function profileOf(name: string) {
   const profile = await createProfile(server)
   const session = await sessionWith({ id: profile.id, save_changes: true })
@@ -63,7 +63,7 @@ async function profileOf(name: string) {
 }
 
 for (const headless of [true, false]) {
-  test(`what a ${headless ? 'headless' : 'headful'} session knew, the next one knows`, async () => {
+  test(`the next session has the state of a ${headless ? 'headless' : 'headful'} session`, async () => {
     const profile = await createProfile(server)
     const first = await sessionWith({ id: profile.id, save_changes: true }, { headless })
     await withCdp(first.cdp_ws_url, async (cdp) => {
@@ -72,7 +72,7 @@ for (const headless of [true, false]) {
     })
     await endSession(server, first.session_id)
 
-    // Without waiting for anything: it is as if one came after the other. And the other kind of browser.
+    // Without a wait, and with the other kind of browser.
     const second = await sessionWith({ id: profile.id }, { headless: !headless })
     await withCdp(second.cdp_ws_url, async (cdp) => {
       await hasTabs(cdp)
@@ -90,7 +90,7 @@ for (const headless of [true, false]) {
   })
 }
 
-test('a session that times out is saved, and a start_url takes the place of the tabs', async () => {
+test('a session that times out is saved, and a start_url replaces the tabs', async () => {
   const profile = await createProfile(server, 'by-name')
   const first = await sessionWith({ name: 'by-name', save_changes: true }, { timeout_seconds: 10 })
   await withCdp(first.cdp_ws_url, (cdp) => leaveMark(cdp, 'bea'))
@@ -122,7 +122,7 @@ test('a client that closes the browser loses neither session cookies nor tabs', 
   await endSession(server, second.session_id)
 })
 
-test('a profile is attached to a session that has none, once', async () => {
+test('a profile can be attached once to a session without one', async () => {
   const profile = await profileOf('dora')
   const session = await createSession(server)
   const attach = (id: string, wanted: object) =>
@@ -146,7 +146,7 @@ test('a profile is attached to a session that has none, once', async () => {
   )
   await endSession(server, session.session_id)
 
-  // An empty one has nothing to bring: the session keeps what it has, and gives it.
+  // An empty profile brings nothing: the session keeps its state and saves it.
   const empty = await createProfile(server)
   const used = await createSession(server)
   const cdp = await CdpClient.open(used.cdp_ws_url)
@@ -160,7 +160,7 @@ test('a profile is attached to a session that has none, once', async () => {
   await endSession(server, next.session_id)
 })
 
-test('a session is saved while it goes on, and a collision is told instead of silence', async () => {
+test('a running session can be saved, and a collision is reported', async () => {
   const profile = await profileOf('fred')
   const one = await sessionWith({ id: profile.id }, { headless: false })
   const other = await sessionWith({ id: profile.id })
@@ -185,7 +185,7 @@ test('a session is saved while it goes on, and a collision is told instead of si
     assert.deepEqual(await knownAt(cdp, site), everything('one'))
     await join(cdp, site, 'one again')
   })
-  // It knows what it saved itself.
+  // It knows its own last version.
   assert.equal((await save(one)).body.version, 3)
 
   await withCdp(other.cdp_ws_url, (cdp) => join(cdp, site, 'other'))
@@ -203,7 +203,7 @@ test('a session is saved while it goes on, and a collision is told instead of si
   assert.equal((await save(none)).status, 409)
   for (const { session_id } of [one, other, none]) await endSession(server, session_id)
 
-  // What was saved over is a version, and sessions can start from it again.
+  // The overwritten state is a version, and sessions can start from it again.
   const restore = await send(server, 'POST', `/profiles/${profile.id}/versions/3/restore`)
   assert.equal(restore.status, 200)
   const again = await sessionWith({ id: profile.id })
@@ -212,7 +212,7 @@ test('a session is saved while it goes on, and a collision is told instead of si
   assert.equal((await send(server, 'POST', `/profiles/${profile.id}/versions/99/restore`)).status, 404)
 })
 
-test('of sessions that end at once each is a version, and what sessions start from is one of them, whole', async () => {
+test('sessions that end at once each save a version, and the current version is one of them, complete', async () => {
   const profile = await profileOf('gina')
   const names = ['a', 'b', 'c']
   const sessions = await Promise.all(names.map(() => sessionWith({ id: profile.id, save_changes: true })))
@@ -227,7 +227,7 @@ test('of sessions that end at once each is a version, and what sessions start fr
   const saves = await Promise.all(sessions.map(({ session_id }) => whenSaved(server, session_id)))
   assert.deepEqual(new Set(saves.map(({ version }) => version)), new Set([2, 3, 4]))
   for (const { state } of saves) assert.equal(state, 'saved')
-  // Kept beside the others, as it was asked to be.
+  // Kept beside the others, as requested.
   await endSession(server, aside.session_id)
   assert.deepEqual(await whenSaved(server, aside.session_id), { state: 'conflict', version: 5 })
 
@@ -253,7 +253,7 @@ test('of sessions that end at once each is a version, and what sessions start fr
   await endSession(server, next.session_id)
 })
 
-test('what is downloaded can be imported, and holds no caches', async () => {
+test('a download can be imported, and contains no caches', async () => {
   const profile = await profileOf('hugo')
   const packed = await download(profile.id, '')
   const plain = await download(profile.id, '?format=tar')
@@ -279,7 +279,7 @@ test('what is downloaded can be imported, and holds no caches', async () => {
   }
 })
 
-test('a session outlives its profile, and says that it was not saved', async () => {
+test('a session outlives its profile, and reports that it was not saved', async () => {
   const profile = await profileOf('ines')
   const session = await sessionWith({ id: profile.id, save_changes: true })
   assert.equal((await send(server, 'DELETE', `/profiles/${profile.id}`)).status, 204)
@@ -292,7 +292,7 @@ test('a session outlives its profile, and says that it was not saved', async () 
   assert.equal(later.status, 400)
 })
 
-test('a page that hangs when its tab is opened again keeps nobody out', async () => {
+test('a page that hangs when its tab is restored does not block clients', async () => {
   const profile = await createProfile(server)
   const first = await sessionWith({ id: profile.id, save_changes: true })
   const pages = [

@@ -1,5 +1,5 @@
-// Proxies of real sessions: what passes them, what passes beside them (nothing), and how they are changed
-// under open pages. Every proxy has an exit of its own, which the site sees; 127.0.0.1 would be the direct way.
+// Proxies of real sessions: all traffic uses them, none bypasses them, and they can change under open pages. Every
+// proxy has its own exit address, which the site sees; 127.0.0.1 would be a direct connection.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
@@ -39,7 +39,7 @@ const providers = join(tempDir(owner), 'providers.json')
 writeFileSync(
   providers,
   JSON.stringify({
-    // The operator's own network: no session could name it.
+    // The operator's own network; sessions cannot configure it.
     stealth_default: {
       url: `http://127.0.0.1:${operators.port}`,
       username: 'stealth-us',
@@ -53,7 +53,7 @@ writeFileSync(
     },
   }),
 )
-/** Where nobody listens. */
+/** A port without a listener. */
 const deadPort = await freePort()
 const open = [plain, secure, http, https, socks5].map(({ port }) => `host.berth.internal:${port}`)
 const server = await startServer(owner, {
@@ -89,12 +89,12 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** Where the site saw a request of the page come from. */
+/** The address from which the site saw a request of the page. */
 const seenFrom = (page: Page, site: { url: string }) =>
   page.evaluate<string>(`fetch(${JSON.stringify(`${site.url}/ip`)}).then((answer) => answer.text())`)
 
 for (const proxy of [http, https, socks5]) {
-  test(`all of a session passes its proxy of ${proxy.protocol}, which resolves the names`, async () => {
+  test(`all traffic of a session uses its ${proxy.protocol} proxy, which resolves the names`, async () => {
     const before = [plain, secure].map(({ connections }) => connections.get(DIRECT) ?? 0)
     const { id, page } = await openPage({
       proxy_id: await newProxy(proxy),
@@ -103,7 +103,7 @@ for (const proxy of [http, https, socks5]) {
     await eventually('the start URL arrives', () =>
       plain.visits.some(({ path }) => path === `/started-by-${proxy.protocol}`),
     )
-    // Or else it would come in between.
+    // Otherwise it would interfere.
     await page.waitForURL(`${plain.url}/started-by-${proxy.protocol}`)
     await page.goto(`${plain.url}/`)
     assert.equal(await page.title(), proxy.exit)
@@ -125,7 +125,7 @@ for (const proxy of [http, https, socks5]) {
     const ran = await browsers.process.exec(id, { command: 'curl', args: ['-sS', `${plain.url}/ip`] })
     assert.equal(atob(ran.stdout_b64 ?? ''), proxy.exit, 'programs of the session too')
 
-    // What is private stays closed, whoever would carry it.
+    // Private addresses stay closed, whichever proxy is used.
     for (const url of [`http://127.0.0.1:${canaries.port}`, `http://10.0.0.1`, 'http://169.254.169.254']) {
       const refused = await browsers.curl(id, { url }).then(
         ({ status }) => status,
@@ -146,12 +146,12 @@ for (const proxy of [http, https, socks5]) {
   })
 }
 
-test('a proxy is changed under open pages and kept-alive connections, and nothing passes beside it', async () => {
+test('a proxy changes under open pages and kept-alive connections, and nothing bypasses it', async () => {
   const [first, second] = [await newProxy(http), await newProxy(socks5)]
   const { id, page } = await openPage({ proxy_id: first })
   await page.goto(`${plain.url}/`)
   assert.equal(await seenFrom(page, secure), http.exit)
-  // An answer without end, a socket and a tunnel that the browser keeps for later.
+  // An endless answer, a socket, and a tunnel that the browser keeps open.
   await page.evaluate(`{
     globalThis.cut = []
     globalThis.isOpen = false
@@ -159,7 +159,7 @@ test('a proxy is changed under open pages and kept-alive connections, and nothin
     const socket = new WebSocket('ws://host.berth.internal:${plain.port}/echo')
     socket.onopen = () => { globalThis.isOpen = true }
     socket.onclose = () => cut.push('socket')
-    // Meanwhile it goes on asking, as pages do.
+    // The page keeps sending requests.
     globalThis.seen = []
     globalThis.isAsking = true
     const ask = async (url) => {
@@ -189,7 +189,7 @@ test('a proxy is changed under open pages and kept-alive connections, and nothin
   const directNow = [plain, secure].map(({ connections }) => connections.get(DIRECT))
   assert.deepEqual(directNow, directBefore, 'and none without a proxy')
 
-  // And without one: the same page goes straight, when it is told to.
+  // Without a proxy, the same page connects directly.
   assert.equal((await browsers.update(id, { proxy_id: '' })).proxy_id, undefined)
   await eventually('nothing passes the last one any more', () => socks5.open() === 0, 1_000)
   assert.equal(await seenFrom(page, plain), DIRECT)
@@ -199,7 +199,7 @@ test('a proxy is changed under open pages and kept-alive connections, and nothin
   await browsers.deleteByID(id)
 })
 
-test('hosts of the bypass list are reached directly, and no others', async () => {
+test('only hosts of the bypass list are reached directly', async () => {
   const proxy_id = await newProxy(http, { bypass_hosts: ['host.berth.internal', '*.knows.example'] })
   const { id, page } = await openPage({ proxy_id })
   await page.goto(`${plain.url}/`)
@@ -209,7 +209,7 @@ test('hosts of the bypass list are reached directly, and no others', async () =>
   await browsers.deleteByID(id)
 })
 
-test('a proxy that is dead or refuses its credentials is an error of navigation, and no way around it', async () => {
+test('a proxy that is dead or refuses its credentials causes a navigation error, and nothing bypasses it', async () => {
   const refusing = await newProxy(http, { config: { ...http.definition.config, password: 'wrong-password' } })
   const dead = await newProxy(http, { config: { ...http.definition.config, port: deadPort } })
   const before = [plain, secure].map(({ visits }) => visits.length)
@@ -233,7 +233,7 @@ test('a proxy that is dead or refuses its credentials is an error of navigation,
   await browsers.deleteByID(id)
 })
 
-test('a stealthy session seems to be where its proxy is', async () => {
+test('a stealth session appears to be where its proxy is', async () => {
   const proxy_id = (await proxies.create({ type: 'isp', config: { country: 'DE' } })).id!
   const { id, page } = await openPage({ proxy_id, stealth: true })
   await page.goto(`${plain.url}/`)
@@ -246,7 +246,7 @@ test('a stealthy session seems to be where its proxy is', async () => {
   await browsers.deleteByID(id)
 })
 
-test('neither WebRTC nor DNS passes beside a proxy', async () => {
+test('neither WebRTC nor DNS bypasses the proxy', async () => {
   const { id, page } = await openPage({ proxy_id: await newProxy(http) })
   await page.goto(`${plain.url}/`)
   const hosts = ['127.0.0.1', '[::1]', 'host.berth.internal', ...ownAddresses()]
@@ -268,7 +268,7 @@ test('neither WebRTC nor DNS passes beside a proxy', async () => {
      })`,
   )
   assert.ok(!candidates.some((line) => / udp .* typ (srflx|relay)/.test(line)), candidates.join('\n'))
-  // A name that nobody else knows: were it looked up here, it would not be found.
+  // Only the proxy knows this name; a lookup here would fail.
   await page.goto(`http://only-the-proxy-knows.example:${plain.port}/`)
   assert.equal(await page.title(), http.exit)
   const looked = await browsers.process.exec(id, {
@@ -283,14 +283,14 @@ test('neither WebRTC nor DNS passes beside a proxy', async () => {
   await browsers.deleteByID(id)
 })
 
-test('a stealth session uses the default proxy of the operator, until it is told not to', async () => {
+test('a stealth session uses the default proxy of the operator, unless it opts out', async () => {
   const { id, page } = await openPage({})
   await page.goto(`${plain.url}/`)
   assert.equal(await page.title(), DIRECT)
   for (const body of [{ disable_default_proxy: true }, { disable_default_proxy: true, proxy_id: '' }]) {
     await assert.rejects(browsers.update(id, body), { status: 400 })
   }
-  // Sessions cannot be made so yet; from here on it is what one would be.
+  // Sessions cannot be created this way yet; from here on it behaves like one.
   await query(server, 'UPDATE browsers SET stealth = true, is_default_proxy_disabled = true WHERE id = $1', [
     id,
   ])

@@ -11,14 +11,14 @@ const site = await startSite(fileOwner)
 const server = await startServer(fileOwner, { hasRealInstances: true, env: site.allow })
 const { browsers } = client84(server)
 
-test('over CDP a page is driven, and browser.close() does not end the session', async () => {
+test('over CDP Puppeteer drives a page, and browser.close() does not end the session', async () => {
   const session = await browsers.create({ headless: true })
   const browser = await connect({ browserWSEndpoint: session.cdp_ws_url })
   const [page] = await browser.pages()
   await page!.goto(site.url)
   await page!.click('button')
   assert.equal(await page!.$eval('#out', (element) => element.textContent), 'clicked')
-  // Sends Browser.close, which ends Chromium; it is started again, on the same address.
+  // Sends Browser.close, which ends Chromium; it is restarted at the same address.
   await browser.close()
 
   const again = await connect({ browserWSEndpoint: session.cdp_ws_url })
@@ -29,7 +29,7 @@ test('over CDP a page is driven, and browser.close() does not end the session', 
   await browsers.deleteByID(session.session_id)
 })
 
-test('who comes back at once after browser.close() is never cut off, whatever was open', async () => {
+test('a client that reconnects right after browser.close() is never disconnected, whatever was open', async () => {
   const session = await browsers.create({ headless: true })
   const hung = 'data:text/html,<title>hung</title><script>setTimeout(() => { for (;;); }, 50)</script>'
   const holding = 'data:text/html,<script>onbeforeunload = (event) => event.preventDefault()</script>'
@@ -56,7 +56,7 @@ test('who comes back at once after browser.close() is never cut off, whatever wa
   await browsers.deleteByID(session.session_id)
 })
 
-test('over BiDi, too, browser.close() and a new client follow each other', async () => {
+test('over BiDi, too, a new client can follow browser.close() at once', async () => {
   const session = await browsers.create({ headless: true })
   for (let round = 0; round < 4; round++) {
     const browser = await connect({
@@ -70,7 +70,7 @@ test('over BiDi, too, browser.close() and a new client follow each other', async
   await browsers.deleteByID(session.session_id)
 })
 
-test('over BiDi a page is driven', async () => {
+test('over BiDi Puppeteer drives a page', async () => {
   const session = await browsers.create({ headless: true })
   const browser = await connect({
     browserWSEndpoint: session.webdriver_ws_url,

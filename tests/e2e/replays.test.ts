@@ -1,4 +1,4 @@
-// What a session shows is what its video shows, when it showed it.
+// The video of a session shows what the session showed, at the right time.
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -32,7 +32,7 @@ const sessions = {
 const PLACE = { x: 100, y: 600 }
 const FRAMERATE = 20
 
-/** When the video is of each colour in turn. */
+/** When the video shows each colour. */
 function showsInTurn(frames: readonly VideoFrame[], order: readonly Colour[]): number[] {
   let from = 0
   return order.map((colour) => {
@@ -48,7 +48,7 @@ for (const [kind, session] of Object.entries(sessions)) {
   const id = session.session_id
 
   describe(`a ${kind} session`, () => {
-    test('is a video of what it showed, when it showed it, and for as long', async () => {
+    test('records what it showed, when and how long', async () => {
       const { replay, flips, stoppedAt } = await withCdp(session.cdp_ws_url, async (cdp) => {
         await openColours(cdp, 'white')
         const started = await startReplay(server, id, { framerate: FRAMERATE })
@@ -116,7 +116,7 @@ for (const [kind, session] of Object.entries(sessions)) {
 
 const { headful, headless } = sessions
 
-test('several are made at once, and one stops by itself when its time is over', async () => {
+test('several recordings run at once, and one stops at its maximum duration', async () => {
   const id = headful.session_id
   const cdp = await CdpClient.open(headful.cdp_ws_url)
   await openColours(cdp, 'red')
@@ -136,7 +136,7 @@ test('several are made at once, and one stops by itself when its time is over', 
   showsInTurn(framesOf(await downloadReplay(server, id, long), PLACE), ['red', 'blue'])
 })
 
-test('there are only so many at once', async () => {
+test('the number of parallel recordings is limited', async () => {
   const id = headless.session_id
   const running: Replay[] = []
   for (let count = 0; count < 4; count++) running.push(await startReplay(server, id))
@@ -147,7 +147,7 @@ test('there are only so many at once', async () => {
   for (const replay of running) await stopReplay(server, id, replay)
 })
 
-test('a session is not resized under a recording, unless by force, and then that goes on as another', async () => {
+test('a recorded session is resized only by force, and then continues as another recording', async () => {
   const id = headful.session_id
   const patch = (body: object) => send(server, 'PATCH', `/browsers/${id}`, { viewport: body })
   await withCdp(headful.cdp_ws_url, (cdp) => openColours(cdp, 'green'))
@@ -167,7 +167,7 @@ test('a session is not resized under a recording, unless by force, and then that
   assert.equal((await patch({ ...viewport })).status, 200)
 })
 
-test('a session is recorded from its beginning if it is created so, and to its end, and kept after it', async () => {
+test('a session can be recorded from creation to its end, and the recording is kept', async () => {
   const session = await createSession(server, {
     headless: false,
     kiosk_mode: true,
@@ -180,7 +180,7 @@ test('a session is recorded from its beginning if it is created so, and to its e
   await withCdp(session.cdp_ws_url, async (cdp) => {
     await openColours(cdp, 'blue')
     await delay(300)
-    // The last picture is taken although it is not its turn yet.
+    // The last frame is taken although it is not due yet.
     await paint(cdp, 'red')
   })
   const deletedAt = Date.now()
@@ -193,7 +193,7 @@ test('a session is recorded from its beginning if it is created so, and to its e
   assert.ok(Math.abs(ended!.duration_ms! / 1000 - seconds) < 0.5, `${ended!.duration_ms} ms, ${seconds} s`)
 })
 
-test('what cannot be recorded is refused by name', async () => {
+test('invalid recordings are refused by name', async () => {
   const id = headless.session_id
   for (const [body, field] of [
     [{ framerate: 0 }, 'framerate'],
@@ -211,7 +211,7 @@ test('what cannot be recorded is refused by name', async () => {
   assert.equal(created.status, 400)
 })
 
-test('a session that is recorded stays awake', async () => {
+test('a recorded session stays awake', async () => {
   const session = await createSession(server, { headless: true })
   const replay = await startReplay(server, session.session_id)
   const uptime = async () =>
@@ -224,7 +224,7 @@ test('a session that is recorded stays awake', async () => {
   await send(server, 'DELETE', `/browsers/${session.session_id}`)
 })
 
-test('the page behind replay_view_url plays it, seeks, and leads to its chapters', async () => {
+test('the page at replay_view_url plays, seeks, and jumps to chapters', async () => {
   const id = headful.session_id
   const replay = await startReplay(server, id)
   const waiting = await fetch(replay.replay_view_url!)

@@ -11,7 +11,7 @@ interface SeleniumBidi {
   send(command: { method: string; params: object }): Promise<{ result: Record<string, unknown> }>
   close(): Promise<void>
 }
-// It comes without types.
+// It has no types.
 const Bidi = createRequire(import.meta.url)('selenium-webdriver/bidi/index.js') as new (
   url: string,
 ) => SeleniumBidi

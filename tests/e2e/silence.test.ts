@@ -6,13 +6,13 @@ import { startServer } from '../fixtures/server.ts'
 import { startSite } from '../fixtures/site.ts'
 import { hostsAskedForWhileIdle, hostsIn } from './silence.ts'
 
-// Chromium's own questions come within the first second, and again after 1, 3 and 9 where nobody answers.
-// `npm run soak` waits longer.
-test('a session that nobody uses asks for nothing', async (t) => {
+// Chromium's own requests come within the first second, and again after 1, 3 and 9 s without an answer. `npm run
+// soak` waits longer.
+test('an unused session contacts no host', async (t) => {
   assert.deepEqual(await hostsAskedForWhileIdle(t, 6), [])
 })
 
-test('a session that visits a page asks for what the page asks for, and for nothing else', async (t) => {
+test('a session that visits a page contacts only the hosts of the page', async (t) => {
   const site = await startSite(t)
   const server = await startServer(t, {
     hasRealInstances: true,
@@ -25,7 +25,7 @@ test('a session that visits a page asks for what the page asks for, and for noth
   await page.goto(site.url)
   await page.fill('#text', 'somebody@example.com')
   await page.click('button')
-  // What cannot be reached makes Chromium ask whether there is a network at all.
+  // An unreachable host makes Chromium check whether there is a network.
   await page.goto('https://10.0.0.1/').catch(() => {})
   await (await context.newPage()).goto(`${site.url}/popup`)
   await browser.close()

@@ -1,5 +1,5 @@
-// What detectors of robots say of a stealthy session, with and without a screen to be seen. Those that are here are
-// open source and run in the page, as a site would run them.
+// What bot detectors report about a stealth session, headless and headful. These detectors are open source and run in
+// the page, as on a site.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -13,7 +13,7 @@ import { startSite } from '../fixtures/site.ts'
 
 const owner = { after }
 const site = await startSite(owner)
-// By a name of loopback: much of what detectors ask is told to secure origins only.
+// A name for loopback, because detectors need a secure origin.
 const server = await startServer(owner, {
   hasRealInstances: true,
   env: { BERTH_EGRESS_ALLOW: '127.0.0.0/8', BERTH_WARM_HEADFUL: '1' },
@@ -83,7 +83,7 @@ interface Detected {
   readonly checkItemExplanations: unknown
 }
 
-/** And with few fonts: that is a matter of the machine, too. */
+/** Few fonts are also a property of the machine. */
 const WITHOUT_GPU = new Set([
   'webglFlags.isSoftwareRenderer',
   'webglFlags.suspicious',
@@ -93,7 +93,7 @@ const WITHOUT_GPU = new Set([
 const SUSPICIOUS =
   /^(suspicious|detected|cdpDetected|webdriver|.*Mismatch|isSoftwareRenderer|_.*|.*cdc_.*|domAutomation.*|playwrightGlobal|calledSelenium|deniedByDefault|innerEqualsOuter)$/
 
-/** Where in what it found it says that something is wrong. */
+/** The findings that report something wrong. */
 function suspicions(node: object, path = ''): string[] {
   return Object.entries(node).flatMap(([name, value]: [string, unknown]) => {
     const at = path ? `${path}.${name}` : name
@@ -105,7 +105,7 @@ function suspicions(node: object, path = ''): string[] {
 for (const headless of [true, false]) {
   const kind = headless ? 'headless' : 'headful'
 
-  test(`a stealthy ${kind} session tells one story, and nothing of automation`, async () => {
+  test(`a stealth ${kind} session is consistent, and shows no automation`, async () => {
     const session = await createSession(server, { headless, stealth: true })
     assert.equal(session.browser_live_view_url === undefined, headless)
     await withCdp(session.cdp_ws_url, async (cdp) => {
@@ -137,7 +137,7 @@ for (const headless of [true, false]) {
     await send(server, 'DELETE', `/browsers/${session.session_id}`)
   })
 
-  test(`BotD takes a stealthy ${kind} session for a person`, async () => {
+  test(`BotD takes a stealth ${kind} session for a person`, async () => {
     const session = await createSession(server, { headless, stealth: true })
     await withCdp(session.cdp_ws_url, async (cdp) => {
       await openPage(cdp)
@@ -149,7 +149,7 @@ for (const headless of [true, false]) {
     await send(server, 'DELETE', `/browsers/${session.session_id}`)
   })
 
-  test(`headless-detector finds nothing in a stealthy ${kind} session but the missing GPU`, async () => {
+  test(`headless-detector finds only the missing GPU in a stealth ${kind} session`, async () => {
     const session = await createSession(server, { headless, stealth: true })
     await withCdp(session.cdp_ws_url, async (cdp) => {
       await openPage(cdp)
@@ -158,7 +158,7 @@ for (const headless of [true, false]) {
         checkItemExplanations: _words,
         ...found
       } = await cdp.evaluate<Detected>(`${headlessDetector};detectHeadless()`)
-      // From 0, a person, to 1.
+      // From 0, a person, to 1, a bot.
       assert.ok(isHeadless < 0.3, String(isHeadless))
       const noticed = suspicions(found).filter((path) => !WITHOUT_GPU.has(path))
       assert.deepEqual(noticed, [])
@@ -167,7 +167,7 @@ for (const headless of [true, false]) {
   })
 }
 
-test('without stealth a headless session says what it is, and BotD knows it', async () => {
+test('without stealth a headless session identifies itself, and BotD detects it', async () => {
   const session = await createSession(server, { headless: true })
   await withCdp(session.cdp_ws_url, async (cdp) => {
     await openPage(cdp)

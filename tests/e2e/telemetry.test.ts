@@ -1,5 +1,5 @@
-// What a session did, told event by event, against what the site and the script know happened. A client drives the
-// browser at the same time, by stock Playwright.
+// The events of a session, compared with what the site and the script know. Stock Playwright drives the browser at
+// the same time.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { chromium, type Page } from 'playwright-core'
@@ -34,7 +34,7 @@ const asked = () =>
     .ofType('network_request')
     .map((event) => `${String(dataOf(event)['method'])} ${String(dataOf(event)['url'])}`)
 
-test('every request of a page, its frames, workers, sockets and popups is told, as the site saw it', async () => {
+test('every request of a page, its frames, workers, sockets and popups has an event, as the site saw it', async () => {
   await page.goto(site.url)
   await isDone(page, 'Done')
   const [popup] = await Promise.all([page.waitForEvent('popup'), page.click('#popup')])
@@ -44,8 +44,8 @@ test('every request of a page, its frames, workers, sockets and popups is told, 
   assert.ok(site.requests.length > 50, `${site.requests.length} requests`)
   assert.deepEqual(sorted(asked()), sorted(site.requests))
 
-  // Each has one end: an answer, or the reason why there is none. That of a body which the page does not read comes
-  // when nothing more of it does.
+  // Each has one end: an answer, or the reason for its failure. If the page does not read a body, the end comes when
+  // no more data arrives.
   const ends = () => [...urlsOf('network_response'), ...urlsOf('network_loading_failed')]
   await reader.until('all ends are told', () => ends().length >= site.requests.length).catch(() => {})
   assert.deepEqual(sorted(ends()), sorted(site.requests.map((request) => request.split(' ')[1]!)))
@@ -84,7 +84,7 @@ test('answers have status, headers and the beginning of their text; binary ones 
   assert.equal(dataOf(socket)['status'], 101)
 })
 
-test('post data and redirects are told as they were', () => {
+test('post data and redirects are reported unchanged', () => {
   const requestOf = (path: string) =>
     dataOf(reader.ofType('network_request').find((event) => dataOf(event)['url'] === site.url + path))
   assert.equal(requestOf('/post')['post_data'], '{"cargo":"tea"}')
@@ -115,7 +115,7 @@ test('post data and redirects are told as they were', () => {
   assert.notEqual(outer['frame_id'], document['frame_id'])
 })
 
-test('the console of pages, frames and workers is told, and errors that nobody caught', async () => {
+test('the console of pages, frames and workers is reported, and so are uncaught errors', async () => {
   const expected = ['all aboard', 'mind the gap', 'inner here', 'outer here', 'worker here', 'popped up']
   const texts = () => reader.ofType('console_log').map((event) => String(dataOf(event)['text']))
   await reader.until('all lines', () => texts().length >= expected.length)
@@ -142,7 +142,7 @@ test('the console of pages, frames and workers is told, and errors that nobody c
   assert.equal(errors.find(({ text }) => text === 'overboard')!['level'], 'error')
 })
 
-test('pages tell where they go, when they are there, and when they came to rest', async () => {
+test('pages report navigation, load and network idle', async () => {
   await reader.until('the page came to rest', () => reader.ofType('page_navigation_settled').length > 0)
   const navigations = reader.ofType('page_navigation').map(dataOf)
   const paths = navigations.map(({ url }) => String(url))
@@ -176,7 +176,7 @@ test('pages tell where they go, when they are there, and when they came to rest'
   assert.equal(opened[0]!['opener_id'], top['target_id'])
 })
 
-test('clicks, keys and scrolling are told, and nothing that is typed where a secret may be', async () => {
+test('clicks, keys and scrolling are reported, but no text typed where a secret may be', async () => {
   const before = reader.events.length
   await page.click('#press')
   await page.click('#name')
@@ -224,14 +224,14 @@ test('clicks, keys and scrolling are told, and nothing that is typed where a sec
   assert.equal(whole['to_y'], 700)
   const box = scrolls.find(({ target_selector }) => target_selector === '#box')!
   assert.deepEqual([box['from_y'], box['to_y']], [0, 400])
-  // A page that looks for it finds nothing of us.
+  // A page cannot detect us.
   const found = await page.evaluate(
     '[typeof berthTelemetry, typeof isWatching, Object.keys(globalThis).filter((name) => /berth/i.test(name))]',
   )
   assert.deepEqual(found, ['undefined', 'undefined', []])
 })
 
-test('a service worker is listened to from its first request on', async () => {
+test('a service worker is observed from its first request on', async () => {
   const before = site.requests.length
   await page.goto(`${site.otherUrl}/service`)
   await isDone(page, 'Served')
@@ -245,7 +245,7 @@ test('a service worker is listened to from its first request on', async () => {
   assert.equal(dataOf(line)['target_type'], 'service_worker')
 })
 
-test('calls and connections are told by the server itself', async () => {
+test('the server itself reports calls and connections', async () => {
   await browsers.fs.listFiles(id, { path: '/home/kernel' })
   await browsers.fs.fileInfo(id, { path: '/nowhere' }).catch(() => {})
   const second = await chromium.connectOverCDP(session.cdp_ws_url)
@@ -269,7 +269,7 @@ test('calls and connections are told by the server itself', async () => {
   assert.ok(Number(gone!['message_count']) > 10 && Number(gone!['duration_ms']) >= 0)
 })
 
-test('numbers have no gap, and stream and history are the same to every client', async () => {
+test('numbers have no gap, and stream and history are equal for every client', async () => {
   assert.deepEqual(
     reader.events.map(({ seq }) => seq),
     reader.events.map((_event, index) => index + 1),
@@ -282,7 +282,7 @@ test('numbers have no gap, and stream and history are the same to every client',
   const history: SeenEvent[] = []
   for await (const item of browsers.telemetry.events(id, { limit: 100, since: '1h' }))
     history.push(item as SeenEvent)
-  // More may have come meanwhile, to either.
+  // More events may have arrived at either.
   assert.deepEqual(history.slice(0, last), reader.events.slice(0, last))
   const older: SeenEvent[] = []
   for await (const item of client70(server).browsers.telemetry.events(id, { limit: 50, since: '1h' }))
@@ -305,7 +305,7 @@ test('numbers have no gap, and stream and history are the same to every client',
   assert.deepEqual(resumed, [last - 4, last - 3, last - 2, last - 1, last])
 })
 
-test('the requests of a session are had as a HAR', async () => {
+test('the requests of a session are available as HAR', async () => {
   const answer = await server.fetch(`/browsers/${id}/telemetry/har`)
   assert.equal(answer.headers.get('content-type'), 'application/json')
   const { log } = (await answer.json()) as Har
@@ -324,7 +324,7 @@ test('the requests of a session are had as a HAR', async () => {
   assert.equal(post.request.postData!.text, '{"cargo":"tea"}')
 })
 
-test('a client of the older age has all of the browser with an empty config, and reads its events', async () => {
+test('with an empty config, an old client gets all browser events', async () => {
   const old = client55(server)
   const made = (await old.post('/browsers', { body: { headless: true, telemetry: {} } })) as {
     session_id: string
@@ -349,7 +349,7 @@ test('a client of the older age has all of the browser with an empty config, and
   await events.ended
 })
 
-test('a category is added and taken away while the session runs, and pictures are taken', async () => {
+test('a category is added and removed while the session runs, and screenshots are taken', async () => {
   const changed = await browsers.update(id, {
     telemetry: { browser: { network: { enabled: false }, screenshot: { enabled: true } } },
   })
@@ -381,7 +381,7 @@ test('a category is added and taken away while the session runs, and pictures ar
   )
 })
 
-test('the stream ends with the session, below base_url as well, and history stays', async () => {
+test('the stream ends with the session, also below base_url, and history stays', async () => {
   const token = new URL(session.cdp_ws_url).searchParams.get('jwt')!
   const direct = await Promise.all(
     ['telemetry', 'telemetry/stream'].map((path) =>
@@ -445,7 +445,7 @@ interface Har {
   }
 }
 
-/** What version 1.2 of the format asks of every entry. */
+/** Fields that version 1.2 of the format requires of every entry. */
 function checkHar({ entries }: Har['log']): void {
   for (const { startedDateTime, time, request, response, cache, timings } of entries) {
     assert.match(startedDateTime, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)

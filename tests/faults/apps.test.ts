@@ -1,5 +1,5 @@
-// The server is killed around an invocation, at every point of it and at random: what was queued runs once, what was
-// running goes on or is failed with the reason, and nothing is run twice.
+// The server is killed around an invocation, at every crash point and at random: a queued one runs once, a running
+// one continues or fails with the reason, and none runs twice.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { deploy, ended, follow, invoke, postDeployment, settled, type Invocation } from '../fixtures/apps.ts'
@@ -12,7 +12,7 @@ import { amount, sample } from '../tiers.ts'
 
 const isKilled = ({ process }: TestServer) => process.signalCode === 'SIGKILL'
 
-/** Where the server is killed, what becomes of the invocation, and how often it began. */
+/** Where the server is killed, the outcome of the invocation, and how often it began. */
 const points: [at: string, status: string, reason: RegExp | undefined, starts: number][] = [
   ['invocation-queued', 'succeeded', undefined, 1],
   ['invocation-assigned', 'succeeded', undefined, 1],
@@ -53,7 +53,7 @@ test('a kill at any point of an invocation', async (t) => {
     if (reason) assert.match(invocation.status_reason ?? '', reason, at)
     assert.equal(counter.starts.get(last!.id) ?? 0, starts, at)
   }
-  await t.test('an instance that was not set up yet is not taken over', async () => {
+  await t.test('an instance that was not set up yet is not adopted', async () => {
     await server.stop('SIGINT')
     server = await start('app-instance-started')
     const body = { app_name: 'counted', action_name: 'work', async: true }
@@ -68,7 +68,7 @@ test('a kill at any point of an invocation', async (t) => {
     assert.equal(invocation.status, 'succeeded', invocation.status_reason)
     assert.equal(counter.starts.get(last!.id), 1)
   })
-  await t.test('an invocation lives on while its server is upgraded', async () => {
+  await t.test('an invocation survives an upgrade of its server', async () => {
     const body = { app_name: 'counted', action_name: 'work', async: true, payload: '{"ms":4000}' }
     const { id } = (await invoke(server, body)).body
     await eventually('it runs', () => (counter.starts.get(id) ?? 0) > 0)
@@ -78,7 +78,7 @@ test('a kill at any point of an invocation', async (t) => {
     assert.equal(invocation.status, 'succeeded', invocation.status_reason)
     assert.equal(counter.starts.get(id), 1)
   })
-  await t.test('an instance that is killed fails what ran in it, and the next one runs', async () => {
+  await t.test('an instance that is killed fails its invocation, and the next one runs', async () => {
     const body = { app_name: 'counted', action_name: 'work', async: true, payload: '{"ms":30000}' }
     const { id } = (await invoke(server, body)).body
     await eventually('it runs', () => (counter.starts.get(id) ?? 0) > 0)
@@ -94,14 +94,14 @@ test('a kill at any point of an invocation', async (t) => {
   })
 })
 
-test('invocations through kills: each over once, each begun at most once', async (t) => {
+test('under random kills, each invocation ends once and begins at most once', async (t) => {
   const invocations = amount('invocationsThroughKills')
   const { kills, succeeded } = await invokeThroughKills(t, { invocations, perKill: invocations * 0.4 })
   assert.ok(kills > 1)
   assert.ok(succeeded > invocations / 4, `only ${succeeded} succeeded`)
 })
 
-test('any server takes invocations of an app that is at home on another', async (t) => {
+test('any server accepts invocations of an app that runs on another', async (t) => {
   const database = await newDatabase(t)
   const counter = await countStarts(t)
   const env = {

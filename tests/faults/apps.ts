@@ -1,4 +1,4 @@
-// Invocations while their server is killed again and again. Shared by the test (a hundred) and `npm run soak`.
+// Invocations while their server is killed repeatedly. Used by the test (a hundred) and by `npm run soak`.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -18,7 +18,7 @@ export interface StartCounter {
   readonly starts: ReadonlyMap<string, number>
 }
 
-/** Handlers tell it that they began. */
+/** Handlers report here that they began. */
 export async function countStarts(owner: Owner): Promise<StartCounter> {
   const starts = new Map<string, number>()
   const known = new Set<string>()
@@ -44,7 +44,7 @@ export const countedApp = (url: string) =>
     work: `async (context, payload) => {
       const start = crypto.randomUUID()
       const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
-      // Without a server there is no way out: it is said until it was heard.
+      // There is no egress without a server, so the handler repeats it until it arrives.
       for (let isHeard = false; !isHeard; ) {
         isHeard = await fetch('${url}/' + context.invocation_id + '/' + start).then((answer) => answer.ok, () => false)
         if (!isHeard) await pause(50)
@@ -74,7 +74,9 @@ export async function allEnded(server: TestServer, withinMs: number): Promise<En
   return rows
 }
 
-/** Kills the server at random until so many were taken in; then each is over once, and began at most once. */
+/**
+ * Kills the server at random until that many invocations were accepted; each must end once and begin at most once.
+ */
 export async function invokeThroughKills(
   owner: Owner,
   { invocations, perKill }: { invocations: number; perKill: number },
@@ -104,7 +106,7 @@ export async function invokeThroughKills(
           payload,
           async: true,
         })
-        // As many as may be are under way: what was interrupted takes its time.
+        // The maximum is running: interrupted ones take their time.
         if (answer.status === 429) await delay(100)
         else {
           assert.equal(answer.status, 202, JSON.stringify(answer.body))

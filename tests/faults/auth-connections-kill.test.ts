@@ -1,5 +1,5 @@
-// The server is killed in the middle of a login with a real browser, whose instance outlives it: the next server goes on
-// with what it can be sure of, and says of the rest that it failed. The profile is the old one or the new one.
+// The server is killed during a login with a real browser, whose instance survives. The next server continues what is
+// certain and fails the rest. The profile is the old one or the new one.
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { begin, connect, reaches, read, submit } from '../fixtures/auth-connections.ts'
@@ -29,7 +29,7 @@ async function versionOf(server: TestServer, name: string): Promise<number | und
   return (await send<{ version?: number }>(server, 'GET', `/profiles/${name}`)).body.version
 }
 
-test('one that waits for a person goes on in its session, and the person is asked anew', async (t) => {
+test('a flow that waits for a person continues in its session, and the person is asked again', async (t) => {
   const { site, start } = await started(t)
   const first = await start()
   const { id, profile_name } = await connect(first, site.domain)

@@ -1,5 +1,5 @@
-// Login flows over kills and over several servers: each ends in a state that is documented, and a profile is the old one
-// or the new one. The sites are fake ones, and so are the instances: they are gone with their server.
+// Login flows over kills and several servers: each ends in a documented state, and the profile is the old one or the
+// new one. The sites and instances are fake; an instance ends with its server.
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -47,7 +47,7 @@ const steps = (events: Record<string, unknown>[]) =>
 
 const typed = { field_values: { email: 'me@site.example', password: 'right' } }
 
-test('any server takes what is submitted and tells of a flow that another one runs', async (t) => {
+test('any server accepts submissions and streams events for a flow that another one runs', async (t) => {
   const { start } = await startFleet(t)
   const [owner, other] = await Promise.all([start(), start()])
   const { id } = await connect(owner, 'code')
@@ -62,7 +62,7 @@ test('any server takes what is submitted and tells of a flow that another one ru
     assert.equal(events.at(-1)!['flow_status'], 'SUCCESS')
     assert.deepEqual(steps(events).slice(-5), steps(here!).slice(-5))
   }
-  // A cancel reaches the flow wherever it is, and so does a new login.
+  // A cancel reaches the flow on any server, and so does a new login.
   const slow = await connect(owner, 'slow')
   await begin(owner, slow.id)
   await eventually('it has a browser', async () => Boolean((await read(other, slow.id)).browser_session_id))
@@ -74,7 +74,7 @@ test('any server takes what is submitted and tells of a flow that another one ru
   )
 })
 
-test('a connection is checked by one of several servers, once', async (t) => {
+test('a connection is checked once, by one of several servers', async (t) => {
   const { start } = await startFleet(t)
   const servers = await Promise.all([start(), start(), start()])
   const [first] = servers
@@ -84,14 +84,14 @@ test('a connection is checked by one of several servers, once', async (t) => {
   await query(first, "SELECT pg_notify('berth_changes', $1)", [`auth-connection:${ids[0]}:`])
   const checks = async () => query<{ connection_id: string }>(first, 'SELECT connection_id FROM auth_checks')
   await eventually('all are checked', async () => (await checks()).length >= ids.length)
-  // Another look of every server, which finds nothing to do.
+  // Another round of every server, which finds nothing to do.
   for (const id of ids)
     await query(first, "SELECT pg_notify('berth_changes', $1)", [`auth-connection:${id}:`])
   await delay(500)
   assert.deepEqual((await checks()).map((row) => row.connection_id).toSorted(), ids.toSorted())
 })
 
-test('what was scheduled is done after a restart', async (t) => {
+test('scheduled checks run after a restart', async (t) => {
   const dataDir = tempDir(t)
   const before = await startServer(t, { dataDir })
   const { id } = await loggedIn(before, 'out')
@@ -104,7 +104,7 @@ test('what was scheduled is done after a restart', async (t) => {
   })
 })
 
-/** With fake instances a session is gone with its server, so what was not saved is lost. */
+/** A fake instance ends with its server, so anything unsaved is lost. */
 const points: { at: string; site: string; ends: readonly string[]; isSaved: boolean }[] = [
   { at: 'login-flow-begun', site: 'plain', ends: ['IN_PROGRESS'], isSaved: false },
   { at: 'browser-reserved', site: 'plain', ends: ['IN_PROGRESS'], isSaved: false },
@@ -142,7 +142,7 @@ for (const { at, site, ends, isSaved } of sample(points, 'loginCrashPoints')) {
     assert.equal(profile.body.version, isSaved ? 1 : undefined)
     const { status } = await read(server, id)
     assert.equal(status, isSaved ? 'AUTHENTICATED' : 'NEEDS_AUTH')
-    // Whatever it is, a person can go on from it.
+    // A person can continue from any of these states.
     if ((await outcome()) === 'IN_PROGRESS') await reaches(server, id, 'AWAITING_INPUT')
     else await begin(server, id)
     if (site === 'captcha') return
@@ -154,7 +154,7 @@ for (const { at, site, ends, isSaved } of sample(points, 'loginCrashPoints')) {
   })
 }
 
-/** With a credential that was kept it asks for nothing. */
+/** With a stored credential it asks for nothing. */
 async function eventuallyAsked(server: TestServer, id: string) {
   await eventually('it goes on', async () => {
     const { flow_step, flow_status } = await read(server, id)
@@ -163,7 +163,7 @@ async function eventuallyAsked(server: TestServer, id: string) {
   return read(server, id)
 }
 
-test('a kill in a health check leaves nothing of it, and it is done again', async (t) => {
+test('a kill during a health check leaves nothing of it, and it runs again', async (t) => {
   for (const at of ['login-check-claimed', 'login-check-done']) {
     const dataDir = tempDir(t)
     const doomed = await startServer(t, { dataDir, env: { BERTH_CRASH_AT: at } })
@@ -177,7 +177,7 @@ test('a kill in a health check leaves nothing of it, and it is done again', asyn
   }
 })
 
-test('flows of a server that never comes back are ended by another', { timeout: 120_000 }, async (t) => {
+test('flows of a server that never returns are ended by another', { timeout: 120_000 }, async (t) => {
   const { start } = await startFleet(t)
   const [doomed, other] = await Promise.all([start(), start()])
   const { id } = await connect(doomed, 'plain')
@@ -191,7 +191,7 @@ test('flows of a server that never comes back are ended by another', { timeout: 
   await reaches(other, id, 'AWAITING_INPUT')
 })
 
-test('a flow ends when its time is up: waiting for somebody, or in all', async (t) => {
+test('a flow ends at its timeout: of a wait for input, or in total', async (t) => {
   const server = await startServer(t, { env: { BERTH_LOGIN_WAIT_SECONDS: '1', BERTH_LOGIN_SECONDS: '3' } })
   const waiting = await connect(server, 'plain')
   await begin(server, waiting.id)
@@ -206,7 +206,7 @@ test('a flow ends when its time is up: waiting for somebody, or in all', async (
   assert.equal(over.status, 'NEEDS_AUTH')
 })
 
-test('a server that stops leaves flows to the next one, or ends them with its sessions', async (t) => {
+test('a server that stops leaves its flows to the next one, or ends them with its sessions', async (t) => {
   const dataDir = tempDir(t)
   const first = await startServer(t, { dataDir })
   const { id } = await connect(first, 'plain')
@@ -218,7 +218,7 @@ test('a server that stops leaves flows to the next one, or ends them with its se
   assert.match(ended.error_message!, /server was stopped/)
 })
 
-test('what is old goes, but for the latest flow of a connection', async (t) => {
+test('old flows are removed, except the latest of a connection', async (t) => {
   const dataDir = tempDir(t)
   const first = await startServer(t, { dataDir })
   const { id } = await loggedIn(first, 'plain')

@@ -1,5 +1,5 @@
-// Servers that are killed while they fill a pool, hand out a lease or take one back: no browser is in two leases, and
-// the pool is soon as large as it should be.
+// Servers are killed while they fill a pool, lease a browser or release one. No browser is in two leases, and the
+// pool soon has its full size again.
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { BrowserPool } from '@berth/contracts/browser-pools'
@@ -21,7 +21,7 @@ import { startServer, tempDir, type TestServer } from '../fixtures/server.ts'
 import { query, send } from '../fixtures/sessions.ts'
 import { sample } from '../tiers.ts'
 
-/** As the design has it. */
+/** The value in the design. */
 const RESTORED_WITHIN_MS = 30_000
 const SIZE = 2
 
@@ -33,11 +33,11 @@ async function killed({ process }: TestServer, at: string): Promise<void> {
   await eventually(`a kill at ${at}`, () => process.signalCode === 'SIGKILL')
 }
 
-/** Rows, instances and counters tell of the same browsers, and of as many as there should be. */
+/** Rows, instances and counters agree on the browsers and their number. */
 async function isWhole(server: TestServer, pool: BrowserPool, what: string): Promise<void> {
   let seen: unknown
   await eventually(
-    `the pool is whole after ${what}`,
+    `the pool is complete after ${what}`,
     async () => {
       const { available_count, acquired_count } = await readPool(server, pool)
       const rows = (await pooledRows(server, pool)).filter((row) => row.end_reason === null)
@@ -56,7 +56,7 @@ async function isWhole(server: TestServer, pool: BrowserPool, what: string): Pro
   ).catch(() => assert.fail(`${what}: ${JSON.stringify(seen)}`))
 }
 
-test('a kill at any point of a fill, a lease or a release leaves the pool whole, and a retry is one', async (t) => {
+test('after a kill at any point of a fill, lease or release, the pool is complete, and a retry has one effect', async (t) => {
   const dataDir = tempDir(t)
   let server = await start(t, dataDir)
   const pool = await createPool(server, { size: SIZE })
@@ -69,7 +69,7 @@ test('a kill at any point of a fill, a lease or a release leaves the pool whole,
     server = await start(t, dataDir, at)
     await change({ fill_rate_per_minute: 10_000 }).catch(() => undefined)
     await killed(server, at)
-    // Putting this right passes the same point.
+    // The repair passes the same point.
     server = await start(t, dataDir)
     await isWhole(server, pool, at)
   }
@@ -88,7 +88,7 @@ test('a kill at any point of a fill, a lease or a release leaves the pool whole,
     assert.equal(again.headers.get('idempotent-replayed'), at === 'before-commit' ? null : 'true', at)
     assert.equal((await readPool(server, pool)).acquired_count, 1, at)
     const session = again.body as LeasedSession
-    // Answered by the one before, which was at another port.
+    // Answered by the previous server, which had another port.
     const url = new URL(session.cdp_ws_url)
     url.host = new URL(server.url).host
     assert.equal(await withCdp(url.href, (cdp) => cdp.evaluate('1 + 1')), 2, at)
@@ -125,7 +125,7 @@ test('a kill at any point of a fill, a lease or a release leaves the pool whole,
   }
 })
 
-test('the browsers of a server that is gone are not leased, and another makes them anew', async (t) => {
+test('browsers of a dead server are not leased, and another server replaces them', async (t) => {
   const { url } = await newDatabase(t)
   const env = {
     DATABASE_URL: url,
@@ -138,7 +138,7 @@ test('the browsers of a server that is gone are not leased, and another makes th
   const serverId = (await pooledRows(gone, pool))[0]!.server_id
   const lent = await acquire(gone, pool)
   await acquire(gone, pool)
-  // Somebody waits there, and its place must not outlive it for long.
+  // A client waits there; its place must not outlive it for long.
   const waiting = assert.rejects(tryAcquire(gone, pool, { acquire_timeout_seconds: 60 }))
   await eventually('it waits', async () => (await countWaiters(gone)) === 1)
   const other = await startServer(t, { env })
@@ -146,7 +146,7 @@ test('the browsers of a server that is gone are not leased, and another makes th
   await waiting
   await release(other, lent)
 
-  // As if it had been silent for so long.
+  // As if the server had been silent that long.
   const silentFor = (seconds: number) =>
     query(other, `UPDATE servers SET seen_at = now() - make_interval(secs => $1) WHERE id = $2`, [
       seconds,

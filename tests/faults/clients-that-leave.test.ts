@@ -1,5 +1,5 @@
-// Clients that leave while the server works for them: nothing is left of what they asked for, and what it took is free
-// at once. What happens when is in docs/decisions/0031-signals.md, which also names the tests of the other acts.
+// Clients disconnect while the server works for them: nothing of their request is left, and its resources are free at
+// once. docs/decisions/0031-signals.md has the rules and names the tests of the other operations.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -19,7 +19,7 @@ import { createSession, listSessions, metric, query, send } from '../fixtures/se
 
 const CHROMIUM = '/usr/lib/chromium/chromium'
 const STARTS_AT_ONCE = 2 * availableParallelism()
-/** Far below every limit of time that would end the work as well: 15 s in the queue, 15 s of a check, 30 s of a save. */
+/** Far below every timeout that would also end the work: 15 s in the queue, 15 s for a check, 30 s for a save. */
 const SOON_MS = 5_000
 const DEBUG = { BERTH_LOG_LEVEL: 'debug' }
 
@@ -45,7 +45,7 @@ function ask(server: TestServer, path: string, body: object, headers: Record<str
   }
 }
 
-/** A request is over when its work is, not when its client is gone. */
+/** A request is over when its work ends, not when its client disconnects. */
 async function isOver(server: TestServer, route: string, count = 1): Promise<void> {
   const lines = () => server.output().split('\n')
   const isIt = (line: string) => line.includes(`"route":"${route}"`) && line.includes('"status":499')
@@ -58,7 +58,7 @@ const countRows = async (server: TestServer) =>
 const hasRows = (server: TestServer, count: number) =>
   eventually(`${count} rows`, async () => (await countRows(server)) === count, SOON_MS)
 
-/** Has a view of the files of its own, in which Chromium never gets ready: that of instances made before `restore`. */
+/** Has its own view of the files, in which Chromium never gets ready in instances made before `restore`. */
 async function startHanging(t: TestContext, env: Record<string, string>) {
   const program = join(tempDir(t), 'program')
   writeFileSync(program, '#!/bin/sh\nexec sleep 1000\n', { mode: 0o755 })
@@ -75,7 +75,7 @@ async function worksAgain(server: TestServer): Promise<void> {
   assert.equal(await withCdp(cdp_ws_url, (cdp) => cdp.evaluate('1 + 1')), 2)
 }
 
-describe('a client that leaves while its session is created', () => {
+describe('a client that disconnects while its session is created', () => {
   test('leaves nothing in the start queue: no row, no instance, no place under the cap', async (t) => {
     const cap = STARTS_AT_ONCE + 1
     const { server, restore } = await startHanging(t, { BERTH_MAX_CONCURRENT_SESSIONS: String(cap) })
@@ -94,13 +94,13 @@ describe('a client that leaves while its session is created', () => {
     await isOver(server, '/browsers')
     assert.equal(await countRows(server), STARTS_AT_ONCE)
     assert.deepEqual(instanceDirs(server.dataDir).toSorted(), startedFor)
-    // Its place is somebody else's, in the queue as well.
+    // Another client gets its place, also in the queue.
     const next = ask(server, '/browsers', body)
     await hasRows(server, cap)
     await next.leave()
     await isOver(server, '/browsers', 2)
 
-    // Those that were being started, too: their instances end with them.
+    // The instances of those that were starting end, too.
     const processes = () => startedFor.flatMap((id) => processesOf(id))
     assert.ok(processes().length >= STARTS_AT_ONCE)
     await Promise.all(starting.map((each) => each.leave()))
@@ -111,7 +111,7 @@ describe('a client that leaves while its session is created', () => {
     assert.deepEqual(await listSessions(server), [])
     await agrees(server)
 
-    // The key is free: who comes again with it has a session made, and after that is told of this one.
+    // The key is free: a retry with it creates a session, and later ones return that session.
     restore()
     const made = await send(server, 'POST', '/browsers', body, key)
     assert.deepEqual([made.status, made.headers.get('idempotent-replayed')], [200, null])
@@ -122,7 +122,7 @@ describe('a client that leaves while its session is created', () => {
     await agrees(server)
   })
 
-  test('ends the instance that it was given from the stock, and another takes its place there', async (t) => {
+  test('ends the warm instance that it got, and another replaces it', async (t) => {
     const { server } = await startHanging(t, { BERTH_EMPTY_INSTANCES: '1' })
     const isFull = async () => (await metric(server, 'berth_warm_instances{kind="empty"}')) === 1
     await eventually('the stock is full', isFull, 30_000)
@@ -139,12 +139,12 @@ describe('a client that leaves while its session is created', () => {
   })
 })
 
-describe('a client that leaves', () => {
+describe('a client that disconnects', () => {
   test('does not wait for a profile that is being saved', async (t) => {
     const server = await startServer(t, { env: DEBUG })
     const { id } = await createProfile(server)
     const { session_id } = await createSession(server, { profile: { id } })
-    // As it is while a session that ended is saved, which takes a moment otherwise.
+    // Like the save of an ended session, which usually takes only a moment.
     await query(server, `UPDATE browsers SET profile_save = 'saving' WHERE id = $1`, [session_id])
     const looks = `SELECT 1 FROM pg_stat_activity WHERE pid <> pg_backend_pid()
       AND query LIKE '%"profile_id" = $1 and "profile_save" = $2%'`
@@ -155,7 +155,7 @@ describe('a client that leaves', () => {
     assert.equal(await countRows(server), 1)
   })
 
-  test('in the middle of an upload of an extension leaves nothing of it', async (t) => {
+  test('during the upload of an extension leaves nothing of it', async (t) => {
     const server = await startServer(t, { env: DEBUG })
     const sent = request(`${server.url}/extensions`, {
       method: 'POST',
@@ -175,7 +175,7 @@ describe('a client that leaves', () => {
     assert.deepEqual(readdirSync(join(server.dataDir, 'blobs', 'unfinished')), [])
   })
 
-  test('while a proxy is checked ends the check', async (t) => {
+  test('during the check of a proxy ends the check', async (t) => {
     const silent = createServer()
     const closed: Promise<unknown>[] = []
     silent.on('connection', (socket: Socket) => closed.push(once(socket.resume(), 'close')))
@@ -197,7 +197,7 @@ describe('a client that leaves', () => {
   })
 })
 
-/** Uploads wait in files that have no name any more. */
+/** Uploads are kept in files without a name. */
 function unnamedFiles({ process: { pid } }: TestServer): string[] {
   const directory = `/proc/${pid}/fd`
   return readdirSync(directory).flatMap((name) => {

@@ -1,4 +1,4 @@
-// Credentials over kill -9 and a change of the master key: the old value or the new one, never neither.
+// Credentials survive kill -9 and a new master key: each has the old value or the new one.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ import { amount } from '../tiers.ts'
 const admin = join(import.meta.dirname, '../../packages/server/src/admin.ts')
 const SEEDS = ['JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP', 'KRSXG5CTMVRXEZLUKRSXG5CTMVRXEZLU'] as const
 
-/** As a login would have them: the API shows none of it. */
+/** The values that a login would get; the API never shows them. */
 async function stored(t: Owner, server: TestServer, id: string): Promise<{ password: string; seed: string }> {
   const database = await ServerDatabase.open(t, server)
   const [row] = await database.run('SELECT * FROM credentials WHERE id = $1', [id])
@@ -51,7 +51,7 @@ for (const { at, survives } of [
   { at: 'before-commit', survives: 0 },
   { at: 'after-commit', survives: 1 },
 ]) {
-  test(`a crash at "${at}" leaves the whole of a change or nothing of it`, async (t) => {
+  test(`a crash at "${at}" leaves a change complete or not done`, async (t) => {
     const dataDir = tempDir(t)
     const first = await startServer(t, { dataDir })
     const id = await create(first)
@@ -65,7 +65,7 @@ for (const { at, survives } of [
   })
 }
 
-test('kill -9 among saves of a credential loses none that was answered, and mixes none', async (t) => {
+test('kill -9 during saves of a credential loses no answered save and mixes none', async (t) => {
   const dataDir = tempDir(t)
   let server = await startServer(t, { dataDir, hasOwnPostgres: true })
   const id = await create(server)
@@ -95,7 +95,7 @@ test('kill -9 among saves of a credential loses none that was answered, and mixe
     server = await startServer(t, { dataDir })
     const { password, seed } = await stored(t, server, id)
     const count = Number(password)
-    // One more may have been committed whose answer was lost.
+    // One more save may be committed whose answer was lost.
     assert.ok(count === answered || count === answered + 1, `${count} after ${answered}`)
     assert.equal(seed, SEEDS[count % 2], 'both are of the same change')
     answered = count
@@ -103,7 +103,7 @@ test('kill -9 among saves of a credential loses none that was answered, and mixe
   t.diagnostic(`${answered} saves over ${rounds} kills`)
 })
 
-test('credentials and tokens are moved to a new master key, and open without the old one', async (t) => {
+test('credentials and tokens move to a new master key, and decrypt without the old one', async (t) => {
   const server = await startServer(t, { hasOwnPostgres: true })
   const id = await create(server)
   const provider = { name: 'account', provider_type: 'onepassword', token: 'ops_of-an-account' }

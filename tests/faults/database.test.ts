@@ -1,4 +1,4 @@
-// What the API does while its database misbehaves, and that it heals by itself.
+// How the API behaves while its database fails, and that it recovers without help.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -27,7 +27,7 @@ async function recovers(server: TestServer): Promise<void> {
   await eventually('ready again', async () => (await server.fetch('/ready', { key: null })).status === 200)
 }
 
-test('a database that is gone makes writes 503 with Retry-After, and health goes on', async (t) => {
+test('without a database, writes get 503 with Retry-After, and health still answers', async (t) => {
   const { proxy, server } = await behindProxy(t)
   assert.equal((await create(server, 'before')).status, 201)
   await proxy.refuse()
@@ -43,7 +43,7 @@ test('a database that is gone makes writes 503 with Retry-After, and health goes
   assert.equal((await create(server, 'before')).status, 409, 'the earlier one is still there')
 })
 
-test('connections cut under load fail some requests and none twice', async (t) => {
+test('connections cut under load fail some requests and repeat none', async (t) => {
   const { proxy, server } = await behindProxy(t)
   const names = Array.from({ length: 60 }, (_, index) => `cut ${index}`)
   const results = names.map(async (name, index) => {
@@ -63,7 +63,7 @@ test('connections cut under load fail some requests and none twice', async (t) =
   }
 })
 
-test('a database that hangs does not hang the API for ever', async (t) => {
+test('a database that hangs does not hang the API', async (t) => {
   const { proxy, server } = await behindProxy(t)
   assert.equal((await create(server, 'before')).status, 201)
   proxy.hold()
@@ -75,13 +75,13 @@ test('a database that hangs does not hang the API for ever', async (t) => {
   await recovers(server)
 })
 
-test('an embedded database that is killed comes back by itself', async (t) => {
+test('an embedded database that is killed is restarted', async (t) => {
   const server = await startServer(t, { hasOwnPostgres: true })
   assert.equal((await create(server, 'before')).status, 201)
   const killed = postmasterPid(server.dataDir)
   process.kill(killed!, 'SIGKILL')
-  // The backends of a killed postmaster answer for a moment longer, so that
-  // being ready says nothing until another one has taken its place.
+  // The backends of a killed postmaster still answer for a moment, so readiness only counts after a new one has
+  // started.
   await eventually('a new postmaster', () => ![undefined, killed].includes(postmasterPid(server.dataDir)))
   await recovers(server)
   assert.equal((await create(server, 'before')).status, 409)

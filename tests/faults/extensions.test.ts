@@ -1,4 +1,4 @@
-// A kill at any point of an upload or a delete leaves the extension whole or nothing of it.
+// A kill at any point of an upload or a delete leaves the extension complete or removed.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { marker } from '../fixtures/extensions.ts'
@@ -19,7 +19,7 @@ async function upload(server: TestServer, name: string): Promise<number> {
 
 const list = async (server: TestServer) => (await send<Listed[]>(server, 'GET', '/extensions')).body
 
-/** Every one that is listed can be downloaded, and every row has its bytes. */
+/** Every listed extension can be downloaded, and every row has its bytes. */
 async function assertWhole(server: TestServer): Promise<void> {
   for (const { id } of await list(server)) {
     const answer = await server.fetch(`/extensions/${id}`)
@@ -34,7 +34,7 @@ async function assertWhole(server: TestServer): Promise<void> {
   assert.deepEqual(rows, [])
 }
 
-test('an upload that is killed is there or not, and its name can be had again', async (t) => {
+test('a killed upload is complete or absent, and its name can be used again', async (t) => {
   const dataDir = tempDir(t)
   for (const at of ['blob-written', 'blob-named', 'extension-kept', 'before-commit', 'after-commit']) {
     const doomed = await startServer(t, { dataDir, env: { BERTH_CRASH_AT: at } })
@@ -53,7 +53,7 @@ test('an upload that is killed is there or not, and its name can be had again', 
   }
 })
 
-test('a delete that is killed is done or not, and can be asked for again', async (t) => {
+test('a killed delete is done or not, and can be repeated', async (t) => {
   const dataDir = tempDir(t)
   for (const at of ['before-commit', 'after-commit', 'extension-deleted']) {
     const first = await startServer(t, { dataDir })

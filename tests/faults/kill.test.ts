@@ -4,7 +4,7 @@ import { startServer, tempDir, type TestServer } from '../fixtures/server.ts'
 import { killRounds } from './kill.ts'
 import { amount } from '../tiers.ts'
 
-test('kill -9 at any moment loses nothing that was acknowledged', async (t) => {
+test('kill -9 at any moment loses no acknowledged write', async (t) => {
   const rounds = amount('killRounds')
   const { acknowledged } = await killRounds(t, rounds)
   t.diagnostic(`${acknowledged} acknowledged writes survived ${rounds * 2} kills`)
@@ -20,7 +20,7 @@ const crashPoints = [
 ] as const
 
 for (const { at, during } of crashPoints) {
-  test(`a crash at "${at}" leaves the whole of a step or nothing of it`, async (t) => {
+  test(`a crash at "${at}" leaves a step complete or not done`, async (t) => {
     const dataDir = tempDir(t)
     const env = { BERTH_CRASH_AT: at }
     if (during === 'start') {

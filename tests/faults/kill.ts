@@ -1,5 +1,5 @@
-// The server is killed at a random moment of a stream of writes, started again, and asked for
-// everything it had acknowledged. Shared by the test (a few rounds) and `npm run soak` (many).
+// The server is killed at a random moment in a stream of writes, started again, and asked for everything it
+// acknowledged. Used by the test (a few rounds) and by `npm run soak` (many).
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
 import { seededRandom } from '../fixtures/random.ts'
@@ -20,7 +20,7 @@ const json = (method: string, body: object, headers: Record<string, string> = {}
   headers: { 'content-type': 'application/json', ...headers },
 })
 
-/** Writes until the server is gone; only what was answered counts as acknowledged. */
+/** Writes until the server is gone; only answered writes count as acknowledged. */
 async function writeUntilKilled(
   server: TestServer,
   { round, known, onAcknowledged }: { round: number; known: Acknowledged; onAcknowledged: () => void },
@@ -70,7 +70,7 @@ async function verify(server: TestServer, known: Acknowledged): Promise<void> {
     const response = await server.fetch(`/org/projects/${id}`)
     assert.equal(response.status, 200, `project ${id} was acknowledged`)
     const project = (await response.json()) as { name: string }
-    // A rename may have been under way: then it is wholly done or wholly undone.
+    // A rename may have been in progress; then it is done or not done.
     assert.ok([name, `${name}!`].includes(project.name), `${project.name} instead of ${name}`)
     const limits = (await (await server.fetch(`/org/projects/${id}/limits`)).json()) as {
       max_concurrent_sessions: number | null
@@ -103,7 +103,7 @@ export async function killRounds(owner: Owner, rounds: number): Promise<{ acknow
       answers: new Map(),
     }
     const server = await startServer(owner, { dataDir, hasOwnPostgres: true })
-    // Not after a time but after a number of answers, and then somewhere within the next writes.
+    // After a number of answers, not after a time, and then at a random point of the next writes.
     let left = random.integer(1, 40)
     const enough = Promise.withResolvers<void>()
     const onAcknowledged = () => {

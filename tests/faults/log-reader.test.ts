@@ -1,4 +1,4 @@
-// The log goes to whoever started the server, and that one may stop reading or be gone.
+// The log goes to the process that started the server, which may stop reading or end.
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { eventually } from '../fixtures/host.ts'
@@ -17,14 +17,14 @@ function leave({ process: { stdout, stderr } }: TestServer): void {
   stderr!.destroy()
 }
 
-test('a server whose log has no reader any more serves, and ends', async (t) => {
+test('a server whose log reader is gone keeps serving, and can be stopped', async (t) => {
   const server = await startServer(t, { env: { BERTH_LOG_LEVEL: 'debug' } })
   leave(server)
   for (let count = 0; count < 20; count++) assert.equal((await server.fetch('/org/projects')).status, 200)
   await endsWell(t, server, server.stop('SIGTERM'))
 })
 
-test('a reader that leaves while the server stops does not keep it', async (t) => {
+test('a log reader that leaves during shutdown does not block it', async (t) => {
   const server = await startServer(t)
   const ended = server.stop('SIGTERM')
   await eventually('it says that it stops', () => server.output().includes('"msg":"stopping"'))
@@ -32,7 +32,7 @@ test('a reader that leaves while the server stops does not keep it', async (t) =
   await endsWell(t, server, ended)
 })
 
-test('a server whose log nobody reads serves, counts what it drops, and ends', async (t) => {
+test('a server whose log is not read keeps serving, counts dropped lines, and can be stopped', async (t) => {
   const server = await startServer(t, { env: { BERTH_LOG_LEVEL: 'debug' } })
   server.process.stdout!.pause()
   const isDropping = async () => {
@@ -43,7 +43,7 @@ test('a server whose log nobody reads serves, counts what it drops, and ends', a
     assert.ok(round < 100, 'nothing is ever dropped')
     await Promise.all(Array.from({ length: 100 }, () => server.fetch('/org/projects')))
   }
-  // What is left in the pipe is read only to see its end.
+  // The rest of the pipe is read only to find its end.
   server.process.once('exit', () => server.process.stdout!.resume())
   await endsWell(t, server, server.stop('SIGTERM'))
 })

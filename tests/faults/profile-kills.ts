@@ -1,5 +1,5 @@
-// The server is killed at a random moment after a session was deleted, which is while it is saved: the next one takes
-// the save up, and the profile is never half of anything.
+// The server is killed at a random moment after a session was deleted, while it is being saved. The next server
+// finishes the save, and the profile is never incomplete.
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
 import { agrees } from '../fixtures/agreement.ts'
@@ -11,7 +11,7 @@ import { seededRandom } from '../fixtures/random.ts'
 import { startServer, tempDir } from '../fixtures/server.ts'
 import { createSession, send } from '../fixtures/sessions.ts'
 
-/** A save takes about so long. */
+/** About the duration of a save. */
 const WITHIN_MS = 500
 
 export async function profileKillRounds(owner: Owner, rounds: number): Promise<{ saved: number }> {

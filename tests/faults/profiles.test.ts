@@ -1,4 +1,4 @@
-// Servers are killed and stopped, disks are full and instances die in the middle of saves: what was saved last loads.
+// Servers are killed and stopped, disks fill up and instances die during saves: the last saved version still loads.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync, statfsSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -31,7 +31,7 @@ async function assertKnows(server: TestServer, site: MemberSite, id: string, nam
   await endSession(server, session.session_id)
 }
 
-test('a kill at any point of a save is followed by a server that saves', async (t) => {
+test('after a kill at any point of a save, the next server saves', async (t) => {
   const site = await startMemberSite(t)
   const dataDir = tempDir(t)
   const points = sample(
@@ -47,11 +47,11 @@ test('a kill at any point of a save is followed by a server that saves', async (
     const session = await sessionOf(doomed, site, id, at)
     await send(doomed, 'DELETE', `/browsers/${session.session_id}`).catch(() => undefined)
     await eventually(`a kill at ${at}`, () => doomed.process.signalCode === 'SIGKILL')
-    // Putting this right passes the same point, so it is left to one that survives it.
+    // The repair passes the same point, so a server without the crash point does it.
     const server = await startServer(t, { hasRealInstances, dataDir, env: site.allow })
     assert.deepEqual(await whenSaved(server, session.session_id), { state: 'saved', version: index + 1 }, at)
     await agrees(server)
-    // Until then nothing speaks of the bytes of the first attempt; they go with the next sweep.
+    // Until then, nothing refers to the bytes of the first attempt; the next sweep removes them.
     const [{ unknown }] = (await query<{ unknown: number }>(
       server,
       'SELECT count(*)::int AS unknown FROM blobs WHERE id NOT IN (SELECT blob_id FROM profile_versions)',
@@ -66,7 +66,7 @@ test('kills at random moments of a save lose nothing that was acknowledged', asy
   assert.deepEqual(await profileKillRounds(t, rounds), { saved: rounds })
 })
 
-test('a server that is away for longer than the lease leaves the version before, and says so', async (t) => {
+test('a server that is away for longer than the lease leaves the previous version, and the session says so', async (t) => {
   const site = await startMemberSite(t)
   const dataDir = tempDir(t)
   const env = { ...site.allow, BERTH_LEASE_SECONDS: '2' }
@@ -94,12 +94,12 @@ test('a server that is away for longer than the lease leaves the version before,
   await assertKnows(server, site, id, 'before')
 })
 
-test('stopping the server saves its sessions, and one that dies is not saved', async (t) => {
+test('stopping the server saves its sessions, and a session that crashes is not saved', async (t) => {
   const site = await startMemberSite(t)
   const dataDir = tempDir(t)
   const first = await startServer(t, { hasRealInstances, dataDir, env: site.allow })
   const { id } = await createProfile(first)
-  // On standby, as one is that nobody uses.
+  // On standby, like an unused session.
   const session = await sessionOf(first, site, id, 'stopped')
   const empty = await createProfile(first)
   const left = await sessionOf(first, site, empty.id, 'left')
@@ -124,7 +124,7 @@ test('stopping the server saves its sessions, and one that dies is not saved', a
   await assertKnows(third, site, id, 'stopped')
 })
 
-test('a full disk in the middle of a save leaves the version before', async (t) => {
+test('a full disk during a save leaves the previous version', async (t) => {
   const site = await startMemberSite(t)
   const dataDir = tempDir(t)
   const blobs = smallDisk(t, joinPath(dataDir, 'blobs'))
@@ -150,7 +150,7 @@ test('a full disk in the middle of a save leaves the version before', async (t) 
   await assertKnows(server, site, id, 'fits')
   assert.equal((await versionsOf(server, id)).length, 1)
 
-  // Room that is made in time is enough.
+  // Space that becomes free in time is enough.
   const third = await sessionOf(server, site, id, 'in time')
   const before = server.output().length
   await endSession(server, third.session_id)
@@ -172,7 +172,7 @@ test('any server of a fleet attaches, saves and ends', async (t) => {
     BERTH_API_KEY: 'sk_replica00000_abcdefghijklmnopqrstuvwxyz012345',
   }
   const owner = await startServer(t, { hasRealInstances, env })
-  // A fleet has one store of blobs.
+  // A fleet shares one blob store.
   const otherDir = tempDir(t)
   symlinkSync(joinPath(owner.dataDir, 'blobs'), joinPath(otherDir, 'blobs'))
   const other = await startServer(t, { hasRealInstances, env, dataDir: otherDir })
@@ -190,7 +190,7 @@ test('any server of a fleet attaches, saves and ends', async (t) => {
   assert.equal((await readProfile(owner, id)).version, 2)
 })
 
-/** A file system of its own, of a size that one archive fits into. */
+/** A separate file system with room for one archive. */
 function smallDisk(t: TestContext, directory: string): string {
   mkdirSync(directory)
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16m,mode=700', 'none', directory])
@@ -204,6 +204,6 @@ function killQuietly(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // Gone with another of them.
+    // Already removed with another one.
   }
 }

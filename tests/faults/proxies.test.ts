@@ -1,5 +1,5 @@
-// The proxy of a session over kills of its server, and changed through another server of the fleet. A page
-// never stops asking; the site must never see it come by the direct way.
+// A session's proxy survives kills of its server and changes through another server. A page never stops sending
+// requests; the site must never see one without the proxy.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CdpClient } from '../fixtures/cdp.ts'
@@ -12,7 +12,7 @@ import { startWitness } from '../fixtures/witness.ts'
 
 const DIRECT = '127.0.0.1'
 
-test('a session keeps its proxy over kill -9, follows changes made elsewhere, and nothing ever leaves beside it', async (t) => {
+test('a session keeps its proxy over kill -9, follows changes made on another server, and never bypasses it', async (t) => {
   const witness = await startWitness(t)
   const login = { username: 'harbour', password: 'master-of-ships' }
   const [first, second, third] = [
@@ -45,7 +45,7 @@ test('a session keeps its proxy over kill -9, follows changes made elsewhere, an
   const path = `/browsers/${session.session_id}`
   const change = (server: TestServer, proxy_id: string) => send(server, 'PATCH', path, { proxy_id })
 
-  // Set off once, and never stopped: it goes on while nobody is connected, and no server is there.
+  // Started once and never stopped: it continues without clients and without a server.
   const cdp = await CdpClient.open(session.cdp_ws_url)
   await cdp.evaluate(`location.href = '${witness.url}/'`)
   await eventually('the page is there', () => witness.visits.length > 0)
@@ -81,13 +81,13 @@ test('a session keeps its proxy over kill -9, follows changes made elsewhere, an
   const away = await change(other, ids[2])
   assert.deepEqual([away.status, away.body.code], [503, 'unavailable'], 'nobody has followed yet')
   assert.match(away.body.message!, /follows when it does/)
-  // Clients repeat a 503 by themselves: that the row says so already is no reason to say yes.
+  // Clients retry a 503. That the row already has the new value does not make it a success.
   const repeated = change(other, ids[2])
   const again = await start({ dataDir: owner.dataDir })
   assert.equal((await repeated).status, 200)
   await comesFrom(third.exit)
 
-  // What cannot be known is no reason to go straight.
+  // If the proxy is unknown, the session must not connect directly.
   await again.stop('SIGKILL')
   const [kept] = await query<{ credentials: Buffer }>(
     other,
@@ -105,7 +105,7 @@ test('a session keeps its proxy over kill -9, follows changes made elsewhere, an
     fetch('/ip?closed').then((answer) => answer.status, () => 'failed')))`)
   assert.deepEqual(answers, Array(5).fill(502))
   assert.equal(witness.visits.length, before)
-  // And it heals by itself.
+  // It recovers without help.
   await query(other, 'UPDATE proxies SET credentials = $2 WHERE id = $1', [ids[2], kept!.credentials])
   await eventually('it goes on', () => witness.visits.length > before && lastFrom() === third.exit, 20_000)
   await client.close()

@@ -1,4 +1,4 @@
-// Servers and instances are killed in the middle of recordings: what was shown until then can be played.
+// Servers and instances are killed during recordings: everything shown until then can be played.
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -22,7 +22,7 @@ const hasRealInstances = true
 const options = { kiosk_mode: true, headless: false, viewport: { width: 800, height: 600 } }
 const PLACE = { x: 50, y: 500 }
 
-test('kill -9 of the server and the instance leaves the video up to that moment', async (t) => {
+test('kill -9 of server and instance leaves the video up to that moment', async (t) => {
   const dataDir = tempDir(t)
   const first = await startServer(t, { hasRealInstances, dataDir })
   const session = await createSession(first, options)
@@ -44,13 +44,13 @@ test('kill -9 of the server and the instance leaves the video up to that moment'
   assert.ok(frames.some(({ colour }) => isNear(colour, rgbOf('blue'))))
   const seconds = (killedAt - Date.parse(replay.started_at!)) / 1000
   const duration = Number(probe(video).format.duration)
-  // The clock of a page that is still ticks every two seconds.
+  // The clock of a still page ticks every two seconds.
   assert.ok(duration <= seconds + 0.2 && duration > seconds - 2.7, `${duration} of ${seconds} s`)
   const [listed] = await listReplays(second, id)
   assert.ok(listed!.finished_at)
 })
 
-test('the next server goes on with a recording, and nothing of it is lost', async (t) => {
+test('the next server continues a recording and loses nothing of it', async (t) => {
   const first = await startServer(t, { hasRealInstances })
   const session = await createSession(first, options)
   const id = session.session_id
@@ -58,7 +58,7 @@ test('the next server goes on with a recording, and nothing of it is lost', asyn
   const replay = await startReplay(first, id, { framerate: 20 })
   await withCdp(session.cdp_ws_url, (cdp) => paint(cdp, 'green'))
   await delay(300)
-  // Pictures that the first server never sees.
+  // Frames that the first server never sees.
   const cdp = await CdpClient.open(session.cdp_ws_url)
   await cdp.evaluate(`setTimeout(() => { document.body.style.background = 'blue' }, 600), 0`)
   await first.stop('SIGKILL')
@@ -82,7 +82,7 @@ test('the next server goes on with a recording, and nothing of it is lost', asyn
   assert.equal(listed!.lost_ms, undefined)
 })
 
-test('a kill at any point between the first picture and the video ends in a video, or in none at all', async (t) => {
+test('a kill at any point between the first frame and the finished video leaves a complete video or none', async (t) => {
   const dataDir = tempDir(t)
   for (const at of [
     'replay-inserted',
@@ -102,7 +102,7 @@ test('a kill at any point between the first picture and the video ends in a vide
       await send(doomed, 'POST', path).catch(() => {})
     }
     await eventually(`a kill at ${at}`, () => doomed.process.signalCode === 'SIGKILL')
-    // What it left would lead the next one to the same end, so one that lives looks at it.
+    // The next server would crash at the same point, so one without a crash point looks at it.
     const server = await startServer(t, { hasRealInstances, dataDir })
     assert.equal(isBegun, !['replay-inserted', 'replay-started'].includes(at))
     if (isBegun) {
@@ -113,7 +113,7 @@ test('a kill at any point between the first picture and the video ends in a vide
   }
 })
 
-test('a recording that becomes too large stops and says so', async (t) => {
+test('a recording that gets too large stops and says so', async (t) => {
   const server = await startServer(t, { hasRealInstances, env: { BERTH_REPLAY_MAX_MB: '1' } })
   const session = await createSession(server, options)
   const id = session.session_id
@@ -150,6 +150,6 @@ function killQuietly(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // Gone with another of them.
+    // Already removed with another one.
   }
 }

@@ -29,7 +29,7 @@ async function startFleet(t: TestContext) {
   return { owner, other, start }
 }
 
-/** The same URL at another server. */
+/** The same URL on another server. */
 function through(server: TestServer, url: string): string {
   const moved = new URL(url)
   moved.host = new URL(server.url).host
@@ -78,7 +78,7 @@ test('any server serves a session: CDP, BiDi, discovery, a new viewport and its 
   assert.deepEqual(await bidi.closed, [4000, 'session deleted'])
 })
 
-test('the owner is killed and comes back: clients of the other server come back, too', async (t) => {
+test('when the owner is killed and returns, clients of the other server reconnect', async (t) => {
   const { owner, other, start } = await startFleet(t)
   const session = await client84(owner).browsers.create({ headless: true, timeout_seconds: 300 })
   const url = through(other, session.cdp_ws_url)
@@ -106,12 +106,12 @@ test('the owner is killed and comes back: clients of the other server come back,
   await again.close()
 })
 
-test('a client elsewhere keeps the session from timing out, and is told when it does', async (t) => {
+test('a client on another server keeps the session from timing out, and is told when it ends', async (t) => {
   const { owner, other } = await startFleet(t)
   const session = await client84(owner).browsers.create({ headless: true, timeout_seconds: 10 })
   const { socket, closed } = await open(through(other, session.cdp_ws_url))
   const wanted = performance.now() + 11_500
-  // Standby under an open client is only for sessions made so; this one has to answer all the time.
+  // Only sessions with that setting go on standby under an open client; this one must always answer.
   while (performance.now() < wanted) {
     socket.send(JSON.stringify({ id: 1, method: 'Browser.getVersion' }))
     await once(socket, 'message')
@@ -121,7 +121,7 @@ test('a client elsewhere keeps the session from timing out, and is told when it 
   assert.deepEqual(await closed, [1001, 'server stopping'])
 })
 
-test('a tunnel is for servers only', async (t) => {
+test('a tunnel accepts only servers', async (t) => {
   const server = await startServer(t)
   const session = await client84(server).browsers.create({ headless: true })
   const token = new URL(session.cdp_ws_url).searchParams.get('jwt')!

@@ -8,7 +8,7 @@ import { client84 } from '../client/versions.ts'
 const masterKey = Buffer.alloc(32, 7).toString('base64')
 const firstKey = 'sk_replica00000_abcdefghijklmnopqrstuvwxyz012345'
 
-test('replicas start together, hear of each other, and one goes on when the other is killed', async (t) => {
+test('replicas start together, exchange announcements, and one continues when the other is killed', async (t) => {
   const postgres = await startPostgres(t)
   const env = { DATABASE_URL: postgres.url, BERTH_MASTER_KEY: masterKey, BERTH_API_KEY: firstKey }
   const [one, two, three] = await Promise.all([
@@ -25,7 +25,7 @@ test('replicas start together, hear of each other, and one goes on when the othe
   }
   await keys.delete(made.id)
   for (const server of [two, three]) {
-    // They remembered the key; the announcement reaches them within moments, not at the next expiry.
+    // They have cached the key; the announcement reaches them within moments, before the cache expires.
     await waitFor(async () => (await server.fetch('/org/projects', { key: made.key })).status === 401, 2_000)
   }
 

@@ -1,4 +1,4 @@
-// A session that takes all it can get: its own limits stop it, and the one beside it does not notice.
+// A session that uses up resources is stopped by its own limits, and the session beside it is not affected.
 import assert from 'node:assert/strict'
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
 import { freemem } from 'node:os'
@@ -27,10 +27,10 @@ const server = await startServer(fileOwner, {
 const neighbour = await CdpClient.open((await createSession(server)).cdp_ws_url)
 cleanUpAfter(fileOwner, () => neighbour.terminate())
 
-/** Far from what a person would call quick, and yet answered: the figures themselves are printed. */
+/** Slow for a person, but answered; the test prints the figures. */
 const SLOWEST_MS = 5_000
 
-/** Asks the session beside it for as long as the work takes. */
+/** Sends requests to the neighbouring session while the work runs. */
 async function besides<T>(t: TestContext, work: Promise<T>): Promise<T> {
   const times: number[] = []
   const over = new AbortController()
@@ -57,14 +57,14 @@ async function endsOutOfMemory(session: Session, cdp: CdpClient): Promise<void> 
   await agrees(server)
 }
 
-/** Processes and threads, and how many more were asked for. */
+/** Processes and threads, and how many more were requested. */
 function tasksOf(instanceId: string): { current: number; refused: number } {
   const group = instanceGroups(instanceId).find((path) => existsSync(join(path, 'pids.current')))!
   const [, refused] = readFileSync(join(group, 'pids.events'), 'utf8').split(/\s+/)
   return { current: Number(readFileSync(join(group, 'pids.current'), 'utf8')), refused: Number(refused) }
 }
 
-test('a page that eats memory ends its session as out of memory', async (t) => {
+test('a page that uses up memory ends its session as out of memory', async (t) => {
   const session = await createSession(server)
   const cdp = await CdpClient.open(session.cdp_ws_url)
   const eaten = cdp.evaluate('for (const all = []; ; ) all.push(new Uint8Array(16 << 20).fill(1))', {
@@ -81,7 +81,7 @@ test('a program that fills /dev/shm ends its session as out of memory', async (t
   void runInside(t, await instanceOf(server, session), 'head -c 500M /dev/zero > /dev/shm/fill')
   await besides(t, endsOutOfMemory(session, cdp))
 
-  // The kernel says who it was, where its log may be read.
+  // The kernel log names the process, if it may be read.
   const kills = async () => {
     const path = `/browsers/${session.session_id}/telemetry/events?category=system`
     const { body } = await send<SeenEvent[]>(server, 'GET', path)
@@ -103,7 +103,7 @@ function isKernelLogReadable(): boolean {
   }
 }
 
-test('a full home is an error of who writes to it, and the session goes on', async (t) => {
+test('a full home directory is an error for the writer, and the session continues', async (t) => {
   const session = await createSession(server)
   const cdp = await CdpClient.open(session.cdp_ws_url)
   const instanceId = await instanceOf(server, session)
@@ -115,10 +115,10 @@ test('a full home is an error of who writes to it, and the session goes on', asy
   assert.equal((await send(server, 'DELETE', `/browsers/${session.session_id}`)).status, 204)
 })
 
-test('a fork bomb stays within its limit, and is gone with its session', async (t) => {
+test('a fork bomb stays within its limit, and ends with its session', async (t) => {
   const session = await createSession(server)
   const instanceId = await instanceOf(server, session)
-  // The first multiplies for as long as it can; what the second makes stays.
+  // The first forks as long as it can; the children of the second stay.
   void runInside(t, instanceId, 'f() { f | f & }; f 2>/dev/null')
   void runInside(t, instanceId, 'for i in $(seq 2000); do sleep 1000 & done 2>/dev/null')
   await besides(t, delay(3_000))
@@ -130,7 +130,7 @@ test('a fork bomb stays within its limit, and is gone with its session', async (
   )
 })
 
-test('after all that a new session works', async () => {
+test('afterwards a new session works', async () => {
   const { cdp_ws_url } = await createSession(server)
   assert.equal(await withCdp(cdp_ws_url, (cdp) => cdp.evaluate('1 + 1')), 2)
   await agrees(server)

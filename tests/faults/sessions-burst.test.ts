@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { startServer } from '../fixtures/server.ts'
 import { burst } from './sessions-burst.ts'
 
-test('of a hundred creates at once each is a whole session or refused with a reason', async (t) => {
+test('each of a hundred parallel creates is a complete session or refused with a reason', async (t) => {
   const env = { BERTH_MAX_CONCURRENT_SESSIONS: '6', BERTH_WARM_HEADLESS: '1' }
   const server = await startServer(t, { hasRealInstances: true, env })
   const { answers, seconds } = await burst(server, 100)

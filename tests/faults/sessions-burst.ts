@@ -1,5 +1,5 @@
-// Many creates at the same moment, more than the host or the organisation has room for. Shared by the test
-// (few of them get one) and `npm run soak` (all may).
+// Many parallel creates, more than the host or the organisation has room for. Used by the test (few succeed) and by
+// `npm run soak` (all may succeed).
 import assert from 'node:assert/strict'
 import { agrees } from '../fixtures/agreement.ts'
 import { withCdp } from '../fixtures/cdp.ts'
@@ -7,7 +7,7 @@ import type { TestServer } from '../fixtures/server.ts'
 import { listSessions, send } from '../fixtures/sessions.ts'
 
 export interface Burst {
-  /** How many got which answer. */
+  /** The number of each answer. */
   readonly answers: Readonly<Record<string, number>>
   readonly seconds: number
 }
@@ -26,7 +26,7 @@ export async function burst(server: TestServer, count: number): Promise<Burst> {
     assert.ok(body.message!.startsWith('Cannot create a session: '), body.message)
     assert.ok(headers.get('retry-after'), 'says when to come again')
   }
-  // None is half-made: who was told of a session has one that works, and there is no other.
+  // No session is half made: every answered session works, and no other exists.
   const made = answers.flatMap(({ status, body }) => (status === 200 ? [body] : []))
   await agrees(server)
   const listed = await listSessions(server)

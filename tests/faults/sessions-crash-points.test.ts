@@ -1,6 +1,6 @@
-// The server is killed between the steps of a create, a delete and a refill: the next one finds a session
-// whole, or ends what there is of it and says why. Each of the servers looks at what the one before it
-// left, and is killed at a point of its own.
+// The server is killed between the steps of a create, a delete and a refill. The next server finds a complete
+// session, or ends its remains and says why. Each server checks what the previous one left, and is killed at its own
+// point.
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { agrees } from '../fixtures/agreement.ts'
@@ -20,7 +20,7 @@ interface Row {
 const rowsOf = (server: TestServer) =>
   query<Row>(server, 'SELECT id, name, instance_id, end_reason FROM browsers ORDER BY created_at')
 
-/** A server over the same data, which ends at the point. */
+/** A server over the same data that crashes at the point. */
 function startDoomed(t: TestContext, dataDir: string, at: string, warm = 0): Promise<TestServer> {
   const env = { BERTH_CRASH_AT: at, BERTH_WARM_HEADLESS: String(warm) }
   return startServer(t, { hasRealInstances: true, dataDir, env })
@@ -29,15 +29,15 @@ function startDoomed(t: TestContext, dataDir: string, at: string, warm = 0): Pro
 const isKilled = ({ process }: TestServer) => process.signalCode === 'SIGKILL'
 const killed = (server: TestServer, at: string) => eventually(`a kill at ${at}`, () => isKilled(server))
 
-/** Named and repeatable, after the point at which its server is killed. */
+/** Named after the crash point of its server, and repeatable. */
 function create(server: TestServer, at: string) {
   const body = { headless: true, name: at, viewport: { width: 800, height: 600 } }
   return send(server, 'POST', '/browsers', body, { 'idempotency-key': at })
 }
 
-test('a kill at any point of a create leaves a session or none, and a retry is one', async (t) => {
+test('a kill at any point of a create leaves a session or none, and a retry creates one', async (t) => {
   const dataDir = tempDir(t)
-  // With a warm instance the create claims it; without one it makes its own.
+  // The create claims a warm instance if there is one; otherwise it starts its own.
   const all = [
     { at: 'browser-claimed', warm: 1 },
     { at: 'browser-reserved', warm: 1 },
@@ -51,7 +51,7 @@ test('a kill at any point of a create leaves a session or none, and a retry is o
   const points = sample(all, 'crashPoints')
   for (const { at, warm } of points) {
     const server = await startDoomed(t, dataDir, at, warm)
-    // First: one that is still being made has a directory, and is not counted as warm yet.
+    // Checked first: an instance that is still starting has a directory but does not count as warm yet.
     if (warm > 0) await hasWarm(server)
     await agrees(server)
     assert.deepEqual(await listSessions(server), [], `before ${at}`)
@@ -85,7 +85,7 @@ test('a kill at any point of a create leaves a session or none, and a retry is o
   await agrees(server)
 })
 
-test('a kill at any point of a delete leaves the session whole or nothing of it', async (t) => {
+test('a kill at any point of a delete leaves the session complete or removed', async (t) => {
   const dataDir = tempDir(t)
   const all = ['before-commit', 'after-commit', 'instance-killed', 'instance-ungrouped', 'instance-removed']
   const points = sample(all, 'crashPoints')
@@ -94,10 +94,10 @@ test('a kill at any point of a delete leaves the session whole or nothing of it'
   for (const { session_id, name: at } of sessions) {
     await server.stop('SIGTERM')
     const doomed = await startDoomed(t, dataDir, at!)
-    // The answer may come before the point does.
+    // The answer may come before the crash.
     await send(doomed, 'DELETE', `/browsers/${at}`).catch(() => undefined)
     await killed(doomed, at!)
-    // Putting this right passes the same points, so it is left to one that survives them.
+    // The repair passes the same points, so a server without crash points does it.
     server = await startServer(t, { hasRealInstances: true, dataDir })
     await agrees(server)
     const found = await readSession(server, session_id)
@@ -110,12 +110,12 @@ test('a kill at any point of a delete leaves the session whole or nothing of it'
   await agrees(server)
 })
 
-test('kills in the middle of a refill leave nothing, and the next server has its warm instance', async (t) => {
+test('kills during a refill leave nothing, and the next server has its warm instance', async (t) => {
   const dataDir = tempDir(t)
   for (const at of ['instance-spawned', 'instance-ready']) {
     await startDoomed(t, dataDir, at, 1).then(
       (server) => killed(server, at),
-      // It may come to the point before it serves.
+      // It may reach the point before it serves requests.
       (error: Error) => assert.match(error.message, /ended with code null/),
     )
   }

@@ -1,5 +1,5 @@
-// Sessions made, used and deleted one after another: a server is as large after many as after a few. Shared
-// by the test (some) and `npm run soak` (many).
+// Sessions created, used and deleted one after another: a server uses no more memory after many than after a few.
+// Used by the test (some) and by `npm run soak` (many).
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
 import { agrees } from '../fixtures/agreement.ts'
@@ -11,12 +11,12 @@ import type { TestServer } from '../fixtures/server.ts'
 import { createSession, metric, send } from '../fixtures/sessions.ts'
 
 const WARM = 1
-/** For a server to be put through cycles: it holds one headless instance ready. */
+/** A server for the cycles; it keeps one headless instance warm. */
 export const CYCLES_ENV = { ...COLLECTABLE, BERTH_WARM_HEADLESS: String(WARM) }
 
 export interface Cycles {
   readonly count: number
-  /** Of which to how many to compare the same number at the end with. */
+  /** The early cycles that the same number of last cycles is compared with. */
   readonly from: number
   readonly to: number
 }
@@ -24,7 +24,7 @@ export interface Cycles {
 export interface Growth {
   readonly before: Footprint
   readonly after: Footprint
-  /** Milliseconds, the middle of each part. */
+  /** Median milliseconds of each step. */
   readonly createBefore: number
   readonly createAfter: number
 }
@@ -54,11 +54,11 @@ export async function cycles(server: TestServer, { count, from, to }: Cycles): P
   }
 }
 
-/** Nothing but what waits for the next session. */
+/** Only the warm instance for the next session. */
 async function atRest(server: TestServer): Promise<void> {
   await eventually('it is at rest', async () => {
     if (footprintOf(server).directories !== WARM) return false
-    // Asking costs the server something, and that is not what is measured.
+    // Measuring costs the server something, which must not count.
     await delay(100)
     return (await metric(server, 'berth_warm_instances{kind="headless"}')) === WARM
   })

@@ -1,4 +1,4 @@
-// Sessions while the database is away: what runs goes on, and what happened meanwhile is written later.
+// Sessions while the database is away: running ones continue, and changes are written later.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { agrees } from '../fixtures/agreement.ts'
@@ -12,7 +12,7 @@ import { createSession, endsAs, instanceOf, query, send } from '../fixtures/sess
 
 const HEALS_WITHIN_MS = 5_000
 
-test('CDP goes on without the database, and all is put right within 5 s of its return', async (t) => {
+test('CDP works without the database, and everything is consistent within 5 s of its return', async (t) => {
   const postgres = await startPostgres(t)
   const proxy = await FaultProxy.start(t, postgres.socketDir)
   const server = await startServer(t, {
@@ -23,7 +23,7 @@ test('CDP goes on without the database, and all is put right within 5 s of its r
   const cdp = await CdpClient.open(lasting.cdp_ws_url)
   const [agent] = partsOf(await instanceOf(server, crashing), 'agent')
 
-  // Cut off in the middle of a create, when its row is there and its instance is not ready.
+  // Cut off during a create, when its row exists and its instance is not ready.
   const known = new Set(instanceDirs(server.dataDir))
   const interrupted = send(server, 'POST', '/browsers', { headless: true, name: 'interrupted' })
   await eventually('its instance is begun', () => instanceDirs(server.dataDir).some((id) => !known.has(id)))
@@ -67,7 +67,7 @@ test('CDP goes on without the database, and all is put right within 5 s of its r
   t.diagnostic(`healed after ${healedMs} ms`)
   assert.equal(await cdp.evaluate('6 * 7'), 42)
 
-  // Bytes that go nowhere are worse than a refusal, as nobody is told.
+  // A refusal is better than bytes that are silently lost.
   proxy.hold()
   const waiting = send(server, 'DELETE', `/browsers/${lasting.session_id}`)
   assert.equal(await cdp.evaluate('6 * 7'), 42)

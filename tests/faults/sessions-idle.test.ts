@@ -1,4 +1,4 @@
-// A session ends when its timeout has run without activity: not before, and two seconds later at the most.
+// A session ends when its timeout has passed without activity: not earlier, and at most two seconds later.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -10,7 +10,7 @@ import { createSession, listSessions, query, send, type Session } from '../fixtu
 
 const LATE_MS = 2_000
 
-/** The last activity was some time between these two, as seen from outside. */
+/** The last activity was between these two times, seen from outside. */
 interface Activity {
   readonly begun: number
   readonly over: number
@@ -22,7 +22,7 @@ async function during<T>(work: () => Promise<T>): Promise<Activity & { result: T
   return { begun, over: Date.now(), result }
 }
 
-/** How late the latest ended; fails if one was early or too late. */
+/** How late the latest session ended; fails if one was early or too late. */
 async function endsInTime(server: TestServer, activities: ReadonlyMap<string, Activity>): Promise<number> {
   const rows = await query<{ id: string; timeout_seconds: number; deleted_at: Date; end_reason: string }>(
     server,
@@ -46,8 +46,8 @@ const allEnded = (server: TestServer, left = 0) =>
   eventually('all have ended', async () => (await listSessions(server)).length === left, 30_000)
 
 describe('the timeout', { concurrency: true }, () => {
-  test('of each of a hundred sessions is kept, and activity begins it anew', async (t) => {
-    // Nothing of it depends on what an instance is.
+  test('is exact for each of a hundred sessions, and activity restarts it', async (t) => {
+    // The kind of instance does not matter here.
     const server = await startServer(t)
     const activities = new Map<string, Activity>()
     const create = async (timeout_seconds: number): Promise<Session> => {
@@ -69,7 +69,7 @@ describe('the timeout', { concurrency: true }, () => {
     t.diagnostic(`the last ended ${await endsInTime(server, activities)} ms after its timeout`)
   })
 
-  test('of a real session runs while nobody is connected, frozen or not', async (t) => {
+  test('of a real session runs while no client is connected, frozen or not', async (t) => {
     const server = await startServer(t, { hasRealInstances: true })
     const activities = new Map<string, Activity>()
     const create = async (): Promise<Session> => {
@@ -80,7 +80,7 @@ describe('the timeout', { concurrency: true }, () => {
     const [, visited, held] = await Promise.all([create(), create(), create()])
     activities.delete(held.session_id)
     const client = await CdpClient.open(held.cdp_ws_url)
-    // Long enough for it to be on standby, from which the visit wakes it.
+    // Long enough for standby, from which the visit wakes it.
     await delay(6_000)
     activities.set(
       visited.session_id,

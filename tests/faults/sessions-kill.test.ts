@@ -1,4 +1,4 @@
-// The server is killed with many sessions alive; the next one goes on with all of them.
+// The server is killed while many sessions run; the next server continues all of them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { agrees } from '../fixtures/agreement.ts'
@@ -8,7 +8,7 @@ import { createSession, send } from '../fixtures/sessions.ts'
 
 const hasRealInstances = true
 
-test('ten sessions go on after kill -9, with page, name and URL, while warm ones are replaced', async (t) => {
+test('ten sessions survive kill -9 with page, name and URL, while warm instances are replaced', async (t) => {
   const env = { BERTH_WARM_HEADLESS: '1' }
   const first = await startServer(t, { hasRealInstances, hasOwnPostgres: true, env })
   const BERTH_PORT = new URL(first.url).port
@@ -23,7 +23,7 @@ test('ten sessions go on after kill -9, with page, name and URL, while warm ones
 
   const killedAt = performance.now()
   await first.stop('SIGKILL')
-  // A client notices at once: its connection is over, and nothing of the browser is.
+  // A client notices at once: its connection closes, but the browser keeps running.
   for (const client of clients) assert.equal((await client.closed()).code, 1006)
 
   const second = await startServer(t, {

@@ -1,4 +1,4 @@
-// What of a session survives the loss of each of the processes it is made of.
+// What remains of a session when each of its processes is killed.
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { agrees } from '../fixtures/agreement.ts'
@@ -16,7 +16,7 @@ const server = await startServer(fileOwner, {
   env: { ...site.allow, BERTH_LEASE_SECONDS: '4' },
 })
 
-/** A session with one page, at the site, and a client that stays. */
+/** A session with one page at the site, and a client that stays connected. */
 async function open({ headless = true } = {}) {
   const session = await createSession(server, { headless })
   const instanceId = await instanceOf(server, session)
@@ -36,15 +36,15 @@ function kill(instanceId: string, part: Part, which = 0): void {
   process.kill(processes[which].pid, 'SIGKILL')
 }
 
-/** A client that comes now finds a browser in which a page can be visited. */
+/** A new client finds a browser that can visit a page. */
 async function works({ cdp_ws_url, session_id }: Session): Promise<void> {
   await withCdp(cdp_ws_url, visit)
   assert.equal((await readSession(server, session_id)).end_reason, undefined)
 }
 
-// Side by side, as most of it is waiting.
+// In parallel, because most of it is waiting.
 describe('a session', { concurrency: 3 }, () => {
-  test('without its renderer a page has crashed, says so, and can be loaded again', async () => {
+  test('without its renderer a page crashes, reports it, and can be reloaded', async () => {
     const { session, instanceId, cdp } = await open()
     await cdp.callPage('Inspector.enable')
     kill(instanceId, 'renderer')
@@ -53,7 +53,7 @@ describe('a session', { concurrency: 3 }, () => {
     await works(session)
   })
 
-  test('Chromium replaces its own helpers, and the page does not notice', async () => {
+  test('Chromium replaces its helpers, and the page is not affected', async () => {
     const { session, instanceId, cdp } = await open()
     await cdp.evaluate('globalThis.kept = 42')
     for (const part of ['gpu', 'network'] as const) {
@@ -71,12 +71,12 @@ describe('a session', { concurrency: 3 }, () => {
   for (const { part, which, headless, withinMs } of [
     { part: 'chromium', which: 0, headless: true, withinMs: 2_000 },
     { part: 'display', which: 0, headless: false, withinMs: 2_000 },
-    // Noticed when the agent looks, every 5 s. The first makes helpers, the others pages.
+    // The agent checks every 5 s. The first zygote starts helpers, the others pages.
     { part: 'zygote', which: 0, headless: true, withinMs: 7_000 },
     { part: 'zygote', which: 1, headless: true, withinMs: 7_000 },
     { part: 'zygote', which: 2, headless: false, withinMs: 7_000 },
   ] as const) {
-    test(`without its ${part} (${which}) Chromium is started again, and the same URL leads to it`, async () => {
+    test(`without its ${part} (${which}) Chromium is restarted at the same URL`, async () => {
       const { session, instanceId, cdp } = await open({ headless })
       const [chromium] = partsOf(instanceId, 'chromium')
       const killedAt = performance.now()
@@ -90,7 +90,7 @@ describe('a session', { concurrency: 3 }, () => {
     })
   }
 
-  test('without its agent or its sandbox a session has crashed, and nothing of it is left', async () => {
+  test('without its agent or its sandbox a session crashes, and nothing of it is left', async () => {
     for (const { part, which } of [
       { part: 'agent', which: 0 },
       { part: 'bwrap', which: 0 },
@@ -103,19 +103,19 @@ describe('a session', { concurrency: 3 }, () => {
     }
   })
 
-  test('Chromium that crashes again and again ends the session', async () => {
+  test('repeated crashes of Chromium end the session', async () => {
     const { session, instanceId } = await open()
     let last: number | undefined
     for (let kills = 0; kills < 6; kills++) {
       const next = () => partsOf(instanceId, 'chromium').find(({ pid }) => pid !== last)
-      // When it can be reached it is ready, and its loss is counted.
+      // Once it can be reached, it is ready, and its loss counts.
       await works(session)
       last = next()!.pid
       process.kill(last, 'SIGKILL')
     }
-    // Noticed with the next renewal of the lease, four times a lease.
+    // Noticed at the next lease renewal, four times per lease.
     await endsAs(server, session, { reason: 'crashed', withinMs: 5_000 })
   })
 })
 
-test('after all that rows and reality agree, without a zombie', () => agrees(server))
+test('afterwards rows and processes agree, and there is no zombie', () => agrees(server))

@@ -1,5 +1,5 @@
-// Programs that every instance needs, replaced by ones that fail or hang, for one server and nobody else on
-// this machine: it has a view of the files of its own.
+// Programs that every instance needs are replaced by ones that fail or hang. Only one server sees them, through its
+// own mount namespace.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { availableParallelism } from 'node:os'
@@ -27,7 +27,7 @@ function program(t: TestContext, script: string): string {
   return path
 }
 
-/** As the server sees the files, from now on. */
+/** Changes the server's view of the files from now on. */
 function inItsView(server: TestServer, command: string, ...args: string[]): void {
   execFileSync('nsenter', ['--target', String(server.process.pid), '--mount', command, ...args])
 }
@@ -54,7 +54,7 @@ async function worksAgain(server: TestServer): Promise<void> {
 }
 
 describe('a session', { concurrency: true }, () => {
-  test('fails at once with Chromium that ends, and warm ones are tried less and less often', async (t) => {
+  test('fails at once if Chromium ends, and warm instances are retried less and less often', async (t) => {
     const broken = program(t, fails)
     const bind = ['sh', '-c', 'mount --bind "$1" "$2" && shift 2 && exec "$@"', 'sh', broken, CHROMIUM]
     const server = await startApart(t, { prefix: [...UNSHARE, ...bind], env: { BERTH_WARM_HEADLESS: '1' } })
@@ -79,7 +79,7 @@ describe('a session', { concurrency: true }, () => {
     await worksAgain(server)
   })
 
-  test('fails after 20 s with Chromium that hangs, and who cannot begin by then is told so', async (t) => {
+  test('fails after 20 s if Chromium hangs, and creates that cannot start by then are refused', async (t) => {
     const server = await startApart(t)
     replace(server, CHROMIUM, program(t, hangs))
     const atOnce = 2 * availableParallelism()
@@ -96,7 +96,7 @@ describe('a session', { concurrency: true }, () => {
     await worksAgain(server)
   })
 
-  test('fails at once with a sandbox that ends, after 30 s with one that hangs', async (t) => {
+  test('fails at once if the sandbox ends, and after 30 s if it hangs', async (t) => {
     const server = await startApart(t)
     replace(server, BWRAP, program(t, fails))
     const failed = await create(server)

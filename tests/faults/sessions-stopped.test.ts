@@ -1,5 +1,5 @@
-// Processes that stand still without ending, as in a kernel that swaps or a debugger that was forgotten:
-// who waits for them is told in time, and the sessions beside them do not notice.
+// Processes that are stopped without ending, as by swapping or a forgotten debugger: clients get an answer in time,
+// and other sessions are not affected.
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -24,7 +24,7 @@ async function stop(session: Session, part: Part, of = server): Promise<number> 
   return found!.pid
 }
 
-/** While it is under way a session beside it answers as ever; how long that took at the most. */
+/** Checks that a neighbouring session answers during the work; returns its longest response time. */
 async function slowestOfNeighbour(during: Promise<unknown>): Promise<number> {
   const over = new AbortController()
   void during.finally(() => over.abort()).catch(() => {})
@@ -49,7 +49,7 @@ async function refusal(work: Promise<unknown>): Promise<{ error: Refused; ms: nu
 }
 
 describe('a stopped', { concurrency: 2 }, () => {
-  test('Chromium refuses clients after 10 s, and is started again after half a minute', async (t) => {
+  test('Chromium refuses clients after 10 s, and is restarted after half a minute', async (t) => {
     const session = await createSession(server)
     const cdp = await CdpClient.open(session.cdp_ws_url)
     await cdp.evaluate('1')
@@ -96,11 +96,11 @@ describe('a stopped', { concurrency: 2 }, () => {
     assert.equal((await send(server, 'DELETE', `/browsers/${session.session_id}`)).status, 204)
   })
 
-  test('server does not take its own silence for that of an agent', async (t) => {
+  test('server does not mistake its own pause for that of an agent', async (t) => {
     const stopped = await startServer(t, { hasRealInstances: true, env })
     const session = await createSession(stopped)
     const cdp = await CdpClient.open(session.cdp_ws_url)
-    // Long enough for a renewal to be under way, which is then answered to a server that does not listen.
+    // Long enough that a renewal is in progress, whose answer the server does not receive.
     const agent = await stop(session, 'agent', stopped)
     await delay((LEASE_SECONDS * 1000) / 2)
     stopped.process.kill('SIGSTOP')
@@ -113,7 +113,7 @@ describe('a stopped', { concurrency: 2 }, () => {
     await agrees(stopped)
   })
 
-  test('server loses nothing within the lease, and beyond it finds its sessions lost', async (t) => {
+  test('server loses nothing within the lease, and after it finds its sessions lost', async (t) => {
     const stopped = await startServer(t, { hasRealInstances: true, env })
     const session = await createSession(stopped)
     const cdp = await CdpClient.open(session.cdp_ws_url)
@@ -125,7 +125,7 @@ describe('a stopped', { concurrency: 2 }, () => {
     assert.equal(await answer, 42)
 
     stopped.process.kill('SIGSTOP')
-    // The instance has to notice that its lease lapsed.
+    // The instance must notice that its lease expired.
     await delay(LEASE_SECONDS * 1000 + 3_000)
     stopped.process.kill('SIGCONT')
     assert.deepEqual(await cdp.closed(), { code: 4005, reason: 'session lost' })
@@ -136,4 +136,4 @@ describe('a stopped', { concurrency: 2 }, () => {
   })
 })
 
-test('after all that rows and reality agree', () => agrees(server))
+test('afterwards rows and processes agree', () => agrees(server))

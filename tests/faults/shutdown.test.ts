@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { connect } from 'node:net'
 import { startServer } from '../fixtures/server.ts'
 
-test('SIGTERM: ready goes 503 first, work goes on, then the process ends with 0', async (t) => {
+test('SIGTERM: readiness becomes 503 first, work finishes, then the process exits with 0', async (t) => {
   const server = await startServer(t, { env: { BERTH_DRAIN_SECONDS: '1' } })
   const exited = server.stop('SIGTERM')
   let status = 200
@@ -15,7 +15,7 @@ test('SIGTERM: ready goes 503 first, work goes on, then the process ends with 0'
   assert.equal(await exited, 0)
 })
 
-test('a second SIGTERM changes nothing, and SIGINT ends at once', async (t) => {
+test('a second SIGTERM changes nothing, and SIGINT ends the server at once', async (t) => {
   const first = await startServer(t, { env: { BERTH_DRAIN_SECONDS: '1' } })
   first.process.kill('SIGTERM')
   assert.equal(await first.stop('SIGTERM'), 0)
@@ -23,7 +23,7 @@ test('a second SIGTERM changes nothing, and SIGINT ends at once', async (t) => {
   assert.equal(await second.stop('SIGINT'), 0)
 })
 
-test('a request under way is finished, an idle connection is closed', async (t) => {
+test('a running request is finished, an idle connection is closed', async (t) => {
   const server = await startServer(t)
   const { port } = new URL(server.url)
   const idle = connect(Number(port), '127.0.0.1')
@@ -37,7 +37,7 @@ test('a request under way is finished, an idle connection is closed', async (t) 
     `POST /org/projects HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${server.key}\r\n` +
       `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 5)}`,
   )
-  // Answered only after the request above was taken up, as both share the event loop.
+  // Its answer proves that the request above was received, because both share the event loop.
   await server.fetch('/health', { key: null })
   const exited = server.stop('SIGTERM')
   slow.write(body.slice(5))

@@ -1,4 +1,4 @@
-// Events over the deaths of those who carry them: the server, the browser; and over several servers.
+// Events survive kills of the server and crashes of the browser, and are the same on several servers.
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { CdpClient, withCdp } from '../fixtures/cdp.ts'
@@ -14,12 +14,12 @@ const telemetry = { enabled: true, browser: { console: on, page: on } }
 const linesOf = ({ events }: Pick<EventReader, 'events'>) =>
   events.filter(({ event }) => event.type === 'console_log').map(({ event }) => String(dataOf(event)['text']))
 
-test('kill -9 of the server loses no event and repeats none, and Last-Event-ID goes on where it was', async (t) => {
+test('kill -9 of the server loses and repeats no event, and Last-Event-ID continues where it stopped', async (t) => {
   const first = await startServer(t, { hasRealInstances })
   const BERTH_PORT = new URL(first.url).port
   const session = await createSession(first, { telemetry })
   const reader = await EventReader.open(first, session.session_id)
-  // The page goes on while nobody is there to hear it: every line has its number.
+  // The page continues without a server; every line has a number.
   await withCdp(session.cdp_ws_url, (cdp) =>
     cdp.evaluate(
       'globalThis.count = 0; setInterval(() => { if (count < 400) console.log(String(count++)) }, 10); 0',
@@ -49,13 +49,13 @@ test('kill -9 of the server loses no event and repeats none, and Last-Event-ID g
   assert.deepEqual(
     replayed.events.slice(0, reader.events.length),
     reader.events,
-    'what was told before is told the same',
+    'earlier events are unchanged',
   )
   await send(second, 'DELETE', `/browsers/${session.session_id}`)
   await resumed.ended
 })
 
-test('a Chromium that crashes is listened to again, and so is the next', async (t) => {
+test('telemetry continues after Chromium crashes, and after the next crash', async (t) => {
   const server = await startServer(t, { hasRealInstances })
   const session = await createSession(server, { telemetry })
   const reader = await EventReader.open(server, session.session_id)
@@ -91,7 +91,7 @@ async function startFleet(t: TestContext) {
   return Promise.all([start(), start()])
 }
 
-test('any server of a fleet streams the same events, takes orders, and adds what it sees itself', async (t) => {
+test('any server of a fleet streams the same events, accepts changes, and adds its own events', async (t) => {
   const [owner, other] = await startFleet(t)
   const session = await createSession(owner, { telemetry, timeout_seconds: 10 })
   const id = session.session_id
@@ -123,7 +123,7 @@ test('any server of a fleet streams the same events, takes orders, and adds what
     cdp.evaluate('console.log("unheard"); location.hash = "x"; location.href = "about:blank"'),
   )
   here.close()
-  // An open stream is use of a session, through whichever server it is.
+  // An open stream on any server counts as activity of the session.
   await new Promise((resolve) => setTimeout(resolve, 11_000))
   assert.equal((await send(other, 'GET', `/browsers/${id}`)).status, 200)
   assert.deepEqual(linesOf(there), ['through the other'])

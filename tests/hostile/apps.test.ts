@@ -1,4 +1,4 @@
-// What hostile code may do in its own instance: it ends itself, with the reason, and nobody else.
+// Hostile code in an app ends only its own invocation, with the reason.
 import assert from 'node:assert/strict'
 import { after, afterEach, test } from 'node:test'
 import { deploy, ended, follow, invoke, tinyApp } from '../fixtures/apps.ts'
@@ -89,7 +89,7 @@ afterEach(async () => {
   assert.equal(output, '"well"', `another invocation right after: ${status_reason}`)
 })
 
-test('a flood, a crash, an exit and a want of memory end their own invocation, with the reason', async () => {
+test('floods, crashes, exits and lack of memory end their own invocation, with the reason', async () => {
   const neighbour = invoke(server, { app_name: 'hostile', action_name: 'slow' })
   const reasons: [string, RegExp][] = [
     ['flood', /^It printed more than 16 MB/],
@@ -110,7 +110,7 @@ test('a flood, a crash, an exit and a want of memory end their own invocation, w
   assert.equal((await neighbour).body.output, '"done"', 'one beside them noticed nothing')
 })
 
-test('an endless loop ends when its time is up, or when somebody says so', async () => {
+test('an endless loop ends at its timeout or when it is canceled', async () => {
   const options = { app_name: 'hostile', action_name: 'loop', async: true, async_timeout_seconds: 10 }
   const [timed, cancelled] = await Promise.all([invoke(server, options), invoke(server, options)])
   assert.equal(timed.status, 202)
@@ -121,7 +121,7 @@ test('an endless loop ends when its time is up, or when somebody says so', async
   assert.equal((await ended(server, cancelled.body.id)).status_reason, 'It was cancelled')
 })
 
-test('kill(-1), many children, forks and sockets stay in its own namespace and limits', async () => {
+test('kill(-1), many children, forks and sockets stay in their namespace and limits', async () => {
   const neighbour = invoke(server, { app_name: 'hostile', action_name: 'slow' })
   assert.equal((await call('kill')).output, '"alive"')
   assert.equal((await call('children')).output, '"left some"')
@@ -132,7 +132,7 @@ test('kill(-1), many children, forks and sockets stay in its own namespace and l
   assert.deepEqual(sleepers, [], 'what it started ended with it')
 })
 
-test('lines are cut at 64 KiB, stay in order, and cannot pass for events', async () => {
+test('log lines are cut at 64 KiB, stay in order, and cannot fake events', async () => {
   const long = await call('long')
   const events = await follow(server, `/invocations/${long.id}/events`)
   const lines = events.flatMap(({ message }) => message ?? [])
@@ -147,7 +147,7 @@ test('lines are cut at 64 KiB, stay in order, and cannot pass for events', async
   )
 })
 
-test('a cap of 3 takes exactly 3 of 50, and one more for each that ends', async () => {
+test('a cap of 3 accepts exactly 3 of 50, and one more for each that ends', async () => {
   const limits = '/org/projects/Default/limits'
   await send(server, 'PATCH', limits, { max_concurrent_invocations: 3 })
   const waiting = { app_name: 'hostile', action_name: 'loop', async: true, async_timeout_seconds: 60 }
@@ -164,7 +164,7 @@ test('a cap of 3 takes exactly 3 of 50, and one more for each that ends', async 
   await send(server, 'PATCH', limits, { max_concurrent_invocations: 0 })
 })
 
-test('payloads that are no good are refused before anything runs', async () => {
+test('invalid payloads are refused before anything runs', async () => {
   const [{ count: before }] = (await query<{ count: string }>(
     server,
     'SELECT count(*) FROM invocations',
@@ -201,7 +201,7 @@ test('payloads that are no good are refused before anything runs', async () => {
   assert.equal(count, before)
 })
 
-test('an install script sees nothing of the host, and reaches nobody', async () => {
+test('an install script sees nothing of the host and reaches nothing', async () => {
   await deploy(server, {
     files: {
       ...tinyApp('spied', {}),

@@ -1,5 +1,5 @@
-// A client that drives its session against the host: every command that ends, stops, floods or reaches
-// out. The session goes on or starts Chromium again, the server never notices, the canaries are not seen.
+// A CDP client that attacks the host with commands that end, stop, flood or reach out. The session continues or
+// restarts Chromium, the server is not affected, and the canaries on the host are not seen.
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,13 +17,13 @@ const owner = { after }
 const site = await startSite(owner)
 const canaries = await startCanaries(owner)
 const server = await startServer(owner, {
-  // What is in its data directory is looked through.
+  // The test searches its data directory.
   hasOwnPostgres: true,
   hasRealInstances: true,
   env: { ...site.allow, ...canaries.environment, BERTH_LOG_LEVEL: 'debug' },
 })
 const session = await createSession(server)
-/** All that Chromium ever said. */
+/** Everything that Chromium answered. */
 const transcript: string[] = []
 const connect = () => HostileClient.open(session.cdp_ws_url, transcript)
 
@@ -47,7 +47,7 @@ for (const [method, params] of [
   ['Browser.crash', {}],
   ['Browser.crashGpuProcess', {}],
 ] as const) {
-  test(`${method} ends no session`, async () => {
+  test(`${method} does not end the session`, async () => {
     const client = await connect()
     await client.send(method, params)
     if (method === 'Browser.crash') await client.closed()
@@ -56,7 +56,7 @@ for (const [method, params] of [
   })
 }
 
-test('a browser that was closed a moment ago is resized when it is there again', async () => {
+test('a browser that was just closed is resized once it runs again', async () => {
   const client = await connect()
   const closed = client.send('Browser.close')
   const viewport = { width: 900, height: 700 }
@@ -70,7 +70,7 @@ test('a browser that was closed a moment ago is resized when it is there again',
   await assertWorks('resizing')
 })
 
-test('a page that crashes takes nothing with it', async () => {
+test('a page that crashes affects nothing else', async () => {
   const client = await connect()
   const page = await client.newPage()
   const crash = client.send('Page.crash', {}, page)
@@ -81,7 +81,7 @@ test('a page that crashes takes nothing with it', async () => {
   await assertWorks('Page.crash')
 })
 
-test('a browser without any page goes on, and gets one when asked', async () => {
+test('a browser without pages keeps running, and opens one when asked', async () => {
   const client = await connect()
   for (const { targetId, type } of await targetsOf(client)) {
     if (type === 'page') await client.call('Target.closeTarget', { targetId })
@@ -92,7 +92,7 @@ test('a browser without any page goes on, and gets one when asked', async () => 
   assert.equal((await send(server, 'PATCH', `/browsers/${session.session_id}`, { viewport })).status, 200)
 })
 
-test('questions about the machine, traces without end and rubbish handles are harmless', async () => {
+test('system queries, endless traces and invalid handles are harmless', async () => {
   const client = await connect()
   const page = await client.newPage()
   const before = server.process.pid
@@ -114,14 +114,14 @@ test('questions about the machine, traces without end and rubbish handles are ha
   ] as const) {
     await client.send(method, params, where)
   }
-  // Left running, and its client gone.
+  // The trace keeps running after its client is gone.
   client.close()
   await assertWorks('a trace without an end')
   assert.equal(server.process.pid, before)
   assert.equal(server.process.exitCode, null)
 })
 
-test('downloads stay in the instance, wherever they are told to go', async () => {
+test('downloads stay in the instance, whatever their path', async () => {
   const client = await connect()
   const places = [
     '/',
@@ -151,13 +151,13 @@ test('downloads stay in the instance, wherever they are told to go', async () =>
   await assertWorks('downloads')
 })
 
-/** Where a download would be if a path inside meant a path on the host. */
+/** Where a download would be if a path in the instance meant a path on the host. */
 function hostFiles(): string[] {
   const places = ['/', '/etc', '/usr', '/dev/shm', server.dataDir, join(server.dataDir, 'instances')]
   return places.flatMap((path) => readdirSync(path).filter((name) => /cargo|crdownload/.test(name)))
 }
 
-test('files that a page is handed are those of the instance', async () => {
+test('file inputs get only files of the instance', async () => {
   const client = await connect()
   const page = await client.newPage()
   await client.visit(page, 'data:text/html,<input type=file multiple>')
@@ -195,7 +195,7 @@ test('files that a page is handed are those of the instance', async () => {
   client.close()
 })
 
-test('pages of the browser itself know nothing of the host', async () => {
+test('internal pages of the browser show nothing of the host', async () => {
   const client = await connect()
   const devtools = `ws=127.0.0.1:9222/devtools/page/${(await targetsOf(client))[0]!.targetId}`
   const read: Record<string, string> = {}
@@ -231,7 +231,7 @@ test('pages of the browser itself know nothing of the host', async () => {
   await assertWorks('pages of the browser')
 })
 
-test('no way around the proxy leads out of the instance', async () => {
+test('no route around the proxy leaves the instance', async () => {
   const client = await connect()
   const target = `http://127.0.0.1:${canaries.port}/`
   for (const proxyServer of [
@@ -268,7 +268,7 @@ test('no way around the proxy leads out of the instance', async () => {
   }
   const locations = [{ host: '127.0.0.1', port: canaries.port }]
   await client.send('Target.setRemoteLocations', { locations })
-  // Its own page: for the one with a file input that an earlier test left, Chromium never answers.
+  // A new page: an earlier test left one with a file input, for which Chromium never answers.
   const { targetInfo } = await client.call<{ targetInfo: { targetId: string } }>(
     'Target.getTargetInfo',
     {},
@@ -282,7 +282,7 @@ test('no way around the proxy leads out of the instance', async () => {
   await assertWorks('ways around the proxy')
 })
 
-test('the canaries of the host were neither seen nor touched, and no token was written down', async () => {
+test('the canaries on the host were neither seen nor touched, and no token was logged', async () => {
   assert.equal(canaries.touches(), 0)
   const said = transcript.join('\n')
   assert.ok(said.length > 10_000)
@@ -298,7 +298,7 @@ test('the canaries of the host were neither seen nor touched, and no token was w
   }
 })
 
-test('none of this was a fault of the server', async () => {
+test('no command caused a server error', async () => {
   assertNoFaultLogged(server)
   const other = await createSession(server)
   const client = await HostileClient.open(other.cdp_ws_url)

@@ -1,10 +1,10 @@
-// Input that is out of all bounds is refused with what the bounds are, before any of it is done.
+// Input out of bounds is refused with the bounds, before any of it is executed.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { startServer } from '../fixtures/server.ts'
 import { createSession } from '../fixtures/sessions.ts'
 
-// Refused by the server alone; the rest is in packages/agent/src/control/computer.
+// The server alone refuses these; packages/agent/src/control/computer tests the others.
 const server = await startServer({ after })
 const { session_id: id } = await createSession(server)
 
@@ -62,7 +62,7 @@ const refused: Record<string, readonly string[]> = {
 }
 
 for (const [operation, bodies] of Object.entries(refused)) {
-  test(`computer/${operation} refuses what is out of bounds`, async () => {
+  test(`computer/${operation} refuses values out of bounds`, async () => {
     for (const body of bodies) {
       const answer = await server.fetch(`/browsers/${id}/computer/${operation}`, {
         method: 'POST',

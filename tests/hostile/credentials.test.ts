@@ -1,5 +1,5 @@
-// Stored credentials against who has the database in hand: what was changed or moved does not open, and nothing that
-// is stored, logged or answered holds a secret.
+// Stored credentials against an attacker with access to the database: a changed or moved value does not decrypt, and
+// no stored, logged or answered text holds a secret.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, test } from 'node:test'
@@ -35,7 +35,7 @@ const connect = await startConnect(owner, {
   ],
 })
 const server = await startServer(owner, {
-  // What is in its data directory is looked through.
+  // The test searches its data directory.
   hasOwnPostgres: true,
   env: { BERTH_LOG_LEVEL: 'debug', BERTH_EGRESS_ALLOW: `host.berth.internal:${connect.port}` },
 })
@@ -63,7 +63,7 @@ async function sealedOf(id: string, column: Column): Promise<Buffer> {
 const seal = (id: string, column: Column, sealed: Buffer) =>
   database.run(`UPDATE credentials SET ${column} = $2 WHERE id = $1`, [id, sealed])
 
-/** Whoever needs what is sealed there. */
+/** Calls that decrypt the sealed value. */
 async function uses(column: Column, id: string): Promise<Answer[]> {
   const path = `/credentials/${id}`
   const change = { values: { pin: '1' } }
@@ -85,7 +85,7 @@ async function assertClosed(column: Column, id: string, what: string): Promise<v
   }
 }
 
-/** Records of refusals are written a moment later, or when somebody reads the log. */
+/** Records of refusals are written a moment later, or when the log is read. */
 async function recordsOf(answer: Answer): Promise<Record<string, unknown>[]> {
   const now = Date.now()
   const range = `start=${new Date(now - 60_000).toISOString()}&end=${new Date(now).toISOString()}`
@@ -94,10 +94,10 @@ async function recordsOf(answer: Answer): Promise<Record<string, unknown>[]> {
 }
 
 for (const column of columns) {
-  test(`${column} that was changed or cut anywhere does not open`, async () => {
+  test(`${column} that was changed or truncated anywhere does not decrypt`, async () => {
     const { id } = await newCredential(mine.key.key, `changed ${column}`)
     const whole = await sealedOf(id, column)
-    // Version, key id, wrapped key, nonce, tag, text: each once, and the ends.
+    // One change in each of version, key id, wrapped key, nonce, tag and text, and one at each end.
     for (const index of [0, 1, 9, 21, 40, 69, 81, 97, whole.length - 1]) {
       const flipped = Buffer.from(whole)
       flipped[index]! ^= 1
@@ -112,7 +112,7 @@ for (const column of columns) {
     for (const answer of await uses(column, id)) assert.equal(answer.status, 200, answer.text)
   })
 
-  test(`${column} of another credential, of another project or of another column does not open`, async () => {
+  test(`${column} of another credential, project or column does not decrypt`, async () => {
     const victim = await newCredential(theirs.key.key, `victim ${column}`)
     const own = await newCredential(mine.key.key, `own ${column}`)
     const sibling = await newCredential(mine.key.key, `sibling ${column}`)
@@ -126,10 +126,10 @@ for (const column of columns) {
       await seal(own.id, column, sealed)
       await assertClosed(column, own.id, what)
     }
-    // The row itself, moved into the project of who wants to read it.
+    // The row itself, moved into the attacker's project.
     await database.run('UPDATE credentials SET project_id = $2 WHERE id = $1', [victim.id, mine.project.id])
     await assertClosed(column, victim.id, 'row of another project')
-    // What does not open can still be removed.
+    // A value that does not decrypt can still be deleted.
     for (const { id } of [own, victim]) {
       assert.equal((await caller.sendJson(mine.key.key, 'DELETE', `/credentials/${id}`)).status, 204)
     }
@@ -148,7 +148,7 @@ async function tokenOf(id: string): Promise<Buffer> {
   return row!['sealed_token'] as Buffer
 }
 
-test('the token of a provider that was changed, or is of another one, is sent nowhere', async () => {
+test('a provider’s token that was changed, or belongs to another provider, is never sent', async () => {
   const [one, other] = [await newProvider('one'), await newProvider('other')]
   const whole = await tokenOf(one)
   const flipped = Buffer.from(whole)
@@ -170,7 +170,7 @@ test('the token of a provider that was changed, or is of another one, is sent no
   }
 })
 
-test('no secret is in any answer, log line, row or file', async () => {
+test('no answer, log line, row or file holds a secret', async () => {
   const { key } = mine.key
   const answers: Answer[] = []
   const send = async (method: string, path: string, body?: object, by = key) => {
@@ -200,7 +200,7 @@ test('no secret is in any answer, log line, row or file', async () => {
   await send('GET', `/credentials/${id}`)
   await send('GET', '/credentials?limit=100')
   await send('GET', `/credentials/${id}/totp-code`)
-  // Refusals of all kinds, each with a secret in hand.
+  // Refusals of all kinds, each with a secret in the request.
   await send('PATCH', `/credentials/${id}`, { values: { password: secrets.password, pin: 7 } })
   await send('PATCH', `/credentials/${id}`, { totp_secret: `${secrets.seed}!` })
   await send('PATCH', `/credentials/${id}`, { name: '', values: { password: secrets.password } })
@@ -246,11 +246,11 @@ test('no secret is in any answer, log line, row or file', async () => {
     assert.ok(!holds(rows, secret), `${name} is in the database`)
     assert.deepEqual(filesWith(server.dataDir, secret), [], name)
   }
-  // Whose secret it is belongs to nobody else either.
+  // Other projects do not see it either.
   assert.deepEqual(filesWith(server.dataDir, 'captain@example.com'), [])
 })
 
-test('the trace of a request that may be repeated tells nobody which password was in it', async () => {
+test('the stored trace of an idempotent request does not reveal its password', async () => {
   const body = { name: 'hashed', domain: 'a.example', values: { password: '1234' } }
   const sent = { method: 'POST', path: '/credentials', body: JSON.stringify(body) }
   const headers = [
@@ -264,11 +264,11 @@ test('the trace of a request that may be repeated tells nobody which password wa
   assert.ok(!digest.equals(row!['request_hash'] as Buffer))
 })
 
-test('a deleted credential leaves nothing to open', async () => {
+test('a deleted credential leaves nothing to decrypt', async () => {
   const { id } = await newCredential(mine.key.key, 'deleted')
   await caller.sendJson(mine.key.key, 'DELETE', `/credentials/${id}`)
   const [row] = await database.run('SELECT sealed_values, sealed_totp FROM credentials WHERE id = $1', [id])
   assert.deepEqual(row, { sealed_values: null, sealed_totp: null })
 })
 
-test('none of this was a fault of the server', () => assertNoFaultLogged(server))
+test('no request caused a server error', () => assertNoFaultLogged(server))

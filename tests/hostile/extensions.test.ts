@@ -1,4 +1,4 @@
-// Archives that no honest program makes, forms that lie, and a store that is none.
+// Malformed archives, lying forms, and a fake store.
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -28,8 +28,11 @@ const refused: Record<string, { file: Buffer; why: RegExp }> = {
   'nothing at all': { file: Buffer.alloc(0), why: /no zip archive/ },
   'no archive': { file: Buffer.from('#!/bin/sh\n'), why: /no zip archive/ },
   'half an archive': { file: marker().subarray(0, 200), why: /no zip archive/ },
-  'something behind its end': { file: Buffer.concat([marker(), Buffer.from('more')]), why: /behind its end/ },
-  'a name that leads out': { file: archiveOf([good, { name: '../x', content: 'x' }]), why: /leads out/ },
+  'data after its end': { file: Buffer.concat([marker(), Buffer.from('more')]), why: /behind its end/ },
+  'a name that leaves its directory': {
+    file: archiveOf([good, { name: '../x', content: 'x' }]),
+    why: /leads out/,
+  },
   'an absolute name': { file: archiveOf([good, { name: '/etc/x', content: 'x' }]), why: /absolute/ },
   'a backslash': { file: archiveOf([good, { name: 'a\\..\\b', content: 'x' }]), why: /backslash/ },
   'a link': {
@@ -38,12 +41,12 @@ const refused: Record<string, { file: Buffer; why: RegExp }> = {
   },
   'a device': { file: archiveOf([good, { name: 'dev', mode: 0o020666 }]), why: /device/ },
   'a name twice': { file: archiveOf([good, good]), why: /twice/ },
-  'a name in another case': {
+  'a name that differs only in case': {
     file: archiveOf([good, { name: 'MANIFEST.json', content: manifest() }]),
     why: /twice/,
   },
   'a wrong checksum': { file: archiveOf([good, { name: 'a', content: 'x', crc: 1 }]), why: /checksum/ },
-  'a size that is a lie': {
+  'a false size': {
     file: archiveOf([good, { name: 'a', content: 'xyz', bytes: 2 }]),
     why: /damaged|lie/,
   },
@@ -61,8 +64,11 @@ const refused: Record<string, { file: Buffer; why: RegExp }> = {
     why: /more than 20000/,
   },
   'no manifest': { file: zipOf({ 'a.js': '' }), why: /no manifest\.json/ },
-  'a manifest too deep': { file: zipOf({ 'a/b/manifest.json': manifest() }), why: /no manifest\.json/ },
-  'a manifest that is no JSON': { file: zipOf({ 'manifest.json': '{' }), why: /not JSON/ },
+  'a manifest nested too deep': {
+    file: zipOf({ 'a/b/manifest.json': manifest() }),
+    why: /no manifest\.json/,
+  },
+  'a manifest that is not JSON': { file: zipOf({ 'manifest.json': '{' }), why: /not JSON/ },
   'a manifest that is a list': { file: zipOf({ 'manifest.json': '[]' }), why: /not a JSON object/ },
   'a manifest of 2 MB': {
     file: zipOf({ 'manifest.json': manifest({ description: 'x'.repeat(2 * MB) }) }),
@@ -77,8 +83,11 @@ const refused: Record<string, { file: Buffer; why: RegExp }> = {
     why: /"manifest_version": 3/,
   },
   'no name': { file: zipOf({ 'manifest.json': manifest({ name: '' }) }), why: /no "name"/ },
-  'a version of words': { file: zipOf({ 'manifest.json': manifest({ version: 'one' }) }), why: /"version"/ },
-  'a version of five': {
+  'a version with words': {
+    file: zipOf({ 'manifest.json': manifest({ version: 'one' }) }),
+    why: /"version"/,
+  },
+  'a version with five parts': {
     file: zipOf({ 'manifest.json': manifest({ version: '1.2.3.4.5' }) }),
     why: /"version"/,
   },
@@ -91,18 +100,18 @@ const changed = (at: number): Buffer => {
   return copy
 }
 Object.assign(refused, {
-  'a crx that was changed': { file: changed(crx.length - 40), why: /signature/ },
+  'a crx that was modified': { file: changed(crx.length - 40), why: /signature/ },
   'a crx with another key': { file: changed(100), why: /signature|publisher/ },
-  'a crx that is cut off': { file: crx.subarray(0, crx.length - 30), why: /signature|zip/ },
+  'a truncated crx': { file: crx.subarray(0, crx.length - 30), why: /signature|zip/ },
   'a crx of version 2': {
     file: Buffer.concat([Buffer.from('Cr24\x02\0\0\0'), crx.subarray(8)]),
     why: /version 2/,
   },
-  'a crx whose head is longer than it': {
+  'a crx with a header longer than the file': {
     file: Buffer.concat([crx.subarray(0, 8), Buffer.from([0xff, 0xff, 0xff, 0x7f]), crx.subarray(12)]),
     why: /head/,
   },
-  'a crx whose head is noise': {
+  'a crx with random bytes as header': {
     file: Buffer.concat([Buffer.from('Cr24\x03\0\0\0\x08\0\0\0'), Buffer.alloc(8, 0xff), marker()]),
     why: /head/,
   },
@@ -117,7 +126,7 @@ for (const [what, { file, why }] of Object.entries(refused)) {
   })
 }
 
-test('what manifests may have is taken', async () => {
+test('valid manifests are accepted', async () => {
   const commented = `\uFEFF// a comment\n${manifest({ homepage_url: 'https://x.example/*' }).replace('{', '{ /* and\n another */')}`
   for (const file of [
     zipOf({ 'manifest.json': commented }),
@@ -131,7 +140,7 @@ test('what manifests may have is taken', async () => {
 const post = (exchange: object) =>
   caller.sendAs(server.key, { method: 'POST', path: '/extensions', ...exchange })
 
-test('forms and names that are wrong are refused', async () => {
+test('wrong forms and names are refused', async () => {
   const before = await database.state()
   for (const name of ['..', '.', 'a/b', '../x', 'a b', 'x'.repeat(256), 'ä', 'a\nb', 'from_chrome_store']) {
     const { message } = assertError(await upload(marker(), { name }), 'bad_request', name)
@@ -151,14 +160,14 @@ test('forms and names that are wrong are refused', async () => {
   assert.deepEqual(await database.state(), before)
 })
 
-test('more than 100 MB is refused, and nothing of it is kept', async () => {
+test('more than 100 MB is refused, and nothing of it is stored', async () => {
   const before = await database.state()
   assertError(await upload(Buffer.alloc(101 * MB)), 'payload_too_large')
   assert.deepEqual(await database.state(), before)
   assert.deepEqual(readdirSync(join(server.dataDir, 'uploads')), [])
 })
 
-test('the same name at once is taken once', async () => {
+test('parallel uploads of one name create one extension', async () => {
   const answers = await Promise.all(Array.from({ length: 8 }, () => upload(marker(), { name: 'wanted' })))
   const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b)
   assert.deepEqual(statuses, [201, ...Array.from({ length: 7 }, () => 409)])
@@ -173,7 +182,7 @@ const fromStore = (url: string) =>
     path: `/extensions/from_chrome_store?url=${encodeURIComponent(url)}`,
   })
 
-test('no other address is asked for an extension than that of the store', async () => {
+test('only the address of the store is ever asked for an extension', async () => {
   const id = 'a'.repeat(32)
   for (const url of [
     `http://chromewebstore.google.com/detail/x/${id}`,
@@ -189,19 +198,15 @@ test('no other address is asked for an extension than that of the store', async 
   }
 })
 
-test('a store that misbehaves is a clear answer', async (t) => {
+test('a store that misbehaves causes a clear error', async (t) => {
   t.after(() => (store.misbehave = undefined))
   const canary = store.port
   const cases: [string, typeof store.misbehave, RegExp][] = [
     ['an error', (response) => response.writeHead(500).end(), /answered 500/],
     ['no answer', (response) => response.destroy(), /connection failed/],
+    ['a redirect loop', (response) => response.writeHead(302, { location: '/again' }).end(), /more than 5/],
     [
-      'a redirect in a circle',
-      (response) => response.writeHead(302, { location: '/again' }).end(),
-      /more than 5/,
-    ],
-    [
-      'a redirect into the host',
+      'a redirect to the host',
       (response) => response.writeHead(302, { location: `http://127.0.0.1:${canary}/crx` }).end(),
       /not public/,
     ],

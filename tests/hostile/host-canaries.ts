@@ -1,4 +1,4 @@
-// What lies and listens on the host, and must never be seen or heard of from inside an instance.
+// Files and ports on the host that must never be seen from inside an instance.
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -9,22 +9,22 @@ import { newId } from '@berth/kit/ids'
 import { cleanUpAfter, type Owner } from '../fixtures/cleanup.ts'
 
 export interface HostCanaries {
-  /** What each of them says; whoever sees it has seen one. */
+  /** The text in each of them; seeing it means seeing one. */
   readonly secret: string
-  /** For the environment of the server. */
+  /** For the server's environment. */
   readonly environment: Record<string, string>
-  /** A file that everybody on the host may read, with the secret in it. */
+  /** A file on the host that everyone may read and that contains the secret. */
   readonly file: string
-  /** Of TCP and UDP on every address of the host. */
+  /** TCP and UDP ports on every address of the host. */
   readonly port: number
-  /** Connections and datagrams that came. */
+  /** Connections and datagrams that arrived. */
   touches(): number
 }
 
 export async function startCanaries(owner: Owner): Promise<HostCanaries> {
   const secret = newId('canary')
   const directory = mkdtempSync(join(tmpdir(), 'canary-'))
-  // Its name is no secret: who asks for it says it, and Chromium repeats it as the title of the page.
+  // Its name is not secret: clients ask for it, and Chromium repeats it as the title of the page.
   const file = join(directory, 'canary.txt')
   writeFileSync(file, secret, { mode: 0o644 })
   cleanUpAfter(owner, () => rmSync(directory, { recursive: true, force: true }))
@@ -47,7 +47,7 @@ export async function startCanaries(owner: Owner): Promise<HostCanaries> {
   return { secret, environment: { CANARY: secret }, file, port, touches: () => touches }
 }
 
-/** Addresses of this machine that are not loopback. */
+/** Addresses of this machine other than loopback. */
 export function ownAddresses(): string[] {
   return Object.values(networkInterfaces())
     .flat()

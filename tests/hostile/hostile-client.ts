@@ -1,8 +1,8 @@
-// A CDP client that says what it likes, takes every answer as it is, and keeps all it was ever told.
+// A CDP client that sends anything, accepts any answer, and stores everything it receives.
 import assert from 'node:assert/strict'
 import { CdpClient, type Closing } from '../fixtures/cdp.ts'
 
-/** What came of a command: an answer, a refusal, or the end of the connection. */
+/** The outcome of a command: an answer, a refusal, or the end of the connection. */
 export interface Outcome {
   readonly result?: Record<string, unknown>
   readonly error?: string
@@ -34,7 +34,7 @@ export class HostileClient {
     }
   }
 
-  /** For what must succeed. */
+  /** For commands that must succeed. */
   async call<T = Record<string, unknown>>(
     method: string,
     params: object = {},
@@ -43,7 +43,7 @@ export class HostileClient {
     return this.#cdp.call<T>(method, params, { ...(sessionId && { sessionId }) })
   }
 
-  /** The CDP session of a new page. */
+  /** Opens a new page and returns its CDP session. */
   async newPage(options: { browserContextId?: string } = {}): Promise<string> {
     const { targetId } = await this.call('Target.createTarget', { url: 'about:blank', ...options })
     const { sessionId } = await this.call<{ sessionId: string }>('Target.attachToTarget', {
@@ -59,14 +59,14 @@ export class HostileClient {
     if (target) await this.send('Target.closeTarget', { targetId: target.targetId })
   }
 
-  /** What an expression gives, promises awaited; undefined where the page cannot answer. */
+  /** The value of an expression, with promises awaited; undefined if the page cannot answer. */
   async evaluate(page: string, expression: string): Promise<unknown> {
     const options = { expression, returnByValue: true, awaitPromise: true, timeout: 5_000 }
     const { result } = await this.send('Runtime.evaluate', options, page)
     return (result?.['result'] as { value?: unknown } | undefined)?.value
   }
 
-  /** Waits until the page is there, however it came out, and reads it. */
+  /** Waits until the page has loaded or failed, and reads it. */
   async visit(page: string, url: string): Promise<string> {
     await this.send('Page.enable', {}, page)
     const { result } = await this.send('Page.navigate', { url }, page)

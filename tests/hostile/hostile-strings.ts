@@ -1,4 +1,4 @@
-// Text that means something to somebody: to SQL, to a shell, to a template, to a careless comparison.
+// Text with a special meaning in SQL, in a shell, in a template or in a careless comparison.
 export const hostileStrings = [
   `'; DROP TABLE projects; --`,
   `"; DROP TABLE projects; --`,

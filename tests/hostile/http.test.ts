@@ -1,4 +1,4 @@
-// What a stranger can do with a socket: never a fault of the server, and never in anyone's way.
+// Malicious bytes on a socket never cause a server error and never disturb other clients.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { assertError, assertErrorShape } from '../conformance/error-answer.ts'
@@ -31,7 +31,7 @@ for (const { what, bytes, expected, isLast } of malformedRequests({
   key: server.key,
   projectId: project.id,
 })) {
-  test(`a request with ${what} is refused, and the server goes on`, async (t) => {
+  test(`a request with ${what} is refused, and the server keeps working`, async (t) => {
     const before = await database.state()
     const connection = await RawConnection.open(server.url)
     t.after(() => connection.destroy())
@@ -46,7 +46,7 @@ for (const { what, bytes, expected, isLast } of malformedRequests({
   })
 }
 
-test('who goes on sending after a refusal can read it, and is cut off in the end', async (t) => {
+test('a client that keeps sending after a refusal can read it, and is then disconnected', async (t) => {
   const connection = await RawConnection.open(server.url)
   t.after(() => connection.destroy())
   const { socket } = connection
@@ -56,7 +56,7 @@ test('who goes on sending after a refusal can read it, and is cut off in the end
   const piece = Buffer.alloc(1024 * 1024, 'x')
   const send = () => new Promise<void>((resolve) => socket.write(piece, () => resolve()))
   connection.write('GET /?')
-  // More than the two ends of a connection hold by themselves, so that some of it was read for certain.
+  // More than the buffers of both ends hold, so that the server must have read some of it.
   for (let sent = 0; sent < 12; sent++) await send()
   assert.deepEqual(resets, [])
   assertError((await connection.answer())!, 'headers_too_large')
@@ -93,7 +93,7 @@ test('a second Host is noticed even after thousands of other headers', async (t)
   assertError((await connection.answer())!, ['bad_request', 'misdirected_request', 'headers_too_large'])
 })
 
-test('an upgrade to anything is not taken', async (t) => {
+test('no upgrade is accepted', async (t) => {
   for (const protocol of ['websocket', 'h2c', 'TLS/1.3', 'nonsense']) {
     const connection = await RawConnection.open(server.url)
     t.after(() => connection.destroy())
@@ -107,7 +107,7 @@ test('an upgrade to anything is not taken', async (t) => {
   await assertServes()
 })
 
-test('requests sent at once on one connection are answered in turn', async (t) => {
+test('pipelined requests are answered in order', async (t) => {
   const connection = await RawConnection.open(server.url)
   t.after(() => connection.destroy())
   const paths = ['/health', '/nowhere', '/ready', '/org/projects', '/health']
@@ -117,7 +117,7 @@ test('requests sent at once on one connection are answered in turn', async (t) =
   }
 })
 
-test('a broken request behind good ones ends the connection, and no answer is mixed with another', async (t) => {
+test('a malformed request after good ones closes the connection, and no answers mix', async (t) => {
   const connection = await RawConnection.open(server.url)
   t.after(() => connection.destroy())
   const good = `GET /openapi.json HTTP/1.1\r\nHost: ${host}\r\n\r\n`
@@ -130,13 +130,13 @@ test('a broken request behind good ones ends the connection, and no answer is mi
   await connection.closed()
 })
 
-test('an expectation nobody knows is refused in the usual shape, or ignored', async () => {
+test('an unknown Expect header is refused with a normal error, or ignored', async () => {
   const headers = [['Expect', 'nonsense']] as const
   const answer = await caller.sendAs(server.key, { method: 'GET', path: '/org/limits', headers })
   if (answer.status !== 200) assertErrorShape(answer)
 })
 
-test('a host a proxy is said to have seen is not believed', async () => {
+test('a forwarded host header is not trusted', async () => {
   for (const name of ['X-Forwarded-Host', 'Forwarded', 'X-Host']) {
     const headers = [[name, name === 'Forwarded' ? 'host=evil.example' : 'evil.example']] as const
     const answer = await caller.sendAs(server.key, {
@@ -157,7 +157,7 @@ async function recordedDomains(): Promise<string[]> {
   return [...new Set((answer.json as { domain: string }[]).map(({ domain }) => domain))]
 }
 
-test('a body that nobody reads is not taken for the next request', async (t) => {
+test('an unread body is not parsed as the next request', async (t) => {
   const connection = await RawConnection.open(server.url)
   t.after(() => connection.destroy())
   const inner = `DELETE ${projectPath} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${server.key}\r\n\r\n`
@@ -170,7 +170,7 @@ test('a body that nobody reads is not taken for the next request', async (t) => 
   await assertServes()
 })
 
-test('a preflight from another origin gets no permission', async () => {
+test('a preflight from another origin is not allowed', async () => {
   for (const origin of ['https://evil.example', 'null', server.url]) {
     for (const path of ['/org/projects', projectPath, '/health', '/nowhere']) {
       const answer = await caller.send({
@@ -189,13 +189,13 @@ test('a preflight from another origin gets no permission', async () => {
   }
 })
 
-test('a plain request from another origin gets no permission to read the answer', async () => {
+test('another origin may not read the answer of a plain request', async () => {
   const headers = [['Origin', 'https://evil.example']] as const
   const answer = await caller.sendAs(server.key, { method: 'GET', path: '/org/limits', headers })
   assert.equal(answer.headers['access-control-allow-origin'], undefined)
 })
 
-test('another method cannot be asked for by header, query or body', async () => {
+test('header, query and body cannot override the method', async () => {
   const names = ['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override', '_method']
   for (const name of names) {
     const headers = [[name, 'DELETE']] as const
@@ -211,7 +211,7 @@ test('another method cannot be asked for by header, query or body', async () => 
   await assertServes()
 })
 
-test('a file of another path cannot be reached by rewriting headers', async () => {
+test('rewrite headers cannot reach another path', async () => {
   const headers = [
     ['X-Original-URL', '/metrics'],
     ['X-Rewrite-URL', '/metrics'],
@@ -220,7 +220,7 @@ test('a file of another path cannot be reached by rewriting headers', async () =
   assert.equal((answer.json as { status: string }).status, 'ok')
 })
 
-test('a client that asks before it sends a body is told to go on', async (t) => {
+test('a client that sends Expect: 100-continue is told to continue', async (t) => {
   const body = JSON.stringify({ name: 'asked first' })
   const head = (key: string) =>
     `POST /org/projects HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${key}\r\n` +
@@ -233,4 +233,4 @@ test('a client that asks before it sends a body is told to go on', async (t) => 
   assert.equal((await connection.answer())?.status, 201)
 })
 
-test('none of this was a fault of the server', () => assertNoFaultLogged(server))
+test('no request caused a server error', () => assertNoFaultLogged(server))

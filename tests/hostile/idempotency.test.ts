@@ -1,4 +1,4 @@
-// The same Idempotency-Key: one effect and one answer, however often, however at once, and after a crash.
+// One Idempotency-Key has one effect and one answer: repeated, in parallel, and after a crash.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { CreatedApiKey } from '@berth/contracts/api-keys'
@@ -53,7 +53,7 @@ test('a repeated request has one effect and the same answer', async () => {
   assert.equal(await countNamed('projects', 'repeated'), 1)
 })
 
-test('twenty at once have one effect and the same answer', async () => {
+test('twenty parallel requests have one effect and the same answer', async () => {
   const answers = await Promise.all(Array.from({ length: 20 }, () => post('at-once')))
   assert.deepEqual([...new Set(answers.map(({ status }) => status))], [201])
   assert.equal(new Set(answers.map(({ text }) => text)).size, 1)
@@ -61,7 +61,7 @@ test('twenty at once have one effect and the same answer', async () => {
   assert.equal(await countNamed('projects', 'at-once'), 1)
 })
 
-test('twenty keys asked for at once are one key, shown to one of them', async () => {
+test('twenty parallel requests for a key create one key, shown to one of them', async () => {
   const path = '/org/api_keys'
   const answers = await Promise.all(Array.from({ length: 20 }, () => post('one-key', { path })))
   const records = answers.map(({ json }) => json as CreatedApiKey)
@@ -84,7 +84,7 @@ test('a repeated creation or rotation of a key answers with the masked record, w
   assert.equal(await countNamed('api_keys', 'a-key'), 2)
 })
 
-test('the kept answers cannot be read in the database', async () => {
+test('stored answers are encrypted in the database', async () => {
   const project = (await post('kept', { body: { name: 'kept in secret' } })).json as Project
   const key = (await post('kept-key', { path: '/org/api_keys', body: { name: 'kept' } }))
     .json as CreatedApiKey
@@ -95,7 +95,7 @@ test('the kept answers cannot be read in the database', async () => {
   assert.ok(!holds(rows, key.key!))
 })
 
-test('another body, path or operation under the same key is refused for good, and has no effect', async () => {
+test('another body, path or operation with the same key is always refused and has no effect', async () => {
   await post('taken')
   const before = await database.state()
   assertError(await post('taken', { body: { name: 'another' } }), 'idempotency_key_reused')
@@ -104,12 +104,12 @@ test('another body, path or operation under the same key is refused for good, an
   assert.deepEqual(await database.state(), before)
 })
 
-test('the other path of the same operation is the same request', async () => {
+test('the alias path of the same operation is the same request', async () => {
   const first = await post('aliased')
   assert.equal((await post('aliased', { path: '/projects' })).text, first.text)
 })
 
-test('keys of two projects do not meet, and those of one do', async () => {
+test('keys of different projects are independent, those of one project are shared', async () => {
   const one = await newTenant(caller, server.key, 'One')
   const two = await newTenant(caller, server.key, 'Two')
   const path = '/org/api_keys'
@@ -121,14 +121,14 @@ test('keys of two projects do not meet, and those of one do', async () => {
   assert.equal((again.json as CreatedApiKey).id, ofOne.id)
 })
 
-test('a refused request leaves its key free', async () => {
+test('a refused request does not use up its key', async () => {
   assertError(await post('free', { body: { name: 'Default' } }), 'already_exists')
   assertError(await post('free', { body: { name: '' } }), 'bad_request')
   const answer = await post('free')
   assert.equal(answer.status, 201, answer.text)
 })
 
-test('a key that is none is refused, and the header named', async () => {
+test('an invalid key is refused, and the error names the header', async () => {
   const before = await database.state()
   for (const value of [
     '',
@@ -156,7 +156,7 @@ test('a key that is none is refused, and the header named', async () => {
   assert.deepEqual(await database.state(), before)
 })
 
-test('an answer outlives a kill of the server', async () => {
+test('an answer survives a kill of the server', async () => {
   const dataDir = tempDir(owner)
   const before = await startServer(owner, { dataDir })
   const options = { key: before.key, via: new HttpCaller(owner, before.url) }

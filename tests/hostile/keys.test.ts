@@ -1,4 +1,4 @@
-// The full key is shown once, to whoever made it, and is nowhere else afterwards.
+// The full key is shown once, to its creator, and is nowhere else afterwards.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
@@ -33,7 +33,7 @@ function assertNoSecret(text: string | Buffer, where: string): void {
     assert.ok(!holds(text, secret), `key ${index} is in ${where}`)
 }
 
-/** Keys where they do not belong, as happens by mistake: what is stored of it must not keep them. */
+/** Sends keys in wrong places, as happens by mistake; they must not be stored. */
 async function carryKeysAstray(): Promise<void> {
   for (const secret of secrets) {
     const headers = [
@@ -55,7 +55,7 @@ async function carryKeysAstray(): Promise<void> {
 }
 await carryKeysAstray()
 
-test('no later answer holds a key', async () => {
+test('no later answer contains a key', async () => {
   const now = Date.now()
   const range = `start=${new Date(now - 600_000).toISOString()}&end=${new Date(now + 600_000).toISOString()}`
   const paths = [
@@ -98,7 +98,7 @@ test('a key is masked to its first seven and last four characters everywhere', a
   }
 })
 
-test('no log line holds a key, and the first start shows the first one only where it says so', () => {
+test('no log line contains a key, and the first start prints the first key only in its place', () => {
   const lines = server.output().split('\n')
   const logged = lines.filter((line) => line.startsWith('{'))
   assert.ok(logged.length > 20)
@@ -107,20 +107,20 @@ test('no log line holds a key, and the first start shows the first one only wher
   assert.deepEqual(shown, ['Your', 'curl'])
 })
 
-test('no row of the database holds a key', async () => {
+test('no row of the database contains a key', async () => {
   const dump = await database.dump()
   assert.equal(dump['api_keys']!.length, secrets.length)
   for (const [table, rows] of Object.entries(dump)) assertNoSecret(rows.join('\n'), `table ${table}`)
 })
 
-test('no file of the data directory holds a key, but for the first one in its own', async () => {
+test('no file of the data directory contains a key, except the first key in its own file', async () => {
   await database.run('CHECKPOINT')
   for (const [index, secret] of secrets.entries()) {
     assert.deepEqual(filesWith(server.dataDir, secret), index === 0 ? ['api-key'] : [])
   }
 })
 
-test('an unknown key and a known one with a wrong secret are refused after the same time', async () => {
+test('an unknown key and a known one with a wrong secret take the same time to refuse', async () => {
   const [, publicId = ''] = issued[0]!.key.split('_')
   const [, unusedId = ''] = (await newKey(caller, server.key, { name: 'never used' })).key.split('_')
   const secret = 'x'.repeat(32)
@@ -131,14 +131,14 @@ test('an unknown key and a known one with a wrong secret are refused after the s
   }
   const times = new Map(Object.keys(kinds).map((kind) => [kind, [] as number[]]))
   for (let round = 0; round < 320; round++) {
-    // In use means that the server has just seen it, whatever it makes of that.
+    // In use means that the server has just seen it, whatever its answer.
     await caller.sendJson(issued[0]!.key, 'GET', '/org/limits')
     for (const [kind, key] of Object.entries(kinds)) {
       const startedAt = performance.now()
       const answer = await caller.sendJson(key, 'GET', '/org/limits')
       const elapsedMs = performance.now() - startedAt
       assert.equal(answer.status, 401)
-      // The first rounds warm up both sides.
+      // The first rounds warm up both cases.
       if (round >= 20) times.get(kind)!.push(elapsedMs)
     }
   }

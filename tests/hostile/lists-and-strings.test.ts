@@ -1,4 +1,4 @@
-// Lists asked for in every wrong way, and text that is code elsewhere: refused, or taken literally.
+// Invalid list parameters, and text that is code elsewhere: the server refuses it or takes it literally.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { ErrorCode } from '@berth/contracts/errors'
@@ -14,7 +14,7 @@ import { startServer } from '../fixtures/server.ts'
 import { hostileStrings } from './hostile-strings.ts'
 import { assertNoFaultLogged } from './server-log.ts'
 
-// Far above what any of these takes, and far below what a pg_sleep or a regex bomb would.
+// Far above the time of any of these, and far below that of a pg_sleep or a regex bomb.
 const MAX_MS = 2_000
 
 const owner = { after }
@@ -36,7 +36,7 @@ async function promptly(what: string, send: () => Promise<Answer>): Promise<Answ
   return answer
 }
 
-/** What may be said of a pool is in its config. */
+/** The options of a pool are in its config. */
 function configOf(record: Record<string, unknown>): Record<string, unknown> {
   return (record['browser_pool_config'] as Record<string, unknown> | undefined) ?? record
 }
@@ -73,7 +73,7 @@ for (const operation of lists) {
   const { properties } = operation.query as unknown as FieldsSchema
   const largest = properties['limit']!.maximum!
 
-  test(`${operation.id} refuses limits and offsets that are none`, async () => {
+  test(`${operation.id} refuses invalid limits and offsets`, async () => {
     for (const limit of [...badLimits, String(largest + 1)]) {
       assertError(await get(withParameter(path, 'limit', limit)), 'bad_request', `limit ${limit}`)
     }
@@ -83,7 +83,7 @@ for (const operation of lists) {
     }
   })
 
-  test(`${operation.id} takes the smallest and largest limit and offset`, async () => {
+  test(`${operation.id} accepts the smallest and largest limit and offset`, async () => {
     for (const [name, value] of [
       ['limit', 1],
       ['limit', largest],
@@ -116,10 +116,10 @@ for (const operation of lists) {
   }
 }
 
-// Each is alone in holding its character, so a search for the character must find it alone.
+// Each is the only one with its character, so a search for the character must find only it.
 const literals = ['%', '_', '\\', "'", '"', '*', '?', '(', '[', '$', '^', '|', '+', ';']
 
-test('characters that are patterns elsewhere are searched for as themselves among projects', async () => {
+test('pattern characters match literally in the search for projects', async () => {
   for (const character of literals) await newProject(caller, server.key, `left${character}right`)
   for (const character of literals) {
     const found = await get(withParameter('/org/projects', 'query', character))
@@ -132,18 +132,18 @@ test('characters that are patterns elsewhere are searched for as themselves amon
   }
 })
 
-test('characters that are patterns elsewhere are searched for as themselves among keys', async () => {
+test('pattern characters match literally in the search for keys', async () => {
   for (const character of literals) await newKey(caller, server.key, { name: `left${character}right` })
   for (const character of literals) {
     const found = await get(withParameter('/org/api_keys', 'query', `t${character}r`))
     assert.deepEqual(names(found), [`left${character}right`], character)
   }
-  // Ids and masked keys hold an underscore, so here it would match if it stood for any character.
+  // Ids and masked keys contain an underscore, so it would match here if it were a wildcard.
   assert.deepEqual(names(await get(withParameter('/org/api_keys', 'query', 'key%'))), [])
   assert.deepEqual(names(await get(withParameter('/org/api_keys', 'query', '_ey'))), [])
 })
 
-test('characters that are patterns elsewhere are searched for as themselves in the audit log', async () => {
+test('pattern characters match literally in the search of the audit log', async () => {
   await get('/org/projects/per%25cent')
   await get('/org/projects/under_score')
   await get('/org/projects/underXscore')
@@ -177,7 +177,7 @@ async function counts(): Promise<Record<string, number>> {
   return Object.fromEntries(await Promise.all(entries))
 }
 
-/** What an operation refuses beside what is wrong: nothing is asked for, or there is no such code. */
+/** Refusals for other reasons: an empty request, or an unknown code. */
 const others: Partial<Record<string, readonly ErrorCode[]>> = {
   submitAuthConnection: ['conflict'],
   exchangeAuthConnectionHandoff: ['gone'],
@@ -185,10 +185,10 @@ const others: Partial<Record<string, readonly ErrorCode[]>> = {
 
 const isDomainOf = (id: string, field: string) => id === 'createAuthConnection' && field === 'domain'
 
-/** Kept, and never shown. */
+/** Stored, but never shown. */
 const writeOnly = new Set(['token', 'totp_secret'])
 
-// Controls store nothing: what they are told goes into an instance.
+// Controls store nothing; their values go into an instance.
 for (const operation of operations.filter(({ body, effect }) => body && effect !== 'control')) {
   const { properties } = operation.body as unknown as FieldsSchema
   const free = Object.entries(properties).filter(
@@ -203,24 +203,24 @@ for (const operation of operations.filter(({ body, effect }) => body && effect !
         const body = JSON.stringify({ ...sampleBody(operation), [field]: text })
         const answer = await promptly(text, () => caller.sendAs(server.key, { ...exchange, body }))
         if (answer.status !== operation.status) {
-          // The pool has no browser to be leased by whatever name.
+          // The pool has no browser to lease.
           if (operation.id === 'acquireBrowser' && answer.status === 204) continue
           const refusals = ['bad_request', 'project_not_found', 'already_exists', 'not_found'] as const
           assertError(answer, [...refusals, ...(others[operation.id] ?? [])], text)
           continue
         }
-        // What is over stays as it is.
+        // A finished one does not change.
         if (operation.id === 'updateInvocation') continue
         const record = answer.json as { id?: string; session_id?: string } & Record<string, unknown>
         const id = record.id ?? record.session_id
         const read = await get(`${operation.path.replace(/\/\{\w+\}$/, '')}/${id}`)
-        // A project may be referred to by its name; what is found must be the one of that very name.
+        // A project can be found by name; it must be the project of exactly that name.
         const shown = field === 'project_id' ? 'project_name' : field
-        // What is empty takes away what there was, of a session and of a pool.
+        // An empty value removes the old one, for sessions and pools.
         const expected =
           writeOnly.has(field) || (/^(Browser|Auth)/.test(operation.tag) && text === '')
             ? undefined
-            : // Which has one spelling.
+            : // It has only one spelling.
               isDomainOf(operation.id, field)
               ? URL.parse(`http://${text}/`)?.host.replace(/\.$/, '')
               : text
@@ -234,7 +234,7 @@ for (const operation of operations.filter(({ body, effect }) => body && effect !
       }
       const growing = tables.find((table) => operation.path.split('/').includes(table))!
       const now = await counts()
-      // The profile of a connection is made with it, where there is none of that name.
+      // A connection creates its profile if no profile has that name.
       const isConnection = operation.id === 'createAuthConnection'
       assert.deepEqual(now, {
         ...before,
@@ -246,8 +246,8 @@ for (const operation of operations.filter(({ body, effect }) => body && effect !
 }
 
 for (const operation of operations.filter(({ path }) => resourceOf(path))) {
-  test(`${operation.id} finds nothing, and breaks nothing, by a hostile id`, async () => {
-    // What the tests before have stored under such a name may well be found; not here, by these.
+  test(`${operation.id} finds and breaks nothing with a hostile id`, async () => {
+    // Earlier tests may have stored something under such a name, but not under these.
     const strange = hostileStrings.map((text) => `${text.slice(0, 200)} `).filter((text) => text.trim())
     const before = await database.state()
     for (const text of strange) {
@@ -263,7 +263,7 @@ for (const operation of operations.filter(({ path }) => resourceOf(path))) {
   })
 }
 
-test('a project is found by whatever name it has', async () => {
+test('a project is found by any name it can have', async () => {
   const { json } = await get('/org/projects?limit=100')
   for (const { id, name } of json as { id: string; name: string }[]) {
     const answer = await get(`/org/projects/${encodeURIComponent(name)}`)
@@ -272,7 +272,7 @@ test('a project is found by whatever name it has', async () => {
   }
 })
 
-test('hostile text in headers goes no further than the audit log', async () => {
+test('hostile text in headers reaches only the audit log', async () => {
   const before = await database.state()
   for (const text of hostileStrings) {
     const value = Buffer.from(text).toString('latin1')
@@ -299,7 +299,7 @@ const DAY_MS = 24 * 3_600_000
 const iso = (ms: number) => new Date(ms).toISOString()
 
 for (const [path, token] of auditPaths) {
-  test(`${path} refuses ranges that are none`, async () => {
+  test(`${path} refuses invalid time ranges`, async () => {
     const now = Date.now()
     const range = (start: string, end: string) =>
       get(`${path}?${new URLSearchParams({ start, end }).toString()}`)
@@ -322,7 +322,7 @@ for (const [path, token] of auditPaths) {
     assertError(await get(path), 'bad_request', 'no range')
   })
 
-  test(`${path} takes the first and the last days there are`, async () => {
+  test(`${path} accepts the first and the last possible day`, async () => {
     for (const [start, end] of [
       ['0001-01-01T00:00:00Z', '0001-01-02T00:00:00Z'],
       ['0001-01-01T00:00:00+23:59', '0001-01-02T00:00:00+23:59'],
@@ -334,7 +334,7 @@ for (const [path, token] of auditPaths) {
     }
   })
 
-  test(`${path} refuses a ${token} that it did not give out`, async () => {
+  test(`${path} refuses a ${token} that the server did not issue`, async () => {
     const range = new URLSearchParams({ start: iso(Date.now() - DAY_MS), end: iso(Date.now() + DAY_MS) })
     const encoded = [
       '',
@@ -366,4 +366,4 @@ for (const [path, token] of auditPaths) {
   })
 }
 
-test('none of this was a fault of the server', () => assertNoFaultLogged(server))
+test('no request caused a server error', () => assertNoFaultLogged(server))

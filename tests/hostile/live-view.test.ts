@@ -1,5 +1,4 @@
-// Viewers who want more than they may: more of them, more messages, other messages, or nothing at all while
-// the screen goes on.
+// Abusive viewers: too many viewers, floods of messages, invalid messages, and viewers that never read.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -47,7 +46,7 @@ async function openSocket(): Promise<WebSocket> {
 
 const rssOf = (pid: number) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1])
 
-test('of a hundred viewers as many come in as may, and others when they leave', async () => {
+test('of a hundred viewers, only the allowed number connects, and others connect when those leave', async () => {
   const tried = await Promise.allSettled(Array.from({ length: 100 }, () => RfbClient.overWebSocket(screen)))
   const inside = tried.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
   after(() => Promise.all(inside.map((viewer) => viewer.close())))
@@ -65,7 +64,7 @@ test('of a hundred viewers as many come in as may, and others when they leave', 
   await assertServes()
 })
 
-test('a hundred thousand moves in a second become a few, and the last one counts', async () => {
+test('a hundred thousand mouse moves in a second are merged into a few, and the last one counts', async () => {
   const viewer = await RfbClient.overWebSocket(screen)
   await eventually('it sees', () => viewer.updates > 0)
   const burst = Buffer.concat(
@@ -90,7 +89,7 @@ test('a hundred thousand moves in a second become a few, and the last one counts
   await viewer.close()
 })
 
-test('a flood of clicks is read at a pace, and ends with its viewer', async () => {
+test('a flood of clicks is throttled, and ends with its viewer', async () => {
   const viewer = await RfbClient.overWebSocket(screen)
   await page.evaluate('clicks.length = 0')
   const clicks = Buffer.concat(
@@ -103,7 +102,7 @@ test('a flood of clicks is read at a pace, and ends with its viewer', async () =
   await page.evaluate('clicks.length = 0')
 })
 
-test('what is no viewer is told so and let go', async () => {
+test('an invalid viewer gets an error and is disconnected', async () => {
   const cases: [string, (socket: WebSocket) => void, number][] = [
     ['text', (socket) => socket.send('RFB 003.008\n'), 1003],
     ['another version', (socket) => socket.send(Buffer.from('RFB 003.003\n')), 1008],
@@ -131,7 +130,7 @@ test('what is no viewer is told so and let go', async () => {
   await assertServes()
 })
 
-test('a viewer that never reads holds up nobody, and fills no memory', async () => {
+test('a viewer that never reads neither blocks others nor fills memory', async () => {
   const lazy = await openSocket()
   const opening = ['RFB 003.008\n', '\x01', '\x01', '\x02\0\0\x02\0\0\0\0\xff\xff\xfe\xc7']
   for (const part of opening) lazy.send(Buffer.from(part, 'latin1'))
@@ -144,7 +143,7 @@ test('a viewer that never reads holds up nobody, and fills no memory', async () 
   })()`)
   const other = await RfbClient.overWebSocket(screen)
   await eventually('the other sees', () => other.updates > 5)
-  // Raw pictures of three megabytes each, hundreds of them.
+  // Hundreds of raw pictures of three megabytes each.
   for (let count = 0; count < 300; count++) lazy.send(request)
   const seen = other.updates
   await eventually('the other sees on', () => other.updates > seen + 50, 20_000)
@@ -159,7 +158,7 @@ test('a viewer that never reads holds up nobody, and fills no memory', async () 
 const post = (address: string, origin?: string) =>
   fetch(address, { method: 'POST', body: 'x', headers: origin ? { origin } : {} })
 
-test('the page of another origin uploads nothing, and nobody without a token', async () => {
+test('a page of another origin cannot upload, and nobody can without a token', async () => {
   const files = url.replace('/live?', '/live/files?name=x&')
   assert.equal((await post(files, 'https://evil.example')).status, 403)
   assert.equal((await post(files, 'null')).status, 403)
@@ -177,7 +176,7 @@ test('the page of another origin uploads nothing, and nobody without a token', a
   assert.deepEqual(await hostile.json(), { path: '/home/kernel/Downloads/.._.._.._etc_passwd' })
 })
 
-test('no token is in the log, and nothing of this was a fault of the server', () => {
+test('no token is in the log, and no request caused a server error', () => {
   assert.ok(!server.output().includes(new URL(url).searchParams.get('jwt')!.split('.')[2]!))
   assertNoFaultLogged(server)
 })

@@ -1,5 +1,5 @@
-// What a login is done with is in nothing that it leaves: log, events, telemetry, recording, rows, files, and arguments
-// and environments of processes while it goes on. Everything that can be captured of it is.
+// The secrets of a login appear nowhere: not in logs, events, telemetry, recordings, rows or files, nor in the
+// arguments and environments of processes. The test captures everything that can be captured.
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
@@ -16,7 +16,7 @@ import { filesWith, formsOf } from './secret-search.ts'
 const owner = { after }
 const zoo = await startZoo(owner)
 const server = await startServer(owner, {
-  // What is in its data directory is looked through.
+  // The test searches its data directory.
   hasOwnPostgres: true,
   hasRealInstances: true,
   env: { ...zoo.allow, BERTH_LOG_LEVEL: 'debug' },
@@ -24,7 +24,7 @@ const server = await startServer(owner, {
 const site = zoo.site('totp-single')
 const variant = site.description.variants.find(({ name }) => name === 'right')!
 const { values, totpSecret } = credentialOf(site, variant)
-/** However its other signs are written in an address, in JSON or in HTML. */
+/** Matches the secret as it is encoded in a URL, in JSON or in HTML. */
 const PART_OF_PASSWORD = 'totp-single-ada'
 assert.ok(values['password']!.includes(PART_OF_PASSWORD))
 const secrets = [PART_OF_PASSWORD, totpSecret!]
@@ -41,7 +41,7 @@ function search(where: string, text: string | Buffer, more: readonly string[] = 
     .map((secret) => ({ where, secret }))
 }
 
-/** Arguments and environments of all processes, again and again. */
+/** Reads the arguments and environments of all processes repeatedly. */
 async function watchProcesses(signal: AbortSignal): Promise<Found[]> {
   const found: Found[] = []
   while (!signal.aborted) {
@@ -60,7 +60,7 @@ function contentOf(path: string): Buffer {
   try {
     return readFileSync(path)
   } catch {
-    // It has ended.
+    // The process has ended.
     return Buffer.alloc(0)
   }
 }
@@ -71,7 +71,7 @@ async function textOf(path: string): Promise<Buffer> {
   return Buffer.from(await answer.arrayBuffer())
 }
 
-test('a login by a credential, recorded and with telemetry, leaves no secret anywhere', async () => {
+test('a login with a credential, recorded and with telemetry, leaves no secret anywhere', async () => {
   const made = await send(server, 'POST', '/credentials', {
     name: 'planted',
     domain: site.domain,
@@ -100,13 +100,13 @@ test('a login by a credential, recorded and with telemetry, leaves no secret any
   const of = `/browsers/${flow.browser_session_id}`
   const telemetry = await textOf(`${of}/telemetry/events?limit=100`)
   const har = await textOf(`${of}/telemetry/har`)
-  // What sent them is told, and would be found: only what was sent is not there.
+  // The events of the requests exist and would be found; only the secret is missing.
   for (const told of [telemetry, har]) assert.match(told.toString(), /"method": ?"POST"/)
   assert.equal(search('', encodeURIComponent(values['password']!)).length, 1)
   const video = await textOf(`${of}/replays/${flow.replay_id}`)
   assert.ok(video.includes(site.domain), 'the recording says where it was')
 
-  // A code alone may be part of any number; as a value it is told by what stands around it.
+  // A code alone may be part of any number, so the test looks for it with its surrounding text.
   const codes = [startedAt, Date.now()]
     .flatMap((at) => [at - 30_000, at, at + 30_000])
     .map((at) => totpAt(totpSecret!, at))

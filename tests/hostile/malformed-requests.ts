@@ -1,11 +1,11 @@
-// Requests that are none: each with what must come of it.
+// Malformed requests, each with its expected outcome.
 import type { ErrorCode } from '@berth/contracts/errors'
 
 export interface MalformedRequest {
   readonly what: string
   readonly bytes: string
   readonly expected: ErrorCode | readonly ErrorCode[]
-  /** Whoever cannot tell where a request ends must not read the next one from the same connection. */
+  /** If the end of a request is ambiguous, the server must not read another one from that connection. */
   readonly isLast: boolean
 }
 
@@ -68,11 +68,11 @@ export function malformedRequests(options: {
     last('a chunk size that is no number', post(['Transfer-Encoding: chunked'], 'xyz\r\n{}\r\n0\r\n\r\n')),
     last('a negative chunk size', post(['Transfer-Encoding: chunked'], '-2\r\n{}\r\n0\r\n\r\n')),
     last(
-      'a chunk size beyond all numbers',
+      'a chunk size beyond any number',
       post(['Transfer-Encoding: chunked'], `${'f'.repeat(17)}\r\n{}\r\n0\r\n\r\n`),
     ),
     last(
-      'a chunk longer than it says',
+      'a chunk longer than its size',
       post(['Transfer-Encoding: chunked'], '2\r\n{"name":"x"}\r\n0\r\n\r\n'),
     ),
     last('an empty chunk size', post(['Transfer-Encoding: chunked'], '\r\n{}\r\n0\r\n\r\n')),

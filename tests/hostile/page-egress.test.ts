@@ -1,4 +1,4 @@
-// What a page may try to reach the host, its network or the instance's own ports by, in a real session.
+// A page in a real session tries every way to reach the host, its network and the ports of the instance.
 import assert from 'node:assert/strict'
 import { lookup } from 'node:dns/promises'
 import { readFileSync } from 'node:fs'
@@ -35,14 +35,14 @@ async function withPage<T>(work: (page: Page) => Promise<T>): Promise<T> {
   }
 }
 
-/** Loopback as it may be written; the last three are none, but systems take them for it. */
+/** Spellings of loopback. The last three are invalid, but some systems accept them. */
 const LOOPBACKS = [
   'localhost', 'LOCALHOST', 'localhost.', 'a.b.localhost', '127.0.0.1', '127.0.1', '127.255.255.254', '0x7f000001', '0x7f.1', '0177.0.0.1', '017700000001', '127。0。0。1', '①②⑦.0.0.1', '%31%32%37.0.0.1',
   '[::1]', '[0:0:0:0:0:0:0:1]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '127.0.0.1.', '[::127.0.0.1]',
   '[64:ff9b::7f00:1]', '[2002:7f00:1::]', '0', '0.0.0.0', '[::]',
 ] // prettier-ignore
 
-/** Names of this machine that its resolver leads to loopback or to its own addresses. */
+/** Names of this machine that resolve to loopback or to its own addresses. */
 async function namesOfTheHost(): Promise<string[]> {
   const names = readFileSync('/etc/hosts', 'utf8')
     .split('\n')
@@ -60,7 +60,7 @@ async function namesOfTheHost(): Promise<string[]> {
 }
 const names = await namesOfTheHost()
 
-/** Waits until every way to send something has arrived below this path of the site. */
+/** Waits until every kind of request has arrived below this path of the site. */
 async function assertAllArrive(below = ''): Promise<void> {
   const missing = () => pathsOfRequests.filter((path) => !site.requests.includes(`${below}${path}`))
   await eventually('all requests arrive', () => missing().length === 0, 15_000).catch((error: unknown) => {
@@ -68,7 +68,7 @@ async function assertAllArrive(below = ''): Promise<void> {
   })
 }
 
-test('every way to send something reaches a site that is allowed', async () => {
+test('every kind of request reaches an allowed site', async () => {
   await withPage(async (page) => {
     await page.goto(site.url)
     await page.evaluate(sendEverything([site.url]))
@@ -76,20 +76,20 @@ test('every way to send something reaches a site that is allowed', async () => {
   })
 })
 
-test('none of them reaches the host, by whatever name', async () => {
+test('none of them reaches the host under any name', async () => {
   const hosts = ['127.0.0.1', '127.9.9.9', '[::1]', 'host.berth.internal', ...names, ...ownAddresses()]
   const plain = hosts.map((host) => `http://${host}:${canaries.port}`)
   const bases = [...plain, `https://127.0.0.1:${canaries.port}`, 'http://169.254.169.254']
   await withPage(async (page) => {
     await page.goto(site.url)
-    // Begun last, so that all the others have been tried when these are there.
+    // These start last, so when they arrive all others have been tried.
     await page.evaluate(sendEverything([...bases, `${site.url}/last`]))
     await assertAllArrive('/last')
   })
   assert.equal(canaries.touches(), 0)
 })
 
-test('no redirect leads there, nor to another kind of address', async () => {
+test('no redirect leads there, nor to another scheme', async () => {
   const targets = [
     ...['127.0.0.1', 'host.berth.internal', ...names].map((host) => `http://${host}:${canaries.port}/`),
     'http://169.254.169.254/latest/meta-data/',
@@ -118,7 +118,7 @@ test('no redirect leads there, nor to another kind of address', async () => {
            }),
          ])`,
       )
-      // The page of an error shows the address, which is no secret of the file.
+      // An error page shows the address; that reveals nothing of the file.
       const shown = `${top} ${String(read)}`
       assert.ok(!shown.includes(canaries.secret), `${target}: ${shown}`)
     }
@@ -126,7 +126,7 @@ test('no redirect leads there, nor to another kind of address', async () => {
   assert.equal(canaries.touches(), 0)
 })
 
-test('the instance’s own ports are closed to pages, in every spelling', async () => {
+test('pages cannot reach the ports of their instance in any spelling', async () => {
   const [debugging, proxy] = [9222, 3128]
   await withPage(async (page) => {
     const places = [...LOOPBACKS, ...names].map((host) => `${host}:${debugging}`)
@@ -157,7 +157,7 @@ test('the instance’s own ports are closed to pages, in every spelling', async 
   })
 })
 
-test('WebRTC asks no server on the host, and finds no address', async () => {
+test('WebRTC contacts no server on the host and finds no address', async () => {
   const servers = ['127.0.0.1', ...ownAddresses(), 'host.berth.internal'].flatMap((host) => [
     { urls: `stun:${host}:${canaries.port}` },
     ...['udp', 'tcp'].map((transport) => ({
@@ -187,7 +187,7 @@ test('WebRTC asks no server on the host, and finds no address', async () => {
   assert.equal(canaries.touches(), 0)
 })
 
-test('what only secure pages may do leads nowhere either', async (t) => {
+test('features of secure pages reach nothing either', async (t) => {
   const targets = ['127.0.0.1', 'localhost', ...ownAddresses()].map(
     (host) => `https://${host}:${canaries.port}`,
   )
@@ -220,8 +220,8 @@ test('what only secure pages may do leads nowhere either', async (t) => {
   assert.equal(canaries.touches(), 0)
 })
 
-test('nothing arrived late, and none of this was a fault of the server', async () => {
-  // With its instance gone, nothing that was under way can come any more.
+test('nothing arrived late, and no request caused a server error', async () => {
+  // The instance is gone, so nothing can still arrive.
   await browsers.deleteByID(session.session_id)
   assert.equal(canaries.touches(), 0)
   await fetch(`http://127.0.0.1:${canaries.port}/`)

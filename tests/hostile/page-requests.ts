@@ -1,7 +1,7 @@
-// Every way a page has to send something somewhere. Each asks for a path of its own below the base it is
-// given, so that a server can tell which of them arrived.
+// Every way in which a page can send a request. Each uses its own path below the given base, so that a server can
+// tell which of them arrived.
 
-/** In the page, `url` is where to, and `add(tag, attributes)` puts an element into it. */
+/** In the page, `url` is the target, and `add(tag, attributes)` inserts an element. */
 const requests = {
   fetch: `fetch(url, { mode: 'no-cors' })`,
   post: `fetch(url, { method: 'POST', mode: 'no-cors', body: 'x', keepalive: true })`,
@@ -31,7 +31,7 @@ const requests = {
   'shared-worker': `new SharedWorker(script('fetch(' + JSON.stringify(url) + ', { mode: "no-cors" })'))`,
 }
 
-/** Those that an ordinary server would not see as a request. */
+/** Those that an ordinary server does not see as requests. */
 const others = {
   socket: `new WebSocket(url.replace(/^http/, 'ws'))`,
   preconnect: `add('link', { rel: 'preconnect', href: url })`,
@@ -39,10 +39,10 @@ const others = {
   ping: `add('a', { href: '#', ping: url }).click()`,
 }
 
-/** What a server is asked for when all of them arrive. */
+/** The paths that a server sees when all of them arrive. */
 export const pathsOfRequests = Object.keys(requests).map((how) => `/via/${how}`)
 
-/** An expression for a page that begins all of them. */
+/** An expression that starts all of them in a page. */
 export function sendEverything(bases: readonly string[]): string {
   const attempts = Object.entries({ ...requests, ...others }).map(
     ([how, code]) => `${JSON.stringify(how)}: async (url) => { ${code} }`,
@@ -57,7 +57,7 @@ export function sendEverything(bases: readonly string[]): string {
     const script = (text) => URL.createObjectURL(new Blob([text], { type: 'text/javascript' }))
     const attempts = { ${attempts.join(',\n')} }
     for (const base of ${JSON.stringify(bases)}) {
-      // What the page's own rules refuse is as good.
+      // A refusal by the page's own rules is fine, too.
       for (const how in attempts) attempts[how](base + '/via/' + how).catch(() => {})
     }
   })()`

@@ -1,5 +1,4 @@
-// What a hostile caller may ask of processes, and what a hostile program may do: the answer is a refusal or an
-// exit code, and the session goes on.
+// Hostile process requests and hostile programs end in a refusal or an exit code, and the session continues.
 import assert from 'node:assert/strict'
 import { after, afterEach, test } from 'node:test'
 import { eventually } from '../fixtures/host.ts'
@@ -57,7 +56,7 @@ test('arguments that are too many or too long are refused', async () => {
   }
 })
 
-test('what is no program, no directory or no text is refused by name', async () => {
+test('an invalid program, directory or text is refused by name', async () => {
   const cases: [object, RegExp][] = [
     [{ command: 'no-such-program' }, /"no-such-program"/],
     [{ command: '/etc/passwd' }, /"\/etc\/passwd": it is not a program/],
@@ -91,7 +90,7 @@ test('what is no program, no directory or no text is refused by name', async () 
   }
 })
 
-test('a timeout of 0 is none, and a library that is preloaded harms only its program', async () => {
+test('a timeout of 0 means no timeout, and a preloaded library harms only its own program', async () => {
   assert.equal((await exec({ command: 'true', timeout_sec: 0 })).body.exit_code, 0)
   assert.equal((await exec({ command: 'true', timeout_sec: null })).body.exit_code, 0)
   for (const env of [
@@ -108,7 +107,7 @@ test('a timeout of 0 is none, and a library that is preloaded harms only its pro
   assert.equal(rooted.status, 200)
 })
 
-test('only the four signals are sent, and only to processes of this session', async () => {
+test('only the four signals can be sent, and only to processes of this session', async () => {
   const processId = await spawn({ command: 'sleep', args: ['100'] })
   const kill = (id: string, signal: unknown, whose = session) =>
     send(server, 'POST', at(`/process/${id}/kill`, whose), { signal })
@@ -132,7 +131,7 @@ test('only the four signals are sent, and only to processes of this session', as
   assert.equal((await kill(processId, 'KILL')).status, 200)
 })
 
-test('what the kernel has doors for is refused to programs', async () => {
+test('programs may not use dangerous kernel interfaces', async () => {
   const seen = await output(`
     touch /usr/x; touch /etc/x; rm /run/berth/egress.sock; echo > /run/berth-agent/agent.mjs
     mount -t tmpfs none /mnt; unshare --mount true; nsenter -t 1 -n true`)
@@ -152,17 +151,17 @@ test('/proc shows nothing of the host', async () => {
   assert.ok(Math.max(...descriptors) <= 3, `${descriptors.join(' ')}: no descriptors but its own`)
 })
 
-test('programs that flood, fork or hoard end within their instance', async () => {
+test('programs that flood, fork or use up memory end within their instance', async () => {
   const flood = await exec({ ...sh('yes & yes >&2'), timeout_sec: 2 })
   assert.equal(flood.status, 422)
-  // A shell would give up when there is no room for another.
+  // A shell would give up when it cannot fork.
   const forking = 'while (1) { my $child = fork; if (defined $child && !$child) { sleep 100; exit } }'
   const fork = await exec({ command: 'perl', args: ['-e', forking], timeout_sec: 3 })
   assert.equal(fork.status, 422)
   assert.equal((await send(server, 'GET', at('/fs/file_info?path=/', neighbour))).status, 200)
 })
 
-test('a reader that does not read, and more streams than a session may have', async () => {
+test('a reader that does not read, and more streams than a session allows', async () => {
   const processId = await spawn(sh('yes'))
   const path = at(`/process/${processId}/stdout/stream`)
   const leaving = new AbortController()

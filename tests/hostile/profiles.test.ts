@@ -1,5 +1,5 @@
-// Profiles under attack: archives that are none, or bombs; a tenant who puts things into its user-data directory that
-// are not to be kept; profiles of others; secrets at rest. What may be in an archive is in
+// Profiles under attack: invalid archives and bombs; tenants that put forbidden files into their user-data directory;
+// profiles of other projects; secrets at rest. The tests of valid archive entries are in
 // packages/server/src/profiles/archive.test.ts.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -45,7 +45,7 @@ function file(path: string, content: Buffer | string): Buffer {
 
 const good = Buffer.concat([file('Default/note', SECRET), TAR_END])
 
-test('an archive is taken whole or not at all, and the answer says why', async () => {
+test('an archive is accepted whole or not at all, and the answer says why', async () => {
   const { id } = await createProfile(server)
   const bomb = Buffer.concat([file('Default/zeros', Buffer.alloc(64 * MB)), TAR_END])
   const refusals: [what: string, body: Buffer, status: number][] = [
@@ -75,7 +75,7 @@ test('an archive is taken whole or not at all, and the answer says why', async (
   assert.equal((await readProfile(server, id)).version, 3)
 })
 
-test('a client that goes away in the middle of an import leaves nothing', async () => {
+test('a client that disconnects during an import leaves nothing', async () => {
   const { id } = await createProfile(server)
   const sent = request(`${server.url}/profiles/${id}/archive`, {
     method: 'PUT',
@@ -92,7 +92,7 @@ test('a client that goes away in the middle of an import leaves nothing', async 
   assert.deepEqual(unfinished(), [])
 })
 
-test('nothing of a profile is readable where it is kept', async () => {
+test('a stored profile is encrypted', async () => {
   const { id } = await createProfile(server)
   assert.equal((await put(id, good)).status, 201)
   const answer = await server.fetch(`/profiles/${id}/download?format=tar`)
@@ -110,7 +110,7 @@ test('nothing of a profile is readable where it is kept', async () => {
   for (const bytes of blobs) assert.ok(!bytes.subarray(0, 64).includes(magic))
 })
 
-test('what a tenant puts into its user-data directory is not followed and not kept', async () => {
+test('links and special files in the user-data directory are neither followed nor saved', async () => {
   const profile = await createProfile(server)
   const session = await createSession(server, { profile: { id: profile.id, save_changes: true } })
   const script = `cd /home/kernel/user-data/Default
@@ -139,7 +139,7 @@ test('what a tenant puts into its user-data directory is not followed and not ke
   await endSession(server, next.session_id)
 })
 
-test('a user-data directory that is too large, or has too many files, is not saved, and the profile stays', async () => {
+test('a user-data directory that is too large or has too many files is not saved, and the profile stays', async () => {
   const profile = await createProfile(server)
   assert.equal((await put(profile.id, good)).status, 201)
   const scripts = [
@@ -163,7 +163,7 @@ test('a user-data directory that is too large, or has too many files, is not sav
   assert.equal((await readProfile(server, profile.id)).version, 1)
 })
 
-test('a profile of another project is like none, also for sessions', async () => {
+test('a profile of another project is not found, also for sessions', async () => {
   const project = await send<{ id: string }>(server, 'POST', '/org/projects', { name: 'Others' })
   const theirs = await send<Profile>(
     server,

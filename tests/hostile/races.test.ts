@@ -1,4 +1,4 @@
-// Changes that meet: whichever comes first, none is a fault, and what must always hold still does.
+// Concurrent changes: in any order, none causes a server error, and the invariants hold.
 import assert from 'node:assert/strict'
 import { after, test, type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -15,7 +15,7 @@ const server = await startServer(owner)
 const database = await ServerDatabase.open(owner, server)
 const caller = new HttpCaller(owner, server.url)
 
-/** A transaction of the test's own: requests that need what it changed or locked wait for its end. */
+/** The test's own transaction; requests that need its locks wait until it ends. */
 async function inTheWay(t: TestContext, ...statements: string[]): Promise<ServerDatabase> {
   const blocker = await ServerDatabase.open(t, server)
   await blocker.run('BEGIN')
@@ -23,7 +23,7 @@ async function inTheWay(t: TestContext, ...statements: string[]): Promise<Server
   return blocker
 }
 
-/** Until so many requests wait for what stands in their way, or the given one no longer does. */
+/** Waits until that many requests are blocked, or until the given one no longer is. */
 async function untilWaiting(count: number, request?: Promise<unknown>): Promise<void> {
   const answered = new AbortController()
   void request?.finally(() => answered.abort())
@@ -35,7 +35,7 @@ async function untilWaiting(count: number, request?: Promise<unknown>): Promise<
   }
 }
 
-// Names and a limit set while the project is being deleted; a new name set while the key is.
+// Names and a limit set while the project is deleted; a new name set while the key is deleted.
 const overtaken: [
   what: string,
   table: string,
@@ -55,7 +55,7 @@ const overtaken: [
 ]
 
 for (const [what, table, path, body, code] of overtaken) {
-  test(`${what} that is deleted meanwhile finds nothing to change`, async (t) => {
+  test(`${what} that is deleted at the same time finds nothing to change`, async (t) => {
     const { id } =
       table === 'projects'
         ? await newProject(caller, server.key, `overtaken by ${what}`)
@@ -68,7 +68,7 @@ for (const [what, table, path, body, code] of overtaken) {
   })
 }
 
-test('rotating a key that is deleted meanwhile leaves no successor', async (t) => {
+test('rotating a key that is deleted at the same time leaves no successor', async (t) => {
   const { id } = await newKey(caller, server.key, { name: 'rotated while deleted' })
   const blocker = await inTheWay(t, `UPDATE api_keys SET deleted_at = now() WHERE id = '${id}'`)
   const answer = caller.sendJson(server.key, 'POST', `/org/api_keys/${id}/rotate`, {})
@@ -91,7 +91,7 @@ test('no key outlives its project, even one rotated while both are deleted', asy
   const trail = await inTheWay(t, 'LOCK TABLE audit_logs IN SHARE ROW EXCLUSIVE MODE')
   const rotation = caller.sendJson(server.key, 'POST', `/org/api_keys/${id}/rotate`, {})
   await untilWaiting(1)
-  // Deletes the key between the rotation's look at it and its change, unless the rotation holds it.
+  // Deletes the key between the rotation's read and its write, unless the rotation holds a lock.
   await keys.run(`UPDATE api_keys SET deleted_at = now() WHERE id = '${id}'`).then(
     () => keys.run('COMMIT'),
     () => keys.run('ROLLBACK'),
@@ -106,7 +106,7 @@ test('no key outlives its project, even one rotated while both are deleted', asy
   assert.deepEqual(await database.run(orphans), [])
 })
 
-test('fifty projects of one name asked for at once are one project', async () => {
+test('fifty parallel creates of one project name create one project', async () => {
   const answers = await Promise.all(
     Array.from({ length: 50 }, () =>
       caller.sendJson(server.key, 'POST', '/org/projects', { name: 'wanted' }),
@@ -116,7 +116,7 @@ test('fifty projects of one name asked for at once are one project', async () =>
   for (const answer of answers.filter(({ status }) => status !== 201)) assertError(answer, 'already_exists')
 })
 
-test('however many are archived and deleted at once, one active project is left, and it is the default', async () => {
+test('after any number of parallel archives and deletes, one active project is left, and it is the default', async () => {
   for (let count = 0; count < 6; count++) await newProject(caller, server.key, `one of many ${count}`)
   const listed = await caller.sendJson(server.key, 'GET', '/org/projects?limit=100')
   const projects = listed.json as { id: string }[]
@@ -136,7 +136,7 @@ test('however many are archived and deleted at once, one active project is left,
   assert.equal(active.filter((row) => row['is_default']).length, 1)
 })
 
-test('a key deleted twice at once is deleted, and both are told so', async () => {
+test('two parallel deletes of a key both succeed', async () => {
   const { id } = await newKey(caller, server.key, { name: 'deleted twice' })
   const deletes = Array.from({ length: 10 }, () =>
     caller.sendJson(server.key, 'DELETE', `/org/api_keys/${id}`),
@@ -144,4 +144,4 @@ test('a key deleted twice at once is deleted, and both are told so', async () =>
   assert.deepEqual([...new Set((await Promise.all(deletes)).map(({ status }) => status))], [204])
 })
 
-test('none of this was a fault of the server', () => assertNoFaultLogged(server))
+test('no request caused a server error', () => assertNoFaultLogged(server))

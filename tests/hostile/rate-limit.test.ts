@@ -1,4 +1,4 @@
-// The rate of the organisation, whoever of it asks and wherever they say they come from.
+// The rate limit of the organisation counts all its keys and ignores claimed addresses.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -20,7 +20,7 @@ const spoofs = [
   ['X-Client-IP', SPOOFED],
 ] as const
 
-test('the requests of all keys count together, and then nothing but waiting helps', async (t) => {
+test('the requests of all keys count together, and only waiting helps', async (t) => {
   const server = await startServer(t, {
     env: { BERTH_RATE_LIMIT_PER_MINUTE: String(PER_MINUTE), BERTH_TRUSTED_PROXIES: '10.0.0.0/8' },
   })
@@ -61,7 +61,7 @@ test('the requests of all keys count together, and then nothing but waiting help
   }
   assert.deepEqual(await database.state(), before)
 
-  // Strangers are told so, and what needs no key does not count.
+  // Strangers get 429, too; paths without a key do not count.
   assertError(await caller.sendJson('nonsense', 'GET', '/org/limits'), 'unauthorized')
   assert.equal((await caller.send({ method: 'GET', path: '/health' })).status, 200)
 
@@ -69,7 +69,7 @@ test('the requests of all keys count together, and then nothing but waiting help
   assert.deepEqual(addresses, ['127.0.0.1'])
 })
 
-/** Refusals are written together, a moment later. */
+/** Refusals are written in batches, a moment later. */
 async function untilRecorded(database: ServerDatabase, count: number): Promise<unknown[]> {
   const deadline = performance.now() + 10_000
   while ((await database.count('audit_logs')) < count) {
@@ -81,7 +81,7 @@ async function untilRecorded(database: ServerDatabase, count: number): Promise<u
   return rows.map((row) => row['client_ip'])
 }
 
-test('the address a trusted proxy gives is believed, and only the one it added itself', async (t) => {
+test('only the address that a trusted proxy itself added is trusted', async (t) => {
   const server = await startServer(t, { env: { BERTH_TRUSTED_PROXIES: '127.0.0.1' } })
   const caller = new HttpCaller(t, server.url)
   const forwarded = [SPOOFED, `198.51.100.1, ${SPOOFED}`, `127.0.0.1, ${SPOOFED}, 127.0.0.1`]

@@ -1,4 +1,4 @@
-// Bytes on a socket, for requests that no client library would send.
+// Raw bytes on a socket, for requests that no client library would send.
 import { connect, type Socket } from 'node:net'
 import type { Answer } from '../conformance/http-exchange.ts'
 
@@ -14,7 +14,7 @@ export class RawConnection {
   private constructor(socket: Socket) {
     this.socket = socket
     socket.on('data', (chunk: Buffer) => this.#changed(() => (this.#received += chunk.toString('latin1'))))
-    // A reset is an end like any other; what was answered before it is what counts.
+    // A reset is a normal end; only the answer before it counts.
     socket.on('error', () => {})
     socket.on('close', () => this.#changed(() => (this.#isClosed = true)))
   }
@@ -38,7 +38,7 @@ export class RawConnection {
     return this.#isClosed
   }
 
-  /** The next whole answer; undefined when the server closes without one. */
+  /** The next complete answer; undefined if the server closes without one. */
   async answer(options: { hasBody?: boolean } = {}): Promise<Answer | undefined> {
     await this.#until(() => this.#answerLength(options) !== undefined || this.#isClosed, ANSWER_MS, 'answer')
     const length = this.#answerLength(options)

@@ -1,5 +1,5 @@
-// Recordings under attack: ids and ranges that are guessed, tokens that are for something else, and a tenant
-// who ends the encoder. What an instance may send as records is in packages/server/src/replays/records.test.ts.
+// Recordings under attack: guessed ids and ranges, tokens for other things, and a tenant that kills the encoder. The
+// records that an instance may send are tested in packages/server/src/replays/records.test.ts.
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -29,7 +29,7 @@ const replay = await startReplay(server, id)
 await withCdp(session.cdp_ws_url, (cdp) => cdp.callPage('Page.navigate', { url: `${site.url}/${SECRET}` }))
 await delay(500)
 
-test('nothing of a recording is readable where it is kept, neither while it is made nor after', async () => {
+test('a recording is encrypted at rest, during and after it', async () => {
   const files = () =>
     readdirSync(server.dataDir, { recursive: true, withFileTypes: true, encoding: 'utf8' })
       .filter((entry) => entry.isFile() && /recordings|blobs/.test(entry.parentPath))
@@ -51,7 +51,7 @@ test('nothing of a recording is readable where it is kept, neither while it is m
   }
 })
 
-test('only its own session, and only its own token, leads to it', async () => {
+test('only its own session and its own token open a recording', async () => {
   const path = `/browsers/${id}/replays/${replay.replay_id}`
   assert.equal((await server.fetch(path)).status, 200)
   assert.equal((await server.fetch(`/browsers/${other.session_id}/replays/${replay.replay_id}`)).status, 404)
@@ -87,13 +87,13 @@ test('only its own session, and only its own token, leads to it', async () => {
       401,
     )
   }
-  // And it opens nothing else.
+  // It opens nothing else.
   assert.equal((await fetch(`${server.url}/browser/kernel/replays?jwt=${token}`)).status, 401)
   assert.equal((await server.fetch(path, { key: token })).status, 401)
   assert.ok(!server.output().includes(token))
 })
 
-test('ranges are what was asked for, or refused', async () => {
+test('a range is served as requested, or refused', async () => {
   const path = `/browsers/${id}/replays/${replay.replay_id}`
   const whole = Buffer.from(await (await server.fetch(path)).arrayBuffer())
   const size = whole.length
@@ -125,7 +125,7 @@ test('ranges are what was asked for, or refused', async () => {
   }
 })
 
-test('an address that is a script is text in the page', async () => {
+test('a script as address is shown as text', async () => {
   const name = '<img src=x onerror=alert(1)>"\'&'
   const attacked = await startReplay(server, id)
   await withCdp(session.cdp_ws_url, (cdp) =>
@@ -144,7 +144,7 @@ test('an address that is a script is text in the page', async () => {
   assert.equal(answer.headers.get('referrer-policy'), 'no-referrer')
 })
 
-test('a tenant who ends the encoder loses the moment, not the recording', async () => {
+test('a tenant that kills the encoder loses a moment, not the recording', async () => {
   await withCdp(session.cdp_ws_url, async (cdp) => {
     await openColours(cdp, 'red')
     const killed = await startReplay(server, id)

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 
-/** The forms in which a secret might lie somewhere; its last part alone would be enough to use it. */
+/** The encodings in which a secret might be stored. Its last part alone would be enough to use it. */
 export function formsOf(key: string): Buffer[] {
   const secret = Buffer.from(key.split('_').at(-1)!)
   return [
@@ -18,7 +18,7 @@ export function holds(text: string | Buffer, key: string): boolean {
   return formsOf(key).some((form) => bytes.includes(form))
 }
 
-/** Files below a directory that hold the secret in any form. */
+/** Files below a directory that contain the secret in any encoding. */
 export function filesWith(directory: string, key: string): string[] {
   return readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestServer } from '../fixtures/server.ts'
 
-/** Whatever came in, the server found no fault of its own. */
+/** Asserts that the server logged no error of its own. */
 export function assertNoFaultLogged(server: TestServer): void {
   const faults = server
     .output()

@@ -1,4 +1,4 @@
-// Session URLs as the server makes them, and as somebody else would.
+// Session URLs as the server creates them, and forged ones.
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { Keyring } from '@berth/server/platform/secrets/keyring'
@@ -9,7 +9,7 @@ import type { TestServer } from '../fixtures/server.ts'
 import { createSession, instanceOf, query, type Session } from '../fixtures/sessions.ts'
 import { RawConnection } from './raw-connection.ts'
 
-/** Where a token is asked for. */
+/** A path that needs a token. */
 export interface Place {
   readonly path: string
   readonly isWebSocket: boolean
@@ -40,13 +40,13 @@ export function tokenOf(url: string): string {
   return new URL(url).searchParams.get('jwt')!
 }
 
-/** By what they are good for, of a headful session. */
+/** By purpose, for a headful session. */
 export function tokensOf(session: Session): Record<Place['audience'], string> {
   const { cdp_ws_url: cdp, webdriver_ws_url: bidi, browser_live_view_url: live } = session
   return { cdp: tokenOf(cdp), bidi: tokenOf(bidi), live: tokenOf(live!) }
 }
 
-/** What the server signs with: so a forgery has nothing wrong but what the test wants wrong. */
+/** The server's signing secret, so that a forged token has only the fault that the test wants. */
 export async function readTokenSecret(server: TestServer): Promise<Buffer> {
   const name = 'session-tokens'
   const statement = 'SELECT sealed FROM service_secrets WHERE name = $1'
@@ -68,7 +68,7 @@ export function signToken(header: object, claims: object, secret: Uint8Array | s
   return `${signed}.${createHmac(hash, secret).update(signed).digest('base64url')}`
 }
 
-/** The answer to these bytes and nothing else; undefined when the connection is closed without one. */
+/** The answer to exactly these bytes; undefined if the connection closes without one. */
 export async function exchange(server: TestServer, lines: readonly string[]): Promise<Answer | undefined> {
   const connection = await RawConnection.open(server.url)
   try {
@@ -79,14 +79,14 @@ export async function exchange(server: TestServer, lines: readonly string[]): Pr
   }
 }
 
-/** As a client would open the place, but for the headers given instead of its own. */
+/** Opens the path as a client would, with the given headers instead of the usual ones. */
 export function openingOf(server: TestServer, place: Place, token: string): string[] {
   const { host } = new URL(server.url)
   const line = `GET ${place.path}?jwt=${token} HTTP/1.1`
   return [line, `Host: ${host}`, ...(place.isWebSocket ? HANDSHAKE : [])]
 }
 
-/** Tells how often anybody got as far as the browser of a fake instance, which prints a line for each. */
+/** Counts how often a client reached the browser of a fake instance, which prints a line each time. */
 export class UpstreamWitness {
   readonly #server: TestServer
   readonly #marker: Session
@@ -101,7 +101,7 @@ export class UpstreamWitness {
     return new UpstreamWitness(server, await createSession(server))
   }
 
-  /** All there were before. Lines come in order, so one of another session tells that they are all here. */
+  /** All so far. Lines come in order, so a line of another session proves that all earlier ones are here. */
   async count(session: Session): Promise<number> {
     const opening = openingOf(this.#server, places[0]!, tokenOf(this.#marker.cdp_ws_url))
     assert.equal((await exchange(this.#server, opening))?.status, 101)

@@ -1,4 +1,4 @@
-// The tokens of a session are in its URLs, and nowhere where somebody might come upon them.
+// Session tokens are in the session's URLs and nowhere else.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { WebSocket } from 'ws'
@@ -24,7 +24,7 @@ test('no token of a session is in the log, the audit trail or the metrics', asyn
   await server.fetch(`/browsers/${session.session_id}?jwt=${token}`)
   await browsers.deleteByID(ended.session_id)
   await assert.rejects(CdpClient.open(ended.cdp_ws_url))
-  // Refused for its size, before anybody looks at the path.
+  // Refused for its size, before the path is parsed.
   const long = new WebSocket(`${session.cdp_ws_url}${'a'.repeat(20_000)}`)
   await new Promise((resolve) => long.once('error', resolve))
 

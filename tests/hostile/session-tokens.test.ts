@@ -1,5 +1,5 @@
-// Session tokens that are wrong in one way each, at every place of the real server that asks for one:
-// refused alike, and nothing of an instance is touched.
+// Session tokens with one fault each, at every place of the real server that reads one: all are refused alike, and no
+// instance is touched.
 import assert from 'node:assert/strict'
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { after, test } from 'node:test'
@@ -32,7 +32,7 @@ const now = Math.floor(Date.now() / 1000)
 const goodTokens = tokensOf(session)
 const open = (place: Place, token: string) => exchange(server, openingOf(server, place, token))
 
-/** By a key of the attacker's own, with the server's secret put where its public half would be. */
+/** Signed with the attacker's own key, with the server's secret in place of a public key. */
 function rsaToken(header: object, claims: object): string {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const signed = `${encode(header)}.${encode(claims)}`
@@ -57,12 +57,12 @@ function hostileTokens({ audience }: Place): Record<string, string> {
     'alg none, and a signature': withHeader({ alg: 'none' }),
     'alg HS512': withHeader({ alg: 'HS512' }, 'sha512'),
     'alg HS384': withHeader({ alg: 'HS384' }, 'sha384'),
-    'alg RS256, and the secret as its public key': withHeader({ alg: 'RS256' }),
+    'alg RS256, with the secret as its public key': withHeader({ alg: 'RS256' }),
     'alg RS256': rsaToken({ ...header, alg: 'RS256' }, claims),
     'no signature': `${headerPart}.${claimsPart}.`,
     'two parts': `${headerPart}.${claimsPart}`,
     'a signature with one letter changed': `${headerPart}.${claimsPart}.${flip(signature)}`,
-    'a key of its own': signToken(
+    'the attacker’s own key': signToken(
       { ...header, jwk: { kty: 'oct', k: 'AAAA' } },
       claims,
       Buffer.from('AAAA', 'base64url'),
@@ -71,7 +71,7 @@ function hostileTokens({ audience }: Place): Record<string, string> {
     'no kid': withHeader({ kid: undefined }),
     'another kid': withHeader({ kid: 'other' }),
     'a kid that is a path': withHeader({ kid: '../../../dev/null' }),
-    'crit of something unknown': withHeader({ crit: ['x'], x: 1 }),
+    'an unknown crit': withHeader({ crit: ['x'], x: 1 }),
     'crit b64': withHeader({ crit: ['b64'], b64: false }),
     'no exp': withClaims({ exp: undefined }),
     'exp in the past': withClaims({ exp: now - 3600 }),
@@ -83,15 +83,15 @@ function hostileTokens({ audience }: Place): Record<string, string> {
     'aud control alone': withClaims({ aud: 'control' }),
     [`aud ${wrongAudience}`]: withClaims({ aud: wrongAudience }),
     [`the ${wrongAudience} token of the same session`]: goodTokens[wrongAudience],
-    'the sid of another session, and the old signature': `${headerPart}.${stolen}.${signature}`,
+    'the sid of another session with the old signature': `${headerPart}.${stolen}.${signature}`,
     'no sid': withClaims({ sid: undefined }),
     'a sid that is a list': withClaims({ sid: [session.session_id] }),
     'an API key': server.key,
     '4 KB': withClaims({ padding: 'a'.repeat(4096) }),
-    '8 KB of nothing': 'a'.repeat(8192),
+    '8 KB of letters': 'a'.repeat(8192),
     'a token twice': `${good}&jwt=${good}`,
     'a token and more': `${good}%00`,
-    'a token in brackets': `&jwt[]=${good}`,
+    'a token as a list': `&jwt[]=${good}`,
   }
 }
 
@@ -100,7 +100,7 @@ function flip(signature: string): string {
 }
 
 for (const place of places) {
-  test(`no wrong token opens ${place.path}`, async () => {
+  test(`no bad token opens ${place.path}`, async () => {
     const before = await witness.count(session)
     for (const [what, token] of Object.entries(hostileTokens(place))) {
       const answer = await open(place, token)
@@ -109,7 +109,7 @@ for (const place of places) {
       assert.match(answer.headers.connection ?? '', /close/, what)
     }
     const huge = await open(place, 'a'.repeat(1024 * 1024))
-    // So much is still on its way when the answer is given that a reset may overtake it.
+    // Much data is still in transit when the answer comes, so a reset may overtake it.
     if (huge) assertError(huge, 'headers_too_large')
     assert.equal(await witness.count(session), before, 'an instance was connected to')
     assert.equal(await witness.count(other), 0)
@@ -120,7 +120,7 @@ for (const place of places) {
   })
 }
 
-test('a forgery with nothing wrong would be let in', async () => {
+test('a forged token without a fault would be accepted', async () => {
   for (const place of places) {
     const [header, claims] = goodTokens[place.audience].split('.').slice(0, 2).map(decode)
     const answer = await open(place, signToken(header!, { ...claims, jti: 'forged' }, secret))
@@ -128,7 +128,7 @@ test('a forgery with nothing wrong would be let in', async () => {
   }
 })
 
-test('the token of a session that was deleted finds nothing from the answer on', async () => {
+test('the token of a deleted session finds nothing once the DELETE is answered', async () => {
   for (const place of places) {
     const ended = await createSession(server, headful)
     const tokens = tokensOf(ended)
@@ -138,7 +138,7 @@ test('the token of a session that was deleted finds nothing from the answer on',
   }
 })
 
-test('a token is taken from the query and from nowhere else', async () => {
+test('a token is read only from the query', async () => {
   const before = await witness.count(session)
   for (const place of places) {
     const token = goodTokens[place.audience]
@@ -155,7 +155,7 @@ test('a token is taken from the query and from nowhere else', async () => {
   assert.equal(await witness.count(session), before)
 })
 
-test('the way from server to server is open to no token that a client can have', async () => {
+test('no client token opens the link between servers', async () => {
   const { host } = new URL(server.url)
   const opening = (purpose: string, authorization: string[], protocol = 'berth-link') => [
     `GET /internal/link/${purpose} HTTP/1.1`,
@@ -198,7 +198,7 @@ test('the way from server to server is open to no token that a client can have',
   }
 })
 
-test('a session token is no API key', async () => {
+test('a session token is not an API key', async () => {
   for (const token of Object.values(goodTokens)) {
     for (const path of ['/browsers', `/browsers/${session.session_id}`, '/org/limits']) {
       assert.equal((await server.fetch(path, { key: token })).status, 401, path)
@@ -206,4 +206,4 @@ test('a session token is no API key', async () => {
   }
 })
 
-test('none of this was a fault of the server', () => assertNoFaultLogged(server))
+test('no request caused a server error', () => assertNoFaultLogged(server))

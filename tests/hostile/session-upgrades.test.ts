@@ -1,5 +1,5 @@
-// Who asks for a session's websocket, and how: the real server lets in only what is a proper handshake
-// from nowhere or from its own pages, and goes on after everything else.
+// Websocket handshakes for sessions: the real server accepts only proper ones without an origin or from its own
+// pages, and keeps working after all others.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { ErrorCode } from '@berth/contracts/errors'
@@ -28,7 +28,7 @@ const webSockets = places.filter(({ isWebSocket }) => isWebSocket)
 
 const opening = (place: Place) => openingOf(server, place, tokens[place.audience])
 
-/** How often this test was let in, and so how often the instance was connected to. */
+/** How often this test was accepted, and so how often the instance was connected to. */
 let opened = 0
 
 async function assertOpens(place: Place, what: string): Promise<void> {
@@ -43,7 +43,7 @@ interface Case {
   readonly expected: ErrorCode | readonly ErrorCode[]
 }
 
-/** Each is refused and the next client served. */
+/** Each is refused, and the next client is served. */
 async function assertRefused(place: Place, { what, lines, expected }: Case): Promise<void> {
   const shown = `${place.path} with ${what}`
   const connection = await RawConnection.open(server.url)
@@ -53,7 +53,7 @@ async function assertRefused(place: Place, { what, lines, expected }: Case): Pro
     assert.ok(answer, `${shown}: closed without an answer`)
     assertError(answer, expected, shown)
     assert.doesNotMatch(answer.text, /smuggled/, shown)
-    // What follows may be meant for a websocket that is not there.
+    // The bytes that follow may be frames for a websocket that does not exist.
     if (place.isWebSocket) await connection.closed()
   } finally {
     connection.destroy()
@@ -61,7 +61,7 @@ async function assertRefused(place: Place, { what, lines, expected }: Case): Pro
   await assertOpens(place, what)
 }
 
-test('a page of another origin is refused everywhere, whoever sent it', async () => {
+test('every path refuses a page of another origin, whatever its credentials', async () => {
   for (const place of places) {
     for (const origin of [
       'https://evil.example',
@@ -81,7 +81,7 @@ test('a page of another origin is refused everywhere, whoever sent it', async ()
   }
 })
 
-test('a Host that is not ours, missing or told twice is refused everywhere', async () => {
+test('every path refuses a Host that is foreign, missing or repeated', async () => {
   for (const place of places) {
     const [line = '', ownHost = '', ...rest] = opening(place)
     const byHosts = (...hosts: string[]) => [line, ...hosts.map((name) => `Host: ${name}`), ...rest]
@@ -97,9 +97,9 @@ test('a Host that is not ours, missing or told twice is refused everywhere', asy
       { what: 'no Host', lines: byHosts(), expected: 'bad_request' },
       { what: 'an empty Host', lines: byHosts(''), expected: 'bad_request' },
       { what: 'two Hosts', lines: byHosts(host, 'evil.example'), expected: 'bad_request' },
-      { what: 'two Hosts alike', lines: byHosts(host, host), expected: 'bad_request' },
+      { what: 'the same Host twice', lines: byHosts(host, host), expected: 'bad_request' },
       {
-        what: 'an evil host in its target',
+        what: 'an evil host in the request target',
         lines: [`GET http://evil.example${path} HTTP/1.1`, ownHost, ...rest],
         expected: ['misdirected_request', 'bad_request'],
       },
@@ -108,7 +108,7 @@ test('a Host that is not ours, missing or told twice is refused everywhere', asy
   }
 })
 
-test('a plain request where a websocket is served is told to upgrade', async () => {
+test('a plain request to a websocket path gets 426', async () => {
   for (const place of webSockets) {
     const [line = '', hostLine = ''] = opening(place)
     const plain: Case = { what: 'no upgrade', lines: [line, hostLine], expected: 'upgrade_required' }
@@ -128,7 +128,7 @@ test('a plain request where a websocket is served is told to upgrade', async () 
 
 const withKey = (key: string) => HANDSHAKE.map((each) => each.replace(/(-Key: ).*/, `$1${key}`))
 
-test('what is no proper handshake, or hides another request, is refused', async () => {
+test('malformed handshakes and those that smuggle a request are refused', async () => {
   for (const place of webSockets) {
     const [line = '', hostLine = ''] = opening(place)
     const withHandshake = (handshake: string[], first = line) => [first, hostLine, ...handshake]
@@ -166,7 +166,7 @@ test('what is no proper handshake, or hides another request, is refused', async 
         expected: 'bad_request',
       },
       {
-        what: 'a body of its own length',
+        what: 'a body with a length',
         lines: also('Content-Length: 60', ...smuggled),
         expected: 'bad_request',
       },
@@ -193,12 +193,12 @@ test('what is no proper handshake, or hides another request, is refused', async 
   }
 })
 
-test('frames that come with the handshake, or before it is answered, do no harm', async () => {
+test('frames sent with the handshake, or before its answer, do no harm', async () => {
   for (const place of webSockets) {
     const connection = await RawConnection.open(server.url)
     connection.write(`${opening(place).join('\r\n')}\r\n\r\n`)
     connection.write(Buffer.from([0x81, 0x05, 1, 2, 3, 4, 5]))
-    // A frame without a mask: RFC 6455 has the connection failed for it.
+    // A frame without a mask: by RFC 6455 the connection must fail.
     assert.equal((await connection.answer({ hasBody: false }))?.status, 101)
     opened++
     await connection.closed()
@@ -206,8 +206,8 @@ test('frames that come with the handshake, or before it is answered, do no harm'
   }
 })
 
-test('no refused request got as far as the instance', async () => {
+test('no refused request reached the instance', async () => {
   assert.equal(await witness.count(session), opened)
 })
 
-test('none of this was a fault of the server', () => assertNoFaultLogged(server))
+test('no request caused a server error', () => assertNoFaultLogged(server))

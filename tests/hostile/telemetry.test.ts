@@ -1,5 +1,4 @@
-// Pages that tell more than anybody can take, or try to tell something else; readers that are too many, too slow, or not
-// allowed any more.
+// Pages that produce too many events or try to fake some; readers that are too many, too slow, or no longer allowed.
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { once } from 'node:events'
@@ -17,7 +16,7 @@ const GIGABYTE = 1024 ** 3
 const sizes: Readonly<Record<string, number>> = { '/huge': GIGABYTE, '/bytes': GIGABYTE / 16 }
 const site = createServer((request, response) => {
   const type = request.url === '/bytes' ? 'application/octet-stream' : 'application/json'
-  // Kept by no cache: that of an instance is in its memory.
+  // Not cached: the cache of an instance is in its memory.
   response.writeHead(200, {
     'content-type': type,
     'access-control-allow-origin': '*',
@@ -51,7 +50,7 @@ const server = await startServer(owner, {
 const session = await createSession(server, { telemetry: {} })
 const id = session.session_id
 
-test('a flood of lines is dropped with a count, and the session and its other events go on', async () => {
+test('a flood of console lines is dropped and counted, and the session and its other events continue', async () => {
   const reader = await EventReader.open(server, id)
   await withCdp(session.cdp_ws_url, async (cdp) => {
     await cdp.callPage('Page.navigate', { url: `${url}/small` })
@@ -59,7 +58,7 @@ test('a flood of lines is dropped with a count, and the session and its other ev
       'const t = performance.now(); let n = 0; while (performance.now() - t < 3000) { for (let i = 0; i < 100; i++) console.log("line", n++) } n'
     const written = await cdp.evaluate<number>(flood, { ms: 60_000 })
     assert.ok(written > 10_000, `${written} lines`)
-    // Whatever it wrote, the browser is there at once.
+    // Despite the flood, the browser answers at once.
     const asked = performance.now()
     assert.equal(await cdp.evaluate<number>('1 + 1'), 2)
     assert.ok(performance.now() - asked < 2_000, `${performance.now() - asked} ms`)
@@ -77,11 +76,11 @@ test('a flood of lines is dropped with a count, and the session and its other ev
   reader.close()
 })
 
-test('a session keeps no more events than it may, and the newest of them', async (t) => {
+test('a session keeps only its newest events, up to its limit', async (t) => {
   const small = await startServer(t, { hasRealInstances: true, env: { BERTH_TELEMETRY_SESSION_MB: '1' } })
   const { session_id, cdp_ws_url } = await createSession(small, { telemetry: {} })
   const reader = await EventReader.open(small, session_id)
-  // Text that cannot be compressed, slowly enough to be no flood.
+  // Text that does not compress, slowly enough not to count as a flood.
   const write = `(async () => {
     for (let line = 0; line < 600; line++) {
       console.log(btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(3000)))))
@@ -107,7 +106,7 @@ test('a session keeps no more events than it may, and the newest of them', async
   assert.equal(newest[0]!.seq, reader.events.at(-1)!.seq)
 })
 
-test('a body of a gigabyte is told without it, and binary ones always are', async () => {
+test('a body of a gigabyte is reported without its content, and so are all binary bodies', async () => {
   const reader = await EventReader.open(server, id)
   const before = server.process.pid
   await withCdp(session.cdp_ws_url, async (cdp) => {
@@ -116,7 +115,7 @@ test('a body of a gigabyte is told without it, and binary ones always are', asyn
       assert.equal(await cdp.evaluate<number>(read, { ms: 120_000 }), sizes[path])
     }
   })
-  // Of a body that is read piece by piece Chromium may tell the end as a failure; either way it is told once.
+  // For a body that is read in pieces, Chromium may report the end as a failure; either way there is one event.
   const ends = (path: string) =>
     ['network_response', 'network_loading_failed']
       .flatMap((type) => reader.ofType(type))
@@ -130,7 +129,7 @@ test('a body of a gigabyte is told without it, and binary ones always are', asyn
   reader.close()
 })
 
-test('nothing a page writes becomes an event of its own, or breaks the stream', async () => {
+test('a page cannot fake an event or break the stream', async () => {
   const reader = await EventReader.open(server, id)
   const evil = [
     'x\n\nid: 999999\ndata: {"seq":999999,"event":{"type":"api_call"}}\n\n',
@@ -155,13 +154,13 @@ test('nothing a page writes becomes an event of its own, or breaks the stream', 
   reader.close()
 })
 
-test('the token of a session is in none of its events', async () => {
+test('no event contains the session token', async () => {
   const history = await send<object[]>(server, 'GET', `/browsers/${id}/telemetry/events?limit=100&order=desc`)
   const token = new URL(session.cdp_ws_url).searchParams.get('jwt')!
   assert.ok(!JSON.stringify(history.body).includes(token))
 })
 
-test('a junk Last-Event-ID is refused, a huge one begins now', async () => {
+test('an invalid Last-Event-ID is refused, a huge one starts at the present', async () => {
   for (const lastEventId of ['x', '-1', '1.5', '0x10', '9'.repeat(21), '1 ']) {
     const answer = await server.fetch(`/browsers/${id}/telemetry/stream`, {
       headers: { 'last-event-id': lastEventId },
@@ -171,7 +170,7 @@ test('a junk Last-Event-ID is refused, a huge one begins now', async () => {
   }
 })
 
-test('readers are capped, and one that never reads costs nobody anything', async () => {
+test('the number of readers is limited, and a reader that never reads costs nothing', async () => {
   const readers = await Promise.allSettled(
     Array.from({ length: 70 }, () => EventReader.open(server, id, { replay: 'all' })),
   )
@@ -181,7 +180,7 @@ test('readers are capped, and one that never reads costs nobody anything', async
     if (reader.status === 'rejected') assert.match(String(reader.reason), /429/)
   }
   for (const reader of readers) if (reader.status === 'fulfilled') reader.value.close()
-  // Who has left is noticed a moment later.
+  // The server notices a disconnect a moment later.
   await eventually('there is room again', async () => {
     const again = await EventReader.open(server, id).catch(() => undefined)
     again?.close()
@@ -189,7 +188,7 @@ test('readers are capped, and one that never reads costs nobody anything', async
   })
 })
 
-test('a key that is deleted closes the streams it opened within seconds', async () => {
+test('deleting a key closes the streams it opened within seconds', async () => {
   const key = await send<{ id: string; key: string }>(server, 'POST', '/org/api_keys', { name: 'follower' })
   const reader = await EventReader.open(server, id, { key: key.body.key })
   const other = await EventReader.open(server, id)

@@ -1,4 +1,4 @@
-// Clients that are slow, idle or gone: the others notice nothing, and nothing is left half-done.
+// Slow, idle and vanished clients do not affect others and leave nothing half done.
 import assert from 'node:assert/strict'
 import { after, test, type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -29,7 +29,7 @@ async function openMany(t: TestContext, count: number, firstBytes: string): Prom
   return connections
 }
 
-/** Reads and writes go on at their usual pace while `drip` runs after each of them. */
+/** Reads and writes keep their usual pace while `drip` runs after each of them. */
 async function assertServesDuring(drip: () => void): Promise<void> {
   const times: number[] = []
   for (let count = 0; count < 40; count++) {
@@ -46,37 +46,37 @@ async function assertServesDuring(drip: () => void): Promise<void> {
   assert.ok(median < 200, `a normal request took ${median} ms`)
 }
 
-test('hundreds of clients that never finish their headers keep nobody waiting', async (t) => {
+test('hundreds of clients that never finish their headers do not block others', async (t) => {
   const connections = await openMany(t, SLOW_CLIENTS, 'GET /org/limits HTTP/1.1\r\n')
   await assertServesDuring(() => connections.forEach((connection) => connection.write('X: y\r\n')))
 })
 
-test('hundreds of clients that never finish their body keep nobody waiting', async (t) => {
+test('hundreds of clients that never finish their body do not block others', async (t) => {
   const before = await database.state()
   const connections = await openMany(t, SLOW_CLIENTS, `${head}Content-Length: 1000\r\n\r\n`)
   await assertServesDuring(() => connections.forEach((connection) => connection.write(' ')))
   assert.deepEqual(await database.state(), before)
 })
 
-test('hundreds of clients that never finish a chunk keep nobody waiting', async (t) => {
+test('hundreds of clients that never finish a chunk do not block others', async (t) => {
   const connections = await openMany(t, SLOW_CLIENTS, `${head}Transfer-Encoding: chunked\r\n\r\n`)
   await assertServesDuring(() => connections.forEach((connection) => connection.write('1\r\n \r\n')))
 })
 
-test('hundreds of idle connections keep nobody waiting', async (t) => {
+test('hundreds of idle connections do not block others', async (t) => {
   const connections = await openMany(t, SLOW_CLIENTS, `GET /health HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
   await Promise.all(connections.map((connection) => connection.answer()))
   await assertServesDuring(() => {})
 })
 
-test('clients that never read their answer keep nobody waiting', async (t) => {
+test('clients that never read their answer do not block others', async (t) => {
   const asked = `GET /openapi.json HTTP/1.1\r\nHost: ${host}\r\n\r\n`.repeat(50)
   const connections = await openMany(t, 50, asked)
   for (const { socket } of connections) socket.pause()
   await assertServesDuring(() => {})
 })
 
-test('a client that vanishes while it creates a project leaves a whole one or none', async () => {
+test('a client that disconnects while it creates a project leaves a complete project or none', async () => {
   const random = new Random(SEED)
   const vanish = async (index: number) => {
     const name = `vanishing ${index}`
@@ -86,7 +86,7 @@ test('a client that vanishes while it creates a project leaves a whole one or no
     const waitMs = random.integer(0, 80)
     const connection = await RawConnection.open(server.url)
     connection.write(bytes.slice(0, sent))
-    // Not a wait for luck: wherever in its work the server is by then, the outcome must be whole.
+    // Not timing luck: wherever the server is at that moment, the result must be complete.
     if (index % 5 === 0 && sent === bytes.length) await connection.answer()
     else await delay(waitMs)
     connection.socket.resetAndDestroy()
@@ -124,7 +124,7 @@ test('a client that vanishes while it creates a project leaves a whole one or no
   }
 })
 
-test('requests whose clients vanished while they ran change nothing, and are recorded all the same', async () => {
+test('requests whose clients disconnected while they ran change nothing, and are still audited', async () => {
   const project = await newProject(caller, server.key, 'outlives its caller')
   const body = JSON.stringify({ name: 'nobody was told' })
   const typed = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`
@@ -133,8 +133,8 @@ test('requests whose clients vanished while they ran change nothing, and are rec
     { line: 'DELETE /org/projects/vanished', rest: '\r\n' },
     { line: `PATCH /org/projects/${project.id}?vanished`, rest: `${typed}\r\n${body}` },
   ]
-  // The requests wait for this lock, so that all clients are surely gone before any is answered. The
-  // key is used just before, or its own lookup would wait there too.
+  // The requests wait for this lock, so that all clients are gone before any is answered. The key is used just
+  // before; otherwise its own lookup would wait there, too.
   await caller.sendJson(server.key, 'GET', '/org/limits')
   await database.run('BEGIN')
   await database.run('LOCK TABLE projects IN ACCESS EXCLUSIVE MODE')
@@ -144,7 +144,7 @@ test('requests whose clients vanished while they ran change nothing, and are rec
     await untilWaiting(index + 1)
     connection.socket.resetAndDestroy()
   }
-  // Sent after the resets and so answered after they were seen.
+  // Sent after the resets, so its answer proves that the server has seen them.
   await caller.sendJson(server.key, 'GET', '/health')
   await database.run('ROLLBACK')
   await untilNothingRuns()
@@ -160,7 +160,7 @@ test('requests whose clients vanished while they ran change nothing, and are rec
   ])
 })
 
-test('what vanished clients asked for does not keep later requests out of the audit log', async () => {
+test('requests of vanished clients do not keep later requests out of the audit log', async () => {
   await caller.sendJson(server.key, 'GET', '/org/projects/after-they-vanished')
   assert.equal((await recordsOf('after-they-vanished')).length, 1)
   assert.doesNotMatch(server.output(), /cannot write audit records/)
@@ -188,7 +188,7 @@ async function column(statement: string): Promise<unknown[]> {
   return (await database.run(statement)).map(({ value }) => value)
 }
 
-/** Requests of clients that are gone may still be at work; they end in a commit or a rollback. */
+/** Requests of vanished clients may still run; they end in a commit or a rollback. */
 async function untilNothingRuns(): Promise<void> {
   const deadline = performance.now() + 10_000
   const others = `SELECT count(*)::int AS value FROM pg_stat_activity
@@ -197,8 +197,8 @@ async function untilNothingRuns(): Promise<void> {
     assert.ok(performance.now() < deadline, 'a transaction of a client that is gone goes on')
     await delay(10)
   }
-  // One request more, behind all of them in the queue for a connection.
+  // One more request, behind all of them in the queue for a connection.
   assert.equal((await caller.sendJson(server.key, 'GET', '/org/projects')).status, 200)
 }
 
-test('none of this was a fault of the server', () => assertNoFaultLogged(server))
+test('no request caused a server error', () => assertNoFaultLogged(server))

@@ -1,5 +1,5 @@
-// Proxies that lie, stall, flood or are not what they say; and routes through which nothing may slip. The
-// egress of one instance, spoken to as its browser would.
+// Upstream proxies that lie, stall or flood, and routes that nothing may bypass. The test speaks to the egress of one
+// instance as its browser would.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -41,7 +41,7 @@ async function startEgress(t: TestContext, allow: readonly string[] = ['127.0.0.
   return { listener, path, looked, logged }
 }
 
-/** One that speaks by hand. */
+/** An upstream proxy whose answers the test writes by hand. */
 async function startRaw(t: TestContext, onSocket: (socket: Socket) => void): Promise<number> {
   const sockets = new Set<Socket>()
   const server = createServer({ allowHalfOpen: true }, (socket) => {
@@ -92,8 +92,8 @@ const misbehaviours: Record<string, { protocol: UpstreamProxy['protocol']; act: 
   {
     'ends at once': { protocol: 'http', act: (socket) => socket.end() },
     resets: { protocol: 'http', act: (socket) => socket.resetAndDestroy() },
-    'speaks something else': { protocol: 'http', act: (socket) => socket.end('SSH-2.0-OpenSSH\r\n\r\n') },
-    'asks for other credentials': {
+    'speaks another protocol': { protocol: 'http', act: (socket) => socket.end('SSH-2.0-OpenSSH\r\n\r\n') },
+    'wants other credentials': {
       protocol: 'http',
       act: (socket) => socket.end('HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm="x"\r\n\r\n'),
     },
@@ -101,7 +101,7 @@ const misbehaviours: Record<string, { protocol: UpstreamProxy['protocol']; act: 
       protocol: 'http',
       act: (socket) => socket.end('HTTP/1.1 403 No\r\nContent-Length: 5\r\n\r\nfalse'),
     },
-    'has a head without end': {
+    'sends an endless head': {
       protocol: 'http',
       act: (socket) => {
         socket.write('HTTP/1.1 200 OK\r\n')
@@ -112,18 +112,18 @@ const misbehaviours: Record<string, { protocol: UpstreamProxy['protocol']; act: 
         flood()
       },
     },
-    'speaks another SOCKS': { protocol: 'socks5', act: (socket) => socket.end(Buffer.from([4, 0])) },
-    'takes no method': { protocol: 'socks5', act: (socket) => socket.write(Buffer.from([5, 0xff])) },
-    'wants a password that nobody gave': {
+    'speaks another SOCKS version': { protocol: 'socks5', act: (socket) => socket.end(Buffer.from([4, 0])) },
+    'accepts no method': { protocol: 'socks5', act: (socket) => socket.write(Buffer.from([5, 0xff])) },
+    'wants a password that was not given': {
       protocol: 'socks5',
       act: (socket) => socket.write(Buffer.from([5, 2])),
     },
-    'ends in the middle': { protocol: 'socks5', act: (socket) => socket.end(Buffer.from([5])) },
-    'refuses by SOCKS': {
+    'ends in the middle of an answer': { protocol: 'socks5', act: (socket) => socket.end(Buffer.from([5])) },
+    'refuses with a SOCKS error': {
       protocol: 'socks5',
       act: (socket) => socket.write(Buffer.from([5, 0, 5, 2, 0, 1, 0, 0, 0, 0, 0, 0])),
     },
-    'answers with an unknown kind of address': {
+    'answers with an unknown address type': {
       protocol: 'socks5',
       act: (socket) => socket.write(Buffer.from([5, 0, 5, 0, 0, 9, 0, 0])),
     },
@@ -131,7 +131,7 @@ const misbehaviours: Record<string, { protocol: UpstreamProxy['protocol']; act: 
   }
 
 for (const [what, { protocol, act }] of Object.entries(misbehaviours)) {
-  test(`a ${protocol} proxy that ${what} is a refusal, and nothing goes another way`, async (t) => {
+  test(`a ${protocol} proxy that ${what} causes a refusal, and nothing takes another route`, async (t) => {
     const witness = await startWitness(t)
     const port = await startRaw(t, (socket) => socket.once('data', () => act(socket)))
     const { listener, path } = await startEgress(t)
@@ -144,7 +144,7 @@ for (const [what, { protocol, act }] of Object.entries(misbehaviours)) {
   })
 }
 
-test('a proxy that stalls is given up on in time, at every step', async (t) => {
+test('a proxy that stalls times out at every step', async (t) => {
   const steps: [UpstreamProxy['protocol'], (socket: Socket) => void][] = [
     ['http', () => {}],
     ['http', (socket) => void socket.write('HTTP/1.1 200')],
@@ -165,7 +165,7 @@ test('a proxy that stalls is given up on in time, at every step', async (t) => {
     const attempt = upstream.connect({ host: 'a.example', port: 443 }, new AbortController().signal)
     await assert.rejects(attempt, { code: 'egress_timeout' }, protocol)
     await closed.promise
-    // And when who asked has left, at once and with their reason.
+    // When the client leaves, it ends at once with the client's reason.
     const gone = new AbortController()
     const patient = new ProxyUpstream({ proxy, reach })
     const second = patient.connect({ host: 'a.example', port: 443 }, gone.signal)
@@ -174,7 +174,7 @@ test('a proxy that stalls is given up on in time, at every step', async (t) => {
   }
 })
 
-test('names go to the proxy as names: nothing is looked up here, and what is private stays closed', async (t) => {
+test('names are resolved by the proxy only, and private addresses stay closed', async (t) => {
   const witness = await startWitness(t)
   const names = ['hidden.example']
   for (const protocol of ['http', 'socks5'] as const) {
@@ -196,7 +196,7 @@ test('names go to the proxy as names: nothing is looked up here, and what is pri
   }
 })
 
-test('a proxy at a closed address is not reached, unless it is the operator’s', async (t) => {
+test('a proxy at a private address is not reached, unless the operator configured it', async (t) => {
   const proxy = await startProxy(t, { protocol: 'http', exit: '127.0.0.31', names: ['a.example'] })
   const witness = await startWitness(t)
   const { listener, path } = await startEgress(t, [])
@@ -211,7 +211,7 @@ test('a proxy at a closed address is not reached, unless it is the operator’s'
   assert.equal((await get(path, `http://a.example:${witness.port}/ip`)).body, '127.0.0.31')
 })
 
-test('an https proxy must have a certificate for its name, of an authority it was told to have', async (t) => {
+test('an https proxy needs a certificate for its name from a configured authority', async (t) => {
   const certificate = newCertificate('proxy.example')
   const witness = await startWitness(t)
   const login = { username: 'u', password: 'secret' }
@@ -243,7 +243,7 @@ test('an https proxy must have a certificate for its name, of an authority it wa
   assert.ok(looked.every((name) => name === 'proxy.example' || name === 'other.example'))
 })
 
-test('a change of route cuts open connections, and moves those being opened to the new route', async (t) => {
+test('a change of route closes open connections, and moves pending ones to the new route', async (t) => {
   const witness = await startWitness(t)
   const target = `${HOST}:${witness.port}`
   const exits = ['127.0.0.31', '127.0.0.32'] as const
@@ -254,9 +254,9 @@ test('a change of route cuts open connections, and moves those being opened to t
   const { listener, path } = await startEgress(t)
   listener.setRoute(through({ port: first.port }))
   const { socket } = await tunnel(t, path, target)
-  // The answer must have begun here: one that is cut before it begins is a refusal instead.
+  // The answer must have begun; before that, a cut is a refusal instead.
   const endless = await begin(path, `http://${target}/endless`)
-  // Never answers, so that both requests are under way when the route changes.
+  // Never answers, so that both requests are pending when the route changes.
   const heads = new Set<string>()
   const bothArrived = Promise.withResolvers<void>()
   const stalled = await startRaw(t, (client) =>
@@ -273,7 +273,7 @@ test('a change of route cuts open connections, and moves those being opened to t
   await bothArrived.promise
   listener.setRoute(through({ protocol: 'socks5', port: second.port }))
   assert.equal((await pending).status, 200)
-  // A plain request that was sent already is not sent twice.
+  // A plain request that was already sent is not sent twice.
   assert.equal((await plain).status, 502)
   assert.equal((await get(path, `http://${target}/ip`)).body, exits[1])
 
@@ -286,7 +286,7 @@ test('a change of route cuts open connections, and moves those being opened to t
   assert.equal((await get(path, `http://${target}/ip`)).body, '127.0.0.1')
 })
 
-test('the bypass list is exact: a name, or what is below a suffix', async (t) => {
+test('the bypass list matches exactly: a name, or names below a suffix', async (t) => {
   const witness = await startWitness(t)
   const names = ['a.example', 'b.a.example', 'xa.example', 'c.example', 'x.c.example', 'example']
   const proxy = await startProxy(t, { protocol: 'http', exit: '127.0.0.31', names })
@@ -303,7 +303,7 @@ test('the bypass list is exact: a name, or what is below a suffix', async (t) =>
   assert.deepEqual(direct, ['b.a.example', 'c.example', 'B.A.EXAMPLE', 'b.a.example.'])
 })
 
-test('credentials are told to the proxy alone', async (t) => {
+test('credentials are sent only to the proxy', async (t) => {
   const heads: string[] = []
   const origin = await startRaw(t, (socket) => {
     socket.once('data', (chunk: Buffer) => {
