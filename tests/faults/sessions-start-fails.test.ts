@@ -89,7 +89,7 @@ describe('a session', { concurrency: true }, () => {
     }
     const messages = answers.map(({ status, body }) => `${status} ${body.message}`).toSorted()
     const late = '503 Cannot create a session: Cannot start Chromium: it is not ready after 20 s'
-    const queued = `529 Cannot create a session: ${atOnce} others start before it, for 15 s already`
+    const queued = `529 Cannot create a session: ${atOnce} other instances have been starting for 15 s`
     assert.deepEqual(messages, [...Array<string>(atOnce).fill(late), queued, queued])
     await nothingIsLeft(server)
     restore(server, CHROMIUM)

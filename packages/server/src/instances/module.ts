@@ -1,4 +1,4 @@
-// Where browsers come from: the driver of this host, and the instances it makes.
+// Where browsers come from: this host's driver and the instances it starts.
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
@@ -56,7 +56,7 @@ export function newInstances({ config, metrics, log }: Platform, driver: Driver)
   return instances
 }
 
-/** Apps are built with it inside instances; without it TypeScript apps cannot be built. */
+/** Builds apps inside instances; without it, TypeScript apps cannot be built. */
 function findEsbuild(): string | undefined {
   try {
     return createRequire(import.meta.url).resolve(`@esbuild/linux-${process.arch}/bin/esbuild`)

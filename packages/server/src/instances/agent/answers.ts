@@ -1,4 +1,4 @@
-// Answers come from inside an instance, so they are untrusted: bounded in size, and checked against the contract.
+// Answers come from inside an instance, so they are untrusted: limited in size and checked against the contract.
 import type { IncomingMessage } from 'node:http'
 import { Ajv, type ValidateFunction } from 'ajv'
 import type { Static, TSchema } from 'typebox'
@@ -34,7 +34,7 @@ export async function readBytes(answer: IncomingMessage, { path, maxBytes }: Rea
 
 export const isSuccess = ({ statusCode }: IncomingMessage) => statusCode === 200 || statusCode === 204
 
-/** What an answer without success means, in the agent's own words if it has any. */
+/** Turns an error answer into an error, with the agent's own message if it has one. */
 export async function readError(answer: IncomingMessage, path: string): Promise<AgentError> {
   const { statusCode: status = 0 } = answer
   const text = await readText(answer, { path, maxBytes: MAX_ERROR_BYTES })
@@ -54,7 +54,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** A reader of JSON answers of this shape. The check is compiled with the first one: many servers need none. */
+/** A reader for JSON answers of this shape. The check is compiled on first use, because many servers need few of them. */
 export function answerReader<Schema extends TSchema>(
   schema: Schema,
 ): (text: string, path: string) => Static<Schema> {
@@ -62,7 +62,7 @@ export function answerReader<Schema extends TSchema>(
   return (text, path) => {
     check ??= new Ajv({ strict: true, allowUnionTypes: true }).compile<Static<Schema>>(schema)
     const value = parseJson(text)
-    if (!check(value)) throw new AgentError(`The agent gave a wrong answer to ${path}`)
+    if (!check(value)) throw new AgentError(`The agent sent a malformed answer to ${path}`)
     return value
   }
 }

@@ -1,5 +1,5 @@
-// Building and running an app in an instance. What comes back is the tenant's in the end: bounded, and checked against
-// the contract.
+// Builds and runs an app in an instance. The answers can contain anything the tenant's code writes, so they are limited
+// in size and checked against the contract.
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import {
@@ -18,9 +18,9 @@ import { AgentError } from './errors.ts'
 
 const CALL_TIMEOUT_MS = 30_000
 const FILES_TIMEOUT_MS = 300_000
-/** Of one answer with records: what is held, one more line, an output, and what JSON makes of them at worst. */
+/** The largest answer with records: the held log, one more line, an output, and the worst case of JSON escaping. */
 const MAX_RECORDS_BYTES = 6 * (MAX_HELD_LOG_BYTES + MAX_PAYLOAD_BYTES) + 1024 * 1024
-/** Of a line of a build; a registry is the longest. */
+/** The longest line of a build is a registry. */
 const MAX_LINE_LENGTH = 4 * 1024 * 1024
 
 const readBuildLine = answerReader(BuildLine)
@@ -72,7 +72,7 @@ export async function startRun(agent: AgentClient, run: Run, { signal }: Options
   await work(agent, { method: 'POST', path, body: payload ?? '', signal })
 }
 
-/** What happened after that record, as soon as there is any; may be empty. */
+/** Returns the records after the given one as soon as there are any; may return none. */
 export async function readRunRecordsAfter(
   agent: AgentClient,
   { id, after }: { id: string; after: number },
@@ -96,7 +96,7 @@ async function* linesOf(answer: IncomingMessage): AsyncGenerator<string> {
   let held = ''
   for await (const chunk of answer.setEncoding('utf8') as AsyncIterable<string>) {
     held += chunk
-    if (held.length > MAX_LINE_LENGTH) throw new AgentError('The agent gave too long a line of a build')
+    if (held.length > MAX_LINE_LENGTH) throw new AgentError('The agent sent a build line that is too long')
     for (let end = held.indexOf('\n'); end !== -1; end = held.indexOf('\n')) {
       yield held.slice(0, end)
       held = held.slice(end + 1)

@@ -1,4 +1,4 @@
-// Calls to whatever agent: what it answers is bounded, checked, and told apart when it is an error.
+// Calls to an agent: answers are limited, checked, and errors are classified.
 import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { duplexPair } from 'node:stream'
@@ -31,7 +31,7 @@ const say =
   (_request, response) =>
     void response.writeHead(status).end(body)
 
-test('call() sends JSON and gives the whole answer', async (t) => {
+test('call() sends JSON and returns the whole answer', async (t) => {
   const client = startAgent(t, (request, response) => {
     assert.equal(request.headers['content-type'], 'application/json')
     request.pipe(response)
@@ -46,7 +46,7 @@ test('call() refuses an answer that is too long', async (t) => {
   assert.equal((await client.call({ ...GET, maxBytes: 101 })).length, 101)
 })
 
-test('call() tells a refusal from a failure, in the words of the agent', async (t) => {
+test("call() distinguishes a refusal from a failure and keeps the agent's message", async (t) => {
   const status = { now: 409 }
   const client = startAgent(t, (request, response) =>
     say(status.now, '{"message":"is busy"}')(request, response),
@@ -64,12 +64,12 @@ test('call() tells a refusal from a failure, in the words of the agent', async (
   })
 })
 
-test('call() names the status and the path of an error without words', async (t) => {
+test('call() names the status and the path of an error without a message', async (t) => {
   const client = startAgent(t, say(418, '<html>'))
   await assert.rejects(client.call(GET), /^Error: The agent answered 418 to \/thing$/)
 })
 
-test('call() ends with its time, with its signal, and with the client', async (t) => {
+test('call() ends on its timeout, its signal, and when the client closes', async (t) => {
   const client = startAgent(t, () => {})
   await assert.rejects(client.call({ ...GET, timeoutMs: 30 }), /no answer within 0\.03 s/)
   const leaving = new AbortController()
@@ -81,7 +81,7 @@ test('call() ends with its time, with its signal, and with the client', async (t
   await assert.rejects(cut, AgentError)
 })
 
-test('endWork() leaves management alone', async (t) => {
+test('endWork() does not affect management calls', async (t) => {
   const client = startAgent(
     t,
     (request, response) => void setTimeout(() => say(200, '{}')(request, response), 50),
@@ -94,7 +94,7 @@ test('endWork() leaves management alone', async (t) => {
   assert.equal((await management).toString(), '{}')
 })
 
-test('readState() refuses what is no state, and keeps what is one', async (t) => {
+test('readState() refuses a malformed state and keeps a valid one', async (t) => {
   const state = {
     number: 1,
     browser: 'ready',
@@ -108,7 +108,7 @@ test('readState() refuses what is no state, and keeps what is one', async (t) =>
   const client = startAgent(t, (request, response) =>
     say(200, JSON.stringify(answers.shift()))(request, response),
   )
-  await assert.rejects(readState(client), /wrong answer to \/state/)
+  await assert.rejects(readState(client), /malformed answer to \/state/)
   assert.equal(client.lastState.value, undefined)
   assert.deepEqual(await readState(client), state)
   const heard: number[] = []

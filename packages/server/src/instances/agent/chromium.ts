@@ -9,7 +9,7 @@ interface Options {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Resolves when it is ready. */
+/** Resolves when Chromium is ready. */
 export async function startChromium(
   agent: AgentClient,
   start: BrowserStart,
@@ -19,12 +19,12 @@ export async function startChromium(
   return askForState(agent, call)
 }
 
-/** Size, kiosk mode and start page of a Chromium that runs. */
+/** Sets the size, kiosk mode and start page of a running Chromium. */
 export async function setShape(agent: AgentClient, wanted: Shape, { signal }: Options = {}): Promise<void> {
   await agent.call({ purpose: 'management', method: 'POST', path: '/shape', json: wanted, signal })
 }
 
-/** Before Chromium starts. */
+/** Must be called before Chromium starts. */
 export async function setPolicy(
   agent: AgentClient,
   policy: ChromePolicy,

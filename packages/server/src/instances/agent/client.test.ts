@@ -11,7 +11,7 @@ import { AgentClient } from './client.ts'
 const MB = 1024 * 1024
 const MEGABYTES = 64
 
-/** What an agent says of a body that it reads with pauses. */
+/** The answer of an agent that pauses while it reads the body. */
 async function digestOf(body: IncomingMessage): Promise<string> {
   const digest = createHash('sha256')
   let bytes = 0

@@ -1,4 +1,4 @@
-// The calls to the agent of one instance. Each job of the agent has its own file beside this one, with functions that
+// Calls the agent of one instance. Each job of the agent has its own file beside this one, with functions that
 // take a client: chromium.ts, state.ts, telemetry.ts and so on.
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
@@ -9,14 +9,14 @@ import { LastState } from './last-state.ts'
 import { LinkAgent, send, type LinkRequest } from './link-requests.ts'
 
 const MAX_MANAGEMENT_CONNECTIONS = 8
-/** At once; further requests wait for their turn. */
+/** Connections at once; further requests wait in a queue. */
 const MAX_WORK_CONNECTIONS = 256
 const MAX_ANSWER_BYTES = 256 * 1024
 const CALL_TIMEOUT_MS = 10_000
 
 /**
- * Management keeps the instance alive and in shape. Work is what users ask of it: it may take for ever, and ends with
- * the session. They have separate connections, so that a lease is renewed however much work there is.
+ * Management keeps the instance alive and configured. Work is what users request: it may take forever, and ends with
+ * the session. They use separate connections, so that work never delays the renewal of a lease.
  */
 export type Purpose = 'management' | 'work'
 
@@ -26,7 +26,7 @@ export interface Call {
   readonly path: string
   /** Sent as JSON. */
   readonly json?: unknown
-  /** Sent as it is, in the place of JSON. */
+  /** Sent unchanged, instead of JSON. */
   readonly body?: Readable | string
   readonly headers?: OutgoingHttpHeaders
   readonly timeoutMs?: number
@@ -36,7 +36,7 @@ export interface Call {
 
 export class AgentClient {
   readonly #connections: Readonly<Record<Purpose, LinkAgent>>
-  /** As it was when the agent last spoke of it. */
+  /** The state from the agent's last answer. */
   readonly lastState = new LastState()
 
   constructor(instance: Pick<Instance, 'connect'>) {
@@ -46,10 +46,10 @@ export class AgentClient {
     }
   }
 
-  /** The whole answer. Throws an AgentRefusal for an error of the caller's, an AgentError for any other. */
+  /** Returns the whole answer. Throws an AgentRefusal for the caller's error, and an AgentError for any other. */
   async call({ timeoutMs = CALL_TIMEOUT_MS, maxBytes = MAX_ANSWER_BYTES, ...call }: Call): Promise<Buffer> {
     const { path, signal } = call
-    // Not AbortSignal.timeout(), which would hold all of this for its whole time, answered or not.
+    // Not AbortSignal.timeout(), which would keep all of this in memory for the whole timeout, even after the answer.
     const late = new AbortController()
     const timer = setTimeout(() => late.abort(new Error(`no answer within ${timeoutMs / 1000} s`)), timeoutMs)
     try {
@@ -63,7 +63,7 @@ export class AgentClient {
     }
   }
 
-  /** An answer of success as a stream, whose size and pace are for the caller to bound. Throws like call(). */
+  /** Returns a successful answer as a stream; the caller limits its size and pace. Throws like call(). */
   async open(
     call: Omit<Call, 'timeoutMs' | 'maxBytes'> & { readonly signal: AbortSignal },
   ): Promise<IncomingMessage> {
@@ -79,7 +79,7 @@ export class AgentClient {
     throw await readError(answer, path)
   }
 
-  /** Passes a request on. Whatever its answer is, its size and pace are for the caller to bound. */
+  /** Passes a request on and returns any answer; the caller limits its size and pace. */
   async forward(request: LinkRequest): Promise<IncomingMessage> {
     return this.#send('work', request)
   }
@@ -91,7 +91,7 @@ export class AgentClient {
     return answer
   }
 
-  /** Ends the work; what keeps the instance alive goes on. */
+  /** Ends all work; management calls continue. */
   endWork(): void {
     this.#connections.work.destroy()
   }

@@ -1,4 +1,4 @@
-/** The agent gave no answer, or one that it must not give. `status` is there if it answered with an error. */
+/** The agent sent no answer or an invalid one. `status` is set if it answered with an error. */
 export class AgentError extends Error {
   readonly status: number | undefined
 

@@ -8,11 +8,11 @@ const ALL_TIMEOUT_MS = 60_000
 
 export interface ExtensionContent {
   readonly name: string
-  /** A zip archive; opened when it is its turn. */
+  /** A zip archive; opened when it is sent. */
   readonly open: () => Readable
 }
 
-/** Loads them into a Chromium that runs. Throws as callOperation() does, or with what went wrong in reading them. */
+/** Loads the extensions into a running Chromium. Throws as callOperation() does, or with the error from reading them. */
 export async function loadExtensions(
   agent: AgentClient,
   extensions: readonly ExtensionContent[],
@@ -22,7 +22,7 @@ export async function loadExtensions(
   const body = Readable.from(formOf(extensions, boundary), { objectMode: false })
   const failed = Promise.withResolvers<never>()
   failed.promise.catch(() => {})
-  // What cannot be read ends the request, and is the reason that counts.
+  // An archive that cannot be read ends the request, and its error is the one to report.
   body.once('error', (error) => failed.reject(error))
   const timeout = AbortSignal.timeout(ALL_TIMEOUT_MS)
   const answered = callOperation(agent, operation, {
@@ -34,7 +34,7 @@ export async function loadExtensions(
   answer.resume()
 }
 
-/** As the agent reads it from anybody. */
+/** The multipart form that the agent accepts from any client. */
 async function* formOf(
   extensions: readonly ExtensionContent[],
   boundary: string,

@@ -2,7 +2,7 @@ import type { AgentState } from '@berth/contracts/link'
 
 type OnProcesses = (running: number) => void
 
-/** What the agent last said of itself, with any of its answers. */
+/** What the agent last reported about itself, in any of its answers. */
 export class LastState {
   #state: AgentState | undefined
   #onProcesses: OnProcesses | undefined
@@ -21,7 +21,7 @@ export class LastState {
     this.#onProcesses?.(running)
   }
 
-  /** Called with the number of programs whenever the agent says it; at once, if it has. There is one listener. */
+  /** Calls the listener with the number of processes whenever the agent reports it, and at once if it is known. There is one listener. */
   followProcesses(listener: OnProcesses): void {
     this.#onProcesses = listener
     if (this.#state) listener(this.#state.processes)

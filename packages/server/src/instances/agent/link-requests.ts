@@ -1,4 +1,4 @@
-// HTTP requests over the link of an instance.
+// HTTP requests over an instance's link.
 import {
   Agent,
   IncomingMessage,
@@ -14,9 +14,9 @@ import { countPassed } from '@berth/kit/young-garbage'
 import type { Instance } from '../driver/driver.ts'
 import { AgentError } from './errors.ts'
 
-/** The headers of somebody else's answer may be among them. */
+/** Large enough for the headers of an answer that the agent passes on. */
 const MAX_HEAD_BYTES = 128 * 1024
-/** Of a body that comes faster than it goes. */
+/** How much of a body is buffered while the agent reads slowly. */
 const MAX_HELD_BYTES = 1024 * 1024
 
 export interface LinkRequest {
@@ -28,11 +28,11 @@ export interface LinkRequest {
 }
 
 interface LinkRequestOptions extends RequestOptions {
-  /** The signal once more: a request does not notice its own while it waits for a connection. */
+  /** The signal again: a request does not notice its own signal while it waits for a connection. */
   readonly stop: AbortSignal
 }
 
-/** Keeps connections of the link for the next request. */
+/** Keeps link connections open for the next request. */
 export class LinkAgent extends Agent {
   readonly #instance: Pick<Instance, 'connect'>
   readonly #closing = new AbortController()
@@ -54,12 +54,12 @@ export class LinkAgent extends Agent {
   }
 
   override destroy(): void {
-    this.#closing.abort(new AgentError('The instance is no more'))
+    this.#closing.abort(new AgentError('The instance has ended'))
     super.destroy()
   }
 }
 
-/** Resolves with the head of the answer; its body is for the caller to bound. */
+/** Resolves with the head of the answer; the caller limits the body. */
 export function send(
   agent: LinkAgent,
   { method, path, headers, body, signal }: LinkRequest,
@@ -90,7 +90,7 @@ export function send(
   return answered
 }
 
-/** Node does not say where the body of a DELETE ends, and what follows would be taken for a request. */
+/** Node does not frame the body of a DELETE, so the agent would read the body as the next request. */
 function framingOf(body: LinkRequest['body'], headers: OutgoingHttpHeaders): OutgoingHttpHeaders {
   if (typeof body === 'string') return { 'content-length': Buffer.byteLength(body) }
   const isLengthKnown = body === undefined || headers['content-length'] !== undefined
@@ -98,36 +98,36 @@ function framingOf(body: LinkRequest['body'], headers: OutgoingHttpHeaders): Out
 }
 
 /**
- * Not a pipeline: that would end the caller's connection with the agent's, and no answer could be given. And
- * not a pipe, which stops and starts the caller for every piece: that takes a third more time.
+ * Not a pipeline: that would close the caller's connection with the agent's, and the answer would be lost. Not
+ * a pipe either: it pauses and resumes the caller for every chunk, which takes a third more time.
  */
 function passOn(body: Readable, sent: ClientRequest): void {
-  // Node made each piece for its listeners alone; what others read from may still be theirs.
-  const isOfCaller = body instanceof IncomingMessage
+  // Node allocates an incoming message's chunks for its listeners only. Other sources may still use theirs.
+  const isFromCaller = body instanceof IncomingMessage
   const pass = (piece: Buffer) => {
     sent.write(piece, (error) => {
-      // What a socket has written is in the kernel; any other stream may just have handed it on.
-      if (!error && isOfCaller && sent.socket instanceof Socket) release(piece)
+      // After a socket's write, the bytes are in the kernel. Any other stream may still hold the chunk.
+      if (!error && isFromCaller && sent.socket instanceof Socket) release(piece)
     })
     if (sent.writableLength < MAX_HELD_BYTES) return
     body.pause()
     sent.once('drain', () => body.resume())
   }
-  if (!isOfCaller) countPassed(body)
+  if (!isFromCaller) countPassed(body)
   body.on('data', pass)
   body.once('end', () => sent.end())
   body.once('error', (error) => sent.destroy(error))
   sent.once('close', () => {
     body.off('data', pass)
-    // The rest of what was refused is read and thrown away.
-    if (isOfCaller) countPassed(body)
+    // Reads and drops the rest of a refused body.
+    if (isFromCaller) countPassed(body)
   })
   sent.once('response', (answer) => {
-    // A refusal need not wait for the rest of what is refused.
+    // After a refusal, do not wait for the rest of the body.
     answer.once('end', () => {
       if (!sent.writableFinished) sent.destroy()
     })
   })
-  // Without waiting for the first of the body: it may be refused for what it is.
+  // Send the headers at once: the agent may refuse the request without its body.
   sent.flushHeaders()
 }

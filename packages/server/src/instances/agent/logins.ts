@@ -1,4 +1,4 @@
-// What a login sees of the page, and does on it.
+// Page snapshots and page actions for logins.
 import {
   ActResult,
   PageSnapshot,
@@ -9,11 +9,11 @@ import {
 import { answerReader } from './answers.ts'
 import type { AgentClient } from './client.ts'
 
-/** Beyond what the agent is asked to wait for: Chromium may have to start again, and a page may be slow to be read. */
+/** Added to the agent's own wait: Chromium may have to restart, and a page may be slow to read. */
 const LOOK_MARGIN_MS = 40_000
 const ACT_TIMEOUT_MS = 60_000
 const HIDE_TIMEOUT_MS = 10_000
-/** What the agent keeps to, with what JSON makes of it at worst. */
+/** The agent's own limit, with the worst case of JSON escaping. */
 const MAX_SIGHT_BYTES = 12 * 1024 * 1024
 const MAX_ANSWER_BYTES = 64 * 1024
 
@@ -76,7 +76,7 @@ export async function actOnPage(
   return readResult(answer.toString(), path)
 }
 
-/** Values that nothing from the page may tell from now on. */
+/** From now on, page snapshots must not contain these values. */
 export async function hideSecrets(
   agent: AgentClient,
   values: readonly string[],

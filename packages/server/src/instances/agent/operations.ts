@@ -1,5 +1,5 @@
-// Operations of the contract that the agent serves itself: computer, files, processes, extensions and so on. All are
-// called in the same way; what differs is in the contract.
+// The operations that the agent itself serves: computer, files, processes, extensions and so on. They are all called
+// in the same way; the contract holds the differences.
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import { errorCodes, type ErrorBody, type ErrorCode } from '@berth/contracts/errors'
@@ -13,7 +13,7 @@ const MAX_ERROR_BYTES = 64 * 1024
 const MAX_MESSAGE_LENGTH = 2_000
 
 export interface OperationCall {
-  /** Of the path, without the session's own. */
+  /** Path parameters, without the session's id. */
   readonly params?: Readonly<Record<string, string>>
   readonly query?: unknown
   readonly headers?: OutgoingHttpHeaders
@@ -22,8 +22,8 @@ export interface OperationCall {
 }
 
 /**
- * An answer of success, whose size and pace are for the caller to bound. Throws an AppError for an error that the
- * operation may have, and an AgentError for any other.
+ * Returns a successful answer; the caller limits its size and pace. Throws an AppError for an error that the
+ * operation defines, and an AgentError for any other.
  */
 export async function callOperation(
   agent: AgentClient,
@@ -36,7 +36,7 @@ export async function callOperation(
   throw await readRefusal(answer, operation)
 }
 
-/** As the agent knows it: /control/process/{process_id}/kill, filled in. */
+/** The agent's path, such as /control/process/{process_id}/kill, with its parameters filled in. */
 function pathOf(
   { sessionPath }: Operation,
   params: Readonly<Record<string, string>>,
@@ -72,7 +72,7 @@ async function readRefusal(
 
 type Refusal = Partial<Record<keyof ErrorBody, unknown>>
 
-/** Why the browser got no answer, in Chromium's own words. */
+/** Chromium's reason why the browser got no answer. */
 function netErrorOf({ net_error: number, net_error_name: name }: Refusal): Partial<ErrorBody> {
   return {
     ...(Number.isSafeInteger(number) && { net_error: number as number }),

@@ -8,14 +8,14 @@ import type { AgentClient } from './client.ts'
 
 const START_TIMEOUT_MS = 30_000
 const ANSWER_MARGIN_MS = 10_000
-/** One record more than fits, if it is a large one. */
+/** An answer may exceed its limit by one large record. */
 const MAX_RECORDS_BYTES = MAX_ANSWER_BYTES + MAX_RECORD_BYTES
 
 interface Options {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Resolves when its first picture is taken. */
+/** Resolves when the first frame is captured. */
 export async function startRecording(
   agent: AgentClient,
   start: RecordingStart,
@@ -25,7 +25,7 @@ export async function startRecording(
   await agent.call({ purpose: 'work', method: 'POST', path: '/recordings', json: start, timeoutMs, signal })
 }
 
-/** The records after that number, as soon as there are any; may be empty. */
+/** Returns the records after that number as soon as there are any; may return none. */
 export async function readRecords(
   agent: AgentClient,
   { id, after }: { id: string; after: number },

@@ -5,13 +5,13 @@ import type { AgentClient, Call } from './client.ts'
 import { AgentError } from './errors.ts'
 
 const START_TIMEOUT_MS = 30_000
-/** Beyond what the agent takes to answer when nothing changes. */
+/** Longer than the agent waits before it answers that nothing changed. */
 const NEXT_STATE_TIMEOUT_MS = 35_000
 const MAX_LEASE_CALL_MS = 10_000
 
 const readAnswer = answerReader(AgentState)
 
-/** Resolves when the agent answers, and so tells that the instance is up. */
+/** Resolves when the agent answers, which means that the instance is up. */
 export async function readState(
   agent: AgentClient,
   { signal }: { signal?: AbortSignal } = {},
@@ -19,7 +19,7 @@ export async function readState(
   return askForState(agent, { method: 'GET', path: '/state', timeoutMs: START_TIMEOUT_MS, signal })
 }
 
-/** Resolves when the state is another than the given one, or after half a minute. */
+/** Resolves when the state differs from the given one, or after half a minute. */
 export async function nextState(
   agent: AgentClient,
   { number }: AgentState,
@@ -29,7 +29,7 @@ export async function nextState(
   return askForState(agent, { method: 'GET', path, timeoutMs: NEXT_STATE_TIMEOUT_MS, signal })
 }
 
-/** Waits for a Chromium that accepts clients, where one is being started or is about to be started again. */
+/** Waits until Chromium accepts clients, while it starts or restarts. */
 export async function waitForChromium(
   agent: AgentClient,
   { signal }: { signal: AbortSignal },
@@ -38,10 +38,10 @@ export async function waitForChromium(
   const state = await askForState(agent, call)
   const { browser, devtools_path, failure } = state
   if (browser === 'ready' && devtools_path !== null) return { ...state, devtools_path }
-  throw new AgentError(`Chromium takes no clients: ${failure ?? browser}`)
+  throw new AgentError(`Chromium does not accept clients: ${failure ?? browser}`)
 }
 
-/** Its answer is the state, so that nobody has to ask for it as well. */
+/** The answer is the state, which saves a separate request. */
 export async function renewLease(
   agent: AgentClient,
   seconds: number,

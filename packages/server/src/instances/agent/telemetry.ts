@@ -4,7 +4,7 @@ import type { AgentClient } from './client.ts'
 
 const SET_TIMEOUT_MS = 30_000
 
-/** Resolves when events are captured so, as far as they can be. */
+/** Resolves when the agent captures these events, as far as it can. */
 export async function setTelemetry(
   agent: AgentClient,
   order: TelemetryOrder,
@@ -14,7 +14,7 @@ export async function setTelemetry(
   await agent.call({ purpose: 'management', ...call })
 }
 
-/** The events after that number, one on each line, as they happen. */
+/** Streams the events after that number, one per line, as they happen. */
 export async function followTelemetry(
   agent: AgentClient,
   after: number,

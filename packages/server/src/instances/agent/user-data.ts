@@ -1,4 +1,4 @@
-// The user-data directory of Chromium, which is what a profile keeps.
+// Chromium's user-data directory, which a profile stores.
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { AgentClient } from './client.ts'
@@ -6,7 +6,7 @@ import { AgentError } from './errors.ts'
 
 const WRITE_TIMEOUT_MS = 120_000
 
-/** The directory as tar. Chromium is ended for it. The size and the content are for the caller to bound and to check. */
+/** Stops Chromium and returns the directory as a tar. The caller limits the size and checks the content. */
 export async function readUserData(
   agent: AgentClient,
   then: 'stay' | 'reopen',
@@ -21,13 +21,13 @@ export interface WriteUserData {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Replaces the directory by a tar that is compressed with zstd. A Chromium that runs is started again on it, and ready when this resolves. */
+/** Replaces the directory with the content of a zstd-compressed tar. A running Chromium is restarted and is ready when this resolves. */
 export async function writeUserData(
   agent: AgentClient,
   content: Readable,
   { bytes, tabs, signal }: WriteUserData,
 ): Promise<void> {
-  // A content that cannot be read to its end must not look like a shorter one.
+  // Content that breaks off must not look like shorter content.
   const broken = new AbortController()
   content.once('error', (error) => broken.abort(error))
   try {
@@ -42,11 +42,11 @@ export async function writeUserData(
     })
   } catch (error) {
     if (!(error instanceof AgentError) || error.status === undefined) throw error
-    throw new AgentError(`Cannot bring the profile in: ${error.message}`, { cause: error })
+    throw new AgentError(`Cannot load the profile into the instance: ${error.message}`, { cause: error })
   }
 }
 
-/** From now on tabs and session cookies outlive a restart of Chromium. */
+/** From now on, tabs and session cookies survive a restart of Chromium. */
 export async function keepTabs(
   agent: AgentClient,
   { signal }: { signal?: AbortSignal | undefined } = {},

@@ -1,4 +1,4 @@
-// The entries of BERTH_EGRESS_ALLOW, which config/ has checked: `10.0.0.0/8`, `fd00::1`,
+// The entries of BERTH_EGRESS_ALLOW, validated by config/: `10.0.0.0/8`, `fd00::1`,
 // `intranet.example:443`, `host.berth.internal:*`, `10.0.0.5:8080`.
 import { isIP } from 'node:net'
 import { parseCidr } from '@berth/kit/cidr'
@@ -15,13 +15,13 @@ interface Host {
   readonly port: number | 'any'
 }
 
-/** `exact`: the port itself is named. */
+/** `exact`: the entry names the port. */
 type HostListing = 'exact' | 'any-port' | 'none'
 
 export class AllowList {
   readonly #networks: Network[] = []
   readonly #hosts: Host[] = []
-  /** 127.0.0.0/8 stands for all that is loopback, so it lists ::1 as well. */
+  /** 127.0.0.0/8 stands for all of loopback, so it includes ::1. */
   readonly hasLoopback: boolean
 
   constructor(entries: readonly string[]) {
@@ -57,7 +57,7 @@ function parseNetwork(entry: string): Network | undefined {
   if (!cidr || !ip) return undefined
   const isMapped = cidr.family === 'ipv6' && ip.kind() === 'ipv4'
   if (!isMapped) return { ip, prefix: cidr.prefix }
-  // Wider than the mapped block it would be something else than it looks like.
+  // A prefix wider than the mapped block would allow more than it seems to.
   if (cidr.prefix < 96) throw new Error(`Cannot use "${entry}" in BERTH_EGRESS_ALLOW: write it as IPv4`)
   return { ip, prefix: cidr.prefix - 96 }
 }
@@ -65,7 +65,7 @@ function parseNetwork(entry: string): Network | undefined {
 function parseHost(entry: string): Host {
   const isAnyPort = entry.endsWith(':*')
   const { host, port } = readConnectTarget(isAnyPort ? entry.replace(/\*$/, '1') : entry)
-  // Compared with what a request's target was read as, so it is written the same way.
+  // Normalised like a request's target, because the two are compared.
   const address = isIP(host) === 0 ? undefined : parseAddress(host)
   return { host: address?.toString() ?? host, port: isAnyPort ? 'any' : port }
 }

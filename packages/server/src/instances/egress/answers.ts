@@ -7,7 +7,7 @@ export function refuseRequest(response: ServerResponse, refusal: EgressRefusal):
   else response.writeHead(refusal.status, headersOf(refusal)).end(refusal.body)
 }
 
-/** After CONNECT the connection is a bare socket, and the answer is ours to write. */
+/** After CONNECT, the connection is a bare socket, so we write the answer ourselves. */
 export function refuseConnect(socket: Socket, refusal: EgressRefusal): void {
   const { status, body } = refusal
   const headers = Object.entries(headersOf(refusal)).map(([name, value]) => `${name}: ${value}\r\n`)

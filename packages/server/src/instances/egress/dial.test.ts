@@ -9,7 +9,7 @@ import { startServer } from '../../../../../tests/fixtures/egress.ts'
 const never = new AbortController().signal
 const usual = { host: 'a.example', nextAfterMs: 60_000, timeoutMs: 60_000, signal: never }
 
-/** Nobody answers at this address: the queue of its listener is full, so the kernel drops what comes. */
+/** An address that never answers: its listener's queue is full, so the kernel drops new connections. */
 async function startSilent(t: TestContext, address: string, port: number): Promise<void> {
   const listener = new Worker(
     `const { parentPort, workerData } = require('node:worker_threads')
@@ -30,7 +30,7 @@ async function startSilent(t: TestContext, address: string, port: number): Promi
   }
 }
 
-test('the first address that answers is connected to', async (t) => {
+test('connects to the first address that answers', async (t) => {
   const server = await startServer(t, (socket) => socket.end('hello'))
   const socket = await dial({ ...usual, addresses: ['127.0.0.1', '127.0.0.2'], port: server.port })
   t.after(() => socket.destroy())
@@ -38,7 +38,7 @@ test('the first address that answers is connected to', async (t) => {
   assert.equal(server.connections(), 1)
 })
 
-test('an address that refuses is followed by the next one at once', async (t) => {
+test('tries the next address at once when one refuses', async (t) => {
   const server = await startServer(t, (socket) => socket.end())
   const addresses = ['127.0.0.2', '127.0.0.3', '127.0.0.1']
   const socket = await dial({ ...usual, addresses, port: server.port })
@@ -46,7 +46,7 @@ test('an address that refuses is followed by the next one at once', async (t) =>
   assert.equal(socket.remoteAddress, '127.0.0.1')
 })
 
-test('when all refuse, the failure has the code of the last one but no address', async (t) => {
+test('when all refuse, the error has the last code but no address', async (t) => {
   const server = await startServer(t, (socket) => socket.end())
   const attempt = dial({ ...usual, addresses: ['127.0.0.2', '127.0.0.3'], port: server.port })
   await assert.rejects(attempt, {
@@ -55,7 +55,7 @@ test('when all refuse, the failure has the code of the last one but no address',
   })
 })
 
-test('a signal that has fired makes no connection', async (t) => {
+test('makes no connection when the signal has already fired', async (t) => {
   const server = await startServer(t, (socket) => socket.end())
   const signal = AbortSignal.abort(new Error('the client is gone'))
   await assert.rejects(
@@ -65,7 +65,7 @@ test('a signal that has fired makes no connection', async (t) => {
   assert.equal(server.connections(), 0)
 })
 
-test('a slow address is overtaken by the next one, and given up on when there is none', async (t) => {
+test('tries the next address when one is slow, and times out when there is none', async (t) => {
   const server = await startServer(t, (socket) => socket.end())
   await startSilent(t, '127.0.0.2', server.port)
   const slow = { ...usual, port: server.port, nextAfterMs: 10 }

@@ -1,9 +1,9 @@
-// Connects to the first of several addresses that answers. The next one is tried when one fails or is
-// slow, while the slow one may still win (RFC 8305, without its reordering: the resolver did that).
+// Connects to the first of several addresses that answers. It tries the next one when one fails or is
+// slow; the slow one may still win (RFC 8305, without its sorting, which the resolver does).
 import { connect, type Socket } from 'node:net'
 import { EgressRefusal } from './refusal.ts'
 
-/** Some names have dozens of addresses; whoever is behind none of the first ones is down. */
+/** Some names have dozens of addresses; if none of the first ones answers, the host is down. */
 const MAX_ADDRESSES = 8
 const KEEP_ALIVE_AFTER_MS = 60_000
 
@@ -54,7 +54,7 @@ export function dial({
         // A page may end its half of a tunnel and still wait for the rest of the answer.
         allowHalfOpen: true,
         noDelay: true,
-        // Tunnels may be silent for hours; this is what finds a dead one.
+        // Tunnels may be silent for hours; keep-alive finds dead ones.
         keepAlive: true,
         keepAliveInitialDelay: KEEP_ALIVE_AFTER_MS,
       })
@@ -63,7 +63,7 @@ export function dial({
         finish(socket)
         resolve(socket)
       })
-      // Stays for the life of the socket: whoever takes it over adds its own, and none is ever without.
+      // Stays for the socket's lifetime, so that the socket is never without an error listener.
       socket.on('error', (cause) => {
         if (!attempts.delete(socket)) return
         if (waiting.length > 0) tryNext()
@@ -86,7 +86,7 @@ export function dial({
   })
 }
 
-/** The code alone: the message of the system names the address. */
+/** Only the code: the system's message names the address. */
 function describe(error: NodeJS.ErrnoException): string {
   return error.code ? `: ${error.code}` : ''
 }

@@ -1,15 +1,15 @@
 import type { Socket } from 'node:net'
 import { EgressRefusal } from './refusal.ts'
 
-/** One tunnel or request. Over when it says so, or when its connection is gone. */
+/** One tunnel or request. It ends when its owner says so, or when its connection closes. */
 export interface Exchange {
   readonly signal: AbortSignal
   end(): void
 }
 
 /**
- * Bounds what one instance has under way. Exchanges are counted, not connections: a client may send
- * request after request on one connection without waiting for answers.
+ * Limits the concurrent exchanges of one instance. Connections are not enough: a client can send many
+ * requests on one connection without waiting for answers.
  */
 export class Exchanges {
   readonly #most: number

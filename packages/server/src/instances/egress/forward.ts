@@ -1,13 +1,13 @@
-// One plain HTTP request over a connection of its own. Bodies are streamed both ways, each side as fast
-// as the other takes it; redirects are answers like any other, so where they lead to is judged when the
-// browser asks for it.
+// Forwards one plain HTTP request over its own connection. Bodies stream in both directions with
+// backpressure. Redirects are passed on like any answer; their target is checked when the browser
+// requests it.
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 import { requestHeaders, responseHeaders } from './headers.ts'
 import { EgressRefusal, toRefusal } from './refusal.ts'
 import { hostHeader, type HttpTarget } from './target.ts'
 import type { RequestConnection } from './upstream.ts'
 
-/** What Chromium takes at the most. */
+/** The most that Chromium accepts. */
 const MAX_ANSWER_HEADER_BYTES = 256 * 1024
 
 export interface ForwardOptions {
@@ -15,11 +15,11 @@ export interface ForwardOptions {
   readonly response: ServerResponse
   readonly target: HttpTarget
   readonly connection: RequestConnection
-  /** How long the other side may think after it has the whole request. */
+  /** How long the other side may take to answer after it has the whole request. */
   readonly answerMs: number
 }
 
-/** Refuses what cannot be passed on as it is meant. */
+/** Refuses requests that cannot be forwarded correctly. */
 export function checkForwardable({ headers }: IncomingMessage): void {
   if (/websocket/i.test(headers.upgrade ?? '')) {
     throw new EgressRefusal('bad_request', 'Cannot forward a websocket as a plain request: use CONNECT')
@@ -30,7 +30,7 @@ export function checkForwardable({ headers }: IncomingMessage): void {
   }
 }
 
-/** Resolves when the answer was given or broke off; rejects while another one can still be given. */
+/** Resolves when the answer was sent or broke off; rejects while an error answer can still be sent. */
 export function forward(options: ForwardOptions): Promise<void> {
   const { request, response, target, answerMs } = options
   const { stream, proxy } = options.connection
@@ -45,12 +45,12 @@ export function forward(options: ForwardOptions): Promise<void> {
       maxHeaderSize: MAX_ANSWER_HEADER_BYTES,
     })
     const fail = (error: unknown) => {
-      // Once the answer has begun, its own end tells whether it was whole.
+      // Once the answer has begun, its own end shows whether it was complete.
       if (response.headersSent) return
       sent.destroy()
       reject(toRefusal(error, target.host))
     }
-    // It may have been cut off before anybody could listen; a request on it would wait for ever.
+    // The stream may have been cut before anyone listened; a request on it would wait forever.
     if (stream.destroyed) return fail(new Error('cut off'))
     sent.once('finish', () => {
       thinking = setTimeout(() => {
@@ -59,12 +59,12 @@ export function forward(options: ForwardOptions): Promise<void> {
     })
     sent.once('response', (answer) => {
       clearTimeout(thinking)
-      // The browser has no credentials for it, and is not to be asked for any.
+      // The browser has no credentials for the proxy and must not be asked for them.
       if (proxy && answer.statusCode === 407) {
         const message = `Cannot reach "${target.host}": the proxy of the session refuses its credentials`
         return fail(new EgressRefusal('egress_failed', message))
       }
-      // Without a listener it would be thrown; what matters is seen at its end.
+      // Prevents an uncaught error; the end of the answer shows what happened.
       answer.on('error', () => undefined)
       try {
         response.sendDate = false
@@ -78,7 +78,7 @@ export function forward(options: ForwardOptions): Promise<void> {
       })
     })
     sent.on('error', fail)
-    // Also without an error, as when the other side upgrades a connection nobody asked it to.
+    // Also without an error, for example when the other side upgrades the connection unasked.
     sent.once('close', () => fail(new Error('closed without an answer')))
     response.once('close', () => {
       clearTimeout(thinking)

@@ -1,4 +1,4 @@
-// Reading what a proxy answers, no byte more: the next ones are those of the other side.
+// Reads a proxy's answer and not one byte more: the bytes after it come from the target.
 import type { Duplex } from 'node:stream'
 import { ProxyFailure } from './proxy-failure.ts'
 
@@ -9,7 +9,7 @@ export function readExactly(stream: Duplex, length: number, signal: AbortSignal)
   })
 }
 
-/** With the mark. */
+/** Includes the mark. */
 export function readThrough(
   stream: Duplex,
   mark: string,

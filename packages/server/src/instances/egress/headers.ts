@@ -1,5 +1,5 @@
-// Which headers travel on. Those that speak of one connection (RFC 9110, 7.6.1) end here, and so does
-// everything meant for a proxy: credentials for an upstream are the host's, never the instance's.
+// Decides which headers are forwarded. Headers about one connection (RFC 9110, 7.6.1) and everything
+// meant for a proxy are removed: credentials for an upstream belong to the host, never to the instance.
 import type { IncomingMessage } from 'node:http'
 import { EgressRefusal } from './refusal.ts'
 import { hostHeader, type HttpTarget } from './target.ts'
@@ -14,16 +14,16 @@ const ONE_CONNECTION = new Set([
   'http2-settings',
 ])
 
-/** Written anew from what the parser understood, so that both sides agree where a body ends. */
+/** Rebuilt from what the parser understood, so that both sides agree where a body ends. */
 const REWRITTEN = new Set(['host', 'content-length', 'expect'])
 
-/** Nobody was asked for credentials: whoever sends some means another proxy, and would be misled. */
+/** We never ask for credentials. A client that sends some means another proxy, so refuse it. */
 export function refuseCredentials({ headers }: IncomingMessage): void {
   if (headers['proxy-authorization'] === undefined) return
   throw new EgressRefusal('egress_denied', 'Cannot accept the request: it has credentials for a proxy')
 }
 
-/** Name, value, name, value, as Node takes it; keeps order, case and repetition. */
+/** Name, value, name, value, as Node accepts it; keeps order, case and duplicates. */
 export function requestHeaders(request: IncomingMessage, target: HttpTarget): string[] {
   const headers = ['Host', hostHeader(target)]
   for (const [name, value] of endToEnd(request)) {
@@ -31,7 +31,7 @@ export function requestHeaders(request: IncomingMessage, target: HttpTarget): st
   }
   const { 'transfer-encoding': coding, 'content-length': length } = request.headers
   if (coding !== undefined) headers.push('Transfer-Encoding', 'chunked')
-  // Without this Node would announce a chunked body for a POST that has none.
+  // Without this, Node would announce a chunked body for a POST without a body.
   else headers.push(...framing(request.method ?? 'GET', length))
   return headers
 }
@@ -52,7 +52,7 @@ function* endToEnd({ rawHeaders, headers }: IncomingMessage): Iterable<[name: st
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index]!
     const key = name.toLowerCase()
-    // A response's length stays even if Connection names it: the body is of that length.
+    // A response keeps its length even if Connection names it, because the body has that length.
     const isNamed = named.has(key) && key !== 'content-length'
     if (!ONE_CONNECTION.has(key) && !key.startsWith('proxy-') && !isNamed)
       yield [name, rawHeaders[index + 1]!]

@@ -1,5 +1,5 @@
-// What must never be reached, by every spelling there is. A canary listens on both loopback addresses;
-// it must not see a single connection.
+// Forbidden targets in every notation. A canary listens on both loopback addresses; it must not see
+// a single connection.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer as createHttpServer } from 'node:http'
@@ -120,7 +120,7 @@ async function startCanary(t: TestContext): Promise<{ port: number; connections:
   return { port: four.port, connections: () => four.connections() + six.connections() }
 }
 
-test('no spelling of a closed address is reached', async (t) => {
+test('no notation reaches a closed address', async (t) => {
   const canary = await startCanary(t)
   const { path } = await startProxy(t, { direct: { lookup } })
   for (const host of hosts) {
@@ -134,7 +134,7 @@ test('no spelling of a closed address is reached', async (t) => {
   assert.equal(canary.connections(), 0)
 })
 
-test('what cannot be read as a host is refused', async (t) => {
+test('refuses a malformed host', async (t) => {
   const canary = await startCanary(t)
   const { path } = await startProxy(t, { allow: ['127.0.0.0/8'], direct: { lookup } })
   for (const host of unreadable) {
@@ -165,7 +165,7 @@ test('denied ports are refused even where the address is open', async (t) => {
   assert.equal(canary.connections(), 0)
 })
 
-test('only what is listed is open: other ports and spellings of the host stay closed', async (t) => {
+test('opens only listed entries: other ports and notations of the host stay closed', async (t) => {
   const canary = await startCanary(t)
   const open = await startServer(t, echo)
   const { path } = await startProxy(t, { allow: [`host.berth.internal:${open.port}`], direct: { lookup } })
@@ -180,7 +180,7 @@ test('only what is listed is open: other ports and spellings of the host stay cl
   assert.equal(canary.connections() + open.connections(), 0)
 })
 
-test('a name that is rebound between judgement and connection leads to the judged address', async (t) => {
+test('a name that is rebound between the check and the connection still leads to the checked address', async (t) => {
   const canary = await startCanary(t)
   const judged = await startServer(t, (socket) => socket.end('judged'), {
     address: '127.0.0.2',
@@ -197,7 +197,7 @@ test('a name that is rebound between judgement and connection leads to the judge
   assert.deepEqual([asked, judged.connections(), canary.connections()], [1, 1, 0])
 })
 
-test('a redirect is handed on, not followed, and where it leads to is judged', async (t) => {
+test('a redirect is passed on, not followed, and its target is checked', async (t) => {
   const canary = await startCanary(t)
   const targets = [
     `http://127.0.0.1:${canary.port}/`,
@@ -218,7 +218,7 @@ test('a redirect is handed on, not followed, and where it leads to is judged', a
   assert.equal(canary.connections(), 0)
 })
 
-test('a request that is not for a proxy, or smuggles another one, is refused', async (t) => {
+test('refuses a request that is not for a proxy or that smuggles another one', async (t) => {
   const canary = await startCanary(t)
   const { path } = await startProxy(t, { allow: ['127.0.0.0/8'] })
   const url = `http://127.0.0.1:${canary.port}/`
@@ -243,7 +243,7 @@ test('a request that is not for a proxy, or smuggles another one, is refused', a
   assert.equal(canary.connections(), 0)
 })
 
-test('credentials for a proxy are refused wherever they are put, and reach nobody', async (t) => {
+test('refuses proxy credentials in every position and forwards none', async (t) => {
   const canary = await startCanary(t)
   const { path, logged } = await startProxy(t, { allow: ['127.0.0.0/8'] })
   const place = `127.0.0.1:${canary.port}`

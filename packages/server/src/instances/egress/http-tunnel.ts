@@ -6,7 +6,7 @@ import { authorityOf, type Target } from './target.ts'
 
 const MAX_HEAD_BYTES = 64 * 1024
 
-/** CONNECT, RFC 9110 section 9.3.6. Afterwards the stream is one to the target. */
+/** Opens a tunnel with CONNECT (RFC 9110, section 9.3.6). Afterwards the stream leads to the target. */
 export async function openHttpTunnel(
   stream: Duplex,
   { target, proxy, signal }: { target: Target; proxy: UpstreamProxy; signal: AbortSignal },

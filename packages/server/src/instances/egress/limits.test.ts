@@ -19,9 +19,9 @@ import {
 
 const MEBIBYTE = 1024 * 1024
 const LARGE = 20 * MEBIBYTE
-/** What a stopped reader leaves on its way to it: buffers of streams and of the kernel's sockets. */
+/** What a stopped reader leaves in the buffers of streams and kernel sockets. */
 const MAX_ON_THE_WAY = 12 * MEBIBYTE
-/** More than that by far, so that a proxy without backpressure is seen. */
+/** Far more than that, to expose a proxy without backpressure. */
 const ENDLESS = 200 * MEBIBYTE
 
 function* blocks(bytes: number): Iterable<Buffer> {
@@ -34,12 +34,12 @@ async function countBytes(stream: Readable): Promise<number> {
   return bytes
 }
 
-/** Writes until the stream takes no more, and returns how much it took. */
+/** Writes until the stream blocks, and returns how much it accepted. */
 async function writeUntilStopped(stream: Writable): Promise<number> {
   const block = Buffer.alloc(64 * 1024)
   for (let written = 0; written < ENDLESS; written += block.length) {
     if (stream.write(block)) continue
-    // A reader that is only slow drains at once; one that has stopped never does.
+    // A slow reader drains at once; a stopped one never does.
     const drained = await Promise.race([once(stream, 'drain').then(() => true), quiet(300)])
     if (!drained) return written
   }
@@ -61,7 +61,7 @@ test('20 MB go up and down in a plain request, and the counts are right', async 
   }
 })
 
-test('20 MB go up and down in a tunnel, and every byte is counted once', async (t) => {
+test('20 MB go up and down in a tunnel, and each byte is counted once', async (t) => {
   const server = await startServer(t, echo)
   const { path, listener } = await startProxy(t, { allow: ['127.0.0.0/8'] })
   const authority = `127.0.0.1:${server.port}`
@@ -77,7 +77,7 @@ test('20 MB go up and down in a tunnel, and every byte is counted once', async (
   assert.deepEqual(listener.traffic, counts)
 })
 
-test('a reader that stops stops its writer: up and down, in a tunnel and in a plain request', async (t) => {
+test('a stopped reader stops its writer, up and down, in a tunnel and in a plain request', async (t) => {
   const before = process.memoryUsage().rss
   const sockets: Socket[] = []
   const outside = await startServer(t, (socket) => void sockets.push(socket))
@@ -105,11 +105,11 @@ test('a reader that stops stops its writer: up and down, in a tunnel and in a pl
   download.write(`GET http://127.0.0.1:${port}/ HTTP/1.1\r\nHost: a\r\n\r\n`)
   assert.ok((await stopped.promise) < MAX_ON_THE_WAY)
 
-  // Tests, servers and proxy are one process here, and all of it stays small.
+  // Tests, servers and proxy share this process, and its memory stays small.
   assert.ok(process.memoryUsage().rss - before < ENDLESS / 2)
 })
 
-test('of 600 tunnels 512 are opened, the rest are told to wait, and places become free again', async (t) => {
+test('of 600 tunnels 512 are opened, the rest are refused, and closed ones make room', async (t) => {
   const server = await startServer(t, echo)
   const { path } = await startProxy(t, { allow: ['127.0.0.0/8'] })
   const authority = `127.0.0.1:${server.port}`
@@ -122,14 +122,14 @@ test('of 600 tunnels 512 are opened, the rest are told to wait, and places becom
   const { socket } = open[0]!
   socket.end()
   await once(socket.resume(), 'close')
-  // Our end of the connection may be gone a moment before the other.
+  // Our end of the connection may close a moment before the other.
   let again = 503
   while (again === 503) again = (await openTunnel(t, path, authority)).status
   assert.equal(again, 200)
   assert.equal((await openTunnel(t, path, authority)).status, 503)
 })
 
-test('many requests on one connection count as many', async (t) => {
+test('many requests on one connection are counted separately', async (t) => {
   const silent = await startServer(t, (socket) => socket.resume())
   const { path } = await startProxy(t, { allow: ['127.0.0.0/8'], limits: { connections: 3 } })
   const piled = await openSocket(t, path)
@@ -148,7 +148,7 @@ test('many requests on one connection count as many', async (t) => {
   assert.equal(status, 200)
 })
 
-test('connections beyond those that can be told to wait are dropped', async (t) => {
+test('drops connections beyond the room for refusals', async (t) => {
   const { path } = await startProxy(t, { limits: { connections: 0 } })
   const sockets = await Promise.all(Array.from({ length: 128 }, () => openSocket(t, path)))
   const dropped = await openSocket(t, path)
@@ -156,7 +156,7 @@ test('connections beyond those that can be told to wait are dropped', async (t) 
   assert.ok(sockets.every((socket) => !socket.readableEnded))
 })
 
-test('a client that says nothing, or never comes to the end of its headers, is cut', async (t) => {
+test('disconnects a client that sends nothing or never ends its headers', async (t) => {
   const { path } = await startProxy(t, { limits: { headerMs: 50 } })
   const silent = await openSocket(t, path)
   const slow = await openSocket(t, path)
@@ -167,7 +167,7 @@ test('a client that says nothing, or never comes to the end of its headers, is c
   }
 })
 
-test('headers that are too large are refused', async (t) => {
+test('refuses headers that are too large', async (t) => {
   const { path } = await startProxy(t, { limits: { headerBytes: 8_192 } })
   const socket = await openSocket(t, path)
   socket.write(`GET http://10.0.0.1/ HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(10_000)}\r\n\r\n`)

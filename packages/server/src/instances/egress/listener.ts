@@ -1,5 +1,5 @@
-// The proxy of one instance: an HTTP proxy on a unix socket. It is spoken to by whatever runs in the
-// instance, so nothing it is sent may do more than end in a refusal.
+// The egress proxy of one instance: an HTTP proxy on a unix socket. Anything in the instance can send
+// it anything, so the worst result of bad input must be a refusal.
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -19,48 +19,48 @@ import { DIRECT, upstreamFor, type EgressRoute } from './route.ts'
 import type { RequestConnection, Upstream } from './upstream.ts'
 
 export interface EgressLimits {
-  /** Tunnels and requests under way at once. */
+  /** Concurrent tunnels and requests. */
   readonly connections: number
   readonly headerBytes: number
   readonly headerMs: number
   readonly keepAliveMs: number
-  /** How long the other side of a plain request may think. */
+  /** How long the other side of a plain request may take to answer. */
   readonly answerMs: number
-  /** How long a tunnel may be silent that one side has ended. */
+  /** How long a tunnel may be silent after one side has ended. */
   readonly halfOpenMs: number
 }
 
 export interface EgressListenerOptions {
   readonly policy: EgressPolicy
-  /** Straight from this host, under a policy. */
+  /** Connects directly from this host, under a policy. */
   readonly directFor: (policy: EgressPolicy) => Upstream
   readonly route: EgressRoute
   readonly limits: EgressLimits
   readonly log: Logger
 }
 
-/** How connections are made, until it is replaced by another. */
-interface Way {
+/** The upstream in use, and the signal that fires when another replaces it. */
+interface ActiveUpstream {
   readonly upstream: Upstream
   readonly replaced: AbortController
 }
 
-/** Bytes that the instance sent to the proxy, and received from it. */
+/** Bytes that the instance sent to the proxy and received from it. */
 export interface Traffic {
   readonly sent: number
   readonly received: number
 }
 
-/** Connections beyond the limit that are kept open to be told so; further ones are dropped at once. */
+/** Connections beyond the limit that get a refusal; any beyond these are dropped at once. */
 const ROOM_FOR_REFUSALS = 128
 /**
- * How late a slow sender may be found, as a multiple of its time. It takes a connection from its own instance only; but
- * each look wakes the server, for every session there is, those on standby among them.
+ * How late a slow sender may be detected, as a multiple of its time limit. A slow sender only occupies its own
+ * instance's connections, but each check wakes the server for every session, including those on standby.
  */
 const LATENESS = 3
 
 export class EgressListener implements AsyncDisposable {
-  /** That of all instances; `#policy` may have more open. */
+  /** The policy of all instances; `#policy` may open more. */
   readonly #commonPolicy: EgressPolicy
   readonly #directFor: EgressListenerOptions['directFor']
   #policy: EgressPolicy
@@ -69,11 +69,11 @@ export class EgressListener implements AsyncDisposable {
   readonly #log: Logger
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
-  /** Connections to the other sides: one may outlive the instance's while its last bytes are taken. */
+  /** Connections to targets. One may outlive the instance's connection while its last bytes are read. */
   readonly #outside = new Set<Duplex>()
   readonly #exchanges: Exchanges
   #direct: Upstream
-  #way: Way
+  #active: ActiveUpstream
   #ended: Traffic = { sent: 0, received: 0 }
   #lastRefusal: string | undefined
   #closed: Promise<void> | undefined
@@ -83,14 +83,14 @@ export class EgressListener implements AsyncDisposable {
     this.#policy = policy
     this.#directFor = directFor
     this.#direct = directFor(policy)
-    this.#way = { upstream: upstreamFor(route, this.#direct), replaced: new AbortController() }
+    this.#active = { upstream: upstreamFor(route, this.#direct), replaced: new AbortController() }
     this.#limits = limits
     this.#log = log
     this.#exchanges = new Exchanges(limits.connections)
     this.#server = createServer({
       maxHeaderSize: limits.headerBytes,
       headersTimeout: limits.headerMs,
-      // An upload may take as long as it likes.
+      // An upload may take any time.
       requestTimeout: 0,
       keepAliveTimeout: limits.keepAliveMs,
       connectionsCheckingInterval: limits.headerMs * LATENESS,
@@ -106,7 +106,7 @@ export class EgressListener implements AsyncDisposable {
     return this.#lastRefusal
   }
 
-  /** Live, over all connections there have been. */
+  /** Live total over all connections, open and closed. */
   get traffic(): Traffic {
     let { sent, received } = this.#ended
     for (const socket of this.#sockets) {
@@ -116,19 +116,19 @@ export class EgressListener implements AsyncDisposable {
     return { sent, received }
   }
 
-  /** From now on, for all there is: what was connected by another way is cut off, and nothing uses that again. */
+  /** Applies at once: connections of the old route are cut, and new ones use the new route. */
   setRoute(route: EgressRoute): void {
     this.setUpstream(upstreamFor(route, this.#direct))
   }
 
   setUpstream(upstream: Upstream): void {
-    const { replaced } = this.#way
-    this.#way = { upstream, replaced: new AbortController() }
-    replaced.abort(new Error('Another way out is used now'))
+    const { replaced } = this.#active
+    this.#active = { upstream, replaced: new AbortController() }
+    replaced.abort(new Error('The egress route changed'))
     for (const stream of this.#outside) stream.destroy()
   }
 
-  /** More than is open to all instances, straight from this host; what was connected is cut off. */
+  /** Opens more than all instances may reach, directly from this host; existing connections are cut. */
   open({ allow, toApi }: Openings): void {
     this.#policy = this.#commonPolicy.with(allow)
     this.#direct = this.#directFor(this.#policy)
@@ -137,7 +137,7 @@ export class EgressListener implements AsyncDisposable {
   }
 
   async listen(socketPath: string): Promise<void> {
-    // A burst that does not fit here would fail to connect rather than be refused.
+    // If a burst exceeded the backlog, clients would fail to connect instead of being refused.
     this.#server.listen({ path: socketPath, backlog: this.#server.maxConnections })
     await once(this.#server, 'listening')
   }
@@ -157,9 +157,9 @@ export class EgressListener implements AsyncDisposable {
 
   #watch(socket: Socket): void {
     this.#sockets.add(socket)
-    // Node takes its own handler away when a connection becomes a tunnel.
+    // Node removes its own handler when a connection becomes a tunnel.
     socket.on('error', () => undefined)
-    // A client that does not wait for answers has one for each request of its connection.
+    // A client that pipelines adds one listener for each request on its connection.
     socket.setMaxListeners(0)
     socket.once('close', () => {
       const { sent, received } = this.#ended
@@ -172,7 +172,7 @@ export class EgressListener implements AsyncDisposable {
   async #tunnel(request: IncomingMessage, head: Buffer): Promise<void> {
     const { socket } = request
     try {
-      // Over when the socket is.
+      // The exchange ends with the socket.
       const { signal } = this.#exchanges.begin(socket)
       const target = readConnectTarget(request.url ?? '')
       refuseCredentials(request)
@@ -196,7 +196,7 @@ export class EgressListener implements AsyncDisposable {
     request.on('error', () => undefined)
     response.on('error', () => undefined)
     response.once('finish', () => {
-      // Answered before the whole body was there: nobody will take the rest.
+      // The answer came before the whole body: nobody reads the rest.
       if (!request.complete) request.socket.destroySoon()
     })
     try {
@@ -233,23 +233,23 @@ export class EgressListener implements AsyncDisposable {
     }
   }
 
-  /** A way that is replaced while it is being gone is left, and the new one tried: nothing was sent yet. */
+  /** If the upstream is replaced while connecting, tries the new one: nothing was sent yet. */
   async #open(signal: AbortSignal, open: Open): Promise<RequestConnection> {
     for (;;) {
-      const way = this.#way
+      const active = this.#active
       try {
-        const connection = await open(way.upstream, AbortSignal.any([signal, way.replaced.signal]))
+        const connection = await open(active.upstream, AbortSignal.any([signal, active.replaced.signal]))
         const { stream } = connection
         stream.on('error', () => undefined)
-        if (signal.aborted || way !== this.#way) stream.destroy()
+        if (signal.aborted || active !== this.#active) stream.destroy()
         else {
-          // Before anything else can happen, so that the next change of the way finds it.
+          // Added before anything else can run, so that the next route change finds it.
           this.#outside.add(stream)
           stream.once('close', () => this.#outside.delete(stream))
           return connection
         }
       } catch (error) {
-        if (way === this.#way) throw error
+        if (active === this.#active) throw error
       }
       signal.throwIfAborted()
     }

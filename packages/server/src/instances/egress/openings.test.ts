@@ -1,11 +1,11 @@
-// What is open to one instance besides what is open to all.
+// What one instance may reach beyond what all may reach.
 import assert from 'node:assert/strict'
 import type { Duplex } from 'node:stream'
 import { test } from 'node:test'
 import { API_HOST } from '@berth/contracts/link'
 import { echo, openTunnel, readUntil, startProxy, startServer } from '../../../../../tests/fixtures/egress.ts'
 
-test('entries of its own are open to one listener, until they are replaced', async (t) => {
+test("a listener's own entries are open to it only, until they are replaced", async (t) => {
   const server = await startServer(t, echo)
   const target = `host.berth.internal:${server.port}`
   const [one, other] = [await startProxy(t), await startProxy(t)]
@@ -21,7 +21,7 @@ test('entries of its own are open to one listener, until they are replaced', asy
   assert.equal((await openTunnel(t, one.path, target)).status, 403)
 })
 
-test('the API is reached by its name where it is open, and by nothing else', async (t) => {
+test('the API is reached only by its name, and only where it is open', async (t) => {
   const [one, other] = [await startProxy(t), await startProxy(t)]
   const taken: Duplex[] = []
   one.listener.open({

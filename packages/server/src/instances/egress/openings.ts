@@ -1,9 +1,9 @@
 import type { Duplex } from 'node:stream'
 
-/** What is open to one instance besides what is open to all. */
+/** What one instance may reach beyond what all may reach. */
 export interface Openings {
-  /** Entries as of BERTH_EGRESS_ALLOW. */
+  /** Entries in the format of BERTH_EGRESS_ALLOW. */
   readonly allow: readonly string[]
-  /** Takes connections to API_HOST: the way from inside to our own API. */
+  /** Receives connections to API_HOST, from inside the instance to our own API. */
   readonly toApi?: (connection: Duplex) => void
 }

@@ -1,10 +1,10 @@
 import { networkInterfaces } from 'node:os'
 import { parseAddress } from './address.ts'
 
-/** Interfaces come and go, but asking the kernel on every connection would be wasteful. */
+/** Interfaces change, but reading them for every connection would be wasteful. */
 const REMEMBER_MS = 5_000
 
-/** The addresses of this machine's interfaces, written canonically. */
+/** The addresses of this machine's interfaces, in canonical form. */
 export function newOwnAddresses(): () => ReadonlySet<string> {
   let addresses = new Set<string>()
   let readAt = Number.NEGATIVE_INFINITY

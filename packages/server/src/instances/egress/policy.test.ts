@@ -99,7 +99,7 @@ test('a name that resolves to a closed address is denied like the address', () =
   for (const address of closedAddresses) assert.ok(!policy.judgeResolved(target, address).allowed, address)
 })
 
-test('the reason says what kind of address it is, and of a name not which one', () => {
+test('the reason names the kind of address, but not the address behind a name', () => {
   assert.deepEqual(policyWith().judgeAddress('100.64.0.1', 443), {
     allowed: false,
     reason: 'it is an address that is not public (carrier grade nat)',
@@ -118,7 +118,7 @@ test('public addresses of the host itself are closed unless listed', () => {
   assert.ok(policyWith('9.9.9.1').judgeAddress('9.9.9.1', 443).allowed)
 })
 
-test('port 25 is denied everywhere, unless it is listed as such', () => {
+test('port 25 is denied everywhere, unless an entry names it', () => {
   const policy = policyWith('10.0.0.0/8', 'intranet:*', 'mail:25', '10.0.0.9:25')
   assert.ok(!policy.judgeAddress('8.8.8.8', 25).allowed)
   assert.ok(!policy.judgeAddress('10.0.0.1', 25).allowed)
@@ -131,7 +131,7 @@ test('port 25 is denied everywhere, unless it is listed as such', () => {
   assert.ok(other.judgeAddress('8.8.8.8', 25).allowed)
 })
 
-test('a listed CIDR opens its addresses in every spelling, and what resolves to them', () => {
+test('a listed CIDR opens its addresses in every notation, and names that resolve to them', () => {
   const policy = policyWith('10.1.0.0/16', 'fd00::/8', '::ffff:192.168.7.0/120', '169.254.169.254')
   for (const address of ['10.1.2.3', '::ffff:10.1.2.3', '64:ff9b::a01:203', 'fd00:ec2::254', '192.168.7.9']) {
     assert.ok(policy.judgeAddress(address, 8080).allowed, address)
@@ -190,7 +190,7 @@ test('host.berth.internal is open only where it is listed', () => {
   }
 })
 
-test('loopback names and addresses are open only with 127.0.0.0/8, and DNS names that lead there never', () => {
+test('loopback names and addresses are open only with 127.0.0.0/8, and DNS names that resolve to them never are', () => {
   const names = ['localhost', 'app.localhost']
   for (const host of names) assert.ok(!policyWith('10.0.0.0/8').judgeTarget({ host, port: 80 }).allowed, host)
   for (const entry of ['127.0.0.0/8', '0.0.0.0/0']) {
@@ -205,6 +205,6 @@ test('loopback names and addresses are open only with 127.0.0.0/8, and DNS names
   assert.ok(!policyWith('127.0.0.1').judgeAddress('::1', 80).allowed)
 })
 
-test('an entry that would mean something else than it looks like is refused', () => {
+test('refuses an entry that would allow more than it seems to', () => {
   assert.throws(() => policyWith('::ffff:10.0.0.0/64'), /Cannot use "::ffff:10.0.0.0\/64"/)
 })

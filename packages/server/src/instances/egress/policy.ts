@@ -3,8 +3,8 @@
 // - a CIDR opens its addresses on every port but the denied ones, directly or through a name;
 // - a `name:port` may also resolve to private addresses, on that port;
 // - 127.0.0.0/8 makes loopback names and addresses mean the host's own. A DNS name that resolves to
-//   loopback stays refused even then: it is how a page on the internet would become one of the host;
-// - host.berth.internal is the host's loopback, and needs its own entry.
+//   loopback stays refused even then: otherwise an internet page could act as a page of the host;
+// - host.berth.internal is the host's loopback and needs its own entry.
 import { classify, parseAddress, type ClassifiedAddress } from './address.ts'
 import { AllowList } from './allow-list.ts'
 import { newOwnAddresses } from './own-addresses.ts'
@@ -15,7 +15,7 @@ export type Verdict = { readonly allowed: true } | { readonly allowed: false; re
 export interface EgressPolicyOptions {
   /** The entries of BERTH_EGRESS_ALLOW. */
   readonly allow: readonly string[]
-  /** Closed even where the address is open, unless an entry names address or name with this very port. */
+  /** Closed even where the address is open, unless an entry names the host with this port. */
   readonly deniedPorts?: readonly number[]
   /** Addresses of this machine: connections to them never leave it, so no firewall sees them. */
   readonly ownAddresses?: () => ReadonlySet<string>
@@ -27,7 +27,7 @@ const SMTP_PORT = 25
 const ALLOWED: Verdict = { allowed: true }
 const NOT_LISTED = 'is not listed in BERTH_EGRESS_ALLOW'
 
-/** What a listed name may turn out to be. The rest, metadata services first of all, needs its CIDR listed. */
+/** What a listed name may resolve to. Everything else, above all metadata services, needs a listed CIDR. */
 const LISTED_NAME_KINDS = new Set(['unicast', 'private', 'uniqueLocal', 'carrierGradeNat', 'loopback'])
 
 export class EgressPolicy {
@@ -44,14 +44,14 @@ export class EgressPolicy {
     this.#ownAddresses = ownAddresses
   }
 
-  /** The same, with more entries. */
+  /** The same policy with more entries. */
   with(allow: readonly string[]): EgressPolicy {
     return allow.length === 0
       ? this
       : new EgressPolicy({ ...this.#options, allow: [...this.#options.allow, ...allow] })
   }
 
-  /** All that can be said before a name is resolved; holds for every upstream. */
+  /** Every check that is possible before a name is resolved; applies to all upstreams. */
   judgeTarget({ host, port }: Target): Verdict {
     if (parseAddress(host)) return this.judgeAddress(host, port)
     const listing = this.#allowList.listingOf(host, port)
@@ -63,13 +63,13 @@ export class EgressPolicy {
     return isOpen ? ALLOWED : denied('it names loopback')
   }
 
-  /** Without any entry that lists it, as far as can be said before a name is resolved. */
+  /** Whether the target is open without any entry, as far as is known before its name is resolved. */
   isOpenToAll(target: Target): boolean {
     if (this.#allowList.listingOf(target.host, target.port) !== 'none') return false
     return new EgressPolicy({ ...this.#options, allow: [] }).judgeTarget(target).allowed
   }
 
-  /** The addresses of a name that is not a matter of DNS. */
+  /** The addresses of a name that DNS does not resolve. */
   fixedAddresses(host: string): readonly string[] | undefined {
     return host === HOST_NAME || isLoopbackName(host) ? HOST_LOOPBACK : undefined
   }
@@ -78,7 +78,7 @@ export class EgressPolicy {
     return this.#allowList.listingOf(host, port) !== 'none'
   }
 
-  /** An address that was asked for as such. */
+  /** Checks an address that the request itself names. */
   judgeAddress(address: string, port: number): Verdict {
     const ip = parseAddress(address)
     if (!ip) return denied('its address cannot be understood')
@@ -89,7 +89,7 @@ export class EgressPolicy {
     return closed ? denied(`it is ${describe(closed)}`) : ALLOWED
   }
 
-  /** An address that the name of this target resolved to; name and port were judged by judgeTarget. */
+  /** Checks an address that the target's name resolved to; judgeTarget has checked name and port. */
   judgeResolved(target: Target, address: string): Verdict {
     const ip = parseAddress(address)
     if (!ip) return denied('its address cannot be understood')
@@ -100,7 +100,7 @@ export class EgressPolicy {
       if (part.kind === 'loopback' && !isLoopbackName(target.host)) return true
       return !isAddressListed && !this.#isOpen(part)
     })
-    // The address itself is left out: it would tell the instance about the network of the host.
+    // The address itself is left out: it would reveal the host's network to the instance.
     return closed ? denied(`it resolves to ${describe(closed)}`) : ALLOWED
   }
 

@@ -1,5 +1,5 @@
-// Connections through a proxy of somebody else. It is told names, not addresses, so that it resolves them
-// and no look-up of ours tells where a session goes. Whatever goes wrong, nothing goes another way.
+// Connects through somebody else's proxy. The proxy gets names, not addresses, so it resolves them and
+// no look-up of ours reveals where a session goes. A failure never falls back to another route.
 import type { Duplex } from 'node:stream'
 import { openHttpTunnel } from './http-tunnel.ts'
 import { basicCredentials, ProxyFailure } from './proxy-failure.ts'
@@ -10,12 +10,12 @@ import { authorityOf, type Target } from './target.ts'
 import { secure } from './tls.ts'
 import type { RequestConnection, Upstream } from './upstream.ts'
 
-/** From dialling the proxy until it has dialled the target. */
+/** From dialling the proxy until the proxy has dialled the target. */
 const HANDSHAKE_MS = 30_000
 
 export interface ProxyUpstreamOptions {
   readonly proxy: UpstreamProxy
-  /** How the proxy itself is reached, and whether it may be. */
+  /** Connects to the proxy itself, if that is allowed. */
   readonly reach: Upstream
   readonly handshakeMs?: number
 }
@@ -39,7 +39,7 @@ export class ProxyUpstream implements Upstream {
     )
   }
 
-  /** Many HTTP proxies open tunnels to the ports of TLS only, and take plain requests as such. */
+  /** Many HTTP proxies open tunnels only to TLS ports, and accept plain requests directly. */
   async connectForRequest(target: Target, signal: AbortSignal): Promise<RequestConnection> {
     if (this.#proxy.protocol === 'socks5') return { stream: await this.connect(target, signal) }
     const stream = await this.#open(target, signal, () => Promise.resolve())
@@ -78,7 +78,7 @@ export class ProxyUpstream implements Upstream {
   }
 }
 
-/** Says nothing of where the proxy is: it may be the operator's, and pages read this. */
+/** Never reveals the proxy's address: it may be the operator's, and pages read this message. */
 function refusalOf(error: unknown, { target, isTimeout }: { target: Target; isTimeout: boolean }) {
   const refuse = (code: EgressRefusal['code'], why: string) =>
     new EgressRefusal(code, `Cannot reach "${authorityOf(target)}": the proxy of the session ${why}`, {

@@ -24,7 +24,7 @@ import { EgressPolicy } from './policy.ts'
 import { EgressProxy } from './proxy.ts'
 import { EgressRefusal } from './refusal.ts'
 
-test('a tunnel carries bytes both ways, also those sent before it was there', async (t) => {
+test('a tunnel carries bytes both ways, including those sent before it was open', async (t) => {
   const server = await startServer(t, echo)
   const cases = [
     { allow: `host.berth.internal:${server.port}`, host: 'host.berth.internal' },
@@ -44,7 +44,7 @@ test('a tunnel carries bytes both ways, also those sent before it was there', as
   }
 })
 
-test('either side of a tunnel may end its half first and still get the rest', async (t) => {
+test('either side of a tunnel may end its half first and still receives the rest', async (t) => {
   const speaksLast = await startServer(
     t,
     (socket) => void readAll(socket).then((text) => socket.end(`got ${text}`)),
@@ -61,7 +61,7 @@ test('either side of a tunnel may end its half first and still get the rest', as
   await once(second.socket, 'close')
 })
 
-test('a tunnel that one side has ended and the other leaves silent is cut', async (t) => {
+test('a half-ended, silent tunnel is cut', async (t) => {
   const silent = await startServer(t, (socket) => socket.resume())
   const { path } = await startProxy(t, { allow: ['127.0.0.0/8'], limits: { halfOpenMs: 20 } })
   const { socket } = await openTunnel(t, path, `127.0.0.1:${silent.port}`)
@@ -69,7 +69,7 @@ test('a tunnel that one side has ended and the other leaves silent is cut', asyn
   await once(socket.resume(), 'close')
 })
 
-test('a side that breaks off takes the other with it', async (t) => {
+test('when one side of a tunnel breaks, the other is closed', async (t) => {
   const accepted = Promise.withResolvers<Socket>()
   const server = await startServer(t, (socket) => accepted.resolve(socket.resume()))
   const { path } = await startProxy(t, { allow: ['127.0.0.0/8'] })
@@ -78,7 +78,7 @@ test('a side that breaks off takes the other with it', async (t) => {
   await once(socket.resume(), 'end')
 })
 
-test('what cannot be resolved or connected to is 502, what takes too long 504', async (t) => {
+test('answers 502 when resolving or connecting fails, and 504 on a timeout', async (t) => {
   const closed = await startServer(t, echo, { address: '127.0.0.2' })
   const { path } = await startProxy(t, {
     allow: ['127.0.0.0/8'],
@@ -104,7 +104,7 @@ test('what cannot be resolved or connected to is 502, what takes too long 504', 
   }
 })
 
-test('a refusal names host and reason', async (t) => {
+test('a refusal names the host and the reason', async (t) => {
   const { path } = await startProxy(t)
   const { headers, body } = await ask(path, 'http://10.0.0.1/')
   assert.equal(headers['content-type'], 'application/json')
@@ -114,7 +114,7 @@ test('a refusal names host and reason', async (t) => {
   })
 })
 
-test('a plain request arrives with its own headers and none that are for the proxy', async (t) => {
+test('a plain request arrives with its own headers and without those for the proxy', async (t) => {
   const server = createHttpServer((incoming, response) => {
     response.writeHead(201, 'Made', [
       'Set-Cookie',
@@ -186,7 +186,7 @@ test('bodies arrive framed as they were sent, or not at all', async (t) => {
   assert.equal((await ask(path, url, { method: 'HEAD' })).body, '')
 })
 
-test('requests one after the other share a connection to the proxy', async (t) => {
+test('consecutive requests share a connection to the proxy', async (t) => {
   const server = createHttpServer((incoming, response) => response.end(incoming.url))
   const port = await listenOn(t, server)
   const { path, listener } = await startProxy(t, { allow: ['127.0.0.0/8'] })
@@ -202,7 +202,7 @@ test('requests one after the other share a connection to the proxy', async (t) =
   assert.ok(listener.traffic.sent > 0)
 })
 
-test('an answer that breaks off does so for the client as well; one that never comes is 502 or 504', async (t) => {
+test('an answer that breaks off also breaks off for the client; a missing one is 502 or 504', async (t) => {
   const raw = await startServer(t, (socket) => {
     socket.once('data', (data) => {
       const name = data.toString().split(' ')[1]
@@ -227,7 +227,7 @@ test('an answer that breaks off does so for the client as well; one that never c
   assert.equal((await ask(path, url('silent'))).status, 504)
 })
 
-test('an answer before the end of the body reaches the client, and the rest of the body nobody', async (t) => {
+test('an answer before the end of the body reaches the client, and the rest of the body is dropped', async (t) => {
   const server = await startServer(t, (socket) => {
     socket.once('data', () => socket.write('HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno'))
   })
@@ -239,7 +239,7 @@ test('an answer before the end of the body reaches the client, and the rest of t
   assert.match(await readAll(socket), /^HTTP\/1\.1 413 Too Large\r\n[^]*\r\n\r\nno$/)
 })
 
-test('a client that goes away takes its connection to the other side with it', async (t) => {
+test('when a client disconnects, its connection to the target is closed', async (t) => {
   const accepted = Promise.withResolvers<Socket>()
   const server = await startServer(t, (socket) => accepted.resolve(socket.resume()))
   const { path } = await startProxy(t, { allow: ['127.0.0.0/8'] })
@@ -250,7 +250,7 @@ test('a client that goes away takes its connection to the other side with it', a
   await once(outside, 'end')
 })
 
-test('close ends tunnels and requests, removes the socket, and may be repeated', async (t) => {
+test('close ends tunnels and requests, removes the socket, and can be repeated', async (t) => {
   const server = await startServer(t, echo)
   const silent = await startServer(t, (socket) => socket.resume())
   const { path, listener } = await startProxy(t, { allow: ['127.0.0.0/8'] })
@@ -265,7 +265,7 @@ test('close ends tunnels and requests, removes the socket, and may be repeated',
   await assert.rejects(access(path), { code: 'ENOENT' })
 })
 
-test('a socket that a dead server left is replaced, anything else is left alone', async (t) => {
+test('replaces the socket of a dead server and nothing else', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'egress-'))
   t.after(() => rm(directory, { recursive: true }))
   const proxy = new EgressProxy({ policy: new EgressPolicy({ allow: [] }), log: pino({ level: 'silent' }) })
@@ -280,7 +280,7 @@ test('a socket that a dead server left is replaced, anything else is left alone'
   await access(file)
 })
 
-test('another upstream is used from now on, for what the policy allows, and tunnels of the old one end', async (t) => {
+test('a new upstream is used at once, under the same policy, and tunnels of the old one end', async (t) => {
   const server = await startServer(t, echo)
   const { path, listener } = await startProxy(t, { allow: ['127.0.0.0/8'] })
   const before = await openTunnel(t, path, `127.0.0.1:${server.port}`)

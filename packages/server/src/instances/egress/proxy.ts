@@ -9,7 +9,7 @@ export interface EgressProxyOptions {
   readonly policy: EgressPolicy
   readonly log: Logger
   readonly limits?: Partial<EgressLimits>
-  /** How connections are made straight from this host. */
+  /** How to connect directly from this host. */
   readonly direct?: Omit<DirectUpstreamOptions, 'policy'>
 }
 
@@ -22,7 +22,7 @@ const usualLimits: EgressLimits = {
   halfOpenMs: 300_000,
 }
 
-/** The only way out of instances: one listener for each, with the policy of the whole server. */
+/** The only egress of instances: one listener for each, with the server's policy. */
 export class EgressProxy {
   readonly #options: EgressProxyOptions
   readonly #limits: EgressLimits
@@ -32,11 +32,11 @@ export class EgressProxy {
     this.#limits = { ...usualLimits, ...options.limits }
   }
 
-  /** A socket that a crashed server left there is replaced. The directory must be the host's own. */
+  /** Replaces the socket of a crashed server. The directory must belong to the host. */
   async listen(socketPath: string, route: EgressRoute = DIRECT): Promise<EgressListener> {
     const { policy, log } = this.#options
     await removeStaleSocket(socketPath)
-    // An upstream of its own, so that one instance cannot use up the look-ups of another.
+    // Its own upstream, so that one instance cannot use up another's look-ups.
     const directFor = (own: EgressPolicy) => new DirectUpstream({ ...this.#options.direct, policy: own })
     const listener = new EgressListener({ policy, directFor, route, limits: this.#limits, log })
     await listener.listen(socketPath)
@@ -44,7 +44,7 @@ export class EgressProxy {
   }
 }
 
-/** Anything but a socket is left alone; listening then fails and says so. */
+/** Removes nothing but a socket; listening then fails with a clear error. */
 async function removeStaleSocket(path: string): Promise<void> {
   const info = await lstat(path).catch(() => undefined)
   if (info?.isSocket()) await rm(path, { force: true })

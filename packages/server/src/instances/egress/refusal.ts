@@ -1,6 +1,6 @@
 import type { Target } from './target.ts'
 
-/** Every way a request out of an instance can fail, and what it is answered with. */
+/** Every way an outgoing request can fail, and its answer. */
 const kinds = {
   bad_request: { status: 400, error: 'http_request_error' },
   egress_denied: { status: 403, error: 'http_request_denied' },
@@ -11,7 +11,7 @@ const kinds = {
 
 export type RefusalCode = keyof typeof kinds
 
-/** The one error that becomes an answer of the proxy. Its message goes to the instance: it says nothing of the host. */
+/** The only error that becomes an answer of the proxy. The instance reads its message, so it must not describe the host. */
 export class EgressRefusal extends Error {
   readonly code: RefusalCode
 
@@ -25,7 +25,7 @@ export class EgressRefusal extends Error {
     return kinds[this.code].status
   }
 
-  /** Of RFC 9209: by its header a page of ours is told from one of the website. */
+  /** From RFC 9209: the header distinguishes our error page from the website's. */
   get proxyStatus(): string {
     return `berth; error=${kinds[this.code].error}`
   }
@@ -35,7 +35,7 @@ export class EgressRefusal extends Error {
   }
 }
 
-/** What is no refusal is a fault of a connection; its text may name addresses, so it is not repeated. */
+/** Any other error is a failed connection; its text may name addresses, so it is not repeated. */
 export function toRefusal(error: unknown, host: string): EgressRefusal {
   if (error instanceof EgressRefusal) return error
   return new EgressRefusal('egress_failed', `Cannot reach "${host}": the connection failed`, { cause: error })

@@ -11,7 +11,7 @@ function resolverWith(lookup: Lookup, { allow = [] as string[], timeoutMs = 5_00
 
 const target = { host: 'a.example', port: 443 }
 
-test('a name gives all its addresses in the order of the resolver', async () => {
+test("returns all addresses of a name in the resolver's order", async () => {
   const resolver = resolverWith(async () => ['2606:4700::1', '1.1.1.1', '1.0.0.1'])
   assert.deepEqual(await resolver.resolve(target, never), ['2606:4700::1', '1.1.1.1', '1.0.0.1'])
 })
@@ -23,7 +23,7 @@ test('one closed address among open ones closes the whole name', async () => {
   }
 })
 
-test('a listed name leaves closed addresses out, and is denied if nothing is left', async () => {
+test('a listed name skips closed addresses, and is denied if none is left', async () => {
   const allow = ['a.example:443']
   const mixed = resolverWith(async () => ['169.254.169.254', '10.0.0.1'], { allow })
   assert.deepEqual(await mixed.resolve(target, never), ['10.0.0.1'])
@@ -31,7 +31,7 @@ test('a listed name leaves closed addresses out, and is denied if nothing is lef
   await assert.rejects(closed.resolve(target, never), { code: 'egress_denied' })
 })
 
-test('addresses, denied targets and names of the host never reach the resolver', async () => {
+test("addresses, denied targets and the host's own names never reach the resolver", async () => {
   const resolver = resolverWith(() => assert.fail('looked up'), {
     allow: ['host.berth.internal:1', '127.0.0.0/8'],
   })
@@ -57,7 +57,7 @@ test('a name without addresses, or with a broken resolver, is a failure', async 
   })
 })
 
-test('a silent resolver is given up on in time, and its look-ups are bounded and shared', async () => {
+test('a silent resolver times out, and its look-ups are limited and shared', async () => {
   const asked: string[] = []
   const lookup: Lookup = (name) => {
     asked.push(name)
@@ -68,12 +68,12 @@ test('a silent resolver is given up on in time, and its look-ups are bounded and
   const timedOut = [resolve('a.example'), resolve('b.example'), resolve('b.example')]
   await assert.rejects(resolve('c.example'), { code: 'egress_busy' })
   for (const attempt of timedOut) await assert.rejects(attempt, { code: 'egress_timeout' })
-  // Given up on, but still under way as far as the system is concerned.
+  // Timed out here, but still running in the system.
   await assert.rejects(resolve('c.example'), { code: 'egress_busy' })
   assert.deepEqual(asked, ['a.example', 'b.example'])
 })
 
-test('a look-up ends with its signal, and does not begin after it', async () => {
+test('a look-up ends when its signal fires, and does not start after that', async () => {
   const controller = new AbortController()
   const resolver = resolverWith(() => new Promise(() => undefined))
   const attempt = resolver.resolve(target, controller.signal)

@@ -1,6 +1,6 @@
-// From a target to the addresses that may be connected to. Each address is judged here, and the
-// connection goes to a judged address: the name is never resolved a second time, so an answer that
-// changes in between (DNS rebinding) changes nothing.
+// Resolves a target to the addresses that it may use. Every address is checked here, and the connection
+// goes to a checked address. The name is never resolved twice, so an answer that changes in between
+// (DNS rebinding) has no effect.
 import { promises as dns } from 'node:dns'
 import { isIP } from 'node:net'
 import type { EgressPolicy } from './policy.ts'
@@ -14,7 +14,7 @@ export interface ResolverOptions {
   readonly policy: EgressPolicy
   readonly lookup?: Lookup
   readonly timeoutMs: number
-  /** A look-up of the system cannot be called off, so those given up on are counted as well. */
+  /** A system look-up cannot be cancelled, so those that timed out count too. */
   readonly maxLookups: number
 }
 
@@ -32,7 +32,7 @@ export class Resolver {
     this.#maxLookups = maxLookups
   }
 
-  /** At least one address; throws EgressRefusal when there is none to go to. */
+  /** Returns at least one address; throws EgressRefusal when none is allowed. */
   async resolve(target: Target, signal: AbortSignal): Promise<readonly string[]> {
     const { host } = target
     const early = this.#policy.judgeTarget(target)
@@ -47,8 +47,8 @@ export class Resolver {
       if (verdict.allowed) allowed.push(address)
       else reason ??= verdict.reason
     }
-    // One closed address among open ones is what a rebinding name looks like: then none is used.
-    // Names of ours and of the operator are above that suspicion; their closed addresses are left out.
+    // One closed address among open ones is the mark of DNS rebinding: then none is used.
+    // Our own names and the operator's are trusted; only their closed addresses are skipped.
     const isTrusted = fixed !== undefined || this.#policy.isListedName(target)
     if (reason !== undefined && (!isTrusted || allowed.length === 0)) throw deniedBecause(target, reason)
     return allowed
@@ -69,7 +69,7 @@ export class Resolver {
     return addresses
   }
 
-  /** Requests for one name at the same time share one look-up. */
+  /** Concurrent requests for one name share one look-up. */
   #sharedLookup(name: string): Promise<readonly string[]> {
     const shared = this.#underWay.get(name)
     if (shared) return shared

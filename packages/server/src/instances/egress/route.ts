@@ -1,4 +1,4 @@
-// Which way the connections of an instance leave: straight, through a proxy, or not at all.
+// How an instance's connections leave: directly, through a proxy, or not at all.
 import { DirectUpstream, type Upstream } from './upstream.ts'
 import { EgressPolicy } from './policy.ts'
 import { ProxyUpstream } from './proxy-upstream.ts'
@@ -13,27 +13,27 @@ export interface UpstreamProxy {
   readonly port: number
   readonly username?: string
   readonly password?: string
-  /** PEM: whom its certificate may be signed by, besides the public authorities. */
+  /** PEM certificates of authorities that may sign the proxy's certificate, besides the public ones. */
   readonly caBundle?: string
-  /** Of the operator, who may use addresses that are closed to everybody else. */
+  /** The operator's proxy may be at an address that is closed to everybody else. */
   readonly isOperators: boolean
 }
 
 export type EgressRoute =
   | { readonly kind: 'direct' }
-  /** Until it is known which way is the right one. */
+  /** Until the right route is known. */
   | { readonly kind: 'closed' }
   | {
       readonly kind: 'proxy'
       readonly proxy: UpstreamProxy
-      /** Reached directly: `a.example`, or `*.a.example` for all below it. */
+      /** Hosts reached directly: `a.example`, or `*.a.example` for all its subdomains. */
       readonly bypassHosts: readonly string[]
     }
 
 export const DIRECT: EgressRoute = { kind: 'direct' }
 export const CLOSED: EgressRoute = { kind: 'closed' }
 
-/** `direct` holds the policy, for targets that bypass the proxy and for the proxy itself. */
+/** `direct` applies the policy, to targets that bypass the proxy and to the proxy itself. */
 export function upstreamFor(route: EgressRoute, direct: Upstream): Upstream {
   switch (route.kind) {
     case 'direct':
@@ -57,7 +57,7 @@ export function throughProxy(proxy: UpstreamProxy, direct: Upstream): ProxyUpstr
   return new ProxyUpstream({ proxy, reach: proxy.isOperators ? toOperators(proxy) : direct })
 }
 
-/** Whatever its address: the operator chose it. */
+/** Connects to any address, because the operator chose the proxy. */
 function toOperators({ host, port }: UpstreamProxy): Upstream {
   const named = isIP(host) === 0 ? [`${host}:${port}`] : []
   const policy = new EgressPolicy({ allow: ['0.0.0.0/0', '::/0', ...named], deniedPorts: [] })
@@ -65,7 +65,7 @@ function toOperators({ host, port }: UpstreamProxy): Upstream {
 }
 
 function refuseAll(target: Target): Promise<never> {
-  const message = `Cannot reach "${authorityOf(target)}": the way out of the session is not known yet`
+  const message = `Cannot reach "${authorityOf(target)}": the egress route of the session is not known yet`
   return Promise.reject(new EgressRefusal('egress_failed', message))
 }
 const closed: Upstream = { connect: refuseAll, connectForRequest: refuseAll }

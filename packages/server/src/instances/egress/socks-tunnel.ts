@@ -1,5 +1,5 @@
-// SOCKS 5 (RFC 1928) with a user name and password (RFC 1929), as far as a client needs it. Names are sent
-// as names: the proxy resolves them.
+// SOCKS 5 (RFC 1928) with user name and password (RFC 1929), the client's part. Names are sent
+// unresolved: the proxy resolves them.
 import { isIP } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { parseAddress } from './address.ts'
@@ -16,7 +16,7 @@ const ADDRESS_V4 = 1
 const NAME = 3
 const ADDRESS_V6 = 4
 
-/** Afterwards the stream is one to the target. */
+/** Afterwards the stream leads to the target. */
 export async function openSocksTunnel(
   stream: Duplex,
   { target, proxy, signal }: { target: Target; proxy: UpstreamProxy; signal: AbortSignal },
@@ -37,7 +37,7 @@ export async function openSocksTunnel(
   stream.write(Buffer.concat([Buffer.from([VERSION, CONNECT, 0]), destination(target.host), port]))
   const [, reply, , kind] = await readExactly(stream, 4, signal)
   if (reply !== 0) throw new ProxyFailure(`answers with SOCKS error ${reply}`)
-  // Where it is bound to, which nobody wants to know.
+  // The proxy's bound address, which we ignore.
   await readExactly(stream, (await lengthOf(kind, stream, signal)) + 2, signal)
 }
 

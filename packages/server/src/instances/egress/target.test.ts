@@ -32,7 +32,7 @@ const spellings: Record<string, string> = {
   '[64:ff9b::169.254.169.254]': '64:ff9b::a9fe:a9fe',
 }
 
-test('every spelling of a host ends as its canonical form, in CONNECT and in URLs', () => {
+test('every notation of a host becomes its canonical form, in CONNECT and in URLs', () => {
   for (const [spelling, host] of Object.entries(spellings)) {
     assert.deepEqual(readConnectTarget(`${spelling}:443`), { host, port: 443 }, spelling)
     assert.deepEqual(readHttpTarget(`http://${spelling}/a?b`), { host, port: 80, path: '/a?b' }, spelling)
@@ -160,7 +160,7 @@ test('a user, a path and any other scheme are denied, and not repeated', () => {
   }
 })
 
-test('the Host header names the port only where it is not the usual one', () => {
+test('the Host header names the port only if it is not the default', () => {
   assert.equal(hostHeader({ host: 'a.example', port: 80 }), 'a.example')
   assert.equal(hostHeader({ host: 'a.example', port: 443 }), 'a.example:443')
   assert.equal(hostHeader({ host: '::1', port: 8080 }), '[::1]:8080')

@@ -1,5 +1,5 @@
-// What a request asks for. CONNECT and absolute URLs share one way to read a host, so that the policy
-// judges the one canonical address.
+// Parses what a request asks for. CONNECT and absolute URLs share one host parser, so that the policy
+// checks one canonical address.
 import { isIP } from 'node:net'
 import { AuthorityError, readAuthority, type Authority } from '@berth/kit/authority'
 import { EgressRefusal } from './refusal.ts'
@@ -11,15 +11,15 @@ export interface HttpTarget extends Target {
   readonly path: string
 }
 
-// Path and query hold visible bytes only; a fragment never leaves a browser.
+// Path and query contain only visible bytes; a browser never sends a fragment.
 const ABSOLUTE_URL = /^http:\/\/([^/?#]*)([/?][!-"$-\u00ff]*)?$/i
 
-/** `example.com:443`, as CONNECT has it: the port is a must. */
+/** Parses CONNECT's `example.com:443`; the port is required. */
 export function readConnectTarget(authority: string): Target {
   return readTarget(authority)
 }
 
-/** `http://example.com/path`, as a request to a proxy has it. Other schemes come by CONNECT. */
+/** Parses `http://example.com/path`, as sent to a proxy. Other schemes use CONNECT. */
 export function readHttpTarget(url: string): HttpTarget {
   const match = ABSOLUTE_URL.exec(url)
   if (!match) {
@@ -53,6 +53,6 @@ function readTarget(authority: string, defaultPort?: number): Target {
   }
 }
 
-// Neither repeats what was sent: a target that cannot be read may hold anything, passwords included.
+// Never repeats the input: a malformed target may contain anything, including passwords.
 const malformed = (reason: string) => new EgressRefusal('bad_request', `Cannot read the target: ${reason}`)
 const denied = (reason: string) => new EgressRefusal('egress_denied', `Cannot accept the target: ${reason}`)

@@ -4,8 +4,8 @@ import { connect, rootCertificates, type TLSSocket } from 'node:tls'
 import { ProxyFailure } from './proxy-failure.ts'
 
 /**
- * TLS to a proxy. Its certificate must be good for its host, and signed by a public authority or by one of
- * the bundle: whoever could stand in for the proxy would get its password and see where sessions go.
+ * TLS to a proxy. Its certificate must be valid for its host and signed by a public authority or one of the
+ * bundle: an impostor would get the proxy's password and see where sessions go.
  */
 export function secure(
   socket: Duplex,
@@ -30,7 +30,7 @@ export function secure(
       settle()
       resolve(secured)
     })
-    // Stays for the life of the socket.
+    // Stays for the socket's lifetime.
     secured.on('error', (cause: NodeJS.ErrnoException) => {
       settle()
       const why = `cannot be trusted, or does not speak TLS (${cause.code ?? 'no reason given'})`

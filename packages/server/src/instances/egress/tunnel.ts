@@ -1,9 +1,9 @@
 import type { Duplex } from 'node:stream'
 
 /**
- * Carries bytes both ways until both have ended or one has failed; a slow reader pauses its writer.
- * A silent tunnel is left alone, unless one side has ended: then the other must go on saying something
- * within `halfOpenMs`, because who ended may be gone altogether.
+ * Copies bytes in both directions until both have ended or one has failed, with backpressure.
+ * A silent tunnel stays open. Once one side has ended, the other must send something within
+ * `halfOpenMs`, because the first may be gone altogether.
  */
 export function joinStreams(a: Duplex, b: Duplex, { halfOpenMs }: { halfOpenMs: number }): void {
   let halfOpen: NodeJS.Timeout | undefined
@@ -22,11 +22,11 @@ export function joinStreams(a: Duplex, b: Duplex, { halfOpenMs }: { halfOpenMs: 
       to.end()
       halfOpen ??= setTimeout(destroyBoth, halfOpenMs)
     }
-    // A client may have ended its half while the other side was being connected to.
+    // A client may have ended its half while we connected to the other side.
     if (from.readableEnded) onEnd()
     else from.once('end', onEnd)
     from.on('error', destroyBoth)
-    // Fires after both directions are done, or when the stream was destroyed before.
+    // Fires when both directions are done, or when the stream was destroyed before.
     from.once('close', () => {
       if (!from.readableEnded || !from.writableFinished) destroyBoth()
       else if (to.closed) clearTimeout(halfOpen)

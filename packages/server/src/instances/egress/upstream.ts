@@ -5,11 +5,11 @@ import { Resolver, type Lookup } from './resolve.ts'
 import type { Target } from './target.ts'
 
 /**
- * How connections leave. The proxy has judged the target before it asks, but only as it is written: an
- * upstream that resolves names judges what they resolve to.
+ * How connections leave. The proxy has checked the target, but only as written: an upstream that resolves
+ * names must check the addresses.
  */
 export interface Upstream {
-  /** Rejects with EgressRefusal, or with the reason of the signal. The stream may be half-closed. */
+  /** Rejects with EgressRefusal or with the signal's reason. The stream may be half-closed. */
   connect(target: Target, signal: AbortSignal): Promise<Duplex>
   /** The same for one plain HTTP request. */
   connectForRequest(target: Target, signal: AbortSignal): Promise<RequestConnection>
@@ -17,7 +17,7 @@ export interface Upstream {
 
 export interface RequestConnection {
   readonly stream: Duplex
-  /** It ends at an HTTP proxy, which is to be told the whole URL. */
+  /** Set when the connection ends at an HTTP proxy, which needs the whole URL. */
   readonly proxy?: { readonly authorization: string | undefined }
 }
 
@@ -30,7 +30,7 @@ export interface DirectUpstreamOptions {
   readonly maxLookups?: number
 }
 
-/** Straight from this host. */
+/** Connects directly from this host. */
 export class DirectUpstream implements Upstream {
   readonly #resolver: Resolver
   readonly #connectMs: number

@@ -1,5 +1,5 @@
-// Reading, writing and removing what both kinds of control groups have. The files are the kernel's:
-// synchronous access takes microseconds and never waits for a disk.
+// File access for both kinds of control groups. The files belong to the kernel, so synchronous access
+// takes microseconds and never waits for a disk.
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pause } from '@berth/kit/pause'
@@ -8,18 +8,18 @@ const REMOVE_WITHIN_MS = 5_000
 const MAX_KILL_PAUSE_MS = 100
 
 export function write(group: string, file: string, value: string | number): void {
-  // Without O_CREAT: a file that the kernel does not offer must not be taken for one that it does.
+  // Without O_CREAT: a file that the kernel does not offer must not be created.
   writeFileSync(join(group, file), String(value), { flag: 'r+' })
 }
 
-/** For what only some kernels have. */
+/** Writes a file that only some kernels have. */
 export function writeIfThere(group: string, file: string, value: string | number): void {
   if (existsSync(join(group, file))) write(group, file, value)
 }
 
 /**
- * An idle group runs when nothing else wants to, and gives way at once: with few shares alone it would finish
- * its turn first, which is felt. False for kernels before 5.15, which have no such thing.
+ * An idle group runs only when nothing else wants the CPU, and yields at once. With few shares it would finish
+ * its time slice first, which users notice. Returns false for kernels before 5.15, which lack idle groups.
  */
 export function setIdle(group: string, isIdle: boolean): boolean {
   if (!existsSync(join(group, 'cpu.idle'))) return false
@@ -27,7 +27,7 @@ export function setIdle(group: string, isIdle: boolean): boolean {
   return true
 }
 
-/** The text of a file, or undefined when there is no such file or group any more. */
+/** The text of a file, or undefined when the file or group does not exist any more. */
 export function read(group: string, file: string): string | undefined {
   try {
     return readFileSync(join(group, file), 'utf8')
@@ -39,7 +39,7 @@ export function read(group: string, file: string): string | undefined {
   }
 }
 
-/** The number after `key` in a file of `key number` lines. */
+/** Reads the number after `key` from a file of `key number` lines. */
 export function readCount(group: string, file: string, key: string): number {
   const line = read(group, file)
     ?.split('\n')
@@ -52,8 +52,8 @@ export function processesIn(group: string): number[] {
 }
 
 /**
- * Sends SIGKILL until nobody is left. Frozen processes take it when they are thawed, which comes second:
- * so they run no more instruction of their own.
+ * Sends SIGKILL until no process is left. The signal is sent before the thaw, so frozen processes die without
+ * running another instruction.
  */
 export async function killUntilEmpty(groups: readonly string[], thaw: () => void): Promise<void> {
   for (let waitMs = 1; ; waitMs = Math.min(waitMs * 2, MAX_KILL_PAUSE_MS)) {
@@ -66,7 +66,7 @@ export async function killUntilEmpty(groups: readonly string[], thaw: () => void
 }
 
 export function killIfThere(pid: number): void {
-  // 0 is how a process of a pid namespace that we cannot see is listed, and to kill() it means us.
+  // A process in a pid namespace that we cannot see is listed as 0, and kill(0) would kill us.
   if (pid <= 0) return
   try {
     process.kill(pid, 'SIGKILL')
@@ -79,7 +79,7 @@ export function makeGroup(path: string): void {
   mkdirSync(path, { recursive: true })
 }
 
-/** The kernel lets go of a group a moment after its last process; until then it is busy. */
+/** The kernel releases a group a moment after its last process; until then it is busy. */
 export async function removeGroup(path: string): Promise<void> {
   const deadline = performance.now() + REMOVE_WITHIN_MS
   for (let waitMs = 1; ; waitMs = Math.min(waitMs * 2, MAX_KILL_PAUSE_MS)) {
@@ -95,7 +95,7 @@ export async function removeGroup(path: string): Promise<void> {
   }
 }
 
-/** Removes a parent if nothing is in it; another server of this host may be using it. */
+/** Removes an empty parent; another server on this host may still use it. */
 export function removeIfUnused(path: string): void {
   try {
     rmdirSync(path)

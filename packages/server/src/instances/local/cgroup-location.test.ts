@@ -13,7 +13,7 @@ function locate(t: TestContext, cgroup: string[], mountinfo: string[]) {
   return locateCgroups(directory)
 }
 
-test('v1 controllers are found each where it is mounted', (t) => {
+test('finds each v1 controller where it is mounted', (t) => {
   const { v1, v2 } = locate(
     t,
     ['8:pids:/', '6:freezer:/', '4:memory:/group/a:b', '1:cpu,cpuacct:/x', '0::/'],
@@ -34,20 +34,20 @@ test('v1 controllers are found each where it is mounted', (t) => {
   assert.equal(v2, '/sys/fs/cgroup/unified')
 })
 
-test('v2 is found below its mount', (t) => {
+test('finds v2 below its mount', (t) => {
   const mount = '26 24 0:25 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate'
   const { v1, v2 } = locate(t, ['0::/system.slice/berth.service'], [mount])
   assert.equal(v1.size, 0)
   assert.equal(v2, '/sys/fs/cgroup/system.slice/berth.service')
 })
 
-test('a mount that shows a part of the hierarchy is reckoned from there', (t) => {
+test('resolves paths relative to a mount that shows a part of the hierarchy', (t) => {
   const mount = '26 24 0:25 /docker/abc /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory'
   assert.equal(locate(t, ['4:memory:/docker/abc/x'], [mount]).v1.get('memory'), '/sys/fs/cgroup/memory/x')
   assert.equal(locate(t, ['4:memory:/docker/abc'], [mount]).v1.get('memory'), '/sys/fs/cgroup/memory')
   assert.equal(locate(t, ['4:memory:/elsewhere'], [mount]).v1.get('memory'), '/sys/fs/cgroup/memory')
 })
 
-test('a host without control groups has none', (t) => {
+test('finds nothing on a host without control groups', (t) => {
   assert.deepEqual(locate(t, [], []), { v1: new Map(), v2: undefined })
 })

@@ -1,5 +1,5 @@
-// Where the server's own control groups are in the file system. /proc/self/cgroup has the path of each
-// within its hierarchy, /proc/self/mountinfo where which part of the hierarchy is mounted.
+// Finds the server's own control groups in the file system. /proc/self/cgroup has each path within
+// its hierarchy; /proc/self/mountinfo says which part of the hierarchy is mounted where.
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
@@ -7,7 +7,7 @@ const controllersOfV1 = ['memory', 'pids', 'cpu', 'freezer'] as const
 export type V1Controller = (typeof controllersOfV1)[number]
 
 export interface CgroupLocation {
-  /** Directory by controller; empty where v1 has none of ours. */
+  /** Directory by controller; empty without v1. */
   readonly v1: ReadonlyMap<V1Controller, string>
   readonly v2: string | undefined
 }
@@ -41,7 +41,7 @@ export function locateCgroups(procDirectory: string): CgroupLocation {
   return { v1, v2 }
 }
 
-/** In a container the mount may show only a part of the hierarchy, or paths may be seen from there. */
+/** In a container, the mount may show only a part of the hierarchy, or paths may be relative to it. */
 function directoryOf(mount: Mount, path: string): string {
   if (mount.root === '/') return resolve(join(mount.point, path))
   if (path === mount.root || path.startsWith(`${mount.root}/`)) {

@@ -1,4 +1,4 @@
-// Control groups v1: a hierarchy per controller, so an instance has one group in each.
+// Control groups v1: one hierarchy per controller, so an instance has one group in each.
 // https://docs.kernel.org/admin-guide/cgroup-v1/
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -95,8 +95,8 @@ class CgroupV1 implements Cgroup {
   setLimits(limits: InstanceLimits): void {
     const memory = this.#groups.get('memory')
     if (memory) {
-      // Memory and swap together, so equal means no swap; only where the kernel counts swap. It may
-      // never be less than the other, so it is out of the way meanwhile.
+      // The limit for memory plus swap, so equal limits mean no swap. Only kernels that count swap have it.
+      // It must never be below the memory limit, so it is lifted first.
       writeIfThere(memory, 'memory.memsw.limit_in_bytes', -1)
       write(memory, 'memory.limit_in_bytes', limits.memoryBytes)
       writeIfThere(memory, 'memory.memsw.limit_in_bytes', limits.memoryBytes)
@@ -105,7 +105,7 @@ class CgroupV1 implements Cgroup {
     if (pids) write(pids, 'pids.max', limits.processes)
     const cpu = this.#groups.get('cpu')
     if (cpu) {
-      // Kernels without bandwidth control have shares only.
+      // Kernels without bandwidth control only have shares.
       writeIfThere(cpu, 'cpu.cfs_period_us', CPU_PERIOD_US)
       writeIfThere(cpu, 'cpu.cfs_quota_us', Math.max(1000, Math.round(limits.cpus * CPU_PERIOD_US)))
     }
@@ -134,7 +134,7 @@ class CgroupV1 implements Cgroup {
   }
 
   async kill(): Promise<void> {
-    // Nothing new can be made from here on, so a fork bomb cannot outrun the signals.
+    // Prevents new processes, so that a fork bomb cannot outrun the signals.
     const pids = this.#groups.get('pids')
     if (pids && existsSync(pids)) write(pids, 'pids.max', 0)
     await killUntilEmpty(this.#directories, () => this.thaw())
@@ -161,7 +161,7 @@ class CgroupV1 implements Cgroup {
 function canMake(parent: string): boolean {
   try {
     makeGroup(parent)
-    // Before use_hierarchy was always on, limits of a group did not hold for those below it.
+    // Before use_hierarchy was always on, a group's limits did not apply to its children.
     const hierarchy = read(parent, 'memory.use_hierarchy')
     if (hierarchy?.trim() === '0') write(parent, 'memory.use_hierarchy', 1)
     return true

@@ -1,4 +1,4 @@
-// Against a directory that stands in for the kernel's: which files are written, and with what.
+// Uses a directory in place of the kernel's, and checks which values are written to which files.
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -30,7 +30,7 @@ const everything = Object.fromEntries([...parents, ...group, ['berth/hash/cgroup
   string
 >
 
-test('limits are written to the files that v2 has for them', async (t) => {
+test('writes limits to the v2 files', async (t) => {
   const root = standIn(t, everything)
   const groups = CgroupsV2.open(root, 'berth/hash')!
   assert.deepEqual(groups.missing, [])
@@ -52,7 +52,7 @@ test('limits are written to the files that v2 has for them', async (t) => {
   assert.deepEqual(groups.list(), ['one'])
 })
 
-test('what the group says about itself is read', async (t) => {
+test('reads what the group reports about itself', async (t) => {
   const root = standIn(t, {
     ...everything,
     'berth/hash/one/memory.events': 'low 0\noom 2\noom_kill 1\noom_group_kill 1\n',
@@ -64,7 +64,7 @@ test('what the group says about itself is read', async (t) => {
   assert.equal(CgroupsV2.open(root, 'berth/hash')!.find('none').isEmpty(), true)
 })
 
-test('freezing waits for the event and gives up with the signal', async (t) => {
+test('freezing waits for the event and stops when the signal fires', async (t) => {
   const root = standIn(t, {
     ...everything,
     'berth/hash/one/cgroup.freeze': '0',
@@ -80,7 +80,7 @@ test('freezing waits for the event and gives up with the signal', async (t) => {
   await assert.rejects(one.freeze(AbortSignal.abort(new Error('enough'))), /enough/)
 })
 
-test('controllers that are not offered are missing, and a server in the leaf finds its base', (t) => {
+test('reports unavailable controllers as missing, and finds the base of a server in the leaf', (t) => {
   const root = standIn(t, { 'cgroup.controllers': 'cpu\n', 'cgroup.subtree_control': '' })
   const groups = CgroupsV2.open(join(root, 'berth-server'), 'berth/hash')!
   assert.deepEqual(groups.parents, [join(root, 'berth/hash')])

@@ -1,8 +1,8 @@
 // Control groups v2: one hierarchy for all controllers.
 // https://docs.kernel.org/admin-guide/cgroup-v2.html
 //
-// A group with limits on its children may hold no processes itself. So where the server's own group
-// has some, they move to a leaf of it, `berth-server`, before the first instance's group is made.
+// A group that limits its children must not hold processes itself. If the server's own group has
+// some, they move to a leaf of it, `berth-server`, before the first instance's group is created.
 import { existsSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { InstanceLimits } from '../driver/driver.ts'
@@ -24,7 +24,7 @@ import { waitUntilFrozen } from './freezing.ts'
 
 const LEAF = 'berth-server'
 const MOVE_ATTEMPTS = 20
-/** The weight that v1's 1024 shares correspond to. */
+/** The weight that equals v1's 1024 shares. */
 const NORMAL_WEIGHT = 100
 
 export class CgroupsV2 implements Cgroups {
@@ -39,13 +39,13 @@ export class CgroupsV2 implements Cgroups {
     this.#parent = parent
     const enabled = words(parent, 'cgroup.subtree_control')
     this.missing = wantedControllers.filter((controller) => !enabled.includes(controller))
-    // Not in the root group's directory, and not before Linux 5.2.
+    // Missing in the root group's directory and before Linux 5.2.
     this.canFreeze = existsSync(join(parent, 'cgroup.freeze'))
   }
 
-  /** Undefined where no groups can be made. */
+  /** Undefined when no groups can be created. */
   static open(own: string, name: string): CgroupsV2 | undefined {
-    // Started from within the leaf, as a server is that a moved parent starts again.
+    // The server was started inside the leaf, by a parent that was moved there.
     const base = basename(own) === LEAF ? dirname(own) : own
     const parent = join(base, name)
     try {
@@ -61,7 +61,7 @@ export class CgroupsV2 implements Cgroups {
   }
 
   async create(id: string, limits: InstanceLimits): Promise<Cgroup> {
-    // Another server that ended may have removed the group above ours.
+    // Another server that ended may have removed the parent of our group.
     prepare(this.#base, this.#parent)
     const group = new CgroupV2(join(this.#parent, id))
     group.make(limits)
@@ -101,10 +101,10 @@ class CgroupV2 implements Cgroup {
 
   setLimits(limits: InstanceLimits): void {
     const group = this.#directory
-    // Each is there only if its controller is enabled.
+    // Each file exists only if its controller is enabled.
     writeIfThere(group, 'memory.max', limits.memoryBytes)
     writeIfThere(group, 'memory.swap.max', 0)
-    // An instance that lost one process to the limit is ended as a whole.
+    // When the limit kills one process, the whole instance ends.
     writeIfThere(group, 'memory.oom.group', 1)
     writeIfThere(group, 'pids.max', limits.processes)
     const quota = Math.max(1000, Math.round(limits.cpus * CPU_PERIOD_US))
@@ -136,7 +136,7 @@ class CgroupV2 implements Cgroup {
   async kill(): Promise<void> {
     if (!existsSync(this.#directory)) return
     writeIfThere(this.#directory, 'pids.max', 0)
-    // From Linux 5.14 on: all at once, frozen or not.
+    // Since Linux 5.14: kills all at once, frozen or not.
     writeIfThere(this.#directory, 'cgroup.kill', 1)
     await killUntilEmpty([this.#directory], () => this.thaw())
   }
@@ -158,7 +158,7 @@ class CgroupV2 implements Cgroup {
   }
 }
 
-/** Makes the parent, with limits enabled for its children from the base downwards. May be repeated. */
+/** Creates the parent and enables limits for its children, from the base down. Can be repeated. */
 function prepare(base: string, parent: string): void {
   makeGroup(parent)
   for (const group of [base, dirname(parent), parent]) enable(group, group === base)
@@ -172,7 +172,7 @@ function enable(group: string, mayMove: boolean): void {
     try {
       write(group, 'cgroup.subtree_control', `+${controller}`)
     } catch (error) {
-      // EBUSY: it has processes. Anything else is a limit that we may not set, and is found missing.
+      // EBUSY: the group has processes. Any other error is a limit that we may not set; it is reported as missing.
       if (!mayMove || (error as NodeJS.ErrnoException).code !== 'EBUSY') continue
       moveToLeaf(group)
       write(group, 'cgroup.subtree_control', `+${controller}`)
@@ -180,7 +180,7 @@ function enable(group: string, mayMove: boolean): void {
   }
 }
 
-/** Again and again, as the processes may be starting others meanwhile. */
+/** Repeats, because the processes may start others while they are moved. */
 function moveToLeaf(group: string): void {
   const leaf = join(group, LEAF)
   makeGroup(leaf)

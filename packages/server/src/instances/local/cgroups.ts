@@ -1,7 +1,7 @@
-// Limits, freezing and the certain end of everything in an instance, by control groups. Linux has two
-// kinds, v1 and v2, and a server may find neither; the three look alike from here.
+// Control groups limit and freeze an instance, and end everything in it reliably. Linux has two kinds,
+// v1 and v2, and a host may offer neither; all three cases share one interface.
 //
-//   <where the server itself is>/berth/<hash of the data directory>/<instance id>
+//   <the server's own group>/berth/<hash of the data directory>/<instance id>
 import { createHash } from 'node:crypto'
 import { realpathSync } from 'node:fs'
 import type { Cgroups } from './cgroup.ts'

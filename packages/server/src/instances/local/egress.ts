@@ -1,4 +1,4 @@
-// What the driver needs of the one way out of an instance: somebody who listens on its socket.
+// The driver's interface to an instance's egress: a listener on its socket.
 import type { EgressRoute } from '../egress/route.ts'
 import type { Openings } from '../egress/openings.ts'
 
@@ -7,11 +7,11 @@ export interface Egress {
 }
 
 export interface EgressListener {
-  /** Bytes sent and received by the instance so far. */
+  /** Bytes that the instance has sent and received. */
   readonly traffic: { readonly sent: number; readonly received: number }
-  /** What it refused the instance last, and why. */
+  /** The last request that egress refused, and why. */
   readonly lastRefusal: string | undefined
-  /** At once, for what is connected as well. */
+  /** Applies at once, also to open connections. */
   setRoute(route: EgressRoute): void
   open(openings: Openings): void
   close(): Promise<void>

@@ -1,5 +1,5 @@
-// What keeps instances from being safe on this host, found by trying rather than by asking: one is
-// started as any would be, with a program that does nothing.
+// Finds out why instances would not be safe on this host. It tries instead of asking: it starts an
+// instance like any other, with a program that does nothing.
 import { accessSync, constants, readFileSync, readdirSync } from 'node:fs'
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -35,13 +35,13 @@ export function weaknesses(cgroups: Cgroups): string[] {
   }
   if (cgroups.missing.length > 0) {
     found.push(
-      `Instances cannot be limited, for want of control groups that the server may write (${cgroups.missing.join(', ')}): run it as root, under systemd with Delegate=yes, or in a container with writable cgroups`,
+      `Instances cannot be limited, because the server cannot write these control groups (${cgroups.missing.join(', ')}): run it as root, under systemd with Delegate=yes, or in a container with writable cgroups`,
     )
   }
   return found
 }
 
-/** Nothing when an instance starts here, otherwise why not. */
+/** Returns nothing when an instance starts here, otherwise why not. */
 export async function tryLaunch(options: {
   host: Host
   cgroups: Cgroups
@@ -77,7 +77,7 @@ export async function tryLaunch(options: {
   }
 }
 
-/** Whether an instance's uid cannot open the files that it is started with. */
+/** Whether an instance's uid cannot open the files that it needs to start. */
 export function isOutOfReach(programs: Programs, uid: number | undefined, paths: readonly string[]): boolean {
   if (uid === undefined) return false
   return paths.some((path) => {
@@ -98,7 +98,7 @@ export function isOutOfReach(programs: Programs, uid: number | undefined, paths:
 export function missingFiles(ours: { agentFile: string; playwrightRunner?: string }): string[] {
   const parts = [
     { name: 'The agent', path: ours.agentFile },
-    { name: 'The runner of Playwright code', path: ours.playwrightRunner },
+    { name: 'The Playwright runner', path: ours.playwrightRunner },
   ]
   return [
     ...parts.flatMap(({ name, path }) =>

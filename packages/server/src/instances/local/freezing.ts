@@ -1,4 +1,4 @@
-// Both kinds of freezer take a moment: a process stands still at its next safe point.
+// Both kinds of freezer need a moment: a process stops at its next safe point.
 import { pause } from '@berth/kit/pause'
 
 const FREEZE_WITHIN_MS = 5_000
@@ -11,7 +11,7 @@ export interface Freezer {
   readonly thaw: () => void
 }
 
-/** Asks again while it waits: a process that came in meanwhile can hold up the first request. */
+/** Repeats the request while it waits: a process that joined later can block the first one. */
 export async function waitUntilFrozen({ signal, freeze, isFrozen, thaw }: Freezer): Promise<void> {
   const deadline = performance.now() + FREEZE_WITHIN_MS
   while (true) {

@@ -1,9 +1,9 @@
-// What of an instance is on the host's disk. Only the server writes here; the tenant sees pub/, read-only.
+// An instance's files on the host. Only the server writes here; the tenant sees pub/, read-only.
 //
 //   <data directory>/instances/           0711, root
 //     .lock                               held by the server, see instances-lock.ts
 //     .shared/                            files that all instances see
-//     <id>/                               0711, root: the instance's uid must pass through, not look
+//     <id>/                               0711, root: the instance's uid may pass, but not list
 //       instance.json                     0600
 //       stderr                            0600, a fifo
 //       pub/                              0711; /run/berth inside
@@ -23,7 +23,7 @@ import { join } from 'node:path'
 
 export interface InstanceRecord {
   readonly id: string
-  /** Undefined when the server is an ordinary user, and the instance is the same. */
+  /** Undefined when the server is not root; the instance then has the server's uid. */
   readonly uid: number | undefined
 }
 
@@ -46,14 +46,14 @@ export class InstanceDirectory {
     this.stderr = join(this.path, 'stderr')
   }
 
-  /** The ids of what has a directory, whole or not. */
+  /** The ids with a directory, complete or not. */
   static list(instancesDir: string): string[] {
     return readdirSync(instancesDir).filter(isInstanceId)
   }
 
   /**
-   * Before anything else of the instance is made. It needs to outlive this process, not a loss of
-   * power: that ends the instance too, and a directory without a whole record counts as remains.
+   * Must be called before anything else of the instance is created. The record must survive this process, but not a
+   * power cut, which ends the instance too. A directory without a complete record counts as leftovers.
    */
   make(record: InstanceRecord): void {
     mkdirSync(this.path)
@@ -74,7 +74,7 @@ export class InstanceDirectory {
     }
   }
 
-  /** Where to listen for a socket in pub/; what an earlier server left there is removed. */
+  /** The path of a socket in pub/; removes what an earlier server left there. */
   socketPath(name: string): string {
     const path = join(this.pub, name)
     rmSync(path, { force: true })
@@ -83,7 +83,7 @@ export class InstanceDirectory {
     return `/proc/${process.pid}/fd/${this.#pubDescriptor}/${name}`
   }
 
-  /** Lets the instance, and no other, connect to the socket. */
+  /** Allows only this instance to connect to the socket. */
   admit(name: string, uid: number | undefined): void {
     const path = join(this.pub, name)
     if (uid !== undefined) chownSync(path, 0, uid)
@@ -101,7 +101,7 @@ export class InstanceDirectory {
   }
 }
 
-/** Whatever the umask says. */
+/** Independent of the umask. */
 export function makePassable(path: string): void {
   chmodSync(path, 0o711)
 }

@@ -1,11 +1,11 @@
-// One server per instances directory, in a way that the warden's shell can test: an advisory lock. Node
-// cannot take one, but flock(1) can take it on a descriptor that it shares with us, and the kernel
-// keeps it until the last process with that descriptor is gone, which is us.
+// One server per instances directory, with an advisory lock that the warden's shell can test. Node cannot
+// take one, but flock(1) can take it on a descriptor that it shares with us. The kernel keeps the lock
+// until the last process with that descriptor ends, which is us.
 import { spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { once } from 'node:events'
 
-/** A warden that is cleaning up holds the lock for as long as that takes. */
+/** A warden holds the lock while it cleans up. */
 const WAIT_SECONDS = 10
 
 export class InstancesLock {
@@ -25,7 +25,7 @@ export class InstancesLock {
       })
       const [code] = (await once(child, 'exit')) as [number | null]
       if (code !== 0) {
-        throw new Error(`Cannot run instances: another Berth server holds "${path}"; stop that one`)
+        throw new Error(`Cannot run instances: another Berth server holds "${path}"; stop it first`)
       }
       return new InstancesLock(descriptor)
     } catch (error) {

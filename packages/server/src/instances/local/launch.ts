@@ -1,9 +1,9 @@
-// The command that starts an instance. In order: nice, as the server goes ahead of it; a shell that puts itself into the instance's control
-// groups; where the instance's uid could not reach our files, a mount namespace in which it can;
-// setpriv, which becomes that uid; bubblewrap, which makes the namespaces; the agent.
+// The command that starts an instance. In order: nice, because the server has priority; a shell that joins
+// the instance's control groups; if the instance's uid cannot reach our files, a mount namespace in which
+// it can; setpriv, which switches to that uid; bubblewrap, which creates the namespaces; the agent.
 //
-// Whatever bubblewrap is started with, the tenant can read in /proc/1: so there is no environment,
-// no descriptor of the server's, and no secret among the arguments.
+// The tenant can read bubblewrap's start in /proc/1. So it gets no environment, no descriptor of the
+// server's, and no secret in its arguments.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { closeSync, lstatSync, openSync, readlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -18,11 +18,11 @@ export interface Host {
   readonly shared: SharedFiles
   readonly node: string
   readonly agentFile: string
-  /** Of instances that run code; see playwrightRunner of LocalDriverOptions. */
+  /** For instances that run code; see playwrightRunner in LocalDriverOptions. */
   readonly playwrightRunner: string | undefined
-  /** Of instances that build apps; without it they take no TypeScript. */
+  /** For instances that build apps; without it they cannot build TypeScript. */
   readonly esbuild: string | undefined
-  /** Whether an instance's uid cannot reach these files, as below /root. */
+  /** Whether an instance's uid cannot reach these files, for example below /root. */
   readonly isOutOfReach: boolean
 }
 
@@ -32,7 +32,7 @@ export interface Launch {
   readonly entrances: readonly string[]
   readonly homeBytes: number
   readonly command: readonly string[]
-  /** Where errors go: a descriptor that needs no reader and has a bound. */
+  /** A descriptor for errors that needs no reader and is limited in size. */
   readonly stderr: number
 }
 
@@ -41,7 +41,7 @@ const sizes = { shm: 512 * MiB, tmp: 256 * MiB, var: 16 * MiB, run: 1 * MiB, age
 
 const SECCOMP_DESCRIPTOR = 3
 
-// In dash PWD is exported by itself. When the host runs out of memory, instances go before servers.
+// dash exports PWD on its own. When the host runs out of memory, instances are killed before servers.
 const ENTER_SCRIPT = `ulimit -c 0
 echo 100 > /proc/self/oom_score_adj
 while [ "$1" != -- ]; do echo 0 > "$1" || exit 125; shift; done
@@ -77,7 +77,7 @@ export function spawnInstance(host: Host, launch: Launch): ChildProcess {
       detached: true,
       stdio: ['ignore', 'ignore', launch.stderr, seccomp],
     })
-    // An instance does not keep the server from ending.
+    // An instance must not keep the server process alive.
     child.unref()
     return child
   } finally {
@@ -124,21 +124,21 @@ export function launchCommand(host: Host, launch: Launch): string[] {
     tmpfs('/dev/shm', sizes.shm, '1777'),
     tmpfs('/tmp', sizes.tmp, '1777'),
     tmpfs('/var', sizes.var, '0755'),
-    // Without the cache of fonts that is there already, Chromium takes twice as long to start.
+    // Without the host's font cache, Chromium takes twice as long to start.
     ['--ro-bind-try', '/var/cache/fontconfig', '/var/cache/fontconfig'],
     tmpfs('/run', sizes.run, '0755'),
     tmpfs(instancePaths.home, launch.homeBytes, '0700'),
-    // The agent writes them, and so may the tenant: they open nothing that is not open to programs as well.
+    // The agent writes them, and so may the tenant: they allow nothing that programs could not do anyway.
     tmpfs(instancePaths.policies, sizes.policies, '0755'),
     ['--ro-bind', join(seen.instances, launch.id, 'pub'), dirname(instancePaths.link)],
-    // A mount of its own, so that it cannot be renamed and another put in its place.
+    // A separate mount, so that nobody can rename it and put another in its place.
     tmpfs(dirname(instancePaths.agent), sizes.agent, '0755'),
     ['--ro-bind', seen.node, instancePaths.node],
     ['--ro-bind', seen.agent, instancePaths.agent],
     runner ? ['--ro-bind', runner, instancePaths.playwrightRunner] : [],
     esbuild ? ['--ro-bind', esbuild, instancePaths.esbuild] : [],
     ['--remount-ro', dirname(instancePaths.agent)],
-    // Devices stay writable; only files can no longer be made beside them.
+    // Devices stay writable; files can no longer be created beside them.
     ['--remount-ro', '/dev', '--remount-ro', '/'],
     environment,
     ['--chdir', instancePaths.home, '--', ...launch.command],
@@ -151,8 +151,8 @@ function privileges(uid: number | undefined): string[] {
   return [`--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', ...none, '--bounding-set=-all']
 }
 
-// Not --disable-userns: Chromium makes user namespaces for its own sandbox. Not --die-with-parent: an
-// instance outlives a restart of the server.
+// Not --disable-userns: Chromium creates user namespaces for its own sandbox. Not --die-with-parent: an
+// instance survives a restart of the server.
 const namespaces = [
   ['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-net'],
   ['--unshare-cgroup-try', '--new-session', '--seccomp', String(SECCOMP_DESCRIPTOR)],
@@ -169,7 +169,7 @@ function tmpfs(path: string, bytes: number, mode: string): string[] {
   return ['--perms', mode, '--size', String(bytes), '--tmpfs', path]
 }
 
-/** /usr, and what beside it the distribution keeps as links into it or as directories. */
+/** /usr, and the distribution's links or directories beside it. */
 function system(): string[] {
   const besides = ['bin', 'sbin', 'lib', 'lib32', 'lib64'].flatMap((name) => {
     const path = `/${name}`

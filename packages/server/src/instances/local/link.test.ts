@@ -26,7 +26,7 @@ async function open(t: TestContext) {
   return { link, dial }
 }
 
-test('a connection carries its purpose first, then both ways', async (t) => {
+test('a connection sends its purpose first, then bytes in both directions', async (t) => {
   const { link, dial } = await open(t)
   const agent = await dial()
   const socket = await link.connect('cdp', soon())
@@ -35,7 +35,7 @@ test('a connection carries its purpose first, then both ways', async (t) => {
   assert.equal(String((await once(socket, 'data'))[0]), 'hello')
 })
 
-test('who waits gets the next connection', async (t) => {
+test('a waiting caller gets the next connection', async (t) => {
   const { link, dial } = await open(t)
   const waiting = link.connect('api', soon())
   const agent = await dial()
@@ -43,7 +43,7 @@ test('who waits gets the next connection', async (t) => {
   assert.equal(String((await once(agent, 'data'))[0]), 'api\n')
 })
 
-test('a spare that closed, or spoke out of turn, is not given out', async (t) => {
+test('a spare connection that closed or sent data early is not used', async (t) => {
   const { link, dial } = await open(t)
   const gone = await dial()
   const rude = await dial()
@@ -55,7 +55,7 @@ test('a spare that closed, or spoke out of turn, is not given out', async (t) =>
   assert.equal(String((await once(agent, 'data'))[0]), 'bidi\n')
 })
 
-test('spares beyond the bound are dropped', async (t) => {
+test('spare connections beyond the limit are dropped', async (t) => {
   const { link, dial } = await open(t)
   const dropped = Promise.withResolvers<void>()
   let closed = 0
@@ -68,7 +68,7 @@ test('spares beyond the bound are dropped', async (t) => {
   await assert.rejects(link.connect('api', AbortSignal.timeout(50)), { name: 'TimeoutError' })
 })
 
-test('closing ends connections and those who wait', async (t) => {
+test('close() ends open connections and rejects waiting callers', async (t) => {
   const { link, dial } = await open(t)
   const agent = await dial()
   await link.connect('api', soon())

@@ -1,9 +1,9 @@
-// The server's end of an instance's link. The agent keeps a few connections dialled; each carries one
-// purpose, which the server names on its first line. Whoever dials is the tenant for all we know.
+// The server's end of an instance's link. The agent keeps a few connections open; each serves one
+// purpose, which the server names on the first line. The other end may be the tenant, so it is untrusted.
 import { createServer, type Server, type Socket } from 'node:net'
 import type { LinkPurpose } from '@berth/contracts/link'
 
-/** An agent keeps two; a tenant that dials by itself gets no more of the server's memory than this. */
+/** An agent keeps two; this limits the server's memory when a tenant dials too. */
 export const MAX_SPARES = 64
 
 interface Waiter {
@@ -30,7 +30,7 @@ export class Link {
       link.#server.once('error', reject)
       link.#server.listen({ path, backlog: MAX_SPARES }, resolve)
     })
-    // Such as no more file descriptors: the agent dials again.
+    // For example no free file descriptors; the agent dials again.
     link.#server.on('error', () => {})
     return link
   }
@@ -52,7 +52,7 @@ export class Link {
   }
 
   #accept(socket: Socket): void {
-    // A failing connection is one that closes: whoever uses it sees that.
+    // A failing connection also closes, and its user notices that.
     socket.on('error', () => {})
     if (this.#isClosed) {
       socket.destroy()
@@ -69,8 +69,8 @@ export class Link {
       return
     }
     this.#spares.add(socket)
-    // Looked at, to notice when it closes. Not by 'data' and pause(): whoever gets a paused socket has
-    // to know that it must be resumed, and after this it flows when somebody listens.
+    // Detects when a spare closes. Does not use 'data' and pause(): the next user would have to resume the
+    // socket. This way it flows as soon as somebody listens.
     socket.on('readable', lookAtSpare)
     socket.once('close', () => this.#spares.delete(socket))
   }
@@ -115,11 +115,11 @@ export class Link {
   }
 
   #noMore(): Error {
-    return new Error(`Cannot connect to instance "${this.#id}": it has ended or this server let go of it`)
+    return new Error(`Cannot connect to instance "${this.#id}": it has ended, or this server released it`)
   }
 }
 
-/** At the end read() has it closed; and an agent says nothing before it is asked. */
+/** read() closes the socket at its end. An agent never sends first, so any data is an error. */
 function lookAtSpare(this: Socket): void {
   if (this.read() !== null) this.destroy()
 }

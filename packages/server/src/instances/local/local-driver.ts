@@ -1,5 +1,5 @@
-// Instances on this host, in bubblewrap: a uid, namespaces, a system call filter and control groups for
-// each. They outlive the server; the next one takes them over, or the warden ends them.
+// Instances on this host, in bubblewrap: each has a uid, namespaces, a system call filter and control
+// groups. They survive the server; the next one takes them over, or the warden ends them.
 import { mkdirSync, realpathSync } from 'node:fs'
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
@@ -27,14 +27,14 @@ const LOOK_EVERY_MS = 250
 
 export interface LocalDriverOptions {
   readonly dataDir: string
-  /** The agent as one file, which runs inside every instance. */
+  /** The agent as a single file; it runs inside every instance. */
   readonly agentFile: string
-  /** What runs Playwright code, as one file; without it instances run none. */
+  /** The Playwright runner as a single file; without it, instances cannot run Playwright code. */
   readonly playwrightRunner?: string
-  /** What bundles the TypeScript of apps; without it apps have none. */
+  /** Bundles the TypeScript of apps; without it, apps cannot use TypeScript. */
   readonly esbuild?: string
   readonly leaseSeconds: number
-  /** Run instances even without uids of their own or limits. */
+  /** Runs instances even without their own uids or limits. */
   readonly allowWeakIsolation: boolean
   readonly egress: Egress
   readonly log: Logger
@@ -52,7 +52,7 @@ export class LocalDriver implements Driver {
   readonly capabilities: Capabilities
   readonly shortcomings: readonly string[]
   readonly #options: LocalDriverOptions
-  /** Undefined where the programs for it are missing: then nothing is ever started. */
+  /** Undefined when required programs are missing: then nothing can start. */
   readonly #parts: Parts | undefined
   readonly #instances = new Map<string, LocalInstance>()
   readonly #looking: NodeJS.Timeout
@@ -130,20 +130,20 @@ export class LocalDriver implements Driver {
 
   async start({ id, limits, agent, isBackground }: InstanceOptions, signal?: AbortSignal): Promise<Instance> {
     const { host, cgroups, uids } = this.#usable(`start instance "${id}"`)
-    if (!isInstanceId(id)) throw new Error(`Cannot start instance "${id}": this is no id of an instance`)
-    if (this.#instances.has(id)) throw new Error(`Cannot start instance "${id}": it is there already`)
+    if (!isInstanceId(id)) throw new Error(`Cannot start instance "${id}": the id is malformed`)
+    if (this.#instances.has(id)) throw new Error(`Cannot start instance "${id}": it already exists`)
     signal?.throwIfAborted()
     const uid = isRoot() ? uids.take() : undefined
     const instance = this.#own(id, uid)
     const directory = new InstanceDirectory(host.instancesDir, id)
     try {
-      // The intent first: whatever is made from here on is found by adopt() and by the warden.
+      // Written first, so that adopt() and the warden find everything that is created after it.
       directory.make({ id, uid })
       crashPoint('instance-recorded')
       const cgroup = await cgroups.create(id, limits)
       cgroup.setBackground(isBackground)
       crashPoint('instance-limited')
-      // Nobody's yet: what is in it has nothing to tell.
+      // No session uses it yet, so the direct route reveals nothing.
       await instance.listen({ route: DIRECT })
       this.#usable(`start instance "${id}"`)
       signal?.throwIfAborted()
@@ -231,7 +231,7 @@ export class LocalDriver implements Driver {
     return instance
   }
 
-  /** With the first instance, not before: a server that only starts has no use for it. */
+  /** Created with the first instance: a server that runs none does not need it. */
   #namespaceSockets(): NamespaceSockets | undefined {
     if (!this.#areSocketsOpen) this.#sockets = NamespaceSockets.open()
     this.#areSocketsOpen = true

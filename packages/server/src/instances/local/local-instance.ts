@@ -23,10 +23,10 @@ export interface LocalInstanceOptions {
   readonly directory: InstanceDirectory
   readonly cgroup: Cgroup
   readonly egress: Egress
-  /** Undefined where the server may not make sockets for instances. */
+  /** Undefined when the server may not create sockets for instances. */
   readonly sockets: NamespaceSockets | undefined
   readonly log: Logger
-  /** Called once, when nothing is left. */
+  /** Called once, when nothing is left of the instance. */
   readonly onGone: () => void
 }
 
@@ -40,7 +40,7 @@ export class LocalInstance implements Instance {
   #egress: EgressListener | undefined
   #stderr: StderrFifo | undefined
   #child: ChildProcess | undefined
-  /** A descriptor of its network namespace, once it was needed. */
+  /** A descriptor of the network namespace, opened on first use. */
   #namespace: number | undefined
   #end: Promise<void> | undefined
   #lastFreezing: Promise<void> = Promise.resolve()
@@ -76,7 +76,7 @@ export class LocalInstance implements Instance {
     return this.#egress?.lastRefusal
   }
 
-  /** Before the instance starts, or again for one that runs and waits to dial a new server. */
+  /** Called before the instance starts, or again for a running one that waits to dial a new server. */
   async listen({ route }: { route: EgressRoute }): Promise<void> {
     const { directory, uid, egress } = this.#options
     this.#link = await Link.listen({ id: this.id, path: directory.socketPath('link.sock') })
@@ -85,7 +85,7 @@ export class LocalInstance implements Instance {
     directory.admit('egress.sock', uid)
   }
 
-  /** Runs it by `spawn`, whose process is the first sign of its end. */
+  /** Starts the instance with `spawn`; the exit of that process ends the instance. */
   async start({ mkfifo, spawn }: { mkfifo: string; spawn: (stderr: number) => ChildProcess }): Promise<void> {
     this.#stderr = await StderrFifo.make({ mkfifo, path: this.#options.directory.stderr })
     const child = this.#stderr.lend(spawn)
@@ -95,27 +95,27 @@ export class LocalInstance implements Instance {
       if (!this.#isReleased) void this.#finish(isLapsed ? 'lease-lapsed' : 'ended-by-itself')
     }
     child.once('exit', onEnd)
-    // It could not be started at all.
+    // The process could not be started at all.
     child.once('error', onEnd)
   }
 
-  /** Goes on with what an earlier server started. */
+  /** Continues an instance that an earlier server started. */
   async takeOver(): Promise<void> {
-    // Nothing leaves it until it is known which way it should.
+    // Nothing may leave the instance until its route is known.
     await this.listen({ route: CLOSED })
     this.#stderr = StderrFifo.open(this.#options.directory.stderr)
     await this.thaw()
     this.#isTakenOver = true
   }
 
-  /** Called every now and then: for an end, or a reason to end, that no event tells of. */
+  /** Called regularly, to find an end or a reason to end that no event reports. */
   look(): void {
     if (this.#end || this.#isReleased) return
-    // Nothing in it runs, says or does anything.
+    // A frozen instance cannot change.
     if (this.#isFrozen && !this.#isTakenOver) return
     const { cgroup } = this.#options
     this.#stderr?.drain()
-    // The kernel may have ended any process of it; what is left could be anything but whole.
+    // The kernel may have killed any process, so the rest may be broken.
     if (!this.#isFrozen && !this.#enduresOom && cgroup.oomKills() > 0) void this.#finish('out-of-memory')
     else if (this.#isTakenOver && cgroup.isEmpty()) void this.#finish('ended-by-itself')
   }
@@ -177,7 +177,7 @@ export class LocalInstance implements Instance {
     await this.#finish('destroyed')
   }
 
-  /** Lets go of it and leaves it running. */
+  /** Releases the instance and leaves it running. */
   async release(): Promise<void> {
     if (this.#end) {
       await this.#end
@@ -202,23 +202,23 @@ export class LocalInstance implements Instance {
     return this.#end
   }
 
-  /** Each step is tried even if one before failed: what stays is found by the next adopt(). */
+  /** Tries each step even if an earlier one failed; the next adopt() finds what is left. */
   async #remove(reason: InstanceEnd): Promise<void> {
     const { cgroup, directory, onGone } = this.#options
     this.#ending.abort(new Error(`Cannot freeze or thaw instance "${this.id}": it is being ended`))
     let end = reason
-    // Until it is in the group it is the only process; from then on all that it starts are too.
+    // Until this process has joined the group, it is the only one; after that, its children are in the group too.
     this.#child?.kill('SIGKILL')
     await this.#try('end its processes', () => cgroup.kill())
     crashPoint('instance-killed')
     await this.#try('wait for its process', () => this.#childExit())
-    await this.#try('look why it ended', () => {
+    await this.#try('find out why it ended', () => {
       if (reason !== 'destroyed' && cgroup.oomKills() > 0) end = 'out-of-memory'
       if (end === 'out-of-memory') this.#lastOomKill = readOomKill(this.#options.uid)
       const said = this.#stderr?.drain()
       if (reason !== 'destroyed') {
         const { exitCode, signalCode } = this.#child ?? {}
-        this.#log.info({ end, exitCode, signalCode, said }, 'instance ended by itself')
+        this.#log.info({ end, exitCode, signalCode, said }, 'instance ended unexpectedly')
       }
     })
     await this.#try('close its sockets', () => this.#closeListeners())

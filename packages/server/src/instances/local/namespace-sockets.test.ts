@@ -8,7 +8,7 @@ import { NamespaceSockets } from './namespace-sockets.ts'
 
 const ECHO = `require('net').createServer((s) => s.pipe(s)).listen(+process.argv[1], '127.0.0.1', () => console.log('up'))`
 
-/** The first process of namespaces of its own, with an echo on a port, as an instance is. */
+/** The first process of its own namespaces, with an echo server, like an instance. */
 async function startNamespace(t: TestContext, port: number): Promise<number> {
   const sandbox = ['--unshare-net', '--unshare-pid', '--die-with-parent', '--dev-bind', '/', '/']
   const child = spawn('bwrap', [...sandbox, process.execPath, '-e', ECHO, String(port)], {
@@ -22,7 +22,7 @@ async function startNamespace(t: TestContext, port: number): Promise<number> {
   return Number(readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim())
 }
 
-/** Something on the host's loopback that must never be reached, and how often it was. */
+/** A listener on the host's loopback that must never be reached; counts its connections. */
 async function startCanary(t: TestContext): Promise<{ port: number; count: () => number }> {
   let count = 0
   const canary = createServer((socket) => {
@@ -37,7 +37,7 @@ async function startCanary(t: TestContext): Promise<{ port: number; count: () =>
 const openDescriptors = () => readdirSync('/proc/self/fd').length
 const ownNamespace = () => readlinkSync('/proc/thread-self/ns/net')
 
-test('a socket is made in the namespace of the instance, and the server stays in its own', async (t) => {
+test("a socket is created in the instance's namespace, and the server stays in its own", async (t) => {
   const canary = await startCanary(t)
   const first = await startNamespace(t, canary.port)
   const sockets = NamespaceSockets.open()!
@@ -55,7 +55,7 @@ test('a socket is made in the namespace of the instance, and the server stays in
   assert.equal(canary.count(), 0, 'the same port of the host was not touched')
 })
 
-test('where nobody listens there is no socket, and nothing is left open', async (t) => {
+test('returns no socket when nobody listens, and leaves nothing open', async (t) => {
   const canary = await startCanary(t)
   const other = await startCanary(t)
   const first = await startNamespace(t, other.port)
@@ -70,7 +70,7 @@ test('where nobody listens there is no socket, and nothing is left open', async 
   assert.equal(canary.count(), 0)
 })
 
-test('a namespace is taken only from the first process of an instance that is still there', async (t) => {
+test('opens a namespace only from the first process of a running instance', async (t) => {
   const canary = await startCanary(t)
   const first = await startNamespace(t, canary.port)
   const sockets = NamespaceSockets.open()!
@@ -88,7 +88,7 @@ test('a namespace is taken only from the first process of an instance that is st
   assert.equal(
     sockets.find(() => lists.shift()!),
     undefined,
-    'it left the group meanwhile',
+    'it has left the group',
   )
   assert.equal(openDescriptors(), before)
 })

@@ -1,9 +1,9 @@
-// Connections to the loopback of an instance, made by the server itself. A socket belongs for ever to the
-// network namespace its maker was in, so the server steps into the instance's for the moment it takes to
-// make one. The bytes then need nobody inside to carry them, which halves what a round trip costs.
+// Connections to an instance's loopback, opened by the server itself. A socket stays in the network
+// namespace in which it was created, so the server enters the instance's namespace to create one. No
+// process inside has to copy the bytes then, which halves the cost of a round trip.
 //
-// All of it is synchronous: the namespace is a property of the thread, and nothing else runs on this one
-// until it is back. Other threads are not concerned.
+// All of it is synchronous: the namespace belongs to the thread, and nothing else runs on this thread
+// until it is back. Other threads are not affected.
 import { closeSync, openSync, readFileSync, readlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { Socket } from 'node:net'
@@ -11,7 +11,7 @@ import { Socket } from 'node:net'
 const CLONE_NEWNET = 0x40000000
 const AF_INET = 2
 const SOCK_STREAM = 1
-/** Of asm-generic, as on x64 and arm64. */
+/** From asm-generic, the same on x64 and arm64. */
 const SOCK_NONBLOCK = 0o4000
 const SOCK_CLOEXEC = 0o2000000
 const OWN_NAMESPACE = '/proc/thread-self/ns/net'
@@ -23,7 +23,7 @@ interface SystemCalls {
   readonly close: (descriptor: number) => number
 }
 
-/** Undefined where the server may not do it; there the agent carries the bytes. */
+/** Undefined when the server may not do this; the agent then copies the bytes. */
 export class NamespaceSockets {
   readonly #calls: SystemCalls
   readonly #own: number
@@ -37,11 +37,11 @@ export class NamespaceSockets {
     try {
       const calls = loadSystemCalls()
       const own = openSync(OWN_NAMESPACE, 'r')
-      // To where we are already: refused to who may not do it at all.
+      // Enters the current namespace, as a test: it fails without the permission.
       if (calls.setns(own, CLONE_NEWNET) === 0) return new NamespaceSockets(calls, own)
       closeSync(own)
     } catch {
-      // No such library for this system.
+      // koffi has no build for this system.
     }
     return undefined
   }
@@ -51,8 +51,8 @@ export class NamespaceSockets {
   }
 
   /**
-   * The network namespace of one instance, by the processes in its control group. Undefined when it is
-   * not known beyond doubt: the one of another instance or of the host must never be taken for it.
+   * Finds the network namespace of one instance through the processes in its control group. Undefined in
+   * case of doubt: it must never return the namespace of another instance or of the host.
    */
   find(listProcesses: () => readonly number[]): number | undefined {
     const first = listProcesses().find(isFirstOfInstance)
@@ -60,27 +60,27 @@ export class NamespaceSockets {
     const path = `/proc/${first}/ns/net`
     try {
       const namespace = openSync(path, 'r')
-      // Opened and then looked at again: the number may have passed to somebody else in between.
+      // Checked again after opening: the pid may have been reused in between.
       const isIts = listProcesses().includes(first) && isFirstOfInstance(first)
       if (isIts && readlinkSync(path) !== readlinkSync(OWN_NAMESPACE)) return namespace
       closeSync(namespace)
     } catch {
-      // It has just ended.
+      // The process has just ended.
     }
     return undefined
   }
 
-  /** Undefined when nobody listens there, or does not take it at once. */
+  /** Undefined when nobody listens there or accepts at once. */
   connect(namespace: number, port: number): Socket | undefined {
     const { setns, socket, connect, close } = this.#calls
     if (setns(namespace, CLONE_NEWNET) !== 0) return undefined
     let descriptor: number
     try {
       descriptor = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)
-      // On a loopback it is through, or refused, when the call returns; whatever the call says.
+      // On loopback, the connection is open or refused when the call returns, whatever it returns.
       if (descriptor !== -1) connect(descriptor, loopbackAddress(port), ADDRESS_BYTES)
     } finally {
-      // A server that is left in the network of a tenant must not go on.
+      // A server must never continue inside a tenant's network.
       if (setns(this.#own, CLONE_NEWNET) !== 0) process.abort()
     }
     if (descriptor === -1) return undefined
@@ -109,7 +109,7 @@ function isFirstOfInstance(pid: number): boolean {
 
 const ADDRESS_BYTES = 16
 
-/** A struct sockaddr_in of 127.0.0.1. */
+/** A struct sockaddr_in for 127.0.0.1. */
 function loopbackAddress(port: number): Buffer {
   const address = Buffer.alloc(ADDRESS_BYTES)
   address.writeUInt16LE(AF_INET, 0)
@@ -118,7 +118,7 @@ function loopbackAddress(port: number): Buffer {
   return address
 }
 
-// Not imported at the top: a server without instances starts without it.
+// Loaded on first use, so that a server without instances starts without it.
 function loadSystemCalls(): SystemCalls {
   const koffi = createRequire(import.meta.url)('koffi') as typeof import('koffi')
   const libc = koffi.load('libc.so.6')

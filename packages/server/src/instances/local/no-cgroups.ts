@@ -1,6 +1,6 @@
-// For hosts without control groups, and only with weak isolation allowed: no limits and no freezing.
-// An instance is found by its bubblewrap processes, of which the inner one is the first process of its
-// pid namespace; the kernel ends all others with it.
+// For hosts without control groups, and only if weak isolation is allowed: no limits and no freezing.
+// An instance is found by its bubblewrap processes. The inner one is the first process of its pid
+// namespace, so the kernel ends all others with it.
 import { readFileSync, readdirSync } from 'node:fs'
 import { basename } from 'node:path'
 import { pause } from '@berth/kit/pause'
@@ -65,7 +65,7 @@ class ProcessesOf implements Cgroup {
 
   async remove(): Promise<void> {}
 
-  /** Every bubblewrap that was told to bind the instance's directory. */
+  /** Every bubblewrap process that binds the instance's directory. */
   processes(): number[] {
     return readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name))

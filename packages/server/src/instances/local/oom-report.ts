@@ -1,15 +1,15 @@
-// Which process the kernel ended for want of memory: it says so in its log, and nowhere else. Not every host lets us
-// read that.
+// Finds the process that the kernel killed when memory ran out. Only the kernel log names it, and not every host lets
+// us read that.
 import { closeSync, constants, openSync, readSync } from 'node:fs'
 import type { OomKill } from '../driver/driver.ts'
 
 const KILLED =
   /Killed process (\d+) \(([^\n]*)\) .*anon-rss:(\d+)kB, file-rss:(\d+)kB, shmem-rss:(\d+)kB, UID:(\d+)/
-/** Each read gives one record, of at most this. */
+/** Each read returns one record of at most this size. */
 const RECORD_BYTES = 8 * 1024
 const MAX_RECORDS = 20_000
 
-/** The last one of that account, which belongs to one instance alone. */
+/** The last killed process of this uid, which belongs to one instance only. */
 export function readOomKill(uid: number | undefined): OomKill | undefined {
   if (uid === undefined) return undefined
   let log: number
@@ -36,12 +36,12 @@ function findKill(log: number, uid: number): OomKill | undefined {
   return kill
 }
 
-/** Undefined: that was the last. */
+/** Undefined after the last record. */
 function readRecord(log: number, buffer: Buffer): string | undefined {
   try {
     return buffer.toString('utf8', 0, readSync(log, buffer))
   } catch (error) {
-    // It was overwritten before we came to it: there is a next.
+    // The record was overwritten before we read it; continue with the next.
     return (error as NodeJS.ErrnoException).code === 'EPIPE' ? '' : undefined
   }
 }

@@ -1,11 +1,11 @@
-// Where the programs of the host are that instances are started with. Looked for once and named by
-// their whole path, because what is started has no environment to look in.
+// Finds the host's programs that start instances. They are found once and called by their full
+// path, because started programs have no environment to search.
 import { accessSync, constants } from 'node:fs'
 import { join } from 'node:path'
 
 const directories = ['/usr/bin', '/bin', '/usr/sbin', '/sbin', '/usr/local/bin']
 
-/** The package of Debian that has each. */
+/** The Debian package of each program. */
 const packages = {
   bwrap: 'bubblewrap',
   setpriv: 'util-linux',

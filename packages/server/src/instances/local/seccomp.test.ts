@@ -9,7 +9,7 @@ const ALLOW = 0x7fff0000
 const EPERM = 0x00050001
 const ENOSYS = 0x00050026
 
-/** Does what the kernel does with the program. */
+/** Runs the filter as the kernel does. */
 function judge(program: Buffer, call: { architecture: number; number: number; args?: number[] }): number {
   const data = Buffer.alloc(64)
   data.writeUInt32LE(call.number >>> 0, 0)
@@ -34,12 +34,12 @@ for (const name of both) {
   const architecture = audit[name]
   const call = (number: number, ...args: number[]) => judge(program, { architecture, number, args })
 
-  test(`${name}: the filter is one that the kernel takes`, () => {
+  test(`${name}: the kernel accepts the filter`, () => {
     assert.equal(program.length % 8, 0)
     assert.ok(program.length / 8 <= 4096)
   })
 
-  test(`${name}: every forbidden call is refused, and its neighbours are not`, () => {
+  test(`${name}: refuses every forbidden call, and not its neighbours`, () => {
     const numbers = new Set(Object.values(forbidden).map((entry) => entry[name]))
     const special = new Set<number>([435, ...Object.values(inspected).map((entry) => entry[name])])
     for (let number = 0; number < 500; number++) {
@@ -49,7 +49,7 @@ for (const name of both) {
     assert.equal(call(435), ENOSYS)
   })
 
-  test(`${name}: sockets are allowed by family, and netlink by protocol`, () => {
+  test(`${name}: allows sockets by family, and netlink by protocol`, () => {
     const socket = inspected.socket[name]
     for (const family of [1, 2, 10]) assert.equal(call(socket, family, 1, 0), ALLOW)
     for (const family of [0, 3, 17, 29, 31, 38, 40, 44]) assert.equal(call(socket, family, 1, 0), EPERM)
@@ -58,13 +58,13 @@ for (const name of both) {
     }
   })
 
-  test(`${name}: terminals cannot be typed into, also not with other high bits`, () => {
+  test(`${name}: refuses to type into terminals, whatever the high bits`, () => {
     const ioctl = inspected.ioctl[name]
     for (const request of [0x5412, 0x541c, 0x5412 + 2 ** 32]) assert.equal(call(ioctl, 0, request), EPERM)
     assert.equal(call(ioctl, 0, 0x5401), ALLOW)
   })
 
-  test(`${name}: calls of other architectures are unknown`, () => {
+  test(`${name}: reports calls of other architectures as unknown`, () => {
     const other = name === 'x64' ? audit.arm64 : audit.x64
     for (const wrong of [other, 0x40000003, 0x40000028]) {
       assert.equal(judge(program, { architecture: wrong, number: 0 }), ENOSYS)

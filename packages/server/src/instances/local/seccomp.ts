@@ -1,12 +1,12 @@
-// The system call filter of an instance, as a classic BPF program. Everything is allowed that is not
-// refused here: Chromium builds its own sandbox inside, with clone, unshare, chroot and seccomp.
+// The system call filter of an instance, as a classic BPF program. It allows everything that it does not
+// refuse: Chromium builds its own sandbox inside, with clone, unshare, chroot and seccomp.
 // Format: https://docs.kernel.org/userspace-api/seccomp_filter.html, struct seccomp_data.
 import { forbidden, inspected, unknown, type Architecture } from './syscalls.ts'
 
-/** Of struct seccomp_data. Arguments are 64 bits wide; both architectures are little-endian. */
+/** Offsets in struct seccomp_data. Arguments have 64 bits; both architectures are little-endian. */
 const offsets = { number: 0, architecture: 4, lowHalfOfArgument: (index: number) => 16 + 8 * index }
 const auditArchitecture = { x64: 0xc000003e, arm64: 0xc00000b7 }
-/** Calls of the x32 ABI carry the audit architecture of x64 and this bit. */
+/** Calls of the x32 ABI have the audit architecture of x64 and this bit. */
 const X32_BIT = 0x40000000
 
 const LOAD_WORD = 0x20
@@ -25,7 +25,7 @@ const AF_INET6 = 10
 const AF_NETLINK = 16
 const NETLINK_ROUTE = 0
 const NETLINK_KOBJECT_UEVENT = 15
-/** Both type into the terminal that they are given, on behalf of whoever reads it. */
+/** Both type into a terminal as if its user did. */
 const TIOCSTI = 0x5412
 const TIOCLINUX = 0x541c
 
@@ -33,7 +33,7 @@ type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, valu
 
 const load = (offset: number): Instruction => [LOAD_WORD, 0, 0, offset]
 const answer = (value: number): Instruction => [RETURN, 0, 0, value]
-/** Runs `then` if the loaded word is `value`. Short bodies only: a jump reaches 255 instructions. */
+/** Runs `then` if the loaded word equals `value`. Keep bodies short: a jump reaches 255 instructions. */
 const when = (value: number, then: readonly Instruction[]): Instruction[] => [
   [JUMP_IF_EQUAL, 0, then.length, value],
   ...then,
@@ -51,7 +51,7 @@ export function seccompProgram(architecture: Architecture): Buffer {
     })
   return assemble([
     load(offsets.architecture),
-    // Numbers mean other calls on another architecture, and the kernel may serve more than one.
+    // A number means another call on another architecture, and the kernel may support several.
     [JUMP_IF_EQUAL, 1, 0, auditArchitecture[architecture]],
     answer(ENOSYS),
     load(offsets.number),
@@ -65,7 +65,7 @@ export function seccompProgram(architecture: Architecture): Buffer {
   ])
 }
 
-/** A network namespace does not close vsock and others, so families are listed. */
+/** A network namespace does not block vsock and others, so the allowed families are listed. */
 function socketRules(): Instruction[] {
   return [
     load(offsets.lowHalfOfArgument(0)),
@@ -80,7 +80,7 @@ function socketRules(): Instruction[] {
 
 function ioctlRules(): Instruction[] {
   return [
-    // The kernel takes only the low half, so looking at the rest would open a way around.
+    // The kernel reads only the low half, so comparing the high half would allow a bypass.
     load(offsets.lowHalfOfArgument(1)),
     ...[TIOCSTI, TIOCLINUX].flatMap((request) => when(request, [answer(EPERM)])),
     answer(ALLOW),

@@ -1,12 +1,12 @@
-// Files that are the same for every instance: who is who inside, and the system call filter. Written at
-// each start of the server; an instance that has one of them bound keeps what it had.
+// Files that are the same for every instance: users and groups, and the system call filter. Each server
+// start writes them; a running instance keeps the version that it has bound.
 import { chmodSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { instancePaths } from '@berth/contracts/link'
 import { makePassable } from './instance-directory.ts'
 import { isSupported, seccompProgram } from './seccomp.ts'
 
-/** Inside. Chromium refuses to run as root. */
+/** The uid inside. Chromium refuses to run as root. */
 export const INSIDE_UID = 1000
 export const INSIDE_USER = 'kernel'
 export const INSIDE_HOSTNAME = 'browser'
@@ -24,7 +24,7 @@ const files = {
 
 export class SharedFiles {
   readonly path: string
-  /** Names of what belongs in /etc. */
+  /** File names that belong in /etc. */
   readonly etc: readonly string[] = Object.keys(files)
   readonly seccomp: string
 
@@ -44,7 +44,7 @@ export class SharedFiles {
   }
 }
 
-/** Under another name first: what is bound into an instance is never changed under it. */
+/** Writes a new file and renames it, so that a file bound into an instance never changes. */
 function replace(path: string, content: string | Buffer): void {
   writeFileSync(`${path}.new`, content)
   chmodSync(`${path}.new`, 0o644)

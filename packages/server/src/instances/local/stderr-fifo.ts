@@ -1,13 +1,13 @@
-// What an instance writes to its stderr: bubblewrap's complaints and the agent's. A fifo that its writers
-// hold open for reading too: so it does not break when the server goes, and holds 64 KiB at most
-// however much the tenant writes. A server that is there empties it and keeps the last words.
+// An instance's stderr: messages of bubblewrap and the agent. It is a fifo that its writers also hold
+// open for reading, so it does not break when the server ends, and holds at most 64 KiB however much
+// the tenant writes. A running server empties it and keeps the last lines.
 import { closeSync, constants, openSync, readSync } from 'node:fs'
 import { run } from '@berth/kit/child-process'
 
 const CAPACITY = 64 * 1024
 const KEPT = 4 * 1024
 
-/** Shared: it is read from and let go of within one turn. */
+/** Shared, because each use begins and ends within one turn. */
 const buffer = Buffer.alloc(CAPACITY)
 
 export class StderrFifo {
@@ -22,19 +22,19 @@ export class StderrFifo {
   }
 
   static async make({ mkfifo, path }: { mkfifo: string; path: string }): Promise<StderrFifo> {
-    // Root's alone: the tenant writes through the descriptor, and must not open it anew as it likes.
+    // Only for root: the tenant writes through the descriptor and must not be able to open the file again.
     await run({ command: mkfifo, args: ['-m', '600', path], env: {} })
     return new StderrFifo(path)
   }
 
-  /** Of an instance that runs. */
+  /** Opens the fifo of a running instance. */
   static open(path: string): StderrFifo {
     return new StderrFifo(path)
   }
 
   /**
-   * Calls `use` with a descriptor to give to the instance. Not ours: it becomes a blocking one there,
-   * and whether one blocks is common to all that came of one open().
+   * Calls `use` with a descriptor for the instance. It is not ours: the instance makes it blocking, and
+   * blocking applies to every descriptor from the same open().
    */
   lend<Result>(use: (descriptor: number) => Result): Result {
     const descriptor = openSync(this.#path, constants.O_RDWR)
@@ -45,7 +45,7 @@ export class StderrFifo {
     }
   }
 
-  /** Takes out what was written since the last time; the end of all of it is kept. */
+  /** Reads what was written since the last call, and keeps the end of everything. */
   drain(): string {
     if (!this.#isOpen) return this.#lastWords
     try {

@@ -1,14 +1,14 @@
-// System calls as numbers, per architecture: what the filter of seccomp.ts refuses. A null is a call
-// that this architecture does not have.
+// System call numbers per architecture that the filter in seccomp.ts refuses. Null means that this
+// architecture does not have the call.
 export type Architecture = 'x64' | 'arm64'
 
 type Numbers = Readonly<Record<Architecture, number | null>>
 
 const everywhere = (number: number): Numbers => ({ x64: number, arm64: number })
 
-/** Refused as not permitted: each is a door to the host's kernel that no browser or tool needs. */
+/** Refused with EPERM: each exposes the host's kernel, and no browser or tool needs it. */
 export const forbidden: Readonly<Record<string, Numbers>> = {
-  // Mounts could uncover what the sandbox hides.
+  // Mounts could reveal what the sandbox hides.
   mount: { x64: 165, arm64: 40 },
   umount2: { x64: 166, arm64: 39 },
   pivot_root: { x64: 155, arm64: 41 },
@@ -27,14 +27,14 @@ export const forbidden: Readonly<Record<string, Numbers>> = {
   pidfd_getfd: everywhere(438),
   open_by_handle_at: { x64: 304, arm64: 265 },
   fanotify_init: { x64: 300, arm64: 262 },
-  // Large parts of the kernel with a long history of holes.
+  // Large parts of the kernel with a long history of vulnerabilities.
   bpf: { x64: 321, arm64: 280 },
   perf_event_open: { x64: 298, arm64: 241 },
   userfaultfd: { x64: 323, arm64: 282 },
   io_uring_setup: everywhere(425),
   io_uring_enter: everywhere(426),
   io_uring_register: everywhere(427),
-  // Keyrings are not kept apart by namespaces as one would think.
+  // Namespaces do not fully separate keyrings.
   add_key: { x64: 248, arm64: 217 },
   request_key: { x64: 249, arm64: 218 },
   keyctl: { x64: 250, arm64: 219 },
@@ -64,14 +64,14 @@ export const forbidden: Readonly<Record<string, Numbers>> = {
 }
 
 /**
- * Refused as if the kernel were older: a filter cannot look into clone3's arguments, which are in
- * memory, and libraries fall back to clone.
+ * Refused as if the kernel were older: a filter cannot inspect clone3's arguments, which are in
+ * memory. Libraries fall back to clone.
  */
 export const unknown: Readonly<Record<string, Numbers>> = {
   clone3: everywhere(435),
 }
 
-/** Refused or allowed by their arguments. */
+/** Refused or allowed depending on their arguments. */
 export const inspected = {
   socket: { x64: 41, arm64: 198 },
   ioctl: { x64: 16, arm64: 29 },

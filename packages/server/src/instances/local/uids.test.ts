@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FIRST_UID, Uids } from './uids.ts'
 
-test('a uid is never given twice at once, nor one of an earlier server', () => {
+test('never gives a uid twice at once, nor one that an earlier server uses', () => {
   const uids = new Uids({ taken: [FIRST_UID + 1], seed: 0 })
   assert.deepEqual([uids.take(), uids.take(), uids.take()], [FIRST_UID, FIRST_UID + 2, FIRST_UID + 3])
 })
 
-test('a uid that was given back rests while there are others', () => {
+test('does not reuse a returned uid while there are others', () => {
   const uids = new Uids({ taken: [], seed: 65_535 })
   const first = uids.take()
   assert.equal(first, FIRST_UID + 65_535)

@@ -1,9 +1,9 @@
-// A host uid for each instance, so that no limit or permission that the kernel keeps by uid is shared
-// by two. Taken ones are found in what exists, not remembered: records of instances, and processes
-// of other servers on this host.
+// A host uid for each instance, so that two instances never share a limit or permission that the kernel
+// keeps by uid. Used uids are found, not stored: in the records of instances and the processes of
+// other servers on this host.
 import { readdirSync, statSync } from 'node:fs'
 
-/** Above what Debian gives to people and services (up to 65535), below the kernel's own (2^32). */
+/** Above Debian's uids for people and services (up to 65535), below the kernel's maximum (2^32). */
 export const FIRST_UID = 200_000
 const COUNT = 65_536
 
@@ -11,13 +11,13 @@ export class Uids {
   readonly #taken: Set<number>
   #next: number
 
-  /** `seed` makes it unlikely that servers with other data directories look at the same uids. */
+  /** `seed` makes it unlikely that servers with other data directories try the same uids. */
   constructor({ taken, seed }: { taken: Iterable<number>; seed: number }) {
     this.#taken = new Set(taken)
     this.#next = seed % COUNT
   }
 
-  /** Goes round, so that a uid rests for long before it is given again. */
+  /** Goes through all uids in turn, so that a uid is not reused for a long time. */
   take(): number {
     const running = uidsOfProcesses()
     for (let tried = 0; tried < COUNT; tried++) {

@@ -1,7 +1,7 @@
-// Somebody to clean up when no server does. Instances end themselves when their lease lapses, but a
-// frozen one cannot, and directories and control groups do not go by themselves. So each server has a
-// small shell beside it that outlives it: when the server is gone and no other has come by the end of
-// the lease, it ends all that is left.
+// Cleans up when no server does. Instances end when their lease lapses, but a frozen one cannot, and
+// directories and control groups stay. So each server has a small shell process beside it that
+// survives it: if the server ends and no other has started by the end of the lease, it ends all
+// that is left.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
@@ -10,12 +10,12 @@ import type { Logger } from 'pino'
 import { pause } from '@berth/kit/pause'
 import type { Programs } from './programs.ts'
 
-/** Beyond the lease: an instance may take this long to notice that it lapsed. */
+/** Added to the lease: an instance may need this long to notice that it lapsed. */
 const MARGIN_SECONDS = 3
 const RESTART_AFTER_MS = 1_000
 
 // Arguments: flock, lock file, instances directory, seconds to wait, parents of control groups.
-// Standard input ends when the server does. Paths that match nothing stay as patterns and fail quietly.
+// Standard input ends with the server. Patterns that match nothing stay as they are and fail silently.
 const SCRIPT = `flock=$1 lock=$2 instances=$3 left=$4
 shift 4
 read -r word
@@ -101,7 +101,7 @@ export class Warden {
     this.#child = this.#spawn()
   }
 
-  /** With nothing left to watch over it ends at once; otherwise it goes on as if the server had died. */
+  /** Ends at once if nothing is left to watch; otherwise continues as if the server had died. */
   async close({ isNothingLeft }: { isNothingLeft: boolean }): Promise<void> {
     this.#isClosing = true
     const child = this.#child
@@ -123,17 +123,17 @@ export class Warden {
     // SAFETY: a pipe to a child is a socket.
     const pipe = child.stdin as Socket
     pipe.unref()
-    // Writing to one that is gone; its exit is what counts.
+    // Errors from writing to an ended process; its exit event handles that.
     pipe.on('error', () => {})
     child.once('error', (error) => this.#options.log.error({ err: error }, 'cannot start the warden'))
     child.once('exit', () => void this.#replace())
     return child
   }
 
-  /** Somebody killed it, most likely the kernel for want of memory. */
+  /** Something killed it, most likely the kernel because memory ran out. */
   async #replace(): Promise<void> {
     if (this.#isClosing) return
-    this.#options.log.warn('the warden of the instances ended; starting another')
+    this.#options.log.warn('the warden ended; starting another')
     await pause(RESTART_AFTER_MS)
     if (!this.#isClosing) this.#child = this.#spawn()
   }

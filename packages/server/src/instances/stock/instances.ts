@@ -1,5 +1,5 @@
-// The instances of this server: made when they are wanted or, better, before; kept alive by renewing
-// their lease; destroyed after their one session. Which session has which is not known here.
+// This server's instances: started on demand or, better, in advance; kept alive by renewing their
+// lease; destroyed after one session. This file does not know which session has which instance.
 import { readFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import type { Logger } from 'pino'
@@ -17,9 +17,9 @@ import type { Driver, Instance, InstanceLimits, InstanceOptions } from '../drive
 import { Restraint } from './restraint.ts'
 import { Stock } from './stock.ts'
 
-/** A third of the lease would do; a fourth leaves room for one that is late. */
+/** A third of the lease would be enough; a quarter tolerates one late renewal. */
 const RENEWALS_PER_LEASE = 4
-/** Starting is work for the processors: more at once would all be late, and none be ready in time. */
+/** Starting uses the CPU: with more at once, all would be late. */
 const STARTS_AT_ONCE = Math.max(2, 2 * availableParallelism())
 /** A caller who waits longer has most likely given up. */
 const QUEUE_TIMEOUT_MS = 15_000
@@ -32,7 +32,7 @@ export interface ReadyInstance {
 export interface InstancesOptions {
   readonly driver: Driver
   readonly limits: (kind: { headless: boolean }) => InstanceLimits
-  /** How many of each kind are held ready. */
+  /** How many instances of each kind are kept ready. */
   readonly stock: Readonly<Record<Kind, number>>
   readonly leaseSeconds: number
   /** See AgentStart. */
@@ -43,35 +43,34 @@ export interface InstancesOptions {
 export interface Claim {
   readonly instanceId: string
   /**
-   * Resolves when it is as asked for. The signal is that of a caller who may leave: the claim then gives up its place in
-   * the start queue, and an instance that was named for it or started for it is destroyed. Without one, only the end of
-   * the server stops it.
+   * Resolves when the instance is as requested. If the caller leaves (signal), the claim gives up its place in the
+   * start queue, and its instance is destroyed. Without a signal, only the end of the server stops it.
    */
   readonly open: (caller?: AbortSignal) => Promise<ReadyInstance>
   /** For a claim that was never opened. */
   readonly giveBack: () => void
 }
 
-/** What is to be in an instance besides its browser. */
+/** What an instance needs besides its browser. */
 export interface Preparation {
-  /** A settled browser has to be started again for it, so that an instance without one is the better one. */
+  /** A warm browser would have to restart for it, so an instance without a browser is better. */
   readonly needsStart: boolean
-  /** Before Chromium starts or, where nothing needs a start, before anybody gets the instance. */
+  /** Runs before Chromium starts or, if no start is needed, before anybody gets the instance. */
   bring?(ready: ReadyInstance): Promise<void>
-  /** When Chromium runs, before anybody gets the instance. */
+  /** Runs when Chromium is up, before anybody gets the instance. */
   complete?(ready: ReadyInstance): Promise<void>
 }
 
 interface LaunchOptions extends Omit<InstanceOptions, 'agent'> {
   readonly browser?: BrowserStart
-  /** Fires when nobody waits for it any more. */
+  /** Fires when the caller has left. */
   readonly caller?: AbortSignal | undefined
 }
 
-/** The host has no room for another one. */
+/** The host has no capacity for another instance. */
 export class NoCapacity extends Error {}
 
-/** Two kinds of settled browsers; empty: an agent without a browser, the quicker way to any other. */
+/** Two kinds of warm browsers. `empty` has an agent but no browser, and is the fastest base for any other browser. */
 export const kinds = ['empty', 'headless', 'headful'] as const
 export type Kind = (typeof kinds)[number]
 
@@ -79,7 +78,7 @@ export class Instances {
   readonly #options: InstancesOptions
   readonly #stocks: Readonly<Record<Kind, Stock>>
   readonly #all = new Map<string, ReadyInstance>()
-  /** Those that wait for a session, or are being made to. */
+  /** Instances that wait for a session, or are being prepared to. */
   readonly #unused = new Set<string>()
   readonly #closing = new AbortController()
   readonly #time = new WakingTime()
@@ -110,21 +109,21 @@ export class Instances {
     return this.#stocks[kind].count
   }
 
-  /** What an earlier run of this server left and what still answers. The rest is destroyed. */
+  /** Returns the instances of an earlier run that still answer, and destroys the rest. */
   async adopt(): Promise<ReadyInstance[]> {
     const found = await this.#options.driver.adopt()
     return found.map((instance) => this.#own(instance))
   }
 
-  /** Begins to hold instances ready. */
+  /** Starts keeping instances ready. */
   fill(): void {
     if (this.shortcomings.length > 0) return
     for (const kind of kinds) this.#stocks[kind].refill({ afterMs: 0 })
   }
 
   /**
-   * Takes an instance that nobody had before, or the id of one that is still to be started. Nothing is
-   * done with it until `open`, so that its session's row can name it first.
+   * Claims an unused instance, or the id of one that is still to be started. Nothing happens to it until
+   * `open`, so that the session's row can name it first.
    */
   claim(browser: BrowserStart, preparations: readonly Preparation[] = []): Claim {
     return (
@@ -136,7 +135,7 @@ export class Instances {
     )
   }
 
-  /** One without a browser, for programs of another kind. */
+  /** Claims an instance without a browser, for other programs. */
   claimWithoutBrowser(limits: InstanceLimits): Claim {
     const isAsStocked = limits.homeBytes === this.#options.limits({ headless: true }).homeBytes
     const fromStock = isAsStocked
@@ -190,12 +189,12 @@ export class Instances {
           caller?.throwIfAborted()
           return ready
         } catch (error) {
-          // Not back into the stock: a row has named it, and one instance is for one session.
+          // Never returned to the stock: a row has named it, and an instance serves one session only.
           await instance.destroy()
           throw error
         }
       },
-      // It may have ended in between, and then nobody would take it out again.
+      // It may have ended in between; then nobody would remove it from the stock.
       giveBack: () => {
         if (this.#all.has(instance.id)) stock.giveBack(ready)
         else stock.refill()
@@ -233,7 +232,7 @@ export class Instances {
     } catch {
       caller?.throwIfAborted()
       throw new NoCapacity(
-        `${STARTS_AT_ONCE} others start before it, for ${QUEUE_TIMEOUT_MS / 1000} s already`,
+        `${STARTS_AT_ONCE} other instances have been starting for ${QUEUE_TIMEOUT_MS / 1000} s`,
       )
     }
   }
@@ -257,7 +256,7 @@ export class Instances {
     browser: BrowserStart,
     { preparations, caller }: { preparations: readonly Preparation[]; caller: AbortSignal | undefined },
   ): Promise<ReadyInstance> {
-    // Chromium starts beside the agent where it needs not wait for anything.
+    // Chromium starts together with the agent if nothing must be prepared first.
     if (preparations.length === 0) return this.#start(id, browser, { isBackground: false, caller })
     await this.#checkMemory(leastFreeFor(browser))
     const limits = this.#options.limits(browser)
@@ -279,7 +278,7 @@ export class Instances {
     )
   }
 
-  /** Limited as the smaller kind, until it is known what it becomes. */
+  /** Has the limits of the smaller kind until its use is known. */
   async #startEmpty(): Promise<ReadyInstance> {
     const limits = this.#options.limits({ headless: true })
     return this.#launch({ id: newId(), limits, isBackground: true }, ({ agent }) =>
@@ -332,12 +331,12 @@ export class Instances {
     const over = new AbortController()
     const ended = instance.ended.then(() => over.abort())
     const overOrClosing = AbortSignal.any([over.signal, this.#closing.signal])
-    // How long a new one may take until its first word is the matter of who started it.
+    // The caller that starts a new instance decides how long its first answer may take.
     let isHeard = !isNew
     let failingSince: number | undefined
     while (!over.signal.aborted && !this.#closing.signal.aborted) {
       const turnAt = performance.now()
-      // A frozen one does not count its lease, and cannot answer.
+      // A frozen instance's lease does not run, and it cannot answer.
       if (instance.isFrozen) failingSince = undefined
       else {
         const askedAt = this.#time.now()
@@ -347,23 +346,23 @@ export class Instances {
           })
           isHeard = true
           failingSince = undefined
-          // One that never ran is the matter of who started it.
+          // The caller that starts an instance handles a browser that never ran.
           if (browser === 'failed' && restarts > 0) {
-            log.warn({ instanceId: instance.id, failure }, 'Chromium is given up, its instance is destroyed')
+            log.warn({ instanceId: instance.id, failure }, 'Chromium keeps failing; destroying its instance')
             await instance.destroy()
           }
         } catch (error) {
-          // From when it was first asked in vain, not from when it last answered, and by the time in which we
-          // could have heard it: a server that stood still did not ask, or did not listen.
+          // Counts from the first failed request, not from the last answer, and only the time in which we could
+          // have heard an answer: a server that was suspended neither asked nor listened.
           failingSince ??= askedAt
           const isSilent = this.#time.now() - failingSince > everyMs * (RENEWALS_PER_LEASE - 1)
           if (isHeard && isSilent && !instance.isFrozen && !over.signal.aborted) {
-            log.warn({ err: error, instanceId: instance.id }, 'instance does not answer and is destroyed')
+            log.warn({ err: error, instanceId: instance.id }, 'instance does not answer; destroying it')
             await instance.destroy()
           }
         }
       }
-      // Not longer: an answer that was waited for in vain has used up what the lease had to spare.
+      // No longer: waiting for the missing answer has used up the lease's reserve.
       await pause(Math.max(0, turnAt + everyMs - performance.now()), overOrClosing)
     }
     if (!over.signal.aborted) return
@@ -381,7 +380,7 @@ export class Instances {
     }
   }
 
-  /** Lets go of all; what nobody uses is destroyed, the rest only when told so. */
+  /** Destroys all instances except those in `keep`, and releases those. */
   async close({ keep }: { keep: ReadonlySet<string> }): Promise<void> {
     this.#closing.abort()
     this.#time[Symbol.dispose]()
@@ -396,9 +395,9 @@ export class Instances {
   }
 }
 
-/** Calls to its agent end with it, whichever they are: nobody waits for them when the caller has left. */
+/** Destroys the instance when the caller leaves, which also ends all calls to its agent. */
 function destroyedWhenLeft(instance: Instance, caller: AbortSignal | undefined): Disposable {
-  // Whoever opens the claim waits for the end, and hears of what keeps it from ending.
+  // The opener of the claim waits for the end and sees its errors.
   const destroy = () => void instance.destroy().catch(() => {})
   caller?.addEventListener('abort', destroy)
   return { [Symbol.dispose]: () => caller?.removeEventListener('abort', destroy) }
@@ -412,7 +411,7 @@ async function completeAll(ready: ReadyInstance, preparations: readonly Preparat
   await Promise.all(preparations.map(async (preparation) => preparation.complete?.(ready)))
 }
 
-/** As settled ones are. */
+/** Whether a warm browser has these settings. */
 function isOrdinary({ locale, timezone }: BrowserStart): boolean {
   return locale === undefined && timezone === undefined
 }

@@ -16,7 +16,7 @@ function start(isSomebodyThere: () => boolean) {
   return { seen, restraint: new Restraint({ instance, limits, isSomebodyThere }) }
 }
 
-test('a start is held back while somebody is there, and only then', (t) => {
+test('slows a start only while a session is in use', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   let isThere = true
   const { seen, restraint } = start(() => isThere)
@@ -32,7 +32,7 @@ test('a start is held back while somebody is there, and only then', (t) => {
   assert.deepEqual(seen, [PART, 100, PART, 100])
 })
 
-test('it is not for ever', (t) => {
+test('slows a start for a limited time', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const now = t.mock.method(performance, 'now', () => 0)
   const { seen, restraint } = start(() => true)

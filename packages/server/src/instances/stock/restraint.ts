@@ -1,13 +1,13 @@
-// Starting a browser is felt by whoever uses one on the same processor, however low its priority: much of it
-// is work of the kernel, which gives way to nobody. So what is started for later runs only a part of the
-// time while somebody uses a session, and as fast as it can when nobody does.
+// Users of a browser notice when another starts on the same CPU, however low its priority: much of the
+// work is in the kernel, which does not yield. So an instance that is started in advance gets only a part
+// of the CPU while a session is in use, and all of it otherwise.
 import { availableParallelism } from 'node:os'
 import type { Instance, InstanceLimits } from '../driver/driver.ts'
 
 const LOOK_EVERY_MS = 250
-/** Of each processor. Twice as much trebles the round trips of a session at their 95th percentile. */
+/** Share of each CPU. Twice as much triples a session's round trips at the 95th percentile. */
 const PART = 0.15
-/** On a host that is always busy it would otherwise never be ready. */
+/** Without a limit, the start would never finish on a host that is always busy. */
 const MAX_RESTRAINED_MS = 20_000
 
 export interface RestraintOptions {
@@ -16,7 +16,7 @@ export interface RestraintOptions {
   readonly isSomebodyThere: () => boolean
 }
 
-/** Of an instance that is being started. Disposed of when it is ready. */
+/** For an instance that is being started. Dispose it when the instance is ready. */
 export class Restraint implements Disposable {
   readonly #options: RestraintOptions
   readonly #startedAt = performance.now()
@@ -48,7 +48,7 @@ export class Restraint implements Disposable {
     this.#isHeldBack = isHeldBack
     const { instance, limits } = this.#options
     const cpus = isHeldBack ? Math.min(limits.cpus, PART * availableParallelism()) : limits.cpus
-    // One that has ended needs none.
+    // An instance that has ended needs no limits.
     void instance.setLimits({ ...limits, cpus }).catch(() => {})
   }
 }

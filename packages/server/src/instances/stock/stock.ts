@@ -1,21 +1,21 @@
-// Instances of one kind held ready, made again as they are taken.
+// Keeps instances of one kind ready, and replaces those that are claimed.
 import type { Logger } from 'pino'
 import { pause } from '@berth/kit/pause'
 import type { Turnstile } from '@berth/kit/turnstile'
 import type { Instance } from '../driver/driver.ts'
 import type { ReadyInstance } from './instances.ts'
 
-/** After a claim: starting another at once would slow down the session that has just begun. */
+/** Delay after a claim: starting another at once would slow down the new session. */
 const REFILL_AFTER_MS = 500
 const RETRY_MS = 1_000
-/** Doubled with every failure in a row, so that a host where nothing starts is not kept busy with it. */
+/** Doubled after each failure in a row, so that a host where nothing starts is not kept busy. */
 const MAX_RETRY_MS = 60_000
 
 export interface StockOptions {
   readonly name: string
   readonly size: number
   readonly make: () => Promise<ReadyInstance>
-  /** Shared by all stocks: they make one at a time, for the sake of who uses the host. */
+  /** Shared by all stocks: they start one at a time, to keep the host responsive. */
   readonly turns: Turnstile
   readonly closing: AbortSignal
   readonly log: Logger
@@ -34,7 +34,7 @@ export class Stock {
     return this.#ready.length
   }
 
-  /** Resolves when nothing is being made. */
+  /** Resolves when no instance is being prepared. */
   get settled(): Promise<void> {
     return this.#refilling ?? Promise.resolve()
   }
@@ -47,7 +47,7 @@ export class Stock {
     this.#ready.unshift(ready)
   }
 
-  /** It has ended, whether it was here or not. */
+  /** Call it when the instance has ended, whether it was in stock or not. */
   remove(instance: Instance): void {
     const index = this.#ready.findIndex((ready) => ready.instance === instance)
     if (index === -1) return
@@ -73,7 +73,7 @@ export class Stock {
         pauseMs = 0
       } catch (error) {
         if (closing.aborted) return
-        log.warn({ err: error, kind: name }, 'cannot make an instance ready')
+        log.warn({ err: error, kind: name }, 'cannot prepare an instance')
         pauseMs = Math.min(MAX_RETRY_MS, Math.max(RETRY_MS, pauseMs * 2))
       } finally {
         turn[Symbol.dispose]()
