@@ -94,7 +94,7 @@ test('the first end of an invocation counts', async () => {
   assert.equal((await send(server, 'PATCH', `/invocations/${id}`, { status: 'queued' })).status, 400)
   const browser = await send(server, 'POST', '/browsers', { headless: true, invocation_id: id })
   assert.equal(browser.status, 400)
-  assert.match(browser.body.message ?? '', /invocation_id: is of an invocation that is over/)
+  assert.match(browser.body.message ?? '', /invocation_id: names an invocation that has ended/)
   assert.equal((await send(server, 'POST', '/browsers', { invocation_id: 'nobody' })).status, 400)
   const listed = await send<{ browsers: unknown[] }>(server, 'GET', `/invocations/${id}/browsers`)
   assert.deepEqual(listed.body.browsers, [])

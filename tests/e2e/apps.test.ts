@@ -313,7 +313,7 @@ test('an app is deployed from a repository, or the error says why not', async ()
   const closed = await create({ url: 'http://10.0.0.1/app.git' })
   assert.match(
     closed.status_reason ?? '',
-    /Cannot fetch the repository.*The way out said last: Cannot reach "/s,
+    /Cannot fetch the repository.*Egress last refused: Cannot reach "/s,
   )
 })
 

@@ -31,7 +31,7 @@ const BUILDS_AT_ONCE = 2
 export interface AppsModule {
   readonly routes: readonly Route[]
   readonly instanceIds: readonly string[]
-  /** Takes the instances of apps out of `found`, and goes on with what ran in them. */
+  /** Takes the app instances out of `found` and resumes what runs in them. */
   resume(found: Map<string, ReadyInstance>): Promise<void>
   close(options: { endAll: boolean }): Promise<void>
 }
@@ -40,7 +40,7 @@ export function newApps(options: {
   platform: Platform
   instances: Instances
   sessions: SessionsModule
-  /** Takes in a connection from inside an instance, for the API itself. */
+  /** Receives a connection from inside an instance to the API. */
   toApi: (connection: Duplex) => void
 }): AppsModule {
   const { platform, instances, sessions: room } = options

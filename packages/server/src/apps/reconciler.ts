@@ -1,4 +1,4 @@
-// Compares the rows of apps with reality now and then: what was missed, and what servers that are gone left behind.
+// Compares the rows of apps with reality at intervals: finds missed changes and what lost servers left behind.
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import type { Db } from '../platform/database/schema.ts'
@@ -15,7 +15,7 @@ import * as invocationStore from './invocations/store.ts'
 const RECONCILE_MS = 10_000
 /** Longer than any job waits for a server with room. */
 const WAITED_SECONDS = 30
-/** Beyond the lease, as for sessions: a server that was silent for so long runs nothing any more. */
+/** Added to the lease, as for sessions: a server that was silent for this long runs nothing any more. */
 const LOST_MARGIN_SECONDS = 30
 
 export interface ReconcilerOptions {
@@ -45,7 +45,7 @@ export class Reconciler {
     clearInterval(this.#timer)
   }
 
-  /** Takes up the jobs that an earlier run of this server left. */
+  /** Requeues the jobs that an earlier run of this server left. */
   async resume(): Promise<void> {
     const { db, queue } = this.#options
     if (!(await deploymentStore.hasWork(db))) return
@@ -53,7 +53,7 @@ export class Reconciler {
     await this.#requeue({ isRestarted: true })
   }
 
-  /** A deployment was changed, here or by another server. */
+  /** Called when this or another server changed a deployment. */
   async deploymentChanged(id: string): Promise<void> {
     const { db, builder, stops, appInstances, serverId, log } = this.#options
     try {
@@ -63,7 +63,7 @@ export class Reconciler {
       await appInstances.stop(id)
       if (record.server_id === serverId) await stops.removeFiles(id)
     } catch (error) {
-      log.warn({ err: error, deploymentId: id }, 'cannot see what changed in a deployment')
+      log.warn({ err: error, deploymentId: id }, 'cannot read the changes of a deployment')
     }
   }
 

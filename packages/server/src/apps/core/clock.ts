@@ -1,10 +1,10 @@
-// Moments with nanoseconds, as the API promises for invocations: a timestamp of PostgreSQL has only microseconds.
+// Times in nanoseconds, as the API promises for invocations: a PostgreSQL timestamp only has microseconds.
 
 let offset = BigInt(Date.now()) * 1_000_000n - process.hrtime.bigint()
-/** A clock that was set anew is followed. */
+/** A larger drift means that the system clock was set, so this clock follows it. */
 const MAX_DRIFT_NS = 2_000_000n
 
-/** Since 1970. */
+/** Nanoseconds since 1970. */
 export function nowNs(): bigint {
   const rough = BigInt(Date.now()) * 1_000_000n
   const exact = offset + process.hrtime.bigint()

@@ -1,6 +1,6 @@
-// What happens to a deployment and its invocations, kept in one order: numbers are given under the lock of the
-// deployment's row, in the transaction of what they tell of, so a reader that asks for what comes after the last it
-// had misses nothing.
+// The events of a deployment and its invocations, in one order. Numbers are assigned under the lock of the deployment's
+// row, in the transaction of the change. So a reader that asks for everything after its last number
+// misses nothing.
 import { sql } from 'kysely'
 import { announceChange } from '../../platform/database/changes.ts'
 import type { Db, Tables } from '../../platform/database/schema.ts'
@@ -11,7 +11,7 @@ export interface LogLine {
   readonly line: string
 }
 
-/** A state is told by what changed; the rest is in the row it is about. */
+/** Holds only what changed; the row has the rest. */
 export interface StateChange {
   readonly status: string
   readonly reason: string | null
@@ -30,7 +30,7 @@ export interface StoredEvent {
   readonly payload: Buffer
 }
 
-/** Locks the row of the deployment until the transaction ends; take other locks first. */
+/** Locks the deployment's row until the transaction ends; take other locks first. */
 export async function appendEvents(
   tx: Db,
   { deploymentId, lock }: { deploymentId: string; lock: DeploymentLock },
@@ -74,7 +74,7 @@ function contentOf(event: NewEvent): unknown {
   }
 }
 
-/** Each may be a megabyte of lines. */
+/** Each event may hold a megabyte of lines. */
 const AT_ONCE = 16
 
 export async function readEvents(
@@ -101,7 +101,7 @@ export async function readEvents(
   }))
 }
 
-/** For the hourly clean-up. */
+/** For the hourly housekeeping. */
 export async function deleteEventsBefore(tx: Db, end: Date, limit: number): Promise<number> {
   const { rows } = await sql<{ seq: string }>`
     DELETE FROM app_events WHERE ctid IN (

@@ -1,5 +1,5 @@
-// What is kept of a deployment is encrypted with a key of its own, which the master key seals: a rotation has one
-// small record to move for each deployment.
+// A deployment's data is encrypted with its own key, which the master key seals. A rotation only has to
+// move one small record per deployment.
 import { randomBytes } from 'node:crypto'
 import {
   CONTENT_KEY_BYTES,
@@ -16,7 +16,7 @@ export class DeploymentLock {
     this.#key = key
   }
 
-  /** For a new deployment, and what to keep of it. */
+  /** Creates the lock of a new deployment, and the sealed key to store. */
   static make(box: SealedBox, deploymentId: string): { lock: DeploymentLock; sealedKey: Buffer } {
     const key = randomBytes(CONTENT_KEY_BYTES)
     return {
@@ -30,7 +30,7 @@ export class DeploymentLock {
     return new DeploymentLock(Buffer.from(text, 'base64'))
   }
 
-  /** Opens only where it was sealed for: `place` names table, column and row. */
+  /** Opens only in the same place: `place` names table, column and row. */
   seal(text: string, place: string): Buffer {
     return sealPiece(Buffer.from(text), this.for(place), 0)
   }
@@ -47,7 +47,7 @@ export class DeploymentLock {
 
 const contextOf = (deploymentId: string) => `deployments/sealed_key/${deploymentId}`
 
-/** What is sealed where. */
+/** The place of every sealed value. */
 export const places = {
   secrets: (deploymentId: string) => `deployments/secrets/${deploymentId}`,
   source: (deploymentId: string) => `deployments/source/${deploymentId}`,

@@ -1,4 +1,4 @@
-// Finds the lock of a deployment, and remembers it: every log line needs it.
+// Finds a deployment's lock and caches it, because every log line needs it.
 import type { Db } from '../../platform/database/schema.ts'
 import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
 import { DeploymentLock } from './lock.ts'
@@ -15,7 +15,7 @@ export class DeploymentLocks {
     this.#box = box
   }
 
-  /** In a transaction pass that: waiting for a second connection could block everybody. */
+  /** In a transaction, pass its `db`: waiting for a second connection could cause a deadlock. */
   async of(deploymentId: string, db: Db = this.#db): Promise<DeploymentLock> {
     const known = this.#known.get(deploymentId)
     if (known) return known

@@ -1,7 +1,7 @@
-// What is to be done once, by the server that has the files for it: jobs of pg-boss, a queue for each server, sent in the transaction of what they are for. A job only
-// says "look at this one"; whether there is anything to do is decided by the row, which lets one worker have it. So a
-// job may come twice and does no harm, and is never tried again by the queue itself. Jobs are asked for when an
-// announcement says so, and now and then; a server without apps never starts any of this.
+// Work that must happen once, on the server that has the files: pg-boss jobs, one queue per server, sent in the
+// transaction of their cause. A job only says "look at this row"; the row decides whether there is work, and one worker
+// claims it. So a duplicate job is harmless, and the queue itself never retries. Jobs are fetched on an announcement and
+// at intervals; a server without apps never starts any of this.
 import type { Logger } from 'pino'
 import type { Pool } from 'pg'
 import { CompiledQuery } from 'kysely'
@@ -10,14 +10,14 @@ import { announceChange } from '../../platform/database/changes.ts'
 import type { Db } from '../../platform/database/schema.ts'
 
 const LOOK_EVERY_MS = 5_000
-/** A job is over as soon as somebody has taken up its row. */
+/** A job ends as soon as a worker has claimed its row. */
 const EXPIRE_SECONDS = 300
 const KEPT_SECONDS = 3_600
 
 export interface JobKind {
-  /** At once, on this server. */
+  /** Concurrent jobs on this server. */
   readonly most: number
-  /** Resolves when the work is done; `taken` is called as soon as nobody else need look at it. */
+  /** Resolves when the work is done; calls `taken` as soon as the row is claimed. */
   readonly work: (id: string, taken: () => void) => Promise<void>
 }
 
@@ -45,7 +45,7 @@ export class JobQueue {
     this.#kinds = new Map(Object.entries(kinds) as [JobName, JobKind][])
   }
 
-  /** Begins to take jobs; may be called again. */
+  /** Starts to fetch jobs; can be called again. */
   async start(): Promise<void> {
     if (this.#isClosed) return
     await this.#started()
@@ -53,7 +53,7 @@ export class JobQueue {
     this.look()
   }
 
-  /** In the transaction of what it is for. `start` was called before. */
+  /** Sends a job in the transaction of its cause. Call `start` first. */
   async send(tx: Db, name: JobName, { id, serverId }: { id: string; serverId: string }): Promise<void> {
     const boss = await this.#started()
     const db = {
@@ -64,7 +64,7 @@ export class JobQueue {
     await announceChange(tx, 'jobQueued', {})
   }
 
-  /** There may be something to do. */
+  /** Call it when there may be work. */
   look(): void {
     if (!this.#boss) return void this.start().catch((error: unknown) => this.#complain(error))
     for (const name of this.#kinds.keys()) void this.#fetch(name)
@@ -114,7 +114,7 @@ export class JobQueue {
     const work = this.#kinds
       .get(name)!
       .work(job.data.id, taken)
-      .catch((error: unknown) => this.#log.error({ err: error, job: name, id: job.data.id }, 'a job failed'))
+      .catch((error: unknown) => this.#log.error({ err: error, job: name, id: job.data.id }, 'job failed'))
       .finally(() => {
         taken()
         this.#work.delete(work)
@@ -152,6 +152,6 @@ export class JobQueue {
   }
 
   #complain(error: unknown): void {
-    if (!this.#isClosed) this.#log.warn({ err: error }, 'cannot take jobs of apps')
+    if (!this.#isClosed) this.#log.warn({ err: error }, 'cannot fetch app jobs')
   }
 }

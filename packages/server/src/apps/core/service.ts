@@ -26,7 +26,7 @@ export function toAppVersion(record: store.AppVersionRecord): AppVersion {
   }
 }
 
-/** Names are shown, values never. */
+/** Shows names, never values. */
 export function blanked(names: readonly string[]): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, '']))
 }

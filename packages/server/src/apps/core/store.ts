@@ -6,7 +6,7 @@ import type { Db, Tables } from '../../platform/database/schema.ts'
 
 export type AppVersionRecord = Selectable<Tables['app_versions']> & {
   env_names: string[]
-  /** The home of its deployment. */
+  /** The server that has the deployment's files. */
   server_id: string
 }
 
@@ -51,7 +51,7 @@ export async function listAppVersions(
     .execute()
 }
 
-/** The one that can be invoked by that name and label. */
+/** The version that this name and label invoke. */
 export async function findAppVersion(
   db: Db,
   projectId: string,
@@ -94,7 +94,7 @@ export async function insertAppVersion(
   return id
 }
 
-/** Of a deployment; none of them can be invoked any more. */
+/** Ends a deployment's versions; none of them can be invoked any more. */
 export async function endAppVersions(tx: Db, deploymentId: string): Promise<void> {
   await tx
     .updateTable('app_versions')
@@ -111,12 +111,12 @@ export interface TakenNames {
 }
 
 const NAME_LOCKS = 7_236_816
-/** Until the end of the transaction nobody else gives a version of the project its name. */
+/** Until the transaction ends, nobody else can name a version in this project. */
 export async function lockNames(tx: Db, projectId: string): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock(${NAME_LOCKS}, hashtext(${projectId}))`.execute(tx)
 }
 
-/** The deployments that have one of these names under this label. */
+/** The deployments that use one of these names with this label. */
 export async function listRivals(tx: Db, { projectId, version, appNames }: TakenNames): Promise<string[]> {
   const rows = await tx
     .selectFrom('app_versions')
@@ -130,7 +130,7 @@ export async function listRivals(tx: Db, { projectId, version, appNames }: Taken
   return rows.map((row) => row.deployment_id)
 }
 
-/** Whoever has one of these names under this label gives it up. Its deployment is held before. */
+/** Ends the versions with one of these names and this label. Lock their deployments first. */
 export async function endRivals(tx: Db, { projectId, version, appNames }: TakenNames): Promise<void> {
   await tx
     .updateTable('app_versions')

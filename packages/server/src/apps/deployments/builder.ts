@@ -1,5 +1,5 @@
-// Builds a deployment: in an instance of its own, which ends with the build. What it says is kept as logs; what comes
-// out of it is kept as files, and instances that run the app are made of those.
+// Builds a deployment in its own instance, which ends with the build. The output is stored as logs, the
+// result as files. Instances that run the app start from these files.
 import type { Readable } from 'node:stream'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
@@ -28,7 +28,7 @@ import type { DeploymentRecord, DeploymentSecrets } from './types.ts'
 
 const BUILD_MS = 15 * 60_000
 const MAX_ATTEMPTS = 3
-/** Of all lines of a build; the rest is left out. */
+/** Limit for all log lines of a build; the rest is dropped. */
 const MAX_LOG_BYTES = 16 * 1024 * 1024
 const FLUSH_MS = 200
 const MAX_STATUS_REASON_LENGTH = 4_000
@@ -44,15 +44,15 @@ export interface BuilderOptions {
   readonly memoryMb: number
   readonly npm: Npm
   readonly pythonIndex: URL
-  /** Of all app instances; those of a build have the registries besides. */
+  /** For all app instances; build instances can also reach the registries. */
   readonly openings: Openings
   readonly maxBuiltBytes: number
   readonly log: Logger
-  /** The deployment runs: it may be invoked any moment. */
+  /** The deployment runs and can be invoked at any moment. */
   readonly onRunning: (record: DeploymentRecord) => void
 }
 
-/** Why a build failed, for people. */
+/** Why a build failed, for the user. */
 class BuildFailure extends Error {}
 
 interface Built {
@@ -82,12 +82,13 @@ export class Builder {
     const lock = DeploymentLock.open(this.#options.box, record)
     const logs = new BuildLogs({ pool: this.#options.pool, record, lock })
     try {
-      if (record.attempts > MAX_ATTEMPTS) throw new BuildFailure('Its builder was lost again and again')
+      if (record.attempts > MAX_ATTEMPTS)
+        throw new BuildFailure('The build failed because its instance was lost several times')
       const built = await this.#run(record, { lock, logs, signal })
       await logs.flush()
       await this.#succeed(record, lock, built)
     } catch (error) {
-      // Left as it is: the next server begins anew.
+      // Left unfinished: the next server starts over.
       if (this.#closing.signal.aborted) return
       await logs.flush().catch(() => {})
       await this.#fail(record, lock, reasonOf(error, signal))
@@ -98,12 +99,12 @@ export class Builder {
     }
   }
 
-  /** It was stopped: nobody wants the result. */
+  /** Stops the build, because nobody wants the result any more. */
   stop(id: string): void {
     this.#building.get(id)?.abort(new BuildFailure('It was deleted'))
   }
 
-  /** Of one that nobody can build. */
+  /** Fails a deployment that no server can build. */
   async giveUp(record: DeploymentRecord, reason: string): Promise<void> {
     await this.#fail(record, DeploymentLock.open(this.#options.box, record), reason)
   }
@@ -187,9 +188,9 @@ export class Builder {
       if (line.log !== undefined) logs.add(line.log)
       else if (line.built) return line.built
       else {
-        const reason = line.failed ?? 'The build ended without a word'
+        const reason = line.failed ?? 'The build ended without a result'
         const { lastRefusal } = instance
-        throw new BuildFailure(lastRefusal ? `${reason}\nThe way out said last: ${lastRefusal}` : reason)
+        throw new BuildFailure(lastRefusal ? `${reason}\nEgress last refused: ${lastRefusal}` : reason)
       }
     }
     throw new BuildFailure('The build was cut off')
@@ -206,7 +207,7 @@ export class Builder {
     let bytes = 0
     files.on('data', (chunk: Buffer) => (bytes += chunk.length))
     files.once('error', (error) => sealer.destroy(error))
-    // An answer that was cut off has no error of its own.
+    // A stream that is cut off emits no error.
     files.once('close', () => {
       if (!(files as Readable & { complete?: boolean }).complete)
         sealer.destroy(new Error('The files were cut off'))
@@ -250,8 +251,8 @@ export class Builder {
   }
 
   /**
-   * The names of its apps under its label: free, or given up by those that had them if it may take them.
-   * Deployments are locked before their versions, as by who stops one.
+   * Claims the names of the deployment's apps under its label, and replaces their owners if allowed.
+   * Locks deployments before their versions, in the same order as stopping does.
    */
   async #takeNames(
     tx: Db,
@@ -299,7 +300,7 @@ export class Builder {
 }
 
 export function secretsOf(record: DeploymentRecord, lock: DeploymentLock): DeploymentSecrets {
-  // SAFETY: we sealed it.
+  // SAFETY: this server's code sealed it.
   return JSON.parse(lock.open(record.secrets, places.secrets(record.id))) as DeploymentSecrets
 }
 
@@ -308,19 +309,21 @@ function withoutToken(record: DeploymentRecord, lock: DeploymentLock): Buffer {
   return lock.seal(JSON.stringify({ env, apiKey } satisfies DeploymentSecrets), places.secrets(record.id))
 }
 
-/** What an app sees besides its own variables, and whatever those say. */
+/** What an app sees besides its own variables; these win. */
 export function ownEnvironment({ apiKey, entrypoint }: { apiKey: string; entrypoint: string }) {
   return { KERNEL_API_KEY: apiKey, ENTRYPOINT_RELPATH: entrypoint }
 }
 
-/** As BERTH_EGRESS_ALLOW has it. */
+/** In the format of BERTH_EGRESS_ALLOW. */
 function toEntry({ protocol, hostname, port }: URL): string {
   return `${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`
 }
 
 function endOf(ended: Promise<unknown>): AbortSignal {
   const over = new AbortController()
-  void ended.then(() => over.abort(new BuildFailure('Its instance ended, most likely for want of memory')))
+  void ended.then(() =>
+    over.abort(new BuildFailure('Its instance ended, most likely because it ran out of memory')),
+  )
   return over.signal
 }
 
@@ -333,7 +336,7 @@ function reasonOf(error: unknown, signal: AbortSignal): string {
   return message.slice(0, MAX_STATUS_REASON_LENGTH)
 }
 
-/** Lines of a build, kept together every now and then. */
+/** A build's log lines, stored in batches. */
 class BuildLogs {
   readonly #options: { pool: Pool; record: DeploymentRecord; lock: DeploymentLock }
   #held: LogLine[] = []
@@ -348,7 +351,7 @@ class BuildLogs {
   add(line: string): void {
     this.#bytes += line.length
     if (this.#bytes > MAX_LOG_BYTES) return
-    // Once more: the agent has cut it, if it was ours.
+    // Cut again, because the agent is untrusted.
     this.#held.push({ at: new Date().toISOString(), line: line.slice(0, MAX_LOG_LINE_LENGTH + 200) })
     this.#timer ??= setTimeout(() => void this.flush().catch(() => {}), FLUSH_MS)
   }

@@ -1,5 +1,5 @@
-// The form of a deployment, as published clients send it: text fields, names in brackets for what is nested, and the
-// archive, which goes where it is kept as it comes.
+// The multipart form of a deployment, as published clients send it: text fields, bracketed names for nested fields, and
+// the archive, which is streamed to its store.
 import type { GitSource } from '@berth/contracts/app-link'
 import { REGION } from '@berth/contracts/apps'
 import { MAX_ENV_VARS } from '@berth/contracts/deployments'
@@ -16,11 +16,11 @@ const REF = /^(?!-)[^\p{Cc}\s~^:?*[\\]{1,255}$/u
 
 export interface ReadForm<Kept> {
   readonly deployment: NewDeployment
-  /** Of the archive, if there is one. */
+  /** The stored archive, if there is one. */
   readonly kept: Kept | undefined
 }
 
-/** `keep` stores the archive; it is called at most once, and its result is the caller's to undo. */
+/** `keep` stores the archive. It is called at most once, and the caller must undo it on an error. */
 export async function readDeploymentForm<Kept>(
   stream: BodyStream | undefined,
   keep: (content: AsyncIterable<Buffer>) => Promise<Kept>,
@@ -28,8 +28,8 @@ export async function readDeploymentForm<Kept>(
   const fields = new Map<string, string>()
   let kept: Kept | undefined
   try {
-    if (!stream) throw malformed('there is none')
-    // Left alive when reading stops, or the connection would end before the refusal is sent.
+    if (!stream) throw malformed('it is missing')
+    // Kept open when reading stops; otherwise the connection would close before the refusal is sent.
     const body = stream.body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>
     for await (const part of partsOf(body, stream.headers['content-type'])) {
       if (part.name === 'file') {
@@ -83,7 +83,7 @@ function readEnv(fields: Map<string, string>): Record<string, string> {
     if (name === undefined) continue
     fields.delete(field)
     if (!ENV_NAME.test(name)) {
-      throw invalidInput('env_vars', `"${name.slice(0, 100)}" is no name of an environment variable`)
+      throw invalidInput('env_vars', `"${name.slice(0, 100)}" is not a valid name of an environment variable`)
     }
     if (value.includes('\0')) throw invalidInput('env_vars', `"${name}" must not have a null character`)
     env[name] = value
@@ -101,7 +101,7 @@ interface Source {
 
 const sourceFields = ['type', 'url', 'ref', 'entrypoint', 'path', 'auth[method]', 'auth[token]'] as const
 
-/** `source` as JSON, or each of its fields in brackets. */
+/** Reads `source` as JSON or as fields in brackets. */
 function readSource(take: (name: string) => string | undefined): Source | undefined {
   const given: Partial<Record<(typeof sourceFields)[number], string>> = {}
   const json = take('source')
@@ -154,7 +154,7 @@ function flattened(json: string): Record<string, string> {
   return flat
 }
 
-/** The user name or password of a URL would be shown with it. */
+/** A user name or password in the URL would be shown with it. */
 function readUrl(text = ''): string {
   const url = text.length <= 2048 ? URL.parse(text) : null
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.hash || url.search) {

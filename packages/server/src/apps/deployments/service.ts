@@ -31,7 +31,7 @@ export interface DeploymentServiceOptions {
   readonly queue: JobQueue
   readonly serverId: string
   readonly defaultProject: (db: Db) => Promise<{ id: string }>
-  /** Of an archive. */
+  /** The maximum size of an archive. */
   readonly maxSourceBytes: number
   readonly shortcomings: readonly string[]
   readonly stops: DeploymentStops
@@ -110,7 +110,7 @@ export class DeploymentService {
       queue.look()
       return answer
     } finally {
-      // Nobody knows of it; what stays is swept.
+      // Nothing refers to it; the sweep removes what stays.
       if (stored) await blobs.remove(db, stored.id).catch(() => {})
     }
   }
@@ -136,7 +136,7 @@ export class DeploymentService {
     const sealer = new ContentSealer(lock.for(places.source(id)))
     const source = Readable.from(counted(), { objectMode: false })
     source.once('error', (error) => sealer.destroy(error))
-    // Sealed content is a little longer.
+    // Sealed content is slightly longer.
     const blob = await blobs.put(source.pipe(sealer), { maxBytes: maxSourceBytes * 2 + 65_536, signal })
     if (bytes === 0) throw invalidInput('file', 'is empty')
     return { blob, bytes, checksum: hash.digest('hex') }
@@ -168,7 +168,7 @@ export class DeploymentService {
     return record
   }
 
-  /** Its invocations are ended after the answer is certain; what a crash leaves of them, a server finds. */
+  /** Ends the invocations after the commit; after a crash, the reconciler finds the rest. */
   async delete(caller: DeploymentCaller, id: string, commit: Commit): Promise<void> {
     const record = await this.find(caller, id)
     const reason = 'It was deleted'

@@ -1,4 +1,4 @@
-// How a deployment stops: by request, or when a newer one has taken its place and its last invocation is over.
+// How a deployment stops: on request, or after a newer one replaced it and its last invocation has ended.
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { appendEvents } from '../core/events.ts'
@@ -20,7 +20,7 @@ export interface DeploymentStopsOptions {
   readonly box: SealedBox
   readonly blobs: Blobs
   readonly serverId: string
-  /** Ends what a deployment that is stopped still has to do. */
+  /** Ends all invocations of a stopped deployment. */
   readonly endInvocations: (deploymentId: string, reason: string) => Promise<void>
   readonly log: Logger
 }
@@ -32,7 +32,7 @@ export class DeploymentStops {
     this.#options = options
   }
 
-  /** Retires all that have been replaced and have nothing left to do. */
+  /** Retires all replaced deployments without work. */
   async retireSpent(): Promise<void> {
     const { db, log } = this.#options
     try {
@@ -42,18 +42,18 @@ export class DeploymentStops {
     }
   }
 
-  /** An invocation of this deployment is over: perhaps it was the last one of a replaced deployment. */
+  /** Called when an invocation has ended: it may have been the last one of a replaced deployment. */
   async retireIfSpent(deploymentId: string): Promise<void> {
     const { db } = this.#options
     const record = await store.findDeployment(db, null, deploymentId).catch(() => undefined)
     if (record?.superseded_by) await this.retireSpent()
   }
 
-  /** Of one that nobody needs any more. */
+  /** Stops a deployment that nobody needs any more. */
   async retire(record: DeploymentRecord): Promise<void> {
     const reason = `Superseded by deployment ${record.superseded_by}`
     const isStopped = await inTransaction(this.#options.pool, async ({ db: tx }) => {
-      // Under its lock, as an invocation may have come meanwhile.
+      // Checked under the lock, because a new invocation may have arrived.
       if (!(await store.holdRunning(tx, record.id)) || (await store.isBusy(tx, record.id))) return false
       return this.stopIn(tx, record, reason)
     })
@@ -74,11 +74,11 @@ export class DeploymentStops {
   async afterStop(record: DeploymentRecord, reason: string): Promise<void> {
     crashPoint('deployment-stopped')
     await this.#options.endInvocations(record.id, reason)
-    // Elsewhere they are, its home removes them.
+    // Another server has the files and removes them.
     if (record.server_id === this.#options.serverId) await this.removeFiles(record.id)
   }
 
-  /** Row first: bytes without a row are swept, a row without bytes would be a lie. */
+  /** Deletes the row first: the sweep removes bytes without a row, but nothing repairs a row without bytes. */
   async removeFiles(id: string): Promise<void> {
     const { db, pool, blobs } = this.#options
     const ids = await inTransaction(pool, async ({ db: tx }) => {
@@ -90,7 +90,7 @@ export class DeploymentStops {
   }
 }
 
-/** Whoever remembers it forgets it. */
+/** Makes every server drop the key from its cache. */
 export async function forgetKey(tx: Db, { api_key_id }: DeploymentRecord): Promise<void> {
   const publicId = await deleteDeploymentKey(tx, api_key_id)
   if (publicId !== undefined) await announceChange(tx, 'keyChanged', { publicId: publicId })

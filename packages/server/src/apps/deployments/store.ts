@@ -77,7 +77,7 @@ export async function insertDeployment(tx: Db, row: DeploymentRow): Promise<Depl
     .executeTakeFirstOrThrow()
 }
 
-/** Null as the project: in all of them. */
+/** A null project means all projects. */
 export async function findDeployment(
   db: Db,
   projectId: string | null,
@@ -118,7 +118,7 @@ export async function listDeployments(
   return query.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(limit).offset(offset).execute()
 }
 
-/** At its home, which alone has its source. */
+/** Only on the server that has the source. */
 export async function beginBuild(
   tx: Db,
   id: string,
@@ -142,11 +142,11 @@ export interface Built {
   readonly blobId: string
   readonly bytes: number
   readonly runtime: 'node' | 'python'
-  /** Without what only the build needed. */
+  /** Without the secrets that only the build needs. */
   readonly secrets: Buffer
 }
 
-/** Undefined when it is built anew meanwhile, or was stopped. */
+/** Undefined when another build has started or the deployment was stopped. */
 export async function markBuilt(
   tx: Db,
   { id, attempts }: DeploymentRecord,
@@ -169,7 +169,7 @@ export async function markBuilt(
     .executeTakeFirst()
 }
 
-/** False when it is built anew meanwhile, or was stopped. */
+/** False when another build has started or the deployment was stopped. */
 export async function markFailed(
   tx: Db,
   { id, attempts }: DeploymentRecord,
@@ -185,7 +185,7 @@ export async function markFailed(
   return numUpdatedRows > 0n
 }
 
-/** False when it was final before. */
+/** False when it had already ended. */
 export async function markStopped(tx: Db, id: string, reason: string | null): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('deployments')
@@ -196,7 +196,7 @@ export async function markStopped(tx: Db, id: string, reason: string | null): Pr
   return numUpdatedRows > 0n
 }
 
-/** Until the transaction ends it neither stops nor is stopped; false when it does not run. */
+/** Keeps the deployment running until the transaction ends; false when it is not running. */
 export async function holdRunning(tx: Db, id: string): Promise<boolean> {
   const row = await tx
     .selectFrom('deployments')
@@ -208,7 +208,7 @@ export async function holdRunning(tx: Db, id: string): Promise<boolean> {
   return row !== undefined
 }
 
-/** Until the transaction ends nobody else changes them. In one order, so that two who do it wait and do not collide. */
+/** Locks the deployments until the transaction ends, in a fixed order to avoid deadlocks. */
 export async function hold(tx: Db, ids: readonly string[]): Promise<void> {
   const rows = tx
     .selectFrom('deployments')
@@ -217,7 +217,7 @@ export async function hold(tx: Db, ids: readonly string[]): Promise<void> {
   await rows.orderBy('id').forNoKeyUpdate().execute()
 }
 
-/** Whether it still has anything to do. */
+/** Whether it still has invocations. */
 export async function isBusy(tx: Db, id: string): Promise<boolean> {
   const row = await tx
     .selectFrom('invocations')
@@ -239,7 +239,7 @@ export async function markSuperseded(tx: Db, ids: readonly string[], by: string)
     .execute()
 }
 
-/** Superseded ones without anything left to do. */
+/** Replaced deployments without invocations. */
 export async function listSpent(db: Db): Promise<DeploymentRecord[]> {
   const busy = db
     .selectFrom('invocations')
@@ -259,7 +259,7 @@ export async function listSpent(db: Db): Promise<DeploymentRecord[]> {
     .execute()
 }
 
-/** The blobs that a deployment no longer needs. */
+/** Returns the blobs that a deployment no longer needs. */
 export async function releaseBlobs(tx: Db, id: string): Promise<string[]> {
   const row = await tx
     .selectFrom('deployments')
@@ -275,7 +275,7 @@ export async function releaseBlobs(tx: Db, id: string): Promise<string[]> {
   return [row?.source_blob_id, row?.built_blob_id].filter((blob) => typeof blob === 'string')
 }
 
-/** Final ones at home here that still have blobs, as after a crash. */
+/** Ended deployments on this server that still have blobs, for example after a crash. */
 export async function listEndedWithBlobs(db: Db, serverId: string): Promise<string[]> {
   const rows = await db
     .selectFrom('deployments')
@@ -290,7 +290,7 @@ export async function listEndedWithBlobs(db: Db, serverId: string): Promise<stri
   return rows.map(({ id }) => id)
 }
 
-/** Of this server, back in the queue: what it was building when it ended, and what waits for a job that was lost. */
+/** Puts this server's deployments back into the queue: interrupted builds, and those whose job was lost. */
 export async function requeue(
   tx: Db,
   serverId: string,
@@ -305,7 +305,7 @@ export async function requeue(
   return rows.map(({ id }) => id)
 }
 
-/** Not built yet, although their home is gone, and their source with it. */
+/** Deployments that are not built and whose server, with their source, is gone. */
 export async function listOrphans(db: Db, silentSeconds: number): Promise<DeploymentRecord[]> {
   return db
     .selectFrom('deployments')
@@ -330,7 +330,7 @@ export async function countLiveDeployments(db: Db, projectId: string): Promise<n
   return count
 }
 
-/** Whether any server has anything to do for apps. */
+/** Whether any server has work for apps. */
 export async function hasWork(db: Db): Promise<boolean> {
   const { rows } = await sql<{ has: boolean }>`
     SELECT EXISTS (SELECT FROM deployments WHERE status IN ('queued', 'in_progress', 'running'))

@@ -4,16 +4,16 @@ import type { DeploymentsTable } from '../../platform/database/schema.ts'
 
 export type DeploymentRecord = Selectable<DeploymentsTable>
 
-/** What of a deployment is secret, as it is sealed with its row. */
+/** The secrets of a deployment, sealed with its row. */
 export interface DeploymentSecrets {
   readonly env: Readonly<Record<string, string>>
-  /** The key that its apps call our API with. */
+  /** The key with which its apps call our API. */
   readonly apiKey: string
-  /** For its repository. */
+  /** The token for its repository. */
   readonly gitToken?: string
 }
 
-/** What a caller asked for, checked and with its defaults filled in. */
+/** The caller's request, validated and with defaults filled in. */
 export interface NewDeployment {
   readonly version: string
   readonly isForced: boolean

@@ -1,5 +1,5 @@
-// A stream of what happens to a deployment or an invocation, as server-sent events: what is kept first, then what comes,
-// until it is over. Every frame is one line of JSON that we wrote, so nothing in it can pass for another.
+// Streams the events of a deployment or an invocation as server-sent events: first the stored ones, then new ones,
+// until it ends. Every frame is one line of JSON that we wrote, so its content cannot fake another frame.
 import { Readable } from 'node:stream'
 import type { DeploymentEvent } from '@berth/contracts/deployments'
 import type { InvocationEvent } from '@berth/contracts/invocations'
@@ -19,21 +19,21 @@ import { toAppVersion } from '../core/service.ts'
 import { findAppVersionById } from '../core/store.ts'
 
 const HEARTBEAT_MS = 15_000
-/** Announcements may be missed while the connection for them is down. */
+/** Announcements may be missed while their connection is down. */
 const LOOK_EVERY_MS = 2_000
 const RETRY_MS = 1_000
 const MAX_STREAMS = 1_000
 
 type Event = DeploymentEvent | InvocationEvent
 
-/** What is followed. */
+/** The followed deployment or invocation. */
 interface Subject {
   readonly deploymentId: string
   readonly invocationId: string | null
   readonly lock: DeploymentLock
-  /** Whether nothing comes any more, and what to say last if no state was told. */
+  /** Whether it has ended, and the final event to send if no state was sent. */
   readonly state: () => Promise<{ isOver: boolean; event: Event }>
-  /** Of one event that was kept. */
+  /** Converts one stored event. */
   readonly toEvents: (event: StoredEvent) => Promise<Event[]>
 }
 
@@ -48,7 +48,7 @@ export class AppStreams {
     this.#heartbeatMs = heartbeatMs
   }
 
-  /** There is something new of this deployment. */
+  /** Call it when the deployment has new events. */
   changed(deploymentId: string): void {
     for (const wake of this.#waiting.get(deploymentId) ?? []) wake()
   }
@@ -124,7 +124,7 @@ export class AppStreams {
   #open(since: string | undefined, subject: Subject): Readable {
     const from = since === undefined ? null : new Date(readMoment('since', since, Date.now() * 1000) / 1000)
     if (this.#count >= MAX_STREAMS) {
-      throw new AppError('too_many_requests', 'Cannot follow it: too many are followed on this server', {
+      throw new AppError('too_many_requests', 'Cannot follow it: too many streams are open on this server', {
         headers: { 'retry-after': '5' },
       })
     }
@@ -140,7 +140,7 @@ export class AppStreams {
 
   async *#frames(subject: Subject, since: Date | null, signal: AbortSignal): AsyncGenerator<string> {
     const { deploymentId, invocationId } = subject
-    // The head of the answer goes with its first bytes.
+    // Sends the response headers, which wait for the first bytes.
     yield ': following\n\n'
     let after = 0
     let isStateTold = false
@@ -148,7 +148,7 @@ export class AppStreams {
     while (!signal.aborted) {
       const change = this.#change(deploymentId, signal)
       try {
-        // Before the events: those of its end are among them, then.
+        // Read before the events, so that the final events are among them.
         const { isOver, event: last } = await subject.state()
         const events = await readEvents(this.#db, { deploymentId, invocationId, after, since })
         for (const event of events) {
@@ -165,7 +165,7 @@ export class AppStreams {
           return
         }
       } catch {
-        // The database is away; what there is comes when it is back.
+        // The database is down; continue when it is back.
         await pause(RETRY_MS, signal)
       }
       if (performance.now() - quietSince >= this.#heartbeatMs) {
@@ -176,7 +176,7 @@ export class AppStreams {
     }
   }
 
-  /** Begun before the database is asked, so that nothing in between is missed. */
+  /** Subscribes before the database is read, so that no change is missed. */
   #change(deploymentId: string, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const waiting = this.#waiting.get(deploymentId) ?? new Set<() => void>()

@@ -1,5 +1,5 @@
-// The instances of this server that run apps. A deployment has as many as its invocations need: they are made of its
-// files when they are wanted, frozen while nothing runs in them, and ended when that lasted. Each server has its own.
+// This server's instances that run apps. A deployment has as many as its invocations need. They start from the
+// deployment's files, freeze while idle, and end after a long idle time. Each server has its own.
 import type { Logger } from 'pino'
 import { openContent } from '../../platform/blobs/sealed-content.ts'
 import type { Blobs } from '../../platform/blobs/blobs.ts'
@@ -26,7 +26,7 @@ export interface AppInstancesOptions {
   readonly instances: Instances
   readonly serverId: string
   readonly limits: InstanceLimits
-  /** Of one invocation. */
+  /** The memory of one invocation. */
   readonly memoryMb: number
   readonly maxRuns: number
   readonly idleSeconds: number
@@ -34,11 +34,11 @@ export interface AppInstancesOptions {
   readonly log: Logger
 }
 
-/** One of them, for one invocation, until disposed. */
+/** Use of an instance by one invocation, until disposed. */
 export interface AppInstanceLoan extends Disposable {
   readonly instanceId: string
   readonly agent: AgentClient
-  /** Fires when the instance is no more. */
+  /** Fires when the instance has ended. */
   readonly over: AbortSignal
 }
 
@@ -67,12 +67,12 @@ export class AppInstances {
     return [...this.#all.keys()]
   }
 
-  /** One with room for another invocation, awake. */
+  /** Returns an awake instance with room for another invocation. */
   async borrow(deployment: DeploymentRecord): Promise<AppInstanceLoan> {
     for (;;) {
       const found = this.#withRoom(deployment.id)
       const app = found ?? (await this.#start(deployment))
-      // Others waited for the same one.
+      // Others waited for the same instance.
       if (app.runs >= this.#options.maxRuns || app.over.aborted) continue
       app.runs++
       try {
@@ -85,22 +85,22 @@ export class AppInstances {
     }
   }
 
-  /** So that the first invocation finds it. */
+  /** Starts an instance in advance, for the first invocation. */
   async warm(deployment: DeploymentRecord): Promise<void> {
     if (!this.#withRoom(deployment.id)) await this.#start(deployment)
   }
 
-  /** Of a deployment that is no more. */
+  /** Ends the instances of a stopped deployment. */
   async stop(deploymentId: string): Promise<void> {
     const own = [...this.#all.values()].filter((app) => app.deploymentId === deploymentId)
     await Promise.all(own.map(({ ready }) => ready.instance.destroy()))
   }
 
-  /** Takes up what an earlier run of this server left; loans of what it still runs, by instance. */
+  /** Adopts the instances that an earlier run of this server left. */
   async resume(found: Map<string, ReadyInstance>): Promise<void> {
     const { db, serverId, openings } = this.#options
     for (const { instanceId, deploymentId, isSetUp } of await store.listAppInstances(db, serverId)) {
-      // What is left in `found` is nobody's, and destroyed.
+      // Nobody claims what stays in `found`, so it is destroyed.
       const ready = isSetUp ? found.get(instanceId) : undefined
       if (!ready) {
         await store.deleteAppInstance(db, instanceId)
@@ -113,7 +113,7 @@ export class AppInstances {
     }
   }
 
-  /** For an invocation that runs in it already. */
+  /** For an invocation that already runs in the instance. */
   borrowAgain(instanceId: string): AppInstanceLoan | undefined {
     const app = this.#all.get(instanceId)
     if (!app || app.over.aborted) return undefined
@@ -121,7 +121,7 @@ export class AppInstances {
     return this.#loan(app)
   }
 
-  /** Lets go of all; `keep` are those that go on without a server. */
+  /** Releases all instances; those in `keep` continue without a server. */
   async close({ keep }: { keep: ReadonlySet<string> }): Promise<void> {
     this.#isClosed = true
     clearInterval(this.#timer)
@@ -174,7 +174,7 @@ export class AppInstances {
     const lock = DeploymentLock.open(box, deployment)
     const claim = instances.claimWithoutBrowser(limits)
     const { instanceId } = claim
-    // The row first: whoever finds the instance later knows what it is.
+    // The row first, so that a server that finds the instance knows what it is.
     await store
       .insertAppInstance(db, { instanceId, deploymentId: deployment.id, serverId })
       .catch((error: unknown) => {
@@ -250,7 +250,7 @@ export class AppInstances {
           await ready.instance.freeze()
         }
       } catch (error) {
-        log.debug({ err: error, instanceId: ready.instance.id }, 'cannot put an app to rest')
+        log.debug({ err: error, instanceId: ready.instance.id }, 'cannot freeze an idle app instance')
       }
     }
   }

@@ -1,5 +1,5 @@
-// Text that must be JSON: payloads and outputs. Looked at before it is parsed anywhere: what nests too deep, is no
-// number to any machine, or cannot be written as Unicode would fail later, and elsewhere.
+// Checks payloads and outputs, which must be JSON. Text that nests too deeply, has a number out of range, or is not
+// valid Unicode would fail later, elsewhere.
 import { MAX_PAYLOAD_BYTES } from '@berth/contracts/invocations'
 import { AppError, invalidInput } from '../../platform/errors/app-error.ts'
 
@@ -50,7 +50,7 @@ function wrongIn(text: string): string | undefined {
   return undefined
 }
 
-/** Undefined for half a character; a string without an end is for the parser to refuse. */
+/** Undefined for a lone surrogate; the parser refuses an unterminated string. */
 function endOfString(text: string, from: number): number | undefined {
   let at = from
   while (at < text.length) {

@@ -1,5 +1,5 @@
-// Where invocations change: each change is one transaction with the event that tells of it, and the end of one takes
-// its browser sessions with it. Whoever comes second to an end finds it done.
+// Changes the state of invocations. Each change is one transaction with its event, and an invocation's end also ends
+// its browser sessions. If two callers end it, the second finds it ended.
 import type { Pool } from 'pg'
 import { nowNs } from '../core/clock.ts'
 import { appendEvents, type LogLine, type NewEvent } from '../core/events.ts'
@@ -21,7 +21,7 @@ export interface Ending {
   /** JSON. */
   readonly output: string | null
   readonly byInstance?: string
-  /** The last it said. */
+  /** The last log lines. */
   readonly lines?: readonly LogLine[]
 }
 
@@ -29,9 +29,9 @@ export interface LedgerOptions {
   readonly db: Db
   readonly pool: Pool
   readonly locks: DeploymentLocks
-  /** Told of an end before anybody else hears of it. */
+  /** Receives an end before anybody else does. */
   readonly changes: ChangeBus
-  /** Shuts browser sessions whose rows have just ended. */
+  /** Closes browser sessions whose rows have just ended. */
   readonly shut: (browsers: readonly EndedBrowser[]) => void
 }
 
@@ -42,7 +42,7 @@ export class Ledger {
     this.#options = options
   }
 
-  /** Undefined: somebody else runs it, or it is over. */
+  /** Undefined when another worker runs it, or when it has ended. */
   async begin(
     { id, deployment_id: deploymentId }: InvocationRecord,
     worker: { serverId: string; instanceId: string },
@@ -57,7 +57,7 @@ export class Ledger {
     })
   }
 
-  /** False: it is not this worker's any more. */
+  /** False when another worker owns it. */
   async addLines(
     record: InvocationRecord,
     { lines, lastRecord }: { lines: readonly LogLine[]; lastRecord: number },
@@ -72,21 +72,21 @@ export class Ledger {
     })
   }
 
-  /** In a transaction of its own. */
+  /** Ends it in its own transaction. */
   async end(record: Pick<InvocationRecord, 'id' | 'deployment_id'>, ending: Ending): Promise<boolean> {
     const ended = await inTransaction(this.#options.pool, ({ db: tx }) => this.endIn(tx, record, ending))
     ended?.tell()
     return ended !== undefined
   }
 
-  /** Ends everything that a deployment still has to do. */
+  /** Ends all invocations of a deployment. */
   async endAllOf(deploymentId: string, reason: string): Promise<void> {
     for (const id of await store.listLiveOf(this.#options.db, deploymentId)) {
       await this.end({ id, deployment_id: deploymentId }, { status: 'failed', reason, output: null })
     }
   }
 
-  /** Undefined: it was over before, or is not this worker's. `tell` when it is committed. */
+  /** Undefined when it had already ended or another worker owns it. Call `tell` after the commit. */
   async endIn(
     tx: Db,
     { id, deployment_id: deploymentId }: Pick<InvocationRecord, 'id' | 'deployment_id'>,

@@ -1,5 +1,5 @@
-// Runs invocations on this server: takes one up, has it run in an instance of its deployment, keeps what it says and
-// how it ends. The instance is the worker: it goes on while a server restarts, and the next one listens to it again.
+// Runs this server's invocations: claims one, runs it in an instance of its deployment, stores its output and how
+// it ends. The instance does the work: it continues while the server restarts, and the next server reconnects.
 import type { Logger } from 'pino'
 import { MAX_LOG_LINE_LENGTH } from '@berth/contracts/logs'
 import { MAX_PAYLOAD_BYTES } from '@berth/contracts/invocations'
@@ -30,7 +30,7 @@ export interface RunsOptions {
   readonly locks: DeploymentLocks
   readonly serverId: string
   readonly log: Logger
-  /** After the last of a deployment that was superseded, there is nothing left to do for it. */
+  /** Called when an invocation has ended: a replaced deployment may then have no work left. */
   readonly onEnded: (deploymentId: string) => void
 }
 
@@ -48,7 +48,7 @@ export class Runs {
     return this.#running.size
   }
 
-  /** The work of a job; nobody else need look at it from `taken` on. */
+  /** Runs one job; calls `taken` once no other worker needs to look at it. */
   async run(id: string, taken: () => void): Promise<void> {
     const { db, instances, serverId, ledger } = this.#options
     const record = await store.assign(db, id, serverId)
@@ -64,7 +64,7 @@ export class Runs {
       loan = await instances.borrow(deployment)
     } catch (error) {
       const why = error instanceof NoCapacity ? `there is no room for it: ${error.message}` : messageOf(error)
-      // A server that stops leaves it to the next one.
+      // A stopping server leaves it to the next one.
       if (!this.#isClosed) await this.#fail(record, `Cannot start the app: ${why}`)
       return
     }
@@ -77,7 +77,7 @@ export class Runs {
     await this.#follow(running, held, { isNew: true })
   }
 
-  /** Those that an earlier run of this server left: their instances went on, or they are lost. */
+  /** Resumes the invocations of an earlier run of this server, or fails those whose instance is lost. */
   async resume(): Promise<void> {
     const { db, instances, serverId } = this.#options
     for (const record of await store.listRunningOf(db, serverId)) {
@@ -94,7 +94,7 @@ export class Runs {
     }
   }
 
-  /** Its row was changed, by this server or by another. */
+  /** Called when this or another server changed the row. */
   async changed(id: string): Promise<void> {
     const running = this.#running.get(id)
     if (!running) return
@@ -102,12 +102,12 @@ export class Runs {
     if (record?.finished_at) running.abort()
   }
 
-  /** What was missed: of all that run here. */
+  /** Checks all invocations on this server for missed changes. */
   async look(): Promise<void> {
     await Promise.all([...this.#running.keys()].map((id) => this.changed(id)))
   }
 
-  /** Lets go of them; their instances go on by their lease, or are ended by whoever closes those. */
+  /** Releases the invocations; their instances continue until their lease ends or somebody closes them. */
   async close({ endAll }: { endAll: boolean }): Promise<void> {
     this.#isClosed = true
     const { db } = this.#options
@@ -147,7 +147,7 @@ export class Runs {
     } else if (loan.over.aborted && !stop.signal.aborted) {
       await this.#fail(record, `worker_lost: ${messageOf(loan.over.reason)}`)
     }
-    // A server that only stops leaves it running.
+    // A stopping server leaves it running.
     if (this.#isClosed) return
     await forgetRun(loan.agent, id, { signal: AbortSignal.timeout(FORGET_MS) }).catch(() => {})
     this.#options.onEnded(record.deployment_id)
@@ -162,12 +162,15 @@ export class Runs {
         return await startRun(agent, { id, app, action, payload }, { signal })
       } catch (error) {
         if (signal.aborted) throw error
-        // An answer may be lost on its way. It is not begun twice: an instance knows what it has begun, and says so.
+        // An answer may be lost. The instance refuses to start an invocation twice, so retrying is safe.
         if (attempt > 1 && error instanceof AgentRefusal && error.status === 409) return
         if (attempt === MAX_STARTS || error instanceof AgentRefusal) {
           return this.#fail(record, `Cannot start the action: ${messageOf(error)}`)
         }
-        this.#options.log.info({ err: error, invocationId: id, attempt }, 'starting an invocation once more')
+        this.#options.log.info(
+          { err: error, invocationId: id, attempt },
+          'retrying the start of an invocation',
+        )
         await pause(AGAIN_MS, signal)
       }
     }
@@ -182,15 +185,18 @@ export class Runs {
       } catch (error) {
         if (signal.aborted) return
         if (error instanceof AgentRefusal && error.status === 404) {
-          return this.#fail(record, 'worker_lost: its instance knows nothing of it')
+          return this.#fail(record, 'worker_lost: its instance does not know it')
         }
-        this.#options.log.debug({ err: error, invocationId: record.id }, 'cannot hear of an invocation yet')
+        this.#options.log.debug(
+          { err: error, invocationId: record.id },
+          'cannot read the records of an invocation yet',
+        )
         await pause(AGAIN_MS, signal)
         continue
       }
       if (records.length === 0) continue
       if (!areNext(records, after)) {
-        return this.#fail(record, 'worker_lost: its instance does not keep to the order')
+        return this.#fail(record, 'worker_lost: its instance sent records out of order')
       }
       const isMine = await this.#keep(record, loan, records)
       if (!isMine || records.at(-1)!.end) return
@@ -198,7 +204,7 @@ export class Runs {
     }
   }
 
-  /** False: it is over, or somebody else's. A database that is away is waited for. */
+  /** False when it has ended or another worker owns it. Waits while the database is down. */
   async #keep(
     record: InvocationRecord,
     loan: AppInstanceLoan,
@@ -218,7 +224,7 @@ export class Runs {
         return true
       } catch (error) {
         if (this.#isClosed || loan.over.aborted) throw error
-        log.warn({ err: error, invocationId: record.id }, 'cannot keep what an invocation said yet')
+        log.warn({ err: error, invocationId: record.id }, 'cannot store the records of an invocation yet')
         await pause(AGAIN_MS, loan.over)
       }
     }
@@ -235,9 +241,9 @@ const failed = (reason: string) => ({
   output: JSON.stringify({ error: reason }),
 })
 
-/** What an instance says of itself: bounded and checked. */
+/** Checks and limits what an instance reports. */
 function endingOf({ output, reason }: NonNullable<RunRecord['end']>) {
-  if (output === undefined) return failed(reason ?? 'It ended without a word')
+  if (output === undefined) return failed(reason ?? 'It ended without a result')
   if (Buffer.byteLength(output) > MAX_PAYLOAD_BYTES) {
     return failed(`Its output has more than ${MAX_PAYLOAD_BYTES} bytes`)
   }

@@ -49,7 +49,7 @@ export interface InvocationServiceOptions {
   readonly maxInvocations: number
   readonly shortcomings: readonly string[]
   readonly listBrowsers: (projectId: string, invocationId: string) => Promise<BrowserRecord[]>
-  /** Browser sessions whose rows have just ended. */
+  /** Closes browser sessions whose rows have just ended. */
   readonly shut: (browsers: readonly EndedBrowser[]) => void
 }
 
@@ -81,7 +81,7 @@ export class InvocationService {
       queue.look()
       return toResult(record, await locks.of(record.deployment_id))
     }
-    // Committed by itself: it is to run while the caller waits. What is answered is committed when it is over.
+    // Committed separately, because it must run while the caller waits. The answer is committed at its end.
     const queued = await inTransaction(pool, ({ db: tx }) => this.#enqueue(tx, projectId, body))
     crashPoint('invocation-queued')
     queue.look()
@@ -118,7 +118,7 @@ export class InvocationService {
     return record
   }
 
-  /** Its deployment runs until the transaction ends; one that was replaced in this moment is passed over. */
+  /** Locks a running deployment until the transaction ends; skips one that is being replaced. */
   async #findRunning(
     tx: Db,
     projectId: string,
@@ -139,7 +139,7 @@ export class InvocationService {
     }
   }
 
-  /** Over in any case: a caller that leaves, or waits too long, ends it. */
+  /** Always ends the invocation: when it is done, when the caller leaves, or after the time limit. */
   async #hold(queued: InvocationRecord, signal: AbortSignal): Promise<InvocationRecord> {
     const { ledger, waiting } = this.#options
     const late = new AbortController()

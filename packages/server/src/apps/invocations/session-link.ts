@@ -1,4 +1,4 @@
-// Ties a browser session to the invocation that made it, so that the session ends with it.
+// Links a browser session to the invocation that created it, so that both end together.
 import { invalidInput } from '../../platform/errors/app-error.ts'
 import type { ExtraSource, LookUp, SessionExtra } from '../../sessions/browsers/extras.ts'
 import * as store from './store.ts'
@@ -12,15 +12,16 @@ export class InvocationSessions implements ExtraSource {
     const { invocation_id: id } = body
     if (id === undefined) return undefined
     const record = await store.findInvocation(db, projectId, id)
-    if (!record) throw invalidInput('invocation_id', `names "${id}", which is no invocation of the project`)
-    if (record.finished_at) throw invalidInput('invocation_id', 'is of an invocation that is over')
+    if (!record)
+      throw invalidInput('invocation_id', `names "${id}", which is not an invocation of the project`)
+    if (record.finished_at) throw invalidInput('invocation_id', 'names an invocation that has ended')
     return {
       needsStart: false,
       bring: () => Promise.resolve(),
       keep: async (tx, browser) => {
-        // Under its lock: an end that comes now finds this session, and ends it, too.
+        // Under the lock, so that an end that happens now also ends this session.
         if (!(await store.holdLive(tx, projectId, id))) {
-          throw invalidInput('invocation_id', 'is of an invocation that is over')
+          throw invalidInput('invocation_id', 'names an invocation that has ended')
         }
         await store.tieBrowser(tx, browser.id, id)
       },

@@ -31,11 +31,11 @@ const columns = [
 export interface Occupancy {
   readonly ofOrganization: number
   readonly ofProject: number
-  /** Null: none of its own. */
+  /** Null when the project has no limit of its own. */
   readonly projectCap: number | null
 }
 
-/** Invocations are counted one after another, so that no two take the last place. */
+/** Counts invocations under a lock, so that two callers cannot both take the last place. */
 export async function lockOccupancy(tx: Db, projectId: string): Promise<Occupancy> {
   await tx.selectFrom('organization').select('id').forNoKeyUpdate().execute()
   const { rows } = await sql<Occupancy>`
@@ -71,14 +71,14 @@ export async function insertInvocation(tx: Db, row: InvocationRow): Promise<Invo
       timeout_seconds: row.timeoutSeconds,
       payload: row.payload,
       started_ns: String(row.startedNs),
-      // Not when the transaction began, which waited for its turn: the order is that of the turns.
+      // Not the transaction's start time: the transaction waited for the lock, and the lock defines the order.
       created_at: sql<string>`clock_timestamp()`,
     })
     .returning(columns)
     .executeTakeFirstOrThrow()
 }
 
-/** Null as the project: in all of them. */
+/** A null project means all projects. */
 export async function findInvocation(
   db: Db,
   projectId: string | null,
@@ -89,7 +89,7 @@ export async function findInvocation(
   return query.executeTakeFirst()
 }
 
-/** Locked against its end, for what belongs to it; undefined when it is over. */
+/** Locks the invocation against its end; false when it has ended. */
 export async function holdLive(tx: Db, projectId: string, id: string): Promise<boolean> {
   const row = await tx
     .selectFrom('invocations')
@@ -148,12 +148,12 @@ export async function listInvocations(
     .execute()
 }
 
-/** A page of long ones would be half a gigabyte. */
+/** A page of long values would be half a gigabyte. */
 function shortOnly(column: 'payload' | 'output') {
   return sql<Buffer | null>`CASE WHEN octet_length(${sql.ref(column)}) <= ${MAX_LISTED_LENGTH} THEN ${sql.ref(column)} END`
 }
 
-/** This server has its job; it is still queued, and found by this if the server is lost. */
+/** Assigns the queued invocation to this server, so that it is found if the server is lost. */
 export async function assign(db: Db, id: string, serverId: string): Promise<InvocationRecord | undefined> {
   return db
     .updateTable('invocations')
@@ -164,7 +164,7 @@ export async function assign(db: Db, id: string, serverId: string): Promise<Invo
     .executeTakeFirst()
 }
 
-/** The one moment that makes it somebody's to run, once. */
+/** The only place that assigns an invocation to a worker, exactly once. */
 export async function markRunning(
   tx: Db,
   id: string,
@@ -184,7 +184,7 @@ export async function markRunning(
     .executeTakeFirst()
 }
 
-/** False when it is no longer this worker's. */
+/** False when this worker no longer owns it. */
 export async function keepPosition(
   tx: Db,
   { id, instance_id }: InvocationRecord,
@@ -204,11 +204,11 @@ export interface InvocationEnd {
   readonly status: 'succeeded' | 'failed'
   readonly reason: string | null
   readonly output: Buffer | null
-  /** Only as long as this instance has it: a worker that was given up on has no say any more. */
+  /** Only while this instance owns it: a worker that was given up must not change it. */
   readonly byInstance?: string
 }
 
-/** Undefined when it was over before: the first end stays. */
+/** Undefined when it had already ended: the first end counts. */
 export async function markEnded(
   tx: Db,
   id: string,
@@ -230,11 +230,11 @@ export async function markEnded(
   return query.returning(columns).executeTakeFirst()
 }
 
-/** Its browser sessions end with it. */
+/** Ends the invocation's browser sessions. */
 export async function endBrowsers(tx: Db, invocationId: string): Promise<EndedBrowser[]> {
   const ids = tx.selectFrom('browsers').select('id').where('invocation_id', '=', invocationId)
   const rows = await transitionAll(tx, ids, { to: 'ending', reason: 'deleted' })
-  // Whichever servers have them end them.
+  // Each server ends the sessions that it runs.
   for (const { id } of rows) await announceChange(tx, 'sessionChanged', { sessionId: id })
   return rows
 }
@@ -243,7 +243,7 @@ export async function tieBrowser(tx: Db, browserId: string, invocationId: string
   await tx.updateTable('browsers').set({ invocation_id: invocationId }).where('id', '=', browserId).execute()
 }
 
-/** Running ones that this server has. */
+/** The running invocations of this server. */
 export async function listRunningOf(db: Db, serverId: string): Promise<InvocationRecord[]> {
   return db
     .selectFrom('invocations')
@@ -263,7 +263,7 @@ export async function listLiveOf(db: Db, deploymentId: string): Promise<string[]
   return rows.map(({ id }) => id)
 }
 
-/** Not over, although nobody can run them: the home of their deployment is lost, or their deployment has ended. */
+/** Invocations that nobody can run: their deployment has ended, or its server is lost. */
 export async function listLost(
   db: Db,
   silentSeconds: number,
@@ -280,7 +280,7 @@ export async function listLost(
   return rows
 }
 
-/** Of deployments at home here, back in the queue: whose jobs this server had when it ended, or that were lost. */
+/** Puts invocations of this server's deployments back into the queue: those whose job was interrupted or lost. */
 export async function requeue(
   tx: Db,
   serverId: string,
@@ -297,7 +297,7 @@ export async function requeue(
   return rows.map(({ id }) => id)
 }
 
-/** For the hourly clean-up. */
+/** For the hourly housekeeping. */
 export async function deleteEndedBefore(tx: Db, end: Date, limit: number): Promise<number> {
   const { rows } = await sql<{ id: string }>`
     DELETE FROM invocations WHERE id IN (

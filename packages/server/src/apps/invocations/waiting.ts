@@ -1,4 +1,4 @@
-// Who waits for an invocation to be over: woken by announcements of any server, and by a look now and then.
+// Waits for an invocation to end. It wakes up on announcements of any server, and at intervals.
 import type { Db } from '../../platform/database/schema.ts'
 import * as store from './store.ts'
 import type { InvocationRecord } from './types.ts'
@@ -17,7 +17,7 @@ export class Waiting {
     for (const wake of this.#waiting.get(id) ?? []) wake()
   }
 
-  /** The record once it is over; undefined when the signal fires first. */
+  /** The record once it has ended; undefined when the signal fires first. */
   async untilOver(id: string, signal: AbortSignal): Promise<InvocationRecord | undefined> {
     for (;;) {
       const change = this.#change(id, signal)
@@ -31,7 +31,7 @@ export class Waiting {
     }
   }
 
-  /** Begun before the database is asked, so that nothing in between is missed. */
+  /** Subscribes before the database is read, so that no change is missed. */
   #change(id: string, signal: AbortSignal): { happened: Promise<void>; cancel: () => void } {
     const { promise, resolve } = Promise.withResolvers<void>()
     const waiting = this.#waiting.get(id) ?? new Set<() => void>()
