@@ -67,10 +67,10 @@ test('invalid settings are refused', async () => {
     [{ login_url: 'https://me:secret@bank.com/' }, /login_url: must not have a user name/],
     [{ health_check_interval: 299 }, /health_check_interval/],
     [{ health_check_interval: 86_401 }, /health_check_interval/],
-    [{ credential: { name: 'absent' } }, /credential\.name: names no credential/],
+    [{ credential: { name: 'absent' } }, /credential\.name: is not a credential/],
     [
       { credential: { provider: 'absent', auto: true } },
-      /credential\.provider: names no credential provider/,
+      /credential\.provider: is not a credential provider/,
     ],
     [{ credential: {} }, /credential: must be one of/],
     [{ proxy: { id: 'absent' } }, /proxy: names no proxy/],
@@ -208,11 +208,11 @@ test('every kind of submission works, and invalid ones are refused', async () =>
   await refuse({ fields: {} }, 400, /field_values: must have a value/)
   await refuse({ field_values: { absent: 'x' } }, 400, /names a field that is not asked for/)
   await refuse({ field_values: { email: '' } }, 400, /must have a value for "email"/)
-  await refuse({ selected_choice_id: 'absent' }, 400, /selected_choice_id: names none of the choices/)
+  await refuse({ selected_choice_id: 'absent' }, 400, /selected_choice_id: is not one of the current choices/)
   await refuse({ mfa_option_id: 'push' }, 400, /mfa_option_id/)
   await refuse({ sso_provider: 'google', sso_button_selector: '//x' }, 400, /cannot be given together/)
   await refuse({ sso_provider: 'google', field_values: { email: 'x' } }, 400, /cannot be given together/)
-  await refuse({ selected_choice_id: 'work', interaction_id: 'earlier' }, 409, /interaction_id that is over/)
+  await refuse({ selected_choice_id: 'work', interaction_id: 'earlier' }, 409, /interaction_id is outdated/)
   assert.equal((await read(server, id)).flow_step, 'AWAITING_INPUT')
   const ways: object[] = [
     { selected_choice_id: 'work', interaction_id: state.interaction_id },

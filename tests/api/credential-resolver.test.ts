@@ -266,15 +266,15 @@ test('the reference of a connection is checked, and errors name the field', asyn
     [{ path: 'A/B' }, /credential: must be one of/],
     [{ name, provider, auto: true }, /credential: must be one of/],
     [{ provider, path: 'A/B', auto: true }, /credential: must be one of/],
-    [{ name: 'absent' }, /credential\.name: names no credential/],
-    [{ provider: 'absent', auto: true }, /credential\.provider: names no credential provider/],
+    [{ name: 'absent' }, /credential\.name: is not a credential/],
+    [{ provider: 'absent', auto: true }, /credential\.provider: is not a credential provider/],
     ...['Item', '/Item', 'Vault/', '/'].map((path): [object, RegExp] => [
       { provider, path },
       /credential\.path: must be a vault and an item/,
     ]),
   ]
   for (const [reference, field] of wrong) await assert.rejects(check(reference), field)
-  await assert.rejects(check({ name }, otherProjectId), /credential\.name: names no credential/)
+  await assert.rejects(check({ name }, otherProjectId), /credential\.name: is not a credential/)
 })
 
 async function isAnyoneWaiting(): Promise<boolean> {

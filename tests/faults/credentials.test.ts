@@ -125,5 +125,5 @@ test('credentials and tokens move to a new master key, and decrypt without the o
     'POST',
     `/org/credential_providers/${made.body.id}/test`,
   )
-  assert.match(tested.body.error, /none of a service account/, 'the token could be read')
+  assert.match(tested.body.error, /not that of a 1Password service account/, 'the token could be read')
 })

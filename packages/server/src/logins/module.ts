@@ -1,4 +1,4 @@
-// Staying logged in: connections with their login flows and health checks, and the credentials they use.
+// Keeps profiles logged in: connections with their login flows and health checks, and the credentials they use.
 import type { FastifyInstance } from 'fastify'
 import type { Route } from '../http/call.ts'
 import { DirectUpstream } from '../instances/egress/upstream.ts'
@@ -31,7 +31,7 @@ import { Sources } from './providers/sources.ts'
 export interface LoginsModule {
   readonly routes: readonly Route[]
   readonly tokens: FlowTokens
-  /** Goes on with the flows of an earlier run, and begins to check connections. */
+  /** Resumes the flows of an earlier run, and starts the health checks. */
   start(): Promise<void>
   close(options: { endAll: boolean }): Promise<void>
 }

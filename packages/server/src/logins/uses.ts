@@ -1,4 +1,4 @@
-// What connections use of the rooms below, so that it is not deleted under them.
+// What connections use from other rooms, so that it is not deleted while they need it.
 import type { ProfileUse } from '../sessions/profiles/service.ts'
 import type { ProxyUse } from '../sessions/proxies/types.ts'
 import { countUsingProfile, countUsingProxy } from './connections/store.ts'

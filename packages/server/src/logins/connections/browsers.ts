@@ -1,5 +1,5 @@
-// The browser sessions of logins and health checks: made as anybody's are, with the connection's profile, and seen by
-// its owner among the others.
+// The browser sessions of logins and health checks. They are created like any other session, with the connection's
+// profile, and their owner sees them in the list.
 import type { Pool } from 'pg'
 import type { CreateBrowserRequest } from '@berth/contracts/browsers'
 import type { TelemetryRequest } from '@berth/contracts/telemetry'
@@ -13,7 +13,7 @@ import type { Commit } from '../../http/call.ts'
 import type { Age } from '../../sessions/telemetry/selection.ts'
 import * as flows from './flow-store.ts'
 
-/** Without anybody who holds it, as after a kill; whoever works with it does. */
+/** Ends a session without a user, for example after a kill. A working flow keeps it alive. */
 const TIMEOUT_SECONDS = 120
 
 export interface WantedBrowser {
@@ -35,7 +35,7 @@ export interface LoginBrowsersOptions {
   readonly pool: Pool
   readonly browsers: Pick<BrowserService, 'create' | 'end'>
   readonly sessions: Pick<Sessions, 'find'>
-  /** False where the host has no X server: such a session is not stealthy, either. */
+  /** False when the host has no X server; such a session has no stealth either. */
   readonly hasScreens: () => boolean
 }
 
@@ -46,7 +46,7 @@ export class LoginBrowsers {
     this.#options = options
   }
 
-  /** `keep` is done in the transaction that says the session is there; what it throws ends the session. */
+  /** `keep` runs in the transaction that makes the session visible; if it throws, the session ends. */
   async create(
     wanted: WantedBrowser,
     keep: (tx: Db, made: MadeBrowser) => Promise<void>,
@@ -59,7 +59,7 @@ export class LoginBrowsers {
       headless: !isSeen,
       stealth: isSeen,
       timeout_seconds: TIMEOUT_SECONDS,
-      // In the place of the pages that the profile had open.
+      // Replaces the pages that the profile had open.
       start_url: 'about:blank',
       ...(wanted.proxyId !== null && { proxy_id: wanted.proxyId }),
       ...(wanted.isRecorded && { record: {} }),
@@ -79,7 +79,7 @@ export class LoginBrowsers {
     const commit: Commit = (work) =>
       inTransaction(pool, async ({ db: tx }) => {
         const shown = await work(tx)
-        // SAFETY: of the one operation that this is the commit of.
+        // SAFETY: this is the commit of that one operation.
         const { session_id, telemetry } = shown as { session_id: string; telemetry?: unknown }
         await keep(tx, { id: session_id, telemetryCaptured: telemetry !== undefined })
         return shown
@@ -90,13 +90,13 @@ export class LoginBrowsers {
     return session
   }
 
-  /** A session that was there before; undefined when it has ended. */
+  /** Finds an existing session; undefined when it has ended. */
   async find(id: string): Promise<Session | undefined> {
     const session = await this.#options.sessions.find(id)
     return session?.ending.aborted ? undefined : session
   }
 
-  /** `first` is done in the transaction that ends it. Resolves when its row says so. */
+  /** `first` runs in the transaction that ends the session. Resolves when the row has ended. */
   async end(id: string, first?: (tx: Db) => Promise<void>): Promise<void> {
     const { db, pool, browsers } = this.#options
     const record = await findBrowserById(db, id)
@@ -104,7 +104,7 @@ export class LoginBrowsers {
     await browsers.end(record, 'deleted', (work) => inTransaction(pool, ({ db: tx }) => work(tx)), first)
   }
 
-  /** Ends it, and saves its profile: in one transaction, so that either both happen or none does. */
+  /** Ends the session and saves its profile, in one transaction. */
   async endSaved(
     id: string,
     { onConflict, first }: { onConflict: 'replace' | 'keep'; first?: (tx: Db) => Promise<void> },

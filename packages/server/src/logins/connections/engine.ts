@@ -1,4 +1,4 @@
-// The seam between flows and what goes through pages: the rules, and the browser they see through.
+// The interface between login flows and the login engine, which applies the rules in a browser.
 import type { PageActions } from '@berth/login/page-actions'
 import type { Checks } from '@berth/login/memory'
 import type { CheckOutcome, LoginOptions, LoginOutcome } from '@berth/login/run'
@@ -15,7 +15,7 @@ export interface CheckOptions {
 
 export interface LoginEngine {
   pageActionsOf(session: Session): PageActions & Disposable
-  /** Reject only when the signal fires or the browser does not do as it should. */
+  /** Rejects only when the signal fires or the browser fails. */
   runLogin(options: LoginOptions): Promise<LoginOutcome>
   runCheck(options: CheckOptions): Promise<CheckOutcome>
 }

@@ -1,5 +1,5 @@
-// A stream of the states of a connection's login flow, as server-sent events: as it is first, then every change, until
-// the flow is over. Any number of readers at any server; each is told what the row says, and nothing twice.
+// Streams the states of a connection's login flow as server-sent events: first the current state, then every change,
+// until the flow ends. Any number of readers on any server; each gets what the row says, and nothing twice.
 import { Readable } from 'node:stream'
 import type { ManagedAuthEvent } from '@berth/contracts/auth-connections'
 import { pause } from '@berth/kit/pause'
@@ -11,7 +11,7 @@ import { isOver } from './transitions.ts'
 import { toStateEvent } from './view.ts'
 
 const HEARTBEAT_MS = 15_000
-/** Announcements may be missed while the connection for them is down. */
+/** Announcements may be missed while their connection is down. */
 const LOOK_EVERY_MS = 2_000
 const RETRY_MS = 1_000
 const MAX_STREAMS = 1_000
@@ -36,10 +36,10 @@ export class FlowEvents {
     for (const wake of this.#waiting.get(connectionId) ?? []) wake()
   }
 
-  /** Of the flow that a token is for, or of whichever is the latest. */
+  /** Follows the token's flow, or the latest one. */
   follow(connectionId: string, place: Place): Readable {
     if (this.#count >= MAX_STREAMS) {
-      throw new AppError('too_many_requests', 'Cannot follow it: too many are followed on this server', {
+      throw new AppError('too_many_requests', 'Cannot follow it: too many streams are open on this server', {
         headers: { 'retry-after': '5' },
       })
     }
@@ -54,7 +54,7 @@ export class FlowEvents {
   }
 
   async *#frames(connectionId: string, place: Place, signal: AbortSignal): AsyncGenerator<string> {
-    // The head of the answer goes with its first bytes.
+    // Sends the response headers, which wait for the first bytes.
     yield ': following\n\n'
     let told = ''
     let quietSince = performance.now()
@@ -73,7 +73,7 @@ export class FlowEvents {
         }
         if ((flow && isOver(flow)) || connection.deleted_at !== null) return
       } catch {
-        // The database is away; what there is comes when it is back.
+        // The database is down; continue when it is back.
         await pause(RETRY_MS, signal)
       }
       if (performance.now() - quietSince >= HEARTBEAT_MS) {
@@ -84,7 +84,7 @@ export class FlowEvents {
     }
   }
 
-  /** Begun before the database is asked, so that nothing in between is missed. */
+  /** Subscribes before the database is read, so that no change is missed. */
   #change(connectionId: string, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const waiting = this.#waiting.get(connectionId) ?? new Set<() => void>()

@@ -1,4 +1,4 @@
-// How flows end, together with what that means for their connection; in the transaction of whoever ends them.
+// Ends flows and updates their connection, in the caller's transaction.
 import { announceChange } from '../../platform/database/changes.ts'
 import type { Db } from '../../platform/database/schema.ts'
 import * as flows from './flow-store.ts'
@@ -7,8 +7,8 @@ import { isOver } from './transitions.ts'
 import type { FlowRecord } from './types.ts'
 
 /**
- * What may go better the next time: the site or the network was in the way, or the clock. Anything else is a refusal,
- * and to try again would only lock the account.
+ * Errors that may not happen again: the site, the network or the clock caused them. Anything else is a refusal, and
+ * another attempt would only lock the account.
  */
 const passing: ReadonlySet<string> = new Set([
   'website_error',
@@ -28,7 +28,7 @@ export interface FlowEnd {
   readonly website_error?: string | null
 }
 
-/** Undefined when it was over before: the first end stays. Locks the connection, and then the flow. */
+/** Undefined when it had already ended: the first end counts. Locks the connection, then the flow. */
 export async function endFlow(
   tx: Db,
   flowId: string,
@@ -40,7 +40,7 @@ export async function endFlow(
   const connection = await store.lockConnection(tx, before.connection_id)
   const ended = await flows.transition(tx, flowId, event, end)
   if (!ended) return undefined
-  // It was begun because the profile is logged out, and that has not changed.
+  // It started because the profile is logged out, and that has not changed.
   if (connection && ended.type === 'REAUTH') {
     await store.updateConnection(tx, connection.id, {
       status: 'NEEDS_AUTH',
@@ -56,20 +56,20 @@ export async function endFlow(
   return ended
 }
 
-/** Why a flow expired, from where it was. */
+/** Why a flow expired, depending on its step. */
 export function expiryOf({ step, deadline_at, expires_at }: FlowRecord): FlowEnd {
   const isWait = Date.parse(deadline_at) < Date.parse(expires_at)
   if (isWait && step === 'AWAITING_INPUT') {
     return {
       error_code: 'awaiting_input_timeout',
-      error_message: 'Nobody gave what the login asked for in time',
+      error_message: 'Nobody answered the login in time',
     }
   }
   if (isWait && step === 'AWAITING_EXTERNAL_ACTION') {
     return {
       error_code: 'external_action_timeout',
-      error_message: 'What the login waited for did not happen in time',
+      error_message: 'The action that the login waited for did not happen in time',
     }
   }
-  return { error_code: 'session_expired', error_message: 'The login took longer than it may' }
+  return { error_code: 'session_expired', error_message: 'The login took longer than allowed' }
 }

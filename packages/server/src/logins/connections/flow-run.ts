@@ -1,6 +1,6 @@
-// One login flow on this server, from its row to its end. What the engine says is written down in order; what is
-// submitted, at whichever server, reaches it through the row. Its profile is saved by the end of its session, and only a
-// profile that was saved makes it a success.
+// Runs one login flow on this server, from its row to its end. The engine's reports are stored in order; a submission
+// on any server arrives through the row. The end of the session saves the profile, and only a saved profile makes the
+// flow a success.
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { pause } from '@berth/kit/pause'
@@ -25,7 +25,7 @@ import { isOver, type FlowEvent } from './transitions.ts'
 import type { ConnectionRecord, FlowLimits, FlowRecord } from './types.ts'
 
 const RETRY_MS = 500
-/** setTimeout takes no more. */
+/** The maximum of setTimeout. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
 export interface FlowRunOptions {
@@ -40,9 +40,9 @@ export interface FlowRunOptions {
   readonly log: Logger
 }
 
-/** Its row is over, by somebody else: canceled, expired, deleted. */
+/** Somebody else ended the row: it was canceled, expired or deleted. */
 class FlowOver extends Error {}
-/** The server stops, and leaves the flow to the next one as it is. */
+/** The server stops and leaves the flow to the next one. */
 class LeftAlone extends Error {}
 
 const eventOf = {
@@ -60,7 +60,7 @@ export class FlowRun {
   /** Changes of the row, one after another. */
   #writes: Promise<void> = Promise.resolve()
   #waiting: { readonly question: Question; readonly resolve: (submission: Submission) => void } | undefined
-  /** The last that came, until somebody waits for it. */
+  /** The last submission, until the engine waits for it. */
   #submission: Submission | undefined
   #told = ''
   #expiry: NodeJS.Timeout | undefined
@@ -76,7 +76,7 @@ export class FlowRun {
     return this.#flow.id
   }
 
-  /** Resolves when the flow is over, or left alone. Never rejects. */
+  /** Resolves when the flow has ended or is left to the next server. Never rejects. */
   async run(): Promise<void> {
     const { log } = this.#options
     const flowId = this.id
@@ -102,7 +102,7 @@ export class FlowRun {
     if (session && !session.ending.aborted) await this.#end(session)
   }
 
-  /** What ended it first explains what failed because of that. */
+  /** The first reason to end explains the errors that follow from it. */
   #reasonOf(error: unknown, session: Session | undefined): unknown {
     const { signal } = this.#over
     if (signal.aborted) return signal.reason
@@ -118,7 +118,7 @@ export class FlowRun {
       )
   }
 
-  /** Something became of its row, here or elsewhere. */
+  /** Called when any server changed the row. */
   async changed(): Promise<void> {
     const { db, box, log } = this.#options
     try {
@@ -129,16 +129,16 @@ export class FlowRun {
       const sealed = await flows.takeSubmission(db, this.id)
       if (!sealed) return
       crashPoint('login-submission-taken')
-      // SAFETY: sealed by us, from what the service had read.
+      // SAFETY: we sealed it, from what the service had validated.
       const submission = JSON.parse(box.open(sealed, places.submission(this.id))) as Submission
       this.#submission = submission
       this.#deliver()
     } catch (error) {
-      log.warn({ err: error, flowId: this.id }, 'cannot see what changed in a login flow')
+      log.warn({ err: error, flowId: this.id }, 'cannot read the changes of a login flow')
     }
   }
 
-  /** The next server goes on with it, or ends it. */
+  /** Leaves the flow to the next server. */
   leave(): void {
     clearTimeout(this.#expiry)
     this.#over.abort(new LeftAlone())
@@ -205,7 +205,7 @@ export class FlowRun {
     const { limits } = this.#options
     const question = 'question' in state ? state.question : undefined
     const told = JSON.stringify(state)
-    // Said again, it must not take the place of what was submitted since.
+    // A repeated report must not replace a newer submission.
     if (told === this.#told) return
     this.#told = told
     this.#write((tx) =>
@@ -216,7 +216,7 @@ export class FlowRun {
         {
           ...(question && { question: JSON.stringify(question) }),
           website_error: question?.websiteError ?? null,
-          // What was submitted for an earlier question is over with it.
+          // A submission for an earlier question is obsolete.
           ...(question && { submission: null }),
         },
         limits,
@@ -266,7 +266,7 @@ export class FlowRun {
     })
   }
 
-  /** One for a question that the page answered itself meanwhile is of no use to anybody. */
+  /** Drops a submission for a question that the page has already answered. */
   #deliver(): void {
     const submission = this.#submission
     if (!submission || this.#waiting?.question.interactionId !== submission.interactionId) return
@@ -314,23 +314,23 @@ export class FlowRun {
       if (expired) this.#over.abort(new FlowOver())
       else await this.changed()
     } catch (error) {
-      log.warn({ err: error, flowId: this.id }, 'cannot end a login flow whose time is up yet')
+      log.warn({ err: error, flowId: this.id }, 'cannot end an expired login flow yet')
       this.#expiry = setTimeout(() => void this.#expire(), RETRY_MS)
     }
   }
 }
 
-/** False when it has time yet, or is over. */
+/** False when it has not expired yet, or has ended. */
 export async function expire(tx: Db, flowId: string): Promise<boolean> {
   const flow = await flows.findFlow(tx, flowId)
   if (!flow) return false
-  // First, as everybody does who locks both.
+  // Lock the connection first, as everybody does who locks both.
   await store.lockConnection(tx, flow.connection_id)
   const expired = await flows.lockExpired(tx, flowId)
   return expired !== undefined && (await endFlow(tx, flowId, 'expires', expiryOf(expired))) !== undefined
 }
 
-/** Somebody who is there can type what a provider does not give; nobody else can. */
+/** A person can type what a provider does not return; an automatic login cannot. */
 function withoutProvider({ type }: FlowRecord) {
   return (error: unknown) => {
     if (type === 'LOGIN' && error instanceof AppError) return undefined
@@ -346,7 +346,7 @@ function toEnd(outcome: LoginOutcome & { isSuccess: false }): FlowEnd {
   }
 }
 
-/** Of what is no outcome of the engine. What its owner may not know is in the log. */
+/** For errors that are not an outcome of the engine. The log has what the owner must not see. */
 export function endOf(error: unknown): FlowEnd {
   if (error instanceof SessionEnded) {
     return {
@@ -355,11 +355,11 @@ export function endOf(error: unknown): FlowEnd {
     }
   }
   if (error instanceof BrowserUnavailable || error instanceof AgentError) {
-    return { error_code: 'browser_error', error_message: 'The browser of the login did not do as it should' }
+    return { error_code: 'browser_error', error_message: 'The browser of the login failed' }
   }
   if (error instanceof AppError && error.status < 500) {
     return { error_code: 'browser_error', error_message: error.message }
   }
   if (error instanceof AppError) return { error_code: 'internal_error', error_message: error.message }
-  return { error_code: 'internal_error', error_message: 'A fault of the server, which its log has' }
+  return { error_code: 'internal_error', error_message: "Internal error; the server's log has the details" }
 }

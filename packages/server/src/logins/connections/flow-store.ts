@@ -1,5 +1,5 @@
-// Rows of login flows. Every change of a state goes through `transition`, which holds the row and asks the table of
-// transitions, so that of two changes at once the second sees the first.
+// Rows of login flows. Every change of a state goes through `transition`, which locks the row and checks the table of
+// transitions, so that the second of two concurrent changes sees the first.
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { sql, type Insertable, type Updateable } from 'kysely'
@@ -40,8 +40,8 @@ export async function findFlow(db: Db, id: string): Promise<FlowRecord | undefin
 }
 
 /**
- * How a flow ended and what that means for its connection is one change of two rows. The connection is read after the
- * flow, so that no end is shown with what was before it.
+ * A flow's end changes two rows together. The connection is read after the flow, so that an ended flow is never shown
+ * with an outdated connection.
  */
 export async function findWithFlow(
   db: Db,
@@ -74,7 +74,7 @@ export async function lockFlow(tx: Db, id: string): Promise<FlowRecord | undefin
 
 export type FlowChange = Omit<Updateable<AuthFlowsTable>, 'state' | 'step' | 'version'>
 
-/** Undefined: there is no such way from where it is, or the flow is no more. */
+/** Undefined when the transition is not allowed, or the flow does not exist any more. */
 export async function transition(
   tx: Db,
   id: string,
@@ -85,9 +85,9 @@ export async function transition(
   const record = await lockFlow(tx, id)
   const next = record && after(record, event)
   if (!next) return undefined
-  // Told once, however often it is said.
+  // A repeated question is announced once.
   if (next === record.state && isSameQuestion(change.question ?? null, record.question)) return record
-  // Nothing of it is shown: as it was, until it is saved.
+  // Saving is not announced: the flow shows its earlier state until it is saved.
   const isTold = next !== 'SAVING'
   const moved = await tx
     .updateTable('auth_flows')
@@ -136,12 +136,12 @@ function forgottenAt(end: FlowState) {
     submission: null,
     outcome: null,
     handoff_code: null,
-    // Who opens the page a moment too late is to be told how it ended.
+    // A person who opens the page a moment too late still sees how the login ended.
     ...(end !== 'SUCCESS' && end !== 'FAILED' && { handoff_hash: null }),
   }
 }
 
-/** Its browser is there: whoever follows the flow may see its screen from now on. */
+/** Stores the flow's browser; its followers can watch its screen from now on. */
 export async function giveBrowser(
   tx: Db,
   id: string,
@@ -168,7 +168,7 @@ export async function giveBrowser(
   return row !== undefined
 }
 
-/** Takes what was submitted out of the row: it is in the memory of this server only, from now on. */
+/** Removes the submission from the row: from now on, only this server's memory has it. */
 export async function takeSubmission(db: Db, id: string): Promise<Buffer | undefined> {
   const { rows } = await sql<{ submission: Buffer }>`
     WITH taken AS (
@@ -179,7 +179,7 @@ export async function takeSubmission(db: Db, id: string): Promise<Buffer | undef
   return rows[0]?.submission
 }
 
-/** The code is used up by this, whoever else has it. The flow, if it was good. */
+/** Uses up the code, whoever else has it. Returns the flow if the code was valid. */
 export async function useHandoff(
   db: Db,
   { connectionId, code }: { connectionId: string; code: string },
@@ -193,7 +193,7 @@ export async function useHandoff(
       where.or([where('finished_at', 'is not', null), where('deadline_at', '>', sql<string>`now()`)]),
     )
     .where('expires_at', '>', sql<string>`now()`)
-    // Nothing of one that another login came after, or whose connection is deleted.
+    // Not for a flow that was replaced by another, or whose connection is deleted.
     .where('id', 'in', (where) =>
       where
         .selectFrom('auth_connections')
@@ -207,7 +207,7 @@ export async function useHandoff(
   return row?.id
 }
 
-/** Running ones that this server has. */
+/** The running flows of this server. */
 export async function listFlowsOf(db: Db, serverId: string): Promise<FlowRecord[]> {
   return db
     .selectFrom('auth_flows')
@@ -217,7 +217,7 @@ export async function listFlowsOf(db: Db, serverId: string): Promise<FlowRecord[
     .execute()
 }
 
-/** Whose time is up. One whose profile is being saved is as good as over. */
+/** Flows whose time is up. One that is being saved cannot expire. */
 export async function listExpired(db: Db): Promise<string[]> {
   const rows = await db
     .selectFrom('auth_flows')
@@ -229,7 +229,7 @@ export async function listExpired(db: Db): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** Undefined: it has time yet, or is over. */
+/** Undefined when it has not expired yet, or has ended. */
 export async function lockExpired(tx: Db, id: string): Promise<FlowRecord | undefined> {
   return tx
     .selectFrom('auth_flows')
@@ -242,7 +242,7 @@ export async function lockExpired(tx: Db, id: string): Promise<FlowRecord | unde
     .executeTakeFirst()
 }
 
-/** Of servers that nobody has heard of for so long that they have no sessions any more. */
+/** Flows of servers that were silent for so long that their sessions have ended. */
 export async function listOfLostServers(db: Db, silentSeconds: number): Promise<FlowRecord[]> {
   return db
     .selectFrom('auth_flows')
@@ -257,7 +257,7 @@ export async function listOfLostServers(db: Db, silentSeconds: number): Promise<
     .execute()
 }
 
-/** Whose login is done, and whose profile is saved by now or never will be. */
+/** Flows whose login is done, and whose profile is saved or cannot be saved any more. */
 export async function listSettled(db: Db): Promise<string[]> {
   const rows = await db
     .selectFrom('auth_flows')
@@ -284,8 +284,8 @@ export async function saveStateOf(db: Db, browserId: string): Promise<BrowserSav
 }
 
 /**
- * In the transaction that ends the session: it is saved then, although it was not asked to be at first. False when it
- * has ended before.
+ * Runs in the transaction that ends the session, and makes it save its profile. False when the session
+ * had already ended.
  */
 export async function saveAtEnd(
   tx: Db,

@@ -1,5 +1,5 @@
-// The token of a flow: what the page of a login has instead of an API key. It opens one connection, and only as long as
-// that flow is its latest.
+// A flow's token: the hosted login page uses it instead of an API key. It grants access to one connection, only while
+// the flow is the connection's latest.
 import type { Db } from '../../platform/database/schema.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { SessionTokens, type TokenKey } from '../../sessions/gateway/tokens.ts'
@@ -11,7 +11,7 @@ const LIFE_SECONDS = 30 * 60
 
 export class FlowTokens {
   readonly #db: Db
-  /** Of the same make as those of sessions, and under a key of their own. */
+  /** The same format as session tokens, with its own key. */
   readonly #tokens: SessionTokens
 
   constructor({ db, key }: { db: Db; key: TokenKey }) {
@@ -23,7 +23,7 @@ export class FlowTokens {
     return this.#tokens.sign({ sessionId: flowId, audience: [AUDIENCE], lifeSeconds: LIFE_SECONDS })
   }
 
-  /** Undefined for anything that is no token for this connection, or none any more. */
+  /** Undefined unless it is a currently valid token for this connection. */
   async admit(token: string, connectionId: string): Promise<Principal | undefined> {
     const verified = await this.#tokens.verify(token, AUDIENCE).catch((error: unknown) => {
       if (error instanceof AppError && error.code === 'unauthorized') return undefined

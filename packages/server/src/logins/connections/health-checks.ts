@@ -1,5 +1,5 @@
-// Looks at connections whether they are still logged in: on their interval, by one server at a time, whichever it is; and
-// when somebody asks. What cannot be said for certain changes nothing.
+// Checks whether connections are still logged in: at their interval, on one server at a time, and on
+// request. An inconclusive check changes nothing.
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { joinSignals } from '@berth/kit/abort'
@@ -23,9 +23,9 @@ import { isOver } from './transitions.ts'
 import type { ConnectionRecord, FlowLimits } from './types.ts'
 import { reauthFor } from './view.ts'
 
-/** All of one, its browser included. */
+/** Time limit of one check, including its browser. */
 const CHECK_TIMEOUT_MS = 120_000
-/** After which another server may take it over. */
+/** After this time, another server may take the check over. */
 const CLAIM_SECONDS = 180
 const MAX_IDLE_MS = 10_000
 const MIN_IDLE_MS = 50
@@ -73,7 +73,7 @@ export class HealthChecks {
     if (isAble()) this.#loop ??= this.#run()
   }
 
-  /** A schedule may have changed. */
+  /** Call it when a schedule may have changed. */
   wake(): void {
     this.#wake?.()
   }
@@ -85,7 +85,7 @@ export class HealthChecks {
     await Promise.allSettled(this.#running)
   }
 
-  /** Now, whatever the schedule says. Resolves when it is done. */
+  /** Checks now, whatever the schedule says. Resolves when the check is done. */
   async checkNow(connection: ConnectionRecord): Promise<void> {
     const { db, serverId } = this.#options
     if (connection.memory === null) {
@@ -97,7 +97,7 @@ export class HealthChecks {
     if (!(await store.claimCheck(db, connection.id, { serverId, seconds: CLAIM_SECONDS }))) {
       throw new AppError(
         'conflict',
-        `Cannot check connection "${connection.id}": it is being checked already`,
+        `Cannot check connection "${connection.id}": it is already being checked`,
       )
     }
     await this.#tracked(this.#check(connection.id))
@@ -118,7 +118,7 @@ export class HealthChecks {
           waitMs = due === null ? MAX_IDLE_MS : Math.min(MAX_IDLE_MS, Math.max(MIN_IDLE_MS, due * 1000))
         }
       } catch (error) {
-        log.warn({ err: error }, 'cannot look which connections are to be checked')
+        log.warn({ err: error }, 'cannot find the connections that are due for a check')
         waitMs = RETRY_MS
       }
       await this.#sleep(waitMs)
@@ -148,7 +148,7 @@ export class HealthChecks {
       if (!connection || connection.deleted_at !== null) return
       const look = await this.#look(connection)
       crashPoint('login-check-done')
-      // Broken off: whoever comes next looks again.
+      // Interrupted: another server checks it again.
       if (this.#closing.signal.aborted) return await store.dropClaimsOf(db, serverId)
       await this.#record(connection, look)
     } catch (error) {
@@ -165,7 +165,7 @@ export class HealthChecks {
     const timer = setTimeout(() => late.abort(new Error('It took too long')), CHECK_TIMEOUT_MS)
     try {
       const { checks } = readMemory(box, id, connection.memory)
-      if (!checks) throw new Error('Nothing is known of how being logged in looks')
+      if (!checks) throw new Error('No successful login has recorded how the logged-in page looks')
       using broken = joinSignals(late.signal, this.#closing.signal)
       const session = await browsers.create(
         {
@@ -201,7 +201,7 @@ export class HealthChecks {
     } catch (error) {
       if (browser) await browsers.end(browser.id).catch(() => {})
       log.info({ err: error, connectionId: id }, 'a connection could not be checked')
-      const reason = error instanceof AppError ? error.message : 'The check did not come to an end'
+      const reason = error instanceof AppError ? error.message : 'The check did not finish'
       const outcome: CheckOutcome = { result: 'inconclusive', reason, url: '' }
       return { startedAt, outcome, browser, replayId: undefined }
     } finally {
@@ -210,8 +210,8 @@ export class HealthChecks {
   }
 
   /**
-   * What the look itself renewed must be kept: a site that gives another token with every visit has forgotten the one
-   * in the profile by now. A login that was saved meanwhile is the better one, and stays.
+   * Saves what the check itself renewed: a site that rotates its token on every visit no longer accepts the one
+   * in the profile. If a login was saved during the check, that one stays.
    */
   async #end(sessionId: string, { result }: CheckOutcome): Promise<void> {
     const { browsers } = this.#options
@@ -224,10 +224,10 @@ export class HealthChecks {
     await inTransaction(pool, async ({ db: tx }) => {
       const connection = await store.lockConnection(tx, before.id)
       if (!connection) return
-      // It looked at a profile that is not the current one any more.
+      // The check used a profile that is no longer the current one.
       const isOutdated = connection.last_success_at !== before.last_success_at
       const seen: CheckOutcome = isOutdated
-        ? { ...outcome, result: 'inconclusive', reason: 'A login succeeded meanwhile' }
+        ? { ...outcome, result: 'inconclusive', reason: 'A login succeeded during the check' }
         : outcome
       await insertCheck(tx, {
         connectionId: connection.id,
@@ -252,7 +252,7 @@ export class HealthChecks {
     })
   }
 
-  /** Whether a flow is at it now, which decides what becomes of the connection. */
+  /** Whether a login flow is running now, which decides the connection's new state. */
   async #reauthenticate(tx: Db, connection: ConnectionRecord): Promise<boolean> {
     const { credentials, serverId, limits } = this.#options
     const { id, project_id: projectId, credential, flow_id: flowId } = connection

@@ -1,5 +1,5 @@
-// The page for the person who logs in. It is the same for every flow: which one it is for it learns from its own address,
-// of which the secret part never comes here.
+// The page for the person who logs in. It is the same for every flow: the page reads the flow from its own URL,
+// whose secret part is never sent to the server.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { fileNames, PageFiles } from '../../http/page-files.ts'
 import { HOSTED_PATH } from './links.ts'
@@ -10,7 +10,7 @@ const hostedPage = new PageFiles({
   what: 'sign-in page',
 })
 
-/** Nothing but its own files and its own server, where the live view is, too; and nobody puts it into a page of theirs. */
+/** Allows only its own files and server, which also serves the live view; nobody may put it into a frame. */
 const headers = {
   'content-security-policy': [
     "default-src 'none'",
@@ -42,7 +42,7 @@ export function attachHostedPage(server: FastifyInstance): void {
   }
 }
 
-/** For log and metrics, which know requests by their route and never by their address. */
+/** For log and metrics, which use a request's route and never its URL. */
 const named = (url: string) => (request: FastifyRequest, _reply: FastifyReply, done: () => void) => {
   request.route = url
   done()

@@ -1,4 +1,4 @@
-// Addresses of a flow: the page for the person, and the screen of its browser.
+// URLs of a flow: the hosted page, and the live view of its browser.
 import { newLink } from '../../sessions/live-view/links.ts'
 import type { SessionTokens } from '../../sessions/gateway/tokens.ts'
 import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
@@ -9,7 +9,7 @@ import type { FlowLinks } from './view.ts'
 
 export const HOSTED_PATH = '/auth/hosted'
 
-/** The code is in the part that browsers keep to themselves: in no log, and in no Referer. */
+/** The code is in the fragment, which browsers never send: it is in no log and in no Referer. */
 export function hostedUrlOf(origin: string, connectionId: string, code: string | undefined): string {
   const page = `${origin}${HOSTED_PATH}/${connectionId}`
   return code === undefined ? page : `${page}#code=${code}`
@@ -24,7 +24,7 @@ export class LinkMaker {
     this.#box = box
   }
 
-  /** Undefined for a flow that is over. Who came with the code is not given it again. */
+  /** Undefined for a flow that has ended. A caller who came with the code does not get it again. */
   of(
     flow: FlowRecord | undefined,
     { origin, showsCode }: { origin: string; showsCode: boolean },
@@ -34,7 +34,7 @@ export class LinkMaker {
     const code = showsCode && sealed !== null ? this.#box.open(sealed, places.handoffCode(id)) : undefined
     return {
       hostedUrl: hostedUrlOf(origin, connectionId, code),
-      // While a success is being saved, the session has ended.
+      // The session has already ended while a success is being saved.
       liveViewUrl:
         sessionId === null || flow.state === 'SAVING'
           ? undefined

@@ -1,13 +1,13 @@
-// Whether a connection can log in again without anybody, and why: from what its last login needed.
+// Whether a connection can log in again without a person, and why. Derived from what its last login needed.
 import type { ReauthReason } from '@berth/contracts/auth-connections'
 import type { Requirement } from '@berth/login/run'
 import type { CredentialStanding } from '../credentials/resolver.ts'
 
 export interface ReauthFacts {
   readonly hasSucceeded: boolean
-  /** Undefined: it has none, or none any more. */
+  /** Undefined when it has none, or when it was deleted. */
   readonly credential: CredentialStanding | undefined
-  /** Null: none were recorded. */
+  /** Null when none were recorded. */
   readonly requirements: readonly Requirement[] | null
   readonly hasPlan: boolean
 }
@@ -30,7 +30,7 @@ export function reauthOf(facts: ReauthFacts): Reauth {
   if (requirements === null) return yes('no_requirements_recorded')
   const needsCode = requirements.includes('totp') || requirements.includes('code')
   if (needsCode && credential.hasTotp === false) return no('requires_totp_without_secret')
-  // Nobody is there to choose, or to type what the credential does not have.
+  // Nobody is there to choose, or to type what the credential lacks.
   if (requirements.includes('choice') && !hasPlan) return no('no_viable_plans')
   if (!hasEnough(credential, requirements)) return no('no_viable_plans')
   if (hasPlan) return yes('viable_plans_found')
@@ -42,7 +42,7 @@ const no = (reason: ReauthReason): Reauth => ({ can: false, reason })
 
 const isPassword = (key: string) => /pass/i.test(key)
 
-/** Its keys are free: only a password is known by its name, and whatever else there is may be the identifier. */
+/** Field names are free: only a password is recognised by its name, and any other value may be the identifier. */
 function hasEnough({ valueKeys }: CredentialStanding, requirements: readonly Requirement[]): boolean {
   if (!valueKeys) return true
   if (requirements.includes('password') && !valueKeys.some(isPassword)) return false

@@ -32,7 +32,7 @@ export function connectionRoutes(
     route(contract.checkConnection, async (call) => {
       const caller = callerOf(call)
       const connection = await connections.find(call.db, caller, call.params.id)
-      // The check goes on: what it finds is kept with the connection, whoever asked for it.
+      // The check continues when the caller leaves; its result is stored with the connection.
       await unlessAborted(checks.checkNow(connection), call.signal)
       return call.commit((tx) => connections.get(tx, caller, call.params.id))
     }),

@@ -1,5 +1,5 @@
-// The login flows of this server: begun when their row says so, told of changes, and taken up again or ended after a
-// restart. Those of servers that never come back are ended by whoever notices first.
+// Runs this server's login flows: starts them when their row says so, passes changes on, and resumes or ends them after
+// a restart. Any server ends the flows of servers that never come back.
 import type { Logger } from 'pino'
 import { crashPoint } from '../../platform/errors/crash-point.ts'
 import { inTransaction } from '../../platform/database/transaction.ts'
@@ -12,7 +12,7 @@ import { isOver } from './transitions.ts'
 import type { FlowRecord } from './types.ts'
 
 const RECONCILE_MS = 10_000
-/** Beyond the lease, as for sessions: nobody runs anything of a server that was silent for so long. */
+/** Added to the lease, as for sessions: a server that was silent for this long runs nothing any more. */
 const LOST_MARGIN_SECONDS = 30
 
 const brokenOff: FlowEnd = {
@@ -33,7 +33,7 @@ export interface FlowRunnerOptions extends FlowRunOptions {
 
 export class FlowRunner {
   readonly #options: FlowRunnerOptions
-  /** By the id of their connection, which has one at most. */
+  /** By connection id; a connection has at most one. */
   readonly #runs = new Map<string, { readonly run: FlowRun; readonly over: Promise<void> }>()
   readonly #tails = new Set<Promise<void>>()
   readonly #closing = new AbortController()
@@ -47,13 +47,13 @@ export class FlowRunner {
     return this.#runs.size
   }
 
-  /** After sessions were taken up: flows of an earlier run of this server go on, if nothing of them is in doubt. */
+  /** Call it after sessions are resumed: continues the flows of an earlier run, unless their state is unknown. */
   async resume(): Promise<void> {
     const { db, serverId, log } = this.#options
     this.#timer = setInterval(() => void this.#reconcile(), RECONCILE_MS).unref()
     for (const flow of await flows.listFlowsOf(db, serverId)) {
       await this.#takeUp(flow).catch((error: unknown) =>
-        log.warn({ err: error, flowId: flow.id }, 'cannot take up a login flow'),
+        log.warn({ err: error, flowId: flow.id }, 'cannot resume a login flow'),
       )
     }
   }
@@ -61,14 +61,14 @@ export class FlowRunner {
   async #takeUp(flow: FlowRecord): Promise<void> {
     const { browsers } = this.#options
     if (flow.state === 'SAVING') return this.#settle(flow)
-    // Submitted, and nobody knows whether the site has it.
+    // It was submitted, and nobody knows whether the site received it.
     if (flow.state === 'SUBMITTING' && flow.submission === null) return this.#end(flow.id, brokenOff, flow)
     const session = flow.browser_id === null ? undefined : await browsers.find(flow.browser_id)
     if (flow.browser_id !== null && !session) return this.#end(flow.id, lost)
     await this.#begin(flow)
   }
 
-  /** Something became of the flow of a connection, at whichever server. */
+  /** Called when any server changed a connection's flow. */
   async changed(connectionId: string, serverId: string | undefined): Promise<void> {
     const { db, serverId: here, log } = this.#options
     const running = this.#runs.get(connectionId)
@@ -79,7 +79,7 @@ export class FlowRunner {
       const flow = connection?.flow_id == null ? undefined : await flows.findFlow(db, connection.flow_id)
       if (flow?.server_id === here && !isOver(flow)) await this.#begin(flow)
     } catch (error) {
-      log.warn({ err: error, connectionId }, 'cannot see yet what became of a login flow')
+      log.warn({ err: error, connectionId }, 'cannot read the state of a login flow yet')
     }
   }
 
@@ -91,7 +91,7 @@ export class FlowRunner {
     const connection = await store.findConnection(db, null, connectionId)
     if (!connection || this.#runs.get(connectionId)?.run.id === id) return
     const run = new FlowRun(flow, connection, this.#options)
-    log.info({ flowId: id, connectionId, type: flow.type }, 'login flow begun')
+    log.info({ flowId: id, connectionId, type: flow.type }, 'login flow started')
     const over = run.run().finally(() => {
       if (this.#runs.get(connectionId)?.run === run) this.#runs.delete(connectionId)
     })
@@ -119,7 +119,7 @@ export class FlowRunner {
     if (browser_id) await browsers.end(browser_id)
   }
 
-  /** Rows and reality, put together again now and then: what was missed, and what other servers left. */
+  /** Compares rows with reality at intervals: finds missed changes and what other servers left. */
   async #reconcile(): Promise<void> {
     const { db, pool, serverId, leaseSeconds, settling, log } = this.#options
     try {
@@ -129,7 +129,7 @@ export class FlowRunner {
       for (const id of await flows.listExpired(db)) await inTransaction(pool, ({ db: tx }) => expire(tx, id))
       for (const id of await flows.listSettled(db)) await settling.settle(id)
       for (const flow of await flows.listOfLostServers(db, leaseSeconds + LOST_MARGIN_SECONDS)) {
-        // Whether it was saved is found out by those who look after saves.
+        // settling.ts finds out whether it was saved.
         if (flow.state !== 'SAVING') await this.#end(flow.id, lost)
       }
     } catch (error) {
@@ -137,7 +137,7 @@ export class FlowRunner {
     }
   }
 
-  /** With sessions that end, flows do; otherwise they are left to the next server. */
+  /** Ends flows together with their sessions; otherwise leaves them to the next server. */
   async close({ endAll }: { endAll: boolean }): Promise<void> {
     clearInterval(this.#timer)
     const runs = [...this.#runs.values()]

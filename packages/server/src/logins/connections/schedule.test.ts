@@ -10,18 +10,18 @@ const connection = {
   last_success_at: '2026-01-01T00:00:00Z',
 }
 
-test('the interval counts from the last look, or from a later success', () => {
+test('the interval starts at the last check, or at a later success', () => {
   assert.equal(nextCheck(connection, () => 0.5)!.toISOString(), '2026-01-01T02:00:00.000Z')
   const later = { ...connection, last_success_at: '2026-01-01T03:00:00Z' }
   assert.equal(nextCheck(later, () => 0.5)!.toISOString(), '2026-01-01T04:00:00.000Z')
 })
 
-test('it varies by a twentieth to either side', () => {
+test('the interval varies by 5% in both directions', () => {
   assert.equal(nextCheck(connection, () => 0)!.toISOString(), '2026-01-01T01:57:00.000Z')
   assert.equal(nextCheck(connection, () => 1)!.toISOString(), '2026-01-01T02:03:00.000Z')
 })
 
-test('there is none before the first success, and none that is not wanted', () => {
+test('schedules no check before the first success, or when checks are off', () => {
   assert.equal(nextCheck({ ...connection, memory: null }), null)
   assert.equal(nextCheck({ ...connection, health_checks: false }), null)
 })

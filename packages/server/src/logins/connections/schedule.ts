@@ -1,10 +1,10 @@
-// When a connection is looked at next. A little earlier or later each time, so that those which were made together do not
-// stay together.
+// When a connection is checked next. The time varies a little, so that connections that were created together do not
+// stay in step.
 import type { ConnectionRecord } from './types.ts'
 
 const JITTER = 0.1
 
-/** From the last look on; null: never. */
+/** Counted from the last check; null means never. */
 export function nextCheck(
   {
     health_checks,
@@ -18,7 +18,7 @@ export function nextCheck(
   >,
   random: () => number = Math.random,
 ): Date | null {
-  // Before the first success nobody knows how being logged in looks.
+  // Before the first success, nobody knows how the logged-in page looks.
   if (!health_checks || memory === null) return null
   const last = Math.max(toMs(last_auth_check_at), toMs(last_success_at))
   const spread = 1 - JITTER / 2 + JITTER * random()

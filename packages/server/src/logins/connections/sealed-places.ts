@@ -1,4 +1,4 @@
-/** What of connections and flows is sealed where: it opens nowhere else. */
+/** The place of every sealed value of connections and flows: a value opens only in its place. */
 export const places = {
   handoffCode: (flowId: string) => `auth_flows/handoff_code/${flowId}`,
   submission: (flowId: string) => `auth_flows/submission/${flowId}`,

@@ -46,7 +46,7 @@ export interface ConnectionServiceOptions {
   readonly tokens: FlowTokens
   readonly credentials: Pick<CredentialResolver, 'check' | 'standing'>
   readonly limits: FlowLimits
-  /** Least seconds between two health checks. */
+  /** Minimum seconds between two health checks. */
   readonly minInterval: number
   readonly shortcomings: readonly string[]
   readonly defaultProject: (db: Db) => Promise<{ id: string }>
@@ -63,7 +63,7 @@ export class ConnectionService {
     const { defaultProject, minInterval, credentials } = this.#options
     const domain = domainOf('domain', readDomain(body.domain))
     if (body.profile_name.trim() === '') throw invalidInput('profile_name', 'must not be blank')
-    // Or else the project could be deleted, as empty, before this is in it.
+    // Otherwise the project could be deleted as empty before the connection is in it.
     await lockProjects(tx)
     const projectId = projectOf(caller) ?? (await defaultProject(tx)).id
     const project = await findProjectBy(tx, 'id', projectId)
@@ -120,7 +120,7 @@ export class ConnectionService {
     return this.#toShown(db, caller, found)
   }
 
-  /** One of another project is answered exactly like one that does not exist. */
+  /** A connection of another project gets the same answer as one that does not exist. */
   async find(db: Db, caller: Caller, id: string): Promise<ConnectionRecord> {
     const record = await store.findConnection(db, projectOf(caller), id)
     if (!record || record.deleted_at !== null) throw notFound(id)
@@ -139,7 +139,7 @@ export class ConnectionService {
         ...(body.login_url === '' && { learned_login_url: null }),
       }),
       ...(body.allowed_domains && { allowed_domains: toAllowedDomains(body.allowed_domains) }),
-      // Another credential may succeed where the one before did not.
+      // A new credential may succeed where the old one failed.
       ...(body.credential && {
         credential: JSON.stringify(body.credential),
         is_reauth_stopped: false,
@@ -166,7 +166,7 @@ export class ConnectionService {
   async delete(tx: Db, caller: Caller, id: string): Promise<void> {
     const found = await store.findConnection(tx, projectOf(caller), id)
     if (!found) throw notFound(id)
-    // Deleting twice is success: a client that lost the first answer asks again.
+    // Deleting twice succeeds, because a client that lost the first answer tries again.
     const record = found.deleted_at === null ? await store.lockConnection(tx, id) : undefined
     if (!record) return
     if (record.flow_id !== null) await endFlow(tx, record.flow_id, 'is_dropped', deletedMeanwhile)
@@ -216,7 +216,7 @@ export class ConnectionService {
     }
   }
 
-  /** A flow that is past its time makes room for another; any other one is in the way. */
+  /** Ends an expired flow to make room for another; a running flow is a conflict. */
   async #supersede(tx: Db, { id, flow_id: flowId }: ConnectionRecord): Promise<void> {
     const flow = flowId === null ? undefined : await flows.lockFlow(tx, flowId)
     if (!flow || isOver(flow)) return
@@ -229,7 +229,7 @@ export class ConnectionService {
     }
     await endFlow(tx, flow.id, 'is_canceled', {
       error_code: 'session_expired',
-      error_message: 'Its time was up, and another login was begun',
+      error_message: 'It expired, and another login was started',
     })
   }
 
@@ -242,7 +242,7 @@ export class ConnectionService {
       throw new AppError('conflict', 'Cannot submit this: no login is in progress; begin one first')
     }
     if (!isWaiting(flow) || !flow.question) {
-      throw new AppError('conflict', 'Cannot submit this: the login does not wait for anything just now')
+      throw new AppError('conflict', 'Cannot submit this: the login is not waiting for input now')
     }
     const submission = readSubmission(body, flow.question)
     const sealed = box.seal(JSON.stringify(submission), places.submission(flow.id))
@@ -256,7 +256,7 @@ export class ConnectionService {
     if (!connection) throw notFound(id)
     const flow = connection.flow_id === null ? undefined : await flows.lockFlow(tx, connection.flow_id)
     if (flow?.state === 'SAVING') {
-      throw new AppError('conflict', 'Cannot cancel the login: it has succeeded, and is being saved')
+      throw new AppError('conflict', 'Cannot cancel the login: it has succeeded and is being saved')
     }
     if (flow) {
       await endFlow(tx, flow.id, 'is_canceled', { error_code: null, error_message: 'It was canceled' })
@@ -281,9 +281,12 @@ export class ConnectionService {
     code: string,
   ): Promise<{ invocation_id: string; jwt: string }> {
     const flowId = await flows.useHandoff(db, { connectionId, code })
-    // Whatever is wrong: who guesses learns nothing.
+    // The same answer whatever is wrong, so that guessing reveals nothing.
     if (flowId === undefined) {
-      throw new AppError('gone', 'Cannot use this code: it was used, or its login is over; begin another one')
+      throw new AppError(
+        'gone',
+        'Cannot use this code: it was used, or its login has ended; begin another login',
+      )
     }
     return { invocation_id: flowId, jwt: this.#options.tokens.sign(flowId) }
   }
@@ -356,7 +359,7 @@ export function projectOf({ principal, projectId }: Caller): string | null {
   return principal.projectId ?? projectId
 }
 
-/** For the addresses in an answer. */
+/** For the URLs in an answer. */
 export function placeOf({ origin, principal }: Caller): { origin: string; showsCode: boolean } {
   return { origin, showsCode: principal.flowId === undefined }
 }
@@ -373,7 +376,7 @@ function domainOf(field: string, reading: DomainReading): string {
   return reading.domain
 }
 
-/** To look for, one that cannot be is simply not found. */
+/** For searches: an invalid domain is simply not found. */
 function asWritten(domain: string): string {
   const reading = readDomain(domain)
   return 'domain' in reading ? reading.domain : domain
@@ -384,7 +387,7 @@ function toAllowedDomains(written: readonly string[]): string[] {
   return [...new Set(read)]
 }
 
-/** Undefined: none, or none any more. */
+/** Undefined when there is none, or when it is removed. */
 function toLoginUrl(text: string | undefined): string | undefined {
   if (text === undefined || text === '') return undefined
   const url = URL.parse(text)
@@ -395,7 +398,7 @@ function toLoginUrl(text: string | undefined): string | undefined {
   return text
 }
 
-/** Kept as it is asked for; what cannot be is refused now and not at the first login. */
+/** Stored as requested; an invalid value is refused now and not at the first login. */
 function toTelemetry(
   request: CreateConnectionRequest['browser_telemetry'],
   { telemetryAge: age }: Caller,

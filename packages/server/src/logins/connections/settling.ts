@@ -1,5 +1,5 @@
-// The last step of a login that succeeded: its session has ended and is being saved into the profile. When it is saved
-// the flow is a success, with all that was learned, in one transaction; any server may do that, once.
+// The last step of a successful login: its session has ended and is being saved into the profile. When it is saved,
+// one transaction makes the flow a success, with everything that was learned. Any server may do this, once.
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { pause } from '@berth/kit/pause'
@@ -32,7 +32,7 @@ export function readMemory(
   sealed: Buffer | null,
 ): Partial<Pick<Memory, 'checks'>> & Pick<Memory, 'plan'> {
   if (sealed === null) return { plan: undefined }
-  // SAFETY: sealed by us, below.
+  // SAFETY: we sealed it below.
   return JSON.parse(box.open(sealed, places.memory(connectionId))) as Memory
 }
 
@@ -52,7 +52,7 @@ export class FlowSettling {
     this.#options = options
   }
 
-  /** Resolves when the flow is over, or the signal fires: then whoever looks next goes on. */
+  /** Resolves when the flow has ended or the signal fires; then the next reconciliation continues. */
   async whenSaved(
     flowId: string,
     { sessionId, profileId }: { sessionId: string; profileId: string },
@@ -65,13 +65,13 @@ export class FlowSettling {
         if (state?.profile_save !== 'saving') return await this.settle(flowId)
         await saves.whenSaved(profileId)
       } catch (error) {
-        log.warn({ err: error, flowId }, 'cannot see yet whether a login was saved')
+        log.warn({ err: error, flowId }, 'cannot read yet whether a login was saved')
         await pause(RETRY_MS, signal)
       }
     }
   }
 
-  /** Does nothing for a flow that is over, or whose profile is still being saved. */
+  /** Does nothing for a flow that has ended, or whose profile is still being saved. */
   async settle(flowId: string): Promise<void> {
     const { log } = this.#options
     crashPoint('login-profile-saved')
@@ -82,7 +82,7 @@ export class FlowSettling {
       } catch (error) {
         log.warn({ err: error, flowId, attempt }, 'cannot record the success of a login yet')
         if (attempt < MAX_ATTEMPTS) continue
-        // The login is worth more than what was typed for it.
+        // The login matters more than the values that were typed for it.
         await this.#settle(flowId, { keepsValues: false })
         break
       }
@@ -108,7 +108,7 @@ export class FlowSettling {
         })
         return
       }
-      // SAFETY: sealed by us, above.
+      // SAFETY: we sealed it above.
       const outcome = JSON.parse(box.open(flow.outcome, places.outcome(flowId))) as Success
       await flows.transition(tx, flowId, 'succeeds', { sso_provider: outcome.ssoProvider ?? null })
       await this.#learn(tx, { connection, flow, outcome, keepsValues })
@@ -138,7 +138,7 @@ export class FlowSettling {
       status: 'AUTHENTICATED',
       memory: sealed,
       has_plan: outcome.plan !== undefined && outcome.plan.steps.length > 0,
-      // Of one that was signed in already, what an earlier one needed is still what is needed.
+      // If it was already signed in, the requirements of an earlier login still apply.
       ...(outcome.requirements.length > 0 || connection.requirements === null
         ? { requirements: [...outcome.requirements] }
         : {}),

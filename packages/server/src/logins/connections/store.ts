@@ -49,7 +49,7 @@ const all = (db: Db) =>
 
 export type ConnectionChange = Updateable<AuthConnectionsTable>
 
-/** Undefined: the pair has one already. */
+/** Undefined when the pair already has a connection. */
 export async function insertConnection(
   tx: Db,
   connection: Omit<Insertable<AuthConnectionsTable>, 'id'>,
@@ -63,7 +63,7 @@ export async function insertConnection(
   return row?.id
 }
 
-/** Null as the project: in all of them. Also one that was deleted. */
+/** A null project means all projects. Also finds a deleted connection. */
 export async function findConnection(
   db: Db,
   projectId: string | null,
@@ -74,7 +74,7 @@ export async function findConnection(
   return query.executeTakeFirst()
 }
 
-/** Until the end of the transaction nobody else changes it, or begins a flow of it. */
+/** Until the transaction ends, nobody else can change it or start a flow of it. */
 export async function lockConnection(tx: Db, id: string): Promise<ConnectionRecord | undefined> {
   return all(tx)
     .where('auth_connections.id', '=', id)
@@ -132,7 +132,7 @@ export async function updateConnection(tx: Db, id: string, change: ConnectionCha
   await announceChange(tx, 'connectionChanged', { connectionId: id, serverId: '' })
 }
 
-/** A profile of that name, made if there is none. */
+/** Finds or creates the profile with that name. */
 export async function profileNamed(tx: Db, projectId: string, name: string): Promise<string> {
   const find = () =>
     tx
@@ -141,7 +141,7 @@ export async function profileNamed(tx: Db, projectId: string, name: string): Pro
       .where('project_id', '=', projectId)
       .where('name', '=', name)
       .where('deleted_at', 'is', null)
-      // Not deleted before this transaction is over.
+      // It cannot be deleted before this transaction ends.
       .forShare()
       .executeTakeFirst()
   for (;;) {
@@ -187,7 +187,7 @@ async function count(db: Db, which: ReturnType<typeof sql>): Promise<number> {
   return rows[0]!.count
 }
 
-/** They go on with the credential under its new name, or without one that is deleted. */
+/** Connections follow a renamed credential, and continue without a deleted one. */
 export const credentialUse: CredentialUse = {
   renamed: async (tx, projectId, { from, to }) => {
     await usingCredential(tx, projectId, from)
@@ -211,7 +211,7 @@ export interface CheckClaim {
   readonly seconds: number
 }
 
-/** The next one whose time has come, for this server alone; undefined when there is none. */
+/** Claims the next due connection for this server; undefined when there is none. */
 export async function claimDue(db: Db, { serverId, seconds }: CheckClaim): Promise<string | undefined> {
   const { rows } = await sql<{ id: string }>`
     UPDATE auth_connections SET checked_by = ${serverId},
@@ -225,7 +225,7 @@ export async function claimDue(db: Db, { serverId, seconds }: CheckClaim): Promi
   return rows[0]?.id
 }
 
-/** The same of a certain one; false when another is at it. */
+/** Claims this connection; false when another server is checking it. */
 export async function claimCheck(db: Db, id: string, { serverId, seconds }: CheckClaim): Promise<boolean> {
   const { rows } = await sql<{ id: string }>`
     UPDATE auth_connections SET checked_by = ${serverId},
@@ -235,7 +235,7 @@ export async function claimCheck(db: Db, id: string, { serverId, seconds }: Chec
   return rows.length > 0
 }
 
-/** Seconds until the next is due; null when none ever will be. */
+/** Seconds until the next check is due; null when none is scheduled. */
 export async function nextDueInSeconds(db: Db): Promise<number | null> {
   const { rows } = await sql<{ seconds: number | null }>`
     SELECT extract(epoch FROM min(greatest(next_check_at, coalesce(checked_until, next_check_at))) - now())::float8
@@ -247,7 +247,7 @@ export async function nextDueInSeconds(db: Db): Promise<number | null> {
   return rows[0]?.seconds ?? null
 }
 
-/** What an earlier run of this server had begun. */
+/** Drops the claims of an earlier run of this server. */
 export async function dropClaimsOf(db: Db, serverId: string): Promise<void> {
   await db
     .updateTable('auth_connections')

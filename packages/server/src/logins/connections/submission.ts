@@ -1,16 +1,16 @@
-// What is submitted, in each of the ways that clients have for it, made one.
+// Reads a submission in any of the forms that clients use, and returns one form.
 import type { SubmitRequest } from '@berth/contracts/auth-connections'
 import type { AskedChoice, Question, Submission } from '@berth/login/run'
 import { AppError, invalidInput } from '../../platform/errors/app-error.ts'
 import { sortOf } from './view.ts'
 
-/** Throws for what cannot be meant, and for what answers another question. */
+/** Throws for a contradictory submission, and for one that answers another question. */
 export function readSubmission(request: SubmitRequest, question: Question): Submission {
   const { interaction_id: answered } = request
   if (answered !== undefined && answered !== question.interactionId) {
     throw new AppError(
       'conflict',
-      'Cannot submit this: it answers an interaction_id that is over; read the connection again',
+      'Cannot submit this: its interaction_id is outdated; read the connection again',
     )
   }
   const legacy = legacyOf(request)
@@ -39,7 +39,7 @@ export function readSubmission(request: SubmitRequest, question: Question): Subm
   return { interactionId, values, choiceId: undefined }
 }
 
-/** An empty map counts as absent: the published page sends one beside a choice. */
+/** An empty map counts as absent: the published page sends one with a choice. */
 const hasValues = (values: Readonly<Record<string, string>> | undefined) =>
   values !== undefined && Object.keys(values).length > 0
 
@@ -91,11 +91,11 @@ function chosen(
   isMeant: (choice: AskedChoice) => boolean,
 ): AskedChoice {
   const found = choices.find(isMeant)
-  if (!found) throw invalidInput(field, 'names none of the choices that there are now')
+  if (!found) throw invalidInput(field, 'is not one of the current choices')
   return found
 }
 
-/** By the id of a field or, as older clients may have it, by the name its value is kept under. */
+/** By a field's id or, for older clients, by the name of its stored value. */
 function valuesOf(
   from: 'fields' | 'field_values',
   given: Readonly<Record<string, string>>,
@@ -105,7 +105,7 @@ function valuesOf(
   const values: Record<string, string> = {}
   for (const [name, value] of Object.entries(given)) {
     const field = fields.find(({ id }) => id === name) ?? fields.find(({ ref }) => ref === name)
-    // The name may be anything, also a value that was put in the wrong place: it is not repeated.
+    // The name may be anything, even a misplaced secret, so it is not repeated.
     if (!field) throw invalidInput(from, 'names a field that is not asked for now')
     values[field.id] = value
   }

@@ -1,4 +1,4 @@
-// What became of a connection over time: its flows and its health checks, as one list.
+// The history of a connection: its flows and health checks, as one list.
 import { sql } from 'kysely'
 import type { ConnectionStatus, TimelineType } from '@berth/contracts/auth-connections'
 import { newId } from '@berth/kit/ids'
@@ -76,13 +76,13 @@ export async function insertCheck(
     .execute()
 }
 
-/** For the hourly clean-up: flows and checks, and connections that were deleted and have none left. */
+/** For the hourly housekeeping: deletes flows, checks, and deleted connections that have none left. */
 export async function deleteTimelineBefore(tx: Db, end: Date, limit: number): Promise<number> {
   const before = end.toISOString()
   const { rows: checks } = await sql<{ id: string }>`
     DELETE FROM auth_checks WHERE id IN (
       SELECT id FROM auth_checks WHERE created_at < ${before} LIMIT ${limit}) RETURNING id`.execute(tx)
-  // The latest of a connection is its state, however old it is.
+  // A connection's latest flow is its state, so it stays however old it is.
   const { rows: flows } = await sql<{ id: string }>`
     DELETE FROM auth_flows WHERE id IN (
       SELECT auth_flows.id FROM auth_flows

@@ -12,7 +12,7 @@ import {
   type FlowState,
 } from './transitions.ts'
 
-/** Written out once more, on purpose: a change of the table is to be a change here as well. */
+/** Repeated here on purpose: a change of the table must also be a change of this test. */
 const fromEachStep = [
   'discovers → DISCOVERING',
   'submits → SUBMITTING',
@@ -47,7 +47,7 @@ for (const state of flowStates) {
   }
 }
 
-test('nothing follows an end, and every other state leads to each end that it may have', () => {
+test('an end has no transition, and every other state leads to each allowed end', () => {
   for (const state of flowStates) {
     const next = flowEvents.flatMap((event) => after({ state }, event) ?? [])
     assert.equal(isOver({ state }), ends.includes(state))
@@ -69,14 +69,14 @@ test('a flow that is being saved neither expires nor is canceled, and asks nothi
   }
 })
 
-test('only a flow that waits for somebody takes an answer', () => {
+test('only a waiting flow accepts an answer', () => {
   assert.deepEqual(
     flowStates.filter((state) => isWaiting({ state })),
     ['AWAITING_INPUT', 'AWAITING_EXTERNAL_ACTION'],
   )
 })
 
-test('the status that is shown is the end, or that there is none yet', () => {
+test('the shown status is the end, or in progress', () => {
   for (const state of flowStates) {
     assert.equal(statusOf({ state }), ends.includes(state) ? state : 'IN_PROGRESS')
   }
@@ -86,7 +86,7 @@ test('the status that is shown is the end, or that there is none yet', () => {
   )
 })
 
-test('a success is complete, another end and saving keep the step that was reached', () => {
+test('a success shows the complete step; saving and other ends keep the last step', () => {
   const steps = flowSteps.filter((step): step is Exclude<FlowStep, 'COMPLETED'> => step !== 'COMPLETED')
   for (const step of steps) {
     for (const next of steps) assert.equal(stepIn(next, step), next)

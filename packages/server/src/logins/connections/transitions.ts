@@ -1,43 +1,43 @@
-// Every way that a login flow may go from one state to another, in one table. What is not in it does not happen: a
-// report that comes late, from a server that was given up on or for a question that is over, changes nothing.
+// Every allowed transition of a login flow, in one table. Anything else has no effect: a late report, from a lost
+// server or for an old question, changes nothing.
 import type { FlowStatus, FlowStep } from '@berth/contracts/auth-connections'
 import type { FlowRecord } from './types.ts'
 
 /**
- * - DISCOVERING: the login page is looked for, or another page is looked at.
- * - AWAITING_INPUT: somebody is asked for something.
- * - AWAITING_EXTERNAL_ACTION: somebody has to do something elsewhere, such as confirm the login on a phone.
- * - SUBMITTING: something is typed or clicked.
- * - SAVING: the login succeeded, its session has ended, and is being saved into the profile.
+ * - DISCOVERING: the engine looks for the login page, or reads another page.
+ * - AWAITING_INPUT: a person must enter something.
+ * - AWAITING_EXTERNAL_ACTION: a person must do something elsewhere, such as confirm the login on a phone.
+ * - SUBMITTING: the engine types or clicks.
+ * - SAVING: the login succeeded, and its ended session is being saved into the profile.
  * - The others are ends.
  */
 export type FlowState = FlowRecord['state']
 
 export const flowEvents = [
-  /** The engine looks for the page; also after a restart of the server. */
+  /** The engine looks for the page; also after a server restart. */
   'discovers',
-  /** The engine types or clicks, by whoever's will. */
+  /** The engine types or clicks, for a person or on its own. */
   'submits',
-  /** The engine asks somebody. */
+  /** The engine asks a person. */
   'asks',
   'awaits_action',
-  /** Somebody submits what was asked for. */
+  /** A person submits the answer. */
   'is_answered',
-  /** The engine is done, and the session ends to be saved. */
+  /** The engine is done, and the session ends in order to be saved. */
   'saves',
   'succeeds',
   'fails',
-  /** Its time is up. */
+  /** The time limit is over. */
   'expires',
   'is_canceled',
-  /** Its connection was deleted. */
+  /** The connection was deleted. */
   'is_dropped',
 ] as const
 export type FlowEvent = (typeof flowEvents)[number]
 
 /**
- * What the engine and the clock may do to a flow that runs. The page may move on by itself while somebody is asked, by
- * the live view or by a code that arrives, so the engine may go from each step to each other one.
+ * What the engine and the clock may do to a running flow. The page may move on while a person is asked, through
+ * the live view or an arriving code, so the engine may go from any step to any other.
  */
 const running = {
   discovers: 'DISCOVERING',
@@ -50,7 +50,7 @@ const running = {
   is_canceled: 'CANCELED',
   is_dropped: 'CANCELED',
 } as const
-/** Only who waits for an answer takes one. */
+/** Only a waiting flow accepts an answer. */
 const waiting = { ...running, is_answered: 'SUBMITTING' } as const
 
 export const transitions: Readonly<Record<FlowState, Readonly<Partial<Record<FlowEvent, FlowState>>>>> = {
@@ -58,7 +58,7 @@ export const transitions: Readonly<Record<FlowState, Readonly<Partial<Record<Flo
   AWAITING_INPUT: waiting,
   AWAITING_EXTERNAL_ACTION: waiting,
   SUBMITTING: running,
-  // It is as good as over: it neither expires nor can be canceled, and only a profile that was saved is a success.
+  // Nearly ended: it cannot expire or be canceled, and only a saved profile is a success.
   SAVING: { succeeds: 'SUCCESS', fails: 'FAILED', is_dropped: 'CANCELED' },
   SUCCESS: {},
   FAILED: {},
@@ -67,12 +67,12 @@ export const transitions: Readonly<Record<FlowState, Readonly<Partial<Record<Flo
 }
 export const flowStates = Object.keys(transitions) as readonly FlowState[]
 
-/** Undefined: there is no such way. */
+/** Undefined when the transition is not allowed. */
 export function after({ state }: Pick<FlowRecord, 'state'>, event: FlowEvent): FlowState | undefined {
   return transitions[state][event]
 }
 
-/** As it is shown: how far it is, or came. An end keeps the step that was reached, but for a success. */
+/** The shown step: the current or last one. Ends other than a success keep the last step. */
 export function stepIn(state: FlowState, before: FlowStep): FlowStep {
   switch (state) {
     case 'DISCOVERING':
@@ -90,7 +90,7 @@ export function stepIn(state: FlowState, before: FlowStep): FlowStep {
   }
 }
 
-/** As it is shown. */
+/** The shown status. */
 export function statusOf({ state }: Pick<FlowRecord, 'state'>): FlowStatus {
   switch (state) {
     case 'SUCCESS':
@@ -111,7 +111,7 @@ export function isOver(flow: Pick<FlowRecord, 'state'>): boolean {
   return statusOf(flow) !== 'IN_PROGRESS'
 }
 
-/** For somebody. */
+/** Whether it waits for a person. */
 export function isWaiting(flow: Pick<FlowRecord, 'state'>): boolean {
   return after(flow, 'is_answered') !== undefined
 }

@@ -7,14 +7,14 @@ import type { TimelineRecord } from './timeline-store.ts'
 import { isOver, statusOf } from './transitions.ts'
 import type { CheckRecord, ConnectionRecord, FlowRecord } from './types.ts'
 
-/** What is shown with a connection and kept elsewhere. */
+/** Data of a connection that is stored elsewhere. */
 export interface ConnectionBelongings {
   readonly flow: FlowRecord | undefined
-  /** Undefined: it has none, or none any more. */
+  /** Undefined when it has none, or when it was deleted. */
   readonly credential: CredentialStanding | undefined
 }
 
-/** Addresses of a flow that goes on, made for who asks. */
+/** URLs of a running flow, made for the caller. */
 export interface FlowLinks {
   readonly hostedUrl: string
   readonly liveViewUrl: string | undefined
@@ -74,7 +74,7 @@ export function reauthFor(record: ConnectionRecord, credential: CredentialStandi
   })
 }
 
-/** Only what there is: readers tell by what is missing. */
+/** Omits absent fields: readers rely on what is missing. */
 export function toStateEvent(
   flow: FlowRecord,
   { postLoginUrl, links }: { postLoginUrl: string | null; links: FlowLinks | undefined },
@@ -119,7 +119,7 @@ const nothingAsked: Asked = {
   external_action_message: null,
 }
 
-/** One question in both vocabularies: that of now, and the one of older clients. */
+/** One question in both formats: the current one and that of older clients. */
 function toAsked(question: Question | null): Asked {
   if (!question) return nothingAsked
   const { fields, choices } = question
@@ -185,13 +185,13 @@ function toAsked(question: Question | null): Asked {
   }
 }
 
-/** Where there is nothing but a masked number or address, that is what tells them apart. */
+/** If there is only a masked number or address, it is the description. */
 function describedBy({ description, target }: AskedChoice): { description?: string } {
   const text = description ?? target
   return text === undefined ? {} : { description: text }
 }
 
-/** Which of the older lists it is in. */
+/** The list of the older format that contains it. */
 export function sortOf({ kind }: AskedChoice): 'mfa' | 'sso' | 'sign-in' {
   if (kind === 'mfa_method') return 'mfa'
   return kind === 'sso_provider' ? 'sso' : 'sign-in'

@@ -1,4 +1,4 @@
-// From what a connection says of its credential to what a login is done with.
+// Resolves a connection's credential reference to the values for a login.
 import type { CredentialReference } from '@berth/contracts/credentials'
 import type { KnownValues } from '@berth/login/run'
 import { isFor } from '../providers/matching.ts'
@@ -15,18 +15,18 @@ import { oneTimeCode, readTotp, type TotpSeed } from './totp.ts'
 import type { CredentialRecord, LoginValues } from './types.ts'
 import { mergeValues } from './values.ts'
 
-/** What is known of a credential without asking a provider. */
+/** What is known about a credential without asking a provider. */
 export interface CredentialStanding {
   readonly isExternal: boolean
-  /** Undefined: only the provider knows. */
+  /** Undefined when only the provider knows. */
   readonly hasTotp: boolean | undefined
-  /** Names of the values that are not empty. Undefined: only the provider knows, or they do not open. */
+  /** Names of the values that are not empty. Undefined when only the provider knows, or they cannot be decrypted. */
   readonly valueKeys: readonly string[] | undefined
 }
 
-/** A login that succeeded. */
+/** A successful login. */
 export interface KeptLogin {
-  /** As the connection has it. */
+  /** The connection's current reference. */
   readonly reference: CredentialReference | undefined
   readonly domain: string
   readonly values: LoginValues
@@ -52,23 +52,23 @@ export class CredentialResolver {
   }
 
   /**
-   * In the transaction that makes something refer to it: a stored one is not deleted or renamed meanwhile. Whether a
-   * provider has the item is not asked, as it may be away. Throws invalid input that names `credential`.
+   * Runs in the transaction that stores the reference: a stored credential cannot be deleted or renamed during it. Does
+   * not ask a provider for the item, because the provider may be down. Throws invalid input that names `credential`.
    */
   async check(tx: Db, projectId: string, reference: CredentialReference): Promise<void> {
     const read = readReference(reference)
     if (read.kind === 'stored') {
       const isThere = await store.holdCredential(tx, projectId, read.name)
       if (!isThere)
-        throw invalidInput('credential.name', `names no credential of the project ("${read.name}")`)
+        throw invalidInput('credential.name', `is not a credential of the project ("${read.name}")`)
       return
     }
     if (read.provider !== undefined && !(await findProviderByName(tx, read.provider))) {
-      throw invalidInput('credential.provider', `names no credential provider ("${read.provider}")`)
+      throw invalidInput('credential.provider', `is not a credential provider ("${read.provider}")`)
     }
   }
 
-  /** Undefined: there is none any more. */
+  /** Undefined when it does not exist any more. */
   async standing(
     db: Db,
     projectId: string,
@@ -85,8 +85,8 @@ export class CredentialResolver {
   }
 
   /**
-   * Undefined: there is no such credential, or no item for the domain. Throws `provider_unreachable` where that cannot
-   * be said, and `invalid_state` for a stored one that does not open.
+   * Undefined when there is no such credential, or no item for the domain. Throws `provider_unreachable` if that is
+   * unknown, and `invalid_state` for a stored credential that cannot be decrypted.
    */
   async resolve(
     projectId: string,
@@ -107,14 +107,14 @@ export class CredentialResolver {
   }
 
   /**
-   * In the transaction that says the login succeeded: its values are merged into the credential that is linked, or are
-   * a new one, named after the domain. What the connection is to refer to from now on; undefined: nothing was kept.
+   * Runs in the transaction that records the success: merges the values into the linked credential, or creates one
+   * named after the domain. Returns the connection's new reference; undefined when nothing was stored.
    */
   async keep(tx: Db, projectId: string, login: KeptLogin): Promise<CredentialReference | undefined> {
     const { reference, domain, values, ssoProvider } = login
     if (!reference) return this.#keepNew(tx, projectId, { domain, values, ssoProvider })
     const read = readReference(reference)
-    // A provider's items are the customer's to change.
+    // Only the customer changes a provider's items.
     if (read.kind !== 'stored') return reference
     const record = await store.findCredentialBy(tx, projectId, 'name', read.name, { isLocked: true })
     if (!record) return undefined
@@ -153,14 +153,14 @@ export class CredentialResolver {
     }
   }
 
-  /** Those that may be asked, in order. */
+  /** The enabled providers, in order. */
   async #providersOf(db: Db, name: string | undefined): Promise<ProviderRecord[]> {
     if (name === undefined) return listEnabledProviders(db)
     const provider = await findProviderByName(db, name)
     return provider?.is_enabled ? [provider] : []
   }
 
-  /** Of one provider that fails, another may have what the others have not. */
+  /** If one provider fails, another may still have the item. */
   async #firstLogin(
     providers: readonly ProviderRecord[],
     isIt: (item: SourceItem) => boolean,
@@ -201,7 +201,7 @@ function toKnownLogin({ values, totpSecret }: ItemLogin): KnownValues {
   return known(values, totpSecret === undefined ? undefined : tryTotp(totpSecret), undefined)
 }
 
-/** What a provider has may be no seed at all; then the person is asked for the code. */
+/** A provider's value may not be a valid seed; then the person is asked for the code. */
 function tryTotp(totp_secret: string): TotpSeed | undefined {
   try {
     return readTotp({ totp_secret })
@@ -211,7 +211,7 @@ function tryTotp(totp_secret: string): TotpSeed | undefined {
   }
 }
 
-/** There is nothing to fill in of an empty one. */
+/** Drops empty values, which cannot be filled in. */
 function usable(values: LoginValues): LoginValues {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''))
 }

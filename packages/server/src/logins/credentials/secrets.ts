@@ -1,4 +1,4 @@
-// The secrets of a credential, each sealed for its own row and project.
+// A credential's secrets, each sealed for its own row and project.
 import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
 import type { TotpSeed } from './totp.ts'
 import type { CredentialRecord, LoginValues, SealedPlace } from './types.ts'
@@ -10,7 +10,7 @@ export class CredentialSecrets {
     this.#box = box
   }
 
-  /** Null for none at all. */
+  /** Null when there are no values. */
   sealValues(place: SealedPlace, values: LoginValues): Buffer | null {
     return Object.keys(values).length === 0 ? null : this.#seal(values, 'sealed_values', place)
   }
@@ -19,9 +19,9 @@ export class CredentialSecrets {
     return this.#seal(seed, 'sealed_totp', place)
   }
 
-  // SAFETY: of both, what was sealed for that column, or it would not open.
+  // SAFETY: both were sealed for that column; otherwise they would not open.
 
-  /** Throws `invalid_state` for what was changed or moved. */
+  /** Throws `invalid_state` for values that were changed or moved. */
   valuesOf(record: CredentialRecord): LoginValues {
     const { sealed_values: sealed } = record
     return sealed === null ? {} : (this.#open(sealed, 'sealed_values', record) as LoginValues)

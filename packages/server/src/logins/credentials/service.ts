@@ -19,7 +19,7 @@ import { oneTimeCode, readTotp, type TotpSeed } from './totp.ts'
 import type { CredentialRecord, CredentialUse, LoginValues } from './types.ts'
 import { mergeValues } from './values.ts'
 
-/** Where a call comes from: its key, and the project a header names. */
+/** The caller: its key, and the project that a header names. */
 export interface Caller {
   readonly principal: Principal
   readonly projectId: string | null
@@ -46,7 +46,7 @@ export class CredentialService {
       throw invalidInput('domain', 'must be a host name such as example.com, without a user name')
     }
     const seed = readTotp(body)
-    // Or else the project could be deleted, as empty, before this is in it.
+    // Otherwise the project could be deleted as empty before the credential is in it.
     await lockProjects(tx)
     const projectId = projectOf(caller) ?? (await defaultProject(tx)).id
     const project = await findProjectBy(tx, 'id', projectId)
@@ -73,7 +73,7 @@ export class CredentialService {
     query: { limit?: number; offset?: number; domain?: string; query?: string },
   ): Promise<OffsetPage<Credential[]>> {
     const { limit = 20, offset = 0, query: part, domain: asked } = query
-    // What is no domain is the domain of none.
+    // An invalid domain matches no credential.
     const domain = asked ? (readDomain(asked) ?? asked) : undefined
     const rows = await store.listCredentials(db, projectOf(caller), {
       ...(part !== undefined && { query: part }),
@@ -110,7 +110,7 @@ export class CredentialService {
 
   async delete(tx: Db, caller: Caller, idOrName: string): Promise<void> {
     const seen = await store.findCredential(tx, projectOf(caller), idOrName)
-    // Deleting twice is success: a client that lost the first answer asks again.
+    // Deleting twice succeeds, because a client that lost the first answer tries again.
     if (!seen && (await store.wasDeleted(tx, projectOf(caller), idOrName))) return
     if (!seen) throw notFound(idOrName)
     const record = await lockAfter(tx, seen, (credential) => this.#unlink(tx, credential))
@@ -131,7 +131,7 @@ export class CredentialService {
     if (!seed) {
       throw new AppError(
         'not_found',
-        `Cannot make a code of credential "${idOrName}": it has no totp_secret; set one first`,
+        `Cannot make a code for credential "${idOrName}": it has no totp_secret; set one first`,
       )
     }
     const { code, expiresAt } = oneTimeCode(seed)
@@ -173,8 +173,8 @@ function changedValues(
 }
 
 /**
- * Logins lock what refers to a credential and then the credential, so those are told first; and once more for who began
- * to refer to it before it was locked. Undefined: it was deleted meanwhile.
+ * Logins lock the users of a credential before the credential, so the users are updated first, and again for those
+ * that were added before the lock. Undefined when the credential was deleted.
  */
 async function lockAfter(
   tx: Db,
@@ -187,7 +187,7 @@ async function lockAfter(
   return record
 }
 
-/** A credential of another project is answered exactly like one that does not exist. */
+/** A credential of another project gets the same answer as one that does not exist. */
 async function find(db: Db, caller: Caller, idOrName: string): Promise<CredentialRecord> {
   const record = await store.findCredential(db, projectOf(caller), idOrName)
   if (!record) throw notFound(idOrName)

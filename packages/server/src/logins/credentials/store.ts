@@ -19,7 +19,7 @@ const columns = [
   'deleted_at',
 ] as const
 
-/** The id is known before the row: what is sealed is bound to it. */
+/** Created before the row, because sealed values are bound to it. */
 export const newCredentialId = (): string => newId('cred_')
 
 export type NewCredential = Pick<
@@ -31,7 +31,7 @@ export async function insertCredential(tx: Db, credential: NewCredential): Promi
   return tx.insertInto('credentials').values(credential).returning(columns).executeTakeFirstOrThrow()
 }
 
-/** Undefined when the name is taken; the transaction goes on. */
+/** Undefined when the name is taken; the transaction continues. */
 export async function insertUnlessTaken(
   tx: Db,
   credential: NewCredential,
@@ -44,13 +44,13 @@ export async function insertUnlessTaken(
     .executeTakeFirst()
 }
 
-/** Null as the project: in all of them. */
+/** A null project means all projects. */
 const live = (db: Db, projectId: string | null) => {
   const query = db.selectFrom('credentials').where('deleted_at', 'is', null)
   return projectId === null ? query : query.where('project_id', '=', projectId)
 }
 
-/** An id wins over a name that looks like one. */
+/** An id wins over a name that looks like an id. */
 export async function findCredential(
   db: Db,
   projectId: string | null,
@@ -65,7 +65,7 @@ export async function findCredentialBy(
   projectId: string | null,
   column: 'id' | 'name',
   value: string,
-  // Locked: it stays as it is until the transaction ends.
+  // Locks the row until the transaction ends.
   { isLocked = false }: { isLocked?: boolean } = {},
 ): Promise<CredentialRecord | undefined> {
   const query = live(db, projectId)
@@ -77,7 +77,7 @@ export async function findCredentialBy(
   return (isLocked ? query.forNoKeyUpdate() : query).executeTakeFirst()
 }
 
-/** Keeps it from being deleted or renamed until the transaction ends; false when there is none. */
+/** Prevents deletion and renaming until the transaction ends; false when it does not exist. */
 export async function holdCredential(tx: Db, projectId: string, name: string): Promise<boolean> {
   const row = await live(tx, projectId).select('id').where('name', '=', name).forShare().executeTakeFirst()
   return row !== undefined
@@ -128,7 +128,7 @@ export async function wasDeleted(db: Db, projectId: string | null, id: string): 
   return (await query.executeTakeFirst()) !== undefined
 }
 
-/** Its secrets go at once. */
+/** Deletes the secrets at once. */
 export async function markDeleted(
   tx: Db,
   { project_id, id }: Pick<CredentialRecord, 'project_id' | 'id'>,

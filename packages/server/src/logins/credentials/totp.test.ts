@@ -9,7 +9,7 @@ const SEED = 'JBSWY3DPEHPK3PXP'
 const base32 = (length: number) =>
   Secret.fromUTF8('1234567890'.repeat(7).slice(0, length)).base32.replaceAll('=', '')
 
-// RFC 6238, appendix B: eight digits, and a seed as long as the hash.
+// RFC 6238, appendix B: eight digits, and a seed with the length of the hash.
 const seeds: Record<TotpAlgorithm, string> = { SHA1: base32(20), SHA256: base32(32), SHA512: base32(64) }
 const vectors: [seconds: number, codes: Record<TotpAlgorithm, string>][] = [
   [59, { SHA1: '94287082', SHA256: '46119246', SHA512: '90693936' }],
@@ -32,7 +32,7 @@ for (const [seconds, codes] of vectors) {
   })
 }
 
-test('spaces, dashes, padding and small letters do not count', () => {
+test('ignores spaces, dashes, padding and letter case', () => {
   const plain = { secret: SEED, algorithm: 'SHA1', digits: 6, period: 30 }
   for (const text of [SEED, 'jbsw y3dp ehpk 3pxp', 'JBSW-Y3DP-EHPK-3PXP', `  ${SEED}====`, `${SEED}\t`]) {
     assert.deepEqual(readTotp({ totp_secret: text }), plain)
@@ -42,7 +42,7 @@ test('spaces, dashes, padding and small letters do not count', () => {
 const of = (query: string, fields: object = {}) =>
   readTotp({ totp_secret: `otpauth://totp/Big%20Corp:alice@example.com?${query}`, ...fields })
 
-test('a URI is read as authenticator apps read it, wins over fields, and leaves no label behind', () => {
+test('reads a URI as authenticator apps do; it wins over fields, and its label is not stored', () => {
   assert.deepEqual(of(`secret=${SEED}&issuer=Big%20Corp`), {
     secret: SEED,
     algorithm: 'SHA1',
@@ -65,12 +65,12 @@ test('a URI is read as authenticator apps read it, wins over fields, and leaves 
   assert.equal(readTotp({ totp_secret: `OTPAUTH://TOTP/x?secret=${SEED}` })?.secret, SEED)
 })
 
-test('none, and an empty one, is none', () => {
+test('a missing or empty secret means no seed', () => {
   assert.equal(readTotp({}), undefined)
   assert.equal(readTotp({ totp_secret: '' }), undefined)
 })
 
-test('what is no secret is refused without repeating it', () => {
+test('refuses an invalid secret without repeating it', () => {
   const wrong = [
     'short',
     'JBSWY3DPEHPK3PX',
@@ -106,15 +106,15 @@ test('what is no secret is refused without repeating it', () => {
 
 const at = (seconds: number) => new Date(seconds * 1000)
 
-test('a code of a later window is told together with when it begins to count', () => {
+test('a code of a later window comes with the time from which it is valid', () => {
   const seed = readTotp({ totp_secret: SEED })!
   const first = oneTimeCode(seed, { now: at(1000) })
   assert.deepEqual([first.validFrom, first.expiresAt], [at(990), at(1020)])
-  // It was used just now: the next one has to be waited for.
+  // It was just used: the caller must wait for the next code.
   const next = oneTimeCode(seed, { now: at(1005), notBefore: at(1000) })
   assert.deepEqual([next.validFrom, next.expiresAt], [at(1020), at(1050)])
   assert.notEqual(next.code, first.code)
   assert.deepEqual(oneTimeCode(seed, { now: at(1020) }), next)
-  // It was used long ago: that of the moment is another one.
+  // It was used long ago: the current code is another one.
   assert.deepEqual(oneTimeCode(seed, { now: at(1025), notBefore: at(1000) }), next)
 })

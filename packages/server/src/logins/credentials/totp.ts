@@ -1,5 +1,5 @@
-// One-time codes (RFC 6238). Of what a caller hands in, only the seed and how it is used are kept: the label of a URI
-// often is somebody's e-mail address.
+// One-time codes (RFC 6238). Only the seed and its parameters are stored: the label of a URI is often
+// somebody's e-mail address.
 import { HOTP, Secret } from 'otpauth'
 import {
   TOTP_DIGITS,
@@ -12,7 +12,7 @@ import type { OneTimeCode } from '@berth/login/run'
 import { invalidInput } from '../../platform/errors/app-error.ts'
 
 export interface TotpSeed {
-  /** Base32, in capitals, without padding. */
+  /** Base32, upper case, without padding. */
   readonly secret: string
   readonly algorithm: TotpAlgorithm
   readonly digits: number
@@ -29,7 +29,7 @@ const MIN_SECRET_LENGTH = 16
 const MAX_SECRET_LENGTH = 128
 const BASE32 = /^[A-Z2-7]+$/
 
-/** Undefined: none is given, or an empty one. No refusal repeats what was given. */
+/** Undefined when none is given, or an empty one. No error repeats the input. */
 export function readTotp(fields: TotpFields): TotpSeed | undefined {
   const { totp_secret: text, totp_algorithm, totp_digits, totp_period } = fields
   if (!text) {
@@ -48,7 +48,7 @@ export function readTotp(fields: TotpFields): TotpSeed | undefined {
   }
 }
 
-/** The code of this moment, or of the window after that of `notBefore`, whichever is later. */
+/** The current code, or that of the window after `notBefore`, whichever is later. */
 export function oneTimeCode(seed: TotpSeed, { now = new Date(), notBefore }: CodeOptions = {}): OneTimeCode {
   const windowMs = seed.period * 1000
   const windowOf = (time: Date) => Math.floor(time.getTime() / windowMs)

@@ -21,7 +21,7 @@ const domains: [text: string, domain: string][] = [
 ]
 
 for (const [text, domain] of domains) {
-  test(`"${text}" is of ${domain}`, () => assert.equal(readDomain(text), domain))
+  test(`"${text}" belongs to ${domain}`, () => assert.equal(readDomain(text), domain))
 }
 
 const none = [
@@ -43,5 +43,5 @@ const none = [
 ]
 
 for (const text of none) {
-  test(`"${text.slice(0, 40)}" is no domain`, () => assert.equal(readDomain(text), undefined))
+  test(`"${text.slice(0, 40)}" is not a domain`, () => assert.equal(readDomain(text), undefined))
 }

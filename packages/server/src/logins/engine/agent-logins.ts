@@ -1,4 +1,4 @@
-// Logins as they really are: the rules, over the browser of a session.
+// The real login engine: the rules, applied to a session's browser.
 import { checkSession } from '@berth/login/check'
 import { login } from '@berth/login/login'
 import type { LoginEngine } from '../connections/engine.ts'

@@ -1,11 +1,11 @@
-// Whether an item is for a domain, by the addresses that it has. What merely looks alike, or belongs to a neighbour
-// below the same public suffix, is not.
+// Whether an item is for a domain, by the item's URLs. A similar name, or a neighbour below the same public suffix,
+// does not match.
 import { getDomain } from 'tldts'
 import { readDomain } from '../domain/domain.ts'
 
 const WILDCARD = /^(https?:\/\/)?\*\./i
 
-/** The domain may have a port, which then has to be the same. */
+/** If the domain has a port, it must match. */
 export function isFor(url: string, domain: string): boolean {
   const asked = readDomain(domain)
   if (asked === undefined) return false
@@ -15,12 +15,12 @@ export function isFor(url: string, domain: string): boolean {
   return asked === base || isWithWww(asked, base) || isWithWww(base, asked)
 }
 
-/** Only below what one owner has: nobody means all of `*.com` or `*.github.io`. */
+/** Only below a domain with one owner: nobody means all of `*.com` or `*.github.io`. */
 function isBelow(asked: string, base: string): boolean {
   return registrable(base) !== null && asked.endsWith(`.${base}`)
 }
 
-/** `www.example.com` is `example.com`, but `www.github.io` is somebody else's. */
+/** `www.example.com` equals `example.com`, but `www.github.io` belongs to somebody else. */
 function isWithWww(longer: string, shorter: string): boolean {
   return longer === `www.${shorter}` && registrable(shorter) !== null
 }

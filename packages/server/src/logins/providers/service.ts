@@ -61,7 +61,7 @@ export class CredentialProviderService {
     const server_url =
       body.server_url === undefined ? record.server_url : this.#readServerUrl(body.server_url)
     if (token !== undefined) checkFit(record.provider_type, { token, server_url })
-    // Or else who may change a provider could have the token that it has sent to a server of theirs.
+    // Otherwise a caller who may change a provider could send its stored token to their own server.
     else if (server_url !== record.server_url) {
       throw invalidInput('server_url', 'can only be changed together with the token')
     }
@@ -80,7 +80,7 @@ export class CredentialProviderService {
   async delete(tx: Db, id: string): Promise<void> {
     const record = await store.findProvider(tx, id, { isLocked: true })
     if (!record) throw notFound(id)
-    // Deleting twice is success: a client that lost the first answer asks again.
+    // Deleting twice succeeds, because a client that lost the first answer tries again.
     if (!record.deleted_at) await store.markProviderDeleted(tx, id)
   }
 
@@ -139,7 +139,7 @@ function toProvider(record: ProviderRecord): CredentialProvider {
   }
 }
 
-/** Whether the token is one for that place: none is sent to where it does not belong. */
+/** Whether the token fits the server: a token is never sent to the wrong place. */
 function checkFit(
   type: ProviderType,
   { token, server_url }: { token: string; server_url: string | null },

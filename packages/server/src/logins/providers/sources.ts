@@ -1,4 +1,4 @@
-// Providers as sources of secrets, and what they have: lists of items are remembered for a while, values never.
+// Providers as sources of secrets. Lists of items are cached for a while, values never.
 import { unlessAborted } from '@berth/kit/abort'
 import type { EgressPolicy } from '../../instances/egress/policy.ts'
 import { EgressRefusal } from '../../instances/egress/refusal.ts'
@@ -26,14 +26,14 @@ export interface SourcesOptions {
   readonly box: SealedBox
   readonly policy: EgressPolicy
   readonly upstream: Upstream
-  /** Of the package that 1Password publishes, where it is installed. */
+  /** Opens 1Password's own package, if it is installed. */
   readonly openOnePassword?: OpenOnePassword
-  /** For a whole list, which may take many requests. */
+  /** Time limit for a whole list, which may need many requests. */
   readonly listMs?: number
 }
 
 interface RememberedList {
-  /** Of the row that it was made with: another token may see other items. */
+  /** The revision of the row: another token may see other items. */
   readonly revision: string
   readonly expiresAt: number
   readonly items: Promise<readonly SourceItem[]>
@@ -52,16 +52,16 @@ export class Sources {
   }
 
   tokenOf({ id, sealed_token: sealed }: ProviderRecord): string {
-    // SAFETY: only a deleted one has none, and nobody asks those.
+    // SAFETY: only a deleted provider has no token, and nobody asks those.
     return this.#options.box.open(sealed!, contextOf(id))
   }
 
-  /** In the one way to write it. Throws for what a token must not be sent to. */
+  /** Normalises the URL. Throws for a server to which a token must not be sent. */
   readServerUrl(text: string): string {
     const url = URL.parse(text)
     if (!url || !/^https?:$/.test(url.protocol)) throw refuse('must be an http or https URL')
     if (url.username || url.password || url.search || url.hash) {
-      throw refuse('must have no user name, query or fragment; the token is sent by itself')
+      throw refuse('must have no user name, query or fragment; the token is sent separately')
     }
     const { policy } = this.#options
     try {
@@ -80,7 +80,7 @@ export class Sources {
     return url.href.replace(/\/+$/, '')
   }
 
-  /** Never from memory, and what is remembered is forgotten: it is how a change at the provider is made known. */
+  /** Asks the provider and drops the cached list: this is how a change at the provider becomes visible. */
   async vaults(provider: ProviderRecord, signal: AbortSignal): Promise<readonly SourceVault[]> {
     this.#lists.delete(provider.id)
     return this.#open(provider).listVaults(signal)
@@ -105,7 +105,7 @@ export class Sources {
     return list && list.revision === updated_at && performance.now() < list.expiresAt ? list : undefined
   }
 
-  /** Who asks meanwhile waits for the same answer, so no caller who leaves may end it. */
+  /** Concurrent callers share one request, so a caller who leaves must not end it. */
   #remember(provider: ProviderRecord): RememberedList {
     const { id, updated_at: revision, cache_ttl_seconds } = provider
     const items = this.#list(this.#open(provider))
@@ -140,7 +140,7 @@ export class Sources {
   }
 }
 
-/** Of a failure: in the words of the source, which have nothing of the provider's own. */
+/** Reports a failure in the source's own words, which contain nothing from the provider. */
 export async function told<T>({ name }: ProviderRecord, work: () => Promise<T>): Promise<T> {
   try {
     return await work()

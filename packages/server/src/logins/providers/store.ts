@@ -18,10 +18,10 @@ const columns = [
   'deleted_at',
 ] as const
 
-/** The id is known before the row: what is sealed is bound to it. */
+/** Created before the row, because the sealed token is bound to it. */
 export const newProviderId = (): string => newId('credprov_')
 
-/** It comes after all that there are, until it is told otherwise. */
+/** A new provider is last in the order until it is moved. */
 export async function insertProvider(
   tx: Db,
   provider: Pick<
@@ -37,7 +37,7 @@ export async function insertProvider(
     .executeTakeFirstOrThrow()
 }
 
-/** Also one that was deleted. */
+/** Also finds a deleted provider. */
 export async function findProvider(
   db: Db,
   id: string,
@@ -51,7 +51,7 @@ export async function findProviderByName(db: Db, name: string): Promise<Provider
   return live(db).where('name', '=', name).executeTakeFirst()
 }
 
-/** In the order that they are asked in. */
+/** In the order in which they are asked. */
 export async function listEnabledProviders(db: Db): Promise<ProviderRecord[]> {
   return live(db)
     .where('is_enabled', '=', true)
@@ -92,7 +92,7 @@ export async function updateProvider(tx: Db, id: string, change: ProviderChange)
     .executeTakeFirstOrThrow()
 }
 
-/** Its token goes at once. */
+/** Deletes the token at once. */
 export async function markProviderDeleted(tx: Db, id: string): Promise<void> {
   await tx
     .updateTable('credential_providers')

@@ -1,4 +1,4 @@
-// 1Password Connect: a server of the customer's own that has some of their vaults, with a REST API.
+// 1Password Connect: the customer's own server for some of their vaults, with a REST API.
 // https://developer.1password.com/docs/connect/api-reference
 import { toValues } from './fields.ts'
 import { SourceServer, type ServerSourceOptions } from './http.ts'
@@ -13,9 +13,9 @@ import {
   type SourceVault,
 } from './source.ts'
 
-/** Others are notes, cards and documents. */
+/** Other categories are notes, cards and documents. */
 const LOGIN_CATEGORIES = new Set(['LOGIN', 'PASSWORD'])
-/** Of fields that can be typed. */
+/** Types of fields that can be typed. */
 const TYPED = new Set(['STRING', 'CONCEALED', 'EMAIL', 'PHONE', 'URL', 'MENU'])
 
 export class ConnectServer implements SecretSource {
@@ -35,7 +35,7 @@ export class ConnectServer implements SecretSource {
     const items: SourceItem[] = []
     for (const vault of await this.listVaults(signal)) {
       const found = await this.#server.get(`/v1/vaults/${encodeURIComponent(vault.id)}/items`, signal)
-      // Undefined: the vault was removed meanwhile.
+      // The vault was removed during the listing.
       if (found === undefined) continue
       for (const item of asList(found, 'items')) {
         if (isUsable(item)) items.push({ ...toItem(item), vault })

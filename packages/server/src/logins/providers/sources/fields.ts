@@ -1,4 +1,4 @@
-// From the fields of an item to the values of a login.
+// Converts an item's fields to the values of a login.
 import { MAX_VALUE_LENGTH, MAX_VALUES } from '@berth/contracts/credentials'
 
 export interface LabelledValue {
@@ -6,7 +6,7 @@ export interface LabelledValue {
   readonly value: string
 }
 
-/** User name and password by what they are, others by their labels; the first of a name counts. */
+/** User name and password by their purpose, other fields by their labels; the first field with a name counts. */
 export function toValues({
   username,
   password,
@@ -24,12 +24,12 @@ export function toValues({
   add('username', username)
   add('password', password)
   for (const { label, value } of others) add(toName(label), value)
-  // Many pages ask for the address, and items have it as the user name.
+  // Many pages ask for the e-mail address, which items store as the user name.
   if (username?.includes('@')) add('email', username)
   return Object.fromEntries(values)
 }
 
-/** `Company ID` is `company_id`. */
+/** `Company ID` becomes `company_id`. */
 export function toName(label: string): string {
   return label
     .toLowerCase()

@@ -1,5 +1,5 @@
-// Requests to a provider's server. The way there is judged by the egress policy; a redirect is not followed, as it
-// would take the token along.
+// Requests to a provider's server. The egress policy checks the connection. Redirects are not followed, because
+// they would take the token along.
 import { request, type IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -10,23 +10,23 @@ import type { Upstream } from '../../../instances/egress/upstream.ts'
 import { SourceFailure } from './source.ts'
 
 const USUAL_ANSWER_MS = 15_000
-/** Thousands of items with their addresses. */
+/** Enough for thousands of items with their URLs. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024
 
 export interface SourceServerOptions {
   readonly address: URL
   readonly headers: Readonly<Record<string, string>>
   readonly upstream: Upstream
-  /** For one answer. */
+  /** Time limit for one answer. */
   readonly answerMs?: number
 }
 
-/** Of adapters, which know how the token is sent. */
+/** The options of adapters, which know how to send the token. */
 export type ServerSourceOptions = Omit<SourceServerOptions, 'headers'> & { readonly token: string }
 
 export interface SourceAnswer {
   readonly status: number
-  /** Undefined where it is none. */
+  /** Undefined when the answer is not JSON. */
   readonly json: unknown
 }
 
@@ -37,7 +37,7 @@ export class SourceServer {
     this.#options = options
   }
 
-  /** Below the address. Undefined for what is not there. */
+  /** `path` is relative to the server's URL. Undefined for 404. */
   async get(path: string, caller: AbortSignal): Promise<unknown> {
     const { status, json } = await this.ask(path, caller)
     if (status === 404) return undefined
@@ -60,7 +60,7 @@ export class SourceServer {
       caller.throwIfAborted()
       if (error instanceof SourceFailure) throw error
       if (late.aborted) throw new SourceFailure(`it took longer than ${answerMs / 1000} s to answer`)
-      // The cause is not told to callers, and what the server sent is in none of them.
+      // Callers do not see the cause, and no message contains what the server sent.
       throw new SourceFailure(
         error instanceof EgressRefusal ? error.message : `the connection failed${codeOf(error)}`,
         {
@@ -114,7 +114,7 @@ export class SourceServer {
 
 function overTls(socket: Duplex, host: string): Duplex {
   const secured = connectTls({ socket, host, ...(isIP(host) === 0 && { servername: host }) })
-  // The request hears of it as well, while it lasts.
+  // The request also sees the error while it lasts.
   secured.on('error', () => {})
   return secured
 }
@@ -147,7 +147,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Such as ECONNREFUSED or CERT_HAS_EXPIRED, which is all that is to be said of it. */
+/** A code such as ECONNREFUSED or CERT_HAS_EXPIRED; nothing else may be reported. */
 function codeOf(error: unknown): string {
   const { code } = error as NodeJS.ErrnoException
   return typeof code === 'string' && /^[A-Z0-9_]{1,60}$/.test(code) ? ` (${code})` : ''

@@ -1,4 +1,4 @@
-// Answers of providers, of which nothing is known before it is looked at.
+// Reads providers' answers, whose shape is unknown.
 import { SourceFailure } from './source.ts'
 
 export type Loose = Readonly<Record<string, unknown>>
@@ -14,7 +14,7 @@ export function asList(value: unknown, what: string): Loose[] {
   return value.map(asRecord)
 }
 
-/** Empty for what is none. */
+/** Empty when the value is not text. */
 export function asText(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }

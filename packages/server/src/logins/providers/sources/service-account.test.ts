@@ -1,4 +1,4 @@
-// At the interface of the adapter: 1Password's cloud cannot be reached from a test, and its SDK is not installed.
+// Tests the adapter's interface: a test cannot reach 1Password's cloud, and its SDK is not installed.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isServiceToken, ServiceAccount, type OnePasswordClient } from './service-account.ts'
@@ -48,7 +48,7 @@ function clientWith(change: Partial<OnePasswordClient['items']> = {}): OnePasswo
 const accountWith = (change?: Partial<OnePasswordClient['items']>) =>
   new ServiceAccount({ token: TOKEN, open: () => Promise.resolve(clientWith(change)) })
 
-test('vaults and logins are listed, with the addresses that may be filled in', async () => {
+test('lists vaults and logins with their URLs', async () => {
   const account = accountWith()
   assert.deepEqual(await account.listVaults(signal), [{ id: 'v1', name: 'Team' }])
   assert.deepEqual(await account.listItems(signal), [
@@ -56,7 +56,7 @@ test('vaults and logins are listed, with the addresses that may be filled in', a
   ])
 })
 
-test('an item is read with its fields by their titles, and its seed', async () => {
+test('reads an item with its fields by title, and its seed', async () => {
   const account = accountWith()
   const [item] = await account.listItems(signal)
   assert.deepEqual(await account.readLogin(item!, signal), {
@@ -70,7 +70,7 @@ test('an item is read with its fields by their titles, and its seed', async () =
   })
 })
 
-test('a failure is told in our words: those of the SDK may hold anything', async () => {
+test("reports a failure in our own words, because the SDK's may contain anything", async () => {
   const failing = new ServiceAccount({
     token: TOKEN,
     open: (token) => Promise.reject(new Error(`invalid token ${token}`)),
@@ -83,7 +83,7 @@ test('a failure is told in our words: those of the SDK may hold anything', async
   })
 })
 
-test('an SDK that never answers does not hold who has left', async () => {
+test('an SDK that never answers does not hold a caller who has left', async () => {
   const asked = Promise.withResolvers<void>()
   const account = accountWith({
     list: () => {
@@ -98,12 +98,12 @@ test('an SDK that never answers does not hold who has left', async () => {
   await assert.rejects(listing, /left/)
 })
 
-test('without the SDK it is said what is missing', async () => {
+test('names the missing SDK', async () => {
   const account = new ServiceAccount({ token: TOKEN })
   await assert.rejects(account.listVaults(signal), /need the package @1password\/sdk.*has not installed/)
 })
 
-test('a token is only used with servers of 1Password', async () => {
+test("uses a token only with 1Password's servers", async () => {
   assert.ok(isServiceToken(TOKEN))
   assert.ok(isServiceToken(tokenOf({ signInAddress: 'https://my.1password.com' })))
   const foreign = [
@@ -122,6 +122,6 @@ test('a token is only used with servers of 1Password', async () => {
   for (const token of foreign) {
     assert.ok(!isServiceToken(token), token)
     const account = new ServiceAccount({ token })
-    await assert.rejects(account.listVaults(signal), /none of a service account of 1Password/)
+    await assert.rejects(account.listVaults(signal), /not that of a 1Password service account/)
   }
 })

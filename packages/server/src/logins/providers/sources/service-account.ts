@@ -1,5 +1,5 @@
-// 1Password service accounts. They are served by 1Password's cloud, whose protocol only its own SDK speaks, 14 MB that
-// few need: it is used where the operator has installed it beside the server.
+// 1Password service accounts. Only 1Password's own SDK speaks the protocol of its cloud. It has 14 MB and few
+// need it, so it is used only if the operator has installed it beside the server.
 import { toValues } from './fields.ts'
 import {
   MAX_ITEMS,
@@ -14,12 +14,12 @@ import {
 
 const SDK = '@1password/sdk'
 const ONE_ANSWER_MS = 30_000
-/** Where accounts live. A token names its own server, and nobody shall choose another one by it. */
+/** 1Password's servers. A token names its own server, and must not be able to choose any other. */
 const SIGN_IN_HOSTS = /^(?:[a-z0-9-]+\.)+1password\.(?:com|ca|eu)$/
 const TYPED = new Set(['Text', 'Concealed', 'Email', 'Phone', 'Url', 'Menu'])
 const LOGIN_CATEGORIES = new Set(['Login', 'Password'])
 
-/** What is used of the SDK (0.5). */
+/** The part of the SDK (0.5) that we use. */
 export interface OnePasswordClient {
   readonly vaults: { list(): Promise<readonly { readonly id: string; readonly title: string }[]> }
   readonly items: {
@@ -90,7 +90,7 @@ export class ServiceAccount implements SecretSource {
     }
   }
 
-  /** The SDK knows no signals: what takes too long is left to itself. Its messages are not repeated. */
+  /** The SDK has no signals: a call that takes too long is abandoned. Its messages are not repeated. */
   async #use<T>(caller: AbortSignal, work: (client: OnePasswordClient) => Promise<T>): Promise<T> {
     const late = AbortSignal.timeout(ONE_ANSWER_MS)
     const over = AbortSignal.any([caller, late])
@@ -117,7 +117,7 @@ async function vaultsOf(client: OnePasswordClient): Promise<SourceVault[]> {
   return vaults.map(({ id, title }) => ({ id, name: title }))
 }
 
-/** Undefined for what is no token of a service account. */
+/** Undefined if the token is not one of a service account. */
 export function signInHostOf(token: string): string | undefined {
   const payload = /^ops_([A-Za-z0-9_+/-]+)=*$/.exec(token)?.[1]
   if (payload === undefined) return undefined
@@ -141,11 +141,11 @@ export function isServiceToken(token: string): boolean {
 
 async function openWithSdk(token: string): Promise<OnePasswordClient> {
   if (!isServiceToken(token)) {
-    throw new SourceFailure('its token is none of a service account of 1Password (ops_…)')
+    throw new SourceFailure('its token is not that of a 1Password service account (ops_…)')
   }
   let sdk: { createClient(config: object): Promise<OnePasswordClient> }
   try {
-    // SAFETY: as the SDK has it.
+    // SAFETY: the SDK's published interface.
     sdk = (await import(SDK)) as typeof sdk
   } catch (error) {
     throw new SourceFailure(

@@ -1,4 +1,4 @@
-// What a credential provider can be asked for, whoever it is. What is read is handed on and never kept.
+// The interface of a credential provider. Values are passed on and never stored.
 
 export interface SourceVault {
   readonly id: string
@@ -9,28 +9,28 @@ export interface SourceItem {
   readonly id: string
   readonly title: string
   readonly vault: SourceVault
-  /** Addresses that it is for; `*.example.com` means all below that domain. */
+  /** URLs that the item is for; `*.example.com` means all subdomains. */
   readonly urls: readonly string[]
 }
 
-/** What an item knows for a login. */
+/** An item's values for a login. */
 export interface ItemLogin {
-  /** By the name of the field: `username`, `password`, and the labels of others. */
+  /** By field name: `username`, `password`, and the labels of others. */
   readonly values: Readonly<Record<string, string>>
   /** Base32, or an otpauth URI. */
   readonly totpSecret: string | undefined
 }
 
 export interface SecretSource {
-  /** Vaults that the token can see. Asks the provider itself: it also is how a token is tried. */
+  /** The vaults that the token can see. Always asks the provider: this is also how a token is tested. */
   listVaults(signal: AbortSignal): Promise<readonly SourceVault[]>
-  /** Items that are for logins, of all vaults; none of their values is read for it. */
+  /** The login items of all vaults, without their values. */
   listItems(signal: AbortSignal): Promise<readonly SourceItem[]>
-  /** Undefined: it is no more. */
+  /** Undefined when the item does not exist any more. */
   readLogin(item: SourceItem, signal: AbortSignal): Promise<ItemLogin | undefined>
 }
 
-/** The one error of a source. Its message goes to callers: nothing that the provider said is in it, and no token. */
+/** The only error of a source. Callers see its message: it contains no token and nothing that the provider sent. */
 export class SourceFailure extends Error {
   constructor(message: string, options: { cause?: unknown } = {}) {
     super(message, options)
@@ -38,7 +38,7 @@ export class SourceFailure extends Error {
   }
 }
 
-/** More would not be looked through by anybody, and fills memory. */
+/** More would fill memory. */
 export const MAX_VAULTS = 500
 export const MAX_ITEMS = 5_000
 

@@ -1,6 +1,6 @@
-// HashiCorp Vault (and OpenBao): its KV version 2 engines, over the HTTP API. An engine is a vault, a secret an item.
-// What a secret is for stands in its metadata, so that lists read no values: `url` or `urls` of custom_metadata, or its
-// own name where that is a host name.
+// HashiCorp Vault (and OpenBao): KV version 2 engines, over the HTTP API. An engine is a vault, a secret is an item.
+// A secret's metadata says what it is for, so that lists read no values: `url` or `urls` in custom_metadata, or
+// the secret's name if that is a host name.
 // https://developer.hashicorp.com/vault/api-docs/secret/kv/kv-v2
 import { toName, toValues } from './fields.ts'
 import { SourceServer, type ServerSourceOptions } from './http.ts'
@@ -15,7 +15,7 @@ import {
   type SourceVault,
 } from './source.ts'
 
-/** Each needs a request of its own. */
+/** Each secret needs its own request. */
 const MAX_SECRETS = 1_000
 const MAX_FOLDERS = 200
 const DEEPEST_FOLDER = 8
@@ -32,7 +32,7 @@ export class VaultServer implements SecretSource {
     this.#server = new SourceServer({ ...server, headers })
   }
 
-  /** By the engines that the token may see, which needs no right to list all of them. */
+  /** Lists the engines that the token may see, which needs no permission to list all of them. */
   async listVaults(signal: AbortSignal): Promise<SourceVault[]> {
     const found = asRecord(await this.#server.get('/v1/sys/internal/ui/mounts', signal))
     const { secret } = asRecord(found['data'])
@@ -61,7 +61,7 @@ export class VaultServer implements SecretSource {
 
   async readLogin({ id, vault }: SourceItem, signal: AbortSignal): Promise<ItemLogin | undefined> {
     const found = await this.#server.get(`/v1/${encodePath(vault.id)}/data/${encodePath(id)}`, signal)
-    // Of a secret that was deleted the answer is 404, or has no data.
+    // For a deleted secret, the answer is 404 or has no data.
     const { data } = asRecord(asRecord(found)['data'])
     if (!data) return undefined
     const fields = Object.entries(asRecord(data)).map(([label, value]) => ({
@@ -82,7 +82,7 @@ export class VaultServer implements SecretSource {
     }
   }
 
-  /** Folder by folder, in order. What the token may not list is not there for it. */
+  /** Folder by folder, in order. Folders that the token may not list are skipped. */
   async #listSecrets(vault: SourceVault, signal: AbortSignal): Promise<string[]> {
     const secrets: string[] = []
     const folders = ['']
