@@ -39,19 +39,19 @@ test('loadConfig() names each wrong setting and what it wants', () => {
   refused({ BERTH_TLS_CERT: '/dev/null', BERTH_TLS_KEY: '/dev/null' }, /do not work together/)
 })
 
-test('loadConfig() tells of all wrong settings at once', () => {
+test('loadConfig() reports all wrong settings at once', () => {
   refused(
     { BERTH_PORT: 'x', BERTH_HOST: '::1', BERTH_WARM_HEADLESS: '-1' },
     /BERTH_PORT[^]*BERTH_WARM_HEADLESS/,
   )
 })
 
-test('loadConfig() refuses an unknown BERTH_ variable and suggests the meant one', () => {
+test('loadConfig() refuses an unknown BERTH_ variable and suggests the closest setting', () => {
   refused({ BERTH_PROT: '80' }, /BERTH_PROT is not a setting; did you mean BERTH_PORT\?/)
   refused({ BERTH_COLOUR: 'blue' }, /BERTH_COLOUR is not a setting/)
 })
 
-test('loadConfig() takes the variables of tests in a test only', () => {
+test('loadConfig() accepts test variables only in a test', () => {
   for (const name of ['BERTH_CRASH_AT']) {
     refused({ [name]: 'x' }, new RegExp(`${name} is not a setting`))
     refused({ [name]: 'x', NODE_ENV: 'production' }, new RegExp(`${name} is not a setting`))
@@ -59,7 +59,7 @@ test('loadConfig() takes the variables of tests in a test only', () => {
   }
 })
 
-test('loadConfig() keeps what programs of the host need of the environment, and nothing else', () => {
+test('loadConfig() keeps only the environment variables that host programs need', () => {
   const env = { PATH: '/bin', HOME: '/root', SECRET: 'x' }
   assert.deepEqual(loadConfig(env).hostEnvironment, { PATH: '/bin', HOME: '/root' })
 })

@@ -1,4 +1,4 @@
-// Settings that are right one by one and wrong together.
+// Settings that are valid separately but not together.
 import { createSecureContext } from 'node:tls'
 import { isLoopback } from './loopback.ts'
 import type { SettingValues } from './settings/settings.ts'

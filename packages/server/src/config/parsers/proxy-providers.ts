@@ -16,22 +16,22 @@ const ENTRY_FIELDS = ['url', 'username', 'password', 'ca_bundle', 'where']
 /** The entry that stealth sessions without a proxy use. */
 export const STEALTH_DEFAULT = 'stealth_default'
 
-/** Where a proxy leaves: its country, city and so on. */
+/** Where a proxy's traffic leaves: its country, city and so on. */
 export type ProxyExit = Partial<Record<ExitField, string>>
 
 export interface ProxyProvider {
   readonly protocol: ProxyProtocol
   readonly host: string
   readonly port: number
-  /** Both are templates: `{country}` stands for the country of the proxy. */
+  /** Both are templates: `{country}` is replaced by the proxy's country. */
   readonly username?: string
   readonly password?: string
   readonly caBundle?: string
-  /** What all of its exits have in common. */
+  /** The properties that all its exits share. */
   readonly where: ProxyExit
 }
 
-/** By type of proxy, or STEALTH_DEFAULT. */
+/** By proxy type, or STEALTH_DEFAULT. */
 export type ProxyProviders = ReadonlyMap<string, readonly ProxyProvider[]>
 
 export function proxyProviders(path: string): ProxyProviders {
@@ -43,13 +43,13 @@ export function proxyProviders(path: string): ProxyProviders {
   }
 }
 
-/** Its errors say what is wrong, and never repeat a value: there are passwords in it. */
+/** Its errors never repeat a value, because the file contains passwords. */
 export function parseProxyProviders(text: string): ProxyProviders {
   const file = asObject(parseJson(text), 'it')
   const providers = new Map<string, ProxyProvider[]>()
   for (const [name, value] of Object.entries(file)) {
     if (name !== STEALTH_DEFAULT && !managedProxyTypes.includes(name as ManagedProxyType)) {
-      throw new Error(`"${name}" is none of ${[...managedProxyTypes, STEALTH_DEFAULT].join(', ')}`)
+      throw new Error(`"${name}" is not one of ${[...managedProxyTypes, STEALTH_DEFAULT].join(', ')}`)
     }
     const list: unknown[] = Array.isArray(value) ? value : [value]
     providers.set(
@@ -64,7 +64,7 @@ function readProvider(value: unknown, place: string): ProxyProvider {
   const entry = asObject(value, place)
   const unknown = Object.keys(entry).find((name) => !ENTRY_FIELDS.includes(name))
   if (unknown !== undefined)
-    throw new Error(`${place} has "${unknown}", which is none of ${ENTRY_FIELDS.join(', ')}`)
+    throw new Error(`${place} has "${unknown}", which is not one of ${ENTRY_FIELDS.join(', ')}`)
   const text = (name: string): string | undefined => {
     const field = entry[name]
     if (field === undefined || typeof field === 'string') return field

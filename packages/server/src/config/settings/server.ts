@@ -55,7 +55,7 @@ export const serverSettings = {
     default: '1',
     unit: 'seconds',
     parse: integer(0, 3600),
-    help: 'How long to go on serving after SIGTERM while /ready answers 503, for load balancers.',
+    help: 'How long to keep serving after SIGTERM while /ready answers 503, for load balancers.',
   }),
   BERTH_SHUTDOWN_GRACE_SECONDS: setting({
     default: '20',

@@ -6,7 +6,7 @@ export const sessionSettings = {
     default: '20',
     unit: 'seconds',
     parse: integer(2, 3600),
-    help: 'How long sessions live on without a server; a server that starts in this time takes them over.',
+    help: 'How long sessions stay alive without a server; a server that starts in this time takes them over.',
   }),
   BERTH_ACQUIRE_WAIT_SECONDS: setting({
     default: '50',
@@ -30,7 +30,7 @@ export const sessionSettings = {
     default: '500',
     unit: 'MB',
     parse: integer(1, 4000),
-    help: 'Size at which a recording stops by itself.',
+    help: 'Size at which a recording stops.',
   }),
   BERTH_REPLAY_RETENTION_DAYS: setting({
     default: '30',
