@@ -135,7 +135,7 @@ test('pages cannot reach the ports of their instance in any spelling', async () 
       const shown = `${place} answered ${response?.status()}`
       assert.ok(response === null || response.status() === 403, shown)
       const text = (await response?.text().catch(() => '')) ?? ''
-      assert.doesNotMatch(text, /webSocketDebuggerUrl|not one to a proxy/, shown)
+      assert.doesNotMatch(text, /webSocketDebuggerUrl|not a proxy request/, shown)
     }
   })
   await withPage(async (page) => {

@@ -1,5 +1,5 @@
-// The agent's own operations; see contracts/link.ts. The server checks what it passes on, and yet the
-// agent checks what it takes: a wrong size would not be noticed until Chromium is odd.
+// The agent's own operations; see contracts/link.ts. The server validates requests before it forwards them,
+// and the agent validates them again: otherwise a wrong size shows up only as odd behaviour in Chromium.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AgentState, BrowserStart, Shape, TelemetryOrder } from '@berth/contracts/link'
 import { readJson } from './body.ts'
@@ -15,10 +15,10 @@ import {
 } from './requests.ts'
 import type { StateBoard } from './state.ts'
 
-// Not imported: that would look at each of its exports, one of which loads a websocket client of 6 MB.
+// Not imported: an import reads every export, and one of them loads a 6 MB websocket client.
 const { createServer } = process.getBuiltinModule('node:http')
 
-/** Those of a request that is passed on to somebody else are among them. */
+/** Includes the headers of requests that are forwarded. */
 const MAX_HEAD_BYTES = 64 * 1024
 const LONG_POLL_MS = 25_000
 const WAIT_FOR_OPEN_MS = 15_000
@@ -29,7 +29,7 @@ export interface ApiOptions {
   readonly startBrowser: (browser: BrowserStart) => Promise<AgentState>
   readonly shape: (shape: Shape) => Promise<void>
   readonly setPolicy: (policy: Readonly<Record<string, unknown>>) => void
-  /** Resolves when a client can be let in, or with the state as it is after that time. */
+  /** Resolves when clients can connect, or with the current state after the timeout. */
   readonly whenOpen: (timeoutMs: number) => Promise<AgentState>
   /** For requests below /control. */
   readonly answerControl: AnswerControl
@@ -54,7 +54,7 @@ interface Call {
 }
 type Operation = (call: Call) => Promise<object | undefined>
 
-/** Never listens: the link hands it connections. */
+/** Never listens: the link passes connections to it. */
 export function createApi(options: ApiOptions): Server {
   const { state, renewLease, startBrowser, shape, setPolicy, whenOpen } = options
   const { answerControl, answerRecording, answerUserData, answerApps, answerLogin, upgrade, telemetry } =
@@ -109,7 +109,7 @@ export function createApi(options: ApiOptions): Server {
     else if (url.startsWith('/login/')) void answerLogin(request, response)
     else void answer(request, response)
   })
-  // The server keeps connections for its next call; closing one under it would fail that call.
+  // The server reuses idle connections; if we closed one, its next call would fail.
   server.keepAliveTimeout = 0
   server.on('upgrade', upgrade)
   server.on('clientError', (_error, socket) => socket.destroy())

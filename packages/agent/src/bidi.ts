@@ -7,9 +7,9 @@ import { unpack } from './packed.ts'
 export async function passToBidi(connection: Socket, options: DevtoolsOptions): Promise<void> {
   try {
     const { acceptBidi } = await unpack('bidi')
-    // The mapper leaves some failures to nobody. They end a client's command, and shall end no more.
+    // The mapper leaves some rejections unhandled. They may fail a client's command, but must not end the agent.
     process.removeAllListeners('unhandledRejection')
-    process.on('unhandledRejection', (error) => log('A promise of WebDriver BiDi failed', error))
+    process.on('unhandledRejection', (error) => log('Unhandled rejection in WebDriver BiDi', error))
     acceptBidi(connection, options)
   } catch (error) {
     log('Cannot start WebDriver BiDi', error)

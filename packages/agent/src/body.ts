@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { BadRequest } from './requests.ts'
 
-/** Above what the server takes from its callers, of which policies are the longest: JSON may come out longer than it went in. */
+/** Above the server's own limit (policies are the largest bodies), because JSON can grow when it is written again. */
 const MAX_BODY_BYTES = 6 * 1024 * 1024
 
 export async function readJson(request: IncomingMessage): Promise<unknown> {

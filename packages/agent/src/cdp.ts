@@ -1,10 +1,10 @@
-// A client's connection to the debugging port. Its bytes are passed on as they are.
+// Forwards a client's connection to the debugging port, byte for byte.
 import { connect, type Socket } from 'node:net'
 import { pause } from '@berth/kit/pause'
 import { splice } from '@berth/kit/splice'
 import type { Chromium } from './chromium/chromium.ts'
 
-/** A client that comes while Chromium starts again waits for it, but not for ever. */
+/** How long a client waits while Chromium restarts. */
 const WAIT_MS = 15_000
 const RETRY_MS = 20
 
@@ -22,7 +22,7 @@ export async function passToDevtools(link: Socket, { port, chromium }: DevtoolsO
     if (browser !== 'ready' || left <= 0) break
     const devtools = await dial(port)
     if (devtools) return splice(link, devtools)
-    // It has ended, and we are about to hear of it.
+    // Chromium has ended; its exit event has not arrived yet.
     await pause(RETRY_MS)
   }
   link.destroy()

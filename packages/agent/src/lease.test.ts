@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Lease } from './lease.ts'
 
-test('time that passes unseen, as in a frozen instance, counts for little', (t) => {
+test('time spent frozen hardly counts against the lease', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   let now = performance.now()
   t.mock.method(performance, 'now', () => now)

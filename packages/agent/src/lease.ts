@@ -1,6 +1,6 @@
-// An instance lives by its lease: a server renews it, and without one it ends itself. Time spent
-// frozen must not count, and no clock stands still while frozen; so the lease counts its own ticks,
-// each of which is worth little however late it comes.
+// A server renews the instance's lease; when the lease lapses, the instance ends itself. Time spent
+// frozen must not count, but every clock keeps running while frozen. So the lease counts its own ticks,
+// and a late tick counts no more than any other.
 const TICK_MS = 500
 const MAX_TICK_MS = 2_000
 

@@ -1,10 +1,10 @@
-// The agent's side of the link: a few connections are always dialled and idle, so that the server
-// never waits for one. The first line on a connection says what it is for.
+// The agent's side of the link: it keeps a few idle connections open, so that the server never waits
+// for one. The first line on a connection says what it is for.
 import { connect, type Socket } from 'node:net'
 import { linkPurposes, SPARE_LINKS, type LinkPurpose } from '@berth/contracts/link'
 
 const MAX_PURPOSE_BYTES = 16
-/** Between two attempts while no server listens; spread, so that instances do not all knock at once. */
+/** Delay between attempts while no server listens; random, so that instances do not all dial at once. */
 const RETRY_MS = { least: 100, spread: 100 }
 const NEWLINE = 0x0a
 
@@ -39,7 +39,7 @@ export class Link {
       const purpose = head.toString('latin1', 0, Math.max(0, end))
       connection.off('readable', onReadable)
       if (end > MAX_PURPOSE_BYTES || !isPurpose(purpose)) {
-        // Lost like any other: dialled again, but not at the pace of whoever writes nonsense.
+        // Dialled again after the usual delay, so that a peer that sends garbage cannot set the pace.
         connection.destroy()
         return
       }

@@ -1,5 +1,5 @@
-// The agent's log is its stderr, and what is kept of it for who asks. Nobody may be reading it, so a write
-// that fails is no failure.
+// The agent logs to stderr and keeps recent lines for the logs API. Perhaps nobody reads stderr, so failed
+// writes are ignored.
 import { ServiceLog } from './control/logs/service-log.ts'
 import { secrets } from './secrets.ts'
 

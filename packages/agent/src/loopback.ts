@@ -1,6 +1,6 @@
 /**
- * Where a loopback name or address leads, in the order to try; undefined for any other host. Takes
- * `hostname` of a URL, in which every spelling of an address has become the one.
+ * The addresses of a loopback host, in the order to try; undefined for any other host. Expects the
+ * `hostname` of a URL, which normalises every spelling of an address.
  */
 export function loopbackAddresses(hostname: string): readonly string[] | undefined {
   const host = hostname.replace(/\.$/, '')

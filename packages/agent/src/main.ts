@@ -1,6 +1,6 @@
-// The one program inside an instance. It starts and minds Chromium, carries clients to it, is the way
-// out for pages, and ends the instance when no server cares for it any more. An error that nobody
-// expected ends it, too: a server notices, and an instance in an unknown state is worth nothing.
+// The main program inside an instance. It starts and supervises Chromium, connects clients to it, is the
+// proxy for pages, and ends the instance when no server renews its lease. An unexpected error ends it
+// too: the server notices, and an instance in an unknown state is useless.
 import { agentExitCodes } from '@berth/contracts/link'
 import { createApi } from './api.ts'
 import { answerApps } from './apps/operations.ts'
@@ -35,10 +35,10 @@ const chromium = new Chromium({
   onStart: (cdp) => controls.extensions.loadAgain(cdp),
 })
 
-// First of all, so that Chromium starts while the rest does.
+// First, so that Chromium starts in parallel with the rest.
 if (start.browser) void chromium.start(start.browser).catch(() => {})
 
-// Chromium and other programs lead process groups of their own, and would outlive us outside of an instance.
+// Chromium and other programs lead their own process groups; outside an instance they would outlive the agent.
 process.once('exit', () => {
   chromium.kill()
   controls.kill()
@@ -48,7 +48,7 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(sign
 const lease = new Lease({
   seconds: start.leaseSeconds,
   onLapsed: () => {
-    log('The lease has lapsed: the instance ends')
+    log('The lease has lapsed; ending the instance')
     process.exit(agentExitCodes.leaseLapsed)
   },
 })

@@ -1,2 +1,2 @@
-// Takes the place of typebox in the bundle, where no schema is ever looked at.
+// Replaces typebox in the bundle, which never uses a schema.
 export const Type = new Proxy({}, { get: () => () => ({}) })

@@ -7,7 +7,7 @@ import type * as recording from './recording/handlers.ts'
 import type * as capture from './telemetry/capture.ts'
 import type * as userData from './user-data/handlers.ts'
 
-/** What is seldom used travels compressed, in base 64, and costs a sleeping instance nothing but that. */
+/** Rarely used modules, compressed and in base64, so that an idle instance pays only for these strings. */
 declare const PACKED: Readonly<Record<keyof Packed, string>>
 
 export interface Packed {
@@ -23,11 +23,11 @@ export interface Packed {
 
 const unpacked = new Map<keyof Packed, Promise<unknown>>()
 
-/** Loads it with the first that asks. */
+/** Loads the module on first use. */
 export function unpack<Name extends keyof Packed>(name: Name): Promise<Packed[Name]> {
   const module = unpacked.get(name) ?? load(PACKED[name])
   unpacked.set(name, module)
-  // SAFETY: it is that module, see build.ts.
+  // SAFETY: build.ts packs that module under this name.
   return module as Promise<Packed[Name]>
 }
 

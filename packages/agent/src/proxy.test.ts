@@ -15,7 +15,7 @@ async function listen(server: Server, t: TestContext): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-/** A proxy, a server on loopback, a protected one, and a way out that answers with what it was sent. */
+/** A proxy, a server on loopback, a protected server, and an egress that echoes what it receives. */
 async function startProxy(t: TestContext, { hostLoopback = false } = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'berth-proxy-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
@@ -60,7 +60,7 @@ const SPELLINGS = [
   '[0:0:0:0:0:0:0:1]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '127.0.0.1.',
 ] // prettier-ignore
 
-test('a protected port is refused in every spelling, by tunnel and by request', async (t) => {
+test('the proxy refuses a protected port in every spelling, for tunnels and requests', async (t) => {
   const { send, guardedPort, touched } = await startProxy(t)
   for (const host of SPELLINGS) {
     const text = Buffer.from(host).toString('latin1')
@@ -72,7 +72,7 @@ test('a protected port is refused in every spelling, by tunnel and by request', 
   assert.equal(touched(), 0)
 })
 
-test('a request to loopback reaches the server there, in its own form and once for a connection', async (t) => {
+test('a request to loopback reaches the server in origin form, one per connection', async (t) => {
   const { send, ownPort } = await startProxy(t)
   const answer = await send(
     `POST http://localhost:${ownPort}/a/../b?c=%20 HTTP/1.1\r\nHost: localhost:${ownPort}\r\n` +
@@ -91,7 +91,7 @@ test('a request to loopback reaches the server there, in its own form and once f
   assert.equal(headers['connection'], 'close')
 })
 
-test('a server that keeps its connection gets one request of it all the same', async (t) => {
+test('a server that keeps its connection open still gets only one request on it', async (t) => {
   const { send } = await startProxy(t)
   let got = ''
   const keeping = createServer((socket) => {
@@ -111,7 +111,7 @@ test('a server that keeps its connection gets one request of it all the same', a
   assert.ok(!/proxy-connection|of-another|secret/i.test(got), got)
 })
 
-test('answers that no server should give are no harm to the proxy', async (t) => {
+test('the proxy survives malformed answers', async (t) => {
   const { send } = await startProxy(t)
   let answer = ''
   const odd = createServer((socket) => {
@@ -134,7 +134,7 @@ test('answers that no server should give are no harm to the proxy', async (t) =>
   assert.match(await ask(), /hi$/)
 })
 
-test('a body keeps its frame, whatever the method', async (t) => {
+test('a body keeps its framing, whatever the method', async (t) => {
   const { send } = await startProxy(t)
   let got = ''
   const server = createServer((socket) => {
@@ -153,7 +153,7 @@ test('a body keeps its frame, whatever the method', async (t) => {
   assert.ok(got.includes('\r\n\r\n16\r\nGET /hidden'), got)
 })
 
-test('a tunnel to loopback is open both ways', async (t) => {
+test('a tunnel to loopback carries bytes both ways', async (t) => {
   const { send, ownPort } = await startProxy(t)
   const answer = await send(
     `CONNECT 127.0.0.1:${ownPort} HTTP/1.1\r\nHost: x\r\n\r\nGET /in HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
@@ -162,7 +162,7 @@ test('a tunnel to loopback is open both ways', async (t) => {
   assert.match(answer, /"GET","\/in"/)
 })
 
-test('everything else goes to the way out as it came', async (t) => {
+test('everything else goes to egress unchanged', async (t) => {
   const { send } = await startProxy(t)
   for (const text of [
     'CONNECT example.test:443 HTTP/1.1\r\nHost: example.test\r\n\r\n',
@@ -176,13 +176,13 @@ test('everything else goes to the way out as it came', async (t) => {
   }
 })
 
-test('with the loopback of the host allowed, the way out decides about loopback, too', async (t) => {
+test('with the loopback of the host allowed, egress also decides about loopback', async (t) => {
   const { send, guardedPort } = await startProxy(t, { hostLoopback: true })
   const text = `GET http://localhost:${guardedPort}/ HTTP/1.1\r\n\r\n`
   assert.equal(await send(text), `EGRESS ${text}`)
 })
 
-test('what is no request to a proxy is refused, and a silent server is an error', async (t) => {
+test('the proxy refuses requests that are not for a proxy, and reports a silent server as an error', async (t) => {
   const { send, port } = await startProxy(t)
   const closed = createServer()
   const closedPort = await listen(closed, t)

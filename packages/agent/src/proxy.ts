@@ -1,7 +1,7 @@
-// The instance's one way out, for Chromium and for programs. What is meant for loopback stays in the
-// instance, except for our own ports; everything else is the server's to judge, and is passed to it
-// as it came. Only the first request of a connection is looked at: later ones follow it to the
-// server, which looks at each, or find that a loopback connection is closed after one.
+// The instance's only proxy, for Chromium and for programs. Requests to loopback stay in the instance,
+// except to the agent's own ports, which are refused. Everything else is forwarded unchanged to the
+// server, which decides. The proxy reads only the first request of a connection: later ones go to the
+// server too, which checks each, and a loopback connection closes after one request.
 import {
   createServer as createHttpServer,
   request as httpRequest,
@@ -16,15 +16,15 @@ const MAX_HEAD_BYTES = 128 * 1024
 const HEAD_MS = 60_000
 const LINE_END = '\r\n'
 const HEAD_END = LINE_END + LINE_END
-/** Of the connection to the proxy, or about it. */
+/** Headers about the connection to the proxy. */
 const HOP_HEADER = /^(connection|keep-alive|proxy-connection)$/i
 const PROXY_CREDENTIALS = /^proxy-authorization\s*:/im
 
 export interface ProxyOptions {
   readonly egressSocket: string
-  /** Never dialled, however they are spelled. */
+  /** Never dialled, however the address is spelled. */
   readonly protectedPorts: readonly number[]
-  /** Loopback means the host's, for development: the server decides about it, too. */
+  /** For development: loopback means the host's, and the server decides about it. */
   readonly hostLoopback: boolean
 }
 
@@ -32,7 +32,7 @@ interface Target {
   readonly isTunnel: boolean
   readonly hostname: string
   readonly port: number
-  /** As a server of its own expects it. */
+  /** The path in origin form, as an ordinary server expects it. */
   readonly originPath: string
 }
 
@@ -79,7 +79,7 @@ async function serveLoopback({ client, head, target, addresses }: LoopbackOption
   const received = await readUntil(client, HEAD_END)
   const headEnd = received.indexOf(HEAD_END) + HEAD_END.length
   if (PROXY_CREDENTIALS.test(received.toString('latin1', 0, headEnd))) {
-    throw new Refusal('403 Forbidden', 'Cannot pass the request on: it has credentials for a proxy')
+    throw new Refusal('403 Forbidden', 'Cannot pass the request on: it has proxy credentials; remove them')
   }
   const server = await dial(addresses.map((host) => ({ host, port: target.port })))
   if (target.isTunnel) {
@@ -89,7 +89,7 @@ async function serveLoopback({ client, head, target, addresses }: LoopbackOption
     return splice(client, server)
   }
   ways.set(client, { server, originPath: target.originPath })
-  // Also of one that leaves, or turns out to be no request, before anybody looks at it.
+  // Also when the client leaves, or sends something that is not a request.
   client.once('close', () => server.destroy())
   client.unshift(received)
   insideRequests().emit('connection', client)
@@ -103,8 +103,8 @@ const ways = new WeakMap<Socket, Way>()
 let inside: HttpServer | undefined
 
 /**
- * Requests to servers in the instance, read and written anew: one for each connection, as the next may be for somebody
- * else. To ask a server to close it is not enough, some do not.
+ * Parses and rewrites requests to servers in the instance, one per connection, because the next request may be for
+ * another server. Asking the server to close the connection is not enough: some do not.
  */
 function insideRequests(): HttpServer {
   if (inside) return inside
@@ -112,7 +112,7 @@ function insideRequests(): HttpServer {
   inside.on('clientError', (_error, socket) => socket.destroy())
   inside.on('request', (request, response) => {
     const way = ways.get(request.socket)
-    // A second one came with the first.
+    // The client pipelined a second request.
     if (!way) return void response.destroy()
     ways.delete(request.socket)
     response.sendDate = false
@@ -125,14 +125,14 @@ function insideRequests(): HttpServer {
       maxHeaderSize: MAX_HEAD_BYTES,
     })
     asked.on('error', () => response.destroy())
-    // Without a listener Node would keep its socket for whoever switches protocols, and nobody does.
+    // Without a listener, Node would keep the socket open for a protocol switch that never happens.
     asked.once('upgrade', () => response.destroy())
     asked.once('response', (answer) => {
       try {
         const headers = [...endToEnd(answer.rawHeaders), 'Connection', 'close']
         response.writeHead(answer.statusCode!, answer.statusMessage ?? '', headers)
       } catch {
-        // A status or a header that cannot be: whoever sent it, the agent goes on.
+        // The server sent an invalid status or header; the agent must survive it.
         response.destroy()
         return
       }
@@ -143,7 +143,7 @@ function insideRequests(): HttpServer {
   return inside
 }
 
-/** Names and values in turn, without those that are about one connection. How a body is framed stays as it is. */
+/** Alternating names and values, without the hop-by-hop ones. The body's framing headers stay. */
 function endToEnd(rawHeaders: readonly string[]): string[] {
   return rawHeaders.flatMap((name, at) =>
     at % 2 === 1 || HOP_HEADER.test(name) ? [] : [name, rawHeaders[at + 1]!],
@@ -159,15 +159,15 @@ function readTarget(line: string): Target {
   }
   const isWhole = isTunnel ? /^[^/?#@\\]+:\d{1,5}$/.test(target) : /^http:\/\//i.test(target)
   if (!url || !isWhole || rest.length > 0 || !/^HTTP\/1\.[01]$/.test(version)) {
-    throw new Refusal('400 Bad Request', 'Cannot pass the request on: it is not one to a proxy')
+    throw new Refusal('400 Bad Request', 'Cannot pass the request on: it is not a proxy request')
   }
-  // The URL leaves out 80, its default.
+  // URL omits the default port.
   const port = url.port === '' ? 80 : Number(url.port)
   const path = target.replace(/^http:\/\/[^/?#\\]*/i, '')
   return { isTunnel, hostname: url.hostname, port, originPath: path.startsWith('/') ? path : `/${path}` }
 }
 
-/** Resolves with all that came so far, once `mark` is in it. */
+/** Resolves with all bytes received so far, once they contain `mark`. */
 async function readUntil(client: Socket, mark: string): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
   const fail = (status: string) => reject(new Refusal(status, 'Cannot read the request'))
@@ -194,7 +194,7 @@ async function readUntil(client: Socket, mark: string): Promise<Buffer> {
   }
 }
 
-/** The first of them that answers. */
+/** Connects to the first address that answers. */
 async function dial(places: readonly NetConnectOpts[]): Promise<Socket> {
   for (const place of places) {
     const socket = connect({ ...place, noDelay: true } as NetConnectOpts)

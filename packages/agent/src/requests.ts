@@ -1,5 +1,5 @@
-// The bodies of the agent's operations, checked by hand: the schemas of the contract would bring
-// their compiler into every instance.
+// Validates the bodies of the agent's operations by hand: the contract's schemas would bring their
+// compiler into every instance.
 import type { BrowserStart, Shape, TelemetryOrder } from '@berth/contracts/link'
 
 export class BadRequest extends Error {
@@ -36,7 +36,7 @@ const telemetry = {
   version: isIntegerIn(0, Number.MAX_SAFE_INTEGER),
 }
 
-// SAFETY, for all of them: every field was checked, and there are no others.
+// SAFETY, for every reader below: each field was checked, and unknown fields are refused.
 export function readBrowserStart(body: unknown): BrowserStart {
   check(body, browserStart, { optional: browserExtras })
   return body as BrowserStart
@@ -57,7 +57,7 @@ export function readLeaseSeconds(body: unknown): number {
   return (body as { seconds: number }).seconds
 }
 
-/** Names and values are for Chromium to judge. */
+/** Chromium validates the names and values. */
 export function readPolicy(body: unknown): Readonly<Record<string, unknown>> {
   return objectOf(body)
 }

@@ -5,7 +5,7 @@ import { secrets as ofProcess, Secrets } from './secrets.ts'
 
 const VALUE = `p&ss "w<ö>rd'/+\\%`
 
-/** Each of them somewhere in the middle, as pages have them. */
+/** Each puts the value in the middle of a text, as pages do. */
 const spellings: Record<string, (value: string) => string> = {
   plain: (value) => `x=${value};`,
   'an address': (value) => `https://a.example/?p=${encodeURIComponent(value)}&q`,
@@ -29,7 +29,7 @@ const spellings: Record<string, (value: string) => string> = {
   'base64 of something, two bytes on': (value) => Buffer.from(`{"ab":"${value}"}`).toString('base64url'),
 }
 
-/** What is left of it, in any reading. */
+/** Whether the value is still readable in the text, however it is decoded. */
 function isIn(text: string, value: string): boolean {
   const readings = [text]
   for (let depth = 0; depth < 3; depth++) {
@@ -58,21 +58,21 @@ for (const [name, spell] of Object.entries(spellings)) {
   })
 }
 
-test('of values that are part of each other the longest goes first, and none comes back', () => {
+test('when one value contains another, the longest is hidden first, and none remains', () => {
   const secrets = new Secrets()
   secrets.add(['pass', 'password'])
   secrets.add(['my password'])
   assert.equal(secrets.redact('my password, password and pass'), '[redacted], [redacted] and [redacted]')
 })
 
-test('a text that is cut in the middle of a value does not end with its beginning', () => {
+test('a text cut in the middle of a value does not end with the start of that value', () => {
   const secrets = new Secrets()
   secrets.add(['correct horse battery'])
   const told = secrets.redact(`${'.'.repeat(200)}correct hor`)
   assert.ok(told.endsWith('.[redacted]'))
 })
 
-test('texts in an event are hidden and its numbers are not, whatever the value is', () => {
+test('values are hidden in the texts of an event, and its numbers stay', () => {
   const secrets = new Secrets()
   secrets.add(['":"', 'true', '123456', '1'])
   const event = {
@@ -86,13 +86,13 @@ test('texts in an event are hidden and its numbers are not, whatever the value i
     ts: 123456123456,
     isIt: true,
     list: ['a[redacted]b', { 'n[redacted]': '[redacted]' }],
-    // One or two characters would be found everywhere.
+    // One or two characters would match everywhere.
     one: '1',
     none: null,
   })
 })
 
-test('without secrets everything is as it was', () => {
+test('without secrets nothing changes', () => {
   const secrets = new Secrets()
   const event = { text: 'as it was' }
   assert.equal(secrets.redactAll(event), event)
@@ -101,7 +101,7 @@ test('without secrets everything is as it was', () => {
   assert.equal(secrets.isInUse, true)
 })
 
-test('what programs of the instance say is kept without them', async () => {
+test('service logs are kept without secrets', async () => {
   const log = new ServiceLog()
   log.append(Buffer.from('before: planted-secret\n'))
   ofProcess.add(['planted-secret'])

@@ -1,14 +1,14 @@
-// What nobody may read who reads what is told of this instance: events of its pages, and logs. Values are replaced in
-// every spelling that pages are known to send them in.
+// Values that must not appear in this instance's telemetry or logs. They are replaced in every spelling that pages
+// are known to send.
 import { spellingsOf } from './spellings.ts'
 
 const MARKER = '[redacted]'
-/** A shorter one would be found everywhere, and say more by where it is missing than it hides. */
-const SHORTEST = 3
+/** A shorter value would match everywhere, and the gaps would reveal it. */
+const MIN_LENGTH = 3
 const MAX_VALUES = 1_000
-/** A text that is cut short may end in the middle of a value. As much of its beginning is taken for it. */
+/** A truncated text may end in the middle of a value. This many of its first characters count as the value. */
 const MIN_BEGINNING = 4
-/** Shorter texts are told whole. */
+/** Shorter texts are never truncated. */
 const MIN_CUT_LENGTH = 100
 
 export class Secrets {
@@ -17,20 +17,20 @@ export class Secrets {
   #pattern: RegExp | undefined
   #isInUse = false
 
-  /** From now on, and for good: what was a secret is one when it is old, too. */
+  /** Values are never removed: an old secret is still a secret. */
   add(values: readonly string[]): void {
     this.#isInUse = true
     for (const value of values) {
-      if (value.length >= SHORTEST && this.#values.size < MAX_VALUES) this.#values.add(value)
+      if (value.length >= MIN_LENGTH && this.#values.size < MAX_VALUES) this.#values.add(value)
     }
     const spellings = new Set([...this.#values].flatMap(spellingsOf))
-    // The longest first: one may be a part of another.
+    // Longest first, because one may contain another.
     this.#spellings = [...spellings].toSorted((one, other) => other.length - one.length)
     this.#pattern =
       this.#spellings.length === 0 ? undefined : new RegExp(this.#spellings.map(escaped).join('|'), 'g')
   }
 
-  /** Whether there are any, be they too short to be found: whatever shows more than texts is to be left out. */
+  /** True even if every value is too short to redact. Screenshots and the like are then left out. */
   get isInUse(): boolean {
     return this.#isInUse
   }
@@ -41,10 +41,10 @@ export class Secrets {
     return told.length >= MIN_CUT_LENGTH ? this.#withoutBeginning(told) : told
   }
 
-  /** All texts in it, names of fields too. */
+  /** Redacts every text in the value, field names included. */
   redactAll<T>(value: T): T {
     if (!this.#pattern) return value
-    // SAFETY: it is of the same shape, only texts are others.
+    // SAFETY: the result has the same shape; only texts differ.
     return this.#redactAny(value) as T
   }
 
@@ -67,7 +67,7 @@ export class Secrets {
   }
 }
 
-/** One for the whole process: parts that are packed have modules of their own, but no secrets of their own. */
+/** One registry for the whole process: packed modules have their own copy of this module, but share the secrets. */
 const KEY = Symbol.for('berth.secrets')
 const shared = globalThis as { [KEY]?: Secrets }
 export const secrets: Secrets = (shared[KEY] ??= new Secrets())

@@ -1,6 +1,5 @@
-// What the agent is told when it starts, by its arguments and its environment; no other file reads
-// `process.env`. All of it comes from the server, which wrote it, so it is read without checks; what comes
-// later over the link is checked in api.ts.
+// The agent's settings, from its arguments and environment; no other file reads `process.env`. The server
+// writes them, so they are not validated here. Requests over the link are validated in api.ts.
 import { instancePaths, instancePorts, type AgentStart } from '@berth/contracts/link'
 
 /** For tests, which run the agent outside an instance. */
@@ -18,9 +17,9 @@ export interface Overrides {
 
 export interface Settings {
   readonly start: AgentStart
-  /** What the agent was started with; programs of the instance get it too. */
+  /** The agent's own environment; programs of the instance inherit it. */
   readonly environment: Readonly<Record<string, string>>
-  /** For uploads, until it is known where they go. */
+  /** Holds uploads until their destination is known. */
   readonly spool: string
   readonly linkSocket: string
   readonly egressSocket: string
@@ -29,7 +28,7 @@ export interface Settings {
   /** Where Chromium looks for its policies. */
   readonly policies: string
   readonly extensions: string
-  /** For sockets of our own that need not outlive the instance. */
+  /** For the agent's own sockets, which end with the instance. */
   readonly temporary: string
   readonly playwrightRunner: string
   /** Number of the X display. */
@@ -42,7 +41,7 @@ export function readSettings(argv: readonly string[]): Settings {
   if (startText === undefined) throw new Error('Cannot start the agent: its argument is missing')
   const start = JSON.parse(startText) as AgentStart
   const overrides = JSON.parse(overridesText) as Overrides
-  // SAFETY: it has no undefined values; the type allows them for assignments only.
+  // SAFETY: process.env has no undefined values; its type allows them only for assignment.
   const environment = { ...process.env } as Record<string, string>
   return {
     start,

@@ -1,6 +1,6 @@
-// How a value may be written where a page sends, logs or shows it.
+// The ways in which a page may encode a value when it sends, logs or shows it.
 
-/** What of a value stands in base64 whatever is around it; less would be found by chance. */
+/** Minimum length of the part of a base64 text that depends on the value alone; shorter ones match by chance. */
 const MIN_ENCODED_LENGTH = 4
 const SHORTEST = 3
 
@@ -9,7 +9,7 @@ export function spellingsOf(value: string): string[] {
   const encoded = [
     once,
     once.replaceAll('%20', '+'),
-    // As forms do it, which also encode what addresses may have.
+    // Form encoding, which also escapes characters that URLs allow.
     new URLSearchParams({ '': wellFormed(value) }).toString().slice(1),
     encodeURI(wellFormed(value)),
     encodeURIComponent(once),
@@ -20,7 +20,7 @@ export function spellingsOf(value: string): string[] {
     markupOf(value).replaceAll('&#39;', '&apos;'),
   ]
   const plain = [value, ...encoded, ...encoded.map(withSmallDigits), ...inMarkup, asciiOf(value)]
-  // JSON may be inside of JSON.
+  // JSON may be nested in JSON.
   const quoted = plain.map(quote)
   const all = [
     ...plain,
@@ -34,7 +34,7 @@ export function spellingsOf(value: string): string[] {
 
 const quote = (text: string) => JSON.stringify(text).slice(1, -1)
 
-/** Half of a pair cannot be encoded. */
+/** A lone surrogate cannot be encoded. */
 const wellFormed = (text: string) => text.toWellFormed()
 
 const withSmallDigits = (text: string) => text.replaceAll(/%[0-9A-F]{2}/g, (digits) => digits.toLowerCase())
@@ -50,7 +50,7 @@ function markupOf(value: string): string {
   return value.replaceAll(/[&<>"']/g, (sign) => names[sign]!)
 }
 
-/** As JSON is written by who trusts in ASCII only. */
+/** JSON escapes for ASCII-only output. */
 function asciiOf(value: string): string {
   return quote(value).replaceAll(
     /[^\u0020-\u007e]/g,
@@ -58,12 +58,12 @@ function asciiOf(value: string): string {
   )
 }
 
-/** As it stands in base64 of something longer, such as a user and a password: there are three ways to begin. */
+/** The value inside the base64 of a longer text, such as "user:password": there are three possible alignments. */
 function base64Of(value: string): string[] {
   const bytes = Buffer.from(value)
   return [0, 1, 2].flatMap((before) => {
     const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64url')
-    // Without the signs that also hold bits of what is around it.
+    // Drops the characters that also encode bits of the neighbouring bytes.
     const sure = text.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6))
     if (sure.length < MIN_ENCODED_LENGTH) return []
     const standard = sure.replaceAll('-', '+').replaceAll('_', '/')

@@ -1,9 +1,9 @@
 import type { AgentState } from '@berth/contracts/link'
 
-/** Failures are for people: the end of a long one says most. */
+/** Failures are for people; the end of a long one is the most useful part. */
 const MAX_FAILURE_CHARACTERS = 4_000
 
-/** What the server may know about Chromium, numbered so that it can wait for the next change. */
+/** Chromium's state as the server sees it, numbered so that the server can wait for the next change. */
 export class StateBoard {
   #current: AgentState = {
     number: 0,
@@ -29,7 +29,7 @@ export class StateBoard {
     for (const wake of this.#waiting) wake()
   }
 
-  /** Resolves when `isTrue` of the state, or with the state as it is after that time. */
+  /** Resolves when `isTrue` holds for the state, or with the current state after the timeout. */
   async when(isTrue: (state: AgentState) => boolean, timeoutMs: number): Promise<AgentState> {
     if (isTrue(this.#current)) return this.#current
     const { promise, resolve } = Promise.withResolvers<void>()

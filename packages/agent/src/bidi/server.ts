@@ -1,4 +1,4 @@
-// Turns connections of the link into websockets, each with a BiDi session of its own.
+// Turns link connections into websockets, each with its own BiDi session.
 import { createServer } from 'node:http'
 import type { Socket } from 'node:net'
 import { WebSocketServer } from 'ws'

@@ -1,5 +1,5 @@
-// One WebDriver BiDi session. The mapper translates it to the debugging protocol, over a connection of
-// its own to Chromium; what a session is, and when it begins and ends, the mapper leaves to us.
+// One WebDriver BiDi session. The mapper translates it to the debugging protocol over its own connection
+// to Chromium. The mapper does not manage sessions, so their start and end are handled here.
 // https://w3c.github.io/webdriver-bidi/#module-session
 import { randomUUID } from 'node:crypto'
 import type { WebSocket } from 'ws'
@@ -10,7 +10,7 @@ import { SmallWebSocket } from '../chromium/websocket.ts'
 import type { DevtoolsOptions } from '../cdp.ts'
 
 const READY_MS = 15_000
-/** By then a Chromium that was told to close has hung up, unless something holds it. */
+/** By then a closing Chromium has disconnected, unless something blocks it. */
 const CLOSING_MS = 3_000
 
 interface Command {
@@ -20,7 +20,7 @@ interface Command {
 }
 
 export async function serveSession(client: WebSocket, { port, chromium }: DevtoolsOptions): Promise<void> {
-  // What comes while the mapper starts waits its turn.
+  // Messages that arrive while the mapper starts.
   const early: string[] = []
   const hold = (data: Buffer) => void early.push(data.toString())
   client.on('message', hold)
@@ -55,7 +55,7 @@ export async function serveSession(client: WebSocket, { port, chromium }: Devtoo
   for (const text of early) session.take(text)
 }
 
-/** The transport of a mapper: passes on what a session may ask for while it lasts. */
+/** The mapper's transport: forwards commands only while the session exists. */
 class Session {
   readonly #client: WebSocket
   readonly #id = randomUUID()
@@ -92,8 +92,8 @@ class Session {
   }
 
   /**
-   * The mapper answers browser.close before it even tells Chromium. Who comes again at that answer would meet
-   * the one that is about to end, so they get it when that has hung up.
+   * The mapper answers browser.close before it even tells Chromium. A client that reconnects on that answer would
+   * reach the closing Chromium, so the answer waits until Chromium has disconnected.
    */
   answerClose(): void {
     if (this.#closeAnswer !== undefined) this.#client.send(this.#closeAnswer)
@@ -137,12 +137,12 @@ interface NewSession {
   readonly capabilities?: Readonly<Record<string, unknown>>
 }
 
-/** The mapper gives product and revision where clients look for a name and a version. */
+/** The mapper returns product and revision, but clients expect a name and a version. */
 function withNames(result: NewSession = {}): NewSession {
   const [, name = '', browserVersion] =
     /^(\w+)\/([\d.]+)$/.exec(String(result.capabilities?.['browserName'])) ?? []
   if (browserVersion === undefined) return result
-  // Headless or not, it is the same browser.
+  // Headless Chromium is the same browser.
   const browserName = name.replace('Headless', '').toLowerCase()
   return {
     ...result,

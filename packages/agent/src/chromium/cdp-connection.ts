@@ -1,4 +1,4 @@
-// The agent's own conversation with Chromium, opened when there is something to say and closed after.
+// The agent's own debugging connection to Chromium, opened when needed and closed afterwards.
 import { SmallWebSocket } from './websocket.ts'
 
 const ANSWER_MS = 10_000
@@ -9,13 +9,13 @@ interface Waiting {
   readonly timer: NodeJS.Timeout
 }
 
-/** Whatever the method is documented to give. */
+/** As the protocol documents it for the method. */
 type Result = Record<string, unknown>
 
 export interface ListeningOptions {
-  /** What it is not true of is not even parsed. */
+  /** Messages for which this is false are not even parsed. */
   readonly isWanted?: (text: string) => boolean
-  /** How long what comes upon something else may wait, so that a busy Chromium is not interrupted for each. */
+  /** How long messages may wait to be read together, so that a busy Chromium is not interrupted for each. */
   readonly gatherMs?: number
 }
 
@@ -28,7 +28,7 @@ export class CdpConnection {
   #answerCount = 0
   readonly #waiting = new Map<number, Waiting>()
   readonly #closing = Promise.withResolvers<void>()
-  /** Resolves when either side closed it. */
+  /** Resolves when either side closes the connection. */
   readonly closed = this.#closing.promise
 
   static async open(
@@ -52,12 +52,12 @@ export class CdpConnection {
     return connection
   }
 
-  /** How many of all that was sent are answered. */
+  /** The number of answers received so far. */
   get answerCount(): number {
     return this.#answerCount
   }
 
-  /** Resolves with the result; of what type it is, the caller knows by the protocol. */
+  /** Resolves with the result; the caller names its type, as the protocol documents it. */
   async call<T = Result>(
     method: string,
     params: object = {},
@@ -77,7 +77,7 @@ export class CdpConnection {
     return (await promise) as T
   }
 
-  /** Sends and does not wait. */
+  /** Sends without waiting for the answer. */
   dispatch(method: string, params: object = {}, sessionId?: string): number {
     const id = this.#nextId++
     this.#socket!.send(JSON.stringify({ id, method, params, ...(sessionId && { sessionId }) }))
@@ -121,7 +121,7 @@ export class CdpConnection {
 
 export interface CdpEvent {
   readonly method: string
-  /** Whatever the event is documented to have. */
+  /** As the protocol documents them for the event. */
   readonly params: Record<string, unknown>
   readonly sessionId?: string
 }
@@ -132,7 +132,7 @@ interface Message extends Partial<CdpEvent> {
   readonly error?: { readonly message: string }
 }
 
-// Whatever listens on the port may be a program of the tenant, for a moment.
+// For a moment, a tenant's program may be listening on the port instead of Chromium.
 function parse(text: string): Message | null {
   try {
     return JSON.parse(text) as Message | null

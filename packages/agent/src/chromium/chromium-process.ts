@@ -11,7 +11,7 @@ export interface ChromiumProcessOptions {
   readonly flags: readonly string[]
   readonly environment: Readonly<Record<string, string>>
   readonly directory: string
-  /** All that it says. */
+  /** Receives all of Chromium's output. */
   readonly log: ServiceLog
 }
 
@@ -29,7 +29,7 @@ export class ChromiumProcess {
   #output = ''
 
   constructor({ command, flags, environment, directory, log }: ChromiumProcessOptions) {
-    // A group of its own, so that no child of it is left behind.
+    // Its own process group, so that kill() ends every child too.
     this.#child = spawn(command, flags, {
       detached: true,
       stdio: ['ignore', 'ignore', 'pipe'],
@@ -49,30 +49,30 @@ export class ChromiumProcess {
     this.listening = this.#awaitPort(log)
   }
 
-  /** Of one that was started. */
+  /** Only valid once it has started. */
   get pid(): number {
     return this.#child.pid!
   }
 
-  /** The last it said, for people. */
+  /** The end of its output, for people. */
   get recentOutput(): string {
     return this.#output.trim()
   }
 
-  /** Ends it and all its children at once. */
+  /** Kills it and all its children. */
   kill(): void {
     const { pid } = this.#child
     if (pid === undefined) return
     try {
       process.kill(-pid, 'SIGKILL')
     } catch {
-      // Gone already.
+      // Already gone.
     }
   }
 
   #awaitPort(log: ServiceLog): Promise<string> {
     const { promise, resolve, reject } = Promise.withResolvers<string>()
-    // Read to the end of its life, or a full pipe would stop it.
+    // Read until it ends, because a full pipe would block it.
     this.#child.stderr!.on('data', (chunk: Buffer) => {
       log.append(chunk)
       this.#output = (this.#output + chunk.toString()).slice(-MAX_OUTPUT_CHARACTERS)
@@ -81,7 +81,7 @@ export class ChromiumProcess {
     })
     this.#child.stderr!.on('error', () => {})
     void this.exited.then(({ how }) => reject(new Error(`it ended with ${how}`)))
-    // Whoever waits sees it; if nobody does yet, that is no error.
+    // Callers that wait see the rejection; without one it must not count as unhandled.
     promise.catch(() => {})
     return promise
   }

@@ -1,9 +1,9 @@
-// Chromium over the life of an instance: started when asked, shaped while it runs, and started again
-// on the same profile when it ends by itself, be it by a crash or because a client closed it.
+// Chromium over the life of an instance: started on request, reshaped while it runs, and restarted on the
+// same profile when it crashes or a client closes it.
 //
 //   none -> starting -> ready -> restarting -> ready
 //              |                     |
-//              +------> failed <-----+           and from anywhere to starting, when asked
+//              +------> failed <-----+           and from any state to starting, on request
 import type { AgentState, BrowserStart, Shape } from '@berth/contracts/link'
 import { pause } from '@berth/kit/pause'
 import { log } from '../log.ts'
@@ -23,12 +23,12 @@ import { RestartLimit } from './restart-limit.ts'
 import { attachToFirstPage, settle, type FirstPage } from './settle.ts'
 import { Vigil } from './vigil.ts'
 
-/** Not the distribution's wrapper, which is a shell script with flags of its own. */
+/** Not the distribution's wrapper, a shell script that adds its own flags. */
 const COMMAND = '/usr/lib/chromium/chromium'
 const START_MS = 20_000
-/** How long a Chromium that hung up may take to end by itself. */
+/** How long Chromium may take to exit after it closes its connection. */
 const GOODBYE_MS = 5_000
-/** How long one that is asked to end may take to write down what it knows. */
+/** How long a closing Chromium may take to write its state to disk. */
 const QUIT_MS = 10_000
 const RETRY_MS = 20
 const OPEN_MS = 15_000
@@ -37,9 +37,9 @@ export interface ChromiumOptions {
   readonly settings: Settings
   readonly state: StateBoard
   readonly logs: ServiceLogs
-  /** It ended without being asked to, could not be started again, or is not tried any more. */
+  /** Chromium ended unexpectedly, could not be restarted, or is no longer retried. */
   readonly onCrash?: (phase: 'running' | 'startup' | 'gave_up', pid?: number) => void
-  /** It has started, and nobody was let in yet. */
+  /** Chromium has started, and no client is connected yet. */
   readonly onStart?: (cdp: CdpConnection) => Promise<void>
 }
 
@@ -52,15 +52,15 @@ export class Chromium {
   readonly #onCrash: ChromiumOptions['onCrash']
   readonly #onStart: ChromiumOptions['onStart']
   readonly policies: Policies
-  /** What was asked for, and what it has been shaped to since. */
+  /** The requested browser, including later reshapes. */
   #asked: BrowserStart | undefined
   #shape: BrowserStart | undefined
   #process: ChromiumProcess | undefined
   #vigil: Vigil | undefined
   #keepsTabs = false
-  /** Grows with everything asked for, so that what was asked before knows that it is late. */
+  /** Increases with every request, so that an older request can tell that it is outdated. */
   #generation = 0
-  /** Starts and shapes take turns. */
+  /** Serialises starts and reshapes. */
   #turn: Promise<unknown> = Promise.resolve()
 
   constructor({ settings, state, logs, onCrash, onStart }: ChromiumOptions) {
@@ -73,29 +73,29 @@ export class Chromium {
     this.#display = new Display(settings, logs.display)
   }
 
-  /** What it is and how large, once it was asked for. */
+  /** The requested browser and its size; undefined before the first start. */
   get looks(): BrowserStart | undefined {
     return this.#shape
   }
 
-  /** The screen of a headful one. */
+  /** The screen of a headful Chromium. */
   get display(): Display {
     return this.#display
   }
 
-  /** Of its debugging protocol. */
+  /** The port of the debugging protocol. */
   get port(): number {
     return this.#settings.ports.devtools
   }
 
-  /** A conversation with it, as soon as it has one. */
+  /** Opens a debugging connection; throws while Chromium is not running. */
   async openCdp(onEvent?: (event: CdpEvent) => void): Promise<CdpConnection> {
     const { devtools_path: path, browser } = await this.whenOpen(OPEN_MS)
     if (path === null) throw new Error(`Cannot talk to Chromium: it is ${browser}`)
     return CdpConnection.open(this.port, path, onEvent)
   }
 
-  /** Resolves when it is settled. Asking again for the same waits for the one that is there. */
+  /** Resolves when Chromium is ready. A second request for the same browser waits for the first. */
   async start(browser: BrowserStart): Promise<AgentState> {
     const isThere = this.#state.current.browser !== 'none' && this.#state.current.browser !== 'failed'
     if (!isThere || !isSame(this.#asked, browser)) {
@@ -113,7 +113,7 @@ export class Chromium {
     throw new Error(state.failure ?? 'Cannot start Chromium: it takes too long')
   }
 
-  /** Ends it as a client would, and resolves when the next one is settled. */
+  /** Closes Chromium as a client would, and resolves when the next one is ready. */
   async restart(): Promise<void> {
     const { restarts } = this.#state.current
     using cdp = await this.openCdp()
@@ -127,7 +127,7 @@ export class Chromium {
   /** Changes a running Chromium without a restart. */
   async shape(change: Shape): Promise<void> {
     await this.#shapeNow(change).catch(async () => {
-      // Somebody closed it, or the page that was looked at: the next one is shaped.
+      // A client closed Chromium or the page that was being shaped: shape the next one.
       await this.whenOpen(OPEN_MS)
       await this.#shapeNow(change)
     })
@@ -144,43 +144,43 @@ export class Chromium {
       const page = await attachToFirstPage(cdp)
       const wanted = { ...this.#shape, ...looks }
       if (!isSame(wanted, this.#shape)) await this.#apply(cdp, page, wanted)
-      // Where it leads and how long that takes is the session's matter.
+      // Not awaited: whether and when the page loads is up to the session.
       if (url !== undefined) cdp.dispatch('Page.navigate', { url }, page.sessionId)
     })
   }
 
-  /** Resolves when a client can be let in, or with the state as it is after that time. */
+  /** Resolves when clients can connect, or with the current state after the timeout. */
   async whenOpen(timeoutMs: number): Promise<AgentState> {
     const deadline = performance.now() + timeoutMs
     for (;;) {
       const state = await this.#state.when(isSettled, deadline - performance.now())
       if (state.browser !== 'ready' || !(await this.#vigil!.isEnding())) return state
       if (performance.now() > deadline) return state
-      // We are about to hear of it.
+      // Its exit event has not arrived yet.
       await pause(RETRY_MS)
     }
   }
 
-  /** As DISPLAY has it; undefined without a screen. */
+  /** The value for DISPLAY; undefined without a screen. */
   get displayName(): string | undefined {
     return this.#asked?.headless === false ? this.#display.name : undefined
   }
 
-  /** Whenever it is started again, tabs and session cookies come back, as for a person who continues. */
+  /** From now on, every restart restores tabs and session cookies. */
   keepTabs(): void {
     this.#keepsTabs = true
   }
 
   /**
-   * Ends it, does the work on what it left on the disk, and starts it again if it is to be there again. One that
-   * is not discarded ends as if a person had closed it: then all it knows is written down.
+   * Closes Chromium, runs the work on its files, and restarts it if it is still wanted. Unless its state is
+   * discarded, Chromium closes as if a person had closed it, so that it writes everything to disk.
    */
   async whileClosed<T>(
     work: () => T | Promise<T>,
     { isDiscarded, reopens }: { isDiscarded: boolean; reopens: boolean },
   ): Promise<T> {
     return this.#inTurn(async () => {
-      // Its end is no crash, and what was asked for before is late.
+      // This end is not a crash, and older requests are outdated.
       this.#generation++
       const { browser, devtools_path: path } = this.#state.current
       const isWanted = browser !== 'none'
@@ -196,7 +196,7 @@ export class Chromium {
     })
   }
 
-  /** Resolves when it is ready, if it is wanted at all. */
+  /** Resolves when Chromium is ready, or at once if none was requested. */
   async whenSettled(): Promise<void> {
     if (this.#state.current.browser === 'none') return
     const { browser, failure } = await this.#state.when(isSettled, START_MS + 5_000)
@@ -212,7 +212,7 @@ export class Chromium {
       await Promise.race([process?.exited, pause(QUIT_MS, late.signal)])
       late.abort()
     } catch (error) {
-      log('Chromium cannot be asked to end', error)
+      log('Cannot ask Chromium to close', error)
     }
   }
 
@@ -230,7 +230,7 @@ export class Chromium {
   }
 
   async #launch(generation: number): Promise<void> {
-    // The port is free once the one before is gone.
+    // The port is free once the previous Chromium is gone.
     this.#process?.kill()
     await this.#process?.exited
     if (generation !== this.#generation) return
@@ -271,7 +271,7 @@ export class Chromium {
         path,
         onGoodbye: () => this.#onGoodbye(generation, chromium),
         onBroken: (why) => {
-          log(`Chromium ${why} and is ended`)
+          log(`Chromium ${why}; ending it`)
           chromium.kill()
         },
       })
@@ -294,7 +294,7 @@ export class Chromium {
     this.#shape = wanted
   }
 
-  /** Whoever connects from now on waits for the next one, instead of meeting one that is closing. */
+  /** Clients that connect from now on wait for the next Chromium instead of reaching the closing one. */
   #onGoodbye(generation: number, chromium: ChromiumProcess): void {
     if (generation !== this.#generation || this.#process !== chromium) return
     if (this.#state.current.browser !== 'ready') return
@@ -306,11 +306,11 @@ export class Chromium {
   #onExit(generation: number, { isClean, how }: ChromiumExit, pid: number): void {
     if (generation !== this.#generation) return
     if (!isClean) this.#onCrash?.('running', pid)
-    log(`Chromium ended with ${how} and is started again`)
+    log(`Chromium ended with ${how} and is restarted`)
     this.#restart({ counts: !isClean })
   }
 
-  // A client may close Chromium as often as it likes; only what it does not survive is counted.
+  // A client may close Chromium as often as it likes; only crashes count.
   #restart({ counts }: { counts: boolean }): void {
     if (counts && !this.#restarts.allows()) {
       this.#onCrash?.('gave_up')
@@ -321,7 +321,7 @@ export class Chromium {
     const generation = this.#generation
     this.#inTurn(() => this.#launch(generation)).catch((error: unknown) => {
       if (generation !== this.#generation) return
-      log('Chromium cannot be started again', error)
+      log('Cannot restart Chromium', error)
       this.#onCrash?.('startup')
       this.#restart({ counts: true })
     })
@@ -355,13 +355,13 @@ function environment(
     TMPDIR: temporary,
     PATH: '/usr/bin:/bin',
     LANG: 'C.UTF-8',
-    // There is no bus, and looking for one takes time.
+    // There is no D-Bus here, and searching for one takes time.
     DBUS_SESSION_BUS_ADDRESS: 'disabled:',
-    // "no" keeps Chromium from showing a bar about keys that it lacks.
+    // "no" stops Chromium from showing a bar about missing API keys.
     GOOGLE_API_KEY: 'no',
     GOOGLE_DEFAULT_CLIENT_ID: 'no',
     GOOGLE_DEFAULT_CLIENT_SECRET: 'no',
-    // Where Chromium learns its own language on Linux.
+    // Chromium reads its UI language from here on Linux.
     ...(locale !== undefined && { LANGUAGE: locale.replaceAll('-', '_') }),
     ...(timezone !== undefined && { TZ: timezone }),
     ...(display !== undefined && { DISPLAY: display }),

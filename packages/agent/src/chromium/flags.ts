@@ -1,15 +1,15 @@
-// How Chromium is started. A flag is here because the instance needs it, because it spares memory or
-// processor time, or because it keeps Chromium from talking to its vendor or to a person who is not
-// there. None changes what a page sees, but for what an instance is.
+// Chromium's command line. Each flag is here because the instance needs it, because it saves memory or
+// processor time, or because it stops Chromium from contacting its vendor or prompting a user. No flag
+// changes what a page sees, beyond what an instance requires.
 import type { BrowserStart } from '@berth/contracts/link'
 
 export interface FlagOptions {
   readonly browser: BrowserStart
   readonly profile: string
-  /** That policies name: it is done by what otherwise only calls home. */
+  /** Whether policies install extensions, which needs the updater that otherwise only contacts the vendor. */
   readonly installsExtensions: boolean
   readonly ports: { readonly devtools: number; readonly proxy: number }
-  /** Goes on where the one before it ended: with its session cookies and, if there are any, its tabs. */
+  /** Restores the previous run's session cookies and, if there are any, its tabs. */
   readonly restores: boolean
   readonly hasTabs: boolean
 }
@@ -27,10 +27,10 @@ const NOBODY_TO_TALK_TO = [
 
 const NO_CALLS_HOME = [
   '--disable-component-update',
-  // Components that ask for themselves do not care for the flag above; this is where they ask.
+  // Some components ignore the flag above; this sets the URL they ask.
   '--component-updater=url-source=about:blank',
-  // Who is signed in to Google is asked at every start, whatever the preferences say. Port 1 is one that
-  // Chromium refuses to dial. Not --gaia-url, of which a bar would warn.
+  // Chromium asks Google who is signed in at every start, whatever the preferences say. It refuses to dial
+  // port 1. --gaia-url would show a warning bar.
   '--gaia-config-contents={"urls":{"gaia_url":{"url":"https://localhost:1"}}}',
   '--disable-domain-reliability',
   '--disable-sync',
@@ -41,7 +41,7 @@ const NO_CALLS_HOME = [
   '--disable-crash-reporter',
 ]
 
-// A client drives tabs that nobody looks at, and expects them to run as if somebody did.
+// Clients drive background tabs, and expect them to run like visible ones.
 const BACKGROUND_RUNS = [
   '--disable-background-timer-throttling',
   '--disable-backgrounding-occluded-windows',
@@ -51,7 +51,7 @@ const BACKGROUND_RUNS = [
 const LEAN = ['--disable-component-extensions-with-background-pages', '--no-service-autorun']
 
 const DISABLED_FEATURES = [
-  // Talk to the vendor, or fetch models for features without a user.
+  // Contact the vendor, or download models for features that need a user.
   'AutofillServerCommunication',
   'CertificateTransparencyComponentUpdater',
   'NetworkTimeServiceQuerying',
@@ -64,7 +64,7 @@ const DISABLED_FEATURES = [
   'MediaRouter',
   // Keeps a renderer of some 40 MB for a page that may never come.
   'SpareRendererForSitePerProcess',
-  // A renderer with what would drop down from the address bar, loaded before anybody types there.
+  // A renderer for the address bar's popup, loaded before anybody types.
   'WebUIOmniboxAimPopup',
   'WebUIOmniboxPopup',
   // Windows and bars for a person.
@@ -73,10 +73,10 @@ const DISABLED_FEATURES = [
   'Translate',
 ]
 
-// The network service speaks to the outside in a process of its own; it shall be a sandboxed one.
+// The network service runs in its own process; this sandboxes it.
 const ENABLED_FEATURES = ['NetworkServiceSandbox']
 
-/** Of tabs and address bar. A guess that saves time: headless-size.ts makes it right where it is wrong. */
+/** Height of tabs and address bar. An estimate that saves time; headless-size.ts corrects it. */
 const BARS_PIXELS = 87
 
 export function chromiumFlags(options: FlagOptions): string[] {
@@ -90,10 +90,10 @@ export function chromiumFlags(options: FlagOptions): string[] {
     `--user-data-dir=${profile}`,
     `--remote-debugging-port=${ports.devtools}`,
     `--proxy-server=http://127.0.0.1:${ports.proxy}`,
-    // Without it loopback would be reached directly, and so would the debugging port.
+    // Otherwise pages would reach loopback directly, including the debugging port.
     '--proxy-bypass-list=<-loopback>',
     '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
-    // Without a GPU, WebGL is there only in software.
+    // Without a GPU, WebGL needs software rendering.
     '--enable-unsafe-swiftshader',
     ...(locale === undefined ? [] : [`--lang=${locale}`, `--accept-lang=${acceptedLanguages(locale)}`]),
     ...NOBODY_TO_TALK_TO,
@@ -104,12 +104,12 @@ export function chromiumFlags(options: FlagOptions): string[] {
     `--enable-features=${ENABLED_FEATURES.join(',')}`,
     `--disable-features=${DISABLED_FEATURES.join(',')}`,
     ...(restores ? ['--restore-last-session'] : []),
-    // Otherwise it would be one more.
+    // With restored tabs this would open an extra one.
     ...(hasTabs ? [] : ['about:blank']),
   ]
 }
 
-/** As Chromium in that language has them: de-DE, de, and English last. */
+/** The list that Chromium uses in that language: de-DE, de, and English last. */
 function acceptedLanguages(locale: string): string {
   const [language = locale] = locale.split('-', 1)
   return [...new Set([locale, language, 'en-US', 'en'])].join(',')

@@ -6,13 +6,13 @@ export interface Size {
   readonly height: number
 }
 
-/** Of Chromium, which pages are told even where its own protocol says less. */
+/** Chromium's minimum; pages see it even if a smaller width is set over the protocol. */
 const MIN_WINDOW_WIDTH = 500
 
 /**
- * Makes the viewport of a headless Chromium this large. Its window has tabs and an address bar, as with a
- * screen, so it is larger than the viewport; the screen is made as large as the window. A page that
- * compares them finds what a maximised window has, and never a window that is larger than its screen.
+ * Sets the viewport size of a headless Chromium. Its window has tabs and an address bar, as with a screen,
+ * so it is larger than the viewport; the screen gets the window's size. A page that compares them sees a
+ * maximised window, never one larger than its screen.
  */
 export async function setHeadlessSize(cdp: CdpConnection, page: FirstPage, size: Size): Promise<void> {
   const { targetId, sessionId } = page

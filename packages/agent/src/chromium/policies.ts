@@ -1,6 +1,5 @@
-// The managed policies of Chromium, in the directory where it looks for them when it starts: those of the session, and
-// what the agent itself needs. It also notices when they change, some of them at once and some after long seconds,
-// which nobody should wait for.
+// Writes Chromium's managed policies, the session's and the agent's own, to the directory that Chromium reads when it
+// starts. A running Chromium also notices changes, but some only after many seconds, so nobody should wait for that.
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -11,14 +10,14 @@ export type Policy = Readonly<Record<string, unknown>>
 export class Policies {
   readonly #directory: string
   #ofSession: Policy = {}
-  /** By the id of the extension, where its update manifest is. */
+  /** URL of the update manifest by extension id. */
   readonly #installed = new Map<string, string>()
 
   constructor(directory: string) {
     this.#directory = join(directory, 'managed')
   }
 
-  /** Whether Chromium is to install extensions by itself. */
+  /** Whether policies tell Chromium to install extensions. */
   get hasInstalled(): boolean {
     return this.#installed.size > 0
   }
@@ -28,7 +27,7 @@ export class Policies {
     this.#write()
   }
 
-  /** Extensions that are installed as by an administrator, by id and the address of their update manifest. */
+  /** Installs an extension as an administrator would, by its id and the URL of its update manifest. */
   install(id: string, updateUrl: string): void {
     this.#installed.set(id, updateUrl)
     this.#write()

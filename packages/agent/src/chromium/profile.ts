@@ -1,11 +1,11 @@
-// A profile as Chromium would have left it after its first run, so that there is no first run. One
-// that is there already belongs to the session and is left as it is.
+// Writes a profile as Chromium leaves it after its first run, so that the first run is skipped. An
+// existing profile belongs to the session and stays unchanged.
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PROFILE_DIRECTORY, TABS_DIRECTORY } from '@berth/contracts/profile-archive'
 
 const PREFERENCES = {
-  // Would ask the vendor whether there is a network when a page cannot be reached.
+  // Otherwise Chromium asks the vendor about the network when a page cannot be reached.
   alternate_error_pages: { enabled: false },
   browser: { check_default_browser: false, has_seen_welcome_page: true },
   credentials_enable_service: false,
@@ -18,7 +18,7 @@ const PREFERENCES = {
     password_manager_leak_detection: false,
   },
   search: { suggest_enabled: false },
-  // 5: a new tab, not what was open before.
+  // 5: a new tab, not the previous ones.
   session: { restore_on_startup: 5 },
   signin: { allowed: false },
   translate: { enabled: false },
@@ -29,7 +29,7 @@ const LOCAL_STATE = {
   user_experience_metrics: { reporting_enabled: false },
 }
 
-/** Left by a Chromium that was killed; the next one would ask who else uses the profile. */
+/** A killed Chromium leaves these; the next one would complain that the profile is in use. */
 const LOCKS = ['SingletonLock', 'SingletonCookie', 'SingletonSocket']
 
 export function prepareProfile(directory: string): void {
@@ -40,7 +40,7 @@ export function prepareProfile(directory: string): void {
   writeMissing(join(directory, PROFILE_DIRECTORY, 'Preferences'), JSON.stringify(PREFERENCES))
 }
 
-/** Whether there is anything to restore. */
+/** Whether the profile has tabs to restore. */
 export function areTabsIn(directory: string): boolean {
   try {
     return readdirSync(join(directory, PROFILE_DIRECTORY, TABS_DIRECTORY)).length > 0

@@ -1,11 +1,11 @@
 const WINDOW_MS = 60_000
 const MAX_IN_WINDOW = 5
 
-/** Says when starting again has become pointless. */
+/** Decides when restarting is pointless. */
 export class RestartLimit {
   #times: number[] = []
 
-  /** Counts one more; false when there were too many lately. */
+  /** Counts a restart; false when there were too many recently. */
   allows(now = performance.now()): boolean {
     this.#times = [...this.#times.filter((time) => now - time < WINDOW_MS), now]
     return this.#times.length <= MAX_IN_WINDOW

@@ -1,10 +1,10 @@
-// Chromium answers on its port before it is done with starting. The first attach pays for the rest,
-// so the agent makes it, and a client finds a browser that is done.
+// Chromium answers on its port before its startup is complete. The first attach completes it, so the
+// agent attaches first, and clients find a browser that is ready.
 import type { CdpConnection } from './cdp-connection.ts'
 
 export interface FirstPage {
   readonly targetId: string
-  /** Of a session attached to the page, for as long as the connection lives. */
+  /** The CDP session attached to the page; valid as long as the connection. */
   readonly sessionId: string
 }
 
@@ -13,7 +13,7 @@ interface TargetInfo {
   readonly type: string
 }
 
-/** The page that a client finds first; made if there is none. */
+/** Attaches to the page that clients see first; opens one if there is none. */
 export async function attachToFirstPage(cdp: CdpConnection): Promise<FirstPage> {
   const { targetInfos } = await cdp.call<{ targetInfos: TargetInfo[] }>('Target.getTargets')
   const page = targetInfos.find(({ type }) => type === 'page')
@@ -23,7 +23,7 @@ export async function attachToFirstPage(cdp: CdpConnection): Promise<FirstPage> 
   return { targetId, sessionId }
 }
 
-/** What a page that was open before does when it is opened again is its own matter. */
+/** How long to wait for a restored page, which may do anything while it loads. */
 const FOREIGN_MS = 2_000
 
 /** Resolves with the version when a page evaluates. */
@@ -37,7 +37,7 @@ export async function settle(
   ])
   const evaluate = (answerMs?: number) =>
     cdp.call('Runtime.evaluate', { expression: '1 + 1' }, page.sessionId, answerMs)
-  // One of them may hang, crash, or wait for an answer to a dialog; the browser is there all the same.
+  // A restored page may hang, crash or show a dialog; the browser is ready all the same.
   if (hasForeignPages) await evaluate(FOREIGN_MS).catch(() => {})
   else await evaluate()
   return { version: product.slice(0, 100), page }

@@ -1,23 +1,23 @@
-// Watches a Chromium that runs, by a connection of its own. That it closes is the first sign that
-// Chromium is on its way out. One that hangs, or can make no more pages, keeps it open: so it is looked
-// after now and then; and it is asked before a client is let in.
+// Watches a running Chromium over a separate connection. When that connection closes, Chromium is about
+// to end. A Chromium that hangs or can open no more pages keeps it open, so it is also checked
+// periodically, and before a client connects.
 import { pause } from '@berth/kit/pause'
 import { CdpConnection } from './cdp-connection.ts'
 import { isZygote, zygotesOf } from './zygote.ts'
 
 const LOOK_EVERY_MS = 5_000
-// Questions are counted, not seconds: those spent frozen must not count, and no clock stands still meanwhile.
+// Counts unanswered checks, not seconds: time spent frozen must not count, and every clock keeps running.
 const MAX_UNANSWERED = 6
-/** A Chromium without pages either ends within this time, or goes on without. */
+/** A Chromium without pages either ends within this time, or keeps running without any. */
 const ENDING_MS = 1_000
 
 export interface VigilOptions {
   readonly pid: number
   readonly port: number
   readonly path: string
-  /** Chromium hung up. */
+  /** Chromium closed the connection. */
   readonly onGoodbye: () => void
-  /** It will not be of use again; may be told more than once. */
+  /** Chromium cannot recover; may be called more than once. */
   readonly onBroken: (why: string) => void
 }
 
@@ -46,9 +46,8 @@ export class Vigil {
   }
 
   /**
-   * Whether a client that comes now would be cut off. Chromium answers Browser.close first, closes then,
-   * and for some tens of milliseconds takes new connections; but a question that comes after that answer
-   * finds its pages gone.
+   * Whether a client that connects now would be cut off. Chromium answers Browser.close, then closes, and
+   * still accepts connections for tens of milliseconds; but after that answer its pages are already gone.
    */
   async isEnding(): Promise<boolean> {
     if (await this.#hasPages()) return false
@@ -57,7 +56,7 @@ export class Vigil {
     return this.#isOver
   }
 
-  /** Somebody closed the last one, and whoever comes next expects to find one. */
+  /** Opens a page after a client closed the last one, because the next client expects one. */
   async #makePage(): Promise<void> {
     await this.#connection.call('Target.createTarget', { url: 'about:blank' }).catch(() => {})
   }
@@ -74,11 +73,11 @@ export class Vigil {
   }
 
   #look(): void {
-    if (!this.#zygotes.every(isZygote)) return this.#onBroken('can make no more pages')
+    if (!this.#zygotes.every(isZygote)) return this.#onBroken('can open no more pages')
     const { answerCount } = this.#connection
     if (answerCount !== this.#answers) this.#unanswered = 0
     this.#answers = answerCount
-    if (this.#unanswered === MAX_UNANSWERED) return this.#onBroken('does not answer any more')
+    if (this.#unanswered === MAX_UNANSWERED) return this.#onBroken('no longer answers')
     this.#unanswered++
     // Answered by the browser process itself, however busy its pages are.
     this.#connection.dispatch('Browser.getVersion')

@@ -1,18 +1,18 @@
 // A websocket client just large enough for Chromium's debugging port: text messages, no extensions.
-// Node's own is many times the memory, and the agent is paid for in every instance.
+// Node's own client takes many times the memory, and every instance pays for it.
 import { connect, type Socket } from 'node:net'
 import { frameHead, opcodes } from '@berth/codecs/websocket/frames'
 import { MessageError, MessageReader, type Message } from '@berth/codecs/websocket/messages'
 
-/** As Chromium's own limit for what it takes. */
+/** The same as Chromium's own limit for messages it receives. */
 const MAX_MESSAGE_BYTES = 256 * 1024 * 1024
 const MAX_HEAD_BYTES = 16 * 1024
-/** Random elsewhere, to tell a server from a cache in between; there is nothing in between here. */
+/** Usually random, to detect caching proxies; there is none on this path. */
 const KEY = 'AAAAAAAAAAAAAAAAAAAAAA=='
 const OPEN_TIMEOUT_MS = 10_000
 
 export interface WebSocketEvents {
-  /** How long it does not read after it has read something. What comes meanwhile is read at once after that. */
+  /** How long to pause reading after each read, so that messages arrive in batches. */
   readonly gatherMs?: number | undefined
   readonly onMessage: (text: string) => void
   readonly onClose: () => void
@@ -54,7 +54,7 @@ export class SmallWebSocket {
     this.#write(opcodes.text, Buffer.from(text))
   }
 
-  /** What was sent before still arrives. */
+  /** Messages sent before still arrive. */
   close(): void {
     this.#write(opcodes.close, Buffer.from([0x03, 0xe8]))
     this.#socket.destroySoon()
@@ -86,7 +86,7 @@ export class SmallWebSocket {
   }
 }
 
-/** Resolves with what came after the head. */
+/** Resolves with the bytes after the response head. */
 async function shakeHands(socket: Socket, { port, path }: { port: number; path: string }): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
   const fail = (why: string) => reject(new Error(`Cannot open a websocket to Chromium: ${why}`))
@@ -104,7 +104,7 @@ async function shakeHands(socket: Socket, { port, path }: { port: number; path: 
   }
   const timer = setTimeout(() => fail(`no answer for ${OPEN_TIMEOUT_MS / 1000} s`), OPEN_TIMEOUT_MS)
   socket.on('error', (error) => fail(error.message))
-  socket.once('close', () => fail('it hung up'))
+  socket.once('close', () => fail('it closed the connection'))
   socket.on('data', onData)
   socket.write(
     `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +

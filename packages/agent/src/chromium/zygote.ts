@@ -1,5 +1,5 @@
-// The processes that Chromium's pages and helpers are forked from. Without them Chromium runs on and answers,
-// but its pages are gone, no other ever works, and it tells nobody.
+// Chromium forks its pages and helpers from zygotes. Without them Chromium still runs and answers, but its
+// pages are gone, new ones never work, and it reports nothing.
 import { readdirSync, readFileSync } from 'node:fs'
 
 export function zygotesOf(chromiumPid: number): number[] {
@@ -9,9 +9,9 @@ export function zygotesOf(chromiumPid: number): number[] {
     .filter((pid) => parentOf(pid) === chromiumPid && isZygote(pid))
 }
 
-/** False for one that ended, and for whatever has its number since. */
+/** False once the zygote has ended, even if its pid is in use again. */
 export function isZygote(pid: number): boolean {
-  // Chromium writes its title anew, and then arguments are apart by spaces.
+  // Chromium rewrites its title, and then spaces separate the arguments.
   return /[\0 ]--type=zygote[\0 ]/.test(read(`/proc/${pid}/cmdline`))
 }
 
