@@ -1,7 +1,7 @@
-// Names in a file system are bytes, and need not be UTF-8. Whatever walks over directories holds its
-// paths as Latin-1, where each byte is a character and none is lost.
+// File names are bytes, and need not be UTF-8. Code that walks directories holds paths as Latin-1 strings,
+// where each byte is one character and none is lost.
 
-/** As the file system takes it. */
+/** For calls to the file system. */
 export function bytesOf(bytePath: string): Buffer {
   return Buffer.from(bytePath, 'latin1')
 }

@@ -7,9 +7,9 @@ import { bytesOf, toBytePath, toText } from './byte-paths.ts'
 import { refuse } from './refusal.ts'
 
 const MAX_ENTRIES = 100_000
-/** Of the answer, below what the server reads of one. */
+/** Limit of the answer, below the server's own limit. */
 const MAX_BYTES = 16 * 1024 * 1024
-/** Of an entry besides its name and path. */
+/** Size of an entry in the answer without its name and path. */
 const ENTRY_BYTES = 130
 
 export interface FileInfo {
@@ -33,7 +33,7 @@ export function describe(path: string, stats: Stats): FileInfo {
   }
 }
 
-/** An entry that goes away meanwhile is left out. */
+/** Leaves out entries that disappear during the listing. */
 export async function list(path: string): Promise<FileInfo[]> {
   const files: FileInfo[] = []
   let bytes = 0
@@ -43,7 +43,7 @@ export async function list(path: string): Promise<FileInfo[]> {
   }
   const directory = await opendir(path, { encoding: 'latin1', bufferSize: 256 }).catch(refuse(path))
   for await (const { name } of directory) {
-    // At once: on its own thread each of these takes ten times as long.
+    // Synchronous: on a worker thread each call takes ten times as long.
     const stats = lstatSync(bytesOf(`${at}/${name}`), { throwIfNoEntry: false })
     if (!stats) continue
     const file = describe(join(path, toText(name)), stats)

@@ -5,7 +5,7 @@ import { cleanPath } from './paths.ts'
 import { refuse } from './refusal.ts'
 import { countEntries, pack } from './zip/pack.ts'
 
-/** So many that the archive's own directory is some tens of megabytes at most. */
+/** Limits the archive's own directory to some tens of megabytes. */
 const MAX_ENTRIES = 200_000
 
 export async function downloadZip(text: string, signal: AbortSignal): Promise<{ bytes: Readable }> {

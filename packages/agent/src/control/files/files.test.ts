@@ -1,4 +1,4 @@
-// Files and what may be in the way of them. What only an instance has is in tests/e2e/files.test.ts.
+// File operations and their failures. Tests that need an instance are in tests/e2e/files.test.ts.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -76,7 +76,7 @@ test('a file is written with its mode, through links, and keeps its mode when it
   assert.equal(readFileSync(at('dots'), 'utf8'), 'dots')
 })
 
-test('a write that breaks off leaves nothing, and the old file', async () => {
+test('an interrupted write leaves no new file and keeps the old one', async () => {
   await write(at('old'), 'old')
   const before = everythingIn(directory)
   for (const path of ['old', 'new', 'made/new']) {
@@ -91,7 +91,7 @@ test('a write that breaks off leaves nothing, and the old file', async () => {
   assert.equal(readFileSync(at('old'), 'utf8'), 'old')
 })
 
-test('a refusal is answered while the body is still on its way', async () => {
+test('a refusal is sent while the body is still arriving', async () => {
   const sent = request(`${control.url}/fs/write_file?path=${at('directory')}`, { method: 'PUT' })
   sent.write('the first of many')
   const [answer] = (await once(sent, 'response')) as [{ statusCode: number }]
@@ -99,7 +99,7 @@ test('a refusal is answered while the body is still on its way', async () => {
   sent.on('error', () => {}).destroy()
 })
 
-test('files are read as they are, and nothing else is', async () => {
+test('regular files are read unchanged, and anything else is refused', async () => {
   const content = Buffer.alloc(1_500_000, 'some content ')
   writeFileSync(at('large'), content)
   assert.deepEqual((await get('read_file', at('large'))).body, content)
@@ -156,7 +156,7 @@ test('special bits are shown as ls does', async () => {
   }
 })
 
-test('a directory has the mode that was asked for, those above it the usual one', async () => {
+test('a new directory gets the requested mode, its parents the default one', async () => {
   assert.equal((await put('create_directory', { path: at('up/down'), mode: '0500' })).status, 204)
   assert.equal(statSync(at('up/down')).mode & 0o7777, 0o500)
   assert.equal(statSync(at('up')).mode & 0o7777, 0o755)
@@ -165,7 +165,7 @@ test('a directory has the mode that was asked for, those above it the usual one'
   assert.equal((await put('create_directory', { path: at('file/below') })).code, 'conflict')
 })
 
-test('deleting takes what it names and no more', async () => {
+test('delete removes only the named entry', async () => {
   mkdirSync(at('tree/deep/er'), { recursive: true })
   symlinkSync(directory, at('tree/deep/link'))
   writeFileSync(Buffer.concat([Buffer.from(`${at('tree/deep')}/`), Buffer.from([0xfe, 0xff])]), '')
@@ -185,7 +185,7 @@ test('deleting takes what it names and no more', async () => {
   }
 })
 
-test('moving goes where it says, or says what is in the way', async () => {
+test('move puts the entry at its destination, or reports what is in the way', async () => {
   mkdirSync(at('from/sub'), { recursive: true })
   writeFileSync(at('from/sub/file'), 'moved')
   const move = (from: string, to: string) => put('move', { src_path: at(from), dest_path: at(to) })
@@ -202,7 +202,7 @@ test('moving goes where it says, or says what is in the way', async () => {
   assert.equal(readFileSync(at('file'), 'utf8'), 'moved')
 })
 
-test('permissions are set, owners as far as it goes', async () => {
+test('permissions are set, and owners as far as possible', async () => {
   const wanted = { path: at('file'), mode: '0600', owner: 'nobody-knows', group: '0' }
   assert.equal((await put('set_file_permissions', wanted)).status, 204)
   assert.equal(statSync(at('file')).mode & 0o7777, 0o600)
@@ -302,7 +302,7 @@ const wrongForms: Record<string, { fields: Fields; reason: RegExp }> = {
 }
 
 for (const [what, { fields, reason }] of Object.entries(wrongForms)) {
-  test(`a form with ${what} is refused, with nothing of it written`, async () => {
+  test(`a form with ${what} is refused, and nothing is written`, async () => {
     const before = everythingIn(directory)
     const answer = await upload(fields)
     assert.ok(answer.code === 'bad_request' || answer.code === 'conflict', String(answer.status))
@@ -311,7 +311,7 @@ for (const [what, { fields, reason }] of Object.entries(wrongForms)) {
   })
 }
 
-test('what is no file is left out of an archive, and what is no directory is not packed', async () => {
+test('an archive leaves out special files, and only directories can be packed', async () => {
   assert.equal((await get('download_dir_zip', at('file'))).code, 'bad_request')
   assert.equal((await get('download_dir_zip', at('none'))).code, 'not_found')
 })

@@ -31,7 +31,7 @@ export async function move(from: string, to: string, signal: AbortSignal): Promi
   }
 }
 
-/** To another file system: a copy takes the place, then the original goes. */
+/** Moves to another file system: copies first, then deletes the original. */
 async function moveAcross(source: string, target: string, signal: AbortSignal): Promise<void> {
   await checkNotNeeded(source)
   const copy = join(dirname(target), temporaryName())

@@ -59,7 +59,7 @@ export const fileOperations: readonly ControlOperation[] = [
       const { path: text, mode = '755' } = body as Named & { mode?: string }
       const path = cleanPath(text)
       const made = await mkdir(path, { recursive: true, mode: 0o755 }).catch(refuse(path))
-      // Those above it stay as they are, or could not be entered to make it.
+      // Parents keep the default mode; otherwise it might be impossible to enter them.
       if (made !== undefined) await chmod(path, Number.parseInt(mode, 8)).catch(refuse(path))
     },
   },

@@ -1,5 +1,4 @@
-// Paths of the tenant's files. The server has checked those of queries and JSON; those of forms come
-// through unread.
+// Paths of the tenant's files. The server validates paths in queries and JSON, but forwards forms unread.
 import { readFile, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { ControlError } from '../operation.ts'
@@ -7,7 +6,7 @@ import { isMissing, refuse } from './refusal.ts'
 
 const MAX_PATH_LENGTH = 4096
 
-/** Without `..` and the like; what links stand in it is for the file system to follow. */
+/** Resolves `..` and the like; the file system follows links. */
 export function cleanPath(path: string): string {
   if (!path.startsWith('/') || path.includes('\0') || path.length > MAX_PATH_LENGTH) {
     const shown = path.slice(0, 200).replaceAll('\0', '\\0')
@@ -19,7 +18,7 @@ export function cleanPath(path: string): string {
   return resolve(path)
 }
 
-/** The first directory above that is there: where a file for this path can be made beforehand. */
+/** The nearest existing parent, where a file for this path can be staged. */
 export async function nearestDirectory(path: string): Promise<string> {
   for (let directory = dirname(path); ; directory = dirname(directory)) {
     const stats = await stat(directory).catch((error: unknown) => {
@@ -31,7 +30,7 @@ export async function nearestDirectory(path: string): Promise<string> {
   }
 }
 
-/** Mount points at the path or below it, which are the instance's own. */
+/** The instance's own mount points at or below the path. */
 export async function mountsIn(path: string): Promise<string[]> {
   const table = await readFile('/proc/self/mountinfo', 'utf8')
   const points = table.split('\n').flatMap((line) => {
@@ -46,7 +45,7 @@ const octal = (code: string) => String.fromCharCode(Number.parseInt(code, 8))
 
 const TEMPORARY = /^\.berth-[a-z0-9]+\.part$/
 
-/** Of what is not there yet; watches keep silent about it. */
+/** For files that are not complete yet; watches ignore them. */
 export function temporaryName(): string {
   return `.berth-${randomText()}${randomText()}.part`
 }

@@ -9,14 +9,14 @@ export interface Permissions {
   readonly group?: string
 }
 
-/** An instance has one account: other owners are asked for by clients that do not know, and passed over. */
+/** An instance has only one account. Clients that do not know this ask for other owners, which are ignored. */
 export async function setPermissions({ path: text, mode, owner, group }: Permissions): Promise<void> {
   const path = cleanPath(text)
   const stats = await stat(path).catch(refuse(path))
   const uid = owner === undefined ? stats.uid : await idOf(owner, '/etc/passwd')
   const gid = group === undefined ? stats.gid : await idOf(group, '/etc/group')
   if (uid !== undefined && gid !== undefined) await chown(path, uid, gid).catch(() => {})
-  // After it, as a new owner takes some of the bits away.
+  // After chown, which clears some mode bits.
   await chmod(path, Number.parseInt(mode, 8)).catch(refuse(path))
 }
 

@@ -1,6 +1,6 @@
 import { ControlError } from '../operation.ts'
 
-/** What the file system refuses is the caller's matter, in the words of the API. */
+/** Turns a file system error into an API error. */
 export function refusalOf(path: string, error: unknown): unknown {
   if (!isSystemError(error)) return error
   const refusal = (code: ControlError['code'], reason: string) =>
@@ -30,7 +30,7 @@ export function refusalOf(path: string, error: unknown): unknown {
     case 'EDQUOT':
     case 'EFBIG':
       return noRoom(path, error)
-    // Of the agent, not of the file.
+    // The agent's limit, not the file's.
     case 'EMFILE':
     case 'ENFILE':
     case 'ENOMEM':

@@ -4,10 +4,10 @@ import type { Readable } from 'node:stream'
 import { ControlError } from '../operation.ts'
 import { refuse } from './refusal.ts'
 
-/** Never waits, as for the other end of a pipe, and never becomes a terminal's. */
+/** Never blocks, for example on a pipe, and never acquires a controlling terminal. */
 const SAFELY = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY
 const READ_BYTES = 256 * 1024
-/** Of a file that does not know its own size, such as those in /proc. */
+/** Limit for files that report no size, such as those in /proc. */
 const MAX_UNSIZED_BYTES = 64 * 1024 * 1024
 
 export interface OpenFile {
@@ -15,14 +15,14 @@ export interface OpenFile {
   readonly stats: Stats
 }
 
-/** A file with content; devices, pipes and directories are refused. */
+/** Opens a regular file; refuses devices, pipes and directories. */
 export async function openRegular(
   path: string,
   { bytes = path, followsLinks = true }: { bytes?: string | Buffer; followsLinks?: boolean } = {},
 ): Promise<OpenFile> {
   const flags = followsLinks ? SAFELY : SAFELY | constants.O_NOFOLLOW
   const handle = await open(bytes, flags).catch((error: NodeJS.ErrnoException) =>
-    // What nobody listens at, such as a socket.
+    // For example a socket.
     error.code === 'ENXIO' ? refuseKind(path) : refuse(path)(error),
   )
   try {
@@ -40,7 +40,7 @@ export function refuseKind(path: string, stats?: Stats): never {
   throw new ControlError('bad_request', `Cannot use "${path}": it is ${what}, not a file`)
 }
 
-/** As long as it is now: what is added meanwhile is for the next one. */
+/** Reads the file up to its current size; later additions are left out. */
 export async function readWhole(path: string): Promise<{ bytes: Readable; length?: number }> {
   const { handle, stats } = await openRegular(path)
   const most = stats.size || MAX_UNSIZED_BYTES

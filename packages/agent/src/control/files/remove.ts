@@ -15,7 +15,7 @@ export async function deleteFile(text: string): Promise<void> {
   await unlink(path).catch(refuse(path))
 }
 
-/** One that is not there is as good as deleted. */
+/** A missing directory counts as deleted. */
 export async function deleteDirectory(text: string, signal: AbortSignal): Promise<void> {
   const path = cleanPath(text)
   const stats = await lstat(path).catch((error: unknown) =>
@@ -30,7 +30,7 @@ export async function deleteDirectory(text: string, signal: AbortSignal): Promis
   await removeTree(toBytePath(path), signal).catch(refuse(path))
 }
 
-/** Emptying these would end the instance, or what the instance is made of. */
+/** Refuses mount points, because emptying one would break the instance. */
 export async function checkNotNeeded(path: string): Promise<void> {
   const real = path === '/' ? path : join(await realpath(dirname(path)), basename(path))
   const [mount] = await mountsIn(real)

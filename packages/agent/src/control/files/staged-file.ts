@@ -1,5 +1,5 @@
-// A file is written under a name of its own beside its place and then takes it, so that it is whole or
-// absent: also when the caller goes away, the disk is full, or the instance ends.
+// A file is written under a temporary name beside its destination and then renamed, so that it is complete
+// or absent, even if the caller leaves, the disk is full, or the instance ends.
 import { constants, openSync, closeSync, unlinkSync, writeSync } from 'node:fs'
 import { chmod, lstat, mkdir, realpath, rename, stat, statfs } from 'node:fs/promises'
 import { dirname, join, sep } from 'node:path'
@@ -16,11 +16,11 @@ export interface Place {
   readonly path: string
   /** A directory on the same file system. */
   readonly near: string
-  /** Of the file that is replaced. */
+  /** Mode of the file that is replaced. */
   readonly mode: number | undefined
 }
 
-/** A link leads to the file that it stands for. */
+/** Follows links to the file itself. */
 export async function placeFor(text: string): Promise<Place> {
   if (text.endsWith(sep)) {
     throw new ControlError('bad_request', `Cannot write "${text}": it names a directory`)
@@ -54,13 +54,13 @@ export class StagedFile implements Disposable {
     this.#descriptor = descriptor
   }
 
-  /** `for`: what it is called in refusals. */
+  /** `for`: the name in error messages. */
   static create(directory: string, options: { for: string }): StagedFile {
     const path = join(directory, temporaryName())
     try {
       return new StagedFile(path, openSync(path, NEW_FILE, 0o600))
     } catch (error) {
-      // The directory is there, so it is one where nothing can be made, as in /proc.
+      // The directory exists but cannot hold files, as in /proc.
       if (isMissing(error)) {
         throw new ControlError('bad_request', `Cannot write "${options.for}": no files can be made there`)
       }
@@ -72,7 +72,7 @@ export class StagedFile implements Disposable {
     return this.#path
   }
 
-  /** Sync on purpose: every place that can be written is in memory, where a thread would only cost time. */
+  /** Synchronous on purpose: every writable file system is in memory, where a thread only costs time. */
   write(chunk: Buffer, options: { for: string }): void {
     try {
       let from = 0
@@ -82,14 +82,14 @@ export class StagedFile implements Disposable {
     }
   }
 
-  /** With all that it will have. */
+  /** Writes the whole content. */
   async fill(content: AsyncIterable<Buffer>, options: { for: string }): Promise<void> {
     for await (const chunk of content) this.write(chunk, options)
-    // A form may have more files than may be open.
+    // A form may have more files than the limit of open files.
     this.#close()
   }
 
-  /** This one, or a copy of it on the file system of its place. */
+  /** This file, or a copy on the destination's file system. */
   async near(place: Place): Promise<StagedFile> {
     const { dev } = await stat(place.near).catch(refuse(place.path))
     if (dev === (await lstat(this.#path)).dev) return this
@@ -123,7 +123,7 @@ export class StagedFile implements Disposable {
     try {
       unlinkSync(this.#path)
     } catch {
-      // The tenant was quicker.
+      // The tenant has already deleted it.
     }
   }
 
@@ -134,9 +134,9 @@ export class StagedFile implements Disposable {
   }
 }
 
-/** Before the disk is filled for nothing, which would trouble everything else in the instance. */
+/** Checks first, because a full disk would disturb everything else in the instance. */
 export async function checkRoom(near: string, bytes: number, options: { for: string }): Promise<void> {
   const { blocks, bavail, bsize } = await statfs(near)
-  // None at all means no bound.
+  // 0 blocks means no limit.
   if (blocks > 0 && bytes > bavail * bsize) throw noRoom(options.for)
 }

@@ -1,4 +1,4 @@
-// Whole directories. Entries are taken one by one, so that a directory of any size passes.
+// Operations on whole directories. Entries are read one by one, so that any size works.
 import {
   chmod,
   lstat,
@@ -18,7 +18,7 @@ import { isMissing } from './refusal.ts'
 import { openRegular, refuseKind } from './regular-file.ts'
 
 const AT_ONCE = 256
-/** How often a directory is gone through that something else goes on filling. */
+/** How often to empty a directory that something else keeps filling. */
 const MAX_ROUNDS = 10
 
 export interface Entry {
@@ -38,7 +38,7 @@ export async function* entriesOf(bytePath: string): AsyncGenerator<Entry> {
   }
 }
 
-/** Links in it are removed, not followed. What is gone already is fine. */
+/** Removes links without following them. Missing entries are fine. */
 export async function removeTree(bytePath: string, signal?: AbortSignal): Promise<void> {
   for (let round = 1; ; round++) {
     try {
@@ -56,7 +56,7 @@ export async function removeTree(bytePath: string, signal?: AbortSignal): Promis
   }
 }
 
-/** With permissions and times; links stay links. */
+/** Keeps permissions and times; links stay links. */
 export async function copyTree(from: string, to: string, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted()
   const stats = await lstat(bytesOf(from))

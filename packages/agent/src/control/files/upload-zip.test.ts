@@ -1,4 +1,4 @@
-// Archives of every hostile kind are refused with the reason, and leave nothing.
+// Hostile archives of every kind are refused with the reason, and leave no files.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -196,7 +196,7 @@ test('a good archive is unpacked with permissions, links and names of other code
   assert.equal(readFileSync(join(into, 'x/y'), 'utf8'), 'y'.repeat(1_000_000))
 })
 
-test('what is there already is replaced or in the way, as a whole', async () => {
+test('existing files are replaced, or the whole archive is refused', async () => {
   const into = fresh()
   mkdirSync(join(into, 'd/sub'), { recursive: true })
   writeFileSync(join(into, 'd/kept'), 'kept')
@@ -235,7 +235,7 @@ test('a form without archive or path, or with something else, is refused', async
   }
 })
 
-test('a file that grows all the time has an end in an archive', async () => {
+test('packing a file that keeps growing still ends', async () => {
   const from = fresh()
   mkdirSync(from)
   writeFileSync(join(from, 'grows'), randomBytes(1_000_000))
@@ -247,7 +247,7 @@ test('a file that grows all the time has an end in an archive', async () => {
   assert.ok(lstatSync(join(back, 'grows')).size >= 1_000_000)
 })
 
-test('a packed directory is read by other programs, and comes back as it was', async () => {
+test('other programs can read a packed directory, and unpacking restores it', async () => {
   const from = fresh()
   mkdirSync(join(from, 'deep/empty'), { recursive: true })
   writeFileSync(join(from, 'small'), 'small', { mode: 0o700 })
@@ -267,7 +267,7 @@ test('a packed directory is read by other programs, and comes back as it was', a
   assert.equal(status, 0, stdout)
   assert.doesNotMatch(stdout, /pipe/)
   const back = fresh()
-  // All but the link, which leads out.
+  // Everything except the link, which leads out.
   spawnSync('zip', ['-q', '-d', file, 'root'])
   assert.equal((await upload(readFileSync(file), back)).status, 204)
   for (const name of ['small', 'deep/large', 'deep/mixed']) {

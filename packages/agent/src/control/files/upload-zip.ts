@@ -1,4 +1,4 @@
-// An archive is unpacked beside its directory first, and moved into it when all of it was good.
+// An archive is first unpacked beside its destination, and moved there only if all of it is valid.
 import { lstat, mkdir, realpath, rename, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { malformed, partsOf, readText } from '@berth/codecs/form'
@@ -91,13 +91,13 @@ async function unpackInto(
   }
 }
 
-/** Before anything is moved: a directory goes into a directory, a file in the place of what is none. */
+/** Checks before anything is moved: a directory may only merge into a directory, a file may not replace one. */
 async function checkMerge(from: string, to: string): Promise<void> {
   for await (const { name, path, isDirectory } of entriesOf(from)) {
     const there = await lstat(bytesOf(`${to}/${name}`)).catch(() => undefined)
     if (!there) continue
     if (there.isDirectory() !== isDirectory) {
-      const what = there.isDirectory() ? 'a directory' : 'something else than a directory'
+      const what = there.isDirectory() ? 'a directory' : 'something that is not a directory'
       throw new ControlError('conflict', `Cannot unpack to "${toText(`${to}/${name}`)}": ${what} is there`)
     }
     if (isDirectory) await checkMerge(path, `${to}/${name}`)
@@ -105,7 +105,7 @@ async function checkMerge(from: string, to: string): Promise<void> {
 }
 
 async function merge(from: string, to: string): Promise<void> {
-  // All of them first: they leave the directory one by one.
+  // Lists all entries first, because moving them changes the directory.
   for (const { name, path, isDirectory } of await Array.fromAsync(entriesOf(from))) {
     const place = `${to}/${name}`
     const isThere = isDirectory && (await lstat(bytesOf(place)).catch(() => undefined))?.isDirectory()

@@ -1,5 +1,6 @@
-// Several files in one form. The published client names them files[0][file] and files[0][dest_path], older
-// ones files[][file] and files[][dest_path] in pairs, others still otherwise; parts come in any order.
+// Several files in one form. The published client names the fields files[0][file] and files[0][dest_path],
+// older ones use pairs of files[][file] and files[][dest_path], and there are other variants. Parts may come
+// in any order.
 import { malformed, partsOf, readText } from '@berth/codecs/form'
 import type { ControlCall } from '../operation.ts'
 import { cleanPath } from './paths.ts'
@@ -31,7 +32,7 @@ export async function upload({ request, spool }: ControlCall): Promise<void> {
     one.file = staged.use(StagedFile.create(near, { for: one.path ?? part.name }))
     await one.file.fill(part.content, { for: one.path ?? part.name })
   }
-  // All of them are beside their places before the first takes its own.
+  // Every file is staged beside its destination before the first one is moved there.
   const ready: { file: StagedFile; place: Place }[] = []
   for (const { path, file } of uploads.complete()) {
     const place = await placeFor(path)
@@ -42,7 +43,7 @@ export async function upload({ request, spool }: ControlCall): Promise<void> {
 
 class Uploads {
   readonly #uploads = new Map<string, Upload>()
-  /** Of the forms without numbers: the first file belongs to the first path, and so on. */
+  /** For forms without numbers: the first file belongs to the first path, and so on. */
   readonly #counts = { file: 0, dest_path: 0 }
 
   of(name: string): { one: Upload; field: 'file' | 'dest_path' } {

@@ -1,4 +1,4 @@
-// What all watches of an instance share: how much may be watched, and how much news is taken at once.
+// Limits shared by all watches of an instance: how much they may watch, and how many events they handle at once.
 import { readFileSync } from 'node:fs'
 
 const most = { watches: 32, readers: 64, directories: 8_192, entries: 100_000 }
@@ -20,9 +20,9 @@ export class Allowance {
     this.#taken[what] -= count
   }
 
-  /** Counts news. False when there are more at once than there is time for. */
+  /** Counts an event; false when a burst has too many. */
   hear(): boolean {
-    // All that waits is handed over in one go; after it, other things have their turn.
+    // Node delivers all waiting events in one go, before setImmediate runs.
     if (this.#inBurst === 0) setImmediate(() => (this.#inBurst = 0))
     this.#maxInBurst ??= Math.min(MAX_IN_BURST, queueLength() / 2)
     return ++this.#inBurst <= this.#maxInBurst
@@ -33,7 +33,7 @@ export class Allowance {
   }
 }
 
-/** How much the kernel keeps for us; beyond it news are dropped. */
+/** How many events the kernel queues before it drops some. */
 function queueLength(): number {
   try {
     return Number(readFileSync('/proc/sys/fs/inotify/max_queued_events', 'utf8'))

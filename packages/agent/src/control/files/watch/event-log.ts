@@ -1,5 +1,5 @@
-// The events of a watch, kept for readers that come, each of whom gets all of them. It has a bound; who
-// was too slow, or came too late, is told so in the place of what is gone.
+// Stores a watch's events; every reader gets all of them. The log is bounded: a reader that is too slow or
+// too late gets an overflow event in place of the dropped ones.
 import type { FileEvent } from './file-event.ts'
 
 const MAX_EVENTS = 8_192
@@ -10,7 +10,7 @@ export class EventLog {
   readonly #path: string
   #events: FileEvent[] = []
   #bytes = 0
-  /** Number of the first one that is kept. */
+  /** Number of the first stored event. */
   #first = 0
   #isOver = false
   readonly #waiting = new Set<() => void>()
@@ -28,7 +28,7 @@ export class EventLog {
     this.#wake()
   }
 
-  /** Readers get what is there, and then the end. */
+  /** Readers get the remaining events, then the end. */
   end(): void {
     this.#isOver = true
     this.#wake()
@@ -46,7 +46,7 @@ export class EventLog {
     }
   }
 
-  /** A good part at once, or each further event would move all the others. */
+  /** Drops many events at once; otherwise each new event would shift all the others. */
   #forget(): void {
     let count = 0
     while (this.#events.length - count > MAX_EVENTS * 0.75 || this.#bytes > MAX_BYTES * 0.75) {

@@ -1,12 +1,12 @@
-// What was last seen of an entry. The kernel's news, as Node passes them on, say only that a name came or
-// went, or that something changed: what it was is told by comparing.
+// The last known state of an entry. The kernel's events, as Node delivers them, say only that a name came or
+// went, or that something changed; comparing states tells what happened.
 import { lstatSync, statSync } from 'node:fs'
 import { bytesOf } from '../byte-paths.ts'
 
 export interface Seen {
   readonly isDirectory: boolean
   readonly inode: number
-  /** When it was made; numbers of inodes are used again. */
+  /** Creation time, because inode numbers are reused. */
   readonly born: number
   readonly size: number
   readonly modified: number
@@ -27,12 +27,12 @@ export function look(bytePath: string, { followsLinks = false } = {}): Seen | un
       }
     )
   } catch {
-    // Such as a directory that may not be entered: as good as not there.
+    // For example a directory without permission: treated as missing.
     return undefined
   }
 }
 
-/** Wherever it is now. */
+/** Whether both are the same file, even if it was moved. */
 export function isSame(before: Seen, now: Seen): boolean {
   return before.inode === now.inode && before.born === now.born
 }
@@ -41,7 +41,7 @@ export function hasNewContent(before: Seen, now: Seen): boolean {
   return before.modified !== now.modified || before.size !== now.size
 }
 
-/** Its permissions or its owner, which are not told. */
+/** Whether only permissions or owner changed, which are not reported. */
 export function isOnlyAttributes(before: Seen, now: Seen): boolean {
   return !hasNewContent(before, now) && before.changed !== now.changed
 }

@@ -1,10 +1,10 @@
-// Follows one directory, or all below it, by what the kernel reports (inotify, which Node's fs.watch gives
-// for single directories), and says what happened to which path.
+// Follows one directory, or the whole tree below it, and reports what happened to which path. It uses inotify,
+// which Node's fs.watch provides for single directories.
 //
-// News come in bursts; what happened is told when a burst is over, so that the two halves of a rename are
-// seen together. A burst without end would leave no time for anything else: beyond a bound the watches are
-// let go for a moment, OVERFLOW is said, and what changed meanwhile is found by looking at everything. The
-// kernel drops news only when far more than that are waiting, so none are lost silently.
+// Events come in bursts. Changes are reported after a burst, so that the two halves of a rename are seen
+// together. An endless burst would leave no time for anything else: beyond a limit the watches are closed for
+// a moment, OVERFLOW is reported, and a full scan finds the changes. The kernel drops events only when far
+// more are waiting, so none are lost silently.
 import { readdirSync, watch, type FSWatcher } from 'node:fs'
 import { basename } from 'node:path'
 import { bytesOf, toBytePath, toText } from '../byte-paths.ts'
@@ -14,9 +14,9 @@ import type { FileEvent } from './file-event.ts'
 import { hasNewContent, isOnlyAttributes, isSame, look, type Seen } from './seen.ts'
 
 const MIN_PAUSE_MS = 100
-/** Looking at everything may take a part of the time, but not most of it. */
+/** Pauses this many times as long as a full scan takes, so that scans use only part of the time. */
 const PAUSE_FACTOR = 5
-/** How long the news that something went may come after it has gone. */
+/** How late the event for a deletion may arrive. */
 const GHOST_MS = 100
 
 type Event = { -readonly [K in keyof FileEvent]: FileEvent[K] }
@@ -24,18 +24,18 @@ type Event = { -readonly [K in keyof FileEvent]: FileEvent[K] }
 interface Directory {
   watcher: FSWatcher | undefined
   readonly entries: Map<string, Seen>
-  /** Names that had gone again before we could look. */
+  /** Names that were gone again before they could be examined. */
   readonly ghosts: Set<string>
 }
 
-/** More than may be watched. */
+/** The watch limit is reached. */
 export class TooMuch extends Error {}
 
 export interface TrackerOptions {
   readonly path: string
   readonly recursive: boolean
   readonly allowance: Allowance
-  /** There is more news than time, for all trackers. */
+  /** All trackers together get more events than they can handle. */
   readonly onTooMuchNews: () => void
   readonly onEvents: (events: readonly FileEvent[]) => void
   /** The directory itself is gone. */
@@ -44,12 +44,12 @@ export interface TrackerOptions {
 
 export class Tracker {
   readonly #options: TrackerOptions
-  /** A byte path, as all paths here. */
+  /** A byte path, like all paths here. */
   readonly #root: string
   readonly #rootInode: number | undefined
   readonly #directories = new Map<string, Directory>()
   #events: Event[] = []
-  /** In this burst: what went, by inode, and what was written. */
+  /** In this burst: deleted entries by inode, and written ones. */
   readonly #gone = new Map<number, { seen: Seen; event: Event }>()
   readonly #written = new Set<string>()
   #burst: NodeJS.Immediate | undefined
@@ -58,7 +58,7 @@ export class Tracker {
   #pauseMs = MIN_PAUSE_MS
   #isClosed = false
 
-  /** Throws what the file system does, or TooMuch. */
+  /** Throws file system errors, or TooMuch. */
   constructor(options: TrackerOptions) {
     this.#options = options
     this.#root = toBytePath(options.path)
@@ -79,7 +79,7 @@ export class Tracker {
     this.#forget(this.#root)
   }
 
-  /** Lets go of the watches for a moment, then finds what changed by looking. */
+  /** Closes the watches for a moment, then scans for changes. */
   overflow(): void {
     if (this.#pause || this.#isClosed) return
     for (const { watcher } of this.#directories.values()) watcher?.close()
@@ -92,12 +92,12 @@ export class Tracker {
     }, this.#pauseMs)
   }
 
-  /** isNew: what is in it came with it, or after, and is told. */
+  /** isNew: the directory is new, so its entries are reported too. */
   #follow(path: string, { isNew }: { isNew: boolean }): void {
     if (!this.#options.allowance.take('directories')) throw new TooMuch('directories')
     const directory: Directory = { watcher: undefined, entries: new Map(), ghosts: new Set() }
     this.#directories.set(path, directory)
-    // Before looking, so that nothing comes in between.
+    // Before the scan, so that no change is missed in between.
     this.#watch(path, directory)
     for (const name of namesIn(path)) {
       const seen = look(`${path}/${name}`)
@@ -110,7 +110,7 @@ export class Tracker {
     }
   }
 
-  /** Throws where it cannot be watched; then it is none of ours. */
+  /** Throws if the directory cannot be watched; then it is not tracked. */
   #watch(path: string, directory: Directory): void {
     try {
       const options = { encoding: 'latin1' } as const
@@ -131,7 +131,7 @@ export class Tracker {
 
   #cameOrWent(path: string, name: string): void {
     const directory = this.#directories.get(path)
-    // The end of a directory is told under its own name, as if something of that name was in it.
+    // A directory's deletion arrives under its own name, as if it contained an entry of that name.
     if (!directory || (name === basename(path) && !this.#isStillThere(path))) return
     const known = directory.entries.get(name)
     const now = look(`${path}/${name}`)
@@ -144,7 +144,7 @@ export class Tracker {
         if (!now.isDirectory && hasNewContent(known, now)) this.#wrote(path, name)
       }
     } else if (known) this.#disappeared(path, name, known)
-    // It came and went; the second news of that is about its going.
+    // The entry was created and deleted; this second event is the deletion.
     else if (directory.ghosts.delete(name)) this.#tell('DELETE', path, name)
     else {
       directory.ghosts.add(name)
@@ -167,7 +167,7 @@ export class Tracker {
 
   #appeared(path: string, name: string, seen: Seen): void {
     if (!this.#remember(this.#directories.get(path)!, name, seen)) this.#tellOverflow(path)
-    // The two halves of a rename: the first was taken for a deletion.
+    // The second half of a rename; the first looked like a deletion.
     const from = this.#gone.get(seen.inode)
     if (from && isSame(from.seen, seen)) from.event.type = 'RENAME'
     this.#tell('CREATE', path, name, seen.isDirectory)
@@ -179,8 +179,8 @@ export class Tracker {
     try {
       this.#follow(path, { isNew: true })
     } catch (error) {
-      // One that has gone again is told by the directory that it was in. Otherwise it cannot be watched:
-      // there are too many, here or in all of the system.
+      // ENOENT: it is gone again, and its parent reports that. Otherwise it cannot be watched, because there
+      // are too many watches here or on the whole system.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') this.#tellOverflow(path)
     }
   }
@@ -235,14 +235,14 @@ export class Tracker {
     this.#options.onEvents(events)
   }
 
-  /** False where no more may be remembered. */
+  /** False when the limit of remembered entries is reached. */
   #remember({ entries }: Directory, name: string, seen: Seen): boolean {
     if (!entries.has(name) && !this.#options.allowance.take('entries')) return false
     entries.set(name, seen)
     return true
   }
 
-  /** And all below it. */
+  /** Also forgets everything below it. */
   #forget(path: string): void {
     const { allowance } = this.#options
     for (const [each, { watcher, entries }] of this.#directories) {
@@ -254,7 +254,7 @@ export class Tracker {
     }
   }
 
-  /** Of directories below, the one they are in tells. */
+  /** Only checks the root: a subdirectory's deletion is reported by its parent. */
   #isStillThere(path: string): boolean {
     if (path !== this.#root) return look(path)?.isDirectory ?? false
     if (look(path, { followsLinks: true })?.inode === this.#rootInode) return true
@@ -275,7 +275,7 @@ export class Tracker {
   }
 
   #lookAgain(): void {
-    // Those above come first, and take those below with them when they have gone; new ones are as they are.
+    // Parents come first, and remove their children when they are gone; new directories are already up to date.
     for (const [path, directory] of Array.from(this.#directories)) {
       if (this.#directories.get(path) !== directory || !this.#isStillThere(path)) continue
       try {
@@ -294,7 +294,7 @@ function namesIn(path: string): string[] {
   try {
     return readdirSync(bytesOf(path), { encoding: 'latin1' }).filter((name) => !isTemporary(name))
   } catch {
-    // Gone, or not to be looked into.
+    // Gone or unreadable.
     return []
   }
 }

@@ -21,7 +21,7 @@ interface Fixture {
   readonly directory: string
   readonly watches: Watches
   readonly id: string
-  /** Of all events until the one that is waited for, such as "CREATE a/b". */
+  /** Resolves with all events up to the given one, such as "CREATE a/b". */
   readonly until: (last: string) => Promise<string[]>
 }
 
@@ -39,7 +39,7 @@ async function start(
     try {
       watches.stop(id)
     } catch {
-      // By the test itself.
+      // The test stopped it.
     }
     rmSync(directory, { recursive: true, force: true })
   })
@@ -70,11 +70,11 @@ function shown({ type, path, name, is_dir }: FileEvent, directory: string): stri
   return `${type} ${path.slice(directory.length + 1)}${is_dir && type !== 'OVERFLOW' ? '/' : ''}`
 }
 
-/** The last thing done, so that everything before it has been told. */
+/** The last change in a test: once it is reported, so is everything before it. */
 const done = (directory: string) => mkdirSync(join(directory, 'done'))
 const DONE = 'CREATE done/'
 
-test('files are told as they come, change and go', async (t) => {
+test('a watch reports files that are created, changed and deleted', async (t) => {
   const { directory, until } = await start(t)
   const file = join(directory, 'file')
   writeFileSync(file, '')
@@ -97,7 +97,7 @@ test('files are told as they come, change and go', async (t) => {
   ])
 })
 
-test('every reader gets every event, also one that comes late, and the end', async (t) => {
+test('every reader gets every event and the end, even a late reader', async (t) => {
   const { directory, watches, id, until } = await start(t)
   const early = until(DONE)
   for (let index = 0; index < 50; index++) writeFileSync(join(directory, `file-${index}`), '')
@@ -111,7 +111,7 @@ test('every reader gets every event, also one that comes late, and the end', asy
   assert.throws(() => watches.stop(id), { code: 'not_found' })
 })
 
-test('new directories are followed, with what was in them before they could be', async (t) => {
+test('new directories are followed, including entries made before the watch was set', async (t) => {
   const { directory, until } = await start(t, {
     recursive: true,
     prepare: (at) => mkdirSync(join(at, 'old/deep'), { recursive: true }),
@@ -138,14 +138,14 @@ test('new directories are followed, with what was in them before they could be',
   await until('DELETE moved/')
 })
 
-test('without recursion nothing below is told', async (t) => {
+test('without recursion nothing below the directory is reported', async (t) => {
   const { directory, until } = await start(t, { prepare: (at) => mkdirSync(join(at, 'below')) })
   writeFileSync(join(directory, 'below/file'), '')
   done(directory)
   assert.deepEqual(await until(DONE), [DONE])
 })
 
-test('what comes and goes at once is told as both', async (t) => {
+test('a short-lived file is reported as created and deleted', async (t) => {
   const { directory, until } = await start(t)
   for (let index = 0; index < 20; index++) {
     writeFileSync(join(directory, `brief-${index}`), '')
@@ -160,7 +160,7 @@ test('what comes and goes at once is told as both', async (t) => {
   assert.deepEqual(events, [...expected.flat(), DONE])
 })
 
-test('a file that takes the place of another is told as new', async (t) => {
+test('a file that replaces another is reported as new', async (t) => {
   const { directory, until } = await start(t, { prepare: (at) => writeFileSync(join(at, 'file'), 'old') })
   writeFileSync(join(directory, '.berth-abc.part'), 'new')
   renameSync(join(directory, '.berth-abc.part'), join(directory, 'file'))
@@ -168,7 +168,7 @@ test('a file that takes the place of another is told as new', async (t) => {
   assert.deepEqual(await until(DONE), ['CREATE file', 'WRITE file', DONE])
 })
 
-test('names that are not UTF-8 are told as well as they can be', async (t) => {
+test('names that are not UTF-8 are reported as closely as possible', async (t) => {
   const { directory, until } = await start(t)
   const name = Buffer.concat([Buffer.from(`${directory}/`), Buffer.from([0x61, 0xff])])
   writeFileSync(name, '')
@@ -186,7 +186,7 @@ test('a directory is watched through a link to it', async (t) => {
   watches.stop(id)
 })
 
-test('the end of the directory itself ends the stream', async (t) => {
+test('deleting the directory itself ends the stream', async (t) => {
   const { directory, watches, id, until } = await start(t)
   writeFileSync(join(directory, 'file'), '')
   await until('CREATE file')
@@ -202,11 +202,11 @@ test('the end of the directory itself ends the stream', async (t) => {
   )
 })
 
-test('more at once than the kernel keeps is told as an overflow, and found afterwards', async (t) => {
+test('more events than the kernel queues are reported as an overflow, and the changes are found afterwards', async (t) => {
   const { directory, watches, id, until } = await start(t, { recursive: true })
   mkdirSync(join(directory, 'many'))
   await until('CREATE many/')
-  // Blocks us meanwhile, so that the news pile up: more than the 16,384 that Linux keeps.
+  // Synchronous, so that events pile up: more than the 16,384 that Linux queues.
   execFileSync('sh', [
     '-c',
     'cd "$1"; seq 20000 | xargs touch; rm [1-5]*; mkdir late',
@@ -229,7 +229,7 @@ test('more at once than the kernel keeps is told as an overflow, and found after
   assert.ok(left.has('after'), 'the directory that came during the overflow is watched')
 })
 
-test('a slow reader is told what it missed, and the log stays bounded', async (t) => {
+test('a slow reader learns what it missed, and the log stays bounded', async (t) => {
   const { directory, watches, id } = await start(t)
   for (let index = 0; index < 10_000; index++) {
     writeFileSync(join(directory, String(index)), '')
@@ -245,7 +245,7 @@ test('a slow reader is told what it missed, and the log stays bounded', async (t
   assert.ok(events.length <= 8_193, String(events.length))
 })
 
-test('what is no directory, is not there or is too much is refused', async (t) => {
+test('watching a file, a missing path or too much is refused', async (t) => {
   const { directory, watches } = await start(t, { prepare: (at) => writeFileSync(join(at, 'file'), '') })
   await assert.rejects(watches.start({ path: join(directory, 'file') }), { code: 'bad_request' })
   await assert.rejects(watches.start({ path: join(directory, 'none') }), { code: 'not_found' })

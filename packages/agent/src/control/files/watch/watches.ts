@@ -1,5 +1,5 @@
-// The watches of an instance. A watch ends when it is stopped, or with the instance; without a reader it
-// goes on, and keeps what it sees up to a bound.
+// The watches of an instance. A watch ends when it is stopped, or with the instance. Without a reader it
+// keeps running and stores events up to a limit.
 import { stat } from 'node:fs/promises'
 import { ControlError } from '../../operation.ts'
 import { cleanPath } from '../paths.ts'
@@ -44,7 +44,7 @@ export class Watches {
     }
   }
 
-  /** From the earliest event that is kept, until the watch is stopped or the signal fires. */
+  /** Reads from the earliest stored event until the watch is stopped or the signal fires. */
   read(id: string, signal: AbortSignal): AsyncIterable<FileEvent> {
     const { log } = this.#get(id)
     if (!this.#allowance.take('readers')) {
@@ -87,7 +87,7 @@ function watchRefusal(path: string, error: unknown): unknown {
     const most = Allowance.most(error.message as 'directories' | 'entries')
     return tooMany(`"${path}" has too much to watch (at most ${most} ${error.message} for all watches)`)
   }
-  // Here it is not the disk that is full.
+  // ENOSPC from a watch does not mean that the disk is full.
   const { code } = error as NodeJS.ErrnoException
   if (code === 'ENOSPC' || code === 'EMFILE')
     return tooMany('the system has no more watches for this instance')

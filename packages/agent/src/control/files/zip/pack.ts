@@ -1,4 +1,4 @@
-// Packs a directory into an archive while it is being sent: nothing is held but the archive's directory.
+// Packs a directory while the archive is being sent; only the archive's directory is held in memory.
 import { lstatSync, type Stats } from 'node:fs'
 import { readlink, type FileHandle } from 'node:fs/promises'
 import { bytesOf, toBytePath, toText } from '../byte-paths.ts'
@@ -7,21 +7,21 @@ import { openRegular } from '../regular-file.ts'
 import { entriesOf } from '../tree.ts'
 import { ZipWriter, type NewZipEntry } from '@berth/codecs/zip/writer'
 
-/** Read and packed in one go, up to this. */
+/** Files up to this size are read and packed in one go. */
 const SMALL_BYTES = 256 * 1024
 const READ_BYTES = 256 * 1024
-/** These have no end, or are no one's files. */
+/** These are endless, or hold no real files. */
 const NOT_ENTERED = new Set(['/proc', '/dev', '/sys'])
 
 interface Item {
   /** A byte path. */
   readonly path: string
-  /** In the archive, as text. */
+  /** The name in the archive, as text. */
   readonly name: string
   readonly stats: Stats
 }
 
-/** Of everything below a directory, to see how much it is before it is begun. */
+/** Counts everything below a directory before packing starts. */
 export async function countEntries(root: string, most: number): Promise<number> {
   let count = 0
   for await (const _ of walk(toBytePath(root), '')) if (++count > most) break
@@ -52,7 +52,7 @@ async function* walk(directory: string, prefix: string): AsyncGenerator<Item> {
   }
 }
 
-/** What cannot be looked into, or goes away meanwhile, is left out. */
+/** Leaves out entries that are unreadable or disappear. */
 async function* unlessUnreadable<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
   try {
     yield* items
@@ -88,7 +88,7 @@ async function* packFile(zip: ZipWriter, item: Item): AsyncGenerator<Buffer> {
   }
 }
 
-/** As long as it was at first: one that grows all the time has an end, too. */
+/** Reads up to the initial size, so that a file that keeps growing still ends. */
 async function* contentOf(handle: FileHandle, size: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < size;) {
     const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(Math.min(READ_BYTES, size - at)))

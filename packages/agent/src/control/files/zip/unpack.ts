@@ -1,4 +1,4 @@
-// Unpacks an archive into a directory that nobody else uses yet.
+// Unpacks an archive into a directory that nothing else uses yet.
 import { constants } from 'node:fs'
 import { chmod, mkdir, open, symlink, type FileHandle } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -12,9 +12,9 @@ const MAX_LINK_LENGTH = 4096
 export interface UnpackOptions {
   readonly archive: FileHandle
   readonly size: number
-  /** There and empty. */
+  /** An existing, empty directory. */
   readonly into: string
-  /** Given how much there will be before anything is made; throws where there is no room for it. */
+  /** Called with the total size before anything is written; throws if there is no room. */
   readonly checkRoom: (bytes: number) => Promise<void>
   readonly signal: AbortSignal
 }
@@ -43,7 +43,7 @@ export async function unpack({ archive, size, into, checkRoom, signal }: UnpackO
     if (entry.kind === 'link') links.push({ path, target: await linkTarget(entry, content) })
     else await writeEntry(entry, content, path)
   }
-  // Last, so that no file goes through one.
+  // Last, so that no file is written through a link.
   for (const { path, target } of links) await symlink(target, path)
   for (const { kind, name, permissions } of entries.toReversed()) {
     if (kind === 'directory' && permissions !== undefined) await chmod(join(into, name), permissions | 0o700)
