@@ -1,5 +1,5 @@
-// Websockets to terminals: what the program writes is sent as binary messages from the start of what is
-// kept, what is received as binary is written to it, and text carries the size and, at last, the exit code.
+// Websockets to terminals. Binary messages carry the program's output, from the start of the kept output, and
+// its input. Text messages carry the size and, at the end, the exit code.
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer, type RawData, type WebSocket } from 'ws'
@@ -27,7 +27,7 @@ export function attach({ request, socket, head, process }: Attachment): void {
   webSockets.handleUpgrade(request, socket, head, (client) => {
     client.on('error', () => client.terminate())
     client.on('message', (data: RawData, isBinary: boolean) => {
-      // SAFETY: the type of binary messages by default.
+      // SAFETY: binary messages are Buffers by default.
       const bytes = data as Buffer
       const taken = isBinary ? write(client, process, bytes) : resize(process, bytes)
       taken.catch((error: unknown) => client.close(1008, (error as Error).message.slice(0, 120)))
@@ -36,7 +36,7 @@ export function attach({ request, socket, head, process }: Attachment): void {
   })
 }
 
-/** Reads on only when it is taken: a program that does not read keeps its client waiting. */
+/** Pauses the client until the program has read the data. */
 async function write(client: WebSocket, process: ManagedProcess, data: Buffer): Promise<void> {
   client.pause()
   try {

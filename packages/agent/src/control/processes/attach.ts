@@ -9,14 +9,14 @@ const PATH = /^\/control\/process\/([^/?]+)\/attach$/
 
 export type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void
 
-/** For upgrades of requests to the agent; answers in any case. */
+/** Handles upgrade requests; always answers. */
 export function attacher(processes: Processes): Upgrade {
   return (request, socket, head) => {
     socket.on('error', () => socket.destroy())
     attach(processes, { request, socket, head }).catch((error: unknown) => {
       const isRefusal = error instanceof ControlError
       if (!isRefusal) log('Cannot attach to a terminal', error)
-      // The server knows by the status what to say.
+      // The server derives its message from the status.
       const status = !isRefusal
         ? '500 Failed'
         : error.code === 'not_found'

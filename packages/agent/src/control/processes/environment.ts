@@ -1,6 +1,6 @@
 import type { Settings } from '../../settings.ts'
 
-/** The variables every program of the instance has, the way out to the network among them. */
+/** The variables of every program in the instance, including the proxy. */
 export function programEnvironment(
   { environment, ports }: Pick<Settings, 'environment' | 'ports'>,
   display: string | undefined,
@@ -10,7 +10,7 @@ export function programEnvironment(
   return {
     ...environment,
     SHELL: '/bin/bash',
-    // Some programs know only one spelling, and each another.
+    // Some programs read only one spelling, and not all the same one.
     http_proxy: proxy,
     https_proxy: proxy,
     HTTP_PROXY: proxy,

@@ -8,9 +8,9 @@ import { signalGroup, startPiped } from './start-program.ts'
 
 export interface ExecOptions {
   readonly pipes: Pipes
-  /** 0: none. */
+  /** 0 means no timeout. */
   readonly timeoutSeconds: number
-  /** Fires when nobody waits for the end any more; then it comes at once. */
+  /** Aborts when the caller leaves; the program is then killed. */
   readonly signal: AbortSignal
 }
 
@@ -53,7 +53,7 @@ export async function exec(
   }
 }
 
-/** The beginning of an output. */
+/** Keeps the start of an output. */
 class Collected {
   readonly #chunks: Buffer[] = []
   #length = 0
@@ -61,7 +61,7 @@ class Collected {
   dropped = 0
 
   constructor(stream: Readable) {
-    // Also when nothing of it is kept any more: a full pipe would stop the program, or its children.
+    // Keeps reading beyond the limit, because a full pipe would block the program or its children.
     stream.on('data', (chunk: Buffer) => this.#take(chunk))
     stream.on('error', () => {})
   }

@@ -1,4 +1,4 @@
-// One program in the background, from its start until nobody asks for it any more.
+// One background program, from its start until it is forgotten.
 import type { Readable, Writable } from 'node:stream'
 import { outputFrames } from '@berth/contracts/link'
 import { release } from '@berth/kit/spent-pieces'
@@ -10,7 +10,7 @@ import { signalGroup, type SignalName, type StartedProgram } from './start-progr
 import type { Terminal, TerminalSize } from './terminal.ts'
 import { usageOf } from './usage.ts'
 
-/** What a process that does not read may have waiting for it, beyond its pipe. */
+/** Limit of unread input beyond the pipe's own buffer. */
 const MAX_UNREAD_BYTES = 1024 * 1024
 const UNREAD_MS = 10_000
 /** Ctrl-D. */
@@ -22,10 +22,10 @@ export interface ManagedProcessOptions {
   readonly terminal: Terminal | undefined
   readonly stdin: Writable
   readonly stdout: Readable
-  /** Undefined: a terminal has one output. */
+  /** Undefined for a terminal, which has only one output. */
   readonly stderr: Readable | undefined
   readonly spool: Spool
-  /** 0: none. */
+  /** 0 means no timeout. */
   readonly timeoutSeconds: number
 }
 
@@ -37,9 +37,9 @@ export class ManagedProcess {
   readonly #terminal: Terminal | undefined
   readonly #spool: Spool
   readonly #stdin: Writable
-  /** Those who write take turns, so that what they write does not mix. */
+  /** Serialises writes, so that they do not interleave. */
   #writing: Promise<unknown> = Promise.resolve()
-  /** What is written after a new size is read by a program that has it. */
+  /** Writes wait for a pending resize, so that the program reads them at the new size. */
   #resizing: Promise<unknown> = Promise.resolve()
   #exitCode: number | null = null
   #endedAt: number | undefined
@@ -65,7 +65,7 @@ export class ManagedProcess {
     })
   }
 
-  /** When all that it wrote was read, too. */
+  /** Set once its output has been read completely. */
   get endedAt(): number | undefined {
     return this.#endedAt
   }
@@ -82,14 +82,14 @@ export class ManagedProcess {
     const { seconds, residentBytes } = usageOf(this.pid)
     const now = performance.now()
     const elapsed = (now - this.#lastUsage.at) / 1000
-    // What an orphan used is lost with it, so that the sum may shrink.
+    // An ended orphan's usage is lost, so the sum may shrink.
     const used = Math.max(0, seconds - this.#lastUsage.seconds)
     this.#lastUsage = { at: now, seconds }
     const percent = elapsed > 0 ? Math.round((used / elapsed) * 10_000) / 100 : 0
     return { state: 'running', exit_code: null, cpu_pct: percent, mem_bytes: residentBytes }
   }
 
-  /** From the start of what is kept; the last event is its exit code. */
+  /** Starts with the oldest kept output; the last event is the exit code. */
   output(): Readable {
     const lastEvent = () => ({ event: 'exit', exit_code: this.#exitCode })
     return new SpoolReader({ spool: this.#spool, lastEvent })
@@ -106,7 +106,7 @@ export class ManagedProcess {
     return done
   }
 
-  /** Resolves when it, or its pipe, or a bounded queue has taken all of it. */
+  /** Resolves when the program, its pipe or a bounded queue has accepted all data. */
   write(data: Buffer, { andClose = false } = {}): Promise<void> {
     const done = Promise.all([this.#writing, this.#resizing]).then(() => this.#write(data, andClose))
     this.#writing = done.catch(() => {})
@@ -158,7 +158,7 @@ export class ManagedProcess {
 
   #keep(kind: number, stream: Readable): void {
     stream.on('data', (chunk: Buffer) => {
-      // After its end, what its children write is thrown away: a full pipe would stop them.
+      // After its end, its children's output is read and discarded, because a full pipe would block them.
       if (!this.#spool.isEnded) this.#spool.write(kind, chunk)
       release(chunk)
     })

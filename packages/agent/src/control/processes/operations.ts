@@ -16,7 +16,7 @@ interface SpawnRequest extends ProgramRequest, Partial<TerminalSize> {
 export interface ProcessOperationsOptions {
   readonly pipes: Pipes
   readonly processes: Processes
-  /** As they are now: a display may come later. */
+  /** A function, because a display may be added later. */
   readonly surroundings: () => Surroundings
 }
 
@@ -47,7 +47,7 @@ export function processOperations({
             ? { rows: rows ?? USUAL_SIZE.rows, cols: cols ?? USUAL_SIZE.cols }
             : undefined,
         })
-        // Nobody would ever know of it.
+        // The caller left before it got the id, so nobody could ever use the process.
         if (signal.aborted) process.kill('KILL')
         return { process_id: process.id, pid: process.pid, started_at: process.startedAt.toISOString() }
       },
@@ -96,7 +96,7 @@ export function processOperations({
   ]
 }
 
-/** Node's own decoder takes anything and leaves out what it does not know. */
+/** Node's decoder accepts anything and skips invalid characters, so the text is checked first. */
 function fromBase64(text: string): Buffer {
   const data = Buffer.from(text, 'base64')
   if (data.toString('base64') === text) return data

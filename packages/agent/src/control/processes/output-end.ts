@@ -3,8 +3,8 @@ import type { Readable } from 'node:stream'
 const QUIET_MS = 200
 
 /**
- * Resolves when everything that a program wrote has been read. Called when it has ended: its children may
- * live on and keep its pipes open, and are not waited for; what they write later is not of it.
+ * Resolves when all output of an ended program has been read. Its children may live on and keep its pipes
+ * open; they are not waited for, and their later output does not count.
  */
 export async function outputEnd(streams: readonly Readable[]): Promise<void> {
   const open = streams.filter((stream) => !stream.readableEnded && !stream.destroyed)
@@ -17,7 +17,7 @@ export async function outputEnd(streams: readonly Readable[]): Promise<void> {
     left--
     if (left === 0) resolve()
   }
-  // Only after all that was ready to be read meanwhile, in case we were kept from reading.
+  // Waits until no data is ready to be read, in case the agent was too busy to read.
   const timer = setInterval(() => {
     setImmediate(() => {
       if (!hasMoved) resolve()

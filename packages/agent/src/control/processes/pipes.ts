@@ -1,15 +1,15 @@
-// Pipes between the agent and a program. Node's own are sockets, which a program cannot open once more as
-// /dev/stdout, /dev/stderr or /dev/stdin, as shell scripts do. Node cannot make others; a line of Perl,
-// which every Debian has, makes some at once, and we open what it has before it ends. Fifos would not do: a
-// reader that opens one when its writer is gone waits for ever.
+// Pipes between the agent and a program. Node's own are sockets, which a program cannot reopen as
+// /dev/stdout, /dev/stderr or /dev/stdin, as shell scripts do. Node cannot create real pipes. A line of Perl,
+// which every Debian has, creates several, and the agent opens them before Perl exits. Fifos would not work: a
+// reader that opens one after its writer is gone waits forever.
 import { spawn } from 'node:child_process'
 import { closeSync, constants, openSync } from 'node:fs'
 import { Socket } from 'node:net'
 
 const MADE_AT_ONCE = 24
-/** What one program takes. */
+/** The number of pipes one program needs. */
 const MAX_AT_ONCE = 3
-/** Prints the descriptors of pipes, and waits for us to have opened them. */
+/** Prints the descriptors of the pipes, and waits until the agent has opened them. */
 const MAKE =
   'pipe($r[$_], $w[$_]) for 1..$ARGV[0]; syswrite STDOUT, join(" ", map { fileno $r[$_] } 1..$ARGV[0])."\\n"; <STDIN>'
 
@@ -17,16 +17,16 @@ const { O_RDONLY, O_WRONLY, O_RDWR, O_NONBLOCK } = constants
 
 export interface Pipe {
   readonly ours: Socket
-  /** A descriptor for the program; to be closed here once it has it. */
+  /** The program's descriptor; the agent closes it once the program has it. */
   readonly theirs: number
 }
 
 export class Pipes {
-  /** A descriptor of each that waits, from which its ends are opened. */
+  /** One descriptor of each unused pipe, from which both ends are opened. */
   readonly #ready: number[] = []
   #making: Promise<void> | undefined
 
-  /** Outputs are those that the program writes to; they come first. */
+  /** Outputs, which the program writes to, come first. */
   async open(wanted: { readonly outputs: number; readonly inputs: number }): Promise<OpenPipes> {
     const count = wanted.outputs + wanted.inputs
     while (this.#ready.length < count) await this.#make()
@@ -51,13 +51,13 @@ export class Pipes {
       stdio: ['pipe', 'pipe', 'ignore'],
       env: {},
     })
-    // Without a descriptor left it has neither.
+    // Both are missing when no descriptor is left.
     const { stdin, stdout } = child as Partial<typeof child>
     stdin?.on('error', () => {})
     const line = await new Promise<string>((resolve, reject) => {
       child.once('error', reject)
       child.once('exit', (code) => reject(new Error(`Cannot make pipes: perl ended with code ${code}`)))
-      // Written at once, and shorter than what is read at once.
+      // Written in one go, and short enough to be read in one go.
       stdout?.once('data', (chunk: Buffer) => resolve(chunk.toString()))
     })
     try {
@@ -85,7 +85,7 @@ export class OpenPipes {
     return this.#pipes.map(({ theirs }) => theirs)
   }
 
-  /** The program has its ends, or will never have them. */
+  /** Call once the program has its ends, or failed to start. */
   handedOver(): void {
     for (const { theirs } of this.#pipes) closeSync(theirs)
   }
@@ -95,7 +95,7 @@ export class OpenPipes {
   }
 }
 
-// Whether an end blocks is a matter of how it was opened: theirs must, as programs expect, and ours must not.
+// Each end is opened separately: the program's must block, as programs expect, and the agent's must not.
 function openOutput(descriptor: number): Pipe {
   const path = `/proc/self/fd/${descriptor}`
   const ours = new Socket({ fd: openSync(path, O_RDONLY | O_NONBLOCK), readable: true, writable: false })

@@ -1,4 +1,4 @@
-// Programs as they are run, without an instance around them.
+// Runs programs outside an instance.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -92,7 +92,7 @@ function stateOf(pid: number): string {
   }
 }
 
-test('a program gets its arguments as they are, its directory and its variables', async () => {
+test('a program gets its arguments unchanged, its directory and its variables', async () => {
   const args = ['a b', '$HOME', '*', '"', '', 'ü']
   const result = await run({
     command: 'sh',
@@ -105,7 +105,7 @@ test('a program gets its arguments as they are, its directory and its variables'
   assert.equal(result.exit_code, 7)
 })
 
-test('what its shell opens as /dev/stdout, /dev/stderr and /dev/stdin is there', async () => {
+test('a shell can open /dev/stdout, /dev/stderr and /dev/stdin', async () => {
   const { stdout, stderr, exit_code } = await run(shell('echo o > /dev/stdout; echo e > /dev/stderr'))
   assert.deepEqual({ stdout, stderr, exit_code }, { stdout: 'o\n', stderr: 'e\n', exit_code: 0 })
   const reading = await spawn({ command: 'cat', args: ['/dev/stdin'] })
@@ -113,7 +113,7 @@ test('what its shell opens as /dev/stdout, /dev/stderr and /dev/stdin is there',
   assert.equal((await readAll(reading.output())).stdout, 'in')
 })
 
-test('an end by a signal has the exit code a shell would show', async () => {
+test('a program ended by a signal has the exit code that a shell would show', async () => {
   assert.equal((await run(shell('kill -TERM $$'))).exit_code, 143)
   for (const [signal, code] of [
     ['TERM', 143],
@@ -129,7 +129,7 @@ test('an end by a signal has the exit code a shell would show', async () => {
   }
 })
 
-test('what cannot be run is refused with the reason', async () => {
+test('a program that cannot run is refused with the reason', async () => {
   writeFileSync(join(directory, 'data'), 'no program', { mode: 0o600 })
   const refusals: [ProgramRequest, RegExp][] = [
     [{ command: 'no-such-program' }, /"no-such-program": there is no such program/],
@@ -153,25 +153,25 @@ test('what cannot be run is refused with the reason', async () => {
   assert.equal(processes.count, 0)
 })
 
-test('a program that takes too long is ended with all its group', async () => {
+test('a program that takes too long is ended with its whole process group', async () => {
   const late = run({ ...shell('sleep 100 & sleep 100'), timeout_sec: 1 })
   await assert.rejects(late, isRefused('process_timed_out', /longer than 1 s/))
   const spawned = await spawn({ ...shell('sleep 100 & echo $!; wait'), timeout_sec: 1 })
   const { stdout, events } = await readAll(spawned.output())
   assert.deepEqual(events, [{ event: 'exit', exit_code: 137 }])
   assert.equal((spawned.status() as { timed_out?: boolean }).timed_out, true)
-  // What was its parent's may be left to be waited for.
+  // An orphan may still be a zombie.
   assert.ok(['', 'Z'].includes(stateOf(Number(stdout))), stateOf(Number(stdout)))
 })
 
-test('a program whose caller leaves is ended', async () => {
+test('a program ends when its caller leaves', async () => {
   const leaving = new AbortController()
   const running = run(shell('echo $$ > pid; exec sleep 100'), { signal: leaving.signal })
   setTimeout(() => leaving.abort(), 200)
   assert.equal((await running).exit_code, 137)
 })
 
-test('a program that leaves children behind has ended all the same, and they live on', async () => {
+test('a program that leaves children behind counts as ended, and the children live on', async () => {
   const { stdout, exit_code, duration_ms } = await run(shell('sleep 5 & echo $!'))
   assert.equal(exit_code, 0)
   assert.ok(duration_ms < 3000, `${duration_ms} ms`)
@@ -179,7 +179,7 @@ test('a program that leaves children behind has ended all the same, and they liv
   process.kill(Number(stdout), 'SIGKILL')
 })
 
-test('exec answers with the first 8 MB of each output, and tells what is left out', async () => {
+test('exec returns the first 8 MB of each output, and says how much is left out', async () => {
   const { stdout, stderr, stdout_dropped_bytes } = await run(
     shell('head -c 10000000 /dev/zero | tr "\\0" x; echo short >&2'),
   )
@@ -189,7 +189,7 @@ test('exec answers with the first 8 MB of each output, and tells what is left ou
   assert.equal(stderr, 'short\n')
 })
 
-test('stdin is written in order, waits for its reader to a bound, and can be closed', async () => {
+test('stdin is written in order, waits for its reader up to a limit, and can be closed', async () => {
   const cat = await spawn({ command: 'cat' })
   const parts = Array.from({ length: 20 }, (_, index) => `${index} ${'x'.repeat(50_000)}\n`)
   await Promise.all(parts.map((part) => cat.write(Buffer.from(part))))
@@ -204,7 +204,7 @@ test('stdin is written in order, waits for its reader to a bound, and can be clo
   for (const process of [closed, reading]) process.kill('KILL')
 })
 
-test('the state tells what it and its children use', { timeout: 20_000 }, async () => {
+test('the status reports what the process and its children use', { timeout: 20_000 }, async () => {
   const busy = await spawn(shell('sh -c "while :; do :; done" & wait'))
   const idle = await spawn({ command: 'sleep', args: ['100'] })
   statusOf(busy)
@@ -244,37 +244,37 @@ test('Ctrl-C reaches the program in front, and Ctrl-D ends the shell', async () 
   await terminal.write(Buffer.from(`sh -c "echo r'u'ns; exec sleep 100"\r`))
   await wrote(terminal, 'runs\r\n')
   await terminal.write(Buffer.from([3]))
-  // What is typed before that goes with the program: a terminal that is interrupted forgets what it holds.
+  // Earlier input would be lost: an interrupted terminal discards its input queue.
   await wrote(terminal, /runs\r\n[^]*prompt>/)
   await terminal.write(Buffer.from('echo code $?\r'))
-  // Before the shell reads by itself again, the end of input would be the end of a line to it.
+  // Until the shell reads again, it would take Ctrl-D for the end of a line.
   await wrote(terminal, /code 130\r\n[^]*prompt>/)
   await terminal.write(Buffer.alloc(0), { andClose: true })
   assert.deepEqual((await readAll(terminal.output())).events, [{ event: 'exit', exit_code: 0 }])
 })
 
-test('variables of a program in a terminal are not those of what starts it', async () => {
+test('variables of a program in a terminal do not affect the helper that starts it', async () => {
   const asked = { command: 'sh', args: ['-c', 'echo "$PERL5OPT $TERM $COMMON"'] }
   const env = { PERL5OPT: '-Mnonsense', TERM: 'dumb' }
   const terminal = await spawn({ ...asked, env }, { rows: 24, cols: 80 })
   assert.equal((await readAll(terminal.output())).stdout, '-Mnonsense dumb common\r\n')
 })
 
-test('a program in a terminal that is over at once has ended', { timeout: 20_000 }, async () => {
+test('a program in a terminal that exits at once counts as ended', { timeout: 20_000 }, async () => {
   const short = await Promise.all(
     Array.from({ length: 20 }, () => spawn({ command: 'true' }, { rows: 24, cols: 80 })),
   )
   await Promise.all(short.map(({ ended }) => ended))
 })
 
-test('what has no terminal cannot be resized', async () => {
+test('a process without a terminal cannot be resized', async () => {
   const process = await spawn({ command: 'sleep', args: ['100'] })
   await assert.rejects(process.resize({ rows: 1, cols: 1 }), isRefused('bad_request', /no terminal/))
   process.kill('KILL')
   await process.ended
 })
 
-test('the number of programs that run is told, and of the others the last are known', async () => {
+test('the number of running programs is reported, and the most recently ended ones stay known', async () => {
   counts.length = 0
   const first = await spawn({ command: 'true' })
   const second = await spawn({ command: 'sleep', args: ['100'] })
@@ -292,14 +292,14 @@ test('the number of programs that run is told, and of the others the last are kn
   assert.throws(() => processes.get(first.id), isRefused('not_found', new RegExp(first.id)))
 })
 
-test('only so many run at once', async () => {
+test('the number of concurrent programs is limited', async () => {
   const all = await Promise.all(Array.from({ length: 256 }, () => spawn({ command: 'sleep', args: ['100'] })))
   await assert.rejects(spawn({ command: 'true' }), isRefused('conflict', /256 processes run/))
   for (const process of all) process.kill('KILL')
   await Promise.all(all.map(({ ended }) => ended))
 })
 
-test('no file and no descriptor is left of what has ended', async () => {
+test('an ended program leaves no file and no descriptor', async () => {
   const before = readdirSync('/proc/self/fd').length
   for (let count = 0; count < 20; count++) await run(shell('echo out; echo err >&2'))
   const child = await spawn(shell('echo kept'))

@@ -1,4 +1,4 @@
-// The programs that were started in the background. How one ended can be asked for a good while later.
+// Programs started in the background. The status of an ended one stays available for a while.
 import {
   ENDED_KEPT_SECONDS,
   MAX_ENDED_KEPT,
@@ -24,14 +24,14 @@ export interface ProcessesOptions {
   /** Where output is kept. */
   readonly directory: string
   readonly pipes: Pipes
-  /** Told how many run whenever that changes. */
+  /** Called with the number of running programs whenever it changes. */
   readonly onCount: (running: number) => void
 }
 
 export interface SpawnOptions {
-  /** 0: none. */
+  /** 0 means no timeout. */
   readonly timeoutSeconds: number
-  /** Undefined: no terminal. */
+  /** Undefined when the program has no terminal. */
   readonly terminal: TerminalSize | undefined
 }
 
@@ -39,7 +39,7 @@ export class Processes {
   readonly #options: ProcessesOptions
   readonly #spools: Spools
   readonly #running = new Map<string, ManagedProcess>()
-  /** In the order they ended. */
+  /** In the order in which they ended. */
   readonly #ended = new Map<string, ManagedProcess>()
   #starting = 0
 
@@ -87,7 +87,7 @@ export class Processes {
     return { ...rest, stdin: stdin!, terminal: undefined }
   }
 
-  /** Ends all that run. */
+  /** Kills all running programs. */
   kill(): void {
     for (const { pid } of this.#running.values()) signalGroup(pid, 'KILL')
   }
@@ -99,7 +99,7 @@ export class Processes {
     this.#options.onCount(this.count)
   }
 
-  /** Whenever somebody asks for one: an instance that nobody uses has no timers. */
+  /** Runs on each request, so that an idle instance needs no timers. */
   #forgetOld(): void {
     const before = performance.now() - ENDED_KEPT_SECONDS * 1000
     for (const process of this.#ended.values()) {

@@ -1,10 +1,10 @@
-// A program as the caller of the API asks for it, and as it is run.
+// Turns an API request for a program into the command that runs.
 import { accessSync, constants, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { userInfo } from 'node:os'
 import { ControlError } from '../operation.ts'
 
-/** What exec and spawn have in common, as in the contract. */
+/** The fields that exec and spawn share in the contract. */
 export interface ProgramRequest {
   readonly command: string
   readonly args?: readonly string[]
@@ -16,7 +16,7 @@ export interface ProgramRequest {
 }
 
 export interface Program {
-  /** For messages, as it was asked for. */
+  /** The requested name, for messages. */
   readonly name: string
   readonly file: string
   readonly args: readonly string[]
@@ -29,7 +29,7 @@ export interface Surroundings {
   readonly environment: Readonly<Record<string, string>>
 }
 
-/** Makes uid 0 of a user namespace of its own, and becomes the program: no process stays in between. */
+/** Creates a user namespace in which the program is uid 0, then becomes the program: no process stays in between. */
 const AS_ROOT = ['/usr/bin/unshare', '--user', '--map-root-user', '--'] as const
 
 export function toProgram(asked: ProgramRequest, { home, environment }: Surroundings): Program {
@@ -66,7 +66,7 @@ function whoami(): { username: string; uid: number; gid: number } {
 
 const hasNul = (text: string) => text.includes('\0')
 
-/** The kernel takes text up to the first one, so that something else would run than was asked for. */
+/** The kernel stops reading at a NUL, so it would run something other than requested. */
 function refuseNul({ file, args, directory, environment }: Program): void {
   if (hasNul(file) || args.some(hasNul) || hasNul(directory)) {
     throw new ControlError('bad_request', 'Cannot run a program with a NUL in its command, args or cwd')
@@ -82,7 +82,7 @@ function refuseNul({ file, args, directory, environment }: Program): void {
   }
 }
 
-/** For programs that are run by another one, which could tell only by its exit code. */
+/** For programs started through a wrapper, which could report a failure only by its exit code. */
 export function checkRunnable(program: Program): void {
   checkDirectory(program)
   const { file, directory, environment } = program
@@ -112,13 +112,13 @@ function checkDirectory({ directory }: Program): void {
   }
 }
 
-/** What the operating system said, in the words of the API. */
+/** Turns an operating system error into an API error. */
 export function cannotRun(program: Program, code: string | undefined): ControlError {
   const { name } = program
   const refuse = (why: string) => new ControlError('bad_request', `Cannot run "${name}": ${why}`)
   switch (code) {
     case 'ENOENT':
-      // Said of either.
+      // ENOENT may mean the program or the directory.
       checkDirectory(program)
       return refuse('there is no such program')
     case 'EACCES':

@@ -1,4 +1,4 @@
-// One reader of a process's output, from the start of what is kept to the end.
+// Reads a process's output from the start of the kept output to the end.
 import { Readable } from 'node:stream'
 import { outputFrames } from '@berth/contracts/link'
 import { toFrame } from '@berth/codecs/frames'
@@ -6,7 +6,7 @@ import type { Position, Spool } from './spool.ts'
 
 export interface SpoolReaderOptions {
   readonly spool: Spool
-  /** Asked for when the spool has ended and all of it is read: the last event. */
+  /** Called for the last event, once the spool has ended and all of it is read. */
   readonly lastEvent: () => object
 }
 

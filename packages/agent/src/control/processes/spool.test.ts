@@ -40,7 +40,7 @@ const dataOf = (read: readonly Read[], kind: number) =>
 const eventsOf = (read: readonly Read[]) =>
   read.filter(({ kind }) => kind === 3).map(({ text }) => JSON.parse(text) as Record<string, unknown>)
 
-test('every reader gets all of it in order, whenever it comes', async () => {
+test('every reader gets all output in order, however late it starts', async () => {
   const spool = new Spool(newSpools())
   const early = readAll(spool)
   spool.write(1, Buffer.from('one '))
@@ -61,7 +61,7 @@ test('every reader gets all of it in order, whenever it comes', async () => {
   spool.close()
 })
 
-test('beyond its bound the oldest goes, and a reader is told how much it missed', async () => {
+test('beyond the limit the oldest output is dropped, and a reader learns how much it missed', async () => {
   const spools = newSpools()
   const spool = new Spool(spools)
   const written = randomBytes(200 * KB).toString('latin1')
@@ -100,7 +100,7 @@ test('a reader that falls behind misses a part, and only that part', async () =>
   spool.close()
 })
 
-test('all spools together keep to their bound, and the oldest output goes first', async () => {
+test('all spools together stay within their limit, and the oldest output is dropped first', async () => {
   const spools = newSpools()
   const all = Array.from({ length: 4 }, () => new Spool(spools))
   for (const spool of all) {
@@ -115,7 +115,7 @@ test('all spools together keep to their bound, and the oldest output goes first'
   assert.equal(spools.size, 0)
 })
 
-test('what finds no room is lost, and the readers are told', async () => {
+test('output without room on the disk is lost, and readers learn of it', async () => {
   const spools = new Spools({
     directory: join(directory, 'missing'),
     limits: { maxBytes: 64 * KB, maxBytesOfAll: 64 * KB, segmentBytes: 16 * KB },

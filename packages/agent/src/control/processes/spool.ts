@@ -1,9 +1,8 @@
-// What a process writes is kept on the instance's disk, in the very frames that a reader is sent: so a
-// process never waits for its readers, and readers read at their own pace. There is a bound for each process
-// and one for all; beyond it the oldest goes, and a reader that has not read it yet is told how much it
-// missed.
+// Keeps a process's output on the instance's disk, in the same frames that readers receive. So a process never
+// waits for its readers, and each reader reads at its own pace. There is a limit per process and one for all.
+// Beyond it the oldest output is dropped, and a reader that has not read it yet learns how much it missed.
 //
-// Files are synchronous on purpose: they are in memory (tmpfs), where a thread costs more than the copy.
+// File access is synchronous on purpose: the files are in memory (tmpfs), where a thread costs more than the copy.
 import { closeSync, constants, openSync, readSync, unlinkSync, writevSync } from 'node:fs'
 import { join } from 'node:path'
 import { MAX_OUTPUT_FRAME_BYTES } from '@berth/contracts/link'
@@ -12,37 +11,37 @@ import { FRAME_HEAD_BYTES, frameHead } from '@berth/codecs/frames'
 export interface SpoolLimits {
   readonly maxBytes: number
   readonly maxBytesOfAll: number
-  /** What goes at once when it is too much. */
+  /** Output is dropped in units of this size. */
   readonly segmentBytes: number
 }
 
 interface Segment {
   readonly spool: Spool
   readonly descriptor: number
-  /** How much the process had written before what is in here. */
+  /** Bytes that the process wrote before this segment. */
   writtenBefore: number
   size: number
 }
 
-/** Where a reader is. */
+/** A reader's position. */
 export interface Position {
-  /** Of the segment. */
+  /** The segment's number. */
   number: number
   offset: number
-  /** How much of what the process wrote lies behind it. */
+  /** Bytes of output that the reader has passed. */
   passed: number
 }
 
-/** Whole frames, or how much is missing here. */
+/** Whole frames, or the size of a gap. */
 export type Piece = { readonly frames: Buffer } | { readonly droppedBytes: number }
 
 const BLOCK_BYTES = 4 * (MAX_OUTPUT_FRAME_BYTES + FRAME_HEAD_BYTES)
 
-/** The spools of all processes, and the bound that they share. */
+/** The spools of all processes, and their shared limit. */
 export class Spools {
   readonly #directory: string
   readonly limits: SpoolLimits
-  /** In the order they were begun. */
+  /** Oldest first. */
   readonly #segments = new Set<Segment>()
   #size = 0
   #begun = 0
@@ -61,7 +60,7 @@ export class Spools {
     const path = join(this.#directory, `.berth-output-${process.pid}-${this.#begun++}`)
     const { O_RDWR, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants
     const descriptor = openSync(path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600)
-    // Without a name it is gone with its descriptor, whatever becomes of us.
+    // Unlinked at once, so that the file goes away with its descriptor even if the agent crashes.
     unlinkSync(path)
     const segment = { spool, descriptor, writtenBefore, size: 0 }
     this.#segments.add(segment)
@@ -86,11 +85,11 @@ export class Spools {
 export class Spool {
   readonly #spools: Spools
   #segments: Segment[] = []
-  /** Of the first that is kept: those before are gone. */
+  /** Number of the oldest kept segment. */
   #firstNumber = 0
   #size = 0
   #written = 0
-  /** What comes next does not follow what is there. */
+  /** Output was lost, so the next write starts a new segment. */
   #isBroken = false
   #isEnded = false
   readonly #waiting = new Set<() => void>()
@@ -99,12 +98,12 @@ export class Spool {
     this.#spools = spools
   }
 
-  /** Nothing will be written any more, and who reads comes to an end. */
+  /** True when no more output will come; readers then reach the end. */
   get isEnded(): boolean {
     return this.#isEnded
   }
 
-  /** What finds no room on the disk is lost, and readers are told so. */
+  /** Output without room on the disk is lost, and readers learn of it. */
   write(kind: number, chunk: Buffer): void {
     for (let at = 0; at < chunk.length; at += MAX_OUTPUT_FRAME_BYTES) {
       const payload = chunk.subarray(at, at + MAX_OUTPUT_FRAME_BYTES)
@@ -120,14 +119,14 @@ export class Spool {
     this.#wake()
   }
 
-  /** Forgets all of it. */
+  /** Drops all output. */
   close(): void {
     this.end()
     for (const segment of this.#segments) this.#spools.dropped(segment)
     this.#segments = []
   }
 
-  /** Only ever the oldest one. */
+  /** Call only with the oldest segment. */
   drop(segment: Segment): void {
     this.#segments.shift()
     this.#firstNumber++
@@ -135,7 +134,7 @@ export class Spool {
     this.#spools.dropped(segment)
   }
 
-  /** From `position`, which moves on; undefined when there is no more yet, or never will be. */
+  /** Reads from `position` and advances it; undefined when there is no more, for now or for good. */
   next(position: Position): Piece | undefined {
     if (position.number < this.#firstNumber) Object.assign(position, { number: this.#firstNumber, offset: 0 })
     while (position.offset === this.#at(position)?.size && this.#at(position, 1)) {
@@ -163,7 +162,7 @@ export class Spool {
     try {
       const segment = this.#segmentFor(length)
       const written = writevSync(segment.descriptor, [frameHead(kind, payload.length), payload], segment.size)
-      // Half a frame: the next one is written over it.
+      // An incomplete frame: the next one overwrites it.
       if (written < length) return false
       segment.size += length
       this.#size += length
@@ -171,7 +170,7 @@ export class Spool {
       while (this.#size > this.#spools.limits.maxBytes) this.drop(this.#segments[0]!)
       return true
     } catch {
-      // No room on the disk or no descriptor, which the tenant has used up.
+      // The tenant has used up the disk or the descriptors.
       return false
     }
   }
@@ -212,6 +211,6 @@ function read(segment: Segment, position: Position): Buffer {
     position.passed += length
   }
   position.offset += end
-  // All of its memory, so that it can be given back.
+  // Owns its whole memory, so that it can be released.
   return end === block.length ? block : Buffer.from(block.buffer.transfer(end))
 }

@@ -9,12 +9,12 @@ export type SignalName = 'TERM' | 'KILL' | 'INT' | 'HUP'
 
 export interface StartedProgram {
   readonly pid: number
-  /** Its exit code, as a shell has it: 128 and the signal's number, if one ended it. */
+  /** The exit code as in a shell: 128 plus the signal's number if a signal ended it. */
   readonly exited: Promise<number>
   readonly stdio: ChildProcess['stdio']
 }
 
-/** Leads a session and a process group of its own. */
+/** The program leads its own session and process group. */
 export async function startProgram(program: Program, stdio: StdioOptions): Promise<StartedProgram> {
   const { file, args, directory, environment } = program
   let child: ChildProcess
@@ -25,7 +25,7 @@ export async function startProgram(program: Program, stdio: StdioOptions): Promi
   }
   const { pid, stdio: streams } = child
   if (pid !== undefined) {
-    // Listened to at once: a short program may be over before anybody else comes to.
+    // Listens at once, because a short program may end before anything else runs.
     const exited = new Promise<number>((resolve) => {
       child.once('exit', (code, signal) => resolve(code ?? 128 + constants.signals[signal!]))
     })
@@ -39,7 +39,7 @@ export interface PipedProgram {
   readonly started: StartedProgram
   readonly stdout: Socket
   readonly stderr: Socket
-  /** Undefined if there is nothing for it to read. */
+  /** Undefined if the program has no input. */
   readonly stdin: Socket | undefined
 }
 
@@ -48,7 +48,7 @@ export async function startPiped(
   { pipes, hasStdin }: { pipes: Pipes; hasStdin: boolean },
 ): Promise<PipedProgram> {
   const open = await pipes.open({ outputs: 2, inputs: hasStdin ? 1 : 0 }).catch((error: unknown) => {
-    // What makes them is a program, too, and needs what this one needs.
+    // Creating pipes starts a program too, and can fail for the same reasons.
     const { code } = error as NodeJS.ErrnoException
     throw code === 'ENOENT' ? error : cannotRun(program, code ?? 'EAGAIN')
   })
@@ -65,11 +65,11 @@ export async function startPiped(
   }
 }
 
-/** To all of its group that is left. */
+/** Signals every remaining process of the group. */
 export function signalGroup(pid: number, signal: SignalName): void {
   try {
     process.kill(-pid, `SIG${signal}`)
   } catch {
-    // Gone already.
+    // Already gone.
   }
 }

@@ -1,6 +1,6 @@
-// A terminal for one program. Node cannot make one by itself: it can open the master, but not unlock the
-// other side. That is done by a few lines of Perl, which every Debian has, on their way to becoming the
-// program: no process stays in between, and the exit code and signals are its own.
+// A terminal for one program. Node can open the master but cannot unlock the other side. A few lines of Perl,
+// which every Debian has, do that and then become the program: no process stays in between, and the exit code
+// and signals are the program's own.
 import { spawn } from 'node:child_process'
 import { closeSync, constants, openSync, readFileSync } from 'node:fs'
 import type { Readable } from 'node:stream'
@@ -16,9 +16,9 @@ export interface TerminalSize {
 }
 
 const PERL = '/usr/bin/perl'
-// Descriptor 3 is the master; 4 is closed by the system when the program runs, and told why if it cannot.
-// Variables come as arguments: among Perl's own they could change what it does. We lead the session, so
-// that the terminal becomes its own by being opened.
+// Descriptor 3 is the master. The system closes 4 when the program starts; otherwise the reason is written to
+// it. Variables are passed as arguments, because in Perl's own environment they could change what Perl does.
+// Perl leads the session, so opening the terminal makes it the controlling one.
 const BECOME = `
 my ($rows, $cols, $count, @command) = @ARGV;
 %ENV = map { split /=/, $_, 2 } splice @command, 0, $count;
@@ -45,16 +45,16 @@ ioctl($terminal, 0x5414, $size) or exit 1;
 `
 
 export class Terminal {
-  /** Reads what the program writes, and writes what it reads. */
+  /** The program's output and input. */
   readonly stream: ReadStream
   readonly #path: string
 
   private constructor(master: number) {
     const index = /^tty-index:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${master}`, 'utf8'))?.[1]
     this.#path = `/dev/pts/${index}`
-    // Not imported: hardly an instance needs it.
+    // Not imported: few instances need it.
     this.stream = new (process.getBuiltinModule('node:tty').ReadStream)(master)
-    // The last program that had it open is gone: an end like any other.
+    // The last program that had it open has ended; that is a normal end.
     this.stream.on('error', () => this.stream.destroy())
   }
 
@@ -84,7 +84,7 @@ export class Terminal {
   }
 
   async resize({ rows, cols }: TerminalSize): Promise<void> {
-    // Not by stty, which changes one after the other.
+    // Not with stty, which sets rows and columns one after the other.
     const args = ['-e', RESIZE, '--', this.#path, String(rows), String(cols)]
     const child = spawn(PERL, args, { stdio: 'ignore', env: {} })
     const isDone = await new Promise<boolean>((resolve) => {

@@ -1,11 +1,11 @@
-// What a process and all that came of it use, as the kernel counts it.
+// The resource usage of a process and its descendants, as the kernel counts it.
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** The kernel's unit of processor time for programs, on every architecture. */
+/** The kernel's unit of processor time, the same on every architecture. */
 const TICKS_PER_SECOND = 100
 
 export interface Usage {
-  /** Of processor time, so far. */
+  /** Processor time so far. */
   readonly seconds: number
   readonly residentBytes: number
 }
@@ -17,7 +17,7 @@ interface Stat {
   readonly ticks: number
 }
 
-/** Of the process, its descendants, and those of its session whose parents are gone. */
+/** Covers the process, its descendants, and orphans of its session. */
 export function usageOf(pid: number): Usage {
   const all = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? (statOf(name) ?? []) : []))
   const family = new Set([pid])
@@ -38,14 +38,14 @@ export function usageOf(pid: number): Usage {
   return { seconds: ticks / TICKS_PER_SECOND, residentBytes }
 }
 
-/** Undefined when it has just ended. */
+/** Undefined when the process has just ended. */
 function statOf(pid: string): Stat | undefined {
   const text = textOf(`/proc/${pid}/stat`)
   if (text === undefined) return undefined
-  // The name before may contain anything, brackets and blanks too.
+  // The program name before it may contain brackets and spaces.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
   const number = (index: number) => Number(fields[index])
-  // Its own time in both modes, and that of children it has waited for.
+  // Its own user and system time, and that of the children it has waited for.
   const ticks = number(11) + number(12) + number(13) + number(14)
   return { pid: Number(pid), parent: number(1), session: number(3), ticks }
 }
