@@ -1,5 +1,5 @@
-// The mouse, keyboard, screen and clipboard of this instance: one queue, so that nothing comes between the
-// steps of an action or the actions of a batch.
+// The mouse, keyboard, screen and clipboard of this instance. All calls go through one queue, so that nothing
+// comes between the steps of an action or the actions of a batch.
 import type { Chromium } from '../../chromium/chromium.ts'
 import type { XConnection } from '../../display/x-connection.ts'
 import { ControlError } from '../operation.ts'
@@ -7,12 +7,12 @@ import { CdpDevice } from './cdp/device.ts'
 import type { Device } from './device.ts'
 import { XDevice } from './x/device.ts'
 
-/** Calls that wait for their turn; each that takes its time holds up the others. */
+/** Limit of queued calls; each slow call delays all others. */
 const MAX_WAITING = 64
 
 const computers = new WeakMap<Chromium, Computer>()
 
-/** The one of this Chromium, for all who use it. */
+/** The computer of this Chromium, shared by all callers. */
 export function computerOf(chromium: Chromium): Computer {
   const computer = computers.get(chromium) ?? new Computer(chromium)
   computers.set(chromium, computer)
@@ -30,7 +30,7 @@ export class Computer {
     this.#chromium = chromium
   }
 
-  /** Does some work when all that came before is done. */
+  /** Runs the work after all earlier calls. */
   async inTurn<T>(signal: AbortSignal, work: (device: Device) => Promise<T>): Promise<T> {
     if (this.#waiting >= MAX_WAITING) {
       throw new ControlError(

@@ -1,5 +1,5 @@
-// What mouse, keyboard, screen and clipboard are made of, in steps that a display and a headless browser
-// both have. What people ask for is made of these in actions/.
+// The basic steps of mouse, keyboard, screen and clipboard that both a display and a headless browser support.
+// actions/ combines them into the operations of the API.
 import type { Region } from '@berth/contracts/computer'
 import type { Size } from '../../chromium/headless-size.ts'
 
@@ -10,15 +10,15 @@ export interface Point {
 
 export type Button = 'left' | 'middle' | 'right' | 'back' | 'forward'
 
-/** Steps are done in their order. Those that return nothing are begun at the latest by `flush`. */
+/** Steps run in order. Those that return nothing start with `flush` at the latest. */
 export interface Device {
-  /** Before each action, as what it acts on may have changed with the one before. */
+  /** Call before each action, because the previous one may have changed the target. */
   begin(): Promise<void>
   flush(): void
-  /** Resolves when all steps are done, or are sure to be before anything that follows. */
+  /** Resolves when all steps are done, or are certain to run before any later step. */
   done(): Promise<void>
 
-  /** Of the screen that points are on; known after `begin`. */
+  /** The screen's size; known after `begin`. */
   readonly size: Size
   position(): Promise<Point>
   moveTo(point: Point): void
@@ -27,11 +27,11 @@ export interface Device {
   /** One tick of the wheel. */
   turnWheel(direction: 'up' | 'down' | 'left' | 'right'): void
 
-  /** So that each of these keysyms can be pressed. */
+  /** Makes sure that each of these keysyms can be pressed. */
   provideKeys(keysyms: readonly number[]): Promise<void>
   pressKey(keysym: number): void
   releaseKey(keysym: number): void
-  /** Each key pressed and released; `between` is waited for after each but the last. */
+  /** Presses and releases each key; waits for `between` after each but the last. */
   type(keysyms: readonly number[], options: TypeOptions): Promise<void>
 
   /** A PNG. */

@@ -1,4 +1,4 @@
-// What each operation does, once its turn has come.
+// The work of each operation, run in turn.
 import type * as contract from '@berth/contracts/computer'
 import type { Chromium } from '../../chromium/chromium.ts'
 import type { ControlAnswer, ControlCall } from '../operation.ts'
@@ -11,7 +11,7 @@ import type { Device } from './device.ts'
 import { checkWellFormed } from './keys/keysyms.ts'
 import type { ComputerPath } from './operations.ts'
 
-/** In the same bundle, as it uses most of this. */
+/** In the same bundle, because it uses most of this code. */
 export { watchHeadless } from '../../screen/headless-viewer.ts'
 
 type Handler = (call: ControlCall) => Promise<ControlAnswer>
@@ -24,7 +24,7 @@ export function computerHandlers(chromium: Chromium): ComputerHandlers {
   const inTurn =
     <Body>(work: Work<Body>): Handler =>
     ({ body, signal }) =>
-      // SAFETY: the server has checked it against the contract.
+      // SAFETY: the server validates it against the contract.
       computer.inTurn(signal, (device) => work(device, (body ?? {}) as Body, signal))
   return {
     click_mouse: inTurn<contract.ClickMouse>(clickMouse),

@@ -1,9 +1,9 @@
 import { PngEncoder, type Picture } from '@berth/codecs/png/encoder'
 
-/** Who looks at a screen looks again soon; who does not is not to keep the room. Less than sessions take to fall asleep. */
+/** Screenshots often come in series. Shorter than the idle time before standby, so that a session in standby holds no memory for this. */
 const KEPT_MS = 3_000
 
-/** One encoder is kept for a while, as its room costs more than a picture. */
+/** Keeps one encoder for a while, because allocating its memory costs more than a picture. */
 export class PngEncoders {
   #kept: { readonly encoder: PngEncoder; readonly timer: NodeJS.Timeout } | undefined
 

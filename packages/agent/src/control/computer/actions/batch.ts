@@ -1,4 +1,4 @@
-// Several actions as one: nothing comes in between, and the first that fails is the last.
+// Runs several actions as one: nothing comes in between, and the first failure ends the batch.
 import type { BatchAction } from '@berth/contracts/computer'
 import { ControlError, isControlError } from '../../operation.ts'
 import type { Device } from '../device.ts'
@@ -13,7 +13,7 @@ export async function doBatch(
   actions: readonly BatchAction[],
   signal: AbortSignal,
 ): Promise<void> {
-  // A batch that is not well formed is refused before any of it is done.
+  // A malformed batch is refused before any action runs.
   const acts = actions.map((action, index) => named(action, index, () => toAct(action)))
   const sleepMs = actions.reduce((sum, { sleep }) => sum + (sleep?.duration_ms ?? 0), 0)
   checkDuration('do this batch', sleepMs)
@@ -28,7 +28,7 @@ export async function doBatch(
   }
 }
 
-/** Tells which action is refused. */
+/** Adds the action's index and type to a refusal. */
 function named<T>({ type }: BatchAction, index: number, work: () => T): T {
   try {
     return work()

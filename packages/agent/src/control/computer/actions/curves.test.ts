@@ -14,7 +14,7 @@ function assertOnScreen(steps: readonly Step[]): void {
   }
 }
 
-test('a curve ends at its end, stays on the screen, and takes as long as asked', () => {
+test('a curve ends at its target, stays on the screen, and takes the requested time', () => {
   for (let round = 0; round < 200; round++) {
     const steps = curvedPath({ x: 0, y: 599 }, { x: 799, y: 590 }, { durationMs: 500, within })
     assertOnScreen(steps)
@@ -24,7 +24,7 @@ test('a curve ends at its end, stays on the screen, and takes as long as asked',
   }
 })
 
-test('without a duration a longer way takes longer, and none takes seconds', () => {
+test('without a duration a longer path takes longer, but never seconds', () => {
   const near = durationOf(curvedPath({ x: 10, y: 10 }, { x: 20, y: 10 }, { within }))
   const far = durationOf(curvedPath({ x: 10, y: 10 }, { x: 790, y: 590 }, { within }))
   assert.ok(near >= 50 && near < far && far < 1_500, `${near}, ${far}`)
@@ -46,7 +46,7 @@ test('a curve through points touches each of them in turn', () => {
   assert.ok(Math.abs(durationOf(steps) - 400) < 1)
 })
 
-test('a text in rhythm is that text when its mistakes are taken back', () => {
+test('smoothly typed text equals the text once its mistakes are corrected', () => {
   const text = 'The quick brown fox. Jumps over\nthe lazy dog'
   const strokes = Array.from({ length: 50 }, () => inRhythm(text, 0.1)).flat()
   let typed = ''

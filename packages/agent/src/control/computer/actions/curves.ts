@@ -1,4 +1,4 @@
-// Ways of the mouse as a hand would make them: bent, slower at both ends, and never twice the same.
+// Mouse paths like those of a hand: curved, slower at both ends, and never the same twice.
 import type { Size } from '../../../chromium/headless-size.ts'
 import type { Point } from '../device.ts'
 
@@ -6,31 +6,31 @@ const STEP_MS = 20
 const MIN_STEPS = 5
 const MAX_STEPS = 500
 const MIN_WAIT_MS = 3
-/** How far waits are from their mean, and bends from the straight line. */
+/** How much pauses vary around their mean, and curves around the straight line. */
 const UNEVENNESS = 0.4
 const BEND = 0.2
 const MAX_BEND = 120
 
 export interface Step {
   readonly point: Point
-  /** After it. */
+  /** Pause after this step. */
   readonly waitMs: number
 }
 
 export interface CurveOptions {
-  /** By the length of the way when absent. */
+  /** Defaults to a time that depends on the path's length. */
   readonly durationMs?: number | undefined
   readonly within: Size
 }
 
 export function curvedPath(from: Point, to: Point, { durationMs, within }: CurveOptions): Step[] {
   const length = distance(from, to)
-  // It takes little longer to go far than to go near.
+  // Long paths take only a little longer than short ones.
   const whole = durationMs ?? Math.round(120 + 100 * Math.log2(1 + length / 20))
   return timed(curve(from, to, { count: countFor(whole), within }), whole)
 }
 
-/** Through each of the points, in one movement. */
+/** Passes through each point in one movement. */
 export function curvedPathThrough(points: readonly Point[], { durationMs, within }: CurveOptions): Step[] {
   const lengths = points.slice(1).map((point, index) => distance(points[index]!, point))
   const length = lengths.reduce((sum, each) => sum + each, 0)
@@ -74,7 +74,7 @@ const clamp = (value: number, size: number) => Math.min(size - 1, Math.max(0, Ma
 /** Slow, fast, slow. */
 const eased = (share: number) => share * share * (3 - 2 * share)
 
-/** Uneven waits that make up the whole. */
+/** Uneven pauses that add up to the duration. */
 function timed(points: readonly Point[], durationMs: number): Step[] {
   const mean = durationMs / points.length
   const waits = points.map(() =>
@@ -84,7 +84,7 @@ function timed(points: readonly Point[], durationMs: number): Step[] {
   return points.map((point, index) => ({ point, waitMs: waits[index]! * scale }))
 }
 
-/** A random number of the normal distribution. */
+/** A normally distributed random number. */
 export function normal(): number {
   return Math.sqrt(-2 * Math.log(1 - Math.random())) * Math.cos(2 * Math.PI * Math.random())
 }

@@ -1,7 +1,7 @@
 import type { Device } from '../device.ts'
 import { keysymsOf } from '../keys/keysyms.ts'
 
-/** Holds keys during some work, and lets go of them whatever becomes of it. */
+/** Holds keys during the work, and releases them even if it fails. */
 export async function holdingKeys(
   device: Device,
   names: readonly string[] | undefined,

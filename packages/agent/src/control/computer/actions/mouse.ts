@@ -6,7 +6,7 @@ import { curvedPath, curvedPathThrough, type Step } from './curves.ts'
 import { checkOnScreen } from './screen.ts'
 import { checkDuration, wait } from './wait.ts'
 
-/** Presses in the same millisecond would count as one. */
+/** Chromium would count presses in the same millisecond as one. */
 const BETWEEN_CLICKS_MS = 10
 
 export async function clickMouse(
@@ -91,7 +91,7 @@ async function holdingButton(device: Device, button: Button, work: () => Promise
 }
 
 async function follow(device: Device, steps: readonly Step[], signal: AbortSignal): Promise<void> {
-  // By the clock, as every wait is a little longer than asked for.
+  // Follows the clock, because every timer fires a little late.
   let due = performance.now()
   for (const { point, waitMs } of steps) {
     device.moveTo(point)

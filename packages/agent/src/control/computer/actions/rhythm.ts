@@ -1,5 +1,5 @@
-// Typing as a person does: not every key takes the same time, words are apart, and now and then a
-// neighbour of the right key is hit and taken back.
+// Types like a person: the time per key varies, there are pauses between words, and now and then a
+// neighbouring key is hit and corrected.
 import { BACKSPACE, keysymsOfText } from '../keys/keysyms.ts'
 import { normal } from './curves.ts'
 
@@ -9,14 +9,14 @@ const WORD_MS = 140
 const WORD_SPREAD_MS = 60
 const MIN_WORD_MS = 60
 const AFTER_SENTENCE = 1.5
-/** To notice that it is wrong. */
+/** Time to notice a mistake. */
 const NOTICE_MS = 200
 
 const rows = ['qwertyuiop', 'asdfghjkl', 'zxcvbnm']
 
 export interface Stroke {
   readonly keysym: number
-  /** After it. */
+  /** Pause after this key. */
   readonly waitMs: number
 }
 
@@ -43,7 +43,7 @@ function waitAfter(character: string, before: string | undefined): number {
   return /[.!?]/u.test(before ?? '') ? word * AFTER_SENTENCE : word
 }
 
-/** Only letters have neighbours that are surely harmless. */
+/** Letters only, because their neighbours are always harmless. */
 function neighbourOf(character: string): string | undefined {
   const small = character.toLowerCase()
   const row = rows.find((each) => each.includes(small))

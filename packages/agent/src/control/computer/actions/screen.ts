@@ -7,7 +7,7 @@ export function checkOnScreen({ size: { width, height } }: Device, { x, y }: Poi
   throw new ControlError('bad_request', `coordinates exceed screen bounds (max: ${width}x${height})`)
 }
 
-/** All of the screen unless told otherwise. */
+/** Defaults to the whole screen. */
 export function regionOn({ size: { width, height } }: Device, region: Region | undefined): Region {
   if (!region) return { x: 0, y: 0, width, height }
   if (region.x + region.width <= width && region.y + region.height <= height) return region

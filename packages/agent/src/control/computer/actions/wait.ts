@@ -3,14 +3,14 @@ import { pause } from '@berth/kit/pause'
 import { ControlError } from '../../operation.ts'
 import type { Device } from '../device.ts'
 
-/** Lets what was done so far take effect, and time pass. Rejects when the caller is gone. */
+/** Waits until earlier steps have taken effect and the time has passed. Rejects when the caller leaves. */
 export async function wait(device: Device, ms: number, signal: AbortSignal): Promise<void> {
   device.flush()
   if (ms > 0) await pause(ms, signal)
   signal.throwIfAborted()
 }
 
-/** Refuses what would take longer than anybody waits for. */
+/** Refuses actions that take longer than a call may last. */
 export function checkDuration(what: string, ms: number): void {
   if (ms <= CALL_TIMEOUT_MS) return
   const [seconds, limit] = [ms, CALL_TIMEOUT_MS].map((each) => Math.ceil(each / 1000))

@@ -1,4 +1,4 @@
-// The page that a person would see in front of them: tabs behind it get no input.
+// Finds the page in front, as a person would see it; background tabs get no input.
 import type { CdpConnection } from '../../../chromium/cdp-connection.ts'
 import { attachToFirstPage, type FirstPage } from '../../../chromium/settle.ts'
 
@@ -21,7 +21,7 @@ interface Look {
 export class ActivePage {
   readonly #cdp: CdpConnection
   readonly #port: number
-  /** Sessions by target, for as long as these are there. */
+  /** CDP sessions by target, as long as the targets exist. */
   readonly #sessions = new Map<string, string>()
   #current: FirstPage | undefined
 
@@ -44,7 +44,7 @@ export class ActivePage {
     return (this.#current = await this.#search())
   }
 
-  /** The one that was in front last, of those that are visible. */
+  /** The most recently active visible page. */
   async #search(): Promise<FirstPage> {
     let first: FirstPage | undefined
     for (const targetId of await this.#byActivity()) {
@@ -71,7 +71,7 @@ export class ActivePage {
     return sessionId
   }
 
-  /** Undefined for a page that does not answer: a script or a dialog holds it up. */
+  /** Undefined for a page that is blocked by a script or a dialog. */
   async #look(sessionId: string): Promise<Look | undefined> {
     const { promise, resolve } = Promise.withResolvers<undefined>()
     const timer = setTimeout(() => resolve(undefined), LOOK_MS)
@@ -86,7 +86,7 @@ export class ActivePage {
     return look
   }
 
-  /** Chromium tells it in this order only here. */
+  /** Only this endpoint lists pages by recent activity. */
   async #byActivity(): Promise<string[]> {
     const text = await new Promise<string>((resolve, reject) => {
       const sent = get(

@@ -1,10 +1,10 @@
-// The clipboard of a headless Chromium is in its own memory, and only a page can reach it that is secure,
-// has the focus and the permission. A hidden page of ours is all of that, and no tab of the session.
+// A headless Chromium keeps the clipboard in its own memory. Only a secure page with focus and permission can
+// reach it. The agent's hidden page has all of these, and is not a tab of the session.
 import type { CdpConnection } from '../../../chromium/cdp-connection.ts'
 import { pause } from '@berth/kit/pause'
 import { ControlError } from '../../operation.ts'
 
-/** Of Chromium itself, so it needs no network, and small. */
+/** A small built-in page that needs no network. */
 const PAGE = 'chrome://version'
 const OPEN_MS = 5_000
 const LOOK_AGAIN_MS = 10
@@ -36,7 +36,7 @@ async function onHiddenPage(cdp: CdpConnection, expression: string): Promise<str
       }>('Runtime.evaluate', options, sessionId)
       if (!exceptionDetails) return result.value
       const why = exceptionDetails.exception?.description?.split('\n', 1)[0]
-      throw new ControlError('conflict', `Cannot reach the clipboard: ${why ?? 'for no known reason'}`)
+      throw new ControlError('conflict', `Cannot reach the clipboard: ${why ?? 'unknown reason'}`)
     }
     await Promise.all([
       cdp.call('Emulation.setFocusEmulationEnabled', { enabled: true }, sessionId),

@@ -1,5 +1,5 @@
-// Mouse, keyboard, screen and clipboard of a headless Chromium, by its protocol. The page in front is all
-// that there is of a screen: its points are the screen's, and its picture is the screen's picture.
+// Mouse, keyboard, screen and clipboard of a headless Chromium, over CDP. The page in front is the screen:
+// screen coordinates are page coordinates, and a screenshot shows that page.
 import type { Region } from '@berth/contracts/computer'
 import type { CdpConnection } from '../../../chromium/cdp-connection.ts'
 import type { Chromium } from '../../../chromium/chromium.ts'
@@ -10,12 +10,12 @@ import { ActivePage } from './active-page.ts'
 import { readClipboard, writeClipboard } from './clipboard.ts'
 import { ALT, CONTROL, META, pageKeyOf, SHIFT, type PageKey } from './keys.ts'
 
-/** As one tick of a wheel is on a display. */
+/** The same as one wheel tick on a display. */
 const WHEEL_TICK = 120
-/** What a page takes longer for is held up by a script or a dialog; it has it all the same. */
+/** A page that takes longer is blocked by a script or a dialog, but has received the input. */
 const TAKE_MS = 2_000
 const STRETCH = 100
-/** When a click counts as the second of a double one, as Chromium has it on a display. */
+/** Maximum time between the clicks of a double click, as in Chromium on a display. */
 const DOUBLE_CLICK_MS = 500
 const DOUBLE_CLICK_DISTANCE = 4
 
@@ -42,7 +42,7 @@ export class CdpDevice implements Device {
   #buttons = 0
   #modifiers = 0
   #lastClick: Click | undefined
-  /** Keysyms that are held, and that Shift is held for. */
+  /** Held keysyms that need Shift. */
   readonly #shiftedFor = new Set<number>()
   readonly #steps = new Set<Promise<unknown>>()
 
@@ -152,7 +152,7 @@ export class CdpDevice implements Device {
     return Buffer.from(data, 'base64')
   }
 
-  /** There is none. */
+  /** A headless browser has no cursor. */
   async setCursorHidden(): Promise<void> {}
 
   async readClipboard(): Promise<string> {
@@ -177,7 +177,7 @@ export class CdpDevice implements Device {
     const { modifier = 0, text } = key
     if (direction === 'down') this.#modifiers |= modifier
     else this.#modifiers &= ~modifier
-    // With one of these a key is a command and not a character.
+    // With one of these modifiers a key is a command, not a character.
     const isTyped = direction === 'down' && text !== undefined && !(this.#modifiers & (ALT | CONTROL | META))
     this.#step('Input.dispatchKeyEvent', {
       type: direction === 'up' ? 'keyUp' : isTyped ? 'keyDown' : 'rawKeyDown',
@@ -196,13 +196,13 @@ export class CdpDevice implements Device {
     this.#step('Input.dispatchMouseEvent', options)
   }
 
-  /** A page may close itself at a click, and take the answer with it: that is no failure. */
+  /** Ignores failures, because a click may close the page before it answers. */
   #step(method: string, params: object): void {
     const step = this.#cdp.call(method, params, this.#sessionId).catch(() => {})
     this.#steps.add(step)
   }
 
-  /** Clips count from where the document begins, which may be scrolled away. */
+  /** Clip coordinates start at the top of the document, which may be scrolled out of view. */
   async #clipOf({ x, y, width, height }: Region): Promise<object> {
     const { cssVisualViewport: seen } = await this.#cdp.call<{
       cssVisualViewport: { pageX: number; pageY: number }

@@ -1,17 +1,17 @@
-// Keysyms as pages know them: https://www.w3.org/TR/uievents-key/ and https://www.w3.org/TR/uievents-code/
+// Maps keysyms to DOM keys: https://www.w3.org/TR/uievents-key/ and https://www.w3.org/TR/uievents-code/
 import { characterOfKeysym } from '../keys/keysyms.ts'
 
-/** As Input.dispatchKeyEvent wants it. */
+/** The fields for Input.dispatchKeyEvent. */
 export interface PageKey {
   readonly key: string
   readonly code: string
-  /** The number that Windows has for the key, which pages see as keyCode. */
+  /** The Windows key code, which pages see as keyCode. */
   readonly number: number
   readonly text?: string
   readonly location?: number
-  /** Which of the four modifiers it is. */
+  /** The modifier bit, if the key is a modifier. */
   readonly modifier?: number
-  /** It takes Shift to get it. */
+  /** Whether the key needs Shift. */
   readonly isShifted?: boolean
   readonly isKeypad?: boolean
 }
@@ -25,7 +25,7 @@ const LEFT = 1
 const RIGHT = 2
 const KEYPAD = 3
 
-/** Of an American keyboard: code, number, and what it gives without and with Shift. */
+/** US keyboard: code, number, and the character without and with Shift. */
 const printable: readonly (readonly [string, number, string, string])[] = [
   ...Array.from('abcdefghijklmnopqrstuvwxyz', (letter): [string, number, string, string] => {
     const capital = letter.toUpperCase()
@@ -67,7 +67,7 @@ const modifier = (name: string, bit: number, [left, right]: readonly [number, nu
 const keypad = (name: string, code: string, number: number, text?: string) =>
   key(name, number, { code: `Numpad${code}`, location: KEYPAD, isKeypad: true, ...(text && { text }) })
 
-/** By keysym; those of X that pages have a name for. */
+/** X keysyms that have a DOM key name. */
 const named: ReadonlyMap<number, PageKey> = new Map<number, PageKey>([
   [0xff08, key('Backspace', 8)],
   [0xff09, key('Tab', 9)],
@@ -141,7 +141,7 @@ const byCharacter = new Map<string, PageKey>(
 )
 const shiftedOf = new Map(printable.map(([, , plain, shifted]) => [plain, shifted]))
 
-/** Undefined for keys that pages know nothing of. */
+/** Undefined for keys that pages do not know. */
 export function pageKeyOf(keysym: number, { isShiftHeld }: { isShiftHeld: boolean }): PageKey | undefined {
   const known = named.get(keysym)
   if (known) return known

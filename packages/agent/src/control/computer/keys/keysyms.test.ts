@@ -4,7 +4,7 @@ import { keysymsOf, keysymsOfText } from './keysyms.ts'
 
 const hex = (keysyms: readonly number[]) => keysyms.map((keysym) => keysym.toString(16)).join(' ')
 
-test('keys go by the names of X, of xdotool, of pages, and by characters', () => {
+test('keys are found by their X, xdotool and DOM names, and by character', () => {
   const names: Record<string, string> = {
     Return: 'ff0d',
     enter: 'ff0d',
@@ -39,7 +39,7 @@ test('keys go by the names of X, of xdotool, of pages, and by characters', () =>
   for (const [name, keysyms] of Object.entries(names)) assert.equal(hex(keysymsOf(name)), keysyms, name)
 })
 
-test('what is no key is refused by its name', () => {
+test('an unknown key is refused with its name', () => {
   for (const [combination, named] of Object.entries({
     nonsense: '"nonsense"',
     'ctrl+nonsense': '"nonsense"',
@@ -58,7 +58,7 @@ test('what is no key is refused by its name', () => {
   }
 })
 
-test('a text is one key for each character, and a new line is one however it is written', () => {
+test('a text takes one key per character, and any newline takes one', () => {
   assert.equal(hex(keysymsOfText('aß\u0301😀')), '61 df 1000301 101f600')
   assert.equal(hex(keysymsOfText('a\nb\r\nc\rd\te')), '61 ff0d 62 ff0d 63 ff0d 64 ff09 65')
   assert.throws(() => keysymsOfText('a\u0000'), { code: 'bad_request', message: /U\+0000/ })

@@ -1,8 +1,8 @@
-// Keysyms by the names that X, xdotool and pages have for them.
+// Finds keysyms by the names that X, xdotool and pages use.
 import { ControlError } from '../../operation.ts'
 import { KEYSYM_ALIASES, KEYSYM_NAMES } from './keysym-names.ts'
 
-/** Keysyms of characters beyond Latin 1 are their code points, above this. */
+/** Added to the code point of a character beyond Latin-1 to get its keysym. */
 const UNICODE = 0x01000000
 
 export const RETURN = 0xff0d
@@ -12,7 +12,7 @@ export const ESCAPE = 0xff1b
 export const DELETE = 0xffff
 export const SHIFT_L = 0xffe1
 
-// By small letters. What xdotool knows beside the names of X, and what pages call keys.
+// In lower case: xdotool's names beyond those of X, and the DOM key names.
 const FURTHER_NAMES: Readonly<Record<string, string>> = {
   alt: 'Alt_L',
   option: 'Alt_L',
@@ -47,7 +47,7 @@ const FURTHER_NAMES: Readonly<Record<string, string>> = {
   contextmenu: 'Menu',
 }
 
-/** What control characters of a text are as keys. */
+/** The keys for control characters in a text. */
 const CONTROLS: Readonly<Record<number, number>> = {
   0x08: BACKSPACE,
   0x09: TAB,
@@ -60,7 +60,7 @@ const CONTROLS: Readonly<Record<number, number>> = {
 let byName: Map<string, number> | undefined
 let bySmallName: Map<string, number> | undefined
 
-/** Read when the first key is named: most instances never need it. */
+/** Read on first use, because most instances never need it. */
 function readNames(): Map<string, number> {
   const names = new Map<string, number>()
   let keysym = 0
@@ -79,7 +79,7 @@ function readNames(): Map<string, number> {
   return names
 }
 
-/** The words of a line, of which the first is a number if nothing is before it. */
+/** The words of a line; an unindented line starts with a number. */
 function splitLine(line: string): (string | number)[] {
   const [first = '', ...words] = line.split(' ')
   return first === '' ? words : [Number.parseInt(first, 16), ...words]
@@ -118,14 +118,14 @@ function keysymOfName(name: string): number {
   return inAnyCase
 }
 
-/** Half of a character, as JSON can have it, is none. */
+/** Refuses lone surrogates, which JSON allows. */
 export function checkWellFormed(text: string): void {
   if (!text.isWellFormed()) throw new ControlError('bad_request', 'text: must be whole characters')
 }
 
 /** The keys of "ctrl+shift+t", in that order. */
 export function keysymsOf(combination: string): number[] {
-  // A plus after a plus, or alone, is the key.
+  // A plus after a plus, or alone, is the plus key.
   const names =
     combination === '+'
       ? ['plus']
@@ -139,7 +139,7 @@ export function keysymsOf(combination: string): number[] {
   })
 }
 
-/** The keys that type a text, one for each character; a carriage return and a newline are one. */
+/** The keys that type a text, one per character; CR LF counts as one. */
 export function keysymsOfText(text: string): number[] {
   checkWellFormed(text)
   const keysyms: number[] = []

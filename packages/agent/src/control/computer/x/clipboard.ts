@@ -1,4 +1,4 @@
-// The clipboard of a display is whoever claims to have it, who is then asked for its contents:
+// On a display, a program claims the clipboard, and others ask that program for the contents:
 // https://x.org/releases/X11R7.6/doc/xorg-docs/specs/ICCCM/icccm.html#peer_to_peer_communication_by_means_of_selections
 import { ControlError } from '../../operation.ts'
 import type { XConnection } from '../../../display/x-connection.ts'
@@ -27,11 +27,11 @@ const NONE = 0
 const ANY_TYPE = 0
 const ATOM = 4
 
-/** More than this goes and comes in parts: a request of 16 bits of length can hold it. */
+/** Longer text is transferred in parts; a request with a 16-bit length can hold this much. */
 const PART_BYTES = 128 * 1024
 const MAX_BYTES = 4 * 1024 * 1024
 const MAX_TRANSFERS = 16
-/** For the program that has the clipboard to answer, and for each part of it. */
+/** Timeout for the clipboard's owner to answer, and for each part. */
 const ANSWER_MS = 2_000
 
 const TEXT_TARGETS = ['UTF8_STRING', 'text/plain;charset=utf-8', 'text/plain', 'TEXT'] as const
@@ -42,11 +42,11 @@ interface Atoms {
   readonly utf8: number
   readonly incr: number
   readonly property: number
-  /** Kinds of text that we give. */
+  /** The text types that the agent offers. */
   readonly texts: readonly number[]
 }
 
-/** A text that another program takes in parts. */
+/** A text that another program reads in parts. */
 interface Transfer {
   readonly type: number
   rest: Buffer
@@ -92,7 +92,7 @@ export class XClipboard {
     await this.#x.sync()
   }
 
-  /** Empty when nobody has it, or has no text in it. */
+  /** Empty when nobody owns the clipboard, or it holds no text. */
   async read(): Promise<string> {
     const { clipboard, utf8, property } = this.#atoms
     const owner = (await this.#x.ask(xRequest(GET_SELECTION_OWNER, 0, clipboard))).readUInt32LE(8)
@@ -128,7 +128,7 @@ export class XClipboard {
     }
   }
 
-  /** Deleting it asks for the next part. */
+  /** Deleting the property requests the next part. */
   async #takeProperty(): Promise<{ type: number; value: Buffer }> {
     const { property } = this.#atoms
     const isDeleted = 1
@@ -146,12 +146,12 @@ export class XClipboard {
     return notices
   }
 
-  /** Another program asks for what we have. */
+  /** Another program asks for the agent's text. */
   #give(event: Buffer): void {
     const [time, , requestor, selection, target, given] = [4, 8, 12, 16, 20, 24].map((at) =>
       event.readUInt32LE(at),
     ) as [number, number, number, number, number, number]
-    // Clients of long ago name no property; the target stands for it.
+    // Obsolete clients name no property; the target is used instead.
     const property = given === NONE ? target : given
     const isGiven = this.#owned !== undefined && this.#putTarget(requestor, target, property)
     const answer = Buffer.alloc(32)
@@ -188,7 +188,7 @@ export class XClipboard {
     return true
   }
 
-  /** The part before was taken. */
+  /** The previous part was read. */
   #giveNext(event: Buffer): void {
     if (event[16] !== DELETED) return
     const [requestor, property] = [event.readUInt32LE(4), event.readUInt32LE(8)]
@@ -196,7 +196,7 @@ export class XClipboard {
     if (!transfer) return
     const part = transfer.rest.subarray(0, PART_BYTES)
     transfer.rest = transfer.rest.subarray(part.length)
-    // An empty part says that it was the last.
+    // An empty part marks the end.
     if (part.length === 0) this.#transfers.delete(`${requestor}.${property}`)
     this.#putProperty(requestor, { property, type: transfer.type, format: 8, value: part })
     this.#x.flush()
@@ -217,7 +217,7 @@ function tooLarge(): ControlError {
   return new ControlError('conflict', `Cannot read the clipboard: it holds more than ${limit} MiB of text`)
 }
 
-/** Events as they come, kept for whoever waits for the next of some kind. */
+/** Queues events until a caller waits for one of their kind. */
 class Notices {
   readonly #kept: Buffer[] = []
   readonly #listeners: Disposable[] = []
@@ -232,7 +232,7 @@ class Notices {
     this.#wake?.()
   }
 
-  /** What `read` gives for the first event that it gives something for. */
+  /** The first defined result of `read` over the events. */
   async next<T>(read: (event: Buffer) => T | undefined): Promise<T> {
     const deadline = performance.now() + ANSWER_MS
     for (;;) {

@@ -52,7 +52,7 @@ export class XDevice implements Device {
     this.#x.flush()
   }
 
-  /** Not waited for: the display does all in its order, and Chromium, which it wakes, would come before us. */
+  /** Does not wait: the display works in order, and waiting would let Chromium, which it wakes, run first. */
   async done(): Promise<void> {
     this.#x.flush()
   }
@@ -101,14 +101,14 @@ export class XDevice implements Device {
       const room = encoder.room({ width, height }, { before: REPLY_HEAD_BYTES })
       const request = xRequest(GET_IMAGE, Z_PIXMAP, this.#x.root, ...place, ALL_PLANES)
       const image = await this.#x.ask(request, room)
-      // A short one comes in a buffer of its own.
+      // A short reply comes in its own buffer.
       if (image.buffer !== room.buffer) image.copy(room)
       return encoder.encode({ width, height })
     })
   }
 
   async setCursorHidden(isHidden: boolean): Promise<void> {
-    // The display counts, so that two who hide it must both show it again.
+    // The display counts hide requests, so each needs its own show request.
     if (isHidden === this.#isCursorHidden) return
     const { opcode } = await this.#x.extension('XFIXES')
     await this.#x.ask(xRequest(opcode, FIXES_QUERY_VERSION, FIXES_VERSION, 0))

@@ -1,4 +1,4 @@
-// The program that has the keyboard: what it is told, and whether it has taken all that was sent so far.
+// Talks to the program with the keyboard focus, and finds out whether it has read all input so far.
 import type { XConnection } from '../../../display/x-connection.ts'
 import { xRequest, xRequestWith } from '@berth/codecs/x11/request'
 
@@ -11,12 +11,12 @@ const CLIENT_MESSAGE = 33
 const ATOM = 4
 const FORMAT_32 = 32
 const MAX_PROTOCOLS = 64
-/** Focus on nothing, or on what is under the pointer. */
+/** Values up to this mean no focus, or the window under the pointer. */
 const POINTER_ROOT = 1
 const NEW_KEYBOARD_NOTIFY = 0
 const ALL_NEW = 0b111
 const PONG_MS = 5_000
-/** A program that does not know the message has had time enough by then. */
+/** How long to wait for a program that does not support the message. */
 const BLIND_MS = 50
 
 export class Focus {
@@ -28,9 +28,9 @@ export class Focus {
   }
 
   /**
-   * Resolves when the program has read all that was sent to it. Window managers ask so for programs that
-   * hang: a message to the window, which comes back to the root when it was read, and everything before it
-   * was read, too. https://specifications.freedesktop.org/wm-spec/latest/#_NET_WM_PING
+   * Resolves when the program has read everything sent to it. Window managers detect hanging programs the same
+   * way: the program returns a message to the root window once it has read it, and everything before it.
+   * https://specifications.freedesktop.org/wm-spec/latest/#_NET_WM_PING
    */
   async hasTakenAll(): Promise<void> {
     const window = await this.#answeringWindow()
@@ -39,9 +39,9 @@ export class Focus {
   }
 
   /**
-   * Resolves when the program knows of a change of the keyboard. Chromium looks at its keyboard again only
-   * when it is told that it has another one, so it is. Its toolkit hears of the change by itself, over a
-   * connection of its own: the first answer says that the one has looked, and by the second the other has.
+   * Resolves when the program knows about a changed keyboard. Chromium rereads its keyboard only after a
+   * notification of a new one, so this sends one. Its toolkit learns of the change over its own connection:
+   * the first answer shows that Chromium has reread it, and by the second the toolkit has too.
    */
   async hasNewKeyboard(): Promise<void> {
     const { firstEvent } = await this.#x.extension('XKEYBOARD')
@@ -90,7 +90,7 @@ export class Focus {
     return Promise.all([this.#x.atom('WM_PROTOCOLS'), this.#x.atom('_NET_WM_PING')])
   }
 
-  /** The window with the keyboard, or the one around it that answers. */
+  /** The focused window, or its nearest parent that answers. */
   async #answeringWindow(): Promise<number | undefined> {
     const [protocols, ping] = await this.#pingAtoms()
     let window = (await this.#x.ask(xRequest(GET_INPUT_FOCUS, 0))).readUInt32LE(8)
@@ -106,7 +106,7 @@ export class Focus {
         window = (await this.#x.ask(xRequest(QUERY_TREE, 0, window))).readUInt32LE(12)
       }
     } catch {
-      // It closed meanwhile.
+      // The window has closed.
     }
     return undefined
   }

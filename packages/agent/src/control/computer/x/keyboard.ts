@@ -1,6 +1,6 @@
-// Keys of the display by the keysyms that they give. A keysym that no key gives, which is most of Unicode,
-// is given to one of the keys that have none; programs are told of every such change, and the next waits
-// until they have read it. https://www.x.org/releases/current/doc/kbproto/xkbproto.html
+// Finds the display's keys by keysym. A keysym without a key, such as most of Unicode, is assigned to an unused
+// key. Programs are notified of every such change, and the next change waits until they have read it.
+// https://www.x.org/releases/current/doc/kbproto/xkbproto.html
 import type { XConnection } from '../../../display/x-connection.ts'
 import { ControlError } from '../../operation.ts'
 import type { TypeOptions } from '../device.ts'
@@ -11,9 +11,9 @@ import type { XTest } from './xtest.ts'
 
 const MAPPING_NOTIFY = 34
 const KEYBOARD_MAPPING = 1
-/** Keys without a keysym that are left to others, such as viewers of the screen. */
+/** Unused keys that are left for others, such as viewers of the screen. */
 const LEFT_TO_OTHERS = 3
-/** So many characters are under way at most before the program is waited for. */
+/** How many characters are sent before waiting for the program. */
 const STRETCH = 200
 
 interface Key {
@@ -23,7 +23,7 @@ interface Key {
 
 interface HeldKey {
   readonly keycode: number
-  /** That was pressed for it. */
+  /** The Shift key pressed for this key. */
   readonly shift: number | undefined
 }
 
@@ -34,9 +34,9 @@ export class XKeyboard {
   readonly #focus: Focus
   #maps = new Map<number, KeyMap>()
   #keys = new Map<number, Key>()
-  /** Pressed and not yet released: these stay what they are. */
+  /** Keys that are down; these are not reassigned. */
   readonly #held = new Map<number, HeldKey>()
-  /** Keycodes of ours to give away, the one that was used longest ago first. */
+  /** Keycodes the agent may assign, least recently used first. */
   #spare: number[] = []
   #isKnown = false
   #isChanging = false
@@ -55,7 +55,7 @@ export class XKeyboard {
     return new XKeyboard(x, xtest, await Xkb.open(x))
   }
 
-  /** Makes keys for all of them; resolves when programs know. There may be a handful at a time. */
+  /** Assigns keys to these keysyms, a handful at most; resolves when programs know. */
   async provide(keysyms: Iterable<number>): Promise<void> {
     if (!this.#isKnown) await this.#read()
     const missing = [...new Set(keysyms)].filter((keysym) => !this.#keys.has(keysym))
@@ -94,7 +94,7 @@ export class XKeyboard {
           this.#x.flush()
           await between()
         }
-        // Its keys may mean something else from here on, or be more than it can take in.
+        // The next keys may be reassigned, or be more than the program can buffer.
         if (at < keysyms.length) await this.#focus.hasTakenAll()
       }
     } finally {
@@ -103,7 +103,7 @@ export class XKeyboard {
     }
   }
 
-  /** As far as the spare keys reach. */
+  /** The end of the run of keysyms that the spare keys can cover. */
   #stretchFrom(keysyms: readonly number[], start: number): number {
     const slots = new Set<number>()
     const most = Math.min(keysyms.length, start + STRETCH)
@@ -137,12 +137,12 @@ export class XKeyboard {
         const keysym = keysyms[level]!
         const isKeypad = keysym >= 0xff80 && keysym <= 0xffb9
         const isShifted = level === 1
-        // Level 2 of the keypad is by Num_Lock, and the first key that gives a keysym is the usual one.
+        // Num_Lock selects level 2 of the keypad. The first key that gives a keysym is the usual one.
         if (keysym === 0 || this.#keys.has(keysym) || (isKeypad && isShifted)) continue
         this.#keys.set(keysym, { keycode, isShifted })
       }
     }
-    // What we gave away before is ours still, unless somebody took it.
+    // Keys that the agent assigned before are still its own, unless something else changed them.
     const ours = this.#spare.filter((keycode) => this.#maps.has(keycode))
     const found = empty.filter((keycode) => !ours.includes(keycode))
     this.#spare = [...found.slice(0, Math.max(0, found.length - LEFT_TO_OTHERS)), ...ours]
@@ -186,21 +186,21 @@ export class XKeyboard {
   }
 }
 
-/** Layouts have older keysyms for their letters: this one was given by us, over an earlier connection. */
+/** Layouts use older keysyms for their letters, so the agent assigned this one over an earlier connection. */
 const isBeyondLatin = (keysym: number) => keysym > 0x01000100 && characterOfKeysym(keysym) !== undefined
 
 function noSpareKey(): ControlError {
   return new ControlError('conflict', 'Cannot type: the keyboard has too few keys that mean nothing else')
 }
 
-/** The small and the capital letter share a key, as on a real keyboard. */
+/** Lower and upper case share a key, as on a real keyboard. */
 function casesOf(keysym: number): number[] {
   const codePoint = characterOfKeysym(keysym)
   if (codePoint === undefined) return [keysym]
   const character = String.fromCodePoint(codePoint)
   const [small, capital] = [character.toLowerCase(), character.toUpperCase()]
   const isPair = small !== capital && [small, capital].every((each) => Array.from(each).length === 1)
-  // Some letters are nobody's small or capital one, such as those of a ligature with one capital.
+  // Some letters have no single counterpart in the other case, such as ligatures.
   if (!isPair || (character !== small && character !== capital)) return [keysym]
   if (small.toUpperCase() !== capital || capital.toLowerCase() !== small) return [keysym]
   return [small, capital].map((each) => keysymOfCharacter(each.codePointAt(0)!)!)

@@ -1,5 +1,5 @@
-// As much of the keyboard extension as it takes to read and to change which key gives which keysym.
-// Not by the core protocol, whose one request for this takes adjacent keys only and makes up the rest:
+// The part of the keyboard extension that reads and changes which key gives which keysym. The core protocol
+// has one request for this, but it changes only adjacent keys and guesses the rest:
 // https://www.x.org/releases/current/doc/kbproto/xkbproto.html
 import type { XConnection } from '../../../display/x-connection.ts'
 import { halves, xRequest, xRequestWith } from '@berth/codecs/x11/request'
@@ -13,13 +13,13 @@ const CORE_KEYBOARD = 0x100
 const KEY_SYMS = 1 << 1
 const CAPS_LOCK = 1 << 1
 
-/** Types of keys that every keyboard has: how many levels, and which modifiers lead to them. */
+/** Key types that every keyboard has; a type defines the levels and the modifiers that select them. */
 export const ONE_LEVEL = 0
 export const TWO_LEVEL = 1
 
-/** What one key gives. */
+/** The keysyms of one key. */
 export interface KeyMap {
-  /** Of its groups; the number of groups is in the lower half of `groups`. */
+  /** One type per group; the lower half of `groups` is the number of groups. */
   readonly types: readonly number[]
   readonly groups: number
   readonly width: number
@@ -38,7 +38,7 @@ export class Xkb {
   static async open(x: XConnection): Promise<Xkb> {
     const { opcode } = await x.extension('XKEYBOARD')
     const reply = await x.ask(xRequest(opcode, USE_EXTENSION, halves(1, 0)))
-    if (reply[1] !== 1) throw new Error('Cannot use the display: its keyboard extension is of another age')
+    if (reply[1] !== 1) throw new Error('Cannot use the display: unsupported XKB version')
     return new Xkb(x, opcode)
   }
 
@@ -47,13 +47,13 @@ export class Xkb {
     return (state[11]! & CAPS_LOCK) !== 0
   }
 
-  /** Leaves with the next flush. */
+  /** Sent with the next flush. */
   setCapsLock(isLocked: boolean): void {
     const locks = halves(CORE_KEYBOARD, CAPS_LOCK | (isLocked ? CAPS_LOCK << 8 : 0))
     this.#x.post(xRequest(this.#opcode, LATCH_LOCK_STATE, locks, 0, 0))
   }
 
-  /** By keycode, from the first to the last that the display has. */
+  /** Every key of the display by keycode. */
   async readMap(): Promise<Map<number, KeyMap>> {
     const { first, last } = this.#x.keycodes
     const request = Buffer.alloc(24)
@@ -77,7 +77,7 @@ export class Xkb {
     return maps
   }
 
-  /** Of keys that follow each other; leaves with the next flush. */
+  /** Writes consecutive keys; sent with the next flush. */
   writeMap(firstKeycode: number, maps: readonly KeyMap[]): void {
     const { first, last } = this.#x.keycodes
     const total = maps.reduce((sum, { keysyms }) => sum + keysyms.length, 0)

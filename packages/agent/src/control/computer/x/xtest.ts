@@ -1,4 +1,4 @@
-// Input as from a mouse and a keyboard: https://www.x.org/releases/current/doc/xextproto/xtest.html
+// Simulates a mouse and a keyboard: https://www.x.org/releases/current/doc/xextproto/xtest.html
 import type { XConnection } from '../../../display/x-connection.ts'
 import { halves, xRequest } from '@berth/codecs/x11/request'
 
@@ -9,7 +9,7 @@ const BUTTON_PRESS = 4
 const BUTTON_RELEASE = 5
 const MOTION = 6
 
-/** Everything leaves with the next flush. */
+/** Requests are sent with the next flush. */
 export class XTest {
   readonly #x: XConnection
   readonly #opcode: number
