@@ -21,6 +21,8 @@ test('CDP works without the database, and everything is consistent within 5 s of
   })
   const [lasting, crashing] = await Promise.all([createSession(server), createSession(server)])
   const cdp = await CdpClient.open(lasting.cdp_ws_url)
+  // Keeps it awake: nothing ends by itself on standby, and on a busy host the create below takes longer than that.
+  await CdpClient.open(crashing.cdp_ws_url)
   const [agent] = partsOf(await instanceOf(server, crashing), 'agent')
 
   // Cut off during a create, when its row exists and its instance is not ready.
