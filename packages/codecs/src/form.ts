@@ -1,5 +1,5 @@
 // Multipart forms (RFC 7578), read as they come: nothing of a file is held but the piece that is passed on. Why it is no
-// library: docs/decisions/0202-forms-stay-ours.md.
+// library: docs/decisions/0038-forms-stay-ours.md.
 import { BadInput } from '@berth/kit/bad-input'
 
 const MAX_BOUNDARY_LENGTH = 200

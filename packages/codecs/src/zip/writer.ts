@@ -1,5 +1,5 @@
 // Writes an archive while it is being sent: nothing is held but the archive's directory. Why it is not yazl:
-// docs/decisions/0200-zip-and-tar-stay-ours.md.
+// docs/decisions/0036-zip-and-tar-stay-ours.md.
 import {
   fileKinds,
   flags,
