@@ -83,7 +83,6 @@ export const groups: Readonly<Record<string, readonly string[]>> = {
     'tests/conformance/mounting.test.ts',
     'tests/conformance/project-headers.test.ts',
     'tests/conformance/session-tokens.test.ts',
-    'tests/conformance/tenants.test.ts',
   ],
   client: [
     'tests/client/api-keys.test.ts',

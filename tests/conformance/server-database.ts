@@ -46,11 +46,15 @@ export class ServerDatabase {
     return dumped
   }
 
-  /** The dump without what changes by itself: the trail, signs of life, and how long sessions ran. */
+  /**
+   * The dump without what the server changes on its own: the audit log, its signs of life, how long sessions ran, and
+   * that an idle session went on standby.
+   */
   async state(): Promise<Record<string, string[]>> {
     const { audit_logs: _trail, servers: _signs, ...state } = await this.dump()
     const browsers = await this.run(
-      `SELECT (to_jsonb(b) - 'uptime_ms')::text AS row FROM browsers b ORDER BY 1`,
+      `SELECT (to_jsonb(b) - 'uptime_ms' || jsonb_build_object('state', replace(state, 'standby', 'ready')))::text AS row
+       FROM browsers b ORDER BY 1`,
     )
     return { ...state, browsers: browsers.map(({ row }) => row as string) }
   }

@@ -3,7 +3,7 @@
 import { createReadStream } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { extname, join } from 'node:path'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../platform/errors/app-error.ts'
 import type { RawAnswer } from './call.ts'
 import { dist } from './page-files.ts'
@@ -48,12 +48,17 @@ export class DocsFiles {
 
   /** `path`: what follows `/docs/`. */
   async file(path: string, acceptEncoding: string | undefined): Promise<RawAnswer> {
+    return this.#answer(await this.nameOf(path), acceptEncoding, guidePolicy)
+  }
+
+  /** Throws when there is no such file. */
+  async nameOf(path: string): Promise<string> {
     const names = await this.#list()
     const name = [path, `${path}.html`].find((each) => names.has(each))
     if (name === undefined || name === 'index.html') {
       throw new AppError('not_found', `Cannot find "/docs/${path}"`)
     }
-    return this.#answer(name, acceptEncoding, guidePolicy)
+    return name
   }
 
   async #answer(name: string, acceptEncoding = '', policy: string): Promise<RawAnswer> {
@@ -98,17 +103,22 @@ async function namesIn(folder: string): Promise<ReadonlySet<string>> {
 /** Besides /docs itself, which is an operation of the contract. */
 export function attachDocs(server: FastifyInstance, docs: DocsFiles): void {
   const url = '/docs/*'
-  server.get<{ Params: { '*': string } }>(
+  const onRequest = (request: FastifyRequest, _reply: FastifyReply, done: () => void) => {
+    request.route = url
+    done()
+  }
+  server.get<{ Params: { '*': string } }>(url, { onRequest }, async (request, reply) => {
+    const { body, headers } = await docs.file(request.params['*'], request.headers['accept-encoding'])
+    return reply.headers(headers ?? {}).send(body)
+  })
+  // A path without a file is not found by any method, as everywhere else.
+  server.route<{ Params: { '*': string } }>({
+    method: ['POST', 'PUT', 'PATCH', 'DELETE'],
     url,
-    {
-      onRequest: (request, _reply, done) => {
-        request.route = url
-        done()
-      },
+    onRequest,
+    handler: async (request) => {
+      await docs.nameOf(request.params['*'])
+      throw new AppError('method_not_allowed', `Cannot ${request.method} here`, { headers: { allow: 'GET' } })
     },
-    async (request, reply) => {
-      const { body, headers } = await docs.file(request.params['*'], request.headers['accept-encoding'])
-      return reply.headers(headers ?? {}).send(body)
-    },
-  )
+  })
 }
