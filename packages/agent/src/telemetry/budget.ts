@@ -1,4 +1,4 @@
-/** So many at once, and so many a second after that. */
+/** A rate limit: a burst, then a number per second. */
 export class Budget {
   readonly #most: number
   readonly #perSecond: number
@@ -11,7 +11,7 @@ export class Budget {
     this.#left = most
   }
 
-  /** False: there is none left. */
+  /** False when the budget is used up. */
   take(): boolean {
     if (this.#left < 1) {
       const now = performance.now()

@@ -1,4 +1,4 @@
-// What is captured in this instance: by order of a server, into a ring that a server reads.
+// Captures telemetry on a server's order, into a ring that a server reads.
 import type { Writable } from 'node:stream'
 import { once } from 'node:events'
 import type { TelemetryOrder } from '@berth/contracts/link'
@@ -22,7 +22,7 @@ export class Capture {
   }
 
   async order({ categories, version }: TelemetryOrder): Promise<void> {
-    // Several servers may have changed it at once, and the newest counts in whatever order they come.
+    // Several servers may send orders at once; the newest version wins, whatever the order of arrival.
     if (version < this.#version) return
     this.#version = version
     this.#categories = new Set(categories)
@@ -32,7 +32,7 @@ export class Capture {
     await (isSeen ? this.#monitor.capture(this.#categories) : this.#monitor.stop())
   }
 
-  /** Events after that number, until the reader leaves. */
+  /** Sends events after that number until the reader leaves. */
   async send(after: number, to: Writable): Promise<void> {
     const gone = new AbortController()
     to.once('close', () => gone.abort())

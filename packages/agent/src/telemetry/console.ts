@@ -1,13 +1,13 @@
-// What pages and workers write to their console, and errors that nobody caught. A page may write more than anybody can
-// take: then lines are counted without a look at them, and if that is too much, too, we stop to listen for a while.
+// Reports console lines and uncaught errors of pages and workers. When a page writes too much, lines are only counted;
+// if that is still too much, the agent stops listening for a while.
 import { Budget } from './budget.ts'
 import type { Scene, Target, Watch } from './target.ts'
 import { cut, Cutter } from './text.ts'
 
 const LINES = { most: 2_000, perSecond: 500 }
-/** A message is parsed as a whole, and some are as large as a page likes. */
+/** Messages are parsed as a whole, and a page decides how large they are. */
 const MAX_MESSAGE = 8 * 1024 * 1024
-/** Counted and not told within a second: from there on it costs the page more than it is worth. */
+/** Dropped lines per second beyond which listening slows the page too much. */
 const MAX_DROPPED = 5_000
 const PAUSE_MS = 5_000
 const MAX_TEXT = 8 * 1024
@@ -16,7 +16,7 @@ const MAX_ARGUMENTS = 32
 const MAX_FRAMES = 32
 const MAX_PARENTS = 4
 const MAX_CONTEXTS = 2_000
-/** Chromium keeps what is logged for who listens, until told otherwise. */
+/** Chromium keeps logged objects for listeners until they release them. */
 const RELEASE_MS = 1_000
 
 interface RemoteObject {
@@ -69,9 +69,9 @@ interface ContextCreated {
 interface Listener {
   readonly target: Target
   readonly lines: Budget
-  /** What comes until listening is confirmed was written before. */
+  /** Lines that arrive before listening is confirmed are old. */
   isReplaying: boolean
-  /** Nothing was written before. */
+  /** A new target has no old lines. */
   readonly isNew: boolean
   dropped: number
   droppedSince: number
@@ -91,7 +91,7 @@ export class ConsoleWatch implements Watch {
     ['Runtime.executionContextsCleared', (target) => this.#listeners.get(target.sessionId)?.frames.clear()],
   ]
 
-  /** `onDisabled`: what else was listened to in that domain is gone with it. */
+  /** `onDisabled`: called when the domain is disabled, which also ends its other subscriptions. */
   constructor(scene: Scene, { onDisabled }: { onDisabled: (target: Target) => void }) {
     this.#scene = scene
     this.#onDisabled = onDisabled
@@ -139,14 +139,14 @@ export class ConsoleWatch implements Watch {
   async #listen(listener: Listener, { isReplay }: { isReplay: boolean }): Promise<void> {
     listener.isReplaying = isReplay
     try {
-      // What Chromium kept of earlier lines comes before the answer.
+      // Chromium sends earlier lines before the answer.
       await this.#scene.call(listener.target, 'Runtime.enable', {})
     } finally {
       listener.isReplaying = false
     }
   }
 
-  /** Whether a line is to be looked at; called with those that nobody has parsed. */
+  /** Whether to parse a line; called before parsing. */
   admits(sessionId: string, length: number): boolean {
     const listener = this.#listeners.get(sessionId)
     if (!listener) return false

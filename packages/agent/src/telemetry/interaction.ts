@@ -1,4 +1,4 @@
-// What somebody does in a page: a script of ours sees it, in a world of its own that pages cannot look into.
+// Reports user interaction, which a script observes in an isolated world that pages cannot access.
 import { INTERACTION_SCRIPT, BINDING, WORLD } from './interaction-script.ts'
 import type { Scene, Target, Watch } from './target.ts'
 import { cut } from './text.ts'
@@ -27,7 +27,7 @@ const types = {
 export class InteractionWatch implements Watch {
   readonly #scene: Scene
   readonly #onActivity: (target: Target) => void
-  /** By target, to be taken away again. */
+  /** Script ids by target, for removal. */
   readonly #scripts = new Map<string, Promise<string | undefined>>()
 
   readonly handlers: Watch['handlers'] = [
@@ -42,7 +42,7 @@ export class InteractionWatch implements Watch {
   apply(target: Target): Promise<unknown>[] {
     if (!target.hasDocument) return []
     const categories = this.#scene.categories()
-    // Pictures are taken of what is done, too.
+    // Screenshots also follow interaction.
     const isWanted = categories.has('interaction') || categories.has('screenshot')
     const isOn = target.listening.has('interaction')
     if (isWanted && !isOn) return this.#begin(target)
@@ -50,7 +50,7 @@ export class InteractionWatch implements Watch {
     return []
   }
 
-  /** Again, after others were let go together with it. */
+  /** Restores the binding after the domain was disabled. */
   bind(target: Target): void {
     if (!target.listening.has('interaction')) return
     this.#scene.dispatch(target, 'Runtime.addBinding', { name: BINDING, executionContextName: WORLD })
@@ -100,7 +100,7 @@ export class InteractionWatch implements Watch {
     if (typeof kind !== 'string' || !Object.hasOwn(types, kind) || typeof data !== 'object') return
     this.#onActivity(target)
     if (!this.#scene.categories().has('interaction')) return
-    // One by one, they would spell what is hidden as a whole.
+    // Single keys would spell out a secret that is hidden as a whole.
     const isHidden = kind === 'key' && this.#scene.hasSecrets()
     const frameId = target.type === 'iframe' ? target.targetId : undefined
     const { frame_id, ...context } = target.context({
@@ -110,7 +110,7 @@ export class InteractionWatch implements Watch {
     this.#scene.emit({
       type: types[kind as keyof typeof types],
       source: { kind: 'cdp', event: 'Runtime.bindingCalled' },
-      // Of a frame inside the page nothing but its address is known.
+      // For a nested frame only its URL is known.
       data: {
         ...context,
         ...((isTop === true || frameId) && { frame_id }),

@@ -1,7 +1,6 @@
-// Follows all that a Chromium has to tell, by a connection of its own that lives beside those of clients: it listens, and
-// changes nothing that they could see. New pages and workers are held until we listen to them, which is a matter of one
-// round trip inside the instance, and Chromium lets go of them by itself if we should be gone; otherwise their first
-// requests would be missed.
+// Follows Chromium's events over its own connection, beside those of clients: it listens, and changes nothing that
+// clients could see. New pages and workers are paused until the monitor listens to them; otherwise it would miss their
+// first requests. That takes one round trip inside the instance, and Chromium resumes them if the monitor is gone.
 import type { Category } from '@berth/contracts/telemetry-events'
 import { pause } from '@berth/kit/pause'
 import { CdpConnection, type CdpEvent } from '../chromium/cdp-connection.ts'
@@ -20,12 +19,12 @@ import { Target, type Scene, type TargetInfo } from './target.ts'
 const FIRST_RETRY_MS = 250
 const MAX_RETRY_MS = 2_000
 const MAX_ATTEMPTS = 10
-/** How long an order waits for a Chromium that does not answer. */
+/** How long an order waits for an unresponsive Chromium. */
 const SET_UP_MS = 5_000
 const FILTER = [{ type: 'browser', exclude: true }, { type: 'tab', exclude: true }, {}]
-/** A page that loads tells hundreds of things one by one; so long each of them may wait for the next. */
+/** A loading page sends hundreds of events one by one; they may wait this long to be read together. */
 const GATHER_MS = 8
-/** Of all kinds together; pages that do more are told of in part. */
+/** Limits for all kinds together; events beyond them are dropped. */
 const EVENTS = { most: 8_000, perSecond: 2_000 }
 
 export interface MonitorOptions {
@@ -48,7 +47,7 @@ export class Monitor {
     this.#options = options
   }
 
-  /** Resolves when it is so, or when it takes too long: events come as soon as they can. */
+  /** Resolves when capture has started, or after a timeout; then events follow as soon as possible. */
   async capture(categories: ReadonlySet<Category>): Promise<void> {
     this.#categories = categories
     if (this.#isOn) {
@@ -70,7 +69,7 @@ export class Monitor {
     await this.#loop
   }
 
-  /** From one Chromium to the next. */
+  /** Reconnects whenever Chromium restarts. */
   async #follow(stop: AbortSignal, onReady: () => void): Promise<void> {
     let lostAt: number | undefined
     let attempts = 0
@@ -100,7 +99,7 @@ export class Monitor {
         })
       } catch (error) {
         attempts++
-        log('Telemetry cannot listen to Chromium', error)
+        log('Cannot capture telemetry from Chromium', error)
         run?.close()
         if (lostAt === undefined && attempts === 1) {
           const step = error instanceof SetUpError ? error.step : 'connect'
@@ -121,7 +120,7 @@ export class Monitor {
     }
   }
 
-  /** Undefined: there is no Chromium yet. */
+  /** Undefined while there is no Chromium. */
   async #connect(stop: AbortSignal): Promise<Run | undefined> {
     const { state, port } = this.#options
     const isOpen = () => state.current.browser === 'ready' || stop.aborted
@@ -161,14 +160,14 @@ class SetUpError extends Error {
 
 type RunScene = Pick<Scene, 'categories' | 'emit' | 'drop' | 'hasSecrets'>
 
-/** One connection, as long as one Chromium. */
+/** One connection to one run of Chromium. */
 class Run {
   readonly #targets = new Map<string, Target>()
   readonly #scene: Scene
   readonly #watches
   readonly #handlers: ReadonlyMap<string, (target: Target, params: never) => void>
   #cdp: CdpConnection | undefined
-  /** What was sent to targets that were there already, until it is answered. */
+  /** Unanswered calls to targets that already existed. */
   readonly #settingUp = new Set<Promise<unknown>>()
   #isBeginning = true
 
@@ -214,17 +213,17 @@ class Run {
       throw new SetUpError('follow targets', error)
     })
     this.#isBeginning = false
-    // One that does not answer is busy, and listened to when it is not.
+    // A target that does not answer is busy; it is followed once it answers.
     await Promise.race([Promise.allSettled(this.#settingUp), pause(SET_UP_MS / 2)])
     this.#settingUp.clear()
   }
 
-  /** The categories were changed. */
+  /** Applies changed categories. */
   async apply(): Promise<void> {
     await Promise.allSettled([...this.#targets.values()].map((target) => this.#listenTo(target)))
   }
 
-  /** Most of what comes is not of interest, and parsing it would be most of the work. */
+  /** Most messages are irrelevant, and parsing them would be most of the work. */
   #isWanted(text: string): boolean {
     const method = methodOf(text)
     if (method === undefined) return true
@@ -244,8 +243,8 @@ class Run {
     try {
       this.#handlers.get(method)?.(target, params as never)
     } catch (error) {
-      // Of one event, from a Chromium that we may not know in every detail.
-      log(`Telemetry cannot make use of ${method}`, error)
+      // One event failed, perhaps because this Chromium version differs.
+      log(`Cannot capture telemetry from ${method}`, error)
     }
   }
 
@@ -263,7 +262,7 @@ class Run {
       if (this.#isBeginning) this.#settingUp.add(done)
       else if (target.type === 'page') this.#watches.page.onOpened(target)
     } finally {
-      // Whatever becomes of the rest: it must not stand still because of us.
+      // Even if the rest fails, the target must not stay paused.
       if (waitingForDebugger) this.#scene.dispatch(target, 'Runtime.runIfWaitingForDebugger', {})
     }
   }
@@ -275,7 +274,7 @@ class Run {
     for (const watch of Object.values(this.#watches)) watch.remove(target)
   }
 
-  /** All is sent at once; resolves when the last of it is answered. */
+  /** Sends all calls at once; resolves when all are answered. */
   async #listenTo(target: Target): Promise<void> {
     const { call } = this.#scene
     const sent: Promise<unknown>[] = []
@@ -297,13 +296,13 @@ interface Attached {
 
 const METHOD_START = '{"method":"'
 
-/** Undefined for answers, and for what is written otherwise than Chromium does it. */
+/** Undefined for answers, and for messages in a different format from Chromium's. */
 function methodOf(text: string): string | undefined {
   if (!text.startsWith(METHOD_START)) return undefined
   return text.slice(METHOD_START.length, text.indexOf('"', METHOD_START.length))
 }
 
-/** At the end of the message, as Chromium writes it. */
+/** Chromium writes the session at the end of the message. */
 function sessionOf(text: string): string {
   return text.endsWith('"}') ? text.slice(text.lastIndexOf('"', text.length - 3) + 1, -2) : ''
 }

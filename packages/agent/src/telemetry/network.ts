@@ -1,5 +1,5 @@
-// Requests of pages, frames and workers, from their sending to the last byte of their answer. Nothing is intercepted.
-// Texts of answers are asked for when they are complete, and cut; Chromium keeps them for us up to a bound.
+// Reports requests of pages, frames and workers, from the request to the last byte of the response. Nothing is
+// intercepted. Complete text bodies are read from Chromium, which keeps them up to a limit, and cut.
 import { MAX_OTHER_BODY, MAX_STRUCTURED_BODY } from '@berth/contracts/telemetry-events'
 import { nowUs } from './ring.ts'
 import type { Scene, Tab, Target, Watch } from './target.ts'
@@ -13,12 +13,12 @@ const KEPT = {
 const IDLE_MS = 500
 const BODY_MS = 5_000
 /**
- * An answer of which nothing more comes for so long counts as there: a page that does not read the body of an answer
- * keeps it from ever being complete.
+ * A response that receives nothing for this long counts as complete, because a response whose body the page never
+ * reads would never complete.
  */
 const STALLED_MS = 5_000
 const LOOK_EVERY_MS = 1_000
-/** Asked for at once; of those beyond there is no body. */
+/** Bodies read at once; responses beyond this limit are reported without a body. */
 const MAX_BODIES = 256
 const MAX_UNDER_WAY = 10_000
 const MAX_URL = 8 * 1024
@@ -29,11 +29,11 @@ const STRUCTURED =
   /^(application\/(json|xml|x-www-form-urlencoded|graphql|[^;]+\+(json|xml|csv))|text\/(xml|csv|[^;]+\+(json|xml)))$/
 const OTHER_TEXT = /^text\/(plain|html)$/
 const WITHOUT_BODY = new Set(['Font', 'Image', 'Media', 'Stylesheet', 'Script'])
-/** Not over when the page is there: whoever waits for silence does not wait for these. */
+/** These stay open after a page has loaded, so network idle ignores them. */
 const ENDLESS = new Set(['EventSource', 'WebSocket'])
 /** Nothing of it leaves the browser. */
 const LOCAL = /^(data|blob):/
-/** As Chromium says it of what nobody waits for any more. */
+/** Chromium's failure for abandoned requests. */
 const LEFT = { errorText: 'net::ERR_ABORTED', canceled: true }
 const REQUEST_ID = '"requestId":"'
 
@@ -85,11 +85,11 @@ interface UnderWay {
   readonly sentAt: number
   response?: CdpResponse
   waitMs?: number
-  /** When something of its answer came last. */
+  /** When the last part of the response arrived. */
   activeAt?: number
 }
 
-/** Of one target, by their ids. */
+/** The requests of one target by id. */
 class Requests extends Map<string, UnderWay> {
   readonly target: Target
 
@@ -151,7 +151,7 @@ export class NetworkWatch implements Watch {
     return []
   }
 
-  /** What was under way ends with it. */
+  /** Pending requests end with the target. */
   remove(target: Target): void {
     for (const [requestId, { response, type }] of this.#underWay.get(target.sessionId) ?? []) {
       if (response) this.#onStalled(target, requestId)
@@ -209,7 +209,7 @@ export class NetworkWatch implements Watch {
     this.#looking ??= setInterval(() => this.#look(), LOOK_EVERY_MS)
   }
 
-  /** Called with messages that nobody has parsed: there may be very many. */
+  /** Called with unparsed messages, because there may be very many. */
   onData(sessionId: string, text: string): void {
     const from = text.indexOf(REQUEST_ID) + REQUEST_ID.length
     const request = this.#underWay.get(sessionId)?.get(text.slice(from, text.indexOf('"', from)))
@@ -252,7 +252,7 @@ export class NetworkWatch implements Watch {
     this.#bodies++
     this.#bodyOf(target, requestId)
       .then((body) => this.#emitResponse(target, { ...told, ...cutBody(body, most) }))
-      // It was too large to be kept, or its page is gone.
+      // The body was too large for Chromium to keep, or the page is gone.
       .catch(() => this.#emitResponse(target, { ...told, isCut: encodedDataLength > 0 }))
       .finally(() => this.#bodies--)
   }
@@ -306,7 +306,7 @@ export class NetworkWatch implements Watch {
   #onSocketCreated(target: Target, { requestId, url, initiator }: SocketCreated): void {
     const known = this.#underWay.get(target.sessionId)
     if (!known || known.size >= MAX_UNDER_WAY) return
-    // What is missing yet, the handshake brings.
+    // The handshake adds the missing fields.
     known.set(requestId, {
       url,
       method: 'GET',
@@ -357,7 +357,7 @@ export class NetworkWatch implements Watch {
     this.#endSocket(target, requestId, LEFT)
   }
 
-  /** One that never became a connection; of others the end is no event. */
+  /** Reports a websocket that never connected; the end of a connected one is not reported. */
   #endSocket(target: Target, requestId: string, failure: { errorText: string; canceled: boolean }): void {
     const known = this.#underWay.get(target.sessionId)
     const request = known?.get(requestId)
@@ -425,7 +425,7 @@ export class NetworkWatch implements Watch {
     return request
   }
 
-  /** The script of a worker is asked for by its page, and arrives in the worker. */
+  /** A worker's script is requested by its page, but arrives in the worker. */
   #holderOf({ sessionId, parent }: Target, requestId: string): Requests | undefined {
     const own = this.#underWay.get(sessionId)
     if (own?.has(requestId) || !parent) return own
@@ -495,7 +495,7 @@ interface Told {
   readonly isCut?: boolean
 }
 
-/** In bytes; 0: it has none, or none that is text. */
+/** In bytes; 0 when there is no text body. */
 function maxOfBody({ type, method }: UnderWay, { mimeType = '', status }: CdpResponse): number {
   if (WITHOUT_BODY.has(type) || method === 'HEAD' || status === 204 || status === 304) return 0
   const mime = mimeType.toLowerCase()
@@ -506,7 +506,7 @@ function maxOfBody({ type, method }: UnderWay, { mimeType = '', status }: CdpRes
 function cutBody(body: Buffer | string, most: number): { body: string; bodyBytes: number; isCut: boolean } {
   const cutter = new Cutter()
   const bodyBytes = Buffer.byteLength(body)
-  // Cut before it is decoded: of a large one only the beginning matters.
+  // Cut before decoding, because only the start of a large body is used.
   const text = typeof body === 'string' ? body : body.subarray(0, most + 4).toString()
   const short = cutter.cut(text, most)
   return { body: short, bodyBytes, isCut: cutter.isTruncated || bodyBytes > most }

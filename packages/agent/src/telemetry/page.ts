@@ -1,4 +1,4 @@
-// Documents of pages and frames: where they go, when they are there, and when they have come to rest.
+// Reports navigations of pages and frames, when they have loaded, and when they are idle.
 import type { Scene, Tab, Target, Watch } from './target.ts'
 import { cut } from './text.ts'
 
@@ -102,7 +102,7 @@ export class PageWatch implements Watch {
     return sent
   }
 
-  /** Where a page is that was there before us. */
+  /** Learns the URL of a page that was open before capture started. */
   async #learn(target: Target): Promise<void> {
     const { tab } = target
     const { frameTree } = await this.#scene.call<{ frameTree: { frame: FrameNavigated['frame'] } }>(
@@ -183,7 +183,7 @@ export class PageWatch implements Watch {
     clearTimeout(rest.timer)
     rest.timer = setTimeout(() => {
       rest.timer = undefined
-      // Once for each document.
+      // Once per document.
       rest.isLoaded = false
       this.#emit('page_layout_settled', undefined, target.context())
       if (rest.hasContent) this.#emit('page_navigation_settled', undefined, target.context())

@@ -11,7 +11,7 @@ const numbersOf = (text: string) =>
     .filter(Boolean)
     .map((each) => (JSON.parse(each) as { n: number }).n)
 
-/** All there is after a number, however many times one has to ask. */
+/** All events after a number, in as many reads as it takes. */
 function readAll(ring: Ring, from: number): number[] {
   const numbers: number[] = []
   for (let position = from; ;) {
@@ -22,7 +22,7 @@ function readAll(ring: Ring, from: number): number[] {
   }
 }
 
-test('events are numbered, and read after any number', () => {
+test('events are numbered, and can be read after any number', () => {
   const ring = new Ring(new Secrets())
   for (let count = 0; count < 5; count++) line(ring)
   assert.deepEqual(readAll(ring, 0), [1, 2, 3, 4, 5])
@@ -31,7 +31,7 @@ test('events are numbered, and read after any number', () => {
   assert.deepEqual(readAll(ring, 99), [])
 })
 
-test('what is dropped leaves a gap of as many numbers', () => {
+test('dropped events leave a gap of as many numbers', () => {
   const ring = new Ring(new Secrets())
   line(ring)
   ring.drop(10)
@@ -39,7 +39,7 @@ test('what is dropped leaves a gap of as many numbers', () => {
   assert.deepEqual(readAll(ring, 0), [1, 12])
 })
 
-test('the oldest go when there are too many, or when they are too large', () => {
+test('the oldest events are dropped when there are too many or they are too large', () => {
   const many = new Ring(new Secrets())
   for (let count = 0; count < 20_000; count++) line(many)
   const kept = readAll(many, 0)
@@ -51,14 +51,14 @@ test('the oldest go when there are too many, or when they are too large', () => 
   assert.ok(readAll(large, 0).length <= 8)
 })
 
-test('one that is too large to be sent is a gap', () => {
+test('an event that is too large to send becomes a gap', () => {
   const ring = new Ring(new Secrets())
   line(ring, 'x'.repeat(2_000_000))
   line(ring)
   assert.deepEqual(readAll(ring, 0), [2])
 })
 
-test('whoever waits is told of the next, and of the end of waiting', async () => {
+test('a waiting reader wakes at the next event, and when it stops waiting', async () => {
   const ring = new Ring(new Secrets())
   const over = new AbortController()
   const changed = ring.changed(over.signal)

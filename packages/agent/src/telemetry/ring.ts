@@ -1,13 +1,13 @@
-// Events until somebody read them, and a while longer: a server that was started again goes on where the last one was.
-// Every event has a number. What does not fit is dropped, the oldest first, and what nobody could have read in time is
-// only counted; either way its number is missing, and so it is known how many were dropped.
+// Keeps events until they are read and a while longer, so that a restarted server continues where the last one stopped.
+// Every event has a number. When the ring is full, the oldest events are dropped; events beyond the rate limit are only
+// counted. Either way their numbers are missing, so the reader knows how many were dropped.
 import { MAX_EVENT_LENGTH } from '@berth/contracts/link'
 import { categoryOfType, type EventType } from '@berth/contracts/telemetry-events'
 import type { Secrets } from '../secrets.ts'
 
 const MAX_LINES = 8_192
 const MAX_BYTES = 8 * 1024 * 1024
-/** Sent at once. */
+/** Maximum length of one chunk. */
 const MAX_TEXT = 256 * 1024
 
 export interface Event {
@@ -19,7 +19,7 @@ export interface Event {
   }
   readonly data?: object
   readonly truncated?: boolean
-  /** Microseconds since 1970; now, if not given. */
+  /** Microseconds since 1970; defaults to now. */
   readonly ts?: number
 }
 
@@ -32,7 +32,7 @@ export const nowUs = (): number => Math.round((performance.timeOrigin + performa
 
 export class Ring {
   #lines: Line[] = []
-  /** Those before it in the list are gone. */
+  /** Index of the oldest event; earlier entries are gone. */
   #head = 0
   #bytes = 0
   #number = 0
@@ -55,12 +55,12 @@ export class Ring {
     for (const wake of this.#waiting) wake()
   }
 
-  /** So many happened and are not told. */
+  /** Counts events that are not recorded. */
   drop(count = 1): void {
     this.#number += count
   }
 
-  /** Some of those after that number, and the number of the last of them. */
+  /** Some events after that number, and the number of the last of them. */
   after(position: number): { text: string; last: number } {
     let text = ''
     let last = position

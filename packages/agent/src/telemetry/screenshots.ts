@@ -1,9 +1,9 @@
-// Pictures of what happens: one when something did, never more than one in two seconds, and none of a page at rest. None
-// of a login that was given secrets: nobody can tell which of them a page shows, in a field or in what it says.
+// Takes a screenshot when something happens, at most one every two seconds, and none of an idle page. Takes none of a
+// login with secrets, because a page may show them anywhere.
 import type { Scene, Target } from './target.ts'
 
 const EVERY_MS = 2_000
-/** After what happened, so that it can be seen. */
+/** Delay after an event, so that its effect is visible. */
 const DELAY_MS = 150
 const ANSWER_MS = 5_000
 const MAX_BYTES = 730 * 1024
@@ -38,7 +38,7 @@ export class ScreenshotWatch {
       this.#isBusy = true
       this.#takenAt = performance.now()
       void this.#take(target)
-        // The page is gone, or does not paint.
+        // The page is gone or does not paint.
         .catch(() => {})
         .finally(() => (this.#isBusy = false))
     }, wait)
@@ -61,7 +61,7 @@ export class ScreenshotWatch {
         })
         return
       }
-      // Bytes grow with the area, more or less.
+      // The size is roughly proportional to the area.
       this.#scale = Math.max(MIN_SCALE, this.#scale * Math.sqrt(MAX_BYTES / bytes) * 0.9)
     }
   }

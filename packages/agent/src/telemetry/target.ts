@@ -1,4 +1,4 @@
-// A page, frame or worker that we listen to.
+// A page, frame or worker that telemetry follows.
 import type { Category } from '@berth/contracts/telemetry-events'
 import type { Event } from './ring.ts'
 
@@ -10,12 +10,12 @@ export interface TargetInfo {
   readonly openerId?: string
 }
 
-/** What watches have of the monitor. */
+/** The part of the monitor that watches use. */
 export interface Scene {
   readonly categories: () => ReadonlySet<Category>
   readonly emit: (event: Event) => void
   readonly drop: (count: number) => void
-  /** Of a login: what is typed may be one of them, and what is shown, too. */
+  /** Whether a login has secrets, which may be typed or shown. */
   readonly hasSecrets: () => boolean
   readonly call: <T = Record<string, unknown>>(target: Target, method: string, params: object) => Promise<T>
   readonly dispatch: (target: Target, method: string, params: object) => void
@@ -24,18 +24,18 @@ export interface Scene {
 /** One kind of thing to listen to. */
 export interface Watch {
   readonly handlers: readonly (readonly [method: string, handle: (target: Target, params: never) => void])[]
-  /** Begins or stops to listen, as the categories are; what was sent for it. */
+  /** Starts or stops listening, depending on the categories; returns the calls it sent. */
   apply(target: Target): Promise<unknown>[]
   remove(target: Target): void
 }
 
 const knownTypes = new Set(['page', 'background_page', 'service_worker', 'shared_worker'])
 
-/** What all targets of a tab share: the page, and its frames and workers. */
+/** State shared by all targets of a tab: the page, its frames and workers. */
 export interface Tab {
   readonly targetId: string
   readonly type: string
-  /** Counts the documents it has had. */
+  /** Number of documents so far. */
   navigations: number
   frameId: string | undefined
   loaderId: string | undefined
@@ -53,12 +53,12 @@ export class Target {
   readonly targetId: string
   readonly type: string
   readonly info: TargetInfo
-  /** The page or worker that it is in. */
+  /** The page or worker that contains it. */
   readonly parent: Target | undefined
   readonly tab: Tab
-  /** Whether its own children are attached to. */
+  /** Whether its child targets are attached. */
   isFollowed = false
-  /** What it was told to listen to. */
+  /** The domains that are enabled. */
   readonly listening = new Set<string>()
 
   constructor(options: { sessionId: string; info: TargetInfo; parent: Target | undefined }) {
@@ -68,7 +68,7 @@ export class Target {
     this.type = info.type
     this.info = info
     this.parent = parent
-    // A frame in a process of its own belongs to its page.
+    // An out-of-process frame belongs to its page.
     this.tab =
       this.type === 'iframe' && parent
         ? parent.tab
@@ -86,7 +86,7 @@ export class Target {
     return this.type === 'page' || this.type === 'iframe' || this.type === 'background_page'
   }
 
-  /** What every event tells of where it happened. */
+  /** The fields that say where an event happened. */
   context({ frameId, loaderId, url }: Context = {}): Record<string, unknown> {
     const { tab } = this
     const isDocument = this.hasDocument

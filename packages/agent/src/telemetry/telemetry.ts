@@ -1,4 +1,4 @@
-// Where telemetry begins in the agent. Until it is asked for, this is all there is of it.
+// The agent's entry point to telemetry. The rest is loaded on first use.
 import type { ServerResponse } from 'node:http'
 import type { TelemetryOrder } from '@berth/contracts/link'
 import { unpack } from '../packed.ts'
@@ -19,13 +19,13 @@ export class Telemetry {
     this.#secrets = secrets
   }
 
-  /** Resolves when what can be captured is. */
+  /** Resolves when everything that can be captured is being captured. */
   async order(order: TelemetryOrder): Promise<void> {
     this.#loading ??= this.#load()
     await (await this.#loading).order(order)
   }
 
-  /** Lines of events, for as long as somebody reads them. */
+  /** Sends lines of events until the reader leaves. */
   async answer(after: number, response: ServerResponse): Promise<void> {
     const capture = await this.#loading
     response.writeHead(200)

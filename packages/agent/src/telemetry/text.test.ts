@@ -12,7 +12,7 @@ test('a text is cut to bytes, and never inside a character', () => {
   assert.equal(cut('x'.repeat(8192), 8192).length, 8192)
 })
 
-test('it is known whether anything was cut', () => {
+test('the cutter remembers whether it cut anything', () => {
   const cutter = new Cutter()
   cutter.cut('short', 10)
   assert.equal(cutter.isTruncated, false)

@@ -1,6 +1,6 @@
-// Texts of pages, cut to what an event may have of them.
+// Cuts texts of pages to the limits of an event.
 
-/** As long as it may be in UTF-8, and no character in half. */
+/** Cuts to a number of UTF-8 bytes, never inside a character. */
 export function cut(text: string, maxBytes: number): string {
   if (text.length * 3 <= maxBytes) return text
   const bytes = Buffer.from(text.length > maxBytes ? text.slice(0, maxBytes) : text)
@@ -21,7 +21,7 @@ export class Cutter {
     return short
   }
 
-  /** Headers and the like: all of them, or as many as fit. */
+  /** Keeps as many entries as fit, for headers and the like. */
   cutMap(map: Readonly<Record<string, unknown>>, maxBytes: number): Record<string, string> {
     const kept: [string, string][] = []
     let left = maxBytes
