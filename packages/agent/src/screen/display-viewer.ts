@@ -100,7 +100,7 @@ class DisplayViewer implements Audience {
     ] as const) {
       one.on('error', () => other.destroy())
       one.once('end', () => other.end())
-      // What is already written still arrives.
+      // Data that is already written still arrives.
       one.once('close', () => {
         this.#leave()
         other.end(() => other.destroy())
@@ -145,7 +145,7 @@ class DisplayViewer implements Audience {
     try {
       messages = this.#fromViewer.split(chunk)
     } catch (error) {
-      log('A viewer said what it should not', error)
+      log('A viewer sent a malformed message', error)
       return void this.#link.destroy()
     }
     const passed = messages.flatMap((message) => this.#hear(message) ?? [])
@@ -198,7 +198,7 @@ class DisplayViewer implements Audience {
     try {
       this.#fromScreen?.take(chunk)
     } catch (error) {
-      log('The screen says what cannot be followed', error)
+      log('Cannot follow the messages of the X server', error)
       this.#leave()
       this.#fromScreen = undefined
     }

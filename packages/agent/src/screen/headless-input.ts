@@ -1,21 +1,21 @@
-// What a viewer does to a headless Chromium, by the same mouse and keyboard that the API has, and in turn with
-// it. Events that come while others are done are done together after them.
+// Passes a viewer's input to a headless Chromium, through the same mouse, keyboard and queue as the API. Events
+// that arrive while others run are batched.
 import type { Computer } from '../control/computer/computer.ts'
 import type { Button, Device, Point } from '../control/computer/device.ts'
 import { log } from '../log.ts'
 
-/** Bits of the mask that are buttons; the four after them are the wheel. */
+/** The first bits of the mask; the next four are the wheel. */
 const buttons: readonly Button[] = ['left', 'middle', 'right']
 const wheel = ['up', 'down', 'left', 'right'] as const
 const FIRST_WHEEL_BIT = 3
-/** Events that wait; with more the viewer is not read. */
+/** Limit of queued events; beyond it the viewer's messages are not read. */
 const MAX_WAITING = 500
 
 type Step = (device: Device) => void | Promise<void>
 
 export interface HeadlessInputOptions {
   readonly onFull: (isFull: boolean) => void
-  /** Where a point of the picture is on the page. */
+  /** Maps a point of the picture to the page. */
   readonly toPoint: (x: number, y: number) => Point
 }
 
@@ -68,7 +68,7 @@ export class HeadlessInput {
     this.#add((device) => device.writeClipboard(text))
   }
 
-  /** What is held is let go. */
+  /** Releases held buttons and keys. */
   close(): void {
     const mask = this.#mask
     const keys = [...this.#heldKeys]
@@ -85,7 +85,7 @@ export class HeadlessInput {
 
   #add(step: Step, isMove = false): void {
     if (this.#closing.signal.aborted) return
-    // Of many moves in a row the last one counts.
+    // Only the last of consecutive moves matters.
     if (isMove && this.#steps.at(-1)?.isMove) this.#steps.pop()
     this.#steps.push({ step, isMove })
     if (this.#steps.length === MAX_WAITING) this.#options.onFull(true)
@@ -101,13 +101,13 @@ export class HeadlessInput {
       await this.#computer
         .inTurn(this.#closing.signal, async (device) => {
           for (const { step } of steps) {
-            // A key that a headless browser does not have is no reason to leave out the rest.
+            // An unsupported key must not stop the rest.
             await (async () => step(device))().catch(() => {})
           }
           await device.done()
         })
         .catch((error: unknown) => {
-          if (!this.#closing.signal.aborted) log('Cannot pass on what a viewer did', error)
+          if (!this.#closing.signal.aborted) log('Cannot pass on the input of a viewer', error)
         })
     }
     this.#isWorking = false

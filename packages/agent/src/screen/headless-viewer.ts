@@ -1,5 +1,5 @@
-// Who watches a headless Chromium: an RFB server of one client, whose screen is the page that is in front. Each
-// picture is one JPEG, sent when the client asks for more.
+// One viewer of a headless Chromium: an RFB server for one client, whose screen is the page in front. Each
+// picture is one JPEG, sent when the client asks for it.
 import type { Socket } from 'node:net'
 import { readEncodings, RFB_VERSION, RfbClientMessages, rfbMessages } from '@berth/codecs/rfb/client-messages'
 import type { Chromium } from '../chromium/chromium.ts'
@@ -13,7 +13,7 @@ const NAME = 'Berth'
 const TIGHT = 7
 const TIGHT_JPEG = 0x90
 const DESKTOP_SIZE = -223
-/** What its length can say. */
+/** The largest length that the encoding can express. */
 const MAX_JPEG_BYTES = 2 ** 22 - 1
 
 const screencasts = new WeakMap<Chromium, Screencast>()
@@ -53,7 +53,7 @@ class HeadlessViewer implements Audience {
       try {
         for (const message of this.#messages.split(chunk)) this.#take(message)
       } catch (error) {
-        log('A viewer said what it should not', error)
+        log('A viewer sent a malformed message', error)
         this.#link.destroy()
       }
     })
@@ -155,7 +155,7 @@ function serverInit({ width, height }: { width: number; height: number }): Buffe
   const init = Buffer.alloc(24)
   init.writeUInt16BE(width, 0)
   init.writeUInt16BE(height, 2)
-  // 32 bits a pixel, 24 of them colour, in the order of X servers.
+  // 32 bits per pixel, 24 of them colour, in the byte order of X servers.
   init.set([32, 24, 0, 1, 0, 255, 0, 255, 0, 255, 16, 8, 0], 4)
   init.writeUInt32BE(name.length, 20)
   return Buffer.concat([init, name])
@@ -169,7 +169,7 @@ function rectangle({ width, height }: { width: number; height: number }, encodin
   return head
 }
 
-/** Seven bits a byte, the last one eight, as Tight has it. */
+/** Tight's length encoding: seven bits per byte, eight in the last. */
 function compactLength(length: number): number[] {
   if (length < 0x80) return [length]
   if (length < 0x4000) return [(length & 0x7f) | 0x80, length >> 7]

@@ -1,12 +1,12 @@
-// How much has moved on a screen lately.
+// Measures how much has moved on a screen recently.
 
 const WINDOW_MS = 500
 /** Smaller changes are many and cheap: a spinner, a cursor that blinks. */
 const MIN_SHARE = 0.02
-/** So many changes, and together so many screens, are what a video codec is for. */
+/** From this many changes and this total area on, video is cheaper. */
 const MANY = 4
 const MUCH = 1
-/** Below that it is over. */
+/** Below this, movement has ended. */
 const LITTLE = 0.3
 
 export class Movement {

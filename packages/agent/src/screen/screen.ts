@@ -1,18 +1,18 @@
-// The screen for who watches it: that of a display as its X server shows it, that of a headless Chromium as
-// this agent does. Both speak RFB, so that nobody beyond has to know which it is.
+// Serves the screen to viewers. The X server serves a display, and the agent serves a headless Chromium. Both
+// speak RFB, so that viewers need not know which one it is.
 import { connect, type Socket } from 'node:net'
 import { pause } from '@berth/kit/pause'
 import type { Chromium } from '../chromium/chromium.ts'
 import { log } from '../log.ts'
 import { unpack } from '../packed.ts'
 
-/** A viewer that comes while Chromium starts again waits for it, but not for ever. */
+/** How long a viewer waits while Chromium restarts. */
 const WAIT_MS = 15_000
 const RETRY_MS = 50
 
 export interface ScreenOptions {
   readonly chromium: Chromium
-  /** Told how many watch. */
+  /** Called with the number of viewers. */
   readonly onViewers: (count: number) => void
 }
 
@@ -55,7 +55,7 @@ export class Screen {
         const { watchDisplay } = await unpack('recording')
         return watchDisplay(link, display, chromium.display)
       }
-      // It has ended, and we are about to hear of it.
+      // Chromium has ended; its exit event has not arrived yet.
       await pause(RETRY_MS)
     }
     link.destroy()

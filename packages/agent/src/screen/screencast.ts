@@ -1,5 +1,5 @@
-// Pictures of the page that is in front, as a headless Chromium makes them while somebody looks. It makes the
-// next one when the one before is acknowledged, and none while nothing changes.
+// Pictures of the page in front, which a headless Chromium makes while somebody watches. It makes the next one
+// when the previous one is acknowledged, and none while nothing changes.
 import type { CdpConnection, CdpEvent } from '../chromium/cdp-connection.ts'
 import type { Chromium } from '../chromium/chromium.ts'
 import { ActivePage } from '../control/computer/cdp/active-page.ts'
@@ -7,7 +7,7 @@ import { log } from '../log.ts'
 import { jpegSize } from '@berth/codecs/video/jpeg-size'
 
 const QUALITY = 70
-/** More than this a rectangle of the encoding that carries it may not have. */
+/** The encoding's limit for a rectangle. */
 const MAX_PIXELS = 2048
 const MIN_INTERVAL_MS = 1000 / 20
 
@@ -15,21 +15,21 @@ export interface Picture {
   readonly jpeg: Buffer
   readonly width: number
   readonly height: number
-  /** Of the page, in its own pixels, which points on it are in. */
+  /** The page's size in CSS pixels, the unit of input coordinates. */
   readonly page: { readonly width: number; readonly height: number }
 }
 
 interface ScreencastFrame {
   readonly data: string
   readonly metadata: { readonly deviceWidth: number; readonly deviceHeight: number }
-  /** Names the frame, and not a session. */
+  /** Identifies the frame, despite its name. */
   readonly sessionId: number
 }
 
 export interface Audience {
-  /** Whether it has room for another picture. */
+  /** Whether the viewer is ready for another picture. */
   readonly isWaiting: boolean
-  /** There is another picture. */
+  /** Called when there is a new picture. */
   show(): void
   over(): void
 }
@@ -43,7 +43,7 @@ export class Screencast {
   #isLooking = false
   #isStale = false
   #last: Picture | undefined
-  /** The picture that is not acknowledged yet, and when the next may come. */
+  /** The picture that is not acknowledged yet. */
   #unacknowledged: { readonly sessionId: string; readonly frame: number } | undefined
   #nextAt = 0
   #timer: NodeJS.Timeout | undefined
@@ -65,14 +65,14 @@ export class Screencast {
     if (this.#audience.delete(viewer) && this.#audience.size === 0) this.#close()
   }
 
-  /** Somebody has room again. */
+  /** A viewer is ready for another picture. */
   wanted(): void {
     this.#acknowledge()
   }
 
   async #open(): Promise<void> {
     const cdp = await this.#chromium.openCdp((event) => this.#onEvent(event))
-    // Everybody may have left meanwhile, and others have come.
+    // All viewers may have left by now, and others may have connected.
     if (this.#audience.size === 0 || this.#cdp) return cdp.close()
     this.#cdp = cdp
     this.#pages = new ActivePage(cdp, this.#chromium.port)
@@ -85,7 +85,7 @@ export class Screencast {
     if (this.#cdp === cdp) this.#close()
   }
 
-  /** Those who watch come again, and by then there may be another Chromium. */
+  /** Viewers reconnect, and by then there may be a new Chromium. */
   #close(error?: unknown): void {
     if (error && this.#audience.size > 0) log('Cannot show the page', error)
     const audience = [...this.#audience]
@@ -117,7 +117,7 @@ export class Screencast {
     }
   }
 
-  /** Which page is in front now. Asked again if there was reason to while it was looked for. */
+  /** Finds the page in front, and repeats if something changed during the search. */
   async #look(): Promise<void> {
     if (this.#isLooking) {
       this.#isStale = true
@@ -159,7 +159,7 @@ export class Screencast {
     this.#acknowledge()
   }
 
-  /** When its time has come and somebody has room: the slowest of them does not slow the others. */
+  /** Acknowledges once the frame interval has passed and any viewer is ready, so a slow viewer does not delay others. */
   #acknowledge(): void {
     if (!this.#unacknowledged || this.#timer) return
     if (![...this.#audience].some((viewer) => viewer.isWaiting)) return
