@@ -1,5 +1,4 @@
-// The screen of a headful Chromium: an Xvnc that only the instance can reach, and Chromium's window
-// exactly as large as it.
+// The screen of a headful Chromium: an Xvnc that only the instance can reach. Chromium's window has exactly its size.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,8 +16,8 @@ const SOCKET_DIRECTORY = '/tmp/.X11-unix'
 const START_MS = 10_000
 const FOLLOW_MS = 2_000
 /**
- * Runs a program that interrupts nobody when it is woken. Whoever gives the display something to do has more to
- * do: where all share a core, a click's answer would wait until the display and Chromium were done with the click.
+ * Runs a program that does not preempt others when it wakes. Otherwise, on a shared core, the answer to a click
+ * would wait until the display and Chromium had handled the click.
  */
 const UNOBTRUSIVELY = ['chrt', '--batch', '0'] as const
 
@@ -43,12 +42,12 @@ export class Display {
     this.#rfbSocket = join(settings.temporary, 'rfb.sock')
   }
 
-  /** As DISPLAY has it. */
+  /** The value for DISPLAY. */
   get name(): string {
     return `:${this.#number}`
   }
 
-  /** Where it takes viewers in. */
+  /** The socket for viewers. */
   get rfbSocket(): string {
     return this.#rfbSocket
   }
@@ -79,7 +78,7 @@ export class Display {
         fail('it takes too long')
         server.kill('SIGKILL')
       }, START_MS)
-      // It writes its number here as soon as it can be connected to.
+      // Xvnc writes its number here as soon as it accepts connections.
       server.stdio[3]!.once('data', () => {
         clearTimeout(timer)
         resolve()
@@ -96,7 +95,7 @@ export class Display {
     })
   }
 
-  /** The one connection that all who use it share, opened when first needed. */
+  /** The shared connection, opened on first use. */
   async connection(): Promise<XConnection> {
     const known = await this.#connection?.catch(() => undefined)
     if (known?.isOpen) return known
@@ -107,12 +106,12 @@ export class Display {
     return this.#connection
   }
 
-  /** One of its own, for who would hold up the others. */
+  /** A separate connection, for users that would delay the others. */
   openConnection(onClose: () => void): Promise<XConnection> {
     return XConnection.open(this.#number, onClose)
   }
 
-  /** Makes screen and window as wanted. */
+  /** Resizes screen and window. */
   async fit(cdp: CdpConnection, { targetId }: FirstPage, wanted: Size & { kiosk: boolean }): Promise<void> {
     await this.#resize(wanted)
     await this.connection()
@@ -146,8 +145,7 @@ export class Display {
     this.#size = { width, height }
   }
 
-  // By X and not by CDP, which would take the window out of kiosk, and never makes it quite as large
-  // as the screen.
+  // Uses X, not CDP, which would end kiosk mode and never makes the window quite as large as the screen.
   async #fill(now: Bounds, whole: Bounds): Promise<void> {
     const x = await this.connection()
     const windows = await x.visibleWindows()
@@ -159,11 +157,11 @@ export class Display {
     const screen = `-displayfd 3 -geometry ${width}x${height} -depth 24 -dpi 96 -noreset -extension GLX`
     // No port: viewers come through the agent.
     const rfb = '-rfbport -1 -rfbunixmode 0600 -SecurityTypes None -AlwaysShared -desktop Berth -nolisten tcp'
-    // All viewers come from one place, and must not be shut out for what another one did wrong. What is only
-    // selected is not copied.
+    // All viewers share one address, so a viewer must not be blocked for another's failures. Selecting text does
+    // not copy it.
     const viewers = '-UseBlacklist=0 -SendPrimary=0 -SetPrimary=0'
-    // Chromium says exactly what it has drawn. Comparing it again would cut a frame into hundreds of pieces, sent
-    // in two or three updates.
+    // Chromium reports exactly what it has drawn. Comparing again would cut a frame into hundreds of pieces, sent in
+    // two or three updates.
     const updates = '-CompareFB=0'
     const all = `${screen} ${rfb} ${viewers} ${updates}`
     return [this.name, ...all.split(' '), '-rfbunixpath', this.#rfbSocket]
@@ -175,7 +173,7 @@ const isAt = (one: Bounds, other: Bounds, tolerance: number) =>
     (side) => Math.abs(one[side] - other[side]) <= tolerance,
   )
 
-/** An X server makes it only when it is root. */
+/** An X server creates it only as root. */
 function makeSocketDirectory(): void {
   if (existsSync(SOCKET_DIRECTORY)) return
   mkdirSync(SOCKET_DIRECTORY)

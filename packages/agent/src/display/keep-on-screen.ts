@@ -1,5 +1,5 @@
-// There is no window manager, and a dialog that is larger than the screen would keep its buttons below the
-// edge, where no mouse reaches them. So windows are made to fit as soon as they show their size.
+// There is no window manager, so the buttons of a dialog larger than the screen would be below the edge, out of
+// the mouse's reach. So windows are resized to fit as soon as their size is known.
 import type { Bounds, XConnection } from './x-connection.ts'
 
 const CREATE_NOTIFY = 16
@@ -12,7 +12,7 @@ export function keepOnScreen(x: XConnection): void {
 
 interface Window extends Bounds {
   readonly id: number
-  /** Menus and the like know themselves where they belong. */
+  /** True for menus and the like, which place themselves. */
   readonly overridesRedirect: boolean
 }
 
@@ -36,6 +36,6 @@ function fit(x: XConnection, { id, overridesRedirect, left, top, width, height }
     top: Math.max(0, Math.min(top, size.height - fitting.height)),
     ...fitting,
   }
-  // It may have gone in between.
+  // The window may be gone.
   x.configure(id, bounds).catch(() => {})
 }

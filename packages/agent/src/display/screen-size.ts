@@ -24,7 +24,7 @@ export async function setScreenSize(rfbSocket: string, { width, height }: Size):
 
 async function askForSize(socket: Socket, { width, height }: Size): Promise<void> {
   const reader = new ByteReader(untilClosed(socket), {
-    cutOff: () => new Error('Cannot talk to the display: it hung up'),
+    cutOff: () => new Error('Cannot talk to the display: it closed the connection'),
   })
   await reader.read(RFB_VERSION.length)
   socket.write(RFB_VERSION)
@@ -39,7 +39,7 @@ async function askForSize(socket: Socket, { width, height }: Size): Promise<void
   await reader.read(init.readUInt32BE(20))
 
   const encodings = setEncodings([rfbEncodings.raw, rfbEncodings.desktopSizeByParts])
-  // Of one pixel, for the answer comes with an update.
+  // One pixel is enough: the answer comes with an update.
   const updateRequest = Buffer.from([rfbMessages.updateRequest, 1, 0, 0, 0, 0, 0, 1, 0, 1])
   const setSize = Buffer.alloc(24)
   setSize[0] = rfbMessages.setDesktopSize
@@ -76,7 +76,7 @@ async function askForSize(socket: Socket, { width, height }: Size): Promise<void
   }
 }
 
-/** An error of the socket is an end like any other: the reader says that it came too early. */
+/** Treats a socket error as the end of the stream; the reader then reports that it came too early. */
 async function* untilClosed(socket: Socket): AsyncGenerator<Buffer> {
   try {
     yield* socket as AsyncIterable<Buffer>

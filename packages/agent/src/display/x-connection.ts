@@ -1,5 +1,4 @@
-// A client of the display: its one screen, windows, atoms and extensions. What is done with them is
-// elsewhere.
+// A client of the display: its screen, windows, atoms and extensions.
 import { xRequest, xRequestWith, halves } from '@berth/codecs/x11/request'
 import { XWire } from './x-wire.ts'
 
@@ -16,7 +15,7 @@ const X_Y_WIDTH_HEIGHT = 0b1111
 const EVENT_MASK = 1 << 11
 const VIEWABLE = 2
 const CONFIGURE_NOTIFY = 22
-/** Of the root: resizes of the screen, and what is sent to window managers. */
+/** Root window events: screen resizes, and messages to window managers. */
 const STRUCTURE_AND_SUBSTRUCTURE_NOTIFY = (1 << 17) | (1 << 19)
 
 export interface Bounds {
@@ -65,7 +64,7 @@ export class XConnection {
 
   static async open(display: number, onClose: () => void = () => {}): Promise<XConnection> {
     const handlers = new Map<number, Set<EventHandler>>()
-    // The abstract name: it is there even where the directory of the other cannot be made.
+    // The abstract socket works even where the socket directory cannot be created.
     const { wire, setup } = await XWire.open(`\0/tmp/.X11-unix/X${display}`, {
       onEvent: ({ code, bytes }) => handlers.get(code)?.forEach((handle) => handle(bytes)),
       onClose,
@@ -79,7 +78,7 @@ export class XConnection {
     return this.#wire.isOpen
   }
 
-  /** Of the screen, as the display last told. */
+  /** The screen's size, as last reported by the display. */
   get size(): { width: number; height: number } {
     return this.#size
   }
@@ -88,7 +87,7 @@ export class XConnection {
     this.#wire.destroy()
   }
 
-  /** Without a reply; it leaves with the next flush. */
+  /** Queues a request without a reply; sent with the next flush. */
   post(request: Buffer): void {
     this.#wire.post(request)
   }
@@ -97,12 +96,12 @@ export class XConnection {
     this.#wire.flush()
   }
 
-  /** A long reply is read into the room, if it is given some. */
+  /** A long reply is read into `room`, if given. */
   ask(request: Buffer, room?: Buffer): Promise<Buffer> {
     return this.#wire.ask(request, room)
   }
 
-  /** Resolves when the display has done all that was posted. */
+  /** Resolves when the display has handled all posted requests. */
   async sync(): Promise<void> {
     await this.#wire.ask(xRequest(GET_INPUT_FOCUS, 0))
   }
@@ -168,7 +167,7 @@ export class XConnection {
     return windows
   }
 
-  /** Resolves when the window has been told. */
+  /** Resolves when the display has handled the request. */
   async configure(id: number, { left, top, width, height }: Bounds): Promise<void> {
     this.post(xRequest(CONFIGURE_WINDOW, 0, id, X_Y_WIDTH_HEIGHT, left, top, width, height))
     await this.sync()

@@ -1,5 +1,4 @@
-// A connection to the display: requests go out in a row, replies come back in the order of what was asked, and errors
-// and events come in between.
+// A connection to the display. Replies come in the order of the requests, with errors and events in between.
 import { connect, type Socket } from 'node:net'
 import { readXMessage, XMessageReader } from '@berth/codecs/x11/messages'
 
@@ -14,7 +13,7 @@ interface Asked {
 }
 
 export interface XWireEvents {
-  /** `code` without the mark of made-up events, which `isSent` tells. */
+  /** `code` has no flag for synthetic events; `isSent` has it. */
   readonly onEvent: (event: { code: number; isSent: boolean; bytes: Buffer }) => void
   readonly onClose: () => void
 }
@@ -59,10 +58,10 @@ export class XWire {
     this.#socket.once('close', () => this.#close())
   }
 
-  /** Resolves with the answer to the setup, when the display took us. */
+  /** Resolves with the setup answer once the display accepts the connection. */
   static async open(path: string, events: XWireEvents): Promise<{ wire: XWire; setup: Buffer }> {
     const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
-    const refuse = () => reject(new Error('Cannot talk to the display: it hung up'))
+    const refuse = () => reject(new Error('Cannot talk to the display: it closed the connection'))
     const wire = new XWire(path, { ...events, onClose: () => (refuse(), events.onClose()) })
     const timer = setTimeout(() => wire.destroy(), ANSWER_MS)
     wire.#whenSetUp = resolve
@@ -84,7 +83,7 @@ export class XWire {
     return !this.#isOver
   }
 
-  /** Of a request that has no reply; it leaves with the next flush. */
+  /** Queues a request that has no reply; sent with the next flush. */
   post(request: Buffer): void {
     this.#sequence++
     this.#outbox.push(request)
@@ -97,12 +96,12 @@ export class XWire {
     if (!this.#isOver) this.#socket.write(bytes)
   }
 
-  /** Of a request that has a reply. A long one is read into the room, if it is given some and fits. */
+  /** Sends a request that has a reply. A long reply is read into `room`, if given and large enough. */
   ask(request: Buffer, room?: Buffer): Promise<Buffer> {
     this.post(request)
     this.flush()
     const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
-    if (this.#isOver) reject(new Error('Cannot talk to the display: it hung up'))
+    if (this.#isOver) reject(new Error('Cannot talk to the display: it closed the connection'))
     else {
       const timer = setTimeout(() => this.destroy(), ANSWER_MS)
       this.#asked.push({ sequence: this.#sequence & 0xffff, resolve, reject, timer, room })
@@ -118,7 +117,7 @@ export class XWire {
     this.#isOver = true
     for (const { reject, timer } of this.#asked.splice(0)) {
       clearTimeout(timer)
-      reject(new Error('Cannot talk to the display: it hung up'))
+      reject(new Error('Cannot talk to the display: it closed the connection'))
     }
     this.#events.onClose()
   }
@@ -136,7 +135,7 @@ export class XWire {
     }
     const message = readXMessage(bytes)
     if (message.kind === 'reply') this.#answered(message.sequence)?.resolve(bytes)
-    // An error of a request without a reply has nobody to tell: it asked for a window that is gone.
+    // Errors of requests without a reply are ignored: they named a window that is gone.
     else if (message.kind === 'error') this.#answered(message.sequence)?.reject(new XError(message))
     else this.#events.onEvent({ code: message.code, isSent: message.isSent, bytes })
   }
