@@ -7,9 +7,9 @@ import type { Size } from '../chromium/headless-size.ts'
 import { FlvReader } from '@berth/codecs/video/flv'
 
 export const ENCODER = '/usr/bin/ffmpeg'
-/** The session comes first where there is not enough for both. */
+/** The session has priority over its recording. */
 const NICE = 12
-/** How long it may take to write what it still has. */
+/** How long the encoder may take to finish. */
 const END_MS = 5_000
 const MAX_OUTPUT_CHARACTERS = 1_000
 
@@ -19,7 +19,7 @@ export interface EncoderOptions {
   readonly keyFrameEverySeconds: number
   /** How ffmpeg is to read the pictures. */
   readonly input: readonly string[]
-  /** What is done to them before they are encoded. */
+  /** The filter to apply before encoding. */
   readonly filter?: string
   readonly onSetup: (record: Buffer) => void
   readonly onPicture: (picture: { timeMs: number; unit: Buffer; isKey: boolean }) => void
@@ -28,7 +28,7 @@ export interface EncoderOptions {
 export class Encoder {
   readonly #child: ChildProcess
   readonly #input: Socket
-  /** When the pictures were taken that are not out yet. */
+  /** Times of the pictures that are not encoded yet. */
   readonly #times: number[] = []
   #output = ''
   #isOver = false
@@ -72,7 +72,7 @@ export class Encoder {
     return this.#isOver
   }
 
-  /** The last it said, for people. */
+  /** The end of its output, for people. */
   get recentOutput(): string {
     return this.#output.trim()
   }
@@ -80,11 +80,11 @@ export class Encoder {
   /** Resolves when the picture has been read and its memory may be used again. */
   async write(timeMs: number, picture: Buffer): Promise<void> {
     this.#times.push(timeMs)
-    // Called back in any case, also when the encoder is gone.
+    // The callback always runs, even when the encoder is gone.
     await new Promise<void>((resolve) => void this.#input.write(picture, () => resolve()))
   }
 
-  /** Resolves when all that was written has come out. */
+  /** Resolves when all pictures are encoded. */
   async end(): Promise<void> {
     this.#input.end()
     const timer = setTimeout(() => this.kill(), END_MS)

@@ -1,4 +1,4 @@
-// What is asked about recordings and what is answered.
+// Handles requests about recordings.
 import { existsSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { MAX_RECORDINGS, type RecordingStart } from '@berth/contracts/recording'
@@ -10,10 +10,10 @@ import { ENCODER } from './encoder.ts'
 import { Recording } from './recording.ts'
 import { Screens } from './screen/screens.ts'
 
-// Whoever watches a screen is shown it as video by the same encoder, and loaded with it.
+// Viewers get video from the same encoder, so their code is in the same bundle.
 export { watchDisplay } from '../screen/display-viewer.ts'
 
-/** Those that ended and are not taken yet among them. */
+/** Includes ended recordings that are not fetched yet. */
 const MAX_KEPT = 2 * MAX_RECORDINGS
 
 export function recordingHandlers(chromium: Chromium): AnswerControl {

@@ -1,4 +1,4 @@
-// Requests about recordings, see contracts/recording.ts. All of it is loaded with the first.
+// Requests about recordings, see contracts/recording.ts. The code is loaded on first use.
 import type { Chromium } from '../chromium/chromium.ts'
 import type { AnswerControl } from '../control/router.ts'
 import { unpack } from '../packed.ts'

@@ -2,9 +2,9 @@ import type { Size } from '../chromium/headless-size.ts'
 
 /** Where the pictures of a recording come from. */
 export interface PictureSource extends Disposable {
-  /** Even, both of them. */
+  /** Width and height are even. */
   readonly size: Size
-  /** How the encoder is to read them. */
+  /** Encoder options for reading the pictures. */
   readonly input: readonly string[]
   readonly filter?: string
   /**
@@ -17,9 +17,9 @@ export interface PictureSource extends Disposable {
 export interface SourceEvents {
   /** There may be another picture. */
   readonly onChange: () => void
-  /** There will be none any more; whoever wants more opens another. */
+  /** No more pictures will come; open another source to continue. */
   readonly onLost: () => void
 }
 
-/** Encoders take one colour for four pixels. */
+/** Encoders store one colour per four pixels. */
 export const evenSize = ({ width, height }: Size): Size => ({ width: width & ~1, height: height & ~1 })

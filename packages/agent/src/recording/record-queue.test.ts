@@ -10,7 +10,7 @@ const numbersIn = (pieces: Buffer[]) =>
     .split(Buffer.concat(pieces))
     .map(({ kind, payload }) => [kind, payload.readUInt32BE(0), payload.readUInt32BE(4)])
 
-test('records are given again until there is a receipt for them', async () => {
+test('records are sent again until they are acknowledged', async () => {
   const queue = new RecordQueue({ onRoom: () => {} })
   queue.add('config', 0, Buffer.from('setup'))
   queue.add('sample', 40, Buffer.from([1]), Buffer.from('picture'))
@@ -25,7 +25,7 @@ test('records are given again until there is a receipt for them', async () => {
   assert.deepEqual(numbersIn(await queue.after(2, never)), [[recordKinds.end, 3, 90]])
 })
 
-test('who waits is answered soon after the first record, and at once after the last', async () => {
+test('a waiting reader is answered soon after the first record, and at once after the last', async () => {
   const queue = new RecordQueue({ onRoom: () => {} })
   const waiting = queue.after(0, never)
   queue.add('sample', 0, Buffer.alloc(10))
@@ -35,7 +35,7 @@ test('who waits is answered soon after the first record, and at once after the l
   assert.ok(performance.now() - startedAt < 200)
 })
 
-test('who leaves stops waiting', async () => {
+test('a reader that leaves stops waiting', async () => {
   const queue = new RecordQueue({ onRoom: () => {} })
   const leaving = new AbortController()
   const waiting = queue.after(0, leaving.signal)

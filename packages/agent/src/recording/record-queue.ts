@@ -1,4 +1,4 @@
-// Records of one recording, numbered, kept until the server has asked for what comes after them.
+// Numbered records of one recording, kept until the server asks for later ones.
 import {
   MAX_ANSWER_BYTES,
   MAX_KEPT_BYTES,
@@ -48,7 +48,7 @@ export class RecordQueue {
     this.#wake()
   }
 
-  /** What comes after that number, which the server has; may be nothing after a while. */
+  /** Records after the last number that the server has; empty after a timeout. */
   async after(number: number, signal: AbortSignal): Promise<Buffer[]> {
     this.#forget(number)
     const onGone = () => this.#wake()

@@ -1,5 +1,5 @@
-// One recording: a picture whenever there is another one, but no more often than asked for, through the
-// encoder into records. While nothing changes nothing is done, but for a clock that ticks now and then.
+// One recording: takes a picture whenever the screen changes, up to the requested rate, and encodes it into
+// records. While nothing changes, only an occasional clock record is written.
 import type { RecordingEnd, RecordingMarker, RecordingStart } from '@berth/contracts/recording'
 import type { Chromium } from '../chromium/chromium.ts'
 import type { Size } from '../chromium/headless-size.ts'
@@ -11,9 +11,9 @@ import type { PictureSource } from './picture-source.ts'
 import { RecordQueue } from './record-queue.ts'
 import type { Screens } from './screen/screens.ts'
 
-/** Told so often while there is nothing else to tell. */
+/** Interval of clock records while nothing changes. */
 const CLOCK_MS = 2_000
-/** Of the source or of the encoder, one after the other; a session that kills them gets no further. */
+/** Consecutive restarts of the source or the encoder; limits a session that keeps killing them. */
 const MAX_RESTARTS = 5
 const RESTART_MS = 500
 const FIRST_PICTURE_MS = 10_000
@@ -44,7 +44,7 @@ export class Recording {
   #isTaking = false
   #taking: Promise<void> = Promise.resolve()
   #wantsPicture = false
-  /** When pictures began to be left out because nobody takes the records. */
+  /** Since when pictures have been skipped because nobody reads the records. */
   #fullSince: number | undefined
   #restarts = 0
   #ending: Promise<void> | undefined
@@ -59,7 +59,7 @@ export class Recording {
     return this.#isOver
   }
 
-  /** Resolves when the first picture is taken, which is where the recording begins. */
+  /** Resolves with the first picture, which starts the recording. */
   async start(): Promise<void> {
     const { maxMs, chromium } = this.#options
     try {
@@ -85,7 +85,7 @@ export class Recording {
     return this.#queue.after(after, signal)
   }
 
-  /** Resolves when the last record is there. The first reason counts. */
+  /** Resolves when the last record is written. The first reason wins. */
   stop(reason: RecordingEnd): Promise<void> {
     return (this.#ending ??= this.#stop(reason))
   }
@@ -165,7 +165,7 @@ export class Recording {
     if (this.#now() - this.#lastRecordMs >= CLOCK_MS && !this.#isTaking) this.#add('time', this.#now())
   }
 
-  /** There may be another picture: it is taken at once, or when its turn has come. */
+  /** Takes a picture, at once or when the frame rate allows it. */
   #want(): void {
     this.#wantsPicture = true
     if (this.#isTaking || this.#pictureTimer || this.#ending) return
@@ -222,7 +222,7 @@ export class Recording {
     this.#add('gap', this.#now(), lost)
   }
 
-  /** The display or Chromium was started again, or somebody inside ended the encoder. */
+  /** Handles a restart of the display or Chromium, or a killed encoder. */
   #restart(what: string): void {
     if (this.#ending || this.#isOver) return
     log(`A recording lost ${what}`)
@@ -239,7 +239,7 @@ export class Recording {
     }
     setTimeout(() => {
       open().catch((error: unknown) => {
-        log('A recording cannot go on', error)
+        log('Cannot continue a recording', error)
         this.#restart('it again')
       })
     }, RESTART_MS)
