@@ -1,4 +1,4 @@
-// Requests about an app, see contracts/app-link.ts. All of it is loaded with the first: most instances have none.
+// Requests about an app, see contracts/app-link.ts. The code is loaded on first use, because most instances have no app.
 import type { AnswerControl } from '../control/router.ts'
 import { unpack } from '../packed.ts'
 import type { Settings } from '../settings.ts'

@@ -1,4 +1,4 @@
-// One invocation: what it printed and how it ended, as numbered records that are kept until the server has them.
+// One invocation: its output and its end, as numbered records that are kept until the server has them.
 import { MAX_HELD_LOG_BYTES, type RunRecord } from '@berth/contracts/app-link'
 import type { Worker } from './worker.ts'
 
@@ -19,7 +19,7 @@ export class Run {
     void worker.ended.then((end) => this.#add({ end }))
   }
 
-  /** Those before are known to the server, and forgotten. */
+  /** The server has all records up to `n`, so they are dropped. */
   async after(n: number, waitMs: number, signal: AbortSignal): Promise<RunRecord[]> {
     this.#forgetUpTo(n)
     if (this.#records.length === 0 && !signal.aborted) await this.#change(waitMs, signal)
