@@ -32,7 +32,7 @@ interface Request {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly url: URL
-  /** Fires when nobody waits for the answer any more. */
+  /** Aborts when the caller leaves. */
   readonly signal: AbortSignal
 }
 

@@ -1,4 +1,4 @@
-// Processes that wait with the app imported, so that an invocation begins in milliseconds. Each serves one.
+// Idle processes with the app already imported, so that an invocation starts in milliseconds. Each serves one.
 import { instancePaths } from '@berth/contracts/link'
 import type { AppSetup } from '@berth/contracts/app-link'
 import type { Settings } from '../settings.ts'
@@ -9,7 +9,7 @@ import { OUT_OF_MEMORY, Worker } from './worker.ts'
 
 const memory = new MemoryWatch()
 
-/** After one that failed to import the app; it would fail again and again. */
+/** Delay after a failed import, which would probably fail again. */
 const AGAIN_MS = 5_000
 
 export type WorkerKind = Pick<AppSetup, 'runtime' | 'entrypoint' | 'env' | 'memoryMb'>

@@ -1,4 +1,4 @@
-// All that can be done in the instance besides the browser's own protocols, put together.
+// Combines all control operations of the instance, beyond the browser's own protocols.
 import { PROCESSES_HEADER } from '@berth/contracts/link'
 import type { Chromium } from '../chromium/chromium.ts'
 import type { Settings } from '../settings.ts'
@@ -22,7 +22,7 @@ export interface ControlsOptions {
   readonly settings: Settings
   readonly chromium: Chromium
   readonly logs: ServiceLogs
-  /** Told how many programs run that were spawned. */
+  /** Called with the number of running spawned programs. */
   readonly onProcesses: (running: number) => void
 }
 
@@ -64,7 +64,7 @@ export class Controls {
     })
   }
 
-  /** Ends all programs that run. */
+  /** Kills all running programs. */
   kill(): void {
     this.#processes.kill()
   }

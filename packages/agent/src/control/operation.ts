@@ -1,25 +1,24 @@
-// How the agent's part of a control looks. What it is given was checked by the server against the
-// contract; what only the instance can know (whether a file is there, how large the screen is) is checked
-// here.
+// The agent's side of a control operation. The server has validated the request against the contract; the
+// agent checks what only the instance knows, such as whether a file exists or how large the screen is.
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { ErrorBody, ErrorCode } from '@berth/contracts/errors'
 
 export interface ControlCall {
-  /** Of the path, such as process_id. */
+  /** Path parameters, such as process_id. */
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
-  /** What was sent as JSON; undefined when the body is a stream or there is none. */
+  /** The JSON body; undefined when the body is a stream or empty. */
   readonly body: unknown
   /** The request itself, for a body that is a stream. */
   readonly request: IncomingMessage
-  /** Directory for uploads, until it is known where they go. */
+  /** Directory that holds uploads until their destination is known. */
   readonly spool: string
-  /** Fires when nobody waits for the answer any more. */
+  /** Aborts when the caller leaves. */
   readonly signal: AbortSignal
 }
 
-/** Lines of JSON, each of which becomes an event. */
+/** Lines of JSON; each becomes an event. */
 export interface EventLines {
   readonly events: AsyncIterable<object>
 }
@@ -33,7 +32,7 @@ export interface Bytes {
   readonly contentType?: string
 }
 
-/** Somebody else's answer, as it is. */
+/** Another server's answer, unchanged. */
 export interface Relayed extends Bytes {
   readonly status: number
   readonly headers: readonly (readonly [name: string, value: string])[]
@@ -49,11 +48,11 @@ export interface ControlOperation {
   readonly handle: (call: ControlCall) => Promise<ControlAnswer> | ControlAnswer
 }
 
-/** A refusal that the caller of the API sees. */
+/** An error that the API's caller sees. */
 export class ControlError extends Error {
   override readonly name = 'ControlError'
   readonly code: ErrorCode
-  /** Of the body, besides code and message. */
+  /** Fields of the error body besides code and message. */
   readonly fields: Partial<ErrorBody>
 
   constructor(
@@ -67,7 +66,7 @@ export class ControlError extends Error {
   }
 }
 
-/** By its name, as parts that are packed have the class once more. */
+/** Compares the name, because packed modules have their own copy of the class. */
 export function isControlError(error: unknown): error is ControlError {
   return error instanceof Error && error.name === 'ControlError'
 }

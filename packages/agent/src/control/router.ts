@@ -1,4 +1,4 @@
-// Requests below /control, as the server passes them on.
+// Handles requests below /control, which the server forwards.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { pipeline } from 'node:stream/promises'
@@ -11,7 +11,7 @@ import { log } from '../log.ts'
 import { GivingBack } from './giving-back.ts'
 import { isControlError, type ControlAnswer, type ControlOperation, type Relayed } from './operation.ts'
 
-/** Errors are told by their code, which the server makes a status of. */
+/** Errors carry a code, from which the server derives the status. */
 const FAILED = 500
 const REFUSED = 400
 
@@ -24,9 +24,9 @@ export type AnswerControl = (request: IncomingMessage, response: ServerResponse)
 
 export interface RouterOptions {
   readonly operations: readonly ControlOperation[]
-  /** Directory for uploads, until it is known where they go. */
+  /** Directory that holds uploads until their destination is known. */
   readonly spool: string
-  /** Called when it is known what to answer, before it is sent. */
+  /** Called before an answer is sent. */
   readonly onAnswer: (response: ServerResponse) => void
 }
 
@@ -89,7 +89,7 @@ async function send(response: ServerResponse, answer: ControlAnswer): Promise<vo
     if ('status' in answer) setRelayed(response, answer)
     response.writeHead(200)
     if (Buffer.isBuffer(bytes)) return sendWhole(response, bytes)
-    // Somebody waits for the head, and the body may take its time.
+    // The caller waits for the head, and the body may be slow.
     response.flushHeaders()
     if (areSpent) return pipeline(bytes, new GivingBack(response))
     countPassed(bytes)

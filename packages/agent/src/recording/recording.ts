@@ -13,7 +13,7 @@ import type { Screens } from './screen/screens.ts'
 
 /** Interval of clock records while nothing changes. */
 const CLOCK_MS = 2_000
-/** Consecutive restarts of the source or the encoder; limits a session that keeps killing them. */
+/** Restarts of the source and the encoder per recording; limits a session that keeps killing them. */
 const MAX_RESTARTS = 5
 const RESTART_MS = 500
 const FIRST_PICTURE_MS = 10_000
