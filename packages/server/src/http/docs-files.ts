@@ -1,5 +1,5 @@
-// The API reference and the guide, as packages/web built them. They are read from disk for each request: few people ask,
-// and the server keeps nothing of them in memory but the list of their names.
+// The API reference and the guide, as packages/web built them. They are read from disk for each request:
+// few people open them, and only the list of their names stays in memory.
 import { createReadStream } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { extname, join } from 'node:path'
@@ -23,7 +23,7 @@ const types: Readonly<Record<string, string>> = {
 
 const nowhereElse = ["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"]
 
-/** Scalar writes style elements and style attributes as it goes, so inline styles are allowed; scripts are not. */
+/** Scalar adds style elements and attributes at run time, so inline styles are allowed; scripts are not. */
 const referencePolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -33,7 +33,7 @@ const referencePolicy = [
   ...nowhereElse,
 ].join('; ')
 
-/** A page of the guide is text and pictures. */
+/** A page of the guide contains only text and pictures. */
 const guidePolicy = ["default-src 'none'", "style-src 'self'", "img-src 'self' data:", ...nowhereElse].join(
   '; ',
 )
@@ -46,7 +46,7 @@ export class DocsFiles {
     return this.#answer('index.html', acceptEncoding, referencePolicy)
   }
 
-  /** `path`: what follows `/docs/`. */
+  /** `path` is the part after `/docs/`. */
   async file(path: string, acceptEncoding: string | undefined): Promise<RawAnswer> {
     return this.#answer(await this.nameOf(path), acceptEncoding, guidePolicy)
   }
@@ -73,7 +73,7 @@ export class DocsFiles {
         'content-length': String(size),
         ...(isBrotli && { 'content-encoding': 'br' }),
         vary: 'accept-encoding',
-        // The names in files/ change with their content.
+        // File names in files/ change with their content, so caches may keep them.
         'cache-control': name.startsWith('files/') ? 'public, max-age=31536000, immutable' : 'no-cache',
         'content-security-policy': policy,
         'x-content-type-options': 'nosniff',
@@ -82,7 +82,7 @@ export class DocsFiles {
     }
   }
 
-  /** Only what is in this list is ever opened, whatever a path says. */
+  /** Only files in this list are ever opened, whatever the path. */
   #list(): Promise<ReadonlySet<string>> {
     this.#names ??= namesIn(directory).catch((error: unknown) => {
       this.#names = undefined
@@ -100,7 +100,7 @@ async function namesIn(folder: string): Promise<ReadonlySet<string>> {
   return new Set(files.map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1)))
 }
 
-/** Besides /docs itself, which is an operation of the contract. */
+/** Everything except /docs itself, which is an operation of the contract. */
 export function attachDocs(server: FastifyInstance, docs: DocsFiles): void {
   const url = '/docs/*'
   const onRequest = (request: FastifyRequest, _reply: FastifyReply, done: () => void) => {
