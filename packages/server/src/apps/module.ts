@@ -104,10 +104,10 @@ export function newApps(options: {
     log,
     kinds: {
       invocation: {
-        most: config.BERTH_MAX_CONCURRENT_INVOCATIONS,
+        maxConcurrent: config.BERTH_MAX_CONCURRENT_INVOCATIONS,
         work: (id, taken) => runs.run(id, taken),
       },
-      deployment: { most: BUILDS_AT_ONCE, work: (id, taken) => builder.build(id, taken) },
+      deployment: { maxConcurrent: BUILDS_AT_ONCE, work: (id, taken) => builder.build(id, taken) },
     },
   })
   const leaseSeconds = config.BERTH_LEASE_SECONDS

@@ -2,9 +2,9 @@
  * Whether JSON text nests lists or objects deeper than this many levels. JSON.parse accepts a million levels,
  * but recursive code that reads its result does not.
  */
-export function isNestedDeeper(text: string, most: number): boolean {
+export function isNestedDeeper(text: string, maxLevels: number): boolean {
   // Each level needs two characters.
-  if (text.length < 2 * most) return false
+  if (text.length < 2 * maxLevels) return false
   let depth = 0
   for (let at = 0; at < text.length; at++) {
     switch (text[at]) {
@@ -13,7 +13,7 @@ export function isNestedDeeper(text: string, most: number): boolean {
         break
       case '[':
       case '{':
-        if (++depth > most) return true
+        if (++depth > maxLevels) return true
         break
       case ']':
       case '}':

@@ -32,9 +32,9 @@ export class Npm {
   async #ask(): Promise<URL | undefined> {
     if (this.program === undefined) return undefined
     const args = [this.program, 'config', 'get', 'registry']
-    const said = await run({ command: process.execPath, args, env: this.#environment })
+    const output = await run({ command: process.execPath, args, env: this.#environment })
     // npm may print warnings first.
-    const urls = said.split('\n').flatMap((line) => URL.parse(line.trim()) ?? [])
+    const urls = output.split('\n').flatMap((line) => URL.parse(line.trim()) ?? [])
     const registry = urls.findLast(({ protocol }) => /^https?:$/.test(protocol))
     if (!registry) throw new Error('npm does not say which registry it uses; set BERTH_NPM_REGISTRY')
     return registry

@@ -16,7 +16,7 @@ const KEPT_SECONDS = 3_600
 
 export interface JobKind {
   /** Concurrent jobs on this server. */
-  readonly most: number
+  readonly maxConcurrent: number
   /** Resolves when the work is done; calls `taken` as soon as the row is claimed. */
   readonly work: (id: string, taken: () => void) => Promise<void>
 }
@@ -91,9 +91,9 @@ export class JobQueue {
 
   async #fetchAll(name: JobName): Promise<void> {
     const boss = await this.#started()
-    const { most } = this.#kinds.get(name)!
+    const { maxConcurrent } = this.#kinds.get(name)!
     while (this.#wanted.delete(name) && !this.#isClosed) {
-      const free = most - (this.#running.get(name) ?? 0)
+      const free = maxConcurrent - (this.#running.get(name) ?? 0)
       if (free <= 0) return
       const jobs = await boss.fetch<{ id: string }>(queueOf(name, this.#serverId), {
         batchSize: Math.min(free, 50),

@@ -126,8 +126,8 @@ export class DeploymentService {
       for await (const chunk of content) {
         bytes += chunk.length
         if (bytes > maxSourceBytes) {
-          const most = Math.floor(maxSourceBytes / 1024 / 1024)
-          throw new AppError('payload_too_large', `Cannot take an archive of more than ${most} MB`)
+          const maxMb = Math.floor(maxSourceBytes / 1024 / 1024)
+          throw new AppError('payload_too_large', `Cannot take an archive of more than ${maxMb} MB`)
         }
         hash.update(chunk)
         yield chunk

@@ -143,7 +143,7 @@ export class AppStreams {
     // Sends the response headers, which wait for the first bytes.
     yield ': following\n\n'
     let after = 0
-    let isStateTold = false
+    let isStateSent = false
     let quietSince = performance.now()
     while (!signal.aborted) {
       const change = this.#change(deploymentId, signal)
@@ -153,7 +153,7 @@ export class AppStreams {
         const events = await readEvents(this.#db, { deploymentId, invocationId, after, since })
         for (const event of events) {
           after = event.seq
-          isStateTold ||= event.kind.endsWith('_state')
+          isStateSent ||= event.kind.endsWith('_state')
           for (const each of await subject.toEvents(event)) yield frame(each)
         }
         if (events.length > 0) {
@@ -161,7 +161,7 @@ export class AppStreams {
           continue
         }
         if (isOver) {
-          if (!isStateTold) yield frame(last)
+          if (!isStateSent) yield frame(last)
           return
         }
       } catch {

@@ -3,7 +3,7 @@
 import { MAX_PAYLOAD_BYTES } from '@berth/contracts/invocations'
 import { AppError, invalidInput } from '../../platform/errors/app-error.ts'
 
-const DEEPEST = 500
+const MAX_NESTING = 500
 const QUOTE = 34
 const BACKSLASH = 92
 const OPENING = new Set([91, 123])
@@ -37,7 +37,7 @@ function wrongIn(text: string): string | undefined {
       if (end === undefined) return 'has half a character (a lone surrogate)'
       at = end
     } else if (OPENING.has(code)) {
-      if (++depth > DEEPEST) return `must not nest deeper than ${DEEPEST}`
+      if (++depth > MAX_NESTING) return `must not nest deeper than ${MAX_NESTING}`
     } else if (CLOSING.has(code)) depth--
     else if (code === 45 || (code >= 48 && code <= 57)) {
       NUMBER.lastIndex = at

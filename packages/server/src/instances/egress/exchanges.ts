@@ -12,16 +12,16 @@ export interface Exchange {
  * requests on one connection without waiting for answers.
  */
 export class Exchanges {
-  readonly #most: number
+  readonly #max: number
   readonly #underWay = new Set<AbortController>()
 
-  constructor(most: number) {
-    this.#most = most
+  constructor(max: number) {
+    this.#max = max
   }
 
   begin(socket: Socket): Exchange {
-    if (this.#underWay.size >= this.#most) {
-      throw new EgressRefusal('egress_busy', `Cannot open a connection: ${this.#most} are open already`)
+    if (this.#underWay.size >= this.#max) {
+      throw new EgressRefusal('egress_busy', `Cannot open a connection: ${this.#max} are open already`)
     }
     const controller = new AbortController()
     const end = () => {

@@ -4,7 +4,7 @@ import { ProxyFailure } from './proxy-failure.ts'
 
 export function readExactly(stream: Duplex, length: number, signal: AbortSignal): Promise<Buffer> {
   return readSome(stream, (received) => (received.length >= length ? length : undefined), {
-    most: length,
+    maxBytes: length,
     signal,
   })
 }
@@ -13,7 +13,7 @@ export function readExactly(stream: Duplex, length: number, signal: AbortSignal)
 export function readThrough(
   stream: Duplex,
   mark: string,
-  options: { most: number; signal: AbortSignal },
+  options: { maxBytes: number; signal: AbortSignal },
 ): Promise<Buffer> {
   return readSome(
     stream,
@@ -28,7 +28,7 @@ export function readThrough(
 async function readSome(
   stream: Duplex,
   lengthIn: (received: Buffer) => number | undefined,
-  { most, signal }: { most: number; signal: AbortSignal },
+  { maxBytes, signal }: { maxBytes: number; signal: AbortSignal },
 ): Promise<Buffer> {
   let received: Buffer = Buffer.alloc(0)
   for (;;) {
@@ -40,11 +40,11 @@ async function readSome(
     }
     received = Buffer.concat([received, chunk])
     const length = lengthIn(received)
-    if (length !== undefined && length <= most) {
+    if (length !== undefined && length <= maxBytes) {
       if (length < received.length) stream.unshift(received.subarray(length))
       return received.subarray(0, length)
     }
-    if (received.length >= most) throw new ProxyFailure('answered more than it should')
+    if (received.length >= maxBytes) throw new ProxyFailure('answered more than it should')
   }
 }
 

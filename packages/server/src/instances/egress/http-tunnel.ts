@@ -17,7 +17,7 @@ export async function openHttpTunnel(
     `CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n` +
       `${credentials === undefined ? '' : `Proxy-Authorization: ${credentials}\r\n`}\r\n`,
   )
-  const head = await readThrough(stream, '\r\n\r\n', { most: MAX_HEAD_BYTES, signal })
+  const head = await readThrough(stream, '\r\n\r\n', { maxBytes: MAX_HEAD_BYTES, signal })
   const [, status] = /^HTTP\/1\.[01] (\d{3})/.exec(head.toString('latin1')) ?? []
   if (status === undefined) throw new ProxyFailure('does not speak HTTP')
   if (status === '407') throw new ProxyFailure('refuses its credentials')

@@ -215,10 +215,10 @@ export class LocalInstance implements Instance {
     await this.#try('find out why it ended', () => {
       if (reason !== 'destroyed' && cgroup.oomKills() > 0) end = 'out-of-memory'
       if (end === 'out-of-memory') this.#lastOomKill = readOomKill(this.#options.uid)
-      const said = this.#stderr?.drain()
+      const stderr = this.#stderr?.drain()
       if (reason !== 'destroyed') {
         const { exitCode, signalCode } = this.#child ?? {}
-        this.#log.info({ end, exitCode, signalCode, said }, 'instance ended unexpectedly')
+        this.#log.info({ end, exitCode, signalCode, stderr }, 'instance ended unexpectedly')
       }
     })
     await this.#try('close its sockets', () => this.#closeListeners())

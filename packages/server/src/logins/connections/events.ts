@@ -56,7 +56,7 @@ export class FlowEvents {
   async *#frames(connectionId: string, place: Place, signal: AbortSignal): AsyncGenerator<string> {
     // Sends the response headers, which wait for the first bytes.
     yield ': following\n\n'
-    let told = ''
+    let lastSent = ''
     let quietSince = performance.now()
     while (!signal.aborted) {
       const change = this.#change(connectionId, signal)
@@ -65,8 +65,8 @@ export class FlowEvents {
         if (!found) return
         const { connection, flow } = found
         const now = flow ? `${flow.id} ${flow.version}` : ''
-        if (flow && now !== told) {
-          told = now
+        if (flow && now !== lastSent) {
+          lastSent = now
           quietSince = performance.now()
           const links = this.#links.of(flow, place)
           yield frame(toStateEvent(flow, { postLoginUrl: connection.post_login_url, links }))

@@ -62,7 +62,7 @@ export class FlowRun {
   #waiting: { readonly question: Question; readonly resolve: (submission: Submission) => void } | undefined
   /** The last submission, until the engine waits for it. */
   #submission: Submission | undefined
-  #told = ''
+  #lastReport = ''
   #expiry: NodeJS.Timeout | undefined
 
   constructor(flow: FlowRecord, connection: ConnectionRecord, options: FlowRunOptions) {
@@ -204,10 +204,10 @@ export class FlowRun {
   #tell(state: RunState): void {
     const { limits } = this.#options
     const question = 'question' in state ? state.question : undefined
-    const told = JSON.stringify(state)
+    const report = JSON.stringify(state)
     // A repeated report must not replace a newer submission.
-    if (told === this.#told) return
-    this.#told = told
+    if (report === this.#lastReport) return
+    this.#lastReport = report
     this.#write((tx) =>
       flows.transition(
         tx,

@@ -88,20 +88,20 @@ export async function transition(
   // A repeated question is announced once.
   if (next === record.state && isSameQuestion(change.question ?? null, record.question)) return record
   // Saving is not announced: the flow shows its earlier state until it is saved.
-  const isTold = next !== 'SAVING'
+  const isAnnounced = next !== 'SAVING'
   const moved = await tx
     .updateTable('auth_flows')
     .set({
       ...change,
       state: next,
       step: stepIn(next, record.step),
-      ...(isTold && toldWith(next, change, limits)),
+      ...(isAnnounced && announcedColumns(next, change, limits)),
       ...(isOver({ state: next }) && forgottenAt(next)),
     })
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirstOrThrow()
-  if (isTold) {
+  if (isAnnounced) {
     await announceChange(tx, 'connectionChanged', {
       connectionId: moved.connection_id,
       serverId: moved.server_id,
@@ -114,7 +114,7 @@ function isSameQuestion(asked: string | null, before: FlowRecord['question']): b
   return isDeepStrictEqual(asked === null ? null : JSON.parse(asked), before)
 }
 
-function toldWith(
+function announcedColumns(
   next: FlowState,
   { question = null }: FlowChange,
   { waitSeconds }: Partial<Pick<FlowLimits, 'waitSeconds'>>,

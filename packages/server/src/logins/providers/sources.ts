@@ -89,7 +89,7 @@ export class Sources {
   async items(provider: ProviderRecord, signal: AbortSignal): Promise<readonly SourceItem[]> {
     signal.throwIfAborted()
     const list = this.#recall(provider) ?? this.#remember(provider)
-    return told(provider, () => unlessAborted(list.items, signal))
+    return withProviderName(provider, () => unlessAborted(list.items, signal))
   }
 
   async login(
@@ -97,7 +97,7 @@ export class Sources {
     item: SourceItem,
     signal: AbortSignal,
   ): Promise<ItemLogin | undefined> {
-    return told(provider, () => this.#open(provider).readLogin(item, signal))
+    return withProviderName(provider, () => this.#open(provider).readLogin(item, signal))
   }
 
   #recall({ id, updated_at }: ProviderRecord): RememberedList | undefined {
@@ -141,7 +141,7 @@ export class Sources {
 }
 
 /** Reports a failure in the source's own words, which contain nothing from the provider. */
-export async function told<T>({ name }: ProviderRecord, work: () => Promise<T>): Promise<T> {
+export async function withProviderName<T>({ name }: ProviderRecord, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {

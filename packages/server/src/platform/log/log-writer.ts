@@ -8,7 +8,7 @@ const GATHER_BYTES = 8 * 1024
 const GATHER_MS = 25
 const RETRY_MS = 100
 /** How long the ending process waits for a slow reader. */
-const LAST_WORDS_MS = 1_000
+const FINAL_FLUSH_TIMEOUT_MS = 1_000
 
 export class LogWriter {
   readonly #descriptor: number
@@ -35,7 +35,7 @@ export class LogWriter {
 
   /** Writes all waiting lines, as far as the reader accepts them. For the end of the process. */
   flushSync(): void {
-    const giveUpAt = performance.now() + LAST_WORDS_MS
+    const giveUpAt = performance.now() + FINAL_FLUSH_TIMEOUT_MS
     let rest = Buffer.concat(this.#waiting)
     this.#waiting = []
     this.#length = 0

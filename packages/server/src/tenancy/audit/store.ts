@@ -86,9 +86,9 @@ function search(query: Query, filter: AuditFilter): Query {
 }
 
 /** Must run in a transaction, because the permission that it grants itself ends with the transaction. */
-export async function deleteAuditRecordsBefore(tx: Db, time: Date, most: number): Promise<number> {
+export async function deleteAuditRecordsBefore(tx: Db, time: Date, limit: number): Promise<number> {
   await sql`SELECT set_config('berth.audit_retention', 'on', true)`.execute(tx)
-  const old = sql`SELECT timestamp, id FROM audit_logs WHERE timestamp < ${time} LIMIT ${most}`
+  const old = sql`SELECT timestamp, id FROM audit_logs WHERE timestamp < ${time} LIMIT ${limit}`
   const { numAffectedRows } = await sql`DELETE FROM audit_logs WHERE (timestamp, id) IN (${old})`.execute(tx)
   return Number(numAffectedRows)
 }

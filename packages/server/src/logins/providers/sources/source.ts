@@ -42,8 +42,8 @@ export class SourceFailure extends Error {
 export const MAX_VAULTS = 500
 export const MAX_ITEMS = 5_000
 
-export function refuseMoreThan(most: number, what: string, count: number): void {
-  if (count > most) {
-    throw new SourceFailure(`it has more than ${most} ${what}; give the token access to fewer`)
+export function refuseMoreThan(max: number, what: string, count: number): void {
+  if (count > max) {
+    throw new SourceFailure(`it has more than ${max} ${what}; give the token access to fewer`)
   }
 }
