@@ -1,4 +1,4 @@
-// Every control of an instance is passed on in the same way; what differs is in the contract.
+// Passes every control operation to the agent in the same way; the contract describes the differences.
 import type { IncomingMessage } from 'node:http'
 import { OUTPUT_FRAMES_TYPE } from '@berth/contracts/link'
 import type { Operation } from '@berth/contracts/operation'
@@ -12,15 +12,15 @@ import { eventsOf, LineFraming, toEvents } from './events.ts'
 import { OutputFraming } from './output.ts'
 import { relayedAnswer, relayedHeaders } from './relay.ts'
 
-/** An answer that is read as a whole, such as the output of a process. */
+/** Limit for answers that are read as a whole, such as the output of a process. */
 const MAX_JSON_BYTES = 32 * 1024 * 1024
-/** At once, streams among them; an agent serves no more than that well. */
+/** Concurrent calls including streams; more would overload an agent. */
 const MAX_CALLS_PER_SESSION = 128
 
 export interface ControlsOptions {
   /** Throws `not_found` for a session that the caller may not see or that has ended. */
   readonly find: (call: Call<unknown>, id: string) => Promise<Session>
-  /** Of a body that is passed on. */
+  /** Limit for bodies that are passed on. */
   readonly maxBodyBytes: number
 }
 
@@ -78,7 +78,7 @@ export class Controls {
     if (count >= MAX_CALLS_PER_SESSION) {
       throw new AppError(
         'too_many_requests',
-        `Cannot do this: ${count} calls to the session are under way, streams among them`,
+        `Cannot do this: ${count} calls to the session are running, including streams; wait for one to end`,
         { headers: { 'retry-after': '1' } },
       )
     }
@@ -96,12 +96,12 @@ export class Controls {
 function bodyOf({ kind, body, bodyStream }: Operation, call: Call<unknown>) {
   if (kind === 'relay') return { headers: relayedHeaders(call.headers), body: call.stream?.body }
   if (bodyStream) return call.stream ?? { headers: {}, body: undefined }
-  // One that nobody asked for is not passed on.
+  // A body that the contract does not have is not passed on.
   if (!body || call.body === undefined) return { headers: {}, body: undefined }
   return { headers: { 'content-type': 'application/json' }, body: JSON.stringify(call.body) }
 }
 
-/** What declares to be too large is refused before it is passed on, the rest when it has become so. */
+/** Refuses a body up front when its declared length is too large, otherwise once it exceeds the limit. */
 export function boundBody(
   { stream }: Pick<Call<unknown>, 'stream'>,
   { maxBytes, tooLarge }: { maxBytes: number; tooLarge: AbortController },
@@ -109,7 +109,9 @@ export function boundBody(
   if (!stream) return
   const refuse = () => {
     const most = `${Math.floor(maxBytes / 1024 / 1024)} MB`
-    tooLarge.abort(new AppError('payload_too_large', `Cannot take more than ${most}; see BERTH_MAX_FILE_MB`))
+    tooLarge.abort(
+      new AppError('payload_too_large', `Cannot accept more than ${most}; see BERTH_MAX_FILE_MB`),
+    )
   }
   if (Number(stream.headers['content-length'] ?? 0) > maxBytes) return refuse()
   let bytes = 0
@@ -137,7 +139,7 @@ function streamOf(operation: Operation, answer: IncomingMessage): RawAnswer {
 function toAppError(error: unknown, { session, call }: { session: Session; call: Call<unknown> }): unknown {
   if (error instanceof AppError || call.signal.aborted) return error
   if (session.ending.aborted) {
-    return new AppError('not_found', 'Cannot do this: the session has ended meanwhile', { cause: error })
+    return new AppError('not_found', 'Cannot do this: the session has ended', { cause: error })
   }
   return error instanceof AgentError || error instanceof SyntaxError
     ? new AppError('unavailable', 'Cannot reach the instance of the session; try again', { cause: error })

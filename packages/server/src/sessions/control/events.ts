@@ -1,22 +1,22 @@
-// What an agent sends as it happens becomes server-sent events. Framing is ours, so that nothing from inside
-// an instance can pass for an event that it is not.
+// Turns the agent's streams into server-sent events. This server writes the framing, so that nothing from inside an
+// instance can fake an event.
 import { Transform, type Readable, type TransformCallback } from 'node:stream'
 import { Ajv, type ValidateFunction } from 'ajv'
 import type { Operation } from '@berth/contracts/operation'
 
 const MAX_LINE_LENGTH = 1024 * 1024
-/** So that proxies do not cut, and a client that is gone is noticed. */
+/** Keeps proxies from closing the connection, and reveals clients that are gone. */
 const HEARTBEAT_MS = 15_000
 const NEWLINE = 0x0a
 
-// Formats are not looked at: they are for who reads the contract.
+// Formats are documentation and not checked here.
 const ajv = new Ajv({ strict: true, allowUnionTypes: true, validateFormats: false })
 const checks = new Map<string, ValidateFunction>()
 
-/** One event of the operation, if the JSON is one. */
+/** Converts JSON to an event of the operation; throws if it is malformed. */
 export type ToEvent = (json: Buffer) => Buffer
 
-/** Finds the events in what the agent sends, which comes in pieces. Throws for what it should not send. */
+/** Finds the events in the chunks that the agent sends. Throws for malformed input. */
 export interface Framing {
   take(chunk: Buffer): Buffer[]
 }
@@ -26,7 +26,7 @@ export function eventsOf({ id, response }: Operation): ToEvent {
   checks.set(id, check)
   return (json) => {
     const value: unknown = JSON.parse(json.toString())
-    if (!check(value)) throw new Error('The agent sent an event that is none')
+    if (!check(value)) throw new Error('The agent sent a malformed event')
     return Buffer.from(`data: ${JSON.stringify(value)}\n\n`)
   }
 }
@@ -35,7 +35,7 @@ export function toEvents(answer: Readable, framing: Framing): Readable {
   const events = new EventStream(framing)
   answer.on('error', (error) => events.destroy(error))
   answer.once('close', () => {
-    // Cut off: an end that the agent did not say must not look like one.
+    // A broken stream must not look like a regular end.
     if (!answer.readableEnded) events.destroy()
   })
   events.once('close', () => answer.destroy())
@@ -49,10 +49,10 @@ class EventStream extends Transform {
   constructor(framing: Framing) {
     super()
     this.#framing = framing
-    // The head of the answer goes with its first bytes, and a client waits for it before it goes on.
+    // The response headers are sent with the first bytes, and clients wait for them.
     this.push(': listening\n\n')
     this.#heartbeat = setInterval(() => {
-      // A reader that is behind gets none: it has enough to read.
+      // A reader that is behind needs no heartbeat.
       if (!this.writableNeedDrain && this.readableLength === 0) this.push(': still here\n\n')
     }, HEARTBEAT_MS)
     this.#heartbeat.unref()
@@ -73,7 +73,7 @@ class EventStream extends Transform {
   }
 }
 
-/** One JSON value a line. */
+/** One JSON value per line. */
 export class LineFraming implements Framing {
   readonly #toEvent: ToEvent
   #pieces: Buffer[] = []
@@ -95,7 +95,7 @@ export class LineFraming implements Framing {
     }
     const rest = chunk.subarray(from)
     this.#length += rest.length
-    if (this.#length > MAX_LINE_LENGTH) throw new Error('The agent sent too long a line')
+    if (this.#length > MAX_LINE_LENGTH) throw new Error('The agent sent a line that is too long')
     if (rest.length > 0) this.#pieces.push(rest)
     return events
   }

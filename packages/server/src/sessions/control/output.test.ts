@@ -16,7 +16,7 @@ function read(events: readonly Buffer[]): object[] {
 }
 const data = (stream: string, text: string) => ({ stream, data_b64: Buffer.from(text).toString('base64') })
 
-test('frames become events in their order, small ones that follow each other one event', () => {
+test('frames become events in order, and consecutive small frames become one event', () => {
   const frames = [
     toFrame(1, Buffer.from('a')),
     toFrame(1, Buffer.from('b')),
@@ -35,7 +35,7 @@ test('frames become events in their order, small ones that follow each other one
   ])
 })
 
-test('parts of a frame do not wait for the rest of it, and nothing is lost between them', () => {
+test('parts of a frame are sent before the rest arrives, and nothing is lost', () => {
   const last = { event: 'exit', exit_code: 0 }
   const all = Buffer.concat([
     toFrame(1, Buffer.from('first')),
@@ -58,7 +58,7 @@ test('parts of a frame do not wait for the rest of it, and nothing is lost betwe
   }
 })
 
-test('what was read is given back at once', () => {
+test('the memory of a chunk is released at once', () => {
   const frame = toFrame(1, Buffer.alloc(50_000, 'x'))
   const own = Buffer.from(frame.buffer.slice(frame.byteOffset, frame.byteOffset + frame.length))
   const one = framing()
@@ -72,7 +72,7 @@ test('an event is no larger than a frame may be', () => {
   assert.equal(framing().take(Buffer.concat([half, half])).length, 2)
 })
 
-test('what an agent should not send is refused', () => {
+test('malformed frames are refused', () => {
   for (const frame of [
     toFrame(0, Buffer.from('x')),
     toFrame(4, Buffer.from('x')),

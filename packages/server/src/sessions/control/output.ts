@@ -1,11 +1,11 @@
-// The output of a process comes from the agent as frames of bytes, and becomes events here: quicker than
-// text that has to be checked, and what is in such an event cannot be anything but base 64.
+// Turns the output of a process into events. The agent sends binary frames, which is faster than text that must be
+// checked, and the content of each event is always valid base64.
 import { MAX_OUTPUT_FRAME_BYTES, outputFrames } from '@berth/contracts/link'
 import { FRAME_HEAD_BYTES } from '@berth/codecs/frames'
 import { release } from '@berth/kit/spent-pieces'
 import type { Framing, ToEvent } from './events.ts'
 
-/** Parts that are larger are not worth a copy to make one event of two. */
+/** Larger parts are not copied to join two events. */
 const SMALL_BYTES = 4 * 1024
 const beginnings = new Map([
   [outputFrames.stdout, Buffer.from('data: {"stream":"stdout","data_b64":"')],
@@ -13,12 +13,12 @@ const beginnings = new Map([
 ] as readonly (readonly [number, Buffer])[])
 const ENDING = '"}\n\n'
 
-/** Of what was written only as much waits as an event needs: parts of a frame are events, too. */
+/** Buffers as little as possible: parts of a frame become events, too. */
 export class OutputFraming implements Framing {
   readonly #toEvent: ToEvent
   readonly #head = Buffer.alloc(FRAME_HEAD_BYTES)
   #headLength = 0
-  /** Of the frame under way. */
+  /** Bytes left of the current frame. */
   #left = 0
   #json: Buffer[] = []
 
@@ -26,7 +26,7 @@ export class OutputFraming implements Framing {
     this.#toEvent = toEvent
   }
 
-  /** The chunk is given back: nobody may use it afterwards. */
+  /** Releases the chunk's memory; nobody may use the chunk afterwards. */
   take(chunk: Buffer): Buffer[] {
     const runs: Run[] = []
     for (let at = 0; at < chunk.length;) {
@@ -78,14 +78,14 @@ export class OutputFraming implements Framing {
   }
 }
 
-/** What becomes one event. */
+/** The parts of one event. */
 interface Run {
   readonly kind: number
   readonly parts: Buffer[]
   length: number
 }
 
-/** A program that writes a few bytes at a time is not made an event of each. */
+/** Joins small writes of a program into one event. */
 function join(runs: Run[], kind: number, part: Buffer): void {
   const last = runs.at(-1)
   const isWorthIt = last && Math.min(last.length, part.length) <= SMALL_BYTES

@@ -1,5 +1,5 @@
-// A request that the browser of a session sends for its caller, and the answer of its target: both pass as
-// they are, without what belongs to the connections in between, or to us.
+// Passes a request through the session's browser to its target, and the answer back. Both stay unchanged, except for
+// headers that belong to the connections in between or to this server.
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import { relay } from '@berth/contracts/link'
 import { AppError } from '../../platform/errors/app-error.ts'
@@ -19,20 +19,23 @@ const OF_A_CONNECTION = new Set([
   'upgrade',
 ])
 
-/** The browser has its own, or they tell of proxies between the caller and us. */
+/** The browser sets its own, or they reveal proxies in front of this server. */
 const NOT_FOR_TARGETS = new Set(['host', 'expect', 'accept-encoding', 'forwarded', 'via', 'x-real-ip'])
 const NOT_FOR_TARGETS_FROM = ['sec-', 'x-forwarded-', 'x-stainless-', 'x-kernel-']
 
-/** What clients add by themselves, which would take the place of what the browser says. */
+/** Defaults that clients add, which would replace the browser's own headers. */
 const OF_CLIENTS: Readonly<Record<string, RegExp>> = {
   'user-agent': /^Kernel\//,
   'accept-language': /^\*$/,
 }
 
 export function relayedHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
-  // Its answers would be pages and cookies of our own origin.
+  // A web page would get the target's pages and cookies under this server's origin.
   if (headers['sec-fetch-site'] !== undefined) {
-    throw new AppError('forbidden', 'Cannot pass this on: it comes from a page, and this is for programs')
+    throw new AppError(
+      'forbidden',
+      'Cannot pass this request on: it comes from a web page; send it from a program',
+    )
   }
   const named = namedBy(headers.connection)
   const passed = Object.entries(headers).filter(([name, value]) => {
@@ -55,9 +58,9 @@ export function relayedAnswer(answer: IncomingMessage): RawAnswer {
     const own = name.slice(relay.header.length)
     if (own !== '' && !OF_A_CONNECTION.has(own)) headers[own] = values.length === 1 ? values[0]! : values
   }
-  // How long it is, is for the agent to say and for Node to check, not for the target.
+  // The agent states the length and Node checks it; the target's value is not trusted.
   if (length !== undefined) headers['content-length'] = length
-  // Published clients would send a request again that the target answered with an error.
+  // Otherwise published clients would retry requests that the target answered with an error.
   headers['x-should-retry'] ??= 'false'
   return { status: Number(status), headers, body: answer }
 }

@@ -1,5 +1,5 @@
-// Who has the token of a session may control it, and nothing else: below base_url the published client
-// sends it instead of its key.
+// Lets the holder of a session token control that session and nothing else. Below base_url, the published client sends
+// the token instead of its key.
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '../../platform/errors/app-error.ts'
 import type { SessionTokens } from '../gateway/tokens.ts'
@@ -27,7 +27,7 @@ export class SessionAccess {
   }
 
   readonly guard: Guard = (request, reply, done) => {
-    // Looked at now: a connection that is gone has no address any more.
+    // Read now, because a closed connection has no address.
     const clientIp = (request.ip as string | undefined) ?? ''
     this.#admit(request, clientIp).then(
       (headers) => {
@@ -46,7 +46,7 @@ export class SessionAccess {
       typeof jwt === 'string' ? jwt : '',
       CONTROL_AUDIENCE,
     )
-    // Of no use to anybody beyond this line.
+    // Nothing after this line needs the token.
     delete query['jwt']
     const projectId = await projectOf(sessionId, leaseNumber)
     if (projectId === undefined) throw new AppError('not_found', 'Cannot do this: the session has ended')
@@ -64,7 +64,7 @@ export class SessionAccess {
       isAudited: false,
     }
     request.context = context
-    // The path has no session in it; the token names it.
+    // The path does not contain the session; the token names it.
     ;(request.params as Record<string, string>)['id'] = sessionId
     return rate.take()
   }

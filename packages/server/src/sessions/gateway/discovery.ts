@@ -1,6 +1,5 @@
-// Chromium's list of what can be debugged, for clients that are given an https URL: Playwright asks
-// for json/version/ below it. Addresses in the answers are the instance's own and useless outside, so
-// they become ours.
+// Serves Chromium's discovery documents to clients that get an https URL: Playwright requests json/version/ below it.
+// The addresses in them work only inside the instance, so they are replaced by this server's.
 import { request, type IncomingMessage } from 'node:http'
 import type { GatewaySession } from './session.ts'
 import { CDP_PATH, devtoolsPathPattern, type Discovery } from '../session/target.ts'
@@ -18,7 +17,7 @@ export interface DiscoveryOptions {
 
 export async function discover(options: DiscoveryOptions): Promise<string> {
   const { session, what, token, origin, signal } = options
-  // Waits for a browser that takes clients in.
+  // Waits until the browser accepts clients.
   await session.devtoolsPath()
   const stream = await session.connect('cdp', signal)
   stream.on('error', () => {})
@@ -48,7 +47,7 @@ export async function discover(options: DiscoveryOptions): Promise<string> {
 }
 
 function withAddress(entry: unknown, addressOf: (path: string) => string): object {
-  if (typeof entry !== 'object' || entry === null) throw new Error('The browser listed something else')
+  if (typeof entry !== 'object' || entry === null) throw new Error('The browser sent a malformed list')
   const {
     devtoolsFrontendUrl: _unreachable,
     webSocketDebuggerUrl: inner,
@@ -65,7 +64,7 @@ async function readAll(answer: IncomingMessage): Promise<string> {
   let length = 0
   for await (const chunk of answer as AsyncIterable<Buffer>) {
     length += chunk.length
-    if (length > MAX_ANSWER_BYTES) throw new Error('The browser answered too much')
+    if (length > MAX_ANSWER_BYTES) throw new Error('The answer of the browser is too large')
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString()

@@ -1,4 +1,4 @@
-// What a websocket client is told when its session ends: a code to act on and a reason to read.
+// Close codes and reasons that websocket clients get when their session ends.
 import type { EndReason } from '@berth/contracts/browsers'
 import { SessionEnded } from '../session/session.ts'
 
@@ -7,7 +7,7 @@ export interface Ending {
   readonly reason: string
 }
 
-/** Codes from 4000 on are ours to give meaning to; 1001 is "going away": connect again later. */
+/** Codes from 4000 on are for applications; 1001 is "going away", so the client can reconnect later. */
 export const endings: Record<EndReason, Ending> = {
   deleted: { code: 4000, reason: 'session deleted' },
   timed_out: { code: 4001, reason: 'session timed out' },
@@ -19,7 +19,7 @@ export const endings: Record<EndReason, Ending> = {
   server_stopped: { code: 1001, reason: 'server stopping' },
 }
 
-/** Of a live view whose link was good for so long only; the session goes on. */
+/** The link of a live view expired; the session keeps running. */
 export const linkExpired: Ending = { code: 4006, reason: 'link expired' }
 
 export function endingOf({ reason }: AbortSignal): Ending {

@@ -1,5 +1,5 @@
-// CDP and BiDi clients reach their session here, by the signed URL they were given: token, session,
-// upstream, then bytes. A client's connection holds its session awake; its end ends nothing else.
+// Connects CDP and BiDi clients to their session through its signed URL. A client's connection holds the session; its
+// end ends nothing else.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Logger } from 'pino'
@@ -16,9 +16,9 @@ import { Visit } from './visit.ts'
 export interface GatewayLimits {
   /** How long an instance has to answer. */
   readonly connectMs: number
-  /** Below the idle time of common load balancers. */
+  /** Shorter than the idle timeout of common load balancers. */
   readonly pingMs: number
-  /** How long a client may leave a ping unanswered or take no bytes. */
+  /** How long a client may leave a ping unanswered or read no bytes. */
   readonly silentMs: number
   readonly sweepMs: number
   /** How long a close frame may wait for its answer. */
@@ -35,9 +35,9 @@ const defaultLimits: GatewayLimits = {
   connectionsPerSession: 64,
 }
 
-/** How viewers of the screen are let in, who are carried in another way. */
+/** Admits viewers of the screen, whose bytes take another path. */
 export interface LiveDoor {
-  /** Throws for who may not come in now; counts until disposed. */
+  /** Throws when the viewer may not enter now; counts the viewer until disposed. */
   enter(admitted: Admitted): Disposable
   open(admitted: Admitted, options: PipeOptions): Pipe
 }
@@ -64,12 +64,12 @@ export class Gateway {
     this.#limits = { ...defaultLimits, ...options.limits }
   }
 
-  /** Clients that are through to their session. */
+  /** Clients that are connected to their session. */
   get connectionCount(): number {
     return this.#splices.size
   }
 
-  /** For upgrades; answers in any case. Somebody else listens to errors of the socket. */
+  /** Handles upgrades and always answers. The caller listens to socket errors. */
   accept(request: IncomingMessage, socket: Socket, head: Buffer): void {
     this.#upgrade(request, socket, head).catch((error: unknown) => {
       if (socket.destroyed) return
@@ -78,7 +78,7 @@ export class Gateway {
     })
   }
 
-  /** For plain requests below /browser/cdp and /browser/webdriver/session; answers in any case. */
+  /** Handles plain requests below /browser/cdp and /browser/webdriver/session, and always answers. */
   async answer(
     request: IncomingMessage,
     response: ServerResponse,
@@ -87,7 +87,7 @@ export class Gateway {
     try {
       const admitted = await admit(request, this.#options)
       const { sessionId, token, target } = admitted
-      // Throws unless it is a websocket handshake, which plain requests are not.
+      // Always throws here, because a plain request is no websocket handshake.
       if (target.kind === 'websocket' || request.method !== 'GET') readHandshake(request)
       if (target.kind === 'websocket') throw new AppError('bad_request', 'Cannot upgrade this connection')
       const session = await this.#find(admitted)
@@ -107,7 +107,7 @@ export class Gateway {
     }
   }
 
-  /** Takes no more clients and tells those there are; cuts off who does not answer. */
+  /** Refuses new clients and closes the others; cuts off those that do not answer. */
   close(reason: string): Promise<void> {
     return (this.#closing ??= this.#close(reason))
   }
@@ -115,7 +115,7 @@ export class Gateway {
   async #close(reason: string): Promise<void> {
     this.#stopping.abort(new AppError('unavailable', `Cannot connect: ${reason}`))
     for (const splice of this.#splices) splice.close(1001, reason)
-    // A splice ends by itself when its grace is over, so this ends.
+    // Each splice ends when its grace period is over, so this resolves.
     if (this.#splices.size > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve))
   }
 
@@ -160,7 +160,7 @@ export class Gateway {
     const onSessionEnd = () => {
       const { code, reason } = endingOf(session.ending)
       splice.close(code, reason)
-      // While the session still listens: the client may take its time.
+      // Report the visit now, because the client may answer only after the session is gone.
       visit.end(splice)
     }
     session.ending.addEventListener('abort', onSessionEnd)
@@ -179,7 +179,7 @@ export class Gateway {
     return session
   }
 
-  /** Counts from before the connection is there, so that those under way cannot exceed it together. */
+  /** Counts before the connection exists, so that concurrent attempts cannot exceed the limit. */
   #enter(sessionId: string): Disposable {
     const count = this.#connectionsOf.get(sessionId) ?? 0
     const most = this.#limits.connectionsPerSession
@@ -203,8 +203,8 @@ export class Gateway {
   }
 
   /**
-   * Stops the work when its time is up, the client leaves or the session ends; but not any more when it is
-   * done, as streams may stay bound to the signal they were opened with.
+   * Aborts the work when its time is up, the client leaves or the session ends. Never aborts after the work is done,
+   * because streams may stay bound to the signal.
    */
   async #inTime<T>(
     session: GatewaySession,
@@ -212,7 +212,7 @@ export class Gateway {
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     const waiting = new AbortController()
-    const stop = () => waiting.abort(new Error('Nobody waits for the browser any more'))
+    const stop = () => waiting.abort(new Error('The client has left or the time is up'))
     const timer = setTimeout(stop, this.#limits.connectMs)
     client.on('close', stop)
     session.ending.addEventListener('abort', stop)
@@ -229,7 +229,7 @@ export class Gateway {
 
   #add(splice: Pipe): void {
     this.#splices.add(splice)
-    // One timer for all: an idle client costs none of its own.
+    // One timer for all clients, so an idle client needs none.
     this.#sweeping ??= setInterval(() => {
       const now = performance.now()
       for (const each of this.#splices) each.tick(now, this.#limits)
@@ -244,16 +244,16 @@ export class Gateway {
     this.#onEmpty?.()
   }
 
-  /** Never with the URL, which has the token in it. */
+  /** Never logs the URL, which contains the token. */
   #logFault(error: unknown): void {
     if (isFault(error)) this.#options.log.warn({ err: error }, 'cannot connect a client')
   }
 }
 
-/** Nothing else would notice that a client leaves whose bytes nobody reads yet. */
+/** Notices that a client leaves while nobody reads its bytes yet. */
 function watchForEnd(client: Socket): Disposable {
   const onReadable = () => {
-    // The end is told when it is read; bytes that come early stay for later.
+    // A socket reports its end only when read; early bytes stay buffered.
     if (client.readableLength === 0) client.read()
   }
   const onEnd = () => client.destroy()

@@ -1,5 +1,5 @@
-// Errors as answers, on a socket that has no response object and on one that has. The connection ends
-// with them: what follows on it was meant for a websocket.
+// Sends errors as HTTP answers, on raw sockets and on response objects. Then the connection closes, because the bytes
+// that follow were meant for a websocket.
 import { STATUS_CODES, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { AppError } from '../../platform/errors/app-error.ts'
@@ -36,7 +36,7 @@ function toRefusal(error: unknown): Refusal {
   const known =
     error instanceof AppError
       ? error
-      : new AppError('internal_error', 'Cannot connect: a fault of the server, which is in its log')
+      : new AppError('internal_error', 'Cannot connect: the server had an internal error; see its log')
   const { status } = known
   const body = JSON.stringify(toErrorBody(known))
   return {
@@ -46,7 +46,7 @@ function toRefusal(error: unknown): Refusal {
       'content-type': 'application/json; charset=utf-8',
       'content-length': String(Buffer.byteLength(body)),
       'cache-control': 'no-store',
-      // An Upgrade header must be named here, too (RFC 9110, section 7.8).
+      // RFC 9110, section 7.8: the Connection header must list Upgrade.
       connection: status === 426 ? 'close, upgrade' : 'close',
     },
     body,

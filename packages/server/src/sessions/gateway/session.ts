@@ -1,4 +1,4 @@
-// What the gateway needs of a session, wherever it runs.
+// The parts of a session that the gateway needs.
 import type { Session } from '../session/session.ts'
 
 export type GatewaySession = Pick<Session, 'ending' | 'hold' | 'connect' | 'devtoolsPath' | 'publish'>

@@ -29,7 +29,7 @@ async function nextMessage(client: WebSocket): Promise<Buffer> {
   return data as Buffer
 }
 
-/** A browser that opens the websocket and then sends and hears raw bytes. */
+/** A browser that opens the websocket and then sends and receives raw bytes. */
 async function startFrames(
   t: TestContext,
   limits: Partial<GatewayLimits> = {},
@@ -52,7 +52,7 @@ async function startFrames(
   return { ...gateway, browser: () => waiting.promise, heard: () => heard }
 }
 
-/** A client of raw bytes, for what no library would send or not read. */
+/** A client of raw bytes, for behaviour that no library has. */
 async function openRaw(t: TestContext, { port, url }: TestGateway, early = Buffer.alloc(0)): Promise<Socket> {
   const socket = connect(port, '127.0.0.1')
   t.after(() => socket.destroy())
@@ -129,7 +129,7 @@ test('pings of the client do not reach the browser, and it need not answer them'
   assert.equal(gateway.session.connects, 1)
 })
 
-test('frames cut into single bytes are followed all the same', async (t) => {
+test('frames that arrive in single bytes are relayed', async (t) => {
   const { heard, browser, ...gateway } = await startFrames(t)
   const client = await openRaw(t, gateway)
   const upstream = await browser()
@@ -269,7 +269,7 @@ test('pings come between the frames of a large fragmented message', async (t) =>
   assert.ok(pings >= 6)
 })
 
-test('a client that answers pings stays, one that does not is let go', async (t) => {
+test('a client that answers pings stays, and one that does not is disconnected', async (t) => {
   const limits = { pingMs: 20, silentMs: 200, sweepMs: 10 }
   const { gateway, session, ...rest } = await startFrames(t, limits)
   const alive = await openClient(t, rest.url)
@@ -285,7 +285,7 @@ test('a client that answers pings stays, one that does not is let go', async (t)
   assert.equal(alive.readyState, 1)
 })
 
-test('a client that takes no bytes is let go', async (t) => {
+test('a client that reads no bytes is disconnected', async (t) => {
   const { browser, session, ...rest } = await startFrames(t, { pingMs: 1_000, silentMs: 200, sweepMs: 20 })
   await openRaw(t, { session, ...rest })
   const upstream = await browser()
@@ -295,7 +295,7 @@ test('a client that takes no bytes is let go', async (t) => {
   await until(() => session.streams.size === 0)
 })
 
-test('the end of a session is told with a code and a reason', async (t) => {
+test('clients get a code and a reason when the session ends', async (t) => {
   const rows: [EndReason, number, string][] = [
     ['deleted', 4000, 'session deleted'],
     ['timed_out', 4001, 'session timed out'],
@@ -320,7 +320,7 @@ test('the end of a session is told with a code and a reason', async (t) => {
   }
 })
 
-test('a session that crashes is told as such, although its connection breaks first', async (t) => {
+test('clients of a crashed session get the crash code although the connection breaks first', async (t) => {
   const { browser, session, url } = await startFrames(t)
   const client = await openClient(t, url)
   const close = closeOf(client)
@@ -339,7 +339,7 @@ test('a browser that leaves a living session closes the connection properly', as
   await until(() => session.holds === 0)
 })
 
-test('the last word waits for the end of a frame, and is not put into one that never ends', async (t) => {
+test('the close frame waits for the end of a frame, and is never sent inside an endless one', async (t) => {
   const finished = await startFrames(t)
   const first = await openRaw(t, finished)
   const upstream = await finished.browser()
@@ -393,7 +393,7 @@ test('a close of the client is answered even if the browser does not', async (t)
   await until(() => session.holds === 0 && session.streams.size === 0)
 })
 
-test('a client that breaks off releases the session and ends its own connection only', async (t) => {
+test('a client that disconnects releases the session and ends only its own connection', async (t) => {
   const { url, session, gateway } = await startGateway(t, await startBrowser(t, echo), quick)
   const [leaving, staying] = [await openClient(t, url), await openClient(t, url)]
   assert.equal(session.holds, 2)
@@ -404,7 +404,7 @@ test('a client that breaks off releases the session and ends its own connection 
   assert.equal(gateway.connectionCount, 1)
 })
 
-test('what a client sent before it left still arrives', async (t) => {
+test('bytes that a client sent before it left still arrive', async (t) => {
   const { heard, ...gateway } = await startFrames(t)
   const client = await openRaw(t, gateway)
   const frame = Buffer.concat([Buffer.from([0x82, 0xfe, 0xff, 0xff, 0, 0, 0, 0]), Buffer.alloc(65_535, 3)])
@@ -412,7 +412,7 @@ test('what a client sent before it left still arrives', async (t) => {
   await until(() => heard().length === frame.length)
 })
 
-test('a client that sends no frames is told so', async (t) => {
+test('a client that sends malformed frames gets a close code', async (t) => {
   for (const garbage of [
     'GET / HTTP/1.1\r\n\r\n',
     Buffer.from([0x81, 1, 0x78]),
@@ -428,7 +428,7 @@ test('a client that sends no frames is told so', async (t) => {
   }
 })
 
-test('a browser that sends no frames is cut off', async (t) => {
+test('a browser that sends malformed frames is cut off', async (t) => {
   for (const garbage of [Buffer.alloc(MB, 0xff), Buffer.from([0x81, 0x81, 1, 2, 3, 4, 5])]) {
     const { session, browser, ...gateway } = await startFrames(t)
     const client = await openClient(t, gateway.url)
@@ -440,7 +440,7 @@ test('a browser that sends no frames is cut off', async (t) => {
   }
 })
 
-test('a flood of pings from a client that does not read is not kept', async (t) => {
+test('a flood of pings from a client that does not read is not buffered', async (t) => {
   const { session, ...gateway } = await startFrames(t)
   const ends = serverEnds(gateway.server)
   const client = await openRaw(t, { session, ...gateway })
@@ -455,7 +455,7 @@ test('a flood of pings from a client that does not read is not kept', async (t) 
   await until(() => session.holds === 0)
 })
 
-test('a gateway that closes says so to all, takes no one else, and waits', async (t) => {
+test('a closing gateway tells all clients, refuses new ones, and waits', async (t) => {
   const { url, gateway, session } = await startGateway(t, await startBrowser(t, echo), quick)
   const clients = await Promise.all([1, 2, 3].map(() => openClient(t, url)))
   const stubborn = await openRaw(t, { url, gateway, session, port: Number(new URL(url).port) } as TestGateway)

@@ -1,12 +1,11 @@
-// Two websocket connections that are one: bytes go through as they come, at the pace of the slower
-// side, and nothing is kept but what the sockets hold. Frame boundaries are followed so that pings and
-// a last word can be put between frames towards the client. Pings of the client are answered here: a
-// busy or frozen browser would not, and its client would take it for dead.
+// Joins two websocket connections: bytes pass unchanged at the pace of the slower side and are buffered only in the
+// sockets. It tracks frame boundaries, to insert pings and a close frame between frames towards the client. It answers
+// pings of the client itself, because a busy or frozen browser would not and would look dead.
 import type { Duplex } from 'node:stream'
 import type { Socket } from 'node:net'
 import { closeFrame, FrameReader, opcodes, pingFrame, pongTo } from '@berth/codecs/websocket/frames'
 
-/** How long the reason may come after the connection to a browser that ended: some are looked for every 250 ms. */
+/** The end reason may arrive this long after the browser's connection ends: some are polled every 250 ms. */
 const LAST_WORDS_MS = 750
 const KEEP_ALIVE_MS = 30_000
 
@@ -15,25 +14,25 @@ export interface PipeOptions {
   readonly upstream: Duplex
   /** How long a client has to answer a close frame, and a stream to end. */
   readonly graceMs: number
-  /** Called for what passes between client and browser, often. */
+  /** Called often, for all traffic between client and browser. */
   readonly onTraffic: () => void
   /** Called once, when no more bytes pass. */
   readonly onEnd: () => void
 }
 
-/** Who brought it about. broken: the browser sent what are no frames. */
+/** Who ended the connection; `broken` means that the browser sent malformed frames. */
 export type EndedBy = 'client' | 'browser' | 'broken' | 'us'
 
-/** What carries bytes between a client and an instance until either is over. */
+/** Relays bytes between a client and an instance until one of them ends. */
 export interface Pipe {
-  /** How many passed, for the log. */
+  /** Number of relayed messages, for the log. */
   readonly messages: number
   /** Of one that has ended, or is about to. */
   readonly endedBy?: EndedBy
   start(): void
-  /** Says so to the client, and ends. The first reason counts. */
+  /** Sends a close frame to the client and ends. The first reason counts. */
   close(code: number, reason: string): void
-  /** Called every now and then, to notice clients that are gone. */
+  /** Called regularly, to notice clients that are gone. */
   tick(now: number, limits: { pingMs: number; silentMs: number }): void
 }
 
@@ -45,10 +44,10 @@ export class Splice implements Pipe {
   readonly #onEnd: () => void
   readonly #toClient = new FrameReader({ isMasked: false })
   readonly #fromClient = new FrameReader({ isMasked: true })
-  /** Whether the frame under way is between the client and us, and what there is of it. */
+  /** Whether the current frame is a ping or pong for the gateway, and its bytes so far. */
   #isOurs = false
   #ours: Buffer | undefined
-  /** What is to be said to the client between two frames. */
+  /** To be sent to the client between two frames. */
   #pong: Buffer | undefined
   #isPingDue = false
   #lastWord: Buffer | undefined
@@ -60,7 +59,7 @@ export class Splice implements Pipe {
   #closeTimer: NodeJS.Timeout | undefined
   #lastWordsTimer: NodeJS.Timeout | undefined
   #pingedAt = performance.now()
-  /** Since when nothing came of what should make the client move; 0: it does. */
+  /** Since when the client has not reacted; 0 when it is responsive. */
   #waitingSince = 0
   #endedBy: EndedBy | undefined
 
@@ -98,12 +97,12 @@ export class Splice implements Pipe {
     upstream.on('close', () => this.#onUpstreamOver())
     client.resume()
     upstream.resume()
-    // What ended before anyone listened says so no more.
+    // A stream that has already ended emits no more events.
     if (upstream.destroyed || upstream.readableEnded) this.#onUpstreamOver()
     if (client.destroyed || client.readableEnded) this.#onClientGone()
   }
 
-  /** Says so to the client at the next frame boundary, and ends. The first reason counts. */
+  /** Sends a close frame at the next frame boundary and ends. The first reason counts. */
   close(code: number, reason: string): void {
     if (this.#lastWord || this.#isCloseSent || this.#isOver) return
     this.#endedBy ??= 'us'
@@ -113,17 +112,17 @@ export class Splice implements Pipe {
     else if (this.#isUpstreamOver) this.#finish()
   }
 
-  /** Without a word, for a client that does not listen. */
+  /** Ends without a close frame, for a client that does not read. */
   destroy(): void {
     this.#client.destroy()
     this.#upstream.destroy()
     this.#finish()
   }
 
-  /** Pings when it is time to, and lets go of a client that gives no sign of life. */
+  /** Pings when it is time, and disconnects an unresponsive client. */
   tick(now: number, { pingMs, silentMs }: { pingMs: number; silentMs: number }): void {
     if (this.#lastWord || this.#isCloseSent || this.#isOver) return
-    // A client that is kept waiting by the browser is not read, so it cannot be heard.
+    // While the browser keeps a client waiting, the client is not read and its pongs are not seen.
     if (this.#isHeldUp) this.#waitingSince = 0
     else if (this.#client.writableNeedDrain) this.#waitingSince ||= now
     if (this.#waitingSince > 0 && now - this.#waitingSince > silentMs) {
@@ -238,7 +237,7 @@ export class Splice implements Pipe {
     this.#waitingSince ||= performance.now()
   }
 
-  /** The browser closes by itself, or agrees to. */
+  /** The browser closes, or confirms a close. */
   #onUpstreamClose(): void {
     this.#endedBy ??= 'browser'
     this.#isCloseSent = true
@@ -251,7 +250,7 @@ export class Splice implements Pipe {
     this.#isCloseHeard = true
     if (this.#isCloseSent) return this.#finish()
     if (this.#isUpstreamOver) return this.close(1000, '')
-    // The browser has the close frame now; it is up to it to answer.
+    // The browser has the close frame now and should answer it.
     this.#endInTime()
   }
 
@@ -263,7 +262,7 @@ export class Splice implements Pipe {
   #onClientBroken(): void {
     this.#endedBy ??= 'client'
     this.close(1002, 'not a masked websocket frame')
-    // Where its frames begin is lost, and with it the answer to the close frame.
+    // Frame boundaries are lost, so the answer to the close frame cannot be recognised.
     this.#isCloseHeard = true
     if (this.#isCloseSent) this.#finish()
   }
@@ -273,7 +272,7 @@ export class Splice implements Pipe {
     this.#isUpstreamOver = true
     this.#resumeClient()
     if (this.#isCloseSent) return
-    // Half a frame went out: there is no place for a close frame any more.
+    // Half a frame was sent, so a close frame cannot follow.
     if (!this.#toClient.isBetween) {
       this.#endedBy ??= 'browser'
       return this.#finish()
@@ -308,7 +307,7 @@ function isPingOrPong(first: number): boolean {
   return opcode === opcodes.ping || opcode === opcodes.pong
 }
 
-/** Lets what was written arrive. Reads on, as unread bytes would turn the end into a reset. */
+/** Flushes written bytes. Keeps reading, because unread bytes would turn the end into a reset. */
 export function endSoon(stream: Duplex, graceMs: number): void {
   if (stream.destroyed || stream.writableEnded) return
   stream.end()

@@ -34,7 +34,7 @@ async function isRefused(token: string, audience = 'cdp'): Promise<boolean> {
   return true
 }
 
-test('a token names its session for the uses it was made for and for no other', async () => {
+test('a token names its session, for its own audiences only', async () => {
   const token = tokens.sign({ sessionId: 'abc', audience: ['cdp', 'control'] })
   assert.equal((await tokens.verify(token, 'cdp')).sessionId, 'abc')
   assert.equal((await tokens.verify(token, 'control')).sessionId, 'abc')
@@ -44,7 +44,7 @@ test('a token names its session for the uses it was made for and for no other', 
   assert.equal((await tokens.verify(live, 'live')).sessionId, 'abc')
 })
 
-test('a token has the claims that are agreed on and no two are equal', () => {
+test('a token has the agreed claims, and no two are equal', () => {
   const token = tokens.sign({ sessionId: 'abc', audience: ['bidi'] })
   const claims = decodeJwt(token)
   assert.deepEqual(Object.keys(claims).toSorted(), ['aud', 'exp', 'iat', 'jti', 'sid'])
@@ -53,7 +53,7 @@ test('a token has the claims that are agreed on and no two are equal', () => {
   assert.notEqual(token, tokens.sign({ sessionId: 'abc', audience: ['bidi'] }))
 })
 
-test('what the forger of these tests makes is accepted as long as it is right', async () => {
+test('a correct token from the forger of these tests is accepted', async () => {
   assert.ok(!(await isRefused(forge(goodHeader, goodClaims))))
   assert.ok(!(await isRefused(forge(goodHeader, { ...goodClaims, exp: now - 30 }))), 'within the leeway')
 })
@@ -74,7 +74,7 @@ test('no other algorithm is accepted', async () => {
   assert.ok(await isRefused(forge(goodHeader, goodClaims, 'sha256', pem)))
 })
 
-test('a key that the header brings or names otherwise is not used', async () => {
+test('a key from the header is not used', async () => {
   const other = randomBytes(32)
   const jwk = { kty: 'oct', k: other.toString('base64url') }
   for (const header of [
@@ -105,7 +105,7 @@ test('extensions that must be understood are refused', async () => {
   }
 })
 
-test('times and claims must be there and right', async () => {
+test('missing or wrong times and claims are refused', async () => {
   for (const change of [
     { exp: undefined },
     { exp: null },
@@ -130,7 +130,7 @@ test('times and claims must be there and right', async () => {
   }
 })
 
-test('what is changed, cut or no token at all is refused', async () => {
+test('changed, shortened and malformed tokens are refused', async () => {
   const token = tokens.sign({ sessionId: 'one', audience: ['cdp'] })
   const [header, claims, signature] = token.split('.') as [string, string, string]
   const flipped = (signature.startsWith('A') ? 'B' : 'A') + signature.slice(1)
@@ -166,7 +166,7 @@ test('what is changed, cut or no token at all is refused', async () => {
   assert.ok(!(await isRefused(token)))
 })
 
-test('a token of an older key goes on, of a forgotten one it does not', async () => {
+test('a token of an older key is accepted, and one of a removed key is refused', async () => {
   const old = tokens.sign({ sessionId: 'one', audience: ['cdp'] })
   const rotated = new SessionTokens({ keys: [{ kid: 'k2', secret: randomBytes(32) }, ...keys] })
   assert.equal((await rotated.verify(old, 'cdp')).sessionId, 'one')

@@ -1,5 +1,5 @@
-// The tokens in session URLs. One names a session and what it may be used for; it is dead when the
-// session is, which is checked where it is used, so its own expiry is far away.
+// The tokens in session URLs. A token names a session and its allowed uses. It becomes useless when the session ends,
+// which every use checks, so its own expiry is far away.
 import { createHmac, createSecretKey, randomUUID, type KeyObject, type webcrypto } from 'node:crypto'
 import { jwtVerify } from 'jose/jwt/verify'
 import { AppError } from '../../platform/errors/app-error.ts'
@@ -8,11 +8,11 @@ const LIFE_SECONDS = 365 * 24 * 3600
 const LEEWAY_SECONDS = 60
 /** RFC 7518: a key for HS256 has at least as many bits as the hash. */
 const MIN_SECRET_BYTES = 32
-/** Ours have about 300 characters. */
+/** Real tokens have about 300 characters. */
 const MAX_TOKEN_LENGTH = 2048
-/** The library is lenient about what base64url leaves out. */
+/** Stricter than the library, which accepts characters outside of base64url. */
 const SHAPE = /^[\w-]+\.[\w-]+\.[\w-]{43}$/
-/** A client that connects often is checked by a look-up. */
+/** Size of the cache of verified tokens, for clients that connect often. */
 const REMEMBERED = 1000
 const REMEMBER_MS = 60_000
 
@@ -25,15 +25,15 @@ export interface TokenClaims {
   readonly sessionId: string
   readonly audience: readonly string[]
   readonly lifeSeconds?: number
-  /** Of a browser of a pool: the lease that it is good for. */
+  /** The lease of a pooled browser that the token is valid for. */
   readonly leaseNumber?: number
 }
 
 export interface Verification {
   readonly sessionId: string
-  /** 0: of a session without a pool. */
+  /** 0 for a session without a pool. */
   readonly leaseNumber: number
-  /** Which of those asked for. */
+  /** The requested audience that matched. */
   readonly audience: string
   /** In milliseconds since 1970. */
   readonly expiresAt: number
@@ -48,7 +48,7 @@ interface Verified {
 }
 
 export class SessionTokens {
-  /** Six times as fast to sign with as its bytes. */
+  /** Signing with a KeyObject is six times as fast as with bytes. */
   readonly #secret: KeyObject
   readonly #header: string
   readonly #keys = new Map<string, webcrypto.CryptoKey>()
@@ -67,12 +67,12 @@ export class SessionTokens {
     this.#header = encode({ alg: 'HS256', typ: 'JWT', kid: first.kid })
   }
 
-  /** By hand, as a list of sessions is full of tokens and the library signs each in a task of its own. */
+  /** Signs by hand, because a list of sessions has many tokens and the library signs each in its own task. */
   sign({ sessionId, audience, lifeSeconds = LIFE_SECONDS, leaseNumber = 0 }: TokenClaims): string {
     const now = Math.floor(Date.now() / 1000)
     const claims = {
       sid: sessionId,
-      // The name of the claim stays: tokens live longer than an upgrade takes.
+      // The claim keeps its old name, because tokens stay valid across an upgrade of the server.
       ...(leaseNumber > 0 && { ten: leaseNumber }),
       aud: audience.length === 1 ? audience[0] : audience,
       iat: now,
@@ -84,8 +84,8 @@ export class SessionTokens {
   }
 
   /**
-   * For the first of the audiences that it is good for. Throws `unauthorized`, whatever is wrong with it: who
-   * guesses learns nothing.
+   * Returns the first audience that the token allows. Throws the same `unauthorized` for every fault, so that guessing
+   * reveals nothing.
    */
   async verify(token: string, ...audiences: readonly string[]): Promise<Verification> {
     if (token.length > MAX_TOKEN_LENGTH || !SHAPE.test(token)) throw refused()
@@ -146,6 +146,6 @@ function encode(value: object): string {
 function refused(): AppError {
   return new AppError(
     'unauthorized',
-    'Cannot accept the token of this URL: take the URL from the session anew',
+    'Cannot accept the token of this URL: get the current URL from the session',
   )
 }

@@ -80,7 +80,7 @@ test('no token is ever logged', async (t) => {
   assert.ok(!lines.join('').includes('jwt'))
 })
 
-test('a page of another origin is refused, before its token is looked at', async (t) => {
+test('a page of another origin is refused before its token is checked', async (t) => {
   const { path, port, session } = await startEcho(t)
   for (const origin of [
     'https://evil.example',
@@ -122,7 +122,7 @@ test('another host is refused, before anything else', async (t) => {
   assert.equal(session.connects, 0)
 })
 
-test('what is no proper handshake is refused and the connection closed', async (t) => {
+test('a malformed handshake is refused and the connection closed', async (t) => {
   const { path, port, session } = await startEcho(t)
   const rows: [Record<string, string | string[] | undefined>, number][] = [
     [{ 'sec-websocket-key': undefined }, 400],
@@ -204,7 +204,7 @@ test('other paths keep their routes, also for requests that offer an upgrade', a
   }
 })
 
-test('what clients derive from an http URL is answered with addresses of ours', async (t) => {
+test('discovery requests are answered with the addresses of this server', async (t) => {
   const { port, tokens, url, session } = await startEcho(t)
   const token = tokens.sign({ sessionId: 'one', audience: ['cdp', 'control'] })
   const get = async (path: string) => {
@@ -230,7 +230,7 @@ test('what clients derive from an http URL is answered with addresses of ours', 
   assert.equal(await echoed, 'to the page')
 })
 
-test('pages and BiDi are asked for where the browser has them, without what is not its business', async (t) => {
+test('pages and BiDi use the paths of the browser, and the token does not reach it', async (t) => {
   const asked: [string | undefined, string[]][] = []
   const port = await startBrowser(t, (_client, request) => {
     asked.push([request.url, Object.keys(request.headers).toSorted()])
@@ -253,7 +253,7 @@ test('pages and BiDi are asked for where the browser has them, without what is n
   ])
 })
 
-test('a session that is not there or has ended is not found', async (t) => {
+test('a missing or ended session is not found', async (t) => {
   const { path, port, tokens, session } = await startEcho(t)
   const other = tokens.sign({ sessionId: 'two', audience: ['cdp'] })
   checkRefusal(await tryUpgrade(port, `/browser/cdp?jwt=${other}`), 404, 'not_found')
@@ -262,7 +262,7 @@ test('a session that is not there or has ended is not found', async (t) => {
   assert.equal(session.connects, 0)
 })
 
-test('a session takes a bounded number of clients, and again one when one is gone', async (t) => {
+test('a session accepts a limited number of clients, and another when one leaves', async (t) => {
   const browser = await startBrowser(t, () => {})
   const { gateway, port, url, session } = await startGateway(t, browser, {
     ...limits,

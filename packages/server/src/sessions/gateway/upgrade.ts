@@ -1,5 +1,5 @@
-// Who comes in. The same for websocket upgrades and plain requests: Host, Origin, token, and only then
-// whether the request makes sense. Nothing of the instance is touched before all of it is right.
+// Admits clients. Websocket upgrades and plain requests pass the same checks: Host, Origin, token, then the request
+// itself. Nothing reaches the instance before all of them pass.
 import type { IncomingMessage } from 'node:http'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { audiencesOf, targetOf, type Target } from '../session/target.ts'
@@ -7,7 +7,7 @@ import type { SessionTokens, Verification } from './tokens.ts'
 
 export interface AdmissionOptions {
   readonly tokens: Pick<SessionTokens, 'verify'>
-  /** Throws for a Host that is not ours. */
+  /** Throws for a foreign Host. */
   readonly checkHost: (host: string | undefined) => void
   readonly isOwnOrigin: (origin: string, host: string | undefined) => boolean
 }
@@ -19,8 +19,8 @@ export interface Admitted extends Verification {
 }
 
 /**
- * For the option `shouldUpgradeCallback` of the HTTP server. Without it every request that offers an
- * upgrade, as some clients do for HTTP/2, would be taken from the routes of the API.
+ * For the HTTP server's option `shouldUpgradeCallback`. Without it, requests that only offer an upgrade, as some
+ * clients do for HTTP/2, would not reach the API routes.
  */
 export function isGatewayUpgrade(request: IncomingMessage): boolean {
   return targetOf(splitUrl(request.url).path) !== undefined
@@ -31,11 +31,11 @@ export async function admit(request: IncomingMessage, options: AdmissionOptions)
   const target = targetOf(path)
   const audiences = target ? audiencesOf[target.purpose] : []
   const admitted = await admitFor(request, options, audiences)
-  // No audience, no token that is good for it: this is never reached without a target.
+  // Without a target there is no audience, so admission has already failed.
   return { ...admitted, target: target! }
 }
 
-/** The same for whatever such a URL is for. */
+/** Like `admit`, for any set of audiences. */
 export async function admitFor(
   request: IncomingMessage,
   { tokens, checkHost, isOwnOrigin }: AdmissionOptions,
@@ -44,10 +44,10 @@ export async function admitFor(
   const host = onlyHeader(request, 'host')
   checkHost(host)
   const url = splitUrl(request.url)
-  // A target in absolute form wins over the Host header, so it must pass as well.
+  // An absolute request target wins over the Host header, so it is checked as well.
   if (url.host !== undefined) checkHost(url.host)
   if (audiences.length === 0) throw new AppError('not_found', 'Cannot find a session at this path')
-  // Browsers always send it and cannot be made to lie: a page of somebody else must not come in.
+  // Browsers always send a true Origin, so this keeps out pages of other sites.
   const origin = onlyHeader(request, 'origin')
   if (origin !== undefined && !isOwnOrigin(origin, host)) {
     throw new AppError('forbidden', 'Cannot connect from a page of another origin')
@@ -78,7 +78,7 @@ export function readHandshake(request: IncomingMessage): string {
       'Cannot open a websocket: its HTTP version or Sec-WebSocket-Key is wrong',
     )
   }
-  // A body would be taken for frames by us, and for a body by whoever stands in between.
+  // The gateway would read a body as frames, but a proxy in between as a body.
   if (hasHeader(request, 'content-length') || hasHeader(request, 'transfer-encoding')) {
     throw new AppError('bad_request', 'Cannot open a websocket: the request must not have a body')
   }
@@ -89,7 +89,7 @@ function hasHeader(request: IncomingMessage, name: string): boolean {
   return request.headers[name] !== undefined
 }
 
-/** Node joins or drops repeated headers; a second one of these is how requests are smuggled. */
+/** Refuses repeated headers, which request smuggling uses. Node would join or drop them. */
 function onlyHeader({ rawHeaders }: IncomingMessage, name: string): string | undefined {
   let value: string | undefined
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -100,7 +100,7 @@ function onlyHeader({ rawHeaders }: IncomingMessage, name: string): string | und
   return value
 }
 
-/** By hand for the usual form, as a URL parser would take `//name/path` for a host. */
+/** Splits the usual form by hand, because a URL parser would read `//name/path` as a host. */
 function splitUrl(url = ''): { host?: string; path: string; query: string } {
   if (!url.startsWith('/')) {
     const parsed = URL.parse(url)

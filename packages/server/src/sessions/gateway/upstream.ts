@@ -1,5 +1,5 @@
-// The gateway's own websocket handshake with the browser. What answers is inside the instance, so it
-// is untrusted: bounded in size and time, and checked.
+// The gateway's websocket handshake with the browser. The answer comes from inside the instance and is untrusted, so it
+// is checked and limited in size and time.
 import { createHash } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import { unlessAborted } from '@berth/kit/abort'
@@ -10,9 +10,9 @@ import { devtoolsPathPattern, type Target } from '../session/target.ts'
 const MAX_RETRIES = 3
 const MAX_HEAD_BYTES = 16 * 1024
 const HEAD_END = '\r\n\r\n'
-/** Where the WebDriver BiDi specification has the websocket of a new session. */
+/** The path of a new session in the WebDriver BiDi specification. */
 const BIDI_PATH = '/session'
-/** Of RFC 6455. */
+/** From RFC 6455. */
 const ACCEPT_GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
 export interface UpstreamOptions {
@@ -23,17 +23,17 @@ export interface UpstreamOptions {
   readonly signal: AbortSignal
 }
 
-/** Answered, but not with a websocket. */
+/** The browser answered, but did not open a websocket. */
 class NotUpgraded extends Error {
   readonly status: number
 
   constructor(status: number) {
-    super('The browser opened no websocket')
+    super('The browser did not open a websocket')
     this.status = status
   }
 }
 
-/** A paused stream that begins with the first frame. */
+/** Returns a paused stream that starts with the first frame. */
 export async function openUpstream(options: UpstreamOptions): Promise<Duplex> {
   const { session, target, signal } = options
   try {
@@ -45,8 +45,7 @@ export async function openUpstream(options: UpstreamOptions): Promise<Duplex> {
       if (refusal) throw refusal
     }
   }
-  // Chromium may just have been started again, and then it is elsewhere. While it ends, even what is asked
-  // anew may tell of the one before.
+  // Chromium may have just restarted with another path. While it exits, even a fresh query may return the old path.
   for (let left = MAX_RETRIES; ; left--) {
     try {
       return await open(options, { isSecond: true })
@@ -56,7 +55,7 @@ export async function openUpstream(options: UpstreamOptions): Promise<Duplex> {
   }
 }
 
-/** It speaks no websocket; whoever carries its bytes does that for it. */
+/** The screen speaks no websocket; the viewer adds the framing. */
 export async function openScreen(session: GatewaySession, signal: AbortSignal): Promise<Duplex> {
   try {
     const stream = await session.connect('screen', signal)
@@ -67,7 +66,7 @@ export async function openScreen(session: GatewaySession, signal: AbortSignal): 
   }
 }
 
-/** Undefined where it may be otherwise a moment later. */
+/** Undefined when a retry may succeed. */
 function refusalOf(target: UpstreamOptions['target'], { status }: NotUpgraded): AppError | undefined {
   if (target.purpose === 'terminal') {
     return status === 404
@@ -132,14 +131,16 @@ function checkHead(head: string, key: string): void {
     const colon = line.indexOf(':')
     headers.set(line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim())
   }
-  if (headers.get('upgrade')?.toLowerCase() !== 'websocket') throw new Error('The browser upgraded elsewhere')
-  if (headers.get('sec-websocket-accept') !== acceptOf(key)) throw new Error('The browser took another key')
+  if (headers.get('upgrade')?.toLowerCase() !== 'websocket')
+    throw new Error('The browser upgraded to another protocol')
+  if (headers.get('sec-websocket-accept') !== acceptOf(key))
+    throw new Error('The browser sent a wrong Sec-WebSocket-Accept')
   if (headers.has('sec-websocket-extensions') || headers.has('sec-websocket-protocol')) {
-    throw new Error('The browser chose what it was not offered')
+    throw new Error('The browser chose an extension or protocol that was not offered')
   }
 }
 
-/** Everything up to the empty line; what came after it stays in the stream, which is paused. */
+/** Reads up to the empty line; later bytes stay in the paused stream. */
 function readHead(stream: Duplex, signal: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
     let head: Buffer = Buffer.alloc(0)
@@ -155,7 +156,7 @@ function readHead(stream: Duplex, signal: AbortSignal): Promise<string> {
       head = head.length === 0 ? chunk : Buffer.concat([head, chunk])
       const end = head.indexOf(HEAD_END, seen)
       if (end === -1 ? head.length > MAX_HEAD_BYTES : end > MAX_HEAD_BYTES) {
-        return settle(new Error('The browser answered with too long a head'))
+        return settle(new Error('The response headers of the browser are too long'))
       }
       if (end === -1) return
       stream.pause()

@@ -1,13 +1,13 @@
-// What telemetry is told of a client that comes and goes.
+// Reports clients that connect and disconnect to telemetry.
 import { randomUUID } from 'node:crypto'
 import type { ClientPurpose } from '../session/client-purpose.ts'
 import type { GatewaySession } from './session.ts'
 import type { Pipe, EndedBy } from './splice.ts'
 
-/** Why a client is gone, in the words of telemetry. */
+/** The telemetry reason for each end of a connection. */
 const reasons: Readonly<Record<EndedBy, string>> = {
   client: 'client_close',
-  // Chromium hangs up when it ends, and is started again.
+  // Chromium closes its connections when it exits, and is then restarted.
   browser: 'upstream_changed',
   broken: 'upstream_error',
   us: 'context_cancelled',
@@ -17,7 +17,7 @@ export class Visit {
   readonly #session: Pick<GatewaySession, 'publish'>
   readonly #purpose: ClientPurpose
   readonly #startedAt = performance.now()
-  /** Of one viewer among several. */
+  /** Tells several viewers apart. */
   readonly #viewerId = randomUUID()
   #isOver = false
 
@@ -37,7 +37,7 @@ export class Visit {
     }
   }
 
-  /** The first time counts. */
+  /** Only the first call counts. */
   end({ messages, endedBy = 'us' }: Pick<Pipe, 'messages' | 'endedBy'>): void {
     if (this.#isOver) return
     this.#isOver = true

@@ -1,5 +1,5 @@
-// What the live view has besides its websocket, as routes: the page, its files, and uploads. Not operations of
-// the contract: nobody calls them but the page.
+// Routes of the live view besides its websocket: the page, its files and uploads. They are not in the contract, because
+// only the page calls them.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Readable } from 'node:stream'
 import type { LiveViewMode } from '@berth/contracts/live-view'
@@ -32,7 +32,7 @@ export function attachLive(server: FastifyInstance, options: LiveOptions): void 
     const url = `${LIVE_PATH}/${name}`
     server.get(url, { onRequest: named(url) }, (request, reply) => livePage.send(name, request, reply))
   }
-  // In a scope of its own: everywhere else a body that is not JSON is refused.
+  // In its own scope, because all other routes refuse bodies that are not JSON.
   void server.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', (_request, payload, parsed) => parsed(null, payload))
@@ -51,13 +51,13 @@ export function attachLive(server: FastifyInstance, options: LiveOptions): void 
   })
 }
 
-/** For log and metrics, which know requests by their route and never by their address. */
+/** Names the route for log and metrics, which never contain the URL. */
 const named = (url: string) => (request: FastifyRequest, _reply: FastifyReply, done: () => void) => {
   request.route = url
   done()
 }
 
-/** A person gets the page in any case, which says what is wrong; the page itself asks for the error. */
+/** People always get the page, which shows the problem; other clients get the error. */
 async function showPage(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -132,7 +132,7 @@ class Uploads {
       session,
       name,
       stream: {
-        // Nothing at all is a file, too.
+        // An empty body is an empty file.
         body: request.body instanceof Readable ? request.body : Readable.from([]),
         headers: length === undefined ? {} : { 'content-length': length },
       },

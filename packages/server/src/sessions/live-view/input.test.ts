@@ -19,7 +19,7 @@ function opened({ isReadOnly = false } = {}) {
   return { input, first, taken: () => Buffer.concat(passed.splice(0)) }
 }
 
-test('a viewer opens as it must, and throws nobody out', () => {
+test('a viewer must open correctly, and disconnects nobody else', () => {
   assert.deepEqual(opened().first, Buffer.from(`${RFB_VERSION}\x01\x01`, 'latin1'))
   for (const wrong of ['RFB 003.003\n\x01\x01', `${RFB_VERSION}\x02\x01`, 'GET / HTTP/1.1\r\n']) {
     const input = new Input({ isReadOnly: false, pass: () => {} })
@@ -27,7 +27,7 @@ test('a viewer opens as it must, and throws nobody out', () => {
   }
 })
 
-test('who only watches asks for pictures and does nothing else', () => {
+test('a read-only viewer can request pictures and nothing else', () => {
   const { input, taken } = opened({ isReadOnly: true })
   for (const each of [key, placedKey, pointer(1, 1), text, resize]) input.take(each)
   assert.equal(taken().length, 0)
@@ -35,20 +35,20 @@ test('who only watches asks for pictures and does nothing else', () => {
   assert.deepEqual(taken(), request)
 })
 
-test('nobody resizes the screen', () => {
+test('no viewer can resize the screen', () => {
   const { input, taken } = opened()
   input.take(Buffer.concat([resize, key, Buffer.from([250, 0, 1, 2])]))
   assert.deepEqual(taken(), key)
 })
 
-test('of moves the last counts, and every press and release, where it happened', () => {
+test('only the last pointer move is sent, but every press and release with its position', () => {
   const { input, taken } = opened()
   input.take(Buffer.concat([pointer(1), pointer(2), pointer(3), pointer(3, 1), pointer(4, 1), pointer(5, 0)]))
   assert.deepEqual(taken(), Buffer.concat([pointer(3), pointer(3, 1), pointer(4, 1), pointer(5)]))
   input.close()
 })
 
-test('a move is told a little later when one was just told', async () => {
+test('a move shortly after another one is sent a little later', async () => {
   const { input, taken } = opened()
   input.take(pointer(1))
   assert.deepEqual(taken(), pointer(1))
@@ -65,7 +65,7 @@ test('a move is told a little later when one was just told', async () => {
   assert.deepEqual(late, pointer(99))
 })
 
-test('who says too much is read again later', () => {
+test('a viewer that sends too much is paused', () => {
   const { input } = opened()
   let waitMs = 0
   for (let count = 0; count < 3_000; count++) waitMs = input.take(key)
@@ -75,7 +75,7 @@ test('who says too much is read again later', () => {
   moves.close()
 })
 
-test('encodings that nobody knows are not asked for, and who watches is told of no clipboard', () => {
+test('unknown encodings are removed, and read-only viewers get no clipboard', () => {
   const asked = [7, -316, -309, -305, 0xc0a1e5ce | 0, 1]
   const message = Buffer.alloc(4 + asked.length * 4)
   message[0] = 2

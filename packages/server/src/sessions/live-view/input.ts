@@ -1,5 +1,5 @@
-// What a viewer may say to the screen. Bytes from the screen are passed on as they are; these are looked at,
-// message by message: who only watches changes nothing, and a flood becomes a trickle.
+// Filters what a viewer sends to the screen, message by message: read-only viewers change nothing, and floods are
+// slowed down. Bytes from the screen are not filtered.
 import {
   readEncodings,
   RFB_VERSION,
@@ -11,22 +11,22 @@ import {
 
 const NO_SECURITY = 1
 const SHARED = 1
-/** A pointer that moves is told no more often than a screen could show it. */
+/** Pointer moves are sent no more often than a screen could show them. */
 const MOVES_MS = 8
-/** Of everything else: so many at once, and so many a second. Who has used them up is read again later. */
+/** Limits all other messages: a burst and a rate per second. A viewer above them is paused. */
 const MAX_AT_ONCE = 2_000
 const PER_SECOND = 500
-/** And no later than that: while it is not read, nobody hears that it leaves. */
+/** The longest pause, because a paused viewer that leaves is not noticed. */
 const MAX_WAIT_SECONDS = 5
-/** A whole picture is the most that a message can ask for, and a long text is many keys. */
+/** A full picture is the most expensive request; a long text counts as many keys. */
 const WHOLE_PICTURE_COST = 20
 const BYTES_PER_COST = 256
 
 const EXTENDED_CLIPBOARD = 0xc0a1e5ce | 0
 
 /**
- * Encodings and extensions that a viewer may ask for. Others could make messages mean something else than we
- * read in them, such as a pointer of seven bytes.
+ * Encodings and extensions that a viewer may request. Others could change the format of messages, such as a pointer
+ * event of seven bytes, so that this filter would misread them.
  */
 const known = new Set([
   0, // raw
@@ -54,7 +54,7 @@ const known = new Set([
 const isKnown = (encoding: number) =>
   known.has(encoding) || (encoding >= -32 && encoding <= -23) || (encoding >= -256 && encoding <= -247)
 
-/** Of the extended clipboard: we take news of text, and none of the text itself. */
+/** Extended clipboard: accept notifications about text, but no text. */
 const NO_CLIPBOARD = cutTextOf({ flags: (1 << 24) | (1 << 27) | 1, sizes: [0] })
 
 const inputs: ReadonlySet<number> = new Set([
@@ -63,12 +63,12 @@ const inputs: ReadonlySet<number> = new Set([
   rfbMessages.cutText,
   rfbMessages.qemu,
 ])
-/** The size of the screen is for the API to change, and its power for nobody. */
+/** Only the API may resize the screen, and nobody may control its power. */
 const forNobody: ReadonlySet<number> = new Set([rfbMessages.setDesktopSize, rfbMessages.power])
 
 export interface InputOptions {
   readonly isReadOnly: boolean
-  /** Gets what is to reach the screen. */
+  /** Sends bytes to the screen. */
   readonly pass: (bytes: Buffer) => void
 }
 
@@ -79,7 +79,7 @@ export class Input {
   #opened = 0
   #out: Buffer[] = []
   #buttons = 0
-  /** Where the pointer has moved to, not told yet. */
+  /** The last pointer move, not sent yet. */
   #move: Buffer | undefined
   #movedAt = -Infinity
   #timer: NodeJS.Timeout | undefined
@@ -91,7 +91,7 @@ export class Input {
     this.#pass = pass
   }
 
-  /** Returns for how many milliseconds no more is to be read. Throws an RfbError for what is not RFB. */
+  /** Returns for how many milliseconds to pause reading. Throws an RfbError for malformed RFB. */
   take(chunk: Buffer): number {
     for (const message of this.#messages.split(chunk)) {
       if (this.#opened < 3) this.#open(message)
@@ -110,16 +110,16 @@ export class Input {
     this.#move = undefined
   }
 
-  /** Nothing but what every viewer of ours says. */
+  /** Accepts only the opening that our own page sends. */
   #open(step: Buffer): void {
     const isRight = [
       () => step.toString('latin1') === RFB_VERSION,
       () => step[0] === NO_SECURITY,
       () => true,
     ][this.#opened]!()
-    if (!isRight) throw new RfbError('the opening is not that of a viewer')
+    if (!isRight) throw new RfbError('the opening is not valid')
     this.#opened++
-    // Whoever comes throws nobody out.
+    // A new viewer must not disconnect the others.
     this.#out.push(this.#opened === 3 ? Buffer.from([SHARED]) : step)
   }
 
@@ -137,7 +137,7 @@ export class Input {
     this.#out.push(message)
   }
 
-  /** Only the last of many moves counts, but every press and release does, where it happened. */
+  /** Keeps only the last of many moves, but every press and release with its position. */
   #point(message: Buffer): void {
     const buttons = message[1]!
     if (buttons === this.#buttons) {
@@ -172,7 +172,7 @@ export class Input {
 
   #encodings(message: Buffer): Buffer {
     const kept = readEncodings(message).filter(isKnown)
-    // The screen sends what is copied there to everybody, unless somebody says that it should not.
+    // The screen sends copied text to every viewer that does not opt out.
     if (this.#isReadOnly && !kept.includes(EXTENDED_CLIPBOARD)) kept.push(EXTENDED_CLIPBOARD)
     const bytes = setEncodings(kept)
     return this.#isReadOnly ? Buffer.concat([bytes, NO_CLIPBOARD]) : bytes

@@ -1,5 +1,5 @@
-// Addresses of the live view. The one of a headful session is good for as long as the session; those that are
-// asked for last as long as asked, and one that is for watching only is so by its token.
+// Links to the live view. The link of a headful session is valid as long as the session. Requested links are valid for
+// the requested time, and the token of a read-only link allows only watching.
 import type { LiveViewLink, LiveViewMode } from '@berth/contracts/live-view'
 import { LIVE_PATH, liveAudiences } from '../session/target.ts'
 import type { SessionTokens } from '../gateway/tokens.ts'
@@ -21,7 +21,7 @@ export function newLink(
   },
 ): LiveViewLink {
   const audience = [mode === 'control' ? liveAudiences.control : liveAudiences.readOnly]
-  // As the token has it: in whole seconds.
+  // Whole seconds, like the token.
   const expiresAt = (Math.floor(Date.now() / 1000) + lifeSeconds) * 1000
   return {
     url: `${origin}${LIVE_PATH}?jwt=${tokens.sign({ sessionId, leaseNumber, audience, lifeSeconds })}`,

@@ -1,4 +1,4 @@
-// The page of the live view. It is the same for every session: what it shows, it learns from its own address.
+// The page of the live view. It is the same for every session; its URL tells it which one to show.
 import type { LiveViewMode } from '@berth/contracts/live-view'
 import { LIVE_PATH } from '../session/target.ts'
 import { PageFiles } from '../../http/page-files.ts'
@@ -21,8 +21,8 @@ export async function liveHtml({
 }
 
 /**
- * Nothing but its own files and its own server; pictures of the screen are data. Any page may embed it, also one
- * that is no web page, so there is no word of ancestors: who can name its address has the token in it.
+ * Allows only the page's own files and server; pictures of the screen are data URLs. Any page or app may embed it, so
+ * there is no frame-ancestors: an embedder that knows the URL already has the token.
  */
 export function pageHeaders(origin: string): Record<string, string> {
   const webSockets = origin.replace(/^http/, 'ws')

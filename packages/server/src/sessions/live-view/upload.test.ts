@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fileName } from './upload.ts'
 
-test('a name is a name and nothing else', () => {
+test('fileName removes directories and invisible characters', () => {
   assert.equal(fileName('report.pdf'), 'report.pdf')
   assert.equal(fileName('../../etc/passwd'), '.._.._etc_passwd')
   assert.equal(fileName('C:\\evil\\a.txt'), 'C:_evil_a.txt')

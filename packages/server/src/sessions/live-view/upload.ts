@@ -1,5 +1,4 @@
-// Files that are dropped on the live view: they come to lie where the browser puts downloads, and where its
-// own dialogs look first.
+// Stores files that are dropped on the live view in the download directory, where the browser's file dialogs look first.
 import { fileInfo, writeFile } from '@berth/contracts/files'
 import { instancePaths } from '@berth/contracts/link'
 import type { Operation } from '@berth/contracts/operation'
@@ -24,7 +23,7 @@ export interface Upload {
 
 type Ask = (operation: Operation, path: string, body?: BodyStream) => Promise<void>
 
-/** Returns where the file is. */
+/** Returns the path of the file. */
 export async function upload({ session, name, stream, maxBytes, signal }: Upload): Promise<string> {
   const tooLarge = new AbortController()
   try {
@@ -37,7 +36,7 @@ export async function upload({ session, name, stream, maxBytes, signal }: Upload
       answer.resume()
     }
     const path = await freePath(ask, fileName(name))
-    // Not before: from here on it flows.
+    // Not earlier, because this starts the stream.
     boundBody({ stream }, { maxBytes, tooLarge })
     tooLarge.signal.throwIfAborted()
     await ask(writeFile, path, stream)
@@ -50,7 +49,7 @@ export async function upload({ session, name, stream, maxBytes, signal }: Upload
   }
 }
 
-/** One that overwrites nothing: the same name gets a number. */
+/** Adds a number to a name that exists, so that nothing is overwritten. */
 async function freePath(ask: Ask, name: string): Promise<string> {
   const dot = name.lastIndexOf('.')
   const [stem, ending] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, '']
@@ -66,7 +65,7 @@ async function freePath(ask: Ask, name: string): Promise<string> {
   throw new AppError('conflict', `Cannot upload "${name}": there are too many files of that name`)
 }
 
-/** A name and nothing else: no directory, no characters that nobody sees, no more than a file system takes. */
+/** Removes directories and invisible characters, and shortens the name to the limit of the file system. */
 export function fileName(given: string): string {
   const base = given
     .replaceAll(/[/\\]/g, '_')

@@ -1,5 +1,5 @@
-// One viewer: a websocket towards the page, a stream of RFB towards the screen. From the screen bytes go
-// through as they come, at the pace of the viewer; what the viewer says passes input.ts first.
+// One viewer: a websocket to the page and an RFB stream to the screen. Bytes from the screen pass unchanged at the pace
+// of the viewer; messages of the viewer pass through input.ts first.
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { RfbError } from '@berth/codecs/rfb/client-messages'
@@ -8,10 +8,10 @@ import { endSoon, type Pipe, type PipeOptions } from '../gateway/splice.ts'
 import { ClientFrames, FrameError, type Piece } from '@berth/codecs/websocket/client-frames'
 import { Input } from './input.ts'
 
-/** How long the reason may come after the connection to a screen that ended. */
+/** The end reason may arrive this long after the screen's connection ends. */
 const LAST_WORDS_MS = 250
 const KEEP_ALIVE_MS = 30_000
-/** Not what a viewer should say; of RFC 6455. */
+/** RFC 6455 code for a viewer that sends malformed messages. */
 const POLICY_VIOLATION = 1008
 
 export interface ViewerOptions extends PipeOptions {
@@ -30,13 +30,13 @@ export class Viewer implements Pipe {
   #isCloseSent = false
   #isScreenOver = false
   #isOver = false
-  /** Why the client is not read: the screen is slow, or the client has said too much. */
+  /** Reasons to pause the client: the screen is slow, or the client sent too much. */
   #isScreenFull = false
   #pauseTimer: NodeJS.Timeout | undefined
   #closeTimer: NodeJS.Timeout | undefined
   #lastWordsTimer: NodeJS.Timeout | undefined
   #pingedAt = performance.now()
-  /** Since when nothing came of what should make the client move; 0: it does. */
+  /** Since when the client has not reacted; 0 when it is responsive. */
   #waitingSince = 0
 
   constructor({ client, upstream, graceMs, isReadOnly, onTraffic, onEnd }: ViewerOptions) {
@@ -72,7 +72,7 @@ export class Viewer implements Pipe {
     for (const event of ['end', 'error', 'close']) screen.on(event, () => this.#onScreenOver())
     client.resume()
     screen.resume()
-    // What ended before anyone listened says so no more.
+    // A stream that has already ended emits no more events.
     if (screen.destroyed || screen.readableEnded) this.#onScreenOver()
     if (client.destroyed || client.readableEnded) this.#finish()
   }
@@ -85,7 +85,7 @@ export class Viewer implements Pipe {
     this.#input.close()
     endSoon(this.#screen, this.#graceMs)
     clearTimeout(this.#pauseTimer)
-    // Its answer is to be heard.
+    // Resume, to receive the client's answer.
     this.#client.resume()
     this.#closeTimer = setTimeout(() => this.#finish(), this.#graceMs)
   }
@@ -126,7 +126,7 @@ export class Viewer implements Pipe {
       if (error instanceof FrameError) this.close(error.code, error.message)
       else if (error instanceof RfbError) this.close(POLICY_VIOLATION, error.message)
       else throw error
-      // Where its frames begin is lost, and with it the answer to the close frame.
+      // Frame boundaries are lost, so the answer to the close frame cannot be recognised.
       this.#finish()
     }
   }

@@ -1,4 +1,4 @@
-// Who watches which session through this server: and how many may.
+// Counts and limits the viewers of each session on this server.
 import { AppError } from '../../platform/errors/app-error.ts'
 import { linkExpired } from '../gateway/endings.ts'
 import type { LiveDoor } from '../gateway/gateway.ts'
@@ -8,7 +8,7 @@ import type { Admitted } from '../gateway/upgrade.ts'
 import { asksForReadOnly } from './read-only.ts'
 import { Viewer } from './viewer.ts'
 
-/** setTimeout takes no more. */
+/** The maximum of setTimeout. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1
 
 export class Viewers implements LiveDoor {
@@ -19,7 +19,7 @@ export class Viewers implements LiveDoor {
     this.#maxPerSession = maxPerSession
   }
 
-  /** Throws for a session that has as many as it may. */
+  /** Throws when the session has reached its limit of viewers. */
   checkRoom(sessionId: string): void {
     const most = this.#maxPerSession
     if ((this.#countOf.get(sessionId) ?? 0) < most) return
@@ -52,7 +52,7 @@ export class Viewers implements LiveDoor {
         options.onEnd()
       },
     })
-    // The link is good for so long, and not only for coming in.
+    // The connection ends when the link expires.
     const left = expiresAt - Date.now()
     const expire = () => viewer.close(linkExpired.code, linkExpired.reason)
     const expiry = left < MAX_TIMEOUT_MS ? setTimeout(expire, left).unref() : undefined
@@ -60,12 +60,12 @@ export class Viewers implements LiveDoor {
   }
 }
 
-/** To the second, as it says so; other tokens have some leeway for clocks that differ. */
+/** Exact to the second, as the link promises. Other tokens allow for clock differences. */
 export function checkTime({ expiresAt }: Pick<Admitted, 'expiresAt'>): void {
   if (expiresAt <= Date.now()) throw new AppError('unauthorized', 'Cannot watch: the link has expired')
 }
 
-/** By the token, or because the URL asks for no more. */
+/** True when the token is read-only or the URL asks for read-only. */
 export function isOnlyWatching({ audience, query }: Pick<Admitted, 'audience' | 'query'>): boolean {
   return audience !== liveAudiences.control || asksForReadOnly(query)
 }
