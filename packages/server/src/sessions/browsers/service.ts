@@ -40,7 +40,7 @@ export interface Caller {
   readonly projectId: string | null
   /** Such as https://berth.example. */
   readonly origin: string
-  /** The version of the telemetry API that the caller uses. */
+  /** The telemetry API style of the caller: opt-out or opt-in. */
   readonly telemetryAge: Age
 }
 

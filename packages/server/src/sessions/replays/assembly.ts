@@ -1,4 +1,4 @@
-// Puts a recording together: from the records in its journal to a video in the blob store.
+// Assembles a recording: turns the records in its journal into a video in the blob store.
 import { Readable } from 'node:stream'
 import type { RecordingMarker } from '@berth/contracts/recording'
 import type { Blob, Blobs } from '../../platform/blobs/blobs.ts'
@@ -16,7 +16,7 @@ export interface Assembled {
   readonly chapters: readonly Chapter[]
 }
 
-/** Undefined if there is no picture in it. */
+/** Undefined if the journal contains no picture. */
 export async function assemble(
   journal: Journal,
   options: { blobs: Blobs; lock: ContentLock; createdAt: Date; maxBytes: number; signal: AbortSignal },
@@ -39,7 +39,7 @@ export async function assemble(
   const content = Readable.from(videoOf(journal, head.bytes), { objectMode: false })
   const sealer = new ContentSealer(lock)
   content.once('error', (error) => sealer.destroy(error))
-  // Sealed it is a little longer.
+  // Sealing adds a few bytes.
   const blob = await blobs.put(content.pipe(sealer), {
     maxBytes: sizeBytes + (sizeBytes >> 8) + 1024,
     signal,
@@ -54,7 +54,7 @@ async function* videoOf(journal: Journal, head: Buffer): AsyncIterable<Buffer> {
   }
 }
 
-/** Up to the first that is not as it should be: it was looked at before it was written. */
+/** Stops at the first malformed record. Records were checked before they were written, so the rest is damaged. */
 async function* recordsOf(journal: Journal, reader: RecordReader): AsyncIterable<Numbered> {
   const splitter = newSplitter()
   for await (const piece of journal.read()) {

@@ -1,5 +1,5 @@
-// Takes the records of one recording from the agent and puts them into its journal, from where an earlier
-// server left off. The session is in use for as long.
+// Reads the records of one recording from the agent and appends them to its journal, after those of an earlier
+// server. It holds the session all the time.
 import type { Logger } from 'pino'
 import type { ReplayEnd } from '@berth/contracts/replays'
 import { pause } from '@berth/kit/pause'
@@ -12,7 +12,7 @@ import type { Journal } from './journal.ts'
 import { newSplitter, RecordReader, WrongRecord } from './records.ts'
 
 const RETRY_MS = 500
-/** For the last records, when the recording or its session ends. */
+/** Time for the last records when the recording or its session ends. */
 const LAST_RECORDS_MS = 4_000
 const FORGET_MS = 2_000
 const LATE_MS = 10_000
@@ -23,19 +23,19 @@ export interface CollectorOptions {
   readonly session: LiveSession
   readonly journal: Journal
   readonly maxBytes: number
-  /** Null: until it is stopped. */
+  /** Null records until it is stopped. */
   readonly maxMs: number | null
   readonly log: Logger
 }
 
 export class Collector {
   readonly #options: CollectorOptions
-  /** Not the session's own, which hangs up before the last records are there. */
+  /** Separate from the session's client, which disconnects before the last records arrive. */
   readonly #agent: AgentClient
   readonly #reader = new RecordReader()
   readonly #stopping = new AbortController()
   #reason: ReplayEnd | undefined
-  /** Resolves with why it ended; undefined when it was only left to the next server. */
+  /** Resolves with the end reason; undefined when the next server continues. */
   readonly done: Promise<ReplayEnd | undefined>
 
   constructor(options: CollectorOptions) {
@@ -48,7 +48,7 @@ export class Collector {
     return this.#options.session.id
   }
 
-  /** Ends the recording for this reason, and then this. */
+  /** Ends the recording for this reason. */
   end(reason: ReplayEnd): void {
     if (this.#reason) return
     this.#reason = reason
@@ -57,7 +57,7 @@ export class Collector {
     stopRecording(this.#agent, this.#options.replayId).catch(() => this.#stopping.abort())
   }
 
-  /** The recording goes on, and is collected by the next server. */
+  /** Leaves the running recording to the next server. */
   leave(): void {
     this.#stopping.abort()
   }
@@ -71,11 +71,11 @@ export class Collector {
       await journal.open((plain) => void this.#read(plain, Infinity))
       reason = this.#reader.isOver ? 'stopped' : await this.#collect()
     } catch (error) {
-      log.warn({ err: error, replayId }, 'a recording ended by a fault')
+      log.warn({ err: error, replayId }, 'a recording failed')
       reason = this.#reason ?? 'failed'
     }
     await journal.close().catch(() => {})
-    // One that is only left is for the next server to take up.
+    // The next server still needs a recording that was only left to it.
     if (reason && !this.#stopping.signal.aborted) {
       const signal = AbortSignal.timeout(FORGET_MS)
       await forgetRecording(this.#agent, replayId, { signal }).catch(() => {})
@@ -104,13 +104,13 @@ export class Collector {
       if (wrong) throw wrong
       if (ended) return this.#reason ?? ended
       if (journal.bytes > maxBytes) this.end('size_limit')
-      // The agent knows it better, if it is ours.
+      // The agent enforces the limit precisely; this check is for an agent that does not.
       if (maxMs !== null && Date.now() - startedAt.getTime() > maxMs + LATE_MS) this.end('max_duration')
     }
     return this.#reason ?? (session.ending.aborted ? 'session_ended' : undefined)
   }
 
-  /** What can be kept of it, up to the first that is wrong. */
+  /** Accepts the records up to the first malformed one. */
   #read(bytes: Buffer, elapsedMs: number): Read {
     const accepted: Buffer[] = []
     let ended: ReplayEnd | undefined
@@ -123,7 +123,7 @@ export class Collector {
         accepted.push(toFrame(frame.kind, frame.payload))
         if (record.kind === 'end') ended = record.reason
       }
-      if (!splitter.isBetween) throw new WrongRecord('the last one is cut')
+      if (!splitter.isBetween) throw new WrongRecord('the last record is incomplete')
     } catch (error) {
       wrong = error
     }

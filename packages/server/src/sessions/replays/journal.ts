@@ -1,5 +1,5 @@
-// A recording while it is being made: a file of this server that only grows, sealed piece by piece. A kill at
-// any moment leaves all whole pieces; what was being written is cut off by whoever opens it next.
+// A running recording: a local append-only file, sealed piece by piece. After a kill all complete pieces are left, and
+// the next open cuts off the incomplete one.
 //
 //   4 bytes: length of the piece | the piece, see blobs/sealed-content.ts
 import { mkdir, open, readdir, rm, type FileHandle } from 'node:fs/promises'
@@ -8,13 +8,13 @@ import { readAt } from '@berth/codecs/bytes/read-at'
 import { openPiece, sealPiece, type ContentLock } from '../../platform/blobs/sealed-content.ts'
 
 const HEAD_BYTES = 4
-/** Beyond what is ever written at once. */
+/** More than any single write. */
 const MAX_PIECE_BYTES = 64 * 1024 * 1024
-/** What a power cut may cost; a kill costs nothing. */
+/** A power cut may lose this much; a kill loses nothing. */
 const SYNC_MS = 5_000
 const SUFFIX = '.recording'
 
-/** Where the journals of this server are. */
+/** The directory with the journals of this server. */
 export class Journals {
   readonly #directory: string
 
@@ -59,12 +59,12 @@ export class Journal {
     this.#lock = lock
   }
 
-  /** Of the file. */
+  /** Size of the file. */
   get bytes(): number {
     return this.#bytes
   }
 
-  /** For writing, after what is there already, which is given to `onPiece`. */
+  /** Opens the journal for appending. Passes each existing piece to `onPiece`. */
   async open(onPiece: (plain: Buffer) => void): Promise<void> {
     const file = await open(this.#path, 'a+', 0o600)
     try {
@@ -101,7 +101,7 @@ export class Journal {
     await file?.close()
   }
 
-  /** All whole pieces, from the beginning. */
+  /** All complete pieces from the start. */
   async *read(): AsyncIterable<Buffer> {
     const file = await open(this.#path, 'r')
     try {

@@ -1,4 +1,4 @@
-// The page behind `replay_view_url`: what it looks like is in packages/web, what it may do is here.
+// Serves the page behind `replay_view_url`. Its content is in packages/web; its security headers are here.
 import { messagePage, playerPage, type Message, type PlayedReplay } from '@berth/web/replay'
 import { readInlineCode, type InlineCode } from '../../http/page-files.ts'
 
@@ -20,7 +20,7 @@ export class PlayerPages {
     return { html: messagePage(code, message), headers: headersFor(code) }
   }
 
-  /** Read when somebody first watches a replay, and again after a failure. */
+  /** Read on first use, and again after a failure. */
   #read(): Promise<InlineCode> {
     this.#code ??= readInlineCode({ name: 'replay', what: 'replay player' }).catch((error: unknown) => {
       this.#code = undefined
@@ -34,7 +34,7 @@ function headersFor({ styleHash, scriptHash }: InlineCode): Record<string, strin
   return {
     'content-type': 'text/html; charset=utf-8',
     'cache-control': 'no-store',
-    // The URL has the token in it.
+    // The URL contains the token.
     'referrer-policy': 'no-referrer',
     'x-content-type-options': 'nosniff',
     'content-security-policy':

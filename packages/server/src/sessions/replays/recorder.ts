@@ -1,4 +1,4 @@
-// Begins and ends the recordings of sessions, on whichever server the session runs.
+// Starts and ends recordings of sessions on any server.
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import {
@@ -25,9 +25,9 @@ import { keyContext, type Recordings } from './recordings.ts'
 import * as store from './store.ts'
 import type { ReplayRecord } from './types.ts'
 
-/** Of one session, ended ones among them. */
+/** Per session, including ended ones. */
 const MAX_REPLAYS = 1_000
-/** Of an agent's, in an error to the caller. */
+/** Limits the agent's text in an error to the caller. */
 const MAX_REASON_LENGTH = 500
 
 export interface ReplayRecorderOptions {
@@ -51,7 +51,7 @@ export class ReplayRecorder implements ResizeGuard, SessionRecorder<Wanted> {
     this.#options = options
   }
 
-  /** Of a session that is just being created; throws for what cannot be recorded. */
+  /** For a session that is being created; throws for an impossible request. */
   check(record: boolean | StartReplayRequest | undefined, { gpu }: { gpu: boolean }): Wanted | undefined {
     if (record === undefined || record === false) return undefined
     return wanted(record === true ? {} : record, { gpu }, 'record.')
@@ -66,7 +66,7 @@ export class ReplayRecorder implements ResizeGuard, SessionRecorder<Wanted> {
     return running.length > 0 ? 'it is being recorded' : undefined
   }
 
-  /** A video has one size: one ends, and another goes on from it. */
+  /** A video has one size, so a resize ends a recording and another one continues it. */
   async makeWay(browser: BrowserRecord): Promise<() => Promise<void>> {
     const running = await this.endRunning(browser.id, 'resized')
     return async () => {
@@ -77,7 +77,7 @@ export class ReplayRecorder implements ResizeGuard, SessionRecorder<Wanted> {
     }
   }
 
-  /** Those that a session is being recorded by, if any. */
+  /** Ends all running recordings of a session and returns them. */
   async endRunning(browserId: string, reason: ReplayEnd): Promise<ReplayRecord[]> {
     const { db, recordings } = this.#options
     const running = await store.listRunning(db, browserId)
@@ -86,14 +86,14 @@ export class ReplayRecorder implements ResizeGuard, SessionRecorder<Wanted> {
       await store.markFinishing(db, replay.id, reason)
       await this.end(replay)
     }
-    // Those of them that are collected here have told all they had.
+    // Waits for the last records of those that are collected here.
     await recordings.endAll(browserId, reason)
     return running
   }
 
   readonly #commit: Commit = (work) => inTransaction(this.#options.pool, ({ db: tx }) => work(tx))
 
-  /** The row first, then the recording, then the row says that there is one. */
+  /** Inserts the row, starts the recording, then marks the row as recording. */
   async begin(browser: BrowserRecord, options: Wanted, { commit, signal }: Act): Promise<ReplayRecord> {
     const { db, box, recordings, findSession } = this.#options
     const session = await findSession(browser.id)
@@ -118,11 +118,11 @@ export class ReplayRecorder implements ResizeGuard, SessionRecorder<Wanted> {
       await awake(session, (agent) => startRecording(agent, { id, framerate, maxMs }, { signal }))
       crashPoint('replay-started')
       const replay = await commit(async (tx) => {
-        // Nobody would know of the recording, nor end it.
+        // Without a caller, nobody would know of the recording and end it.
         signal?.throwIfAborted()
         const started = await store.markRecording(tx, id)
-        if (!started) throw new AppError('conflict', 'Cannot record: the session has ended meanwhile')
-        // Whichever server has the session collects it.
+        if (!started) throw new AppError('conflict', 'Cannot record: the session has ended')
+        // The server that runs the session collects it.
         await announceChange(tx, 'replaysChanged', { sessionId: browser.id })
         return started
       })
@@ -135,12 +135,12 @@ export class ReplayRecorder implements ResizeGuard, SessionRecorder<Wanted> {
     }
   }
 
-  /** The agent ends it; what it had is then collected by the server that has the session. */
+  /** Tells the agent to stop. The session's server collects the remaining records. */
   async end({ id, browser_id }: ReplayRecord): Promise<void> {
     const session = await this.#options.findSession(browser_id)
     if (!session || session.ending.aborted) return
     await awake(session, (agent) => stopRecording(agent, id)).catch((error: unknown) => {
-      // It has ended by itself, or its session is about to.
+      // The recording has already ended, or its session is ending.
       if (!(error instanceof AgentError)) throw error
     })
   }
@@ -149,7 +149,7 @@ export class ReplayRecorder implements ResizeGuard, SessionRecorder<Wanted> {
 export function wanted(body: StartReplayRequest, { gpu }: { gpu: boolean }, prefix = ''): Wanted {
   const { framerate = DEFAULT_FRAMERATE, max_duration_in_seconds, record_audio } = body
   if (record_audio) {
-    throw invalidInput(`${prefix}record_audio`, 'cannot be had: sessions of this server have no sound')
+    throw invalidInput(`${prefix}record_audio`, 'is not available: sessions of this server have no sound')
   }
   if (framerate > MAX_FRAMERATE_WITHOUT_GPU && !gpu) {
     throw invalidInput(
@@ -160,7 +160,7 @@ export function wanted(body: StartReplayRequest, { gpu }: { gpu: boolean }, pref
   return { framerate, maxDurationSeconds: max_duration_in_seconds ?? null, continuesId: null }
 }
 
-/** Undefined when its time was over anyway. */
+/** Undefined when the maximum duration is already over. */
 function continued({ id, framerate, max_duration_seconds, started_at }: ReplayRecord): Wanted | undefined {
   if (max_duration_seconds === null) return { framerate, maxDurationSeconds: null, continuesId: id }
   const seconds = Math.floor((Date.now() - Date.parse(started_at!)) / 1000)
@@ -169,8 +169,7 @@ function continued({ id, framerate, max_duration_seconds, started_at }: ReplayRe
 }
 
 function refusalOf(error: unknown, session: Session): unknown {
-  if (session.ending.aborted)
-    return new AppError('not_found', 'Cannot record: the session has ended meanwhile')
+  if (session.ending.aborted) return new AppError('not_found', 'Cannot record: the session has ended')
   if (error instanceof AgentRefusal && error.status === 409) {
     return new AppError('conflict', `Cannot record: ${error.message.slice(0, MAX_REASON_LENGTH)}`)
   }

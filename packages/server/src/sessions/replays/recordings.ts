@@ -1,4 +1,4 @@
-// The recordings of this server's sessions, from the first record to the video, also over a restart.
+// The recordings of this server's sessions, from the first record to the video, also across a restart.
 import type { Logger } from 'pino'
 import type { Pool } from 'pg'
 import type { ReplayEnd } from '@berth/contracts/replays'
@@ -18,9 +18,9 @@ import * as store from './store.ts'
 import type { ReplayRecord } from './types.ts'
 
 const RECONCILE_MS = 10_000
-/** Its row says that it is being started: by then whoever was starting it is gone. */
+/** A row in state starting for longer than this was abandoned. */
 const START_MS = 60_000
-/** Beyond the lease: a server that nobody has heard of for so long is away. */
+/** Added to the lease: a server that is silent for longer counts as lost. */
 const LOST_MARGIN_SECONDS = 30
 const CLOSE_MS = 2_000
 const BLOB_KIND = 'replay'
@@ -34,7 +34,7 @@ export interface RecordingsOptions {
   readonly serverId: string
   readonly leaseSeconds: number
   readonly maxBytes: number
-  /** Only of this server. */
+  /** Finds only sessions of this server. */
   readonly findHere: (sessionId: string) => LiveSession | undefined
   readonly log: Logger
 }
@@ -47,7 +47,7 @@ export class Recordings {
   readonly #options: RecordingsOptions
   readonly #collectors = new Map<string, Collector>()
   readonly #finishing = new Map<string, Promise<void>>()
-  /** One after the other: they are long, and nobody waits for them in a hurry. */
+  /** One at a time: assembly takes long and is not urgent. */
   readonly #assembling = new Turnstile(1)
   readonly #closing = new AbortController()
   readonly #timer: NodeJS.Timeout
@@ -62,20 +62,20 @@ export class Recordings {
     return this.#collectors.size
   }
 
-  /** What an earlier run of this server left: what still goes on is collected, the rest is put together. */
+  /** Continues after an earlier run: collects running recordings and assembles the others. */
   async resume(): Promise<void> {
     const { db, journals, log } = this.#options
     const left = await store.listById(db, await journals.list())
     for (const replay of left) {
       if (replay.state === 'ready') await journals.remove(replay.id)
-      // Another server gave it up while this one was away.
+      // Another server gave it up while this one was down.
       else if (replay.state === 'failed') void this.#finish(replay, 'interrupted')
     }
     await this.#reconcile({ isStart: true })
     if (left.length > 0) log.info({ recordings: left.length }, 'recordings resumed')
   }
 
-  /** Something may have begun or was stopped in a session that is here. */
+  /** Called when a recording of a session may have started or stopped. */
   async look(sessionId: string): Promise<void> {
     const { db, findHere, log } = this.#options
     if (!findHere(sessionId)) return
@@ -86,11 +86,11 @@ export class Recordings {
           this.#collectors.get(replay.id)?.end(replay.end_reason ?? 'stopped')
       }
     } catch (error) {
-      log.warn({ err: error, sessionId }, 'cannot see what changed in the recordings of a session')
+      log.warn({ err: error, sessionId }, 'cannot read the changes in the recordings of a session')
     }
   }
 
-  /** If its session is here, its records are taken from now on. */
+  /** Starts to collect records if the session runs on this server. */
   collect(replay: ReplayRecord): void {
     const { journals, findHere, log, maxBytes } = this.#options
     const session = findHere(replay.browser_id)
@@ -113,7 +113,7 @@ export class Recordings {
     })
   }
 
-  /** Ends those that run in a session, for the reason; resolves when their last records are here. */
+  /** Ends the running recordings of a session; resolves when their last records have arrived. */
   async endAll(sessionId: string, reason: ReplayEnd): Promise<void> {
     const collectors = [...this.#collectors.values()].filter((each) => each.sessionId === sessionId)
     for (const collector of collectors) collector.end(reason)
@@ -124,7 +124,7 @@ export class Recordings {
     clearInterval(this.#timer)
     for (const collector of this.#collectors.values()) collector.leave()
     await Promise.all([...this.#collectors.values()].map(({ done }) => done))
-    // A short one is done soon; a long one is put together by the next server.
+    // Short videos finish in this time; the next server assembles the long ones.
     const timer = setTimeout(() => this.#closing.abort(new Error('The server stops')), CLOSE_MS)
     await Promise.all(this.#finishing.values())
     clearTimeout(timer)
@@ -135,7 +135,7 @@ export class Recordings {
     if (known) return known
     const { log } = this.#options
     const finishing = this.#assemble(replay, reason)
-      // What could not be done now is found again by its row.
+      // Reconciliation finds the row and tries again.
       .catch((error: unknown) => {
         if (!this.#closing.signal.aborted)
           log.warn({ err: error, replayId: replay.id }, 'cannot finish a recording yet')
@@ -181,7 +181,7 @@ export class Recordings {
     return Buffer.from(this.#options.box.open(sealed_key, keyContext(id)), 'base64')
   }
 
-  /** Nobody was told that it began. */
+  /** Removes a recording whose start was never confirmed to the caller. */
   async #abandon({ id, browser_id }: ReplayRecord): Promise<void> {
     const { db, findHere } = this.#options
     await store.deleteReplay(db, id)
@@ -189,7 +189,7 @@ export class Recordings {
     if (session) awake(session, (agent) => forgetRecording(agent, id)).catch(() => {})
   }
 
-  /** Rows and reality, put together again now and then. */
+  /** Regularly repairs rows after missed announcements and lost servers. */
   async #reconcile({ isStart = false } = {}): Promise<void> {
     const { db, serverId, leaseSeconds, findHere, log } = this.#options
     try {

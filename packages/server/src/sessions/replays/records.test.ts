@@ -42,7 +42,7 @@ function read(records: readonly Given[], elapsedMs?: number) {
   return { reader, taken }
 }
 
-test('records are read in order, and one that was there before is left out', () => {
+test('records are read in order, and a repeated record is skipped', () => {
   const { reader, taken } = read(good())
   assert.deepEqual(
     taken.map((each) => each!.kind),
@@ -57,7 +57,7 @@ test('records are read in order, and one that was there before is left out', () 
   assert.equal(again.take(good()[1]!)?.kind, 'sample')
 })
 
-test('whatever lies is refused', () => {
+test('malformed records are refused', () => {
   const begun = good().slice(0, 2)
   const next = (kind: number, content?: Buffer, timeMs = 10) => [...begun, record(kind, 3, timeMs, content)]
   const { sample: SAMPLE, config: CONFIG, marker: MARKER, end: END, gap: GAP } = recordKinds
@@ -109,7 +109,7 @@ test('the text of a marker has no control characters', () => {
   assert.equal(first.marker.text.replaceAll(/[a-c<> �]/g, ''), '')
 })
 
-test('bytes at random are refused or read, and never break anything else', () => {
+test('random bytes are either read or refused as malformed', () => {
   for (let round = 0; round < 3_000; round++) {
     const records = good()
     const victim = records[round % records.length]!

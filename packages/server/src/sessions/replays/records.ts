@@ -1,5 +1,5 @@
-// Records as they come from the agent, see contracts/recording.ts. They come from inside an instance, so each
-// is held against everything that is known before it is kept: what passes is a video, even if it shows lies.
+// Checks the records from the agent, see contracts/recording.ts. They come from inside an instance and are untrusted.
+// Accepted records always form a valid video, whatever it shows.
 import {
   markerKinds,
   MAX_MARKER_CHARACTERS,
@@ -13,7 +13,7 @@ import {
 import { FrameSplitter, type Frame } from '@berth/codecs/frames'
 
 const MAX_SETUP_BYTES = 1024
-/** ISO 14496-15: version 1, and lengths of NAL units that have four bytes. */
+/** ISO 14496-15: version 1, with four-byte lengths of NAL units. */
 const SETUP_VERSION = 1
 const MIN_SETUP_BYTES = 7
 const LENGTH_BYTES = 4
@@ -22,7 +22,7 @@ const IDR = 5
 const MAX_DIMENSION = 8192
 const MAX_SAMPLES = 4_000_000
 const MAX_MARKERS = 1_000
-/** Clocks that differ, and what is under way. */
+/** Allows for different clocks and for transmission. */
 const TIME_SLACK_MS = 5_000
 
 export interface Setup {
@@ -42,12 +42,12 @@ export type RecordIn =
 
 export type Numbered = RecordIn & { readonly number: number; readonly timeMs: number }
 
-/** The agent sent what no agent of ours would. */
+/** The agent sent a malformed record. */
 export class WrongRecord extends Error {}
 
 export const newSplitter = () => new FrameSplitter({ maxBytes: MAX_RECORD_BYTES })
 
-/** Looks at each record in turn, and knows what came before. */
+/** Checks records in order, each against those before it. */
 export class RecordReader {
   #lastNumber = 0
   #setup: Setup | undefined
@@ -61,7 +61,7 @@ export class RecordReader {
     return this.#lastNumber
   }
 
-  /** The latest moment that any record told of. */
+  /** The latest time of any record. */
   get lastMs(): number {
     return this.#lastMs
   }
@@ -74,7 +74,7 @@ export class RecordReader {
     return this.#isOver
   }
 
-  /** Undefined for one that was there before. `elapsedMs`: so long it can have been going on at most. */
+  /** Undefined for a record that was read before. `elapsedMs` is the longest possible duration so far. */
   take({ kind, payload }: Frame, elapsedMs = Infinity): Numbered | undefined {
     if (payload.length < RECORD_HEAD_BYTES) throw new WrongRecord('it is too short')
     const number = payload.readUInt32BE(0)
@@ -129,7 +129,7 @@ export class RecordReader {
       (side) => side >= 2 && side <= MAX_DIMENSION && side % 2 === 0,
     )
     if (!isSized) throw new WrongRecord('its size is none')
-    // Another encoder after the first one died may say it again, but nothing else.
+    // A new encoder after a crash may repeat the setup, but not change it.
     const known = this.#setup
     const isSame =
       known?.width === setup.width && known.height === setup.height && known.decoder.equals(decoder)
@@ -151,7 +151,7 @@ export class RecordReader {
   }
 }
 
-/** NAL units one after the other, to the last byte; tells whether one is of a key frame. */
+/** Checks that the unit consists of complete NAL units; returns whether one belongs to a key frame. */
 function checkUnit(unit: Buffer): boolean {
   let at = 0
   let hasKey = false
@@ -179,7 +179,7 @@ function readMarker(content: Buffer): RecordingMarker {
   const { kind, text } = (value ?? {}) as { kind?: unknown; text?: unknown }
   const known = markerKinds.find((each) => each === kind)
   if (!known || typeof text !== 'string') throw new WrongRecord('a marker is none')
-  // Control characters and halves of characters have no place in a title.
+  // Remove control characters and lone surrogates from the title.
   return { kind: known, text: text.replaceAll(/[\p{Cc}\p{Cs}]/gu, ' ').slice(0, MAX_MARKER_CHARACTERS) }
 }
 

@@ -11,7 +11,7 @@ export function replayRetention({ blobs, days }: { blobs: Blobs; days: number })
       const end = daysAgo(days)
       let count: number | undefined
       do {
-        // Rows first: bytes without a row are swept later, but a row without bytes could not be played.
+        // Rows first: bytes without a row are removed later, but a row without bytes could not be played.
         const rows = await alone(async (tx) => {
           const deleted = await deleteFinishedBefore(tx, end, BATCH)
           await blobs.forget(tx, blobsOf(deleted))

@@ -21,7 +21,7 @@ export function replayRoutes(replays: ReplayService): Route[] {
 
 const REFRESH_SECONDS = 2
 
-/** What people open in a browser; who they are is in the URL. */
+/** Serves the pages that people open in a browser; the token is in the URL. */
 export function attachPlayer(server: FastifyInstance, replays: ReplayService): void {
   const pages = new PlayerPages()
   server.get(contract.REPLAY_PAGE, async (request, reply) => {
@@ -72,7 +72,7 @@ const notYet = {
   },
   finishing: {
     title: 'One moment',
-    text: 'The video is being put together.',
+    text: 'The video is being prepared.',
     refreshSeconds: REFRESH_SECONDS,
   },
 }
@@ -82,7 +82,7 @@ const gone = { title: 'No such replay', text: 'It was deleted, or this link belo
 
 function asked({ query }: FastifyRequest): { token: string; replayId: string } {
   const { jwt, replay_id } = query as Record<string, unknown>
-  // Twice the same is a list, and neither.
+  // A repeated parameter is an array, which counts as missing.
   return {
     token: typeof jwt === 'string' ? jwt : '',
     replayId: typeof replay_id === 'string' ? replay_id : '',

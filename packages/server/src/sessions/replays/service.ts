@@ -34,7 +34,7 @@ export interface ReplayServiceOptions {
   readonly tokens: Pick<SessionTokens, 'sign' | 'verify'>
 }
 
-/** What somebody with the token of a recording sees of it. */
+/** A recording as the holder of its token sees it. */
 export type Viewed =
   | { readonly state: 'ready'; readonly played: PlayedReplay }
   | { readonly state: 'recording' | 'finishing' | 'failed' }
@@ -81,7 +81,7 @@ export class ReplayService {
     return { status: 202, headers: { 'retry-after': RETRY_AFTER_SECONDS }, body: '' }
   }
 
-  /** For who has its token. */
+  /** For the holder of the recording's token. */
   async view(token: string, replayId: string): Promise<Viewed> {
     const replay = await this.#admit(token, replayId)
     if (replay.state !== 'ready') return { state: replay.state === 'starting' ? 'recording' : replay.state }
@@ -110,16 +110,16 @@ export class ReplayService {
     const { db, browsers } = this.#options
     const browser = await browsers.find(caller, idOrName, { includeDeleted: true })
     const replay = await store.findReplay(db, replayId)
-    if (replay?.browser_id !== browser.id) throw notThere(replayId, 'is not one of this session')
+    if (replay?.browser_id !== browser.id) throw notThere(replayId, 'does not belong to this session')
     return replay
   }
 
   async #admit(token: string, replayId: string): Promise<ReplayRecord> {
     const { tokens, db } = this.#options
-    // Its token names the recording in the place of a session.
+    // The token names the recording instead of a session.
     const { sessionId: named } = await tokens.verify(token, REPLAY_AUDIENCE)
     const replay = named === replayId ? await store.findReplay(db, replayId) : undefined
-    if (!replay) throw notThere(replayId, 'is not there any more')
+    if (!replay) throw notThere(replayId, 'no longer exists')
     return replay
   }
 
@@ -149,7 +149,7 @@ export class ReplayService {
   }
 
   #chaptersOf({ id, chapters }: ReplayRecord): Chapter[] {
-    // SAFETY: we wrote it.
+    // SAFETY: only this server writes sealed chapters.
     return chapters ? (JSON.parse(this.#options.box.open(chapters, chaptersContext(id))) as Chapter[]) : []
   }
 

@@ -50,7 +50,7 @@ export async function countOfBrowser(db: Db, browserId: string): Promise<number>
   return count
 }
 
-/** Oldest first; one that never began was none. */
+/** Oldest first, without recordings that have not started. */
 export async function listOfBrowser(db: Db, browserId: string): Promise<ReplayRecord[]> {
   return db
     .selectFrom('replays')
@@ -71,7 +71,7 @@ export async function findReplay(db: Db, id: string): Promise<ReplayRecord | und
     .executeTakeFirst()
 }
 
-/** Those that a session is being recorded by. */
+/** The running recordings of a session. */
 export async function listRunning(db: Db, browserId: string): Promise<ReplayRecord[]> {
   return db
     .selectFrom('replays')
@@ -82,7 +82,7 @@ export async function listRunning(db: Db, browserId: string): Promise<ReplayReco
     .execute()
 }
 
-/** Those that this server has to bring to their end. */
+/** Recordings that this server has to finish. */
 export async function listUnfinished(db: Db, serverId: string): Promise<ReplayRecord[]> {
   return db
     .selectFrom('replays')
@@ -93,7 +93,7 @@ export async function listUnfinished(db: Db, serverId: string): Promise<ReplayRe
     .execute()
 }
 
-/** Whatever became of them meanwhile, as another server may have given them up. */
+/** In any state, because another server may have given them up. */
 export async function listById(db: Db, ids: readonly string[]): Promise<ReplayRecord[]> {
   if (ids.length === 0) return []
   return db
@@ -162,7 +162,7 @@ export async function deleteReplay(db: Db, id: string): Promise<void> {
   await db.deleteFrom('replays').where('id', '=', id).execute()
 }
 
-/** Recordings of servers that nobody has heard of for so long: their files are where they are. */
+/** Gives up recordings of servers that have been silent this long, because only those servers have the journals. */
 export async function giveUpOfLostServers(db: Db, silentSeconds: number): Promise<void> {
   await db
     .updateTable('replays')
@@ -177,7 +177,7 @@ export async function giveUpOfLostServers(db: Db, silentSeconds: number): Promis
     .execute()
 }
 
-/** Rows that are gone by then; their bytes are for the caller to remove. */
+/** Deletes rows and returns their blobs for the caller to remove. */
 export async function deleteFinishedBefore(
   tx: Db,
   before: Date,

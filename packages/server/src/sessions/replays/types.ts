@@ -7,7 +7,7 @@ export interface NewReplay {
   readonly id: string
   readonly projectId: string
   readonly browserId: string
-  /** The one that has the session. */
+  /** The server that runs the session. */
   readonly serverId: string
   readonly continuesId: string | null
   readonly framerate: number

@@ -1,6 +1,6 @@
-// The events of one session, on the server that has it: those of the instance are read from its agent, those of the
-// servers are put in, and all get their numbers here, in the one order there is. They count once they are in the
-// database; what the agent told and the database does not have is read again after a crash.
+// Collects the events of one session on its server. It reads those of the instance from the agent, adds those of the
+// servers, and numbers all of them in one order. After a crash, events of the agent that are not in the database are
+// read again.
 import type { Logger } from 'pino'
 import { MAX_EVENT_LENGTH } from '@berth/contracts/link'
 import { pause } from '@berth/kit/pause'
@@ -20,10 +20,10 @@ import type { Selection } from './selection.ts'
 import * as store from './store.ts'
 
 const RETRY_MS = 500
-/** How long an instance that ends may take to say its last. */
+/** Time for the last events of an instance that ends. */
 const LAST_WORDS_MS = 1_000
 const FLUSH_MS = 3_000
-/** A jump of the agent's numbers beyond this is made up. */
+/** A larger jump of the agent's numbers is made up. */
 const MAX_DROPPED = 1_000_000_000
 
 export interface CollectorOptions {
@@ -33,21 +33,21 @@ export interface CollectorOptions {
   readonly box: SealedBox
   readonly recorder: Recorder
   readonly log: Logger
-  /** Of what the agent was told by an earlier server, perhaps; or of nothing to be told. */
+  /** The selection that an earlier server may have sent to the agent. */
   readonly before: { readonly version: number; readonly isTold: boolean }
 }
 
-/** What is under way to the database. */
+/** Events that are being stored. */
 export interface Batch {
   readonly items: readonly PendingItem[]
   readonly lastSeq: number
 }
 
 export interface StoredBatch extends Batch {
-  /** The last number before it. */
+  /** The last number before this batch. */
   readonly after: number
   readonly events: readonly NumberedEvent[]
-  /** As stored. */
+  /** Stored size. */
   readonly bytes: number
 }
 
@@ -57,20 +57,20 @@ export class Collector {
   readonly #pending = new Pending()
   readonly #closing = new AbortController()
   #selection: Selection = null
-  /** Of the order that the agent has. */
+  /** Version of the selection that the agent has. */
   #version: number
-  /** It may be capturing already. */
+  /** The agent may be capturing already. */
   #isTold: boolean
   #configuring: Promise<unknown> = Promise.resolve()
   #seal: SegmentSeal | undefined
   #lastSeq = 0
   #storedBytes = 0
-  /** Of the last event from the instance, read and stored. */
+  /** The agent's numbers of the last event read and the last event stored. */
   #position = 0
   #storedPosition = 0
   #reading: Promise<void> | undefined
   #onRoom: (() => void) | undefined
-  /** It is not known whether this one was stored. */
+  /** A batch whose commit may or may not have succeeded. */
   #uncertain: Batch | undefined
   #hasInbox = false
   #droppedCount = 0
@@ -82,7 +82,7 @@ export class Collector {
     this.#isTold = options.before.isTold
   }
 
-  /** Apart from that of the session: what the instance said before its end is read to its end. */
+  /** Separate from the session's client, because the last events are read after the session has ended. */
   get #agent(): AgentClient {
     return (this.#ownAgent ??= new AgentClient(this.#options.instance))
   }
@@ -103,7 +103,7 @@ export class Collector {
     return version <= this.#version
   }
 
-  /** Resolves when it is so. The session is held awake meanwhile. */
+  /** Resolves when the selection applies. The caller keeps the session awake. */
   configure(selection: Selection, version: number): Promise<void> {
     const done = this.#configuring.then(() => this.#configure(selection, version))
     this.#configuring = done.catch(() => {})
@@ -135,7 +135,7 @@ export class Collector {
     this.#storedBytes = state.storedBytes
     this.#position = state.agentPosition
     this.#storedPosition = state.agentPosition
-    // What other servers saw while nobody had the session.
+    // Fetch events that other servers left before this server took over.
     this.takeInbox()
   }
 
@@ -146,7 +146,7 @@ export class Collector {
     this.#options.recorder.schedule(this)
   }
 
-  /** Another server has something for us. */
+  /** Called when another server has left events. */
   takeInbox(): void {
     if (!this.#seal) return
     this.#hasInbox = true
@@ -164,7 +164,8 @@ export class Collector {
           if (this.#pending.isFull) await this.#room()
         }
       } catch (error) {
-        if (!this.#closing.signal.aborted) log.debug({ err: error, sessionId }, 'events were cut off')
+        if (!this.#closing.signal.aborted)
+          log.debug({ err: error, sessionId }, 'the event stream of an agent broke off')
       }
       if (!this.#isEnding) await pause(RETRY_MS, this.#closing.signal)
     }
@@ -175,7 +176,7 @@ export class Collector {
     try {
       read = readAgentLine(line)
     } catch {
-      // The number of the next tells that one is missing.
+      // The next event's number reveals the gap.
       return
     }
     const { position, event } = read
@@ -187,7 +188,7 @@ export class Collector {
     try {
       this.#pending.add(event, position)
     } catch {
-      // Nested too deeply to be written again.
+      // The event is nested too deeply to serialise.
       this.#drop(1)
     }
   }
@@ -209,7 +210,7 @@ export class Collector {
     return this.#hasInbox || this.#uncertain !== undefined || this.#pending.hasEvents
   }
 
-  /** Puts what waits into the transaction. Undefined: nothing does. */
+  /** Stores pending events in the transaction; undefined when there are none. */
   async store(tx: Db): Promise<StoredBatch | undefined> {
     const { sessionId } = this.#options
     if (!this.#seal) return undefined
@@ -246,7 +247,8 @@ export class Collector {
         agentPosition: position,
         payload,
       })
-      if (!isStored) throw new Error(`Cannot store events of session "${sessionId}": its numbers moved on`)
+      if (!isStored)
+        throw new Error(`Cannot store events of session "${sessionId}": another writer has used its numbers`)
       return { items: own, after, lastSeq, events, bytes: payload.length }
     } catch (error) {
       if (hadInbox) this.#hasInbox = true
@@ -279,7 +281,7 @@ export class Collector {
     this.#uncertain = undefined
   }
 
-  /** The transaction was committed. */
+  /** Called after the commit. */
   committed({ items, lastSeq, bytes }: StoredBatch): void {
     this.#uncertain = undefined
     this.#lastSeq = lastSeq
@@ -294,7 +296,7 @@ export class Collector {
     this.#storedBytes -= bytes
   }
 
-  /** Its session has ended: resolves when all that was told is stored, or cannot be in time. */
+  /** Called when the session has ended; resolves when all events are stored, or after a timeout. */
   async close(): Promise<void> {
     const { db, recorder, sessionId, log } = this.#options
     this.#isEnding = true
@@ -305,11 +307,11 @@ export class Collector {
       await store.markEnded(db, sessionId)
       await recorder.announceEnd(sessionId)
     } catch (error) {
-      log.warn({ err: error, sessionId }, 'cannot record the end of the events of a session')
+      log.warn({ err: error, sessionId }, 'cannot record the end of the telemetry of a session')
     }
   }
 
-  /** An instance that is gone has let go of its connections, so that there is an end to read. */
+  /** Once the instance has ended, its connections close, so the stream has an end. */
   async #lastWords(): Promise<void> {
     await this.#options.instance.ended
     await pause(LAST_WORDS_MS)
@@ -317,7 +319,7 @@ export class Collector {
 
   /** Leaves the rest to the next server. */
   async release(): Promise<void> {
-    this.#closing.abort(new Error('The events of the session are not collected any more'))
+    this.#closing.abort(new Error('This server no longer collects the events of the session'))
     await this.#reading
     this.#ownAgent?.close()
     if (this.#seal) await this.#options.recorder.flush(this, FLUSH_MS)

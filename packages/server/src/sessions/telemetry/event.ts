@@ -1,5 +1,5 @@
-// One event, before it has its number. What comes from an instance is looked at here: it may be wrong about the
-// session it belongs to, and about nothing else.
+// One event before it has its number. Events from an instance are untrusted and checked here: an instance can invent
+// the content of its own events, but nothing else.
 import {
   categoryOfType,
   cdpCategories,
@@ -22,7 +22,7 @@ export interface SessionEvent {
   readonly truncated?: boolean
 }
 
-/** Clocks of an instance are those of its host; more than this apart, it makes them up. */
+/** An instance uses its host's clock; a larger difference is made up. */
 const MAX_AHEAD_US = 60_000_000
 const MAX_BEHIND_US = 24 * 3_600_000_000
 
@@ -43,7 +43,7 @@ export function isCaptured(selection: Selection, category: EventCategory): boole
   return needsMonitor(selection)
 }
 
-/** Whether it takes the browser's own protocol. */
+/** Whether the selection needs a CDP connection. */
 export function needsMonitor(selection: readonly Category[]): boolean {
   return selection.includes('screenshot') || cdpCategories.some((category) => selection.includes(category))
 }
@@ -58,7 +58,7 @@ export function ownEvent({ type, data }: OwnEvent): SessionEvent {
   }
 }
 
-/** A line of the agent's, if it is an event that may come from there. Throws for anything else. */
+/** Reads an event from a line of the agent. Throws for anything that an instance may not send. */
 export function readAgentLine(line: string): { position: number; event: SessionEvent } {
   const { n, event } = JSON.parse(line) as { n?: unknown; event?: unknown }
   if (!Number.isSafeInteger(n) || (n as number) < 1) throw new Error('it has no number')
@@ -66,13 +66,13 @@ export function readAgentLine(line: string): { position: number; event: SessionE
 }
 
 function checkEvent(value: unknown): SessionEvent {
-  if (!isObject(value)) throw new Error('it is no object')
+  if (!isObject(value)) throw new Error('it is not an object')
   const { ts, type, source, data, truncated } = value
   if (typeof type !== 'string' || !Object.hasOwn(categoryOfType, type) || ownTypes.has(type)) {
-    throw new Error('it is of no type that an instance may tell of')
+    throw new Error('its type may not come from an instance')
   }
   if (!isObject(source) || !isSourceKind(source['kind'])) throw new Error('it has no source')
-  if (data !== undefined && !isObject(data)) throw new Error('its data is no object')
+  if (data !== undefined && !isObject(data)) throw new Error('its data is not an object')
   const { event, metadata } = source
   return {
     ts: plausible(ts),
@@ -107,5 +107,5 @@ function texts(object: Record<string, unknown>): Record<string, string> {
   return Object.fromEntries(entries) as Record<string, string>
 }
 
-/** Categories as bits, to find segments by. */
+/** Categories as bits, to select segments. */
 export const bitOf = (category: EventCategory): number => 1 << eventCategories.indexOf(category)

@@ -1,6 +1,5 @@
-// Who follows a session, on whichever server: events reach readers once they are stored, and every reader asks for what
-// comes after the last it had. A reader that keeps up finds it in memory, one that does not in the database, so that a
-// slow one costs no memory.
+// Feeds the readers of a session on any server. Readers get events once they are stored, and each asks for the events
+// after its last one. A fast reader finds them in memory, a slow one in the database, so slow readers cost no memory.
 import type { EventCategory } from '@berth/contracts/telemetry-events'
 import type { Db } from '../../platform/database/schema.ts'
 import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
@@ -39,12 +38,12 @@ export class Feed {
     this.#options = options
   }
 
-  /** Stored by this server. */
+  /** Called when this server has stored events. */
   committed(sessionId: string, batch: { after: number; lastSeq: number; events: readonly SentLine[] }): void {
     this.#tails.get(sessionId)?.add(batch)
   }
 
-  /** No event comes any more. */
+  /** Called after the last event. */
   ended(sessionId: string): void {
     this.#tails.get(sessionId)?.end()
   }
@@ -87,12 +86,12 @@ export class Tail {
   readonly #options: FeedOptions
   readers = 0
   #seal: SegmentSeal | undefined
-  /** All after `from` are in memory. */
+  /** All events after `from` are in memory. */
   #from = 0
   #newest = 0
   #recent: SentLine[] = []
   #recentBytes = 0
-  /** There may be more in the database. */
+  /** The database may have newer events. */
   #isStale = true
   #looking: Promise<void> | undefined
   #hasEnded = false
@@ -103,12 +102,12 @@ export class Tail {
     this.#options = options
   }
 
-  /** Number of the last event that is known to be stored. */
+  /** Number of the last known stored event. */
   get newest(): number {
     return this.#newest
   }
 
-  /** Whether there is no event to come. */
+  /** True when no more events will come. */
   get hasEnded(): boolean {
     return this.#hasEnded
   }
@@ -118,20 +117,20 @@ export class Tail {
     return this.#seal !== undefined
   }
 
-  /** The last number there is, by the database. */
+  /** The last number in the database. */
   async position(): Promise<number> {
     await this.#look()
     return this.#newest
   }
 
-  /** Some of those that come after that number, the oldest first; none: there are none yet. */
+  /** Some events after this number, the oldest first; empty when there are none yet. */
   async after(seq: number): Promise<readonly SentLine[]> {
     if (this.#isStale) await this.#look()
     if (seq >= this.#from) return this.#recent.filter((event) => event.seq > seq)
     return (await this.#read(seq)).filter((event) => event.seq > seq)
   }
 
-  /** Resolves when there may be something new. */
+  /** Resolves when there may be new events. */
   async changed(signal: AbortSignal): Promise<void> {
     if (this.#isStale || signal.aborted) return
     await new Promise<void>((resolve) => {
@@ -147,7 +146,7 @@ export class Tail {
 
   add({ after, lastSeq, events }: { after: number; lastSeq: number; events: readonly SentLine[] }): void {
     if (lastSeq <= this.#newest) return
-    // Something before it is missing, or just being read: the database has it.
+    // Earlier events are missing or being read, so read all from the database.
     if (this.#isStale || this.#looking || after !== this.#newest) return this.wake()
     this.#keep(events, lastSeq)
     this.#tell()
@@ -187,7 +186,7 @@ export class Tail {
       }
       while (this.#newest < state.lastSeq) {
         const events = await this.#read(this.#newest)
-        // They may be older than what is kept.
+        // The missing events may be older than retention allows.
         if (events.length === 0) this.#keep([], state.lastSeq)
         else this.#keep(events, events.at(-1)!.seq)
       }
@@ -225,7 +224,7 @@ export class Tail {
   }
 }
 
-/** Lines begin with their number; see collector.ts. */
+/** Lines start with their number; see collector.ts. */
 export function seqOf(line: string): number {
   return Number(line.slice('{"seq":'.length, line.indexOf(',')))
 }

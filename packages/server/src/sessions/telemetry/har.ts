@@ -1,6 +1,5 @@
-// The network events of a session as an HTTP Archive (HAR) 1.2, for the tools that read it. Written as it is read: a
-// long session is larger than what one would hold in memory. An entry is written when those before it are, so that
-// they are in the order of their beginning, unless one takes longer than thousands after it.
+// Exports the network events of a session as an HTTP Archive (HAR) 1.2. It streams, because a long session does not fit
+// in memory. Entries are written in the order of their start, unless one takes longer than thousands after it.
 import type { TelemetryEvent } from '@berth/contracts/telemetry'
 import { readLines, type Archive } from './history.ts'
 

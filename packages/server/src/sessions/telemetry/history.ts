@@ -1,5 +1,5 @@
-// Events that were stored, a page at a time. Where to go on is told as a number that clients hand back: that of the
-// event the next page begins with, upwards, or the last one was below, downwards.
+// Reads stored events page by page. Clients pass back the offset of the next page: ascending, the number of its first
+// event; descending, one more than that.
 import type { EventCategory } from '@berth/contracts/telemetry-events'
 import type { TelemetryEvent } from '@berth/contracts/telemetry'
 import type { Db } from '../../platform/database/schema.ts'
@@ -14,7 +14,7 @@ import * as store from './store.ts'
 
 const DEFAULT_SINCE = '5m'
 const SEGMENTS_AT_ONCE = 16
-/** A page of few matches is given as it is after so many events were looked at: there is another. */
+/** After reading this many events, a page ends even if it has few matches, and another page follows. */
 const MAX_LOOKED_AT = 5_000
 
 export interface HistoryQuery {
@@ -46,7 +46,7 @@ export async function readPage(
       item.event.ts >= (window.sinceTs ?? 0) &&
       item.event.ts < (window.untilTs ?? Infinity) &&
       (!categories || categories.includes(item.event.category!))
-    // The next page begins with the one that has no place in this.
+    // The next page starts with the first event that does not fit.
     const isFull = items.length === limit || looked === MAX_LOOKED_AT
     if (isFull && (isWanted || looked === MAX_LOOKED_AT)) {
       return { items, hasMore: true, nextOffset: order === 'asc' ? seq : seq + 1 }
@@ -59,7 +59,7 @@ export async function readPage(
 
 function windowOf({ offset, since, until, order = 'asc' }: HistoryQuery) {
   if (order === 'desc' && since !== undefined) {
-    throw invalidInput('since', 'cannot be had with order=desc, which begins with the newest')
+    throw invalidInput('since', 'cannot be combined with order=desc, which starts with the newest event')
   }
   const now = nowUs()
   const untilTs = until === undefined ? undefined : readMoment('until', until, now)
@@ -80,7 +80,7 @@ export interface LinesQuery {
   readonly categories?: readonly EventCategory[] | undefined
 }
 
-/** All lines of the segments that may have what is asked for; whether a line is that, the caller sees. */
+/** All lines of the segments that may contain matches; the caller filters the lines. */
 export async function* readLines(
   { db, box }: Archive,
   sessionId: string,

@@ -1,5 +1,5 @@
-// What this server sees of a session that another has: put where that one finds it, and told. It is what requests and
-// connections were, nothing of their contents.
+// Passes events that this server sees of another server's session to that server, through the database. They describe
+// requests and connections, but not their contents.
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { pause } from '@berth/kit/pause'
@@ -37,7 +37,7 @@ export class Inbox {
     this.#writing ??= this.#write().finally(() => (this.#writing = undefined))
   }
 
-  /** Resolves when what was put in is there. */
+  /** Resolves when all events are written. */
   async flush(): Promise<void> {
     await this.#writing
   }

@@ -1,9 +1,9 @@
-// Lines of a stream from an instance: bounded, whatever it sends.
+// Splits a stream from an instance into lines of limited length.
 import type { Readable } from 'node:stream'
 
 const NEWLINE = 0x0a
 
-/** Once for each chunk, with the lines that it ends. */
+/** Yields the lines that each chunk completes. */
 export async function* linesOf(
   stream: Readable,
   { maxBytes }: { maxBytes: number },
@@ -21,7 +21,7 @@ export async function* linesOf(
     }
     const rest = chunk.subarray(from)
     length += rest.length
-    if (length > maxBytes) throw new Error('The agent sent too long a line')
+    if (length > maxBytes) throw new Error('The agent sent a line that is too long')
     if (rest.length > 0) pieces.push(rest)
     if (lines.length > 0) yield lines
   }

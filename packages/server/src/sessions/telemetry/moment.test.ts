@@ -5,7 +5,7 @@ import { readMoment } from './moment.ts'
 const now = Date.parse('2026-06-01T12:00:00Z') * 1000
 const read = (text: string) => readMoment('since', text, now)
 
-test('a moment is a time, or how long ago', () => {
+test('a moment is a time or a duration before now', () => {
   assert.equal(read('2026-06-01T11:59:00Z'), now - 60_000_000)
   assert.equal(read('2026-06-01T13:59:00.123456+02:00'), now - 60_000_000 + 123_456)
   assert.equal(read('5m'), now - 300_000_000)
@@ -15,7 +15,7 @@ test('a moment is a time, or how long ago', () => {
   assert.equal(read('0s'), now)
 })
 
-test('anything else is refused', () => {
+test('other texts are refused', () => {
   for (const text of [
     '',
     '5',

@@ -1,4 +1,4 @@
-// A moment as a caller names it: RFC 3339, or how long ago.
+// Reads a point in time from a request: RFC 3339, or a duration before now.
 import { invalidInput } from '../../platform/errors/app-error.ts'
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i
@@ -28,7 +28,7 @@ export function readMoment(field: string, text: string, nowUs: number): number {
   throw invalidInput(field, 'must be a time such as 2026-01-31T12:00:00Z, or how long ago, such as 5m')
 }
 
-/** What Date leaves out. */
+/** Date has no microseconds. */
 function microsecondsOf(text: string): number {
   const [, digits = ''] = /\.(\d+)/.exec(text) ?? []
   return Number(digits.padEnd(6, '0').slice(3, 6))

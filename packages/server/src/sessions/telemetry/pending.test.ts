@@ -5,7 +5,7 @@ import { Pending } from './pending.ts'
 
 const event = (size = 0) => ownEvent({ type: 'api_call', data: { text: 'x'.repeat(size) } })
 
-test('what is taken is as much as goes into one segment, and at least one event', () => {
+test('take returns as many events as fit into one segment, and at least one', () => {
   const pending = new Pending()
   for (let count = 0; count < 4; count++) pending.add(event(300_000))
   assert.equal(pending.isFull, true)
@@ -20,7 +20,7 @@ test('what is taken is as much as goes into one segment, and at least one event'
   assert.equal(pending.isFull, false)
 })
 
-test('what is given back comes first again', () => {
+test('returned events come first again', () => {
   const pending = new Pending()
   pending.add(event(), 1)
   const taken = pending.take()
@@ -32,7 +32,7 @@ test('what is given back comes first again', () => {
   )
 })
 
-test('a gap alone is no work, and grows', () => {
+test('a gap alone does not count as an event, and it grows', () => {
   const pending = new Pending()
   pending.drop(3)
   pending.drop(4)
@@ -42,7 +42,7 @@ test('a gap alone is no work, and grows', () => {
   assert.deepEqual(pending.take()[0], { dropped: 7 })
 })
 
-test('events of the server itself are dropped when there are too many, and counted', () => {
+test('excess events of the server itself are dropped and counted', () => {
   const pending = new Pending()
   const added = Array.from({ length: 2_500 }, () => pending.addOwn(event())).filter(Boolean).length
   assert.equal(added, 2_000)

@@ -1,36 +1,35 @@
-// Events that wait for their number and their place in the database, in order. What does not fit is counted, and
-// leaves a gap in the numbers.
+// Queues events until they are numbered and stored. Events that do not fit are counted and leave a gap in the numbers.
 import type { EventCategory } from '@berth/contracts/telemetry-events'
 import type { SessionEvent } from './event.ts'
 
 export interface PendingEvent {
-  /** As JSON. */
+  /** The event as JSON. */
   readonly text: string
   readonly ts: number
   readonly category: EventCategory
-  /** Of an event from the instance: its number there. */
+  /** The agent's number of an event from the instance. */
   readonly position?: number
 }
 
-/** As many events as were dropped there. */
+/** The number of events that were dropped at this point. */
 export interface Gap {
   readonly dropped: number
 }
 
 export type PendingItem = PendingEvent | Gap
 
-/** Of one segment: more would make a long statement, and much to read for one event of it. */
+/** Larger segments would make long statements and slow reads of single events. */
 const MAX_SEGMENT_BYTES = 512 * 1024
-/** Of what is held back from the instance. */
+/** Beyond this, reading from the instance pauses. */
 const MAX_BYTES = 1024 * 1024
-/** Of what cannot be held back. */
+/** The server's own events cannot be paused, so they have a limit. */
 const MAX_OWN_EVENTS = 2_000
 
 export class Pending {
   #items: PendingItem[] = []
   #bytes = 0
 
-  /** A gap alone is not worth a place: it shows with the next event. */
+  /** A gap alone does not count, because it is stored with the next event. */
   get hasEvents(): boolean {
     return this.#items.length > 1 || (this.#items.length === 1 && 'text' in this.#items[0]!)
   }
@@ -39,7 +38,7 @@ export class Pending {
     return this.#bytes > MAX_BYTES
   }
 
-  /** Throws for what cannot be written. */
+  /** Throws when the event cannot be serialised. */
   add(event: SessionEvent, position?: number): void {
     const { ts, category } = event
     const text = JSON.stringify(event).replaceAll(ODD_LINE_ENDS, escaped)
@@ -47,7 +46,7 @@ export class Pending {
     this.#bytes += text.length
   }
 
-  /** Of the server's own. False: there was no room for it. */
+  /** Adds an event of the server itself; false when it was dropped. */
   addOwn(event: SessionEvent): boolean {
     if (this.#items.length < MAX_OWN_EVENTS) {
       this.add(event)
@@ -64,7 +63,7 @@ export class Pending {
     this.#items.push({ dropped: before + count })
   }
 
-  /** The oldest, as many as go into one segment; a gap only together with the event after it. */
+  /** Takes the oldest events that fit into one segment; a gap only together with the event after it. */
   take(): PendingItem[] {
     let bytes = 0
     let count = 0
@@ -85,7 +84,7 @@ export class Pending {
   }
 }
 
-/** JSON may have them as they are, and some readers of server-sent events take them for the end of a line. */
+/** JSON allows them unescaped, but some readers of server-sent events treat them as line ends. */
 const ODD_LINE_ENDS = /[\u0085\u2028\u2029]/g
 const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 

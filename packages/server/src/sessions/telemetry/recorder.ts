@@ -1,5 +1,5 @@
-// Writes the events of all sessions of this server, those of a moment together: one transaction for all that came
-// within a tenth of a second. Readers get them after that, here directly, on other servers by the announcement.
+// Stores the events of all sessions of this server, one transaction per tenth of a second. Readers get events once
+// they are stored: on this server directly, on others through the announcement.
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { pause } from '@berth/kit/pause'
@@ -10,19 +10,19 @@ import type { Collector, StoredBatch } from './collector.ts'
 import type { Feed } from './feed.ts'
 import * as store from './store.ts'
 
-/** Between two transactions; the first after a silence waits only for what comes with it. */
+/** Time between two transactions. After a silence, only SOON_MS applies. */
 const EVERY_MS = 100
 const SOON_MS = 10
 const RETRY_MS = 500
 const MAX_FAILURES = 3
-/** What a session that has too much is brought down to. */
+/** A session above its limit is trimmed to this share of it. */
 const KEPT_SHARE = 0.9
 
 export interface RecorderOptions {
   readonly db: Db
   readonly pool: Pool
   readonly feed: Feed
-  /** Of one session, as stored. */
+  /** Stored bytes per session. */
   readonly maxBytes: number
   readonly log: Logger
 }
@@ -71,7 +71,7 @@ export class Recorder {
     }
   }
 
-  /** Together and, if that fails, each by itself: one session must not keep the others from being stored. */
+  /** Stores all sessions together. If that fails, stores each separately, so that one session does not block the others. */
   async #tryCommit(collectors: readonly Collector[]): Promise<unknown> {
     try {
       await this.#commit(collectors)
@@ -85,7 +85,7 @@ export class Recorder {
     let failure: unknown
     let failed = 0
     for (const collector of collectors) {
-      // It is not one of them: the database is away.
+      // After several failures, the cause is the database and not a session.
       if (failed === MAX_FAILURES) this.#dirty.add(collector)
       else {
         const why = await this.#tryCommit([collector])
@@ -122,14 +122,14 @@ export class Recorder {
     collector.dropped(await store.dropOldest(db, collector.sessionId, Math.floor(maxBytes * KEPT_SHARE)))
   }
 
-  /** Resolves when it has nothing left to store, or when the time is up. */
+  /** Resolves when the collector has nothing left to store, or when the time is up. */
   async flush(collector: Collector, withinMs: number): Promise<void> {
     const deadline = performance.now() + withinMs
     while (collector.hasWork && performance.now() < deadline) {
       this.schedule(collector)
       await (this.#writing ?? pause(SOON_MS))
     }
-    // What is under way is as good as there, if it may be waited for.
+    // Wait for a running transaction, if time allows.
     if (this.#writing) await Promise.race([this.#writing, pause(Math.max(0, deadline - performance.now()))])
   }
 

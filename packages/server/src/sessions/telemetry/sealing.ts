@@ -1,6 +1,6 @@
-// Events at rest: lines of JSON, compressed, then encrypted with the key of their session. That key is itself sealed
-// by the master key, so that a rotation has one small record to move for each session. Session and place are
-// authenticated with it: what is moved elsewhere does not open.
+// Seals stored events: JSON lines, compressed, then encrypted with the key of their session. The master key seals that
+// key, so a rotation rewrites only one small record per session. Session and position are authenticated, so a segment
+// that was moved elsewhere does not open.
 //
 //   12 bytes iv | 16 tag | ciphertext of zstd
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
@@ -11,7 +11,7 @@ import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
 const KEY_BYTES = 32
 const IV_BYTES = 12
 const TAG_BYTES = 16
-/** What a segment may become; it was no larger when it was made. */
+/** Limits decompression; no segment is made larger than this. */
 const MAX_TEXT_BYTES = 64 * 1024 * 1024
 
 const compress = promisify(zstdCompress)
@@ -29,7 +29,7 @@ export class SegmentSeal {
     this.#key = key
   }
 
-  /** For the first event of a session; what to keep of it. */
+  /** Creates the sealed key of a session, before its first event. */
   static make(box: SealedBox, sessionId: string): Buffer {
     return box.seal(randomBytes(KEY_BYTES).toString('base64'), contextOf(sessionId))
   }

@@ -12,14 +12,14 @@ const create = (age: Age, request: Parameters<typeof selectAtCreation>[0]['reque
 const update = (age: Age, request: object | null | undefined, current: readonly 'console'[] | null) =>
   selectAtUpdate({ request, age }, current)
 
-test('the version of the published client tells which age it is of', () => {
+test('the version of the published client decides between opt-out and opt-in', () => {
   const ages = ['0.55.0', '0.63.9', '0.64.0', '0.84.0', '0.100.1', '1.0.0', 'x', undefined].map((version) =>
     ageOf({ 'x-stainless-package-version': version }),
   )
   assert.deepEqual(ages, ['opt-out', 'opt-out', 'opt-in', 'opt-in', 'opt-in', 'opt-in', 'opt-out', 'opt-out'])
 })
 
-test('at creation, the older age: any config turns on what it does not turn off', () => {
+test('at creation, opt-out clients get every category that they do not turn off', () => {
   assert.equal(create('opt-out', undefined), null)
   assert.equal(create('opt-out', null), null)
   assert.deepEqual(create('opt-out', {}), FOUR)
@@ -34,7 +34,7 @@ test('at creation, the older age: any config turns on what it does not turn off'
   assert.deepEqual(create('opt-out', on), DEFAULT)
 })
 
-test('at creation, the newer age: a default set, and what is added to it', () => {
+test('at creation, opt-in clients get a default set and the categories that they add', () => {
   for (const nothing of [undefined, null, {}, off]) assert.equal(create('opt-in', nothing), null)
   assert.deepEqual(create('opt-in', on), DEFAULT)
   assert.deepEqual(create('opt-in', { browser: {} }), DEFAULT)
@@ -52,7 +52,7 @@ test('at creation, the newer age: a default set, and what is added to it', () =>
   assert.throws(() => create('opt-in', { ...off, browser: {} }), /enabled: false together with browser/)
 })
 
-test('at an update what is given is merged, and enabled: true begins anew', () => {
+test('an update merges the given categories, and enabled: true starts from the defaults', () => {
   for (const age of ['opt-in', 'opt-out'] as const) {
     for (const same of [undefined, null, {}]) assert.equal(update(age, same, ['console']), undefined)
     assert.equal(update(age, off, ['console']), null)
@@ -67,7 +67,7 @@ test('at an update what is given is merged, and enabled: true begins anew', () =
   assert.deepEqual(update('opt-out', { browser: { page: off } }, null), ['console', 'interaction', 'network'])
 })
 
-test('what is captured is shown in the words of the reader', () => {
+test('the shown selection has the categories that the client knows', () => {
   assert.equal(shownTelemetry(null, 'opt-in'), undefined)
   assert.deepEqual(shownTelemetry(['console', 'control'], 'opt-out'), {
     browser: { console: on, page: off, interaction: off, network: off, control: on },

@@ -1,7 +1,7 @@
-// What is captured, from what was asked for. There are two ages of asking. In the older, of api.md, a config that is
-// given turns on the four categories of the browser, but for those it turns off. In the newer, which clients know from
-// 0.64 on, a few cheap categories are the default and the others are opted into. Only the newer has `enabled`, so
-// whoever sends it means the newer.
+// Selects the captured categories from a request. There are two API styles. In the opt-out style of api.md, any config
+// turns on the four browser categories except those it turns off. In the opt-in style, which clients use from 0.64 on,
+// a few cheap categories are the default and clients opt in to others. Only opt-in has `enabled`, so a request with
+// that field is opt-in.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { TelemetryConfig, TelemetryRequest } from '@berth/contracts/telemetry'
 import {
@@ -12,7 +12,7 @@ import {
 } from '@berth/contracts/telemetry-events'
 import { invalidInput } from '../../platform/errors/app-error.ts'
 
-/** Null: nothing. */
+/** Null captures nothing. */
 export type Selection = readonly Category[] | null
 
 export type Age = 'opt-out' | 'opt-in'
@@ -40,7 +40,7 @@ export function selectAtCreation({ request, age }: Asked): Selection {
   return chosen(new Set(operationalCategories), browser)
 }
 
-/** Undefined: it stays as it is. */
+/** Undefined when the selection stays as it is. */
 export function selectAtUpdate({ request, age }: Asked, current: Selection): Selection | undefined {
   if (!request) return undefined
   const { enabled, browser } = checked(request)
@@ -52,7 +52,7 @@ export function selectAtUpdate({ request, age }: Asked, current: Selection): Sel
   return chosen(new Set<Category>(isNew ? fresh : current), browser)
 }
 
-/** Of the age that the reader is of: the older knows four categories, and others only if they are on. */
+/** Opt-out clients know four categories, and see others only if they are on. */
 export function shownTelemetry(selection: Selection, age: Age): TelemetryConfig | undefined {
   if (selection === null) return undefined
   const known: readonly Category[] = age === 'opt-in' ? categories : cdpCategories
@@ -78,7 +78,7 @@ function ageFor({ enabled }: TelemetryRequest, age: Age): Age {
 function chosen(from: ReadonlySet<Category>, browser: TelemetryRequest['browser'] = {}): Selection {
   const selection = categories.filter((category) => {
     const given = browser[category]
-    // One that is named is meant, unless it says otherwise.
+    // A named category is on unless it says otherwise.
     return given ? (given.enabled ?? true) : from.has(category)
   })
   return selection.length > 0 ? selection : null

@@ -45,7 +45,7 @@ export async function markEnded(db: Db, sessionId: string): Promise<void> {
 
 export interface NewSegment {
   readonly sessionId: string
-  /** The last number before it: it is stored only where that is so. */
+  /** The last number before this segment; the segment is stored only if this still holds. */
   readonly after: number
   readonly firstSeq: number
   readonly lastSeq: number
@@ -56,7 +56,7 @@ export interface NewSegment {
   readonly payload: Buffer
 }
 
-/** False: the session is elsewhere by now, most likely because this very segment is stored already. */
+/** False when the last number has changed, most likely because this segment is already stored. */
 export async function appendSegment(tx: Db, segment: NewSegment): Promise<boolean> {
   const { sessionId, after, firstSeq, lastSeq, firstTs, lastTs, categories, agentPosition, payload } = segment
   const { rows } = await sql`
@@ -73,7 +73,7 @@ export async function appendSegment(tx: Db, segment: NewSegment): Promise<boolea
   return rows.length > 0
 }
 
-/** Removes the oldest until no more than that many bytes are left; how many bytes went. */
+/** Removes the oldest segments until at most `maxBytes` are left; returns the removed bytes. */
 export async function dropOldest(db: Db, sessionId: string, maxBytes: number): Promise<number> {
   const { rows } = await sql<{ bytes: string }>`
     WITH measured AS (
@@ -100,7 +100,7 @@ export interface StoredSegment {
 
 export interface SegmentQuery {
   readonly order: 'asc' | 'desc'
-  /** Exclusive, on the side where reading begins. */
+  /** Exclusive, at the side where reading starts. */
   readonly from?: number
   readonly sinceTs?: number
   readonly untilTs?: number
@@ -161,7 +161,7 @@ export async function takeFromInbox(tx: Db, sessionId: string): Promise<unknown[
   return rows.toSorted((one, other) => Number(one.id) - Number(other.id)).map(({ event }) => event)
 }
 
-/** What no server took in, because the session ended first. */
+/** Deletes events that no server collected because the session ended first. */
 export async function deleteOldInbox(tx: Db): Promise<void> {
   await sql`DELETE FROM telemetry_inbox WHERE created_at < now() - interval '1 day'`.execute(tx)
 }

@@ -1,5 +1,5 @@
-// A stream of events for one reader, as server-sent events. Framing is ours, and every event is one line of JSON that
-// we wrote: nothing in it can pass for another.
+// Streams events to one reader as server-sent events. This server writes the framing and each event as one line of
+// JSON, so the content of one event cannot fake another.
 import { Readable } from 'node:stream'
 import type { IncomingHttpHeaders } from 'node:http'
 import { pause } from '@berth/kit/pause'
@@ -8,11 +8,11 @@ import { invalidInput } from '../../platform/errors/app-error.ts'
 import { isClientBefore } from '../../http/client-version.ts'
 import type { Feed, SentLine, Tail } from './feed.ts'
 
-/** So that proxies do not cut, and a client that is gone is noticed. */
+/** Keeps proxies from closing the connection, and reveals clients that are gone. */
 const KEEPALIVE_MS = 15_000
-/** A reader that takes nothing for so long is let go of; it may come again and go on where it was. */
+/** A reader that reads nothing for this long is disconnected; it can reconnect and continue. */
 const STALLED_MS = 30_000
-/** After the end of a session, until all of its events are stored. */
+/** How long to wait after the end of a session until all its events are stored. */
 const LAST_EVENTS_MS = 5_000
 const MAX_CHUNK_BYTES = 256 * 1024
 const RETRY_MS = 500
@@ -46,7 +46,7 @@ export async function openStream(options: StreamOptions): Promise<Readable> {
   return stream
 }
 
-/** The header wins over `replay`; 0 is what a client has that had nothing, and begins now. */
+/** The header wins over `replay`. A client without any event sends 0, which starts now. */
 function beginning(from: {
   lastEventId: number | undefined
   replay: string | undefined
@@ -101,7 +101,7 @@ class EventStream extends Readable {
     super({ highWaterMark: MAX_CHUNK_BYTES })
     this.#options = options
     this.#cursor = options.cursor
-    // The head of the answer goes with its first bytes, and a client waits for it before it goes on.
+    // The response headers are sent with the first bytes, and clients wait for them.
     this.push(': listening\n\n')
   }
 
@@ -120,7 +120,7 @@ class EventStream extends Readable {
     this.#stalled = setTimeout(() => this.destroy(), STALLED_MS)
   }
 
-  /** Null: that was all. */
+  /** Null at the end of the stream. */
   async #next(): Promise<string | null> {
     const { tail, ending, keepaliveMs, translate } = this.#options
     const deadline = performance.now() + keepaliveMs
@@ -129,11 +129,11 @@ class EventStream extends Readable {
       if (this.#closing.signal.aborted) return null
       const events = await tail.after(this.#cursor).catch(() => undefined)
       if (events && events.length > 0) return this.#frames(events, translate)
-      // The database is away; what there is comes when it is back.
+      // The database is unreachable; try again later.
       if (!events) await pause(RETRY_MS, this.#closing.signal)
       if (ending.aborted) {
         endedAt ??= performance.now()
-        // Once more after the end is known, as the last events may have come in between.
+        // Read once more after the end, because the last events may have arrived in between.
         if (tail.hasEnded || !tail.hasEvents || performance.now() - endedAt > LAST_EVENTS_MS) {
           const last = await tail.after(this.#cursor).catch(() => [])
           return last.length > 0 ? this.#frames(last, translate) : null

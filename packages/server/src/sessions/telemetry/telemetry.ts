@@ -1,4 +1,4 @@
-// Telemetry on one server: who collects, writes, and reads.
+// Telemetry on one server: connects collectors, storage and readers.
 import { Readable } from 'node:stream'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Pool } from 'pg'
@@ -17,14 +17,14 @@ import { Inbox } from './inbox.ts'
 import { Recorder } from './recorder.ts'
 import { openStream, translatorFor } from './stream.ts'
 
-/** At once, of one session on one server. */
+/** Concurrent streams of one session on one server. */
 const MAX_STREAMS_PER_SESSION = 64
 
 export interface TelemetryOptions {
   readonly db: Db
   readonly pool: Pool
   readonly box: SealedBox
-  /** Of one session, as stored. */
+  /** Stored bytes per session. */
   readonly maxBytes: number
   readonly version: string
   readonly log: Logger
@@ -85,9 +85,13 @@ export class Telemetry {
   ): Promise<Readable> {
     const count = this.#streamsOf.get(session.id) ?? 0
     if (count >= MAX_STREAMS_PER_SESSION) {
-      throw new AppError('too_many_requests', `Cannot follow the session: ${count} others do already`, {
-        headers: { 'retry-after': '1' },
-      })
+      throw new AppError(
+        'too_many_requests',
+        `Cannot follow the session: ${count} other streams follow it already`,
+        {
+          headers: { 'retry-after': '1' },
+        },
+      )
     }
     this.#streamsOf.set(session.id, count + 1)
     const onClose = () => {
@@ -118,7 +122,7 @@ export class Telemetry {
     return Readable.from(harOf(this.#options, sessionId, creator), { objectMode: false })
   }
 
-  /** What is known here is there for who reads it. */
+  /** Stores pending events first, so that the reader sees them. */
   async #settle(sessionId: string): Promise<void> {
     const collector = this.#collectors.get(sessionId)
     if (collector) await this.#recorder.flush(collector, 1_000)
