@@ -1,5 +1,5 @@
-// Looks through the archive of an extension, all of it: what is kept can be unpacked and has a manifest that
-// Chromium takes, as far as that can be told without one.
+// Checks the whole archive of an extension, so that every stored archive can be unpacked and has a manifest that
+// Chromium accepts, as far as that is known without a browser.
 import type { FileHandle } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { MAX_UNPACKED_BYTES } from '@berth/contracts/extension-limits'
@@ -39,7 +39,7 @@ export async function checkArchive(
   if (unpacked > MAX_UNPACKED_BYTES) {
     throw refused(`it would be larger than ${MAX_UNPACKED_BYTES / 1024 / 1024} MiB when unpacked`)
   }
-  if (entries.some(({ kind }) => kind === 'link')) throw refused('it has a link in it')
+  if (entries.some(({ kind }) => kind === 'link')) throw refused('it contains a link')
   const root = rootOf(entries.map(({ name }) => name))
   if (root === undefined) throw refused(`it has no ${MANIFEST}, neither at its top nor in its one directory`)
   const text = await readThrough(archive, directory, { wanted: root + MANIFEST, signal })
@@ -53,7 +53,7 @@ export async function checkArchive(
   }
 }
 
-/** Left open: it has no name to be opened by again. */
+/** Keeps the file open, because it has no name to open it again. */
 function whole(file: FileHandle, size: number): Readable {
   return file.createReadStream({ start: 0, end: size - 1, autoClose: false })
 }
@@ -63,7 +63,7 @@ function from(file: FileHandle, start: number): ArchiveFile {
   return { read: (buffer, offset, length, position) => file.read(buffer, offset, length, start + position) }
 }
 
-/** The one text that is wanted; of all the others that their sizes and checksums hold. */
+/** Returns the wanted file, and checks sizes and checksums of all others. */
 async function readThrough(
   archive: ArchiveFile,
   { entries, start }: ZipDirectory,
@@ -92,5 +92,5 @@ function understood(text: string): Manifest {
 }
 
 function refused(reason: string): BadInput {
-  return new BadInput(`Cannot take the extension: ${reason}`)
+  return new BadInput(`Cannot accept the extension: ${reason}`)
 }

@@ -1,5 +1,5 @@
-// Extensions of the Chrome Web Store, by the address that Chromium itself asks for them. The way there is that of
-// pages: names are resolved and judged by the egress policy, redirects included.
+// Downloads extensions from the Chrome Web Store, from the URL that Chromium uses. Requests obey the egress policy like
+// those of pages, including redirects.
 import { request, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
@@ -12,9 +12,9 @@ import { SpoolTooLarge, type Spool, type SpooledFile } from './spool.ts'
 
 const MAX_REDIRECTS = 5
 const ALL_OF_IT_MS = 60_000
-/** Of the Chromium it is for: the store gives nothing to very old ones. */
+/** The Chromium version that the store sees; it sends nothing to very old ones. */
 const PRODUCT_VERSION = '150.0.0.0'
-/** Where people find extensions; the address itself is never asked. */
+/** Hosts of the store's pages; they are only parsed, never requested. */
 const PAGES = new Set(['chromewebstore.google.com', 'chrome.google.com'])
 const ID = /^[a-p]{32}$/
 
@@ -26,7 +26,7 @@ export interface Fetched extends AsyncDisposable {
 }
 
 export interface FetchOptions {
-  /** Of the page of the extension. */
+  /** URL of the extension's page. */
   readonly url: string
   readonly os: StoreSystem
   readonly spool: Spool
@@ -42,7 +42,7 @@ export class ChromeStore {
     this.#upstream = upstream
   }
 
-  /** A crx, as the store gives it. */
+  /** Returns the crx as the store sends it. */
   async fetch({ url, os, spool, signal: gone }: FetchOptions): Promise<Fetched> {
     const id = idIn(url)
     const late = AbortSignal.timeout(ALL_OF_IT_MS)
@@ -92,10 +92,10 @@ export class ChromeStore {
       if (!isRedirect || location === undefined) return answer
       answer.destroy()
       const next = URL.parse(location, url.href)
-      // Only ever to what is as safe.
+      // A redirect must be as secure as the original URL.
       const isAllowed =
         next?.protocol === 'https:' || (next?.protocol === 'http:' && url.protocol === 'http:')
-      if (!next || !isAllowed) throw unreachable('it leads to somewhere else than a web address')
+      if (!next || !isAllowed) throw unreachable('it redirects to something other than a web address')
       url = next
     }
     throw unreachable(`it leads to more than ${MAX_REDIRECTS} other addresses`)
@@ -104,7 +104,7 @@ export class ChromeStore {
   async #ask(url: URL, signal: AbortSignal): Promise<IncomingMessage> {
     const isSecure = url.protocol === 'https:'
     const target = readConnectTarget(`${url.hostname}:${url.port || (isSecure ? 443 : 80)}`)
-    // SAFETY: what the direct upstream hands out.
+    // SAFETY: the direct upstream always returns a Socket.
     const plain = (await this.#upstream.connect(target, signal)) as Socket
     const socket = isSecure ? connectTls({ socket: plain, servername: url.hostname }) : plain
     const sent = request({
@@ -128,7 +128,7 @@ export class ChromeStore {
   }
 }
 
-/** The last part of the address of its page, or the id alone. */
+/** Accepts the URL of the extension's page, or the id alone. */
 function idIn(text: string): string {
   if (ID.test(text)) return text
   const url = URL.parse(text)

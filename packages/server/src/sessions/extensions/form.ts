@@ -1,4 +1,4 @@
-// The form by which an extension is uploaded: a file, and maybe a name.
+// Reads the upload form of an extension: a file and an optional name.
 import { EXTENSION_NAME, MAX_EXTENSION_BYTES } from '@berth/contracts/extension-limits'
 import { RESERVED_NAME } from '@berth/contracts/extensions'
 import { malformed, partsOf, readText } from '@berth/codecs/form'
@@ -29,7 +29,7 @@ export async function readUploadForm(stream: BodyStream | undefined, spool: Spoo
   return { file, name: name || null, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }
 
-/** An empty one is none, as forms have it. */
+/** An empty name counts as missing, as usual in forms. */
 function checkedName(name: string): string {
   if (name === '') return name
   if (!NAME.test(name)) throw invalidInput('name', `must match ${EXTENSION_NAME}`)
@@ -47,7 +47,7 @@ async function spooled(spool: Spool, content: AsyncIterable<Buffer>): Promise<Sp
   }
 }
 
-/** Left alive when its reader stops, or the connection would end before the refusal is sent. */
+/** Does not destroy the body when the reader stops, or the connection would end before the error is sent. */
 function bytesOf(body: Readable): AsyncIterable<Buffer> {
   return body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>
 }

@@ -16,7 +16,7 @@ test('a manifest is read as Chromium reads it, with comments and a byte order ma
   assert.equal(readManifest(manifest({ homepage_url: 'https://x/*', short_name: '\\"//' })).key, undefined)
 })
 
-test('what Chromium would refuse is refused with the reason', () => {
+test('a manifest that Chromium would refuse is refused with the reason', () => {
   const refused: [string, RegExp][] = [
     ['{', /not JSON/],
     ['null', /not a JSON object/],
@@ -31,7 +31,7 @@ test('what Chromium would refuse is refused with the reason', () => {
   for (const [text, why] of refused) assert.throws(() => readManifest(text), { message: why }, text)
 })
 
-test('the top of an extension is that of its archive, or its one directory', () => {
+test('the root of an extension is the root of its archive or its only directory', () => {
   assert.equal(rootOf(['manifest.json', 'a/manifest.json']), '')
   assert.equal(rootOf(['x', 'x/manifest.json', 'x/a.js', '__MACOSX/x/a', '.DS_Store']), 'x/')
   for (const none of [[], ['a.js'], ['x/y/manifest.json'], ['x/manifest.json', 'y/a.js']]) {
@@ -41,7 +41,7 @@ test('the top of an extension is that of its archive, or its one directory', () 
 
 const needs = (...permissions: string[]) => needsPolicyInstall(readManifest(manifest({ permissions })))
 
-test('what only an administrator may install is known by its permissions', () => {
+test('extensions that need an administrator are recognised by their permissions', () => {
   assert.ok(needs('tabs', 'webRequestBlocking'))
   assert.ok(needs('enterprise.hardwarePlatform'))
   assert.ok(!needs('tabs', 'webRequest', 'nativeMessaging', 'debugger'))

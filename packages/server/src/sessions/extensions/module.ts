@@ -1,4 +1,4 @@
-// Extensions of projects, and those that sessions are created with.
+// Assembles the extensions of projects and of new sessions.
 import { join } from 'node:path'
 import type { Route } from '../../http/call.ts'
 import { DirectUpstream } from '../../instances/egress/upstream.ts'

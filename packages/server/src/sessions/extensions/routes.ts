@@ -2,7 +2,7 @@ import * as contract from '@berth/contracts/extensions'
 import { route, type Route } from '../../http/call.ts'
 import type { ExtensionService } from './service.ts'
 
-/** Those of projects; loadExtensions is a control of a session. */
+/** Routes for the extensions of projects; loadExtensions is a control operation of a session. */
 export function extensionRoutes(extensions: ExtensionService): Route[] {
   return [
     route(contract.uploadExtension, (call) => extensions.upload(call, call.stream, call)),

@@ -22,15 +22,15 @@ import type { Spool, SpooledFile } from './spool.ts'
 import * as store from './store.ts'
 import type { ExtensionRecord } from './types.ts'
 
-/** Of a project. */
+/** Limit per project. */
 const MAX_EXTENSIONS = 1_000
-/** Unpacking is work for the processor, and others wait for it. */
+/** Unpacking uses much processor time, which others need too. */
 const CHECKS_AT_ONCE = 2
 const MAX_SEALED_BYTES = 2 * MAX_EXTENSION_BYTES
 
 export interface Caller {
   readonly principal: Principal
-  /** Named by a header; null when none was. */
+  /** From a header; null without one. */
   readonly projectId: string | null
 }
 
@@ -51,7 +51,7 @@ export class ExtensionService {
     this.#options = options
   }
 
-  /** The archive first, then the row: bytes without a row are swept. */
+  /** Stores the archive before the row, because bytes without a row are cleaned up later. */
   async upload(
     caller: Caller,
     stream: BodyStream | undefined,
@@ -119,7 +119,7 @@ export class ExtensionService {
     }
   }
 
-  /** Deleting twice is success: a client that lost the first answer asks again. */
+  /** Deleting twice succeeds, because a client that lost the first answer repeats the request. */
   async delete(caller: Caller, idOrName: string, commit: Commit): Promise<void> {
     const { db, blobs } = this.#options
     const record = await store.findExtension(db, projectOf(caller), idOrName)
@@ -136,7 +136,7 @@ export class ExtensionService {
     if (blobId !== undefined) await blobs.remove(db, blobId)
   }
 
-  /** What the store has, as an archive that can be uploaded. */
+  /** Downloads an extension from the store as an archive that can be uploaded. */
   async fromChromeStore(
     { url, os = 'linux' }: { url: string; os?: StoreSystem },
     signal: AbortSignal,
@@ -147,12 +147,12 @@ export class ExtensionService {
     const archive = await this.#check(fetched.file, signal)
     const body = archive.content()
     const owned = acquired.move()
-    // Read to its end or not.
+    // Clean up even if the body is not read to its end.
     finished(body, () => void owned.disposeAsync())
     return { headers: { 'content-disposition': `attachment; filename="${fetched.id}.zip"` }, body }
   }
 
-  /** Its archive, as it is unpacked in an instance. */
+  /** The archive that is unpacked in an instance. */
   content({ id, blob_id, archive_bytes, sealed_key }: ExtensionRecord): Readable {
     const { blobs, box } = this.#options
     const key = Buffer.from(box.open(sealed_key, keyContext(id)), 'base64')
@@ -171,7 +171,7 @@ export class ExtensionService {
     )
   }
 
-  /** Before the work is done; the row says it for certain. */
+  /** An early check, before the work; inserting the row checks again. */
   async #checkPlace(projectId: string, name: string | null): Promise<void> {
     const { db } = this.#options
     if (name !== null && (await store.findExtensionBy(db, projectId, { name }))) throw nameTaken(name)

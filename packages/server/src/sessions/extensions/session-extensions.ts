@@ -1,5 +1,5 @@
-// Extensions of a project that a session is created with. They go into the instance as they would go into a running
-// session, once its Chromium is there: that takes no restart, so settled instances are as good as any.
+// Loads extensions of a project into a new session, once its Chromium runs. That needs no restart, so warm instances
+// can be used.
 import type { Readable } from 'node:stream'
 import { MAX_EXTENSIONS } from '@berth/contracts/extension-limits'
 import type { ExtensionReference } from '@berth/contracts/extensions'
@@ -46,7 +46,7 @@ export class SessionExtensions implements ExtraSource {
     }
   }
 
-  /** Throws for the first that is not there. */
+  /** Throws for the first missing extension. */
   async find(
     projectId: string,
     references: readonly ExtensionReference[],

@@ -1,5 +1,5 @@
-// What is uploaded waits in files until it was looked through. A file has no name from its first moment on, so
-// that nothing is left of it, however the server ends.
+// Keeps uploads in files until they are checked. Each file is unlinked right after it is created, so nothing is left
+// however the server ends.
 import { createHash, randomBytes } from 'node:crypto'
 import { mkdir, open, rm, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ export class Spool {
   }
 
   static async open(directory: string): Promise<Spool> {
-    // A kill between making a file and taking its name away.
+    // A kill between creating and unlinking a file may have left it here.
     await rm(directory, { recursive: true, force: true })
     await mkdir(directory, { recursive: true, mode: 0o700 })
     return new Spool(directory)

@@ -42,7 +42,7 @@ export async function insertExtension(tx: Db, extension: NewExtension): Promise<
 
 const live = (db: Db) => db.selectFrom('extensions').select(columns).where('deleted_at', 'is', null)
 
-/** An id wins over a name that looks like one. Null as the project: in all of them. */
+/** An id wins over a name that looks like one. A null project searches all projects. */
 export async function findExtension(
   db: Db,
   projectId: string | null,
@@ -94,7 +94,7 @@ export async function listExtensions(
     .execute()
 }
 
-/** Undefined when somebody else was quicker. */
+/** Undefined when it was already deleted. */
 export async function markDeleted(tx: Db, { id, blob_id }: ExtensionRecord): Promise<string | undefined> {
   const { numUpdatedRows } = await tx
     .updateTable('extensions')
@@ -105,7 +105,7 @@ export async function markDeleted(tx: Db, { id, blob_id }: ExtensionRecord): Pro
   return numUpdatedRows > 0n ? (blob_id ?? undefined) : undefined
 }
 
-/** How many of them there were: one that was deleted meanwhile is not used. In one order, so that none waits for another. */
+/** Returns how many still exist. Locks the rows in a fixed order, to avoid a deadlock. */
 export async function markUsed(tx: Db, ids: readonly string[]): Promise<number> {
   const { rows } = await sql<{ id: string }>`
     UPDATE extensions SET last_used_at = now()

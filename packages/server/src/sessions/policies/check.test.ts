@@ -5,7 +5,7 @@ import { checkPolicy } from './check.ts'
 const refused = (policy: Record<string, unknown>, named: RegExp) =>
   assert.throws(() => checkPolicy(policy), { code: 'bad_request', message: named })
 
-test('policies that are known need their type, and unknown ones pass', () => {
+test('known policies need the right type, and unknown ones pass', () => {
   const policy = {
     BookmarkBarEnabled: true,
     RestoreOnStartup: 4,
@@ -50,12 +50,12 @@ test('what is Berth\u2019s own is refused by its name, however it is written', (
     refused({ [name]: {} }, new RegExp(`chrome_policy\\.${name}: is managed by Berth`))
 })
 
-test('size and depth have a bound', () => {
+test('size and depth are limited', () => {
   refused({ Long: 'x'.repeat(5 * 1024 * 1024) }, /at most 5 MiB/)
   checkPolicy({ Long: 'x'.repeat(5 * 1024 * 1024 - 100) })
   let deep: unknown = 1
   for (let level = 0; level < 10_000; level++) deep = [deep]
   refused({ Deep: deep }, /chrome_policy\.Deep: is nested deeper/)
-  // Not a name of the prototype, either.
+  // Names of the prototype are not special.
   checkPolicy(JSON.parse('{"__proto__": 1, "constructor": 2}') as Record<string, unknown>)
 })

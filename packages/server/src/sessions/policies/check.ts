@@ -1,12 +1,12 @@
-// What of `chrome_policy` can be judged without a browser: size, shape, protected names, and the types of policies
-// that Chromium knows. Names that it does not know it passes over, and so do we: the next version may know them.
+// Checks `chrome_policy` without a browser: size, shape, protected names, and the types of known policies. Like
+// Chromium, it ignores unknown names, because the next version may know them.
 import { MAX_POLICY_BYTES, type ChromePolicy } from '@berth/contracts/chrome-policy'
 import { invalidInput } from '../../platform/errors/app-error.ts'
 import { policyTypes, type PolicyType } from './known.ts'
 import { isProtected } from './protected.ts'
 
 const MAX_NAME_LENGTH = 200
-/** Chromium itself reads JSON to 200. */
+/** Chromium accepts JSON up to a depth of 200. */
 const MAX_DEPTH = 100
 
 const isOf: Record<PolicyType, (value: unknown) => boolean> = {
@@ -18,7 +18,7 @@ const isOf: Record<PolicyType, (value: unknown) => boolean> = {
   dictionary: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
 }
 
-/** As JSON; throws for the first that cannot be, by its name. */
+/** Returns the policy as JSON; throws an error that names the first invalid policy. */
 export function checkPolicy(policy: ChromePolicy): string {
   for (const [name, value] of Object.entries(policy)) {
     const field = `chrome_policy.${name.slice(0, MAX_NAME_LENGTH)}`
@@ -36,7 +36,7 @@ export function checkPolicy(policy: ChromePolicy): string {
 
 const articleOf = (type: PolicyType) => (type === 'integer' ? 'an' : 'a')
 
-/** Level by level, not by calling itself: that would end at the depth it looks for. */
+/** Iterates level by level, because recursion would overflow on deep values. */
 function isDeeper(value: unknown, most: number): boolean {
   let level: unknown[] = [value]
   for (let depth = 0; level.length > 0; depth++) {

@@ -1,5 +1,5 @@
-// The policies of sessions. Many are read by Chromium only when it starts, and which those are it does not tell, so a
-// session with any takes an instance without a browser, and starts one.
+// The policies of sessions. Chromium reads many of them only at its start and does not say which, so a session with
+// policies always starts a new browser.
 import { hasPolicy, MAX_POLICY_BYTES, type ChromePolicy } from '@berth/contracts/chrome-policy'
 import type { CreateBrowserRequest } from '@berth/contracts/browsers'
 import type { SessionExtra, ExtraSource } from '../browsers/extras.ts'
@@ -9,7 +9,7 @@ import { setPolicy } from '../../instances/agent/chromium.ts'
 import { checkPolicy } from './check.ts'
 import * as store from './store.ts'
 
-/** In a list of sessions or pools; a hundred whole ones could be half a gigabyte. */
+/** Limit in lists of sessions or pools; a hundred full policies could be half a gigabyte. */
 export const MAX_LISTED_BYTES = 64 * 1024
 
 export class Policies implements ExtraSource {
@@ -37,7 +37,7 @@ export class Policies implements ExtraSource {
     })
   }
 
-  /** By the id of the session; of one that is listed, only if it is small. */
+  /** Keyed by session id. A list contains only small policies. */
   async of(
     browsers: readonly { id: string; has_chrome_policy: boolean }[],
     { isList }: { isList: boolean },

@@ -1,5 +1,5 @@
-// Policies that are Berth's own: with them a session could be taken from its hands, or what keeps it in its place be
-// loosened. What a tenant's programs may do anyway is not listed.
+// Policies that only Berth may set: others could take over a session or weaken its isolation. The list leaves out what
+// a tenant's programs may do anyway.
 
 const names = [
   // How clients and the agent reach the browser.
@@ -7,7 +7,7 @@ const names = [
   'ChromeForTestingAllowed',
   'WebDriverOverridesIncompatiblePolicies',
   'HeadlessMode',
-  // How extensions come into it; they are asked for by `extensions`.
+  // How extensions are installed; callers use `extensions` for that.
   'BlockExternalExtensions',
   'ExtensionAllowedTypes',
   'ExtensionDeveloperModeSettings',
@@ -17,7 +17,7 @@ const names = [
   // Programs outside of the browser.
   'AlternativeBrowserParameters',
   'AlternativeBrowserPath',
-  // Its sandboxes, its files, and whether it ends when it is told to.
+  // Sandboxes, files, and whether the browser exits on request.
   'AudioSandboxEnabled',
   'BackgroundModeEnabled',
   'DiskCacheDir',
@@ -39,7 +39,7 @@ const families = [
   /^cloudmanagement/i,
 ]
 
-// However it is written: Chromium passes over what is not exactly a name, but a next version may be milder.
+// Ignores case: Chromium requires exact names today, but a later version may not.
 const lowerCase = new Set(names.map((name) => name.toLowerCase()))
 
 export function isProtected(name: string): boolean {

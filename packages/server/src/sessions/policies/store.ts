@@ -9,7 +9,7 @@ export async function insertPolicy(
   await tx.insertInto('browser_policies').values({ browser_id, sealed, size_bytes }).execute()
 }
 
-/** Of these sessions, sealed, but for those that are larger. */
+/** Sealed policies of these sessions, without those that are too large. */
 export async function findPolicies(
   db: Db,
   browserIds: readonly string[],
@@ -23,7 +23,7 @@ export async function findPolicies(
     .execute()
 }
 
-/** Of sessions that ended before; how many. */
+/** Deletes policies of sessions that ended before this time; returns how many. */
 export async function deletePoliciesBefore(tx: Db, end: Date, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`
     DELETE FROM browser_policies WHERE browser_id IN (

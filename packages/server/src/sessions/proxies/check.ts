@@ -1,4 +1,4 @@
-// Tries a proxy: one request through it, to a place that answers with the address it came from.
+// Checks a proxy with one request through it, to a URL that answers with the caller's address.
 import { request, type IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -8,10 +8,10 @@ import type { RequestConnection, Upstream } from '../../instances/egress/upstrea
 import type { CheckResult } from './types.ts'
 
 const CHECK_MS = 15_000
-/** An address, and nothing like a page. */
+/** Enough for an address, but not for a page. */
 const MAX_ANSWER_BYTES = 4096
 
-/** The first URL that answers decides. Which faults there were is of no use to who asked: it does not work. */
+/** The first URL that answers decides. Errors are not reported, because the caller only needs to know whether it works. */
 export async function checkThrough(
   upstream: Upstream,
   urls: readonly URL[],
@@ -24,7 +24,7 @@ export async function checkThrough(
       if (isServed)
         return { status: 'available', ipAddress: isIP(answer.text) === 0 ? undefined : answer.text }
     } catch {
-      // Also when the caller has left: nothing is kept then.
+      // Stop when the caller has left, so that no result is stored.
       signal.throwIfAborted()
     }
   }
@@ -86,7 +86,7 @@ function overTls(socket: Duplex, { host }: Target): Duplex {
   return connect({ socket, host, ...(isIP(host) === 0 && { servername: host }), ALPNProtocols: ['http/1.1'] })
 }
 
-/** What is longer than an address is none. */
+/** Longer than any IP address, so not one. */
 async function readText(answer: IncomingMessage): Promise<string> {
   let text = ''
   for await (const chunk of answer as AsyncIterable<Buffer>) {

@@ -1,4 +1,4 @@
-// What a proxy may be, by its type: the rules that its schema cannot tell.
+// Checks proxy definitions by type, for the rules that the schema cannot express.
 import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import {
@@ -132,7 +132,7 @@ function defineManaged(
   return { type, protocol, config, credentials: null, caBundle: null }
 }
 
-/** Throws with the first thing that the operator has not. */
+/** Throws for the first value that the operator's proxies do not offer. */
 function choose(type: ManagedProxyType, exit: ProxyConfig, providers: Providers) {
   if (!providers.has(type)) {
     throw invalidInput(
@@ -140,7 +140,7 @@ function choose(type: ManagedProxyType, exit: ProxyConfig, providers: Providers)
       `cannot be "${type}": the operator of this server has configured no such proxies (BERTH_PROXY_PROVIDERS); use a custom one`,
     )
   }
-  // The usual country, where the operator's proxies can be chosen by it at all.
+  // Default to the US where the operator's proxies offer a country at all.
   const hasUsual = exit.country === undefined && (type === 'datacenter' || type === 'isp')
   for (const config of hasUsual ? [{ ...exit, country: 'US' }, exit] : [exit]) {
     const protocol = providers.find(type, config)?.protocol
@@ -150,11 +150,11 @@ function choose(type: ManagedProxyType, exit: ProxyConfig, providers: Providers)
   const by = choices.length > 0 ? `can be chosen by ${choices.join(', ')}` : 'cannot be chosen by anything'
   throw invalidInput(
     field === undefined ? 'config' : `config.${field}`,
-    `cannot be had: the ${type} proxies that the operator has configured ${by}, and have none like this`,
+    `is not available: the operator's ${type} proxies ${by}, and none matches`,
   )
 }
 
-/** As providers have it: places are of the US below the country, and a network is not in a city. */
+/** Like providers: states and zip codes exist only in the US, and zip or ASN exclude city and state. */
 function checkExit(exit: CreateProxyConfig): void {
   const given = (name: ExitField) => exit[name] !== undefined
   const isUs = exit.country?.toUpperCase() === 'US'
@@ -169,7 +169,7 @@ function checkExit(exit: CreateProxyConfig): void {
   }
 }
 
-/** `a.example` or `*.a.example`, in the canonical form that targets are compared in. */
+/** `a.example` or `*.a.example`, in the canonical form that is used to compare targets. */
 function readBypassHost(text: string, index: number): string {
   const refuse = () =>
     invalidInput(

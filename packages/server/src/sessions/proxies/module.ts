@@ -1,4 +1,4 @@
-// Proxies that sessions leave by.
+// Assembles the upstream proxies of sessions.
 import type { Route } from '../../http/call.ts'
 import { newEgressPolicy } from '../../instances/module.ts'
 import type { Platform } from '../../platform/module.ts'

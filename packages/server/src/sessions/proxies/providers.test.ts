@@ -18,7 +18,7 @@ const providers = parse({
   },
 })
 
-test('the first upstream that can be told all that is asked for is the one', () => {
+test('find returns the first upstream that supports all requested fields', () => {
   const { username: _none, ...rest } = providers.find('datacenter', { country: 'DE' })!
   assert.deepEqual(rest, { protocol: 'socks5', host: '2001:db8::1', port: 1080, isOperators: true })
   assert.equal(providers.find('datacenter', { country: 'us' })!.host, 'us.example')
@@ -35,7 +35,7 @@ function filled(config: object) {
   return [username, password]
 }
 
-test('what is asked for is put into user name and password, and what is not is left out', () => {
+test('requested fields are filled into user name and password, and others are left out', () => {
   assert.deepEqual(filled({ country: 'US' }), ['acct-cc-us', 'p[w]{x}'])
   assert.deepEqual(filled({ country: 'US', state: 'NY', city: 'newyork' }), [
     'acct-cc-us-st-us_ny-city-newyork',
@@ -45,7 +45,7 @@ test('what is asked for is put into user name and password, and what is not is l
   assert.deepEqual(filled({}), [undefined, undefined], 'it needs a country')
 })
 
-test('what is missing is named', () => {
+test('shortcoming names the missing field', () => {
   assert.deepEqual(providers.shortcoming('isp', { country: 'US' }), { field: 'country', choices: [] })
   assert.deepEqual(providers.shortcoming('datacenter', { country: 'FR' }), {
     field: 'country',

@@ -20,7 +20,7 @@ const OPTIONAL = /\[([^[\]]*)\]/g
 
 interface Entry {
   readonly proxy: UpstreamProxy
-  /** What all of its exits have in common. */
+  /** Properties that all its exits share. */
   readonly where: ProxyExit
   readonly needed: ReadonlySet<ExitField>
   readonly possible: ReadonlySet<ExitField>
@@ -37,17 +37,17 @@ export class Providers {
     return this.#of(type).length > 0
   }
 
-  /** The first that can be told all that was asked for, and is told all it needs. */
+  /** The first entry that supports all requested fields and gets all fields it needs. */
   find(type: ManagedProxyType, config: ProxyConfig): UpstreamProxy | undefined {
     return choose(this.#of(type), exitOf(config))
   }
 
-  /** What stealth sessions use that have no proxy of their own. */
+  /** The proxy of stealth sessions that have no other one. */
   get stealthDefault(): UpstreamProxy | undefined {
     return choose(this.#of(STEALTH_DEFAULT), {})
   }
 
-  /** Why `find` finds nothing: a field that no entry knows, or not with this value; and those that are known. */
+  /** Why `find` finds nothing: a field or value that no entry supports, and the supported fields. */
   shortcoming(
     type: ManagedProxyType,
     config: ProxyConfig,
@@ -114,7 +114,7 @@ function takes({ where, possible }: Entry, name: ExitField, exit: ProxyExit): bo
   return possible.has(name)
 }
 
-/** {country} in small letters, {COUNTRY} in capitals, as the provider wants it. */
+/** Fills {country} in lower case and {COUNTRY} in upper case. */
 function fill(template: string, values: ProxyExit): string {
   const fillAll = (text: string) =>
     text.replaceAll(FIELD, (_match, name: string) => {
@@ -123,7 +123,7 @@ function fill(template: string, values: ProxyExit): string {
     })
   const withParts = template.replaceAll(OPTIONAL, (part, inner: string) => {
     const names = fieldsIn(inner)
-    // Brackets around nothing of ours are the password's own.
+    // Brackets without a field name belong to the password itself.
     if (names.length === 0) return part
     return names.every((name) => values[name] !== undefined) ? fillAll(inner) : ''
   })

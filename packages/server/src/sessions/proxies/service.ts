@@ -16,7 +16,7 @@ import * as store from './store.ts'
 import type { ProxyRecord, ProxyUse } from './types.ts'
 import type { ProxyUpstreams } from './upstreams.ts'
 
-/** Where a call comes from: its key, and the project a header names. */
+/** The origin of a call: its key and the project from a header. */
 export interface Caller {
   readonly principal: Principal
   readonly projectId: string | null
@@ -27,7 +27,7 @@ export interface ProxyServiceOptions {
   readonly policy: EgressPolicy
   readonly providers: Providers
   readonly upstreams: ProxyUpstreams
-  /** What answers with the address a request came from. */
+  /** URLs that answer with the caller's address. */
   readonly checkUrls: readonly URL[]
   readonly uses: readonly ProxyUse[]
   readonly defaultProject: (db: Db) => Promise<{ id: string }>
@@ -44,7 +44,7 @@ export class ProxyService {
     const { policy, providers, upstreams, defaultProject } = this.#options
     const name = body.name === undefined ? null : toName(body.name)
     const definition = defineProxy(body, { policy, providers })
-    // Or else the project could be deleted, as empty, before this is in it.
+    // Otherwise the project could be deleted as empty before this proxy is in it.
     await lockProjects(tx)
     const projectId = projectOf(caller) ?? (await defaultProject(tx)).id
     const project = await findProjectBy(tx, 'id', projectId)
@@ -80,10 +80,10 @@ export class ProxyService {
   }
 
   async delete(tx: Db, caller: Caller, id: string): Promise<void> {
-    // Locked: nothing begins to use it between the look and the end.
+    // Locked, so that nobody starts to use it between the check and the delete.
     const record = await store.findProxy(tx, projectOf(caller), id, { isLocked: true })
     if (!record) throw notFound(id)
-    // Deleting twice is success: a client that lost the first answer asks again.
+    // Deleting twice succeeds, because a client that lost the first answer repeats the request.
     if (record.deleted_at) return
     for (const { what, countUsing } of this.#options.uses) {
       const count = await countUsing(tx, id)
@@ -116,7 +116,7 @@ export class ProxyService {
     })
   }
 
-  /** As it is written; what its name resolves to is the proxy's to know. */
+  /** Checks only the URL itself, because the proxy resolves its name. */
   #readUrl(text: string): URL {
     const url = URL.parse(text)
     if (!url || !/^https?:$/.test(url.protocol)) throw invalidInput('url', 'must be an http or https URL')

@@ -1,4 +1,4 @@
-// The proxies of sessions: which way their traffic is to leave, at their creation and after a change.
+// Chooses the egress route of sessions, at their creation and after a change.
 import type { CreateBrowserRequest, UpdateBrowserRequest } from '@berth/contracts/browsers'
 import type { SessionExtra, ExtraSource, LookUp } from '../browsers/extras.ts'
 import type { SessionProxyChanges } from '../browsers/service.ts'
@@ -9,7 +9,7 @@ import { invalidInput } from '../../platform/errors/app-error.ts'
 import { findProxy, holdProxy } from './store.ts'
 import type { ProxyUpstreams } from './upstreams.ts'
 
-/** What of a session decides about its way. */
+/** The parts of a session that decide its route. */
 interface Routed {
   readonly projectId: string
   readonly proxyId: string | null
@@ -53,12 +53,12 @@ export class SessionProxies implements ExtraSource, SessionProxyChanges {
     return id ? (await findProxy(db, projectId, id))?.config.country : undefined
   }
 
-  /** Of a session as its row says. Throws where that cannot be had, and then nothing may leave it. */
+  /** The route for a session's row. When this throws, the session's traffic must be blocked. */
   routeOf(record: BrowserRecord): Promise<EgressRoute> {
     return this.#find(toRouted(record))
   }
 
-  /** Undefined: nothing changes. Throws for what cannot be. */
+  /** Undefined when nothing changes. Throws for an impossible change. */
   async changeOf(record: BrowserRecord, body: UpdateBrowserRequest): Promise<ProxyChange | undefined> {
     const { proxy_id, disable_default_proxy: isDisabled } = body
     const hasProxy = proxy_id !== undefined && proxy_id !== null
@@ -80,12 +80,12 @@ export class SessionProxies implements ExtraSource, SessionProxyChanges {
     const isSame =
       after.proxyId === before.proxyId && after.isDefaultProxyDisabled === before.isDefaultProxyDisabled
     if (isSame) return undefined
-    // What cannot be had is refused before anything is changed.
+    // Refuse an unavailable proxy before anything changes.
     await this.#find(after)
     return change
   }
 
-  /** In the transaction that makes a session use it: it is not deleted meanwhile. */
+  /** Locks the proxy in the transaction that makes a session use it, so that nobody deletes it in between. */
   async hold(tx: Db, projectId: string, { proxyId }: ProxyChange): Promise<void> {
     if (proxyId && !(await holdProxy(tx, projectId, proxyId))) throw noSuchProxy()
   }

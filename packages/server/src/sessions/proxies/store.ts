@@ -21,7 +21,7 @@ const columns = [
   'deleted_at',
 ] as const
 
-/** The id is known before the row: what is sealed is bound to it. */
+/** The id is made before the row, because the sealed secrets are bound to it. */
 export const newProxyId = (): string => newId()
 
 export async function insertProxy(
@@ -47,7 +47,7 @@ export async function insertProxy(
     .executeTakeFirstOrThrow()
 }
 
-/** Null as the project: in all of them. Also one that was deleted. */
+/** Includes deleted proxies. A null project searches all projects. */
 export async function findProxy(
   db: Db,
   projectId: string | null,
@@ -60,7 +60,7 @@ export async function findProxy(
   return query.executeTakeFirst()
 }
 
-/** Keeps it from being deleted until the transaction ends; false when it was. */
+/** Keeps the proxy from being deleted until the transaction ends; false when it is deleted already. */
 export async function holdProxy(tx: Db, projectId: string, id: string): Promise<boolean> {
   const row = await tx
     .selectFrom('proxies')
@@ -96,7 +96,7 @@ export async function listProxies(
   return query.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(limit).offset(offset).execute()
 }
 
-/** Undefined when there is none, or none any more. */
+/** Undefined when the proxy does not exist or was deleted. */
 export async function renameProxy(
   tx: Db,
   projectId: string | null,
@@ -124,7 +124,7 @@ export async function keepCheck(
     .set({
       status,
       last_checked: sql`now()`,
-      // Of one that does not work, the last address that is known stays.
+      // A proxy that does not work keeps its last known address.
       ...(status === 'available' && { ip_address: ipAddress ?? null }),
     })
     .where('id', '=', id)
@@ -134,7 +134,7 @@ export async function keepCheck(
     .executeTakeFirst()
 }
 
-/** Its secrets go at once. */
+/** Removes the secrets at once. */
 export async function markProxyDeleted(tx: Db, projectId: string, id: string): Promise<void> {
   await tx
     .updateTable('proxies')

@@ -9,12 +9,12 @@ export interface Credentials {
   readonly password?: string
 }
 
-/** What a caller asked for, checked and in the one way to write it. */
+/** A checked request in canonical form. */
 export interface ProxyDefinition {
   readonly type: ProxyType
   readonly protocol: ProxyProtocol
   readonly bypassHosts: readonly string[]
-  /** Without what is secret. */
+  /** Without secrets. */
   readonly config: ProxyConfig
   readonly credentials: Credentials | null
   readonly caBundle: string | null
@@ -22,11 +22,11 @@ export interface ProxyDefinition {
 
 export interface CheckResult {
   readonly status: ProxyStatus
-  /** Where it could be learned. */
+  /** Undefined when unknown. */
   readonly ipAddress: string | undefined
 }
 
-/** Something that may use a proxy, and keeps it from being deleted. */
+/** A kind of resource that uses proxies. A proxy in use cannot be deleted. */
 export interface ProxyUse {
   /** Plural, for the message: "browser sessions". */
   readonly what: string

@@ -1,4 +1,4 @@
-// From what is stored of a proxy to what connections are made with.
+// Turns a stored proxy into the settings for connections.
 import { managedProxyTypes, type ManagedProxyType } from '@berth/contracts/proxies'
 import type { UpstreamProxy } from '../../instances/egress/route.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
@@ -19,14 +19,14 @@ export class ProxyUpstreams {
     return this.#providers.stealthDefault
   }
 
-  /** Throws `invalid_state` for one that cannot be used any more as it is. */
+  /** Throws `invalid_state` for a proxy that can no longer be used. */
   of(record: ProxyRecord): UpstreamProxy {
     if (isManaged(record.type)) {
       const proxy = this.#providers.find(record.type, record.config)
       if (proxy) return proxy
       throw new AppError(
         'invalid_state',
-        `Cannot use proxy "${record.id}": the operator of this server has no ${record.type} proxies like it any more (BERTH_PROXY_PROVIDERS)`,
+        `Cannot use proxy "${record.id}": the operator of this server no longer has a matching ${record.type} proxy (BERTH_PROXY_PROVIDERS)`,
       )
     }
     const { host, port } = record.config
@@ -46,7 +46,7 @@ export class ProxyUpstreams {
   }
 
   credentialsOf({ id, credentials }: ProxyRecord): Credentials {
-    // SAFETY: what `seal` made, or it would not open.
+    // SAFETY: it opens only if `seal` made it.
     return credentials === null ? {} : (JSON.parse(this.#box.open(credentials, contextOf(id))) as Credentials)
   }
 }

@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os'
 
-/** Where other servers reach this one: as set, or else where it listens. */
+/** The address where other servers reach this one: the setting, or else the listening address. */
 export function internalAddress(listening: string, setting: URL | undefined): string {
   if (setting) return setting.origin
   const url = new URL(listening)
@@ -8,7 +8,7 @@ export function internalAddress(listening: string, setting: URL | undefined): st
   return url.origin
 }
 
-/** Of the first network that leads beyond this host. */
+/** The address on the first external network. */
 function outwardAddress(): string {
   const found = Object.values(networkInterfaces())
     .flat()

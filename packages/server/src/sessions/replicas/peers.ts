@@ -1,4 +1,4 @@
-// The other servers of the fleet, as far as their sessions are used here.
+// Sessions of other servers that are used on this one.
 import type { EndReason } from '@berth/contracts/browsers'
 import type { OtherServers } from '../browsers/other-servers.ts'
 import type { Session } from '../session/session.ts'
@@ -9,14 +9,14 @@ import type { OwnEvent } from '../session/own-event.ts'
 import { RemoteSession } from './remote-session.ts'
 import { openTunnel, TUNNEL_AUDIENCE } from './tunnel.ts'
 
-/** Time to open a tunnel with it, and for clocks that differ. */
+/** Enough to open a tunnel, plus a margin for clock differences. */
 const TOKEN_SECONDS = 60
 
 export interface PeersOptions {
   readonly db: Db
   readonly tokens: Pick<SessionTokens, 'sign'>
   readonly certificate: Buffer | undefined
-  /** Told of what happened here to a session that is elsewhere. */
+  /** Called for events on this server that belong to a session elsewhere. */
   readonly onEvent: (sessionId: string, event: OwnEvent) => void
 }
 
@@ -29,8 +29,8 @@ export class Peers implements OtherServers {
   }
 
   /**
-   * A session that is not on this server; undefined when it is on none that can be reached, or in other hands than
-   * those asked for.
+   * Finds a session on another server; undefined when no reachable server has it, or when its lease number differs
+   * from the wanted one.
    */
   async find(id: string, wanted?: number): Promise<Session | undefined> {
     const { db, tokens, certificate, onEvent } = this.#options
@@ -59,7 +59,7 @@ export class Peers implements OtherServers {
     for (const { session } of this.#watched.get(id) ?? []) session.end(reason)
   }
 
-  /** Another lease began, or it waits in its pool again: the lease holder before is sent away. */
+  /** Disconnects the previous lease holder after a new lease or a return to the pool. */
   passed(id: string, leaseNumber: number): void {
     for (const { session } of this.#watched.get(id) ?? []) {
       if (session.leaseNumber !== leaseNumber) session.end('released')

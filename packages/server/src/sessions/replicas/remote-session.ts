@@ -1,5 +1,4 @@
-// A session that another server has, reached through it. That server holds it awake for as long as a
-// tunnel is open.
+// A session on another server, reached through a tunnel. That server holds the session as long as a tunnel is open.
 import type { Duplex } from 'node:stream'
 import type { EndReason } from '@berth/contracts/browsers'
 import type { LinkPurpose } from '@berth/contracts/link'
@@ -16,9 +15,9 @@ export interface RemoteSessionOptions {
   readonly id: string
   readonly leaseNumber: number
   readonly dial: (purpose: LinkPurpose, signal: AbortSignal) => Promise<Duplex>
-  /** For as long as somebody holds it, its end is of interest here. */
+  /** Watches for the end of the session while somebody here holds it. */
   readonly watch: (session: RemoteSession) => Disposable
-  /** What was captured when it was found. */
+  /** The captured categories when the session was found. */
   readonly telemetry: readonly Category[]
   readonly onEvent: (event: OwnEvent) => void
 }
@@ -44,7 +43,7 @@ export class RemoteSession implements Session {
     return { stir: () => {}, [Symbol.dispose]: () => watched[Symbol.dispose]() }
   }
 
-  /** By a tunnel that carries nothing; opened again when the other server was started again. */
+  /** Keeps an idle tunnel open, and reopens it after the other server restarts. */
   stayAwake(): Disposable {
     const hold = this.hold()
     const over = new AbortController()
@@ -68,7 +67,7 @@ export class RemoteSession implements Session {
         await new Promise((resolve) => tunnel.once('close', resolve))
         over.removeEventListener('abort', onOver)
       } catch {
-        // It is nobody's, or about to be found again.
+        // No server has the session, or the next attempt finds it.
       }
       await pause(RETRY_MS, over)
     }
@@ -88,7 +87,7 @@ export class RemoteSession implements Session {
     return devtools_path
   }
 
-  /** With connections that end with the work: an open one would keep the session from its standby. */
+  /** Closes its connections after the work, because an open one would keep the session from standby. */
   async lend(): Promise<AgentLoan> {
     const hold = this.hold()
     const agent = new AgentClient(this)

@@ -1,4 +1,4 @@
-// The end of a tunnel on the server that has the session.
+// The end of a tunnel on the session's server.
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { linkPurposes, type LinkPurpose } from '@berth/contracts/link'
@@ -13,7 +13,7 @@ import { TUNNEL_AUDIENCE, TUNNEL_PATH, TUNNEL_PROTOCOL } from './tunnel.ts'
 const CONNECT_MS = 10_000
 
 export interface TunnelHostOptions {
-  /** Of this server only: a tunnel leads to where the session is, never further. */
+  /** Finds only sessions of this server: a tunnel never leads to a third server. */
   readonly find: (
     id: string,
     leaseNumber: number,
@@ -33,14 +33,14 @@ export class TunnelHost {
     this.#options = options
   }
 
-  /** Answers in any case. */
+  /** Always answers. */
   accept(request: IncomingMessage, socket: Socket, head: Buffer): void {
     this.#sockets.add(socket)
     socket.once('close', () => this.#sockets.delete(socket))
     this.#open(request, socket, head).catch((error: unknown) => refuseSocket(socket, error))
   }
 
-  /** The clients at the other end come again, and then to wherever the session is. */
+  /** Clients at the other end reconnect and find the session's new server. */
   close(): void {
     for (const socket of this.#sockets) socket.destroy()
   }
@@ -82,7 +82,7 @@ export class TunnelHost {
     socket.once('close', () => {
       session.ending.removeEventListener('abort', onEnd)
       if (purpose !== 'api') return held.dispose()
-      // What was asked through it may have started something that keeps the session in use.
+      // A call through the tunnel may have started a program that holds the session.
       session.look().then(
         () => held.dispose(),
         () => held.dispose(),

@@ -12,7 +12,7 @@ export const TUNNEL_PROTOCOL = 'berth-link'
 export const TUNNEL_AUDIENCE = 'link'
 
 export interface TunnelOptions {
-  /** Of the server that has the session, such as http://10.0.0.5:8080. */
+  /** Address of the session's server, such as http://10.0.0.5:8080. */
   readonly address: string
   readonly purpose: LinkPurpose
   readonly token: string
@@ -55,7 +55,7 @@ export async function openTunnel({
   })
 }
 
-/** A fleet with one certificate reaches its servers by addresses that are not in it. */
+/** Servers that share one certificate use addresses that are not in it, so they compare the certificate itself. */
 function trust(certificate: Buffer | undefined): object {
   if (!certificate) return {}
   const own = new X509Certificate(certificate).fingerprint256

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isTimeZone, localeOf, speaks } from './locale-of.ts'
 
-test('a country has the language and the time zone that most people there have', () => {
+test('a country has the language and time zone of most of its people', () => {
   assert.deepEqual(localeOf('DE'), { locale: 'de-DE', timezone: 'Europe/Berlin' })
   assert.deepEqual(localeOf('us'), { locale: 'en-US', timezone: 'America/New_York' })
   assert.deepEqual(localeOf('JP'), { locale: 'ja-JP', timezone: 'Asia/Tokyo' })
@@ -30,7 +30,7 @@ test('only names of places are time zones', () => {
   }
 })
 
-test('a language is spoken in every country, under the name that Chromium has for it', () => {
+test('speaks ignores the country and uses the language names of Chromium', () => {
   const locales = new Set(['en-US', 'de', 'nb', 'pt-BR', 'zh-TW'])
   for (const spoken of ['de', 'de-AT', 'en-GB', 'no-NO', 'pt-PT', 'ZH-cn'])
     assert.ok(speaks(locales, spoken), spoken)

@@ -1,4 +1,4 @@
-// Language and time zone of a country, so that a browser fits the address it comes from.
+// Language and time zone of a country, so that a browser matches its IP address.
 
 export interface Surroundings {
   /** Such as de-DE. */
@@ -7,7 +7,7 @@ export interface Surroundings {
   readonly timezone: string
 }
 
-/** Of countries with several time zones, that in which most people live. */
+/** The time zone of most people, for countries with several. */
 const mostPeople: Readonly<Record<string, string>> = {
   AR: 'America/Argentina/Buenos_Aires',
   AU: 'Australia/Sydney',
@@ -40,10 +40,10 @@ const mostPeople: Readonly<Record<string, string>> = {
   UZ: 'Asia/Tashkent',
 }
 
-/** Where the language that is most at home is not the one that browsers are set to. */
+/** Countries where browsers usually use another language than the most common one. */
 const maxBrowsers: Readonly<Record<string, string>> = { IN: 'en-IN', PH: 'en-PH', PK: 'en-PK' }
 
-/** Undefined for what is no country, or one without a time zone. */
+/** Undefined for an unknown country or one without a time zone. */
 export function localeOf(country: string): Surroundings | undefined {
   const region = country.toUpperCase()
   if (!/^[A-Z]{2}$/.test(region)) return undefined
@@ -54,7 +54,7 @@ export function localeOf(country: string): Surroundings | undefined {
 }
 
 function timeZonesOf(region: string): readonly string[] {
-  // SAFETY: of ECMA-402's Intl.Locale Info, which Node has; TypeScript does not know it yet.
+  // SAFETY: Node has ECMA-402's Intl.Locale Info, but TypeScript does not know it yet.
   const locale = new Intl.Locale(`und-${region}`) as Intl.Locale & { getTimeZones?: () => string[] }
   return locale.getTimeZones?.() ?? []
 }
@@ -68,12 +68,12 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** What Chromium calls otherwise than others do. */
+/** Languages for which Chromium uses another name. */
 const otherNames: Readonly<Record<string, string>> = { iw: 'he', in: 'id', nn: 'nb', no: 'nb', tl: 'fil' }
 
 const languageOf = (locale: string) => locale.split('-', 1)[0]!.toLowerCase()
 
-/** Whether a Chromium with texts in these languages can be set to that one, in whichever country. */
+/** Whether a Chromium with these languages supports the locale, in any country. */
 export function speaks(locales: ReadonlySet<string>, locale: string): boolean {
   const language = languageOf(locale)
   return [...locales].some((each) => languageOf(each) === (otherNames[language] ?? language))
