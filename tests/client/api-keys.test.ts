@@ -1,4 +1,4 @@
-// Every method of `apiKeys`, in the ages of the published client that have it.
+// Every method of `apiKeys`, in the versions of the published client that have it.
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { startServer, type TestServer } from '../fixtures/server.ts'

@@ -1,4 +1,4 @@
-// Apps by the published client, in the ages that differ: it deploys, lists, follows, invokes and cancels.
+// Apps through the published client, in the versions that differ: deploys, lists, follows, invokes and cancels.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { toFile } from 'kernel-sdk-0-84'
@@ -95,7 +95,7 @@ test('an invocation is cancelled, and its browser sessions end', async () => {
   assert.equal((await kernel.invocations.retrieve(id)).status, 'failed')
 })
 
-test('every age of the client invokes, lists and follows', async () => {
+test('every version of the client invokes, lists and follows', async () => {
   for (const [age, client] of Object.entries(clients)) {
     const done = await client.invocations.create({
       app_name: 'ts-basic',
@@ -125,7 +125,7 @@ test('every age of the client invokes, lists and follows', async () => {
   }
 })
 
-test('CommonJS apps work as well, and a deployment is deleted', async () => {
+test('CommonJS apps work, and a deployment can be deleted', async () => {
   const files = {
     'package.json': JSON.stringify({ dependencies: { '@onkernel/sdk': sdk.version } }),
     'main.js': `const Kernel = require('@onkernel/sdk')
@@ -157,7 +157,7 @@ kernel.app('common').action('keys', async (context, payload) => Object.keys(payl
   )
 })
 
-test('a sync invocation whose caller leaves is failed, with the reason', async () => {
+test('a sync invocation whose caller disconnects fails with that reason', async () => {
   const file = await toFile(
     zipOf(tinyApp('patient', { wait: '(context) => new Promise((resolve) => setTimeout(resolve, 60_000))' })),
     'app.zip',

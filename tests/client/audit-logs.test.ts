@@ -63,7 +63,7 @@ test('auditLogs.list pages every request, newest first, and filters', async (t) 
 
 const day = (number: number) => new Date(Date.UTC(2026, 0, number)).toISOString()
 
-test('auditLogs.list refuses a range that is backwards or longer than 30 days', async (t) => {
+test('auditLogs.list refuses a range that is reversed or longer than 30 days', async (t) => {
   const { auditLogs } = client84(await startServer(t))
   for (const [start, end] of [
     [day(2), day(1)],
@@ -92,7 +92,7 @@ test('auditLogs.download gets every record, whatever the size of its chunks', as
   assert.equal((await plain.text()).trim().split('\n').length, 8)
 })
 
-test('a project key sees the records of its project only', async (t) => {
+test('a project key sees only the records of its project', async (t) => {
   const server = await startServer(t)
   const organization = client84(server)
   const { id } = await organization.projects.create({ name: 'own' })

@@ -1,4 +1,4 @@
-// The resource `auth.connections` in each age of the published client. The sites are fake ones: see fake-logins.ts.
+// The resource `auth.connections` in each version of the published client. The sites are fake; see fake-logins.ts.
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { eventually } from '../fixtures/host.ts'
@@ -56,7 +56,7 @@ for (const [version, newClient] of Object.entries({
       await assert.rejects(connections.retrieve(made.id), { status: 404 })
     })
 
-    test('logs in with what a person types, and follows it', async () => {
+    test('logs in with a person’s input, and follows the flow', async () => {
       const { id } = await connections.create({ domain: 'plain.example', profile_name: profile })
       const begun = await connections.login(id)
       assert.equal(begun.flow_type, 'LOGIN')
@@ -83,7 +83,7 @@ for (const [version, newClient] of Object.entries({
       assert.equal(now.discovered_fields, null)
       assert.equal(now.hosted_url, null)
       assert.equal(now.can_reauth, true)
-      // What was typed is a credential now, named after the domain.
+      // The typed values are now a credential, named after the domain.
       assert.match(now.credential!.name!, /^plain\.example/)
       assert.equal((await connections.login(id)).flow_type, 'LOGIN')
       await eventually('it logs in by itself', async () => {
@@ -95,7 +95,7 @@ for (const [version, newClient] of Object.entries({
   })
 }
 
-test('client 0.84.0 submits in the canonical way, and reads the timeline', async () => {
+test('client 0.84.0 submits in the canonical format, and reads the timeline', async () => {
   const client = client84(server)
   const { connections } = client.auth
   const { id } = await connections.create({

@@ -1,5 +1,4 @@
-// The resource `browserPools` in each age of the published client; instances are fake, what drives real ones is
-// in tests/e2e.
+// The resource `browserPools` in each version of the published client. Instances are fake; tests/e2e uses real ones.
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { eventually } from '../fixtures/host.ts'
@@ -65,7 +64,7 @@ for (const [version, newClient] of Object.entries(versions)) {
       assert.equal(await browserPools.delete(pool.id), null, 'deleting twice is success')
     })
 
-    test('leases a browser, which is a session meanwhile, and gives it back', async () => {
+    test('leases a browser, which is a session during the lease, and releases it', async () => {
       const pool = await browserPools.create({
         size: 1,
         name: `lent-${version}`,
@@ -105,7 +104,7 @@ for (const [version, newClient] of Object.entries(versions)) {
       await assert.rejects(browsers.retrieve(fresh.session_id), { status: 404 })
     })
 
-    test('flushes what waits, and leaves what is leased', async () => {
+    test('flushes waiting browsers, and keeps leased ones', async () => {
       const pool = await browserPools.create({ size: 2, ...atOnce })
       await eventually('the pool is filled', async () => (await available(pool.id)) === 2)
       const kept = await browserPools.acquire(pool.id, {})
@@ -120,13 +119,13 @@ for (const [version, newClient] of Object.entries(versions)) {
   })
 }
 
-test('lists are whole in each age of the client', async () => {
+test('each version of the client gets complete lists', async () => {
   const { browserPools } = client84(shared)
   const names = ['list-a', 'list-b', 'list-c']
   for (const name of names)
     await browserPools.create({ size: 1, name, headless: true, fill_rate_per_minute: 0 })
   const newestFirst = names.toReversed()
-  // It knows no pages, and gets the first.
+  // It does not page, and gets the first page.
   assert.deepEqual(
     (await client55(shared).browserPools.list()).map((pool) => pool.name),
     newestFirst,
@@ -198,7 +197,7 @@ test('client 0.84.0 names, tags and captures a lease, and all of it ends with th
   await browserPools.delete('tagged')
 })
 
-test('client 0.84.0 waits as long as it says, and gets null', async () => {
+test('client 0.84.0 waits for its timeout, and gets null', async () => {
   const { browserPools } = client84(shared)
   const pool = await browserPools.create({ size: 1, headless: true, fill_rate_per_minute: 0 })
   const asked = performance.now()

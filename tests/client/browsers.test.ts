@@ -1,5 +1,4 @@
-// The resource `browsers` in each age of the published client; instances are fake, what drives a real
-// one is in tests/e2e.
+// The resource `browsers` in each version of the published client. Instances are fake; tests/e2e uses real ones.
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { sharedServer } from '../fixtures/shared-server.ts'
@@ -13,7 +12,7 @@ for (const [version, newClient] of Object.entries(versions)) {
   describe(`client ${version}`, () => {
     const { browsers } = newClient(shared)
 
-    test('creates a session without a word, and with the defaults of the contract', async () => {
+    test('creates a session without options, with the defaults of the contract', async () => {
       const browser = await browsers.create()
       assert.match(browser.session_id, /^[a-z][a-z0-9]{23}$/)
       assert.equal(browser.headless, false)
@@ -27,7 +26,7 @@ for (const [version, newClient] of Object.entries(versions)) {
       await browsers.deleteByID(browser.session_id)
     })
 
-    test('echoes what was asked for', async () => {
+    test('returns the requested options', async () => {
       const asked = {
         headless: true,
         kiosk_mode: true,
@@ -47,7 +46,7 @@ for (const [version, newClient] of Object.entries(versions)) {
       await browsers.deleteByID(browser.session_id)
     })
 
-    test('ends a session, and shows it afterwards only to who asks for ended ones', async () => {
+    test('ends a session, and shows it afterwards only in lists of ended ones', async () => {
       const { session_id: id } = await browsers.create({ headless: true })
       assert.equal(await browsers.deleteByID(id), null)
       await assert.rejects(browsers.retrieve(id), { status: 404 })
@@ -111,6 +110,6 @@ test('client 0.84.0 resizes a live session', async () => {
   await browsers.deleteByID(id)
 })
 
-test('client 0.55.0 may delete a persistent session, of which there are none', async () => {
+test('client 0.55.0 may delete a persistent session, although there are none', async () => {
   assert.equal(await client55(shared).browsers.delete({ persistent_id: 'mine' }), null)
 })

@@ -1,5 +1,5 @@
-// The resource `computer` in each age of the published client, on real sessions; what a page sees of it
-// in every detail is in packages/agent/src/control/computer.
+// The resource `computer` in each version of the published client, on real sessions.
+// packages/agent/src/control/computer tests the details that a page sees.
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { decodePng } from '../fixtures/decode-png.ts'
@@ -38,7 +38,7 @@ for (const [kind, session] of Object.entries(sessions)) {
     return onPage(async (cdp) => {
       await cdp.callPage('Page.navigate', { url: `data:text/html;charset=utf-8,${encodeURIComponent(PAGE)}` })
       await becomes(cdp, 'document.title + document.readyState', 'Fieldcomplete')
-      // Chromium sends what is done to the screen to the page that is on it, and that may still be the last one.
+      // Chromium sends input to the visible page, which may still be the previous one.
       const isOnScreen = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))'
       await cdp.callPage('Runtime.evaluate', { expression: isOnScreen, awaitPromise: true })
       return cdp.evaluate('({ left: outerWidth - innerWidth, top: outerHeight - innerHeight })')
@@ -55,7 +55,7 @@ for (const [kind, session] of Object.entries(sessions)) {
         await computer.clickMouse(id, { ...at(300, 200), hold_keys: ['shift'] })
         await computer.typeText(id, { text: 'Ahoi, 世界 👋', delay: 0 })
         await computer.pressKey(id, { keys: ['ctrl+a', 'ctrl+c'] })
-        // The browser copies when it comes to it; that the keys were pressed is all that was answered.
+        // The browser copies asynchronously; the answer only says that the keys were pressed.
         await eventually(
           'it is copied',
           async () => (await computer.readClipboard(id)).text === 'Ahoi, 世界 👋',
@@ -81,7 +81,7 @@ for (const [kind, session] of Object.entries(sessions)) {
         assert.deepEqual([part.width, part.height, part.at(19, 9)], [20, 10, 0x0a64c8])
       })
 
-      test('does a batch, and is told where it failed', async () => {
+      test('runs a batch, and reports where it failed', async () => {
         const { left, top } = await openPage()
         await computer.batch(id, {
           actions: [
@@ -108,7 +108,7 @@ for (const [kind, session] of Object.entries(sessions)) {
   }
 }
 
-test('the token of the session is enough below base_url', async () => {
+test('the session token is enough below base_url', async () => {
   const { base_url, cdp_ws_url } = sessions.headless
   const jwt = new URL(cdp_ws_url).searchParams.get('jwt')!
   const answer = await fetch(`${base_url}/computer/get_mouse_position?jwt=${jwt}`, { method: 'POST' })

@@ -1,4 +1,4 @@
-// Every method of `credentialProviders`, in each age of the published client.
+// Every method of `credentialProviders`, in each version of the published client.
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -45,7 +45,7 @@ const items = [
   { id: 'i2', title: 'No address', vault_id: 'v1', vault_name: 'Team', path: 'Team/No address' },
 ]
 
-/** As a Connect server is told, which the published client has no field for. */
+/** The address of a Connect server, for which the published client has no field. */
 const ofConnect = (name: string) => {
   const { url: server_url, token } = connect
   return { name, provider_type: 'onepassword' as const, token, server_url }
@@ -53,7 +53,7 @@ const ofConnect = (name: string) => {
 
 for (const [version, newClient] of Object.entries(versions)) {
   describe(`client ${version}`, () => {
-    test('creates, reads, tests, changes and deletes a provider, whose token is never shown', async () => {
+    test('creates, reads, tests, changes and deletes a provider, and never returns its token', async () => {
       const { credentialProviders: providers } = newClient(server)
       const created = await providers.create(ofConnect(`mine ${version}`))
       assert.match(created.id, /^credprov_[a-z0-9]{24}$/)
@@ -101,7 +101,7 @@ for (const [version, newClient] of Object.entries(versions)) {
       await assert.rejects(providers.test(id), { status: 404 })
     })
 
-    test('a name is taken once in the organisation', async () => {
+    test('a name is unique in the organisation', async () => {
       const { credentialProviders: providers } = newClient(server)
       const { id } = await providers.create(ofConnect(`unique ${version}`))
       await assert.rejects(providers.create(ofConnect(`unique ${version}`)), { status: 409 })
@@ -140,7 +140,7 @@ test('lists of the oldest client are whole arrays, newer ones are paged and sear
   for (const { id } of made) await current.delete(id)
 })
 
-test('HashiCorp Vault is a provider, too', async () => {
+test('HashiCorp Vault is supported as a provider', async () => {
   const { credentialProviders: providers } = client84(server)
   const body = { name: 'vault', provider_type: 'hashicorp_vault', server_url: vault.url, token: vault.token }
   const { id } = await providers.create(body as never)
@@ -158,7 +158,7 @@ test('HashiCorp Vault is a provider, too', async () => {
   await providers.delete(id)
 })
 
-test('a server is reached over TLS where its authority is one that the operator trusts', async (t) => {
+test('a server is reached over TLS if the operator trusts its authority', async (t) => {
   const certificate = newCertificate('host.berth.internal')
   const secured = await startConnect(t, { vaults: [{ id: 'v', name: 'Safe', items: [] }], certificate })
   const NODE_EXTRA_CA_CERTS = join(tempDir(t), 'ca.pem')
@@ -171,7 +171,7 @@ test('a server is reached over TLS where its authority is one that the operator 
   assert.deepEqual(await providers.test(id), { success: true, vaults: [{ id: 'v', name: 'Safe' }] })
 })
 
-test('a service account is taken as the published client sends it, and says what it needs here', async () => {
+test('a service account is accepted as the published client sends it, and the error says what it needs here', async () => {
   const { credentialProviders: providers } = client84(server)
   const content = { signInAddress: 'team.1password.com', secretKey: 'A3-OF-AN-ACCOUNT' }
   const token = `ops_${Buffer.from(JSON.stringify(content)).toString('base64url')}`
@@ -184,7 +184,7 @@ test('a service account is taken as the published client sends it, and says what
   await providers.delete(id)
 })
 
-test('the paths of the first clients still lead here', async () => {
+test('the paths of the first clients still work', async () => {
   const body = JSON.stringify(ofConnect('by the old path'))
   const headers = { 'content-type': 'application/json' }
   const created = await server.fetch('/org/credential-providers', { method: 'POST', body, headers })
@@ -197,7 +197,7 @@ test('the paths of the first clients still lead here', async () => {
 
 const wrong: [what: string, body: object, field: RegExp][] = [
   [
-    'a token that is none of a service account',
+    'an invalid token of a service account',
     { token: 'eyJ-of-connect', server_url: undefined },
     /token: must be/,
   ],
@@ -221,7 +221,7 @@ const wrong: [what: string, body: object, field: RegExp][] = [
   ],
   ['a private address that is not open', { server_url: 'https://10.0.0.1' }, /server_url: cannot be reached/],
   [
-    'a port of the host that is not open',
+    'a closed port of the host',
     { server_url: 'http://host.berth.internal:1' },
     /server_url: cannot be reached/,
   ],
@@ -241,7 +241,7 @@ for (const [what, change, field] of wrong) {
   })
 }
 
-test('a token is never sent to another server than the one it was given for', async () => {
+test('a token is never sent to a server other than its own', async () => {
   const { credentialProviders: providers } = client84(server)
   const { id } = await providers.create(ofConnect('moved'))
   vault.requests.length = 0
@@ -262,7 +262,7 @@ test('a token is never sent to another server than the one it was given for', as
   await providers.delete(id)
 })
 
-test('a project key may know of providers, and do no more with them', async () => {
+test('a project key may read providers, and nothing else', async () => {
   const client = client84(server)
   const { id } = await client.credentialProviders.create(ofConnect('of all'))
   const project = await client.projects.create({ name: 'below' })

@@ -1,4 +1,4 @@
-// Every method of `credentials`, in each age of the published client.
+// Every method of `credentials`, in each version of the published client.
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
@@ -11,7 +11,7 @@ const versions = { '0.55.0': client55, '0.70.0': client70, '0.84.0': client84 }
 
 const SEED = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'
 
-/** Of the moment, or of the one before: a window may have ended meanwhile. */
+/** The code of now or of the previous window, which may just have ended. */
 function isCodeOf(code: string | undefined, seed: string, options: object = {}): boolean {
   const totp = new TOTP({ secret: Secret.fromBase32(seed), ...options })
   const now = Date.now()
@@ -25,7 +25,7 @@ function isTaken(error: { status?: number; error?: { code?: string } }): boolean
 
 for (const [version, newClient] of Object.entries(versions)) {
   describe(`client ${version}`, () => {
-    test('creates, reads, changes and deletes a credential, whose values are never shown', async () => {
+    test('creates, reads, changes and deletes a credential, and never returns its values', async () => {
       const { credentials } = newClient(server)
       const name = `harbour ${version}`
       const created = await credentials.create({
@@ -68,7 +68,7 @@ for (const [version, newClient] of Object.entries(versions)) {
       await assert.rejects(credentials.delete(`${name}!`), { status: 404 })
     })
 
-    test('sets a secret for one-time codes, gets codes of it, and removes it', async () => {
+    test('sets a secret for one-time codes, returns codes, and removes it', async () => {
       const { credentials } = newClient(server)
       const created = await credentials.create({
         name: `codes ${version}`,
@@ -99,7 +99,7 @@ for (const [version, newClient] of Object.entries(versions)) {
       await credentials.delete(created.id)
     })
 
-    test('a name is taken once in a project, and free again after a delete', async () => {
+    test('a name is unique in a project, and free again after a delete', async () => {
       const { credentials } = newClient(server)
       const body = { name: `unique ${version}`, domain: 'a.example', values: { password: 'x' } }
       const first = await credentials.create(body)
@@ -162,7 +162,7 @@ describe('newer clients', () => {
     })
   }
 
-  test('0.84 merges values, after it has removed some', async () => {
+  test('0.84 merges values, after removing some', async () => {
     const { credentials } = client84(server)
     const { id } = await credentials.create({
       name: 'merged',
@@ -193,7 +193,7 @@ describe('newer clients', () => {
   })
 })
 
-test('changes that come at once are all there afterwards', async () => {
+test('parallel changes are all stored', async () => {
   const { credentials } = client84(server)
   const { id } = await credentials.create({ name: 'busy', domain: 'a.example', values: {} })
   const names = Array.from({ length: 20 }, (_, index) => `value${index}`)
@@ -202,7 +202,7 @@ test('changes that come at once are all there afterwards', async () => {
   await Promise.all(names.map(() => credentials.delete(id)))
 })
 
-test('a URI of an authenticator app is taken, and what it says wins over the fields beside it', async () => {
+test('an authenticator URI is accepted, and overrides the fields beside it', async () => {
   const { credentials } = client84(server)
   const uri = `otpauth://totp/ACME:bob%40example.com?secret=${SEED}&issuer=ACME&algorithm=SHA256&digits=8`
   const body = { name: 'by uri', domain: 'a.example', values: {}, totp_secret: uri }
@@ -237,7 +237,7 @@ const wrong: [what: string, body: object, field: RegExp][] = [
 ]
 
 for (const [what, change, field] of wrong) {
-  test(`${what} is refused, and nothing secret is repeated`, async () => {
+  test(`${what} is refused, and the error repeats nothing secret`, async () => {
     const { credentials } = client84(server)
     const body = { name: 'refused', domain: 'a.example', values: {}, ...change }
     await assert.rejects(credentials.create(body), (error: { status?: number; message: string }) => {
@@ -249,7 +249,7 @@ for (const [what, change, field] of wrong) {
   })
 }
 
-test('a repeated request is told of the credential, and not of the code again', async () => {
+test('a repeated request returns the credential, but not the code again', async () => {
   const request = {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'idempotency-key': 'credential-once' },
@@ -263,7 +263,7 @@ test('a repeated request is told of the credential, and not of the code again', 
   assert.deepEqual(await again.json(), rest)
 })
 
-test('a project that holds a credential is not deleted', async () => {
+test('a project with a credential cannot be deleted', async () => {
   const client = client84(server)
   const project = await client.projects.create({ name: 'with a credential' })
   const own = client84(server, { headers: { 'X-Kernel-Project-Id': project.id } })

@@ -1,4 +1,4 @@
-// Requests by the browser of a session: `curl` and `fetch` of the published client, and as plain requests.
+// Requests through the browser of a session: `curl` and `fetch` of the published client, and plain requests.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
@@ -39,7 +39,7 @@ function raw(url: string, { query = '', ...init }: RequestInit & { query?: strin
   return fetch(`${session.base_url}/curl/raw?url=${encodeURIComponent(url)}${query}&jwt=${token}`, init)
 }
 
-test('every age of the client sends requests with the browser’s own headers and its own', async () => {
+test('every version of the client sends requests with the browser’s headers and its own', async () => {
   for (const client of [client55(server), client70(server), client84(server)]) {
     await client.browsers.retrieve(id)
     const answer = await client.browsers.curl(id, {
@@ -62,7 +62,7 @@ test('every age of the client sends requests with the browser’s own headers an
   }
 })
 
-test('fetch streams what the target answers, and sends what it is given', async () => {
+test('fetch streams the answer of the target, and sends its body', async () => {
   const body = new Uint8Array(300_000).map((_byte, index) => index % 251)
   const answer = await browsers.fetch(id, `${target.url}/echo`, {
     method: 'POST',
@@ -73,7 +73,7 @@ test('fetch streams what the target answers, and sends what it is given', async 
   assert.equal(answer.headers.get('x-twice'), 'one, two')
   assert.deepEqual(new Uint8Array(Buffer.from(echo.body, 'base64')), body)
   assert.equal(echo.headers['x-own'], 'mine')
-  // Those of the client, and of the connection to us, are nobody else's.
+  // Headers of the client and of its connection to us are not forwarded.
   assert.match(echo.headers['user-agent']!, /Chrome\/\d+/)
   const foreign = Object.keys(echo.headers).filter((name) => /stainless|kernel|authorization/.test(name))
   assert.deepEqual(foreign, [])
@@ -81,7 +81,7 @@ test('fetch streams what the target answers, and sends what it is given', async 
   assert.deepEqual([...new Uint8Array(await bytes.arrayBuffer())], [...new Uint8Array(256).keys()])
 })
 
-test('each method arrives as it is', async () => {
+test('each method arrives unchanged', async () => {
   for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
     const { status, body } = await curl({ url: `${target.url}/echo`, method })
     assert.equal(status, 200)
@@ -96,7 +96,7 @@ test('each method arrives as it is', async () => {
   }
 })
 
-test('headers take the place of the browser’s', async () => {
+test('given headers replace the browser’s', async () => {
   const headers = {
     'User-Agent': 'somebody',
     cookie: 'own=1',
@@ -117,7 +117,7 @@ test('headers take the place of the browser’s', async () => {
   assert.equal(echoOf(await byKey.text()).headers['authorization'], undefined)
 })
 
-test('answers are given back as they are', async () => {
+test('answers are returned unchanged', async () => {
   for (const code of [204, 304, 401, 404, 418, 503]) {
     const { status, body } = await curl({ url: `${target.url}/status?code=${code}` })
     assert.equal(status, 200)
@@ -135,7 +135,7 @@ test('answers are given back as they are', async () => {
   assert.deepEqual([...Buffer.from(body.body, 'base64')], [...new Uint8Array(256).keys()])
 })
 
-test('cookies are shared with the pages, both ways', async (t) => {
+test('cookies are shared with the pages, in both directions', async (t) => {
   const browser = await chromium.connectOverCDP(session.cdp_ws_url)
   t.after(() => browser.close())
   const page = browser.contexts()[0]!.pages()[0]!
@@ -157,7 +157,7 @@ test('cookies are shared with the pages, both ways', async (t) => {
   await browser.contexts()[0]!.clearCookies()
 })
 
-test('redirects are followed, and credentials stay where they were meant to go', async () => {
+test('redirects are followed, and credentials stay with their host', async () => {
   const headers = { authorization: 'secret', 'x-kept': 'yes', 'content-type': 'text/plain' }
   const asked = { method: 'POST', body: 'goods', headers }
   const here = await curl({ ...asked, url: away('/echo', 307) })
@@ -173,7 +173,7 @@ test('redirects are followed, and credentials stay where they were meant to go',
   assert.deepEqual([seen.method, seen.body], ['GET', ''])
 })
 
-test('what gets no answer says why, in the words of Chromium', async () => {
+test('a failed request reports the reason in the words of Chromium', async () => {
   const closed = createServer().listen(0, '127.0.0.1')
   await once(closed, 'listening')
   const { port } = closed.address() as AddressInfo
@@ -204,13 +204,13 @@ test('what gets no answer says why, in the words of Chromium', async () => {
   assert.equal((await curl({ url: `${target.url}/echo` })).status, 200)
 })
 
-test('an answer is read at the pace of its reader, and dropped with it', async () => {
+test('an answer is read at the pace of its reader, and ends with it', async () => {
   const leaving = new AbortController()
   const answer = await raw(`${target.url}/endless`, { signal: leaving.signal })
   const reader = answer.body!.getReader()
   let read = 0
   while (read < 1024 * 1024) read += (await reader.read()).value!.length
-  // Until it moves no more: everybody on the way is full.
+  // Until it stops: all buffers on the way are full.
   let before = -1
   await eventually('the target is held up', async () => {
     const isStill = target.endless.bytes === before
@@ -228,16 +228,16 @@ test('an answer is read at the pace of its reader, and dropped with it', async (
   await eventually('the target is let go', () => !target.endless.isOpen)
 })
 
-test('a sender that leaves half-way harms nobody', async () => {
+test('a sender that disconnects half-way harms nothing', async () => {
   const leaving = new AbortController()
   let sent = 0
   const body = new ReadableStream({
     pull: async (controller) => {
       controller.enqueue(new Uint8Array(64 * 1024))
-      // More than any buffer on the way holds, and less than is taken.
+      // More than all buffers on the way hold, and less than the limit.
       if (++sent < 100) return
       leaving.abort()
-      // The client would go on asking for more, and never come to anything else.
+      // The client would keep asking for more and never finish.
       await new Promise(() => {})
     },
   })
@@ -246,7 +246,7 @@ test('a sender that leaves half-way harms nobody', async () => {
   assert.equal((await curl({ url: `${target.url}/echo` })).status, 200)
 })
 
-test('pages are left as they are, and clients see no other', async (t) => {
+test('pages are not affected, and clients see no extra page', async (t) => {
   const browser = await chromium.connectOverCDP(session.cdp_ws_url)
   t.after(() => browser.close())
   const [context] = browser.contexts()
@@ -261,7 +261,7 @@ test('pages are left as they are, and clients see no other', async (t) => {
   assert.deepEqual([context!.pages().length, opened], [1, 0])
 })
 
-test('the way out is the session’s: what it refuses is not reached', async () => {
+test('the egress rules of the session apply: refused hosts are not reached', async () => {
   let visits = 0
   const canary = createServer((socket) => {
     visits++
@@ -313,7 +313,7 @@ test('a headful session does the same, and shows nothing of it', async () => {
   }
 })
 
-test('what is no request for a target is refused', async () => {
+test('an invalid target is refused', async () => {
   const url = `${target.url}/echo`
   const before = target.requests.length
   const refused = [
@@ -335,7 +335,7 @@ test('what is no request for a target is refused', async () => {
   assert.equal((await raw(url, { query: '&timeout_ms=1' })).status, 400)
   const large = await raw(url, { method: 'POST', body: Buffer.alloc(17 * 1024 * 1024) })
   assert.equal(large.status, 413)
-  // A page that is led here must get neither a page nor a cookie of our origin.
+  // A page that is redirected here must get neither a page nor a cookie of our origin.
   assert.equal((await raw(url, { headers: { 'sec-fetch-site': 'cross-site' } })).status, 403)
   assert.equal(target.requests.length, before)
 })

@@ -1,4 +1,4 @@
-// The resource `extensions` in each age of the published client.
+// The resource `extensions` in each version of the published client.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, describe, test } from 'node:test'
@@ -11,7 +11,7 @@ import { client55, client70, client84 } from './versions.ts'
 const store = await startStore({ after })
 const server = await startServer({ after }, { env: store.env })
 
-/** As a client that reads a file of its own. */
+/** As a client that reads a local file. */
 const fileOf = (bytes: Buffer, name = 'extension.zip') => toFile(bytes, name)
 
 for (const [version, newClient] of Object.entries({
@@ -35,7 +35,7 @@ for (const [version, newClient] of Object.entries({
       assert.equal(checksum, createHash('sha256').update(bytes).digest('hex'))
       assert.equal(uploaded.last_used_at ?? null, null)
 
-      // A plain list before 0.62, pages from then on.
+      // A plain list before 0.62, pages since then.
       const answered = await (extensions.list() as PromiseLike<unknown>)
       const listed: { id: string }[] = Array.isArray(answered)
         ? (answered as { id: string }[])
@@ -49,13 +49,13 @@ for (const [version, newClient] of Object.entries({
         assert.ok(Buffer.from(await answer.arrayBuffer()).equals(bytes))
       }
       await extensions.delete(name)
-      // Again, as a client does whose answer was lost.
+      // Again, like a client that lost the answer.
       await extensions.delete(uploaded.id)
       await assert.rejects(extensions.download(uploaded.id), { status: 404 })
       await assert.rejects(extensions.delete(name), { status: 404 })
     })
 
-    test('is told when a name is taken, and takes one that was given up', async () => {
+    test('a name in use is refused, and free again after a delete', async () => {
       const name = `${prefix}taken`
       const first = await extensions.upload({ file: await fileOf(marker()), name })
       await assert.rejects(extensions.upload({ file: await fileOf(marker('other')), name }), { status: 409 })
@@ -65,7 +65,7 @@ for (const [version, newClient] of Object.entries({
       await extensions.upload({ file: await fileOf(marker()) })
     })
 
-    test('fetches from the store what it can upload', async () => {
+    test('fetches an extension from the store that it can upload', async () => {
       const url = `https://chromewebstore.google.com/detail/ours/${store.id}`
       const answer = await extensions.downloadFromChromeStore({ url, os: 'linux' })
       assert.equal(answer.headers.get('content-type'), 'application/zip')
@@ -81,7 +81,7 @@ for (const [version, newClient] of Object.entries({
   })
 }
 
-test('metadata says what is known, also of a crx', async () => {
+test('metadata shows the known fields, also of a crx', async () => {
   const { extensions } = client84(server)
   const { crx } = crxOf(marker())
   const uploaded = await extensions.upload({ file: await fileOf(crx, 'x.crx'), name: 'signed' })
@@ -90,7 +90,7 @@ test('metadata says what is known, also of a crx', async () => {
   assert.deepEqual(got, uploaded)
   const { manifest } = got as unknown as { manifest: object }
   assert.deepEqual(manifest, { name: 'Ours', version: '1.0.0' })
-  // As a zip archive, with its publisher's key in it.
+  // As a zip archive that contains its publisher's key.
   const answer = await extensions.download('signed')
   const archive = Buffer.from(await answer.arrayBuffer())
   assert.equal(archive.toString('latin1', 0, 2), 'PK')

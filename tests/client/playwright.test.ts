@@ -1,4 +1,4 @@
-// Code that runs in the instance, by the published client and as plain requests.
+// Code that runs in the instance, through the published client and plain requests.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { startServer } from '../fixtures/server.ts'
@@ -39,7 +39,7 @@ const isAlive = (pid: number) =>
   resultOf<boolean>(`return (await import('node:fs')).existsSync('/proc/${pid}/status') &&
     !/State:\\s+Z/.test((await import('node:fs')).readFileSync('/proc/${pid}/status', 'utf8'))`)
 
-test('every age of the client runs TypeScript with page, context and browser', async () => {
+test('every version of the client runs TypeScript with page, context and browser', async () => {
   const code = `interface Seen { title: string; pages: number }
     await page.goto('${site.url}/')
     const seen: Seen = { title: await page.title(), pages: context.pages().length }
@@ -58,7 +58,7 @@ test('every age of the client runs TypeScript with page, context and browser', a
   }
 })
 
-test('what is returned is given back as JSON', async () => {
+test('the return value is JSON', async () => {
   const values: [string, unknown][] = [
     ['', null],
     ['return undefined', null],
@@ -73,7 +73,7 @@ test('what is returned is given back as JSON', async () => {
   }
 })
 
-test('what fails says why, and where', async () => {
+test('a failure says why and where', async () => {
   const failures: [string, RegExp, RegExp?][] = [
     ['throw new Error("boom")', /^boom$/, /at code\.ts:1:7/],
     ['\n  const a: number = ;', /SyntaxError.*\(line 2, column 21\)/],
@@ -96,11 +96,11 @@ test('what fails says why, and where', async () => {
   assert.deepEqual(await execute('return 1 + 1'), { success: true, result: 2 })
 })
 
-test('what is printed is bounded', async () => {
+test('printed output is limited', async () => {
   const { stdout } = await execute('for (let n = 0; n < 100; n++) console.log("x".repeat(99_999))')
   assert.equal(stdout!.length, 1024 * 1024 + '\n[cut: more than 1 MiB]\n'.length)
   assert.ok(stdout!.endsWith('[cut: more than 1 MiB]\n'))
-  // Past the runner's own bounds, straight into the agent.
+  // Past the runner's own limits, straight to the agent.
   const flood = await execute(`const fs = await import('node:fs')
     const junk = Buffer.alloc(1 << 20)
     for (;;) fs.writeSync(3, junk)`)
@@ -108,7 +108,7 @@ test('what is printed is bounded', async () => {
   assert.equal(await resultOf('return 1 + 1'), 2)
 })
 
-test('a timeout stops the code: nothing of it happens later', async () => {
+test('a timeout stops the code, and nothing of it happens later', async () => {
   await resultOf(`await page.goto('${site.url}/')`)
   const began = performance.now()
   const stopped = await execute(
@@ -126,7 +126,7 @@ test('a timeout stops the code: nothing of it happens later', async () => {
   assert.ok(took < 4000, `it took ${took} ms`)
   const [pid, childPid] = stopped.stdout!.trim().split(' ').map(Number)
   const visits = site.requests.length
-  // Past the times at which it would have acted.
+  // After the times at which it would have acted.
   await new Promise((resolve) => setTimeout(resolve, Math.max(0, 2500 - (performance.now() - began))))
   assert.equal(await resultOf('return page.title()'), 'Home')
   assert.deepEqual(site.requests.slice(visits), [])
@@ -140,7 +140,7 @@ test('a timeout stops a loop that never waits', async () => {
   assert.equal(await resultOf('return page.title()'), 'Home')
 })
 
-test('a caller that leaves stops its code', async () => {
+test('a caller that disconnects stops its code', async () => {
   const leaving = new AbortController()
   const marker = `/tmp/left-${process.pid}`
   const call = server.fetch(path, {
@@ -156,7 +156,7 @@ test('a caller that leaves stops its code', async () => {
   while (!site.requests.includes('/inner')) await new Promise((resolve) => setTimeout(resolve, 20))
   leaving.abort()
   await assert.rejects(call)
-  // In turn: it would wait for the other to time out otherwise.
+  // In sequence; otherwise it would wait for the other to time out.
   const sizes = await resultOf<number[]>(`const fs = await import('node:fs')
     const size = () => fs.existsSync('${marker}') ? fs.statSync('${marker}').size : 0
     const before = size()
@@ -176,7 +176,7 @@ test('calls take turns', async () => {
   for (const counts of all) assert.deepEqual(counts, [1, 1])
 })
 
-test('the page is the one used last, and made where there is none', async () => {
+test('the page is the last used one, and is created if there is none', async () => {
   await resultOf(`await page.goto('${site.url}/'); const other = await context.newPage()
     await other.goto('${site.url}/popup'); await other.bringToFront()`)
   assert.equal(await resultOf('return page.title()'), 'Popup')
@@ -187,7 +187,7 @@ test('the page is the one used last, and made where there is none', async () => 
   assert.equal(await resultOf('return context.pages().length'), 1)
 })
 
-test('dialogs are the code’s while it runs, and left alone otherwise', async () => {
+test('dialogs belong to the code while it runs, and are left alone otherwise', async () => {
   await resultOf(`await page.goto('${site.url}/')`)
   assert.equal(await resultOf('return page.evaluate(() => confirm("now?"))'), false)
   await resultOf(
@@ -200,7 +200,7 @@ test('dialogs are the code’s while it runs, and left alone otherwise', async (
   assert.equal(answered, 'later?')
 })
 
-test('by the token of the session, where the client is told to', async (t) => {
+test('works with the session token, if the client is configured so', async (t) => {
   process.env['KERNEL_BROWSER_ROUTING_SUBRESOURCES'] = 'curl,playwright'
   t.after(() => delete process.env['KERNEL_BROWSER_ROUTING_SUBRESOURCES'])
   const asked: string[] = []
@@ -216,7 +216,7 @@ test('by the token of the session, where the client is told to', async (t) => {
   assert.ok(asked.at(-1)!.startsWith(`${session.base_url}/playwright/execute?jwt=`))
 })
 
-test('what cannot be run is refused', async () => {
+test('invalid code is refused', async () => {
   const refused = [
     {},
     { code: '' },

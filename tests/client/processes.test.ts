@@ -1,5 +1,5 @@
-// The resources `browsers.process` and `browsers.logs` of the published client, in each of its ages, by key
-// and directly by the token of the session; in a real instance.
+// The resources `browsers.process` and `browsers.logs` in each version of the published client, with a key and
+// directly with the session token, in a real instance.
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { startServer } from '../fixtures/server.ts'
@@ -28,7 +28,7 @@ async function collect(events: AsyncIterable<OutputEvent>) {
   return output
 }
 
-/** Requests that went past the session's own address. */
+/** Requests that did not use the session's own address. */
 let throughServer: string[] = []
 const watched: typeof fetch = (input, init) => {
   const url = new URL(input instanceof Request ? input.url : input)
@@ -43,7 +43,7 @@ const clients = {
   '0.84.0 with direct routing': await directClient(),
 }
 
-/** It learns the way when it sees the session. */
+/** It learns the route when it reads the session. */
 async function directClient() {
   process.env['KERNEL_BROWSER_ROUTING_SUBRESOURCES'] = 'process,logs'
   const client = client84(server, { fetch: watched })
@@ -54,7 +54,7 @@ async function directClient() {
 
 for (const [version, { browsers }] of Object.entries(clients)) {
   describe(`client ${version}`, () => {
-    test('exec answers with the end and the output of a program', async () => {
+    test('exec returns the exit code and output of a program', async () => {
       const result = await browsers.process.exec(id, {
         command: 'sh',
         args: ['-c', 'pwd; echo "$GREETING" >&2; exit 3'],
@@ -68,7 +68,7 @@ for (const [version, { browsers }] of Object.entries(clients)) {
       assert.ok(result.duration_ms! >= 0 && result.duration_ms! < 10_000)
     })
 
-    test('spawn, stdin, status, the output stream and its last event', async () => {
+    test('spawn, stdin, status, the output stream and its last event work', async () => {
       const { process_id, pid, started_at } = await browsers.process.spawn(id, {
         command: 'sh',
         args: ['-c', 'read line; echo "out $line"; echo err >&2; exit 4'],
@@ -94,7 +94,7 @@ for (const [version, { browsers }] of Object.entries(clients)) {
       assert.deepEqual(await again, await output)
     })
 
-    test('a signal ends it, and the code tells which', async () => {
+    test('a signal ends it, and the exit code shows which', async () => {
       const { process_id } = await browsers.process.spawn(id, { command: 'sleep', args: ['100'] })
       assert.deepEqual(await browsers.process.kill(process_id!, { id, signal: 'TERM' }), { ok: true })
       const { last } = await collect(await browsers.process.stdoutStream(process_id!, { id }))
@@ -127,7 +127,7 @@ for (const [version, { browsers }] of Object.entries(clients)) {
         seen.push(message)
         if (message === 'three') break
       }
-      // From the end on: the end of the line that was there is an empty line now.
+      // From the end on; the end of the existing line becomes an empty line.
       assert.deepEqual(seen, ['', 'three'])
       await assert.rejects(
         async () => browsers.logs.stream(id, { source: 'path', path: '/tmp/no.log', follow: false }),
@@ -153,7 +153,7 @@ test('a terminal is resized', async () => {
   assert.deepEqual(last, { event: 'exit', exit_code: 0 })
 })
 
-test('the logs of the instance itself are there', async () => {
+test('the logs of the instance are available', async () => {
   const { logs } = client84(server).browsers
   const read = async (supervisor_process: string) => {
     const lines: string[] = []
@@ -170,7 +170,7 @@ test('the logs of the instance itself are there', async () => {
   await assert.rejects(read('postgres'), { status: 400 })
 })
 
-test('direct routing went to the session, and not by the server', () => {
+test('direct routing went to the session, not through the server', () => {
   assert.ok(throughServer.length > 10)
   const others = throughServer.filter((path) => !path.startsWith('/browser/kernel/'))
   assert.deepEqual(others, [`/browsers/${id}`])

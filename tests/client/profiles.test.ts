@@ -1,4 +1,4 @@
-// The resource `profiles` in each age of the published client.
+// The resource `profiles` in each version of the published client.
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -39,7 +39,7 @@ for (const [version, newClient] of Object.entries({
       await assert.rejects(client.profiles.retrieve(name), { status: 404 })
     })
 
-    test('saves a session into one, downloads it, and starts another from it', async () => {
+    test('saves a session into a profile, downloads it, and starts another from it', async () => {
       const profile = await client.profiles.create({ name })
       assert.equal((await client.profiles.download(name)).status, 202)
       const first = await client.browsers.create({

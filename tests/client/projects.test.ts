@@ -1,4 +1,4 @@
-// Every method of `projects` and `projects.limits`, in each age of the published client.
+// Every method of `projects` and `projects.limits`, in each version of the published client.
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { startServer } from '../fixtures/server.ts'
@@ -93,7 +93,7 @@ for (const [version, newClient] of Object.entries(versions)) {
       await assert.rejects(projects.limits.retrieve('nobody'), { status: 404 })
     })
 
-    test('is told of a conflict once, not three times', async () => {
+    test('gets a conflict once, without retries', async () => {
       let requests = 0
       const counted: typeof fetch = (...args) => {
         requests++
@@ -122,7 +122,7 @@ function hasCode(status: number, code: string) {
   }
 }
 
-test('the exact name filter of newer clients matches nothing but the name', async () => {
+test('the exact name filter of newer clients matches only the whole name', async () => {
   const { projects } = client84(shared)
   for (const name of ['Exact', 'exact', 'Exact 2']) await projects.create({ name })
   const found = await Array.fromAsync(projects.list({ name: 'Exact' }))
@@ -132,7 +132,7 @@ test('the exact name filter of newer clients matches nothing but the name', asyn
   )
 })
 
-test('the organisation keeps one active project, and a project with keys is not deleted', async (t) => {
+test('the organisation keeps one active project, and a project with keys cannot be deleted', async (t) => {
   const client = client84(await startServer(t))
   const [original] = (await client.projects.list()).getPaginatedItems()
   assert.ok(original)

@@ -1,4 +1,4 @@
-// Every method of `proxies`, and proxies of sessions, in each age of the published client.
+// Every method of `proxies`, and proxies of sessions, in each version of the published client.
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { newCertificate } from '../fixtures/certificates.ts'
@@ -27,7 +27,7 @@ const versions = { '0.55.0': client55, '0.70.0': client70, '0.84.0': client84 }
 
 for (const [version, newClient] of Object.entries(versions)) {
   describe(`client ${version}`, () => {
-    test('creates, reads, checks and deletes a proxy, and never sees its password again', async () => {
+    test('creates, reads, checks and deletes a proxy, and never returns its password', async () => {
       const { proxies } = newClient(server)
       const created = await proxies.create({
         type: 'custom',
@@ -56,7 +56,7 @@ for (const [version, newClient] of Object.entries(versions)) {
       await assert.rejects(proxies.retrieve(created.id!), { status: 404 })
     })
 
-    test('gives a session a proxy at its creation, another one later, and takes it away', async () => {
+    test('sets a session’s proxy at its creation, changes it later, and removes it', async () => {
       const { browsers, proxies } = newClient(server)
       const [first, second] = await Promise.all(
         [upstreams.http, upstreams.http].map(async ({ port }) => {
@@ -123,7 +123,7 @@ test('lists of the oldest client are whole arrays, newer ones are paged and sear
 })
 
 for (const [protocol, upstream] of Object.entries(upstreams)) {
-  test(`a check goes through a proxy of ${protocol}, and tells whether it works`, async () => {
+  test(`a check uses a ${protocol} proxy, and reports whether it works`, async () => {
     const { proxies } = client84(server)
     const create = async (change: object = {}) => {
       const definition = { ...upstream.definition, config: { ...upstream.definition.config, ...change } }
@@ -142,7 +142,7 @@ for (const [protocol, upstream] of Object.entries(upstreams)) {
     assert.deepEqual([failed.status, failed.ip_address], ['unavailable', undefined])
     assert.equal(upstream.refused(), before + 1)
 
-    // Of a URL the answer is told, and not kept.
+    // With a URL, the result is returned but not stored.
     const lost = await proxies.check(right, { url: `http://host.berth.internal:${ports[0]}/` })
     assert.equal((await proxies.retrieve(right)).status, 'available')
     assert.ok(lost.status)
@@ -162,7 +162,7 @@ for (const [protocol, upstream] of Object.entries(upstreams)) {
   })
 }
 
-test('an https proxy is trusted by its authorities only', async () => {
+test('an https proxy is trusted only through its authorities', async () => {
   const { proxies } = client84(server)
   const { ca_bundle: _bundle, ...config } = upstreams.https.definition.config
   const create = async (extra: object) =>

@@ -1,4 +1,4 @@
-// The resource `replays` in each age of the published client, by key and below base_url.
+// The resource `replays` in each version of the published client, with a key and below base_url.
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -32,7 +32,7 @@ for (const [version, newClient] of Object.entries({
       assert.equal(early.status, 202)
       await delay(500)
       await replays.stop(replay.replay_id, { id })
-      // Again, as a client does whose answer was lost.
+      // Again, like a client that lost the answer.
       await replays.stop(replay.replay_id, { id })
       const listed = (await replays.list(id)).find(({ replay_id }) => replay_id === replay.replay_id)
       assert.ok(listed?.finished_at)
@@ -48,14 +48,14 @@ for (const [version, newClient] of Object.entries({
       assert.equal(probe(video).streams[0]!.codec_name, 'h264')
     })
 
-    test('without a body starts one as well', async () => {
+    test('starts a recording without a body, too', async () => {
       const replay = await replays.start(id)
       await replays.stop(replay.replay_id, { id })
     })
   })
 }
 
-test('all of it is served below base_url by the token of the session', async () => {
+test('works below base_url with the session token', async () => {
   const token = new URL(session.cdp_ws_url).searchParams.get('jwt')!
   const at = (path: string, init?: RequestInit) =>
     fetch(`${session.base_url}/replays${path}?jwt=${token}`, init)

@@ -1,5 +1,5 @@
-// The published client in the versions that mark its ages: 0.55 speaks /projects and adds up
-// offsets wrongly, 0.70 has API keys and correct paging, 0.84 is the newest.
+// The published client in the versions that differ: 0.55 uses /projects and computes offsets wrongly, 0.70 has API
+// keys and correct paging, 0.84 is the newest.
 import { Kernel as Kernel55 } from 'kernel-sdk-0-55'
 import { Kernel as Kernel70 } from 'kernel-sdk-0-70'
 import { Kernel as Kernel84 } from 'kernel-sdk-0-84'

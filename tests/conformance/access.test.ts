@@ -1,4 +1,4 @@
-// Who gets in: every row of the contract, on every path it is served at, with every bad credential.
+// Authentication: every row of the contract, on each of its paths, with every bad credential.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { isOpen, pathsOf, type Operation } from '@berth/contracts/operation'
@@ -30,7 +30,7 @@ const open = mounted.filter(({ operation }) => operation.auth === 'none')
 async function bearersWithoutAccess() {
   const valid = await newKey(caller, server.key, { name: 'valid' })
   const expired = await newKey(caller, server.key, { name: 'expired', days_to_expire: 1 })
-  // Before its first use: a server may remember a key for a moment, but not one it never saw.
+  // Expired before its first use: a server may cache a key for a moment, but not one it never saw.
   await database.run(`UPDATE api_keys SET expires_at = now() - interval '1 second' WHERE id = $1`, [
     expired.id,
   ])
@@ -62,7 +62,7 @@ for (const row of guarded) {
 }
 
 for (const row of open) {
-  test(`${row.operation.method} ${row.path} is open, and does not care for a bad key`, async () => {
+  test(`${row.operation.method} ${row.path} is open, and ignores a bad key`, async () => {
     const exchange = sample(row)
     const plain = await caller.send(exchange)
     assert.equal(plain.status, row.operation.status, plain.text)
@@ -71,7 +71,7 @@ for (const row of open) {
   })
 }
 
-test('a key is refused before its request is looked at', async () => {
+test('a bad key is refused before the request is validated', async () => {
   for (const row of guarded.filter(({ operation }) => operation.body)) {
     const answer = await caller.sendAs('nonsense', {
       ...sample(row),
@@ -91,7 +91,7 @@ test('white space around the header value is not part of the key', async () => {
   assert.equal(answer.status, 200, answer.text)
 })
 
-test('the scheme is recognised in any case', async () => {
+test('the scheme is case-insensitive', async () => {
   for (const scheme of ['bearer', 'BEARER']) {
     const headers = [['Authorization', `${scheme} ${server.key}`]] as const
     assert.equal((await caller.send({ method: 'GET', path: '/org/limits', headers })).status, 200)

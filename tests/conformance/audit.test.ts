@@ -1,4 +1,4 @@
-// The audit log: one record of every request of a known caller, whatever became of it, and no way to change one.
+// The audit log: one record for every request of a known caller, whatever its outcome, and no way to change one.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { isOpen, pathsOf } from '@berth/contracts/operation'
@@ -11,14 +11,14 @@ import { sampleRequest } from './sample-request.ts'
 import { ServerDatabase } from './server-database.ts'
 
 const owner = { after }
-// For every operation a session and a pool, both with their places.
+// A session and a pool for every operation, both with their places.
 const caps = { BERTH_MAX_CONCURRENT_SESSIONS: '1000', BERTH_MAX_POOLED_SESSIONS: '1000' }
 const server = await startServer(owner, { env: caps })
 const database = await ServerDatabase.open(owner, server)
 const caller = new HttpCaller(owner, server.url)
 const guarded = operations.filter((operation) => !isOpen(operation))
 
-/** Records of refusals and reads are written together, a moment later, or when somebody reads the log. */
+/** Records of refusals and reads are written in batches, a moment later, or when the log is read. */
 async function recordsOf(requestId: unknown): Promise<Record<string, unknown>[]> {
   const deadline = performance.now() + 5_000
   const now = Date.now()

@@ -1,4 +1,4 @@
-// Every way to come without a valid key.
+// Every kind of request without a valid key.
 import type { IssuedKey } from './fixture-keys.ts'
 
 export interface BadCredential {
@@ -42,7 +42,7 @@ export function badCredentials(keys: {
     bearer('two keys with a comma', `${key},${key}`),
     bearer('a key and a word', `${key} x`),
     bearer('a key after two spaces', ` ${key}`),
-    // A plain space at the end is no part of a header's value (RFC 9110, 5.5); this one is.
+    // A plain space at the end is not part of a header's value (RFC 9110, 5.5); this one is.
     bearer('a key with a no-break space at its end', `${key}\u{a0}`),
     bearer('a key in Latin-1', 'sk_\u{e9}\u{e8}\u{ff}'),
     bearer('a key in UTF-8', Buffer.from('sk_ключ_\u{1f511}').toString('latin1')),

@@ -1,4 +1,4 @@
-// Values a schema refuses, told from the schema itself.
+// Values that a schema refuses, derived from the schema.
 export interface ValueSchema {
   readonly type?: string | readonly string[]
   readonly enum?: readonly unknown[]
@@ -58,7 +58,7 @@ export function badValues(schema: ValueSchema, place: 'body' | 'query'): unknown
         .fill('x')
         .join(','),
     )
-  // Of several types the first was looked at; what another takes is not bad.
+  // Only the first of several types was used; a value that another type accepts is not bad.
   const takesObjects = types.length > 1 && types.includes('object')
   return takesObjects ? values.filter((value) => JSON.stringify(value) !== '{}') : values
 }

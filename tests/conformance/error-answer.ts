@@ -1,11 +1,11 @@
-// What every refusal looks like, whoever sends it.
+// The common shape of all errors.
 import assert from 'node:assert/strict'
 import { errorCatalogue, type ErrorBody, type ErrorCode } from '@berth/contracts/errors'
 import type { Answer } from './http-exchange.ts'
 
 const KNOWN_FIELDS = new Set(['code', 'message', 'details', 'inner_error', 'existing_id'])
 
-/** Checks shape, code, status and headers; returns the body for what only one test knows. */
+/** Checks shape, code, status and headers; returns the body for further checks. */
 export function assertError(answer: Answer, code: ErrorCode | readonly ErrorCode[], what = ''): ErrorBody {
   const shown = `${what}: ${answer.status} ${answer.text.slice(0, 300)}`
   const body = assertErrorShape(answer, what)

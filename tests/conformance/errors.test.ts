@@ -1,4 +1,4 @@
-// Refusals: one shape, a code of the catalogue, and the field that is wrong.
+// Errors: one shape, a code of the catalogue, and the wrong field.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { errorCatalogue, errorCodes } from '@berth/contracts/errors'
@@ -18,7 +18,7 @@ const database = await ServerDatabase.open(owner, server)
 const caller = new HttpCaller(owner, server.url)
 const JSON_BODY = [['Content-Type', 'application/json']] as const
 
-// Asked while there is only the first project, and before there are others for the rest to use.
+// Runs while only the first project exists, before the others are created.
 const whileAlone = {
   archive: await caller.sendJson(server.key, 'PATCH', '/org/projects/Default', { status: 'archived' }),
   delete: await caller.sendJson(server.key, 'DELETE', '/org/projects/Default'),
@@ -29,7 +29,7 @@ const references = {
   ...(await newResources(caller, server.key)),
 }
 
-/** The details name the field, each as its own entry, and the message repeats the first. */
+/** The details have one entry per field, and the message repeats the first. */
 function assertNames(answer: Answer, field: string, what: string): void {
   const { details = [], message } = assertError(answer, 'bad_request', what)
   const named = details.filter((detail) => detail.message?.startsWith(`${field}: `))
@@ -38,11 +38,11 @@ function assertNames(answer: Answer, field: string, what: string): void {
   assert.ok(message.includes(details[0]!.message!), `${what}: "${message}" does not tell the first detail`)
 }
 
-test('the catalogue gives every code a status, and ends the retries of those that would go on in vain', () => {
+test('the catalogue gives every code a status, and forbids retries that would be useless', () => {
   for (const code of errorCodes) {
     const { status, final, meaning } = errorCatalogue[code]
     assert.ok(status >= 400 && status < 600, code)
-    // Published clients send these again by themselves; the other 5xx may well succeed then.
+    // Published clients retry these; the other 5xx may succeed on a retry.
     const isInVain =
       status === 409 || ['insufficient_storage', 'sessions_unavailable', 'request_failed'].includes(code)
     assert.equal(final === true, isInVain, code)
@@ -91,7 +91,7 @@ for (const operation of operations.filter(({ body }) => body)) {
     assert.deepEqual(await database.state(), before)
   })
 
-  test(`${operation.id} refuses what would reach a prototype`, async () => {
+  test(`${operation.id} refuses names that would reach a prototype`, async () => {
     const before = await database.state()
     const [, ...rest] = toJson(sampleBody(operation))
     const fields = rest.join('')
@@ -104,7 +104,7 @@ for (const operation of operations.filter(({ body }) => body)) {
     assert.deepEqual(await database.state(), before)
   })
 
-  test(`${operation.id} refuses a body that is no JSON object`, async () => {
+  test(`${operation.id} refuses a body that is not a JSON object`, async () => {
     const before = await database.state()
     const broken = [
       '{',
@@ -137,12 +137,12 @@ for (const operation of operations.filter(({ body }) => body)) {
     assertError(
       await caller.sendAs(server.key, { ...exchange, headers: JSON_BODY, body: invalidUtf8 }),
       'bad_request',
-      'bytes that are no text',
+      'bytes that are not text',
     )
     assert.deepEqual(await database.state(), before)
   })
 
-  test(`${operation.id} takes nothing but application/json`, async () => {
+  test(`${operation.id} accepts only application/json`, async () => {
     const before = await database.state()
     const types = [
       'text/plain',
@@ -200,7 +200,7 @@ for (const operation of operations.filter(({ query }) => query)) {
   }
 }
 
-/** Items of a list are named by their place, as in `exclude_method.0`. */
+/** Items of a list are named by index, as in `exclude_method.0`. */
 function assertNamesParameter(answer: Answer, field: string, what: string): void {
   const { details = [] } = assertError(answer, 'bad_request', what)
   const isNamed = details.some(
@@ -209,7 +209,7 @@ function assertNamesParameter(answer: Answer, field: string, what: string): void
   assert.ok(isNamed, `${what}: no detail names "${field}" in ${answer.text.slice(0, 300)}`)
 }
 
-test('a name that is taken is a conflict that is not to be tried again', async () => {
+test('a name in use is a conflict that clients do not retry', async () => {
   const other = await newProject(caller, server.key, 'Other')
   const again = await caller.sendJson(server.key, 'POST', '/org/projects', { name: 'Other' })
   assertError(again, 'already_exists')
@@ -217,7 +217,7 @@ test('a name that is taken is a conflict that is not to be tried again', async (
   assertError(renamed, 'already_exists')
 })
 
-test('a project with keys in it is a conflict that is not to be tried again', async () => {
+test('a project with keys in it is a conflict that clients do not retry', async () => {
   const project = await newProject(caller, server.key, 'Full')
   await newKey(caller, server.key, { name: 'inside', project_id: project.id })
   assertError(await caller.sendJson(server.key, 'DELETE', `/org/projects/${project.id}`), 'project_not_empty')
@@ -232,19 +232,19 @@ test('a key cannot delete itself', async () => {
   assert.equal((await caller.sendJson(key.key, 'GET', '/org/limits')).status, 200)
 })
 
-test('a key that would expire before its predecessor is refused, and the field named', async () => {
+test('a key that would expire before its predecessor is refused, and the error names the field', async () => {
   const path = `/org/api_keys/${references.api_keys}/rotate`
   const answer = await caller.sendJson(server.key, 'POST', path, { days_to_expire: 3, expire_in_days: 4 })
   assertNames(answer, 'days_to_expire', 'rotate')
 })
 
-test('a default cap above the limit of the organisation is refused, and the field named', async () => {
+test('a default cap above the limit of the organisation is refused, and the error names the field', async () => {
   const body = { default_project_max_concurrent_sessions: 1_000_000 }
   const answer = await caller.sendJson(server.key, 'PATCH', '/org/limits', body)
   assertNames(answer, 'default_project_max_concurrent_sessions', 'limits')
 })
 
-test('many wrong fields are all told, up to a bound', async () => {
+test('all wrong fields are reported, up to a limit', async () => {
   const body = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`field${index}`, index]))
   const answer = await caller.sendJson(server.key, 'POST', '/org/projects', body)
   const { details = [] } = assertError(answer, 'bad_request')
@@ -267,7 +267,7 @@ test('a long wrong value is not repeated in the answer', async () => {
   }
 })
 
-/** JSON.stringify, but for what it would change: 1e400 stays what a client may write. */
+/** JSON.stringify, except that 1e400 stays as a client may write it. */
 function toJson(value: unknown): string {
   return JSON.stringify(value, (_key, item: unknown) => (item === Infinity ? '<1e400>' : item)).replace(
     '"<1e400>"',

@@ -1,4 +1,4 @@
-// The tenants of these tests: two projects that must not see each other, and keys of each.
+// The tenants of these tests: two projects that must not see each other, and their keys.
 import assert from 'node:assert/strict'
 import type { ApiKey, CreatedApiKey } from '@berth/contracts/api-keys'
 import type { Project } from '@berth/contracts/projects'

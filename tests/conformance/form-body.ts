@@ -1,4 +1,4 @@
-// A multipart form, written down.
+// Encodes a multipart form.
 import type { Exchange } from './http-exchange.ts'
 
 export type FormParts = Readonly<Record<string, string | Buffer>>

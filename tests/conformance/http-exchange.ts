@@ -1,4 +1,4 @@
-// Requests as they are: any method, any header as often as wanted, nothing added behind one's back.
+// Raw requests: any method, repeated headers, nothing added.
 import { Agent, request, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import { cleanUpAfter, type Owner } from '../fixtures/cleanup.ts'
 
@@ -13,7 +13,7 @@ export interface Answer {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly text: string
-  /** Undefined when the body is not JSON. */
+  /** Undefined if the body is not JSON. */
   readonly json: unknown
 }
 
@@ -29,7 +29,7 @@ export class HttpCaller {
 
   send({ method, path, headers = [], body }: Exchange): Promise<Answer> {
     const { hostname, port, host } = this.#url
-    // As clients do; without it Node would announce a body in chunks, and send an empty one.
+    // As clients do; without it, Node would send an empty chunked body.
     const length = body !== undefined || method.startsWith('P') ? [['Content-Length', byteLength(body)]] : []
     const { promise, resolve, reject } = Promise.withResolvers<Answer>()
     const sent = request({
@@ -38,7 +38,7 @@ export class HttpCaller {
       port,
       method,
       path,
-      // A flat list, because an object would join or drop repeated names.
+      // A flat list, because an object would merge or drop repeated names.
       headers: [['Host', host], ...length, ...headers].flat(),
     })
     sent.on('error', reject)
@@ -74,7 +74,7 @@ async function readAnswer(response: IncomingMessage): Promise<Answer> {
   const isEndless = response.headers['content-type']?.startsWith('text/event-stream')
   for await (const chunk of response as AsyncIterable<Buffer>) {
     chunks.push(chunk)
-    // Its beginning says all there is to know of it; leaving the loop closes it.
+    // The beginning of a stream is enough; leaving the loop closes it.
     if (isEndless) break
   }
   const text = Buffer.concat(chunks).toString()

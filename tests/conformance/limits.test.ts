@@ -1,4 +1,4 @@
-// Limits: a number sets one, 0 and null remove it, and what is left out stays as it was.
+// Limits: a number sets one, 0 and null remove it, and an omitted one is unchanged.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { ProjectLimits } from '@berth/contracts/projects'
@@ -27,7 +27,7 @@ test('a project starts without limits', async () => {
   assert.deepEqual((await caller.sendJson(server.key, 'GET', path)).json, none)
 })
 
-test('each limit of a project is set, left alone and removed by itself', async () => {
+test('each limit of a project is set, kept and removed independently', async () => {
   for (const name of Object.keys(none) as (keyof ProjectLimits)[]) {
     const all = { max_concurrent_sessions: 1, max_concurrent_invocations: 2, max_pooled_sessions: 3 }
     assert.deepEqual(await change(path, all), all)
@@ -41,7 +41,7 @@ test('each limit of a project is set, left alone and removed by itself', async (
   }
 })
 
-test('the limits of one project are not those of another', async () => {
+test('the limits of one project do not apply to another', async () => {
   await change(path, { max_concurrent_sessions: 5 })
   assert.deepEqual((await caller.sendJson(server.key, 'GET', `/projects/${other.id}/limits`)).json, none)
 })
@@ -55,7 +55,7 @@ test('a refused change changes nothing', async () => {
   assert.deepEqual((await caller.sendJson(server.key, 'GET', path)).json, before)
 })
 
-test('the default cap of the organisation is set, left alone, removed, and not above its limit', async () => {
+test('the default cap of the organisation is set, kept, removed, and never above its limit', async () => {
   const field = 'default_project_max_concurrent_sessions'
   const cap = async (body?: object) => ((await change('/org/limits', body)) as Record<string, unknown>)[field]
   assert.equal(await cap({}), null)

@@ -1,4 +1,4 @@
-// The server serves the table of operations, all of it and nothing else.
+// The server serves exactly the table of operations.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { pathsOf } from '@berth/contracts/operation'
@@ -27,20 +27,20 @@ test('no operation, and no method of a path, is in the table twice', () => {
 
 for (const { operation, path } of rows) {
   test(`${operation.method} ${path} is mounted`, async () => {
-    // Without a key a route answers 401 or, if it is open, its success; one that wants a code says that it is none. Only
-    // a missing one says 404.
+    // Without a key a route answers 401, its success if it is open, or that the code is wrong. Only a missing route
+    // answers 404.
     const answer = await caller.send(sampleRequest(operation, path, references))
     const expected = { none: operation.status, handoff: 410 }[operation.auth as string] ?? 401
     assert.equal(answer.status, expected, answer.text)
   })
 }
 
-/** A fixed path may be one with an id in it, as well. */
+/** A fixed path may also match one with an id. */
 const alsoMatching = (path: string) =>
   rows.filter((row) => new RegExp(`^${row.path.replaceAll(/\{\w+\}/g, '[^/{]+')}$`).test(path))
 
 for (const [path, served] of byPath) {
-  test(`${path} answers 405 to methods that are not in the table, and says which are`, async () => {
+  test(`${path} answers 405 to methods outside the table, and lists the allowed ones`, async () => {
     const allowed = [
       ...new Set([...served, ...alsoMatching(path)].map(({ operation }) => operation.method as string)),
     ].toSorted()
@@ -82,7 +82,7 @@ const usual = [
   '/:id',
 ]
 
-test('no path beside those of the table answers', async () => {
+test('no path outside the table answers', async () => {
   const known = [...byPath.keys()].map((path) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`))
   const unknown = [...neighbours, ...usual].filter((path) => !known.some((pattern) => pattern.test(path)))
   assert.ok(unknown.length > 100)
@@ -93,7 +93,7 @@ test('no path beside those of the table answers', async () => {
   }
 })
 
-test('a slash at the end makes no difference', async () => {
+test('a trailing slash makes no difference', async () => {
   const answer = await caller.sendAs(server.key, { method: 'GET', path: '/org/projects/' })
   assert.equal(answer.status, 200, answer.text)
 })

@@ -22,7 +22,7 @@ interface Document {
   readonly components: { readonly schemas: Record<string, object> }
 }
 
-// Through text, as every reader gets it: what JSON leaves out must not be missed here.
+// Through text, as every reader gets it, so that anything JSON omits is noticed.
 const document = JSON.parse(JSON.stringify(openApiDocument(operations))) as Document
 const described = Object.values(document.paths).flatMap((methods) => Object.values(methods))
 
@@ -63,7 +63,7 @@ test('every schema in it is JSON Schema 2020-12', () => {
   }
 })
 
-test('every operation of the table is at each of its paths, and nothing else is', () => {
+test('the document has every operation of the table at each of its paths, and no other', () => {
   const rows = operations.flatMap((row) => pathsOf(row).map((path) => `${row.method} ${path}`))
   const listed = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
@@ -77,13 +77,13 @@ test('every operation id is unique and an identifier', () => {
   for (const id of ids) assert.match(id, /^[a-z][a-zA-Z0-9]*$/)
 })
 
-test('every reference leads somewhere', () => {
+test('every reference resolves', () => {
   const references = nodesOf(document).flatMap(({ $ref }) => (typeof $ref === 'string' ? [$ref] : []))
   assert.ok(references.length > 0)
   for (const reference of references) assert.notEqual(resolve(reference), undefined, reference)
 })
 
-test('open operations need no key, all others the one of the document', () => {
+test('open operations need no key, all others use the security scheme of the document', () => {
   for (const row of operations) {
     for (const path of pathsOf(row)) {
       const { security } = document.paths[path]![row.method.toLowerCase()]!
@@ -92,7 +92,7 @@ test('open operations need no key, all others the one of the document', () => {
   }
 })
 
-test('statuses, parameters and bodies are those of the table', () => {
+test('statuses, parameters and bodies match the table', () => {
   for (const row of operations) {
     for (const path of pathsOf(row)) {
       const { responses, requestBody } = document.paths[path]![row.method.toLowerCase()]!

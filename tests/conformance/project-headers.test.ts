@@ -1,4 +1,4 @@
-// Choosing a project by header: which are found, which are refused, and that a refusal comes first.
+// The project header: which values are found, which are refused, and that a refusal comes first.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { ErrorCode } from '@berth/contracts/errors'
@@ -103,7 +103,7 @@ for (const [what, key, headers, expected] of cases) {
   })
 }
 
-test('a project key cannot tell another project from none by the header', async () => {
+test('a project key gets the same answer for another project and a missing one', async () => {
   const refusals = await Promise.all(
     [theirs.project.id, archived.project.id, deleted.id, `proj_${'a'.repeat(24)}`].map((id) =>
       caller.sendAs(mine.key.key, { method: 'GET', path: '/org/limits', headers: [[ID, id]] }),
@@ -121,7 +121,7 @@ const references = {
 
 for (const operation of guarded) {
   for (const path of pathsOf(operation)) {
-    test(`${operation.method} ${path} minds the project header before it does anything`, async () => {
+    test(`${operation.method} ${path} checks the project header before it does anything`, async () => {
       const before = await database.state()
       const exchange = sampleRequest(operation, path, references)
       const send = (key: string, ...header: [name: string, value: string]) =>

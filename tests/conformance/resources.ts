@@ -1,4 +1,4 @@
-// One of each resource that is in a project: what the operations of the contract work on.
+// One of each resource in a project, for the operations of the contract to work on.
 import assert from 'node:assert/strict'
 import { marker } from '../fixtures/extensions.ts'
 import { formBody } from './form-body.ts'
@@ -17,7 +17,7 @@ export async function newProxy(caller: HttpCaller, key: string): Promise<string>
   return made(caller, key, '/proxies', body)
 }
 
-/** One that nobody fills, so that nothing changes by itself. */
+/** A pool that is never filled, so that nothing changes on its own. */
 export async function newPool(caller: HttpCaller, key: string, body: object = {}): Promise<string> {
   const asked = { size: 1, headless: true, fill_rate_per_minute: 0, ...body }
   return made(caller, key, '/browser_pools', asked)
@@ -39,7 +39,7 @@ export async function newCredential(caller: HttpCaller, key: string, name = newN
   return made(caller, key, '/credentials', body)
 }
 
-/** Of the organisation; one that cannot be asked anything here. */
+/** It belongs to the organisation, and its server does not answer here. */
 export async function newCredentialProvider(
   caller: HttpCaller,
   key: string,
@@ -51,7 +51,7 @@ export async function newCredentialProvider(
 
 const newName = () => `sample ${Math.random().toString(36).slice(2)}`
 
-/** A deployment that runs, and an invocation of it that is over. */
+/** A running deployment, and a finished invocation of it. */
 export async function newApp(
   caller: HttpCaller,
   key: string,
@@ -76,7 +76,7 @@ export async function newApp(
   return { deployments, invocations: (invoked.json as { id: string }).id }
 }
 
-/** One whose only flow has failed, so that nothing changes by itself. */
+/** Its only flow has failed, so that nothing changes on its own. */
 export async function newConnection(caller: HttpCaller, key: string): Promise<string> {
   const body = {
     domain: 'captcha.example',
@@ -110,7 +110,7 @@ const makers: Record<string, (caller: HttpCaller, key: string) => Promise<string
   connections: newConnection,
 }
 
-/** Their ids, by the word that stands before them in paths. */
+/** Their ids, by the word before them in paths. */
 export async function newResources(
   caller: HttpCaller,
   key: string,

@@ -1,15 +1,15 @@
-// A request for any row of the contract that would succeed, and leave a mark, if it were let through.
+// A request for any row of the contract that would succeed and leave a trace if it were accepted.
 import type { Operation } from '@berth/contracts/operation'
 import { marker } from '../fixtures/extensions.ts'
 import { formBody, type FormParts } from './form-body.ts'
 import type { Exchange } from './http-exchange.ts'
 
-/** What to put for `{id}`, by the word before it in the path. */
+/** The value for `{id}`, by the word before it in the path. */
 export type References = Readonly<Record<string, string>>
 
 const HOUR_MS = 3_600_000
 
-// The body that changes most; an operation that is not here sends only what is required of it.
+// The body that changes most; an operation not listed sends only its required fields.
 const bodies: Record<string, object> = {
   createProject: { name: 'made by a stranger' },
   updateProject: { name: 'renamed by a stranger' },
@@ -42,7 +42,7 @@ const bodies: Record<string, object> = {
   updateCredentialProvider: { name: 'renamed by a stranger', enabled: false },
 }
 
-/** Of those that take a form: what changes most, too. */
+/** Form fields that change most. */
 const forms: Record<string, FormParts> = {
   uploadExtension: { name: 'made-by-a-stranger', file: marker() },
 }
@@ -63,7 +63,7 @@ export function sampleBody(operation: Operation): object | undefined {
   return bodies[operation.id] ?? requiredValues(operation.body)
 }
 
-/** What is a part of something else, and known only there. */
+/** Resources that exist only below another one. */
 const parts: References = {
   watch: 'absent',
   process: '00000000-0000-4000-8000-000000000000',
@@ -80,13 +80,13 @@ export function fillPath(path: string, references: References): string {
   })
 }
 
-/** The word before the first `{id}` of a path: what the operation works on, or in. */
+/** The word before the first `{id}` of a path: the resource that the operation works on. */
 export function resourceOf(path: string): string | undefined {
   const word = /([\w-]+)\/\{\w+\}/.exec(path)?.[1]
   return word === undefined ? undefined : resourceCalled(word)
 }
 
-/** Paths of another age have other signs in the same word. */
+/** Old paths spell the same word with other characters. */
 const resourceCalled = (word: string) => word.replaceAll('-', '_')
 
 function sampleQuery(operation: Operation): string {

@@ -1,4 +1,4 @@
-// A look into the server's own database, past its API: to age a key, and to see that nothing changed.
+// Direct access to the server's database, past its API: to age a key, and to check that nothing changed.
 import { Client } from 'pg'
 import { EmbeddedPostgres } from '@berth/server/platform/database/embedded/postgres'
 import { cleanUpAfter, type Owner } from '../fixtures/cleanup.ts'
@@ -16,7 +16,7 @@ export class ServerDatabase {
     { dataDir, databaseUrl }: Pick<TestServer, 'dataDir' | 'databaseUrl'>,
   ): Promise<ServerDatabase> {
     const client = new Client(databaseUrl ?? EmbeddedPostgres.connectionIn(dataDir))
-    // A test may kill the server, and its database with it; that is no failure of this connection.
+    // A test may kill the server with its database; that is not a failure of this connection.
     client.on('error', () => {})
     await client.connect()
     cleanUpAfter(owner, () => client.end())

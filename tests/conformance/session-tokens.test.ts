@@ -1,5 +1,4 @@
-// Below base_url the token of a session takes the place of a key: for that session, as long as it lives,
-// and for nothing else.
+// Below base_url the session token replaces a key: only for that session, and only while it exists.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Browser } from '@berth/contracts/browsers'
@@ -42,8 +41,8 @@ const bad: Record<string, string[]> = {
   'an empty one': [''],
   'an API key': [server.key],
   'that of BiDi': [tokenOf(session.webdriver_ws_url)],
-  'that of the live view': [tokenOf(session.browser_live_view_url!)],
-  'one with the claims of another': [`${head}.${otherClaims}.${signature}`],
+  'the token of the live view': [tokenOf(session.browser_live_view_url!)],
+  'a token with the claims of another': [`${head}.${otherClaims}.${signature}`],
   'one cut short': [good.slice(0, -1)],
   'two of them': [good, good],
 }
@@ -58,7 +57,7 @@ for (const { operation, at } of controls) {
     replays,
   })
 
-  test(`${operation.method} ${at} is served to the token of the session and to nothing else`, async () => {
+  test(`${operation.method} ${at} accepts the session token and nothing else`, async () => {
     for (const [what, tokens] of Object.entries(bad)) {
       assertError(await caller.send(withToken(exchange, ...tokens)), 'unauthorized', what)
     }
@@ -69,13 +68,13 @@ for (const { operation, at } of controls) {
     )
     assertError(await caller.send(withToken(exchange, tokenOf(ended.cdp_ws_url))), 'not_found')
     const answer = await caller.send(withToken(exchange, good))
-    // A recording that is being made is accepted, not there.
+    // A recording in progress answers 202, without content.
     const isAccepted = operation.id === 'downloadReplay' && answer.status === 202
     assert.ok(answer.status === operation.status || isAccepted, answer.text)
   })
 }
 
-test('the token of a session is no key', async () => {
+test('a session token is not a key', async () => {
   for (const path of ['/browsers', `/browsers/${session.session_id}`, '/org/projects']) {
     assertError(await caller.sendJson(good, 'GET', path), 'unauthorized')
     assertError(await caller.send({ method: 'GET', path: `${path}?jwt=${good}` }), 'unauthorized')

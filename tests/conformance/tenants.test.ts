@@ -1,5 +1,5 @@
-// One project's key and another project's things: nothing is seen, nothing is changed, and what is
-// refused is refused in the same words as what does not exist.
+// A project key and another project's resources: nothing is seen or changed, and the refusal is the same as for a
+// resource that does not exist.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { ApiKey } from '@berth/contracts/api-keys'
@@ -41,7 +41,7 @@ interface Victim {
   readonly absent: string
 }
 
-// What a project key must not reach, by the word before `{id}`, each with a twin that never existed.
+// Resources that a project key must not reach, by the word before `{id}`, each with an id that never existed.
 const victims: Record<string, Victim[]> = {
   projects: [
     { what: 'by id', reference: theirs.project.id, absent: `proj_${'a'.repeat(24)}` },
@@ -106,18 +106,18 @@ const victims: Record<string, Victim[]> = {
   invocations: [{ what: 'by id', reference: theirApp.invocations, absent: 'a'.repeat(24) }],
 }
 
-/** An answer without what may differ between two requests. */
+/** An answer without the fields that differ between requests. */
 function comparable({ status, headers, text }: Answer, reference: string): object {
   const { date: _date, 'x-request-id': _id, 'content-length': _length, ...rest } = headers
   return { status, headers: rest, text: text.replaceAll(JSON.stringify(reference).slice(1, -1), '<id>') }
 }
 
-/** Providers are of the organisation: projects refer to them, and so may know of them. */
+/** Providers belong to the organisation; projects refer to them, so they may see them. */
 const ofAll = new Set(['getCredentialProvider'])
 
 const refusals: Partial<Record<Auth, 'forbidden' | 'gone'>> = {
   'organization-key': 'forbidden',
-  // Who has no code learns nothing at all.
+  // Without a code, the answer reveals nothing.
   handoff: 'gone',
 }
 
@@ -129,7 +129,7 @@ const withId = operations.flatMap((operation) =>
 
 for (const { operation, path } of withId) {
   const resource = resourceOf(path)!
-  test(`${operation.method} ${path} answers a project key about another project's as about none`, async () => {
+  test(`${operation.method} ${path} gives a project key the same answer for another project and for nothing`, async () => {
     const cases = victims[resource]
     assert.ok(cases, `no foreign ${resource} to try; add one`)
     const before = await database.state()
@@ -144,7 +144,7 @@ for (const { operation, path } of withId) {
   })
 }
 
-test('a project key cannot make a key in another project, and learns nothing of it by trying', async () => {
+test('a project key cannot create a key in another project, and learns nothing by trying', async () => {
   const before = await database.state()
   for (const { reference, absent } of victims['projects']!) {
     const make = (project: string) =>
@@ -196,7 +196,7 @@ test('lists of a project key show only keys of its own project', async () => {
   }
 })
 
-test('lists of a project key show only proxies of its own project, and it can use no other', async () => {
+test('lists of a project key show only proxies of its own project, and it cannot use others', async () => {
   const [proxy] = victims['proxies']!
   for (const query of ['', `?query=${proxy!.reference}`, '?query=proxy', '?limit=100']) {
     const answer = await caller.sendJson(mine.key.key, 'GET', `/proxies${query}`)
@@ -211,7 +211,7 @@ test('lists of a project key show only proxies of its own project, and it can us
     assertError(changed, 'bad_request', id)
     assert.match(changed.text, /proxy_id: names no proxy of the project/)
   }
-  // A key of the organisation sees both projects, but a session and its proxy are of one.
+  // A key of the organisation sees both projects, but a session and its proxy must be in the same one.
   const mixed = await caller.sendJson(server.key, 'PATCH', `/browsers/${own}`, { proxy_id: proxy!.reference })
   assertError(mixed, 'bad_request')
   assert.equal((await caller.sendJson(mine.key.key, 'DELETE', `/browsers/${own}`)).status, 204)
@@ -225,7 +225,7 @@ test('extensions of another project are neither listed nor loaded', async () => 
     const seen = (answer.json as { id: string }[]).map(({ id }) => id)
     assert.deepEqual(seen, query === '?name=their-extension' ? [] : [extension], query)
   }
-  // A key of the organisation sees those of all, or of the project it names.
+  // A key of the organisation sees those of all projects, or of the one it names.
   const all = await caller.sendJson(organization.key, 'GET', '/extensions')
   assert.equal((all.json as object[]).length, 2)
   const one = {
@@ -250,13 +250,13 @@ test('credentials of another project are not listed', async () => {
     const seen = (answer.json as { id: string }[]).map(({ id }) => id)
     assert.deepEqual(seen, [own], query)
   }
-  // The name is free in each project, and means that of the project that is asked in.
+  // Each project may use the name, and the name refers to the requested project.
   const same = await newCredential(caller, mine.key.key, 'their-credential')
   const found = await caller.sendJson(mine.key.key, 'GET', '/credentials/their-credential')
   assert.equal((found.json as { id: string }).id, same)
 })
 
-test('the audit log of a project key shows only what was done in its project', async () => {
+test('the audit log of a project key shows only requests in its project', async () => {
   await caller.sendJson(theirs.key.key, 'GET', '/org/projects/asked-by-them')
   await caller.sendJson(organization.key, 'GET', '/org/projects/asked-by-the-organisation')
   await caller.sendJson(mine.key.key, 'GET', '/org/projects/asked-by-me')
@@ -302,14 +302,14 @@ for (const [what, method, path, body] of aboveAProject) {
   })
 }
 
-test('a project key that names no project makes a key of its own project', async () => {
+test('a project key that names no project creates a key of its own project', async () => {
   for (const body of [{ name: 'implied' }, { name: 'said', project_id: mine.project.id }]) {
     const key = await newKey(caller, mine.key.key, body)
     assert.equal(key.project_id, mine.project.id)
   }
 })
 
-test('a body cannot choose who or where it is', async () => {
+test('a body cannot choose the caller or the project', async () => {
   const before = await database.state()
   for (const field of ['id', 'org_id', 'created_by', 'created_at', 'masked_key', 'key', 'is_default']) {
     for (const path of ['/org/projects', '/org/api_keys']) {

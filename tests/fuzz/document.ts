@@ -1,4 +1,4 @@
-// The server's own description of itself, in the form the generator and the judge need it.
+// The server's OpenAPI document, in the form that the generator and the judge need.
 import type { FieldsSchema, ValueSchema } from '../conformance/bad-values.ts'
 
 type Json = Record<string, unknown>
@@ -23,7 +23,7 @@ export interface DescribedOperation {
 
 export interface DescribedResponse {
   readonly contentType: string | undefined
-  /** Where in the document its schema stands; undefined when it has none. */
+  /** Where in the document its schema is; undefined if there is none. */
   readonly schemaPointer: string | undefined
   readonly headers: Readonly<Record<string, { readonly schema: { readonly type: string } }>>
 }
@@ -39,10 +39,10 @@ export class ApiDocument {
     this.operations = Object.entries(paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, node]) => this.#describe(path, method, node)),
     )
-    // A fixed path goes before one with an id in the same place.
+    // A fixed path takes precedence over one with an id in the same place.
     const fixedFirst = this.operations.toSorted((a, b) => holesIn(a.path) - holesIn(b.path))
     this.#matchers = fixedFirst.map((operation) => ({
-      // An empty id is one, but at the end of a path it is only a slash too many.
+      // An empty id is valid, but at the end of a path it is only a trailing slash.
       pattern: new RegExp(
         `^${operation.path.replace(/\{\w+\}$/, '[^/?]+').replaceAll(/\{\w+\}/g, '[^/?]*')}/?$`,
       ),
@@ -50,7 +50,7 @@ export class ApiDocument {
     }))
   }
 
-  /** The operation a request line means; undefined when the document knows none. */
+  /** The operation of a request line; undefined if the document has none. */
   match(method: string, target: string): DescribedOperation | undefined {
     const path = target.split('?', 1)[0]!
     return this.#matchers.find(({ pattern, operation }) => operation.method === method && pattern.test(path))
@@ -61,7 +61,7 @@ export class ApiDocument {
     const body = node['requestBody'] as
       | { required?: boolean; content: Record<string, { schema: object }> }
       | undefined
-    // Bytes and forms are passed on unread.
+    // Bytes and forms are not parsed.
     const json = body?.content['application/json']
     const parameters = (node['parameters'] ?? []) as object[]
     const pointer = `#/paths/${escapePointer(path)}/${method}/responses`

@@ -1,4 +1,4 @@
-// Valid requests, from the document and from what is known to exist.
+// Valid requests, from the document and from existing resources.
 import { formBody, type FormParts } from '../conformance/form-body.ts'
 import { TAR_END, tarHead } from '@berth/codecs/tar/writer'
 import type { ApiDocument, DescribedOperation } from './document.ts'
@@ -11,7 +11,7 @@ import { partIn, referredIn, resourceOf, type KnownPart, type World } from './wo
 
 const MUTATED_SHARE = 0.45
 
-/** What the document cannot tell: a form, or a value that only the world around the server makes right. */
+/** What the document cannot express: a form, or a value that depends on the environment. */
 export interface Sample {
   readonly form?: FormParts
   readonly query?: [name: string, value: string][]
@@ -19,7 +19,7 @@ export interface Sample {
   readonly body?: Readonly<Record<string, unknown>>
 }
 
-/** The least that is a user-data directory. */
+/** The smallest valid user-data directory. */
 const ARCHIVE = Buffer.concat([
   tarHead({ path: 'Default', kind: 'directory', size: 0, mtimeSeconds: 0 }),
   TAR_END,
@@ -38,7 +38,7 @@ export class Generator {
     random: Random
     world: World
     driverKeys: readonly string[]
-    /** By the id of the operation. */
+    /** By operation id. */
     samples: Readonly<Record<string, Sample>>
   }) {
     this.#document = options.document
@@ -58,8 +58,8 @@ export class Generator {
   }
 
   /**
-   * Pages that never change are chosen less often. Deletes are chosen more often where there is
-   * much, or a long run would only ever grow.
+   * Pages that never change are chosen less often. Deletes are chosen more often when much exists; otherwise a long
+   * run would only grow.
    */
   #chooseOperation(): DescribedOperation {
     const random = this.#random
@@ -124,7 +124,7 @@ export class Generator {
     if (!resource) return undefined
     const known = this.#world.pick(resource, this.#random)
     if (!known) return 'unknown'
-    // Only these are also found by name.
+    // Only these can also be found by name.
     const hasNames = ['projects', 'browsers', 'browser_pools', 'profiles', 'credentials'].includes(resource)
     return hasNames && known.name && this.#random.chance(0.3) ? known.name : known.id
   }

@@ -1,4 +1,4 @@
-// Whether an answer is one the document promises.
+// Checks an answer against the document.
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { assertErrorShape } from '../conformance/error-answer.ts'
 import type { Answer } from '../conformance/http-exchange.ts'
@@ -6,14 +6,14 @@ import type { ApiDocument, DescribedOperation, DescribedResponse } from './docum
 import { toExchange, type FuzzRequest } from './request.ts'
 
 const DOCUMENT = 'document'
-/** What a request may get that means no operation: it is unreadable, or there is nothing there. */
+/** Valid answers to a request without an operation: it is malformed, or the path does not exist. */
 const UNMATCHED = new Set([400, 404, 405, 413, 415])
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.(\d{3}|\d{9})Z$/
 
 const headerTypes: Record<string, RegExp> = { boolean: /^(true|false)$/, integer: /^\d+$/, string: /./ }
 
-/** A provider that a request has given a wrong token, or that is none. */
+/** A provider that got a wrong token from a request, or that does not exist. */
 const isFaultOfOthers = ({ status, json }: Answer) =>
   status === 502 && (json as { code?: unknown } | undefined)?.code === 'provider_unreachable'
 
@@ -36,15 +36,15 @@ export class Judge {
     return this.#document.match(request.method, toExchange(request).path)
   }
 
-  /** What is wrong with the answer; undefined when nothing is. */
+  /** What is wrong with the answer; undefined if nothing is. */
   complaint(request: FuzzRequest, answer: Answer): string | undefined {
     const { status } = answer
-    if (status >= 500 && !isFaultOfOthers(answer)) return `is a fault of the server: ${status}`
+    if (status >= 500 && !isFaultOfOthers(answer)) return `is a server error: ${status}`
     if (status >= 400 && request.method !== 'HEAD') {
       try {
         assertErrorShape(answer)
       } catch (error) {
-        return `is not in the shape of an error: ${(error as Error).message.slice(0, 300)}`
+        return `does not have the shape of an error: ${(error as Error).message.slice(0, 300)}`
       }
     }
     if (request.alsoAllowed.has(status)) return undefined
@@ -68,7 +68,7 @@ export class Judge {
 
   #complainAboutBody({ contentType, schemaPointer }: DescribedResponse, answer: Answer): string | undefined {
     if (!contentType) return answer.text === '' ? undefined : 'has a body, but none is declared'
-    // Somebody else's answer is of any type, or of none.
+    // A proxied answer has any type, or none.
     if (contentType === '*/*') return undefined
     const actual = answer.headers['content-type']?.split(';')[0]
     if (actual !== contentType) return `is ${actual}, but ${contentType} is declared`
@@ -87,7 +87,7 @@ export class Judge {
   }
 }
 
-/** The document with nothing allowed beyond it: a field that it does not tell of is a leak. */
+/** The document with additional properties forbidden: an undocumented field is a leak. */
 function closed(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(closed)
   if (typeof node !== 'object' || node === null) return node

@@ -1,4 +1,4 @@
-// Ways to spoil a good request. Each notes what it did, and which answers only it explains.
+// Ways to break a valid request. Each notes what it did, and which answers only it explains.
 import { badValues } from '../conformance/bad-values.ts'
 import { hostileStrings } from '../hostile/hostile-strings.ts'
 import type { Random } from '../fixtures/random.ts'
@@ -150,7 +150,7 @@ const ofBody: Mutation[] = [
     request.body = { ...asFields(request.body), [field]: 'é'.repeat(random.integer(250, 5000)) }
   },
   function hugeBody(request, { random }) {
-    // Rarely: a megabyte a request would leave time for little else.
+    // Rarely, because requests of a megabyte would take most of the time.
     const size = random.chance(0.02) ? 1024 * 1024 + 1 : 20_000
     request.rawBody = JSON.stringify({ name: 'x'.repeat(size) })
   },
@@ -292,7 +292,7 @@ export function mutate(request: FuzzRequest, means: Means): void {
   const mutation = means.random.pick(means.random.pick(groups))
   mutation(request, means)
   request.mutations.push(mutation.name)
-  // Refused before its method was read, a HEAD is answered with a body, which no client can take.
+  // If a HEAD is refused before its method is parsed, the answer has a body, which no client can read.
   if (request.method === 'HEAD' && request.alsoAllowed.has(431)) request.method = 'GET'
 }
 

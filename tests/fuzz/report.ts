@@ -1,4 +1,4 @@
-// What was sent and what came back, operation by operation, and what was wrong.
+// The sent requests and their answers by operation, and the failures.
 import { describeRequest, type FuzzRequest } from './request.ts'
 
 const MAX_SHOWN = 20
@@ -15,7 +15,7 @@ interface Violation {
   readonly answer: string
 }
 
-/** A login that somebody goes through is no matter of chance. */
+/** A login that needs a person does not happen by chance. */
 const NEED_MORE = new Set(['submitAuthConnection', 'exchangeAuthConnectionHandoff', 'checkAuthConnection'])
 
 export class Report {
@@ -34,7 +34,7 @@ export class Report {
     row.statuses.set(status, (row.statuses.get(status) ?? 0) + 1)
   }
 
-  /** One of each kind is kept: the first, with all it takes to send it again. */
+  /** Keeps one failure of each kind: the first, with everything needed to send it again. */
   complain(operationId: string, complaint: string, request: FuzzRequest, answer: string): void {
     this.#violationCount++
     const kind = `${operationId} ${complaint.replaceAll(/\d{4,}|req_\w+|"[^"]*"/g, '').slice(0, 100)}`
@@ -85,7 +85,7 @@ export class Report {
   }
 }
 
-/** For requests that mean no operation of the document. */
+/** For requests that match no operation of the document. */
 export const UNKNOWN = '(none)'
 
 function successes({ statuses }: Row): number {

@@ -1,24 +1,24 @@
-// A request while it is being made up, and the bytes it becomes.
+// A request under construction, and its bytes.
 import type { Exchange } from '../conformance/http-exchange.ts'
 import type { DescribedOperation } from './document.ts'
 
 export interface FuzzRequest {
   readonly operation: DescribedOperation
   method: string
-  /** What stands for `{id}`, as it was meant and before it was encoded. */
+  /** The value for `{id}`, before encoding. */
   reference: string | undefined
   path: string
   query: [name: string, value: string][]
-  /** Instead of the query, as it is. */
+  /** Raw text instead of the query. */
   rawQuery?: string
   headers: [name: string, value: string][]
   key: string | undefined
   body: unknown
-  /** Instead of the body, as it is. */
+  /** Raw text instead of the body. */
   rawBody?: string | Buffer
-  /** What was done to it, in words. */
+  /** The mutations, in words. */
   readonly mutations: string[]
-  /** Answers that only what was done to it explains. */
+  /** Answers that only the mutations explain. */
   readonly alsoAllowed: Set<number>
 }
 
@@ -42,7 +42,7 @@ function encodeQuery(query: FuzzRequest['query']): string {
   return query.map(([name, value]) => `${encode(name)}=${encode(value)}`).join('&')
 }
 
-/** A lone surrogate has no UTF-8 form; the replacement character stands in. */
+/** A lone surrogate has no UTF-8 form and becomes the replacement character. */
 export function encode(text: string): string {
   return encodeURIComponent(text.toWellFormed())
 }

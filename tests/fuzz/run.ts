@@ -1,4 +1,4 @@
-// A run: a server of its own, and requests made up from its own document until enough were sent.
+// A run: starts a server, and sends requests generated from its own document.
 import { newKey } from '../conformance/fixture-keys.ts'
 import { HttpCaller } from '../conformance/http-exchange.ts'
 import { startStore } from '../fixtures/chrome-store.ts'
@@ -19,13 +19,13 @@ const CONCURRENCY = 12
 export interface FuzzOptions {
   readonly requests: number
   readonly seed: number
-  /** Called now and then with the number of requests sent. */
+  /** Called from time to time with the number of sent requests. */
   readonly onProgress?: (sent: number) => void
 }
 
 export interface FuzzResult {
   readonly table: string
-  /** Empty when all is well. */
+  /** Empty if everything is fine. */
   readonly problems: readonly string[]
 }
 
@@ -44,11 +44,11 @@ export async function fuzz(owner: Owner, { requests, seed, onProgress }: FuzzOpt
   const document = new ApiDocument(
     (await (await server.fetch('/openapi.json')).json()) as Record<string, unknown>,
   )
-  // Neither is ever told to the world, so no request can delete or end the keys that drive the run.
+  // These are hidden from the world, so that no request can delete or end the keys of the run.
   const driverKeys = [server.key, (await newKey(caller, server.key, { name: 'spare' })).key]
   const world = new World()
   const provider = { provider_type: 'onepassword', token: connect.token, server_url: connect.url }
-  // What would only ever be refused: nobody has such a credential or proxy.
+  // Always refused otherwise: no such credential or proxy exists.
   const connection = {
     credential: undefined,
     proxy: undefined,
@@ -63,7 +63,7 @@ export async function fuzz(owner: Owner, { requests, seed, onProgress }: FuzzOpt
     createCredentialProviderAtOrgCredentialProviders: { body: provider },
     uploadExtension: { form: { file: marker() } },
     downloadFromChromeStore: { query: [['url', store.id]] as [string, string][] },
-    // The same app each time, in the place of the one before.
+    // Always the same app, replacing the previous one.
     createDeployment: {
       form: { entrypoint_rel_path: 'index.js', force: 'true', file: Buffer.from('an archive') },
     },
@@ -98,7 +98,7 @@ export async function fuzz(owner: Owner, { requests, seed, onProgress }: FuzzOpt
   return { table: report.table(), problems: [...report.problems, ...(await aftermath(server))] }
 }
 
-/** The server is as well as before, and logged no fault that no answer told of. */
+/** The server is healthy, and logged no error that no answer reported. */
 async function aftermath(server: TestServer): Promise<string[]> {
   const problems: string[] = []
   const ready = await server.fetch('/ready')

@@ -1,4 +1,4 @@
-// Values a schema accepts, and that mean something where the world knows what is meant.
+// Values that a schema accepts and that refer to existing resources where possible.
 import type { FieldsSchema, ValueSchema } from '../conformance/bad-values.ts'
 import { hostileStrings } from '../hostile/hostile-strings.ts'
 import type { Random } from '../fixtures/random.ts'
@@ -18,7 +18,7 @@ const WORDS = [
   '🚢',
 ]
 
-/** Refused where what they name is not there, or the host has none. */
+/** Refused if their target does not exist, or if the host has none. */
 const RARE = new Set([
   'disable_default_proxy',
   'proxy_id',
@@ -54,7 +54,7 @@ export class Values {
     const random = this.#random
     const types = [schema.type ?? 'string'].flat()
     if (types.includes('null') && random.chance(0.2)) return null
-    // Of a proxy: one that nobody has, and that is quickly found out.
+    // For a proxy: one that does not exist and fails quickly.
     if (name === 'config' && random.chance(0.7))
       return { host: 'proxy.invalid', port: this.#integer({ minimum: 1 }) }
     if (name === 'type' && schema.enum?.includes('custom') && random.chance(0.6)) return 'custom'
@@ -64,7 +64,7 @@ export class Values {
     switch (types[0]) {
       case 'integer':
       case 'number':
-        // Whoever waits longer sends nothing else meanwhile.
+        // A longer wait would block other requests.
         return name === 'acquire_timeout_seconds' ? random.integer(0, 1) : this.#integer(schema)
       case 'boolean':
         return random.chance(0.5)
@@ -77,7 +77,7 @@ export class Values {
     }
   }
 
-  /** Of a session; one that is not there would only ever be refused. */
+  /** For a session; one that does not exist would always be refused. */
   #profile(): object {
     const id = this.#world.pick('profiles', this.#random)?.id ?? 'none'
     return { id, save_changes: this.#random.chance(0.5) }
@@ -97,7 +97,7 @@ export class Values {
     if (name === 'bypass_hosts') return random.pick(['a.example', '*.B.example', 'bücher.example', 'no host'])
     if (name === 'url' && schema.maxLength === 2048)
       return random.pick(['https://site.invalid/', 'http://10.0.0.1/'])
-    // The one app that fake instances have.
+    // The only app that fake instances have.
     if ((name === 'app_name' || name === 'action_name') && random.chance(0.9)) return 'sample'
     if (name === 'version' && random.chance(0.8)) return 'latest'
     if (name === 'payload' || name === 'output') return random.pick(['{"a":[1]}', 'null', '"text"', '{'])
@@ -109,7 +109,7 @@ export class Values {
     if (name === 'since') return random.pick(['5m', '1h', new Date().toISOString(), 'soon'])
     if (name === 'page_token' || name === 'cursor') return this.#world.pickToken(random) ?? ''
     if (name === 'start_url') return random.pick(['https://example.com/', 'about:blank'])
-    // The one kind of name that is not free text.
+    // The only kind of name that is not free text.
     if (name === 'name' && schema.pattern?.startsWith('^[a-z'))
       return this.newName()
         .replaceAll(/[^\w.-]/g, '')
@@ -119,7 +119,7 @@ export class Values {
     return this.newName().slice(0, schema.maxLength)
   }
 
-  /** New every time, because names are unique; strange now and then, because names are free text. */
+  /** New every time, because names are unique; sometimes strange, because names are free text. */
   newName(): string {
     const random = this.#random
     const unique = `${(this.#count++).toString(36)}-${random.integer(0, 1e9).toString(36)}`
@@ -133,7 +133,7 @@ export class Values {
     return text.slice(0, this.#random.integer(1, 20)).toWellFormed()
   }
 
-  /** Short ranges around now: where the records are, and few of them. */
+  /** Short ranges around now, which contain a few records. */
   #time(name: string): string {
     const shiftMs = name === 'start' ? -this.#random.integer(1, 3_000) : this.#random.integer(0, 3_000)
     return new Date(Date.now() + shiftMs).toISOString()

@@ -1,16 +1,16 @@
-// What the requests so far have made, so that the next ones can ask for things that exist.
+// The resources that earlier requests created, so that later requests can use them.
 import type { Random } from '../fixtures/random.ts'
 
 export interface KnownRecord {
   readonly id: string
   readonly name?: string
-  /** The secret of an API key, while it is known. */
+  /** The secret of an API key, if known. */
   readonly key?: string
 }
 
-/** What belongs to something else, such as a recording to its session, and is found only below it. */
+/** A resource that exists only below another one, such as a recording of a session. */
 export interface KnownPart {
-  /** Id or name of what it belongs to. */
+  /** Id or name of its parent. */
   readonly parent: string
   readonly id: string
 }
@@ -24,7 +24,7 @@ export class World {
   readonly #tokens: string[] = []
   readonly #idempotencyKeys: string[] = []
 
-  /** A 2xx answer tells what there is now, by the words of the path it came from. */
+  /** Learns from a 2xx answer which resources exist, by the words of its path. */
   learn(request: { method: string; template: string; reference: string | undefined }, answer: Learned): void {
     this.#learnPart(request, answer)
     const resource = resourceOf(request.template)
@@ -46,7 +46,7 @@ export class World {
     }
   }
 
-  /** `POST /browsers/{id}/replays` answers with a `replay_id`; a lease is known by its session. */
+  /** `POST /browsers/{id}/replays` returns a `replay_id`; a lease is identified by its session. */
   #learnPart(
     { method, template, reference }: { method: string; template: string; reference: string | undefined },
     { json }: Learned,
@@ -57,7 +57,7 @@ export class World {
     if (method === 'POST' && kind !== undefined) {
       this.#addPart(`${kind}s`, reference, answer?.[kind === 'lease' ? 'session_id' : `${kind}_id`])
     }
-    // What is imported into a profile is a version of it.
+    // An import into a profile creates a version.
     if (template.endsWith('/archive')) this.#addPart('versions', reference, String(answer?.['version']))
   }
 
@@ -115,17 +115,17 @@ function remember<T>(list: T[], item: T): void {
   if (list.length > MAX_TOKENS) list.shift()
 }
 
-/** `/org/projects/{id}/limits` is about projects, and so is `/projects`; limits have no id to know. */
+/** `/org/projects/{id}/limits` is about projects, and so is `/projects`; limits have no id. */
 export function resourceOf(template: string): string | undefined {
   const beforeId = /([\w-]+)\/\{\w+\}(\/rotate)?$/.exec(template)
   if (beforeId) return resourceCalled(beforeId[1]!)
   return template.includes('{') ? undefined : resourceCalled(template.split('/').at(-1)!)
 }
 
-/** Paths of another age have other signs in the same word. */
+/** Old paths spell the same word with other characters. */
 const resourceCalled = (word: string) => word.replaceAll('-', '_')
 
-/** `/browsers/{id}/replays/{replay_id}` is about a part of a session, and a release about a lease. */
+/** `/browsers/{id}/replays/{replay_id}` is about a recording of a session, and a release about a lease. */
 export function partIn(template: string): string | undefined {
   if (template.endsWith('/release')) return 'leases'
   return /\}\/(\w+)\/\{\w+\}/.exec(template)?.[1]

@@ -1,6 +1,6 @@
 // Profiles under attack: invalid archives and bombs; tenants that put forbidden files into their user-data directory;
 // profiles of other projects; secrets at rest. The tests of valid archive entries are in
-// packages/server/src/profiles/archive.test.ts.
+// packages/server/src/sessions/profiles/archive.test.ts.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'

@@ -1,5 +1,5 @@
 // Recordings under attack: guessed ids and ranges, tokens for other things, and a tenant that kills the encoder. The
-// records that an instance may send are tested in packages/server/src/replays/records.test.ts.
+// records that an instance may send are tested in packages/server/src/sessions/replays/records.test.ts.
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

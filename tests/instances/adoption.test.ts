@@ -1,4 +1,4 @@
-// Instances outlive their server: the next one takes them over, and without a next one they go.
+// Instances survive their server: the next server adopts them, and without one they end.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -26,7 +26,7 @@ interface Killed {
   readonly dataDir: string
   readonly leaseSeconds: number
   readonly ids: string[]
-  /** So long after it begins to start them; by default when all run. */
+  /** How long after the first start the server is killed; by default when all run. */
   readonly afterMs?: number
 }
 
@@ -55,7 +55,7 @@ const wardensOf = (dataDir: string) =>
       }
     })
 
-test('a killed server’s instances are taken over as they were, frozen ones thawed', { skip }, async (t) => {
+test('a killed server’s instances are adopted unchanged, and frozen ones are thawed', { skip }, async (t) => {
   const dataDir = makeDataDir(t)
   const ids = [newId(), `${newId()}-frozen`]
   await leaveBehind(t, { dataDir, leaseSeconds: 30, ids })
@@ -70,7 +70,7 @@ test('a killed server’s instances are taken over as they were, frozen ones tha
   await runInside(fresh, 'return 1')
   const uids = [fresh, ...adopted].map(({ id }) => processesOf(id)[0]!.uid)
   assert.equal(new Set(uids).size, 3)
-  // The new server has a warden of its own, and the old one goes when it sees that.
+  // The new server has its own warden, and the old one ends when it sees that.
   await eventually('one warden is left', () => wardensOf(dataDir).length === 1)
   for (const instance of adopted) {
     await instance.destroy()
@@ -79,7 +79,7 @@ test('a killed server’s instances are taken over as they were, frozen ones tha
   }
 })
 
-test('the end of an instance that was taken over is noticed', { skip }, async (t) => {
+test('the end of an adopted instance is noticed', { skip }, async (t) => {
   const dataDir = makeDataDir(t)
   const id = newId()
   await leaveBehind(t, { dataDir, leaseSeconds: 30, ids: [id] })
@@ -91,7 +91,7 @@ test('the end of an instance that was taken over is noticed', { skip }, async (t
   assert.deepEqual(instanceGroups(id), [])
 })
 
-test('without another server everything is gone when the lease has lapsed', { skip }, async (t) => {
+test('without another server everything is gone after the lease', { skip }, async (t) => {
   const dataDir = makeDataDir(t)
   const ids = [newId(), `${newId()}-frozen`]
   await leaveBehind(t, { dataDir, leaseSeconds: 2, ids })
@@ -107,7 +107,7 @@ test('without another server everything is gone when the lease has lapsed', { sk
   )
 })
 
-test('remains of what does not live are removed, whatever is left of them', { skip }, async (t) => {
+test('remains of dead instances are removed, whatever their state', { skip }, async (t) => {
   const dataDir = makeDataDir(t)
   const instances = join(dataDir, 'instances')
   const [empty, broken, dead] = [newId(), newId(), newId()]
@@ -119,7 +119,7 @@ test('remains of what does not live are removed, whatever is left of them', { sk
   for (const id of [empty, broken, dead]) assert.ok(!existsSync(join(instances, id)))
 })
 
-test('closing leaves instances to the next server', { skip }, async (t) => {
+test('closing the driver leaves its instances to the next server', { skip }, async (t) => {
   const dataDir = makeDataDir(t)
   const first = await openDriver(t, { dataDir })
   const { id } = await first.start(instanceOptions())
@@ -131,7 +131,7 @@ test('closing leaves instances to the next server', { skip }, async (t) => {
   await instance!.destroy()
 })
 
-test('a server killed at any moment of a start leaves a whole instance or none', { skip }, async (t) => {
+test('a server killed at any moment of a start leaves a complete instance or none', { skip }, async (t) => {
   for (const afterMs of [0, 2, 4, 8, 12, 16, 24, 60]) {
     const dataDir = makeDataDir(t)
     const id = newId()

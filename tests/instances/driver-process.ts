@@ -1,5 +1,5 @@
-// A server reduced to its driver, as a process of its own that a test can kill. Starts an instance for
-// every id it is given, freezes those that end with "-frozen", says so, and then waits.
+// A server reduced to its driver, as a separate process that a test can kill. It starts an instance for every given
+// id, freezes those whose id ends with "-frozen", reports it, and then waits.
 import { pino } from 'pino'
 import { LocalDriver } from '@berth/server/instances/local/local-driver'
 import { agentFile, instanceOptions, runInside, silentEgress } from './fixture.ts'

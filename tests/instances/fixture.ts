@@ -1,4 +1,4 @@
-// A driver with its own data directory, and what runs inside its instances.
+// A driver with its own data directory, and programs inside its instances.
 import { request } from 'node:http'
 import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -22,10 +22,10 @@ const MiB = 1024 * 1024
 export const agentFile = fileURLToPath(new URL('test-agent.mjs', import.meta.url))
 export const execute = promisify(execFile)
 
-/** Why the tests of real instances cannot run here, or false. */
+/** The reason why tests of real instances cannot run here, or false. */
 export const skip = process.getuid!() === 0 ? false : 'instances are only safe, and only tested, as root'
 
-/** Nobody answers: no test here goes out. */
+/** Nothing answers there: no test here uses the network. */
 export const silentEgress: Egress = {
   async listen(path) {
     const server = createServer((socket) => socket.destroy())
@@ -42,7 +42,7 @@ export const silentEgress: Egress = {
   },
 }
 
-/** Cleans up after all tests of the suite that it is called in, also what is made while they run. */
+/** Cleans up after all tests of the calling suite, including what they create while they run. */
 export function suiteOwner(): Owner {
   const cleanups: (() => void | Promise<void>)[] = []
   after(async () => {
@@ -95,7 +95,7 @@ export async function startInstance(
   return instance
 }
 
-/** Runs the body of an async function inside, with `require`, and brings its result out. */
+/** Runs the body of an async function inside, with `require`, and returns its result. */
 export async function runInside<Result>(instance: Instance, code: string, waitMs = 20_000): Promise<Result> {
   const signal = AbortSignal.timeout(waitMs)
   const connection = await instance.connect('api', signal)
@@ -117,7 +117,7 @@ export async function runInside<Result>(instance: Instance, code: string, waitMs
   })
 }
 
-/** Runs a shell command inside; brings out its exit code and what it printed. */
+/** Runs a shell command inside; returns its exit code and output. */
 export function shellInside(
   instance: Instance,
   command: string,

@@ -1,4 +1,4 @@
-// An instance is hostile as a whole: what it can see and do is tried from inside.
+// An instance is hostile as a whole: these tests try from inside what it can see and do.
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, mkdtempSync, readlinkSync, writeFileSync, rmSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
@@ -35,7 +35,7 @@ describe('an instance', { skip }, () => {
     instance = await startInstance(owner, driver)
   })
 
-  test('has a uid of its own on the host and is an ordinary user inside', async () => {
+  test('has its own uid on the host and is an ordinary user inside', async () => {
     const other = await startInstance(owner, driver)
     assert.equal(await runInside(instance, 'return process.getuid() + ":" + process.getgid()'), '1000:1000')
     await runInside(other, 'return 1')
@@ -48,7 +48,7 @@ describe('an instance', { skip }, () => {
     await other.destroy()
   })
 
-  test('is in none of the namespaces of the host', async () => {
+  test('shares no namespace with the host', async () => {
     const namespaces = ['cgroup', 'ipc', 'mnt', 'net', 'pid', 'user', 'uts']
     const inside = await runInside<Record<string, string>>(
       instance,
@@ -102,7 +102,7 @@ describe('an instance', { skip }, () => {
       assert.deepEqual(seen['own'], ['HOME', 'LANG', 'PATH', 'PWD', 'USER'])
       assert.ok(!String(seen['environments']).includes(canary))
       assert.deepEqual(seen['routes'], ['lo'])
-      // Nothing, nothing, its own stderr, and what bubblewrap waits for its child with.
+      // /dev/null, /dev/null, its own stderr, and the descriptor through which bubblewrap waits for its child.
       const [stdin, stdout, stderr, ...others] = seen['descriptors'] as string[]
       assert.deepEqual([stdin, stdout], ['/dev/null', '/dev/null'])
       assert.match(stderr!, new RegExp(`/${instance.id}/stderr$`))
@@ -113,7 +113,7 @@ describe('an instance', { skip }, () => {
     }
   })
 
-  test('has the mounts it should have and no other', async () => {
+  test('has exactly the expected mounts', async () => {
     const { stdout } = await shellInside(instance, `cut -d' ' -f5,6 /proc/self/mountinfo`)
     const mounts = new Map(
       stdout
@@ -172,7 +172,7 @@ describe('an instance', { skip }, () => {
     assert.equal(await runInside(instance, 'return 1'), 1)
   })
 
-  // Chromium's sandbox needs user namespaces, so anybody inside can be root of one: that must gain nothing.
+  // Chromium's sandbox needs user namespaces, so every user inside can be root of one; that must gain nothing.
   const AS_ROOT_OF_ITS_OWN = 'unshare --user --map-root-user --net --ipc --pid --fork '
   for (const [who, prefix] of [
     ['an ordinary process', ''],
@@ -223,7 +223,7 @@ print(json.dumps({name: errno_of(number, 0, 0, 0, 0, 0) for name, number in json
       assert.deepEqual(found, { ...refused, route: 'open', unix: 'open', ipv4: 'open', ipv6: 'open' })
     })
 
-    test(`${who} sends no datagram and no ping out`, async () => {
+    test(`${who} can send neither a datagram nor a ping`, async () => {
       const script = `
 import json, socket
 def outcome(act):
@@ -246,7 +246,7 @@ print(json.dumps([
     })
   }
 
-  test('cannot change the system, its sockets or its agent, and is told why', async () => {
+  test('cannot change the system, its sockets or its agent, and gets the reason', async () => {
     const script = `
 import json, os, sys
 os.makedirs("/tmp/own", exist_ok=True)
@@ -313,11 +313,11 @@ print(json.dumps({path + ", " + name: outcome(act, path) for path in sys.argv[1:
     assert.ok(seen.includes('/run/berth-agent/agent.mjs'), 'the agent is seen')
     assert.ok(!seen.includes(canary), 'the environment of the server is seen')
     assert.doesNotMatch(seen, /PGSQL|master-keys|api-key|BERTH_/)
-    // The other ends of its own connections; sockets of other services would be listed by their paths.
+    // The other ends of its own connections; sockets of other services would be listed with their paths.
     for (const [, path] of seen.matchAll(/ (\/\S+\.sock\S*)$/gm)) {
       assert.match(path!, new RegExp(`/${instance.id}/pub/(link|egress)\\.sock$`))
     }
-    // Addresses in the kernel would help to break it.
+    // Kernel addresses would help an attack.
     assert.doesNotMatch(seen, /^(?!0{16})[0-9a-f]{16} [tT] \w+$/m)
   })
 
@@ -348,23 +348,23 @@ for request in (0x5412, 0x541C, 0x541C | 1 << 32):
     assert.match(stderr, /permission denied|not permitted/i)
   })
 
-  test('leaves no core file and is the first to go when the host is out of memory', async () => {
+  test('leaves no core file and is the first to be killed when the host is out of memory', async () => {
     const { stdout } = await shellInside(instance, 'ulimit -c; cat /proc/self/oom_score_adj')
     assert.equal(stdout, '0\n100\n')
   })
 
-  test('writes to its stderr without an end, and neither it nor the host is worse for it', async () => {
+  test('can write endlessly to its stderr without harm to itself or the host', async () => {
     await runInside(instance, `for (let i = 0; i < 1000; i++) process.stderr.write('x'.repeat(1000))`)
     assert.equal(await runInside(instance, 'return 1'), 1)
   })
 
-  test('reports the traffic of its way out', () => {
+  test('reports the traffic of its egress', () => {
     assert.deepEqual(instance.traffic, { sent: 3, received: 4 })
   })
 })
 
 describe('where files are', { skip }, () => {
-  test('an instance starts when its uid can reach the data directory, and when it cannot', async (t) => {
+  test('an instance starts whether or not its uid can reach the data directory', async (t) => {
     for (const mode of [0o755, 0o700]) {
       const parent = makeDataDir(t)
       const dataDir = join(parent, 'data')

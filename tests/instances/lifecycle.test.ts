@@ -1,4 +1,4 @@
-// From start to end: freezing, ending for every reason, and nothing left behind.
+// Instances from start to end: freezing, every reason to end, and nothing left behind.
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { once } from 'node:events'
@@ -36,7 +36,7 @@ function ticksOf(id: string): number {
 }
 
 test(
-  'a frozen instance uses no processor, and goes on with its connections when thawed',
+  'a frozen instance uses no CPU time, and continues with its connections when thawed',
   { skip },
   async (t) => {
     const driver = await openDriver(t)
@@ -61,7 +61,7 @@ test(
   },
 )
 
-test('freezing and thawing in any order end as asked last', { skip }, async (t) => {
+test('freezes and thaws in any order end in the last requested state', { skip }, async (t) => {
   const driver = await openDriver(t)
   const instance = await startInstance(t, driver)
   await runInside(instance, 'return 1')
@@ -69,7 +69,7 @@ test('freezing and thawing in any order end as asked last', { skip }, async (t) 
   assert.equal(await runInside(instance, 'return 1'), 1)
 })
 
-test('a frozen instance can be destroyed, by many at once', { skip }, async (t) => {
+test('a frozen instance can be destroyed, also by parallel calls', { skip }, async (t) => {
   const driver = await openDriver(t)
   const instance = await startInstance(t, driver)
   await runInside(instance, 'return 1')
@@ -111,7 +111,7 @@ test('waiting for a connection ends with the signal and with the instance', { sk
   const instance = await startInstance(t, driver)
   await runInside(instance, 'return 1')
   await instance.freeze()
-  // Those that are dialled already can be had; after them there are no more.
+  // Connections that are already dialled can be taken; after them there are none.
   const failure = new Error('enough')
   const controller = new AbortController()
   const waiting = Array.from({ length: 5 }, () => instance.connect('api', controller.signal))
@@ -124,7 +124,7 @@ test('waiting for a connection ends with the signal and with the instance', { sk
 })
 
 test(
-  'a tenant that dials the link thousands of times costs the server no more than a few',
+  'a tenant that dials the link thousands of times costs the server only a few connections',
   { skip },
   async (t) => {
     const driver = await openDriver(t)

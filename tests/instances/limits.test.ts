@@ -1,4 +1,4 @@
-// What an instance may take of the host, and that the host does not notice when it tries for more.
+// The limits of an instance, and that exceeding them does not affect the host.
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync, statfsSync } from 'node:fs'
 import { test } from 'node:test'
@@ -34,10 +34,10 @@ test('a fork bomb stays within the limit and dies with the instance', { skip }, 
   assert.deepEqual(instanceGroups(instance.id), [])
 })
 
-test('an instance that wants more memory than its limit ends as out of memory', { skip }, async (t) => {
+test('an instance that exceeds its memory limit ends as out of memory', { skip }, async (t) => {
   const driver = await openDriver(t)
   const instance = await startInstance(t, driver, instanceOptions({ memoryBytes: 160 * MiB }))
-  // Without an end of a line there is nothing that tail could let go of.
+  // Without a line end, tail cannot release anything.
   void shellInside(instance, 'head -c 2000M /dev/zero | tail').catch(() => {})
   assert.equal(await instance.ended, 'out-of-memory')
   assert.deepEqual(instanceGroups(instance.id), [])
@@ -65,7 +65,7 @@ test('a full home is full for the instance and costs the host no disk', { skip }
   assert.equal(await runInside(instance, 'return 1'), 1)
 })
 
-test('an instance gets its part of the processors and no more', { skip }, async (t) => {
+test('an instance gets its share of the CPU and no more', { skip }, async (t) => {
   const driver = await openDriver(t)
   const instance = await startInstance(t, driver, instanceOptions({ cpus: 0.3 }))
   await runInside(instance, 'return 1')
@@ -78,7 +78,7 @@ test('an instance gets its part of the processors and no more', { skip }, async 
   assert.ok(spent < 450_000, `${spent} of 300000 microseconds`)
 })
 
-test('a background instance gives way to others until it is not one any more', { skip }, async (t) => {
+test('a background instance yields to others until it is in the foreground', { skip }, async (t) => {
   const driver = await openDriver(t)
   const instance = await startInstance(t, driver, { ...instanceOptions(), isBackground: true })
   const standing = () =>

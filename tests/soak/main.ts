@@ -1,5 +1,5 @@
-// What takes too long for every change and is run before a release: `npm run soak`, all of it about half an hour.
-// `npm run soak -- --short` for a tenth of everything, `-- --only cycles,hold --cycles 50` for some of it.
+// Tests that take too long for every change and run before a release: `npm run soak`, about half an hour. `npm run
+// soak -- --short` runs a tenth of everything, `-- --only cycles,hold --cycles 50` runs some of it.
 import { parseArgs } from 'node:util'
 import { startServer } from '../fixtures/server.ts'
 import type { Owner } from '../fixtures/cleanup.ts'
@@ -27,7 +27,7 @@ const { values } = parseArgs({
 const amount = (asked: string | undefined, usual: number, short: number) =>
   asked === undefined ? (values.short ? short : usual) : Number(asked)
 
-const parts: Record<string, (owner: Owner) => Promise<string>> = {
+const scenarios: Record<string, (owner: Owner) => Promise<string>> = {
   async kills(owner) {
     const rounds = Math.ceil(amount(values.kills, 200, 20) / 2)
     const { acknowledged } = await killRounds(owner, rounds)
@@ -41,18 +41,18 @@ const parts: Record<string, (owner: Owner) => Promise<string>> = {
   async 'profile-kills'(owner) {
     const rounds = amount(values['profile-kills'], 100, 10)
     const { saved } = await profileKillRounds(owner, rounds)
-    return `${saved} sessions were saved over ${rounds} kills of their server`
+    return `${saved} sessions were saved despite ${rounds} kills of their server`
   },
   async invocations(owner) {
     const invocations = amount(values.invocations, 1000, 100)
     const seen = await invokeThroughKills(owner, { invocations, perKill: 60 })
-    return `${invocations} invocations, each over once and begun at most once: ${JSON.stringify(seen)}`
+    return `${invocations} invocations, each ended once and began at most once: ${JSON.stringify(seen)}`
   },
   async burst(owner) {
     const count = amount(values.creates, 100, 100)
     const server = await startServer(owner, { hasRealInstances: true })
     const { answers, seconds } = await burst(server, count)
-    return `${count} creates at once: ${JSON.stringify(answers)} after ${seconds.toFixed(1)} s`
+    return `${count} parallel creates: ${JSON.stringify(answers)} after ${seconds.toFixed(1)} s`
   },
   async cycles(owner) {
     const count = amount(values.cycles, 300, 60)
@@ -68,16 +68,17 @@ const parts: Record<string, (owner: Owner) => Promise<string>> = {
   },
 }
 
-for (const name of values.only ? values.only.split(',') : Object.keys(parts)) {
-  const part = parts[name]
-  if (!part) throw new Error(`There is no part "${name}", only ${Object.keys(parts).join(', ')}`)
+for (const name of values.only ? values.only.split(',') : Object.keys(scenarios)) {
+  const scenario = scenarios[name]
+  if (!scenario)
+    throw new Error(`Cannot run "${name}": the scenarios are ${Object.keys(scenarios).join(', ')}`)
   const cleanups: (() => void | Promise<void>)[] = []
   try {
     const startedAt = performance.now()
-    const result = await part({ after: (cleanup) => void cleanups.push(cleanup) })
+    const result = await scenario({ after: (cleanup) => void cleanups.push(cleanup) })
     console.log(`${name}: ${result}; took ${Math.round((performance.now() - startedAt) / 1000)} s`)
   } catch (error) {
-    // What is left behind then is a consequence, and would hide it.
+    // Remains are then only a consequence, and would hide the cause.
     console.error(`${name} failed:`, error)
     process.exitCode = 1
   } finally {

@@ -1,5 +1,5 @@
-// Many sessions with many clients, all of them asking now and then, and readers of their events, for a long time:
-// no call fails, no stream ends, and none misses an event.
+// Many sessions with many clients and event readers for a long time: no call fails, no stream ends, and none misses
+// an event.
 import assert from 'node:assert/strict'
 import { request, type IncomingMessage } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -15,18 +15,18 @@ const SESSIONS = 40
 const CLIENTS_OF_EACH = 5
 const STREAMS_OF_EACH = 25
 const EVERY_MS = 1_000
-/** Of the calls of a client, how many make an event. */
+/** One of so many calls of a client makes an event. */
 const CALLS_OF_AN_EVENT = 10
 
 export interface Held {
   readonly calls: number
   readonly streams: number
-  /** That all streams together were told. */
+  /** Events received by all streams together. */
   readonly eventsRead: number
   readonly medianMs: number
   readonly p99Ms: number
   readonly slowestMs: number
-  /** Of the server: at the beginning, and after every tenth. */
+  /** The server's memory: at the beginning, and after every tenth. */
   readonly rssMb: readonly number[]
 }
 
@@ -55,7 +55,7 @@ export async function holdSessions(owner: Owner, seconds: number): Promise<Held>
   const until = performance.now() + seconds * 1000
   await Promise.all(
     clients.map(async (client, index) => {
-      // Apart from each other, as they would be.
+      // Spread over time, as in practice.
       await delay((index / clients.length) * EVERY_MS)
       for (let count = 0; performance.now() < until; count++) {
         const askedAt = performance.now()
@@ -67,7 +67,7 @@ export async function holdSessions(owner: Owner, seconds: number): Promise<Held>
     }),
   )
   clearInterval(looking)
-  // It takes what it needs for a while, and then no more.
+  // Its memory grows for a while, and then no more.
   const [half, last] = [rssMb[Math.floor(rssMb.length / 2)]!, rssMb.at(-1)!]
   if (seconds >= 300) assert.ok(last <= half * 1.1, `it grew: ${rssMb.join(', ')} MB`)
   await agrees(server)
@@ -97,7 +97,7 @@ export async function holdSessions(owner: Owner, seconds: number): Promise<Held>
   }
 }
 
-/** A reader of events that keeps nothing but how many there were. */
+/** A reader that only counts events. */
 class StreamCounter {
   count = 0
   lastId = ''

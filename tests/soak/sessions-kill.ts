@@ -1,5 +1,5 @@
-// The server is killed at a random moment while sessions are made, used and deleted, and started again: all
-// that were answered for are there, as they were left.
+// The server is killed at a random moment while sessions are created, used and deleted, and started again: every
+// acknowledged session exists, unchanged.
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
 import { agrees } from '../fixtures/agreement.ts'
@@ -14,12 +14,12 @@ const WORKERS = 2
 const KEPT = 4
 
 interface Known {
-  /** Sessions whose page was written to, and what. */
+  /** Sessions whose page was written to, and the text. */
   readonly live: Map<string, { url: string; value: number }>
   readonly deleted: Set<string>
   /** Creates that were sent and not answered. */
   readonly unanswered: Set<string>
-  /** From here on nothing is to be expected of the server. */
+  /** From here on, errors of the server are expected. */
   isKilled: boolean
 }
 
@@ -99,7 +99,7 @@ export async function sessionKillRounds(owner: Owner, rounds: number): Promise<{
     }
     const workers = Array.from({ length: WORKERS }, () => workUntilKilled(server, known, onDone))
     await Promise.race([enough.promise, Promise.all(workers)])
-    // Somewhere within a create, most of which is the start of a browser.
+    // At a random point of a create, most of which is the start of a browser.
     await delay(random.next() * 1_000)
     known.isKilled = true
     await server.stop('SIGKILL')
