@@ -67,7 +67,7 @@ describe('a session', { concurrency: true }, () => {
       server
         .output()
         .split('\n')
-        .filter((line) => line.includes('cannot make an instance ready'))
+        .filter((line) => line.includes('cannot prepare an instance'))
         .map((line) => (JSON.parse(line) as { time: string }).time)
     await eventually('four refills failed', () => failures().length >= 4, 15_000)
     const [first, second, third, fourth] = failures().map((time) => Date.parse(time))
