@@ -1,7 +1,7 @@
 // Forwards a client's connection to the debugging port, byte for byte.
 import { connect, type Socket } from 'node:net'
 import { pause } from '@berth/kit/pause'
-import { splice } from '@berth/kit/splice'
+import { pipeBothWays } from '@berth/kit/pipe-both-ways'
 import type { Chromium } from './chromium/chromium.ts'
 
 /** How long a client waits while Chromium restarts. */
@@ -21,7 +21,7 @@ export async function passToDevtools(link: Socket, { port, chromium }: DevtoolsO
     const { browser } = await chromium.whenOpen(left)
     if (browser !== 'ready' || left <= 0) break
     const devtools = await dial(port)
-    if (devtools) return splice(link, devtools)
+    if (devtools) return pipeBothWays(link, devtools)
     // Chromium has ended; its exit event has not arrived yet.
     await pause(RETRY_MS)
   }

@@ -10,7 +10,7 @@ import {
 import { connect, createServer, type NetConnectOpts, type Server, type Socket } from 'node:net'
 import { pipeline } from 'node:stream/promises'
 import { loopbackAddresses } from './loopback.ts'
-import { splice } from '@berth/kit/splice'
+import { pipeBothWays } from '@berth/kit/pipe-both-ways'
 
 const MAX_HEAD_BYTES = 128 * 1024
 const HEAD_MS = 60_000
@@ -59,7 +59,7 @@ async function serve(client: Socket, options: ProxyOptions): Promise<void> {
   if (!addresses) {
     const egress = await dial([{ path: options.egressSocket }])
     egress.write(head)
-    return splice(client, egress)
+    return pipeBothWays(client, egress)
   }
   if (options.protectedPorts.includes(target.port)) {
     throw new Refusal('403 Forbidden', `Cannot reach port ${target.port}: it belongs to the instance`)
@@ -86,7 +86,7 @@ async function serveLoopback({ client, head, target, addresses }: LoopbackOption
     client.write('HTTP/1.1 200 Connection established\r\n\r\n')
     const rest = received.subarray(headEnd)
     if (rest.length > 0) server.write(rest)
-    return splice(client, server)
+    return pipeBothWays(client, server)
   }
   ways.set(client, { server, originPath: target.originPath })
   // Also when the client leaves, or sends something that is not a request.

@@ -2,7 +2,7 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
-import { Turnstile } from '@berth/kit/turnstile'
+import { Semaphore } from '@berth/kit/semaphore'
 import { openApiDocument } from '@berth/contracts/openapi'
 import { operations } from '@berth/contracts/operations'
 import { InvocationSessions } from './apps/invocations/session-link.ts'
@@ -152,7 +152,7 @@ export async function startApp(config: Config, serverLog: ServerLog, engines = s
     audit,
     answers: new IdempotentAnswers({ box, secret: await serviceSecret(db, box, 'idempotent-requests') }),
     originOf: (request) => originOf(config, request),
-    heldActs: new Turnstile(Math.floor(config.BERTH_DATABASE_POOL / 2)),
+    heldActs: new Semaphore(Math.floor(config.BERTH_DATABASE_POOL / 2)),
     openStreams,
     onChange: (change) => emitChange(changes, change),
   })

@@ -2,7 +2,7 @@
 // knowing of proxies. Each connection is carried to the server, which lets it in as any other.
 import { connect, createServer, type Socket } from 'node:net'
 import { API_HOST, API_PORT } from '@berth/contracts/link'
-import { splice } from '@berth/kit/splice'
+import { pipeBothWays } from '@berth/kit/pipe-both-ways'
 
 const MAX_ANSWER_BYTES = 4096
 const HEAD_END = '\r\n\r\n'
@@ -24,7 +24,7 @@ async function carry(client: Socket, egressSocket: string): Promise<void> {
   egress.write(`CONNECT ${API_HOST}:80 HTTP/1.1\r\nHost: ${API_HOST}:80\r\n\r\n`)
   const answer = await readHead(egress)
   if (!answer.startsWith('HTTP/1.1 200 ')) return void client.destroy()
-  splice(client, egress)
+  pipeBothWays(client, egress)
 }
 
 async function readHead(egress: Socket): Promise<string> {

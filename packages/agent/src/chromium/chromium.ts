@@ -6,6 +6,7 @@
 //              +------> failed <-----+           and from any state to starting, on request
 import type { AgentState, BrowserStart, Shape } from '@berth/contracts/link'
 import { pause } from '@berth/kit/pause'
+import { SerialQueue } from '@berth/kit/serial-queue'
 import { log } from '../log.ts'
 import { secrets } from '../secrets.ts'
 import type { Settings } from '../settings.ts'
@@ -61,7 +62,7 @@ export class Chromium {
   /** Increases with every request, so that an older request can tell that it is outdated. */
   #generation = 0
   /** Serialises starts and reshapes. */
-  #turn: Promise<unknown> = Promise.resolve()
+  readonly #turns = new SerialQueue()
 
   constructor({ settings, state, logs, onCrash, onStart }: ChromiumOptions) {
     this.#onCrash = onCrash
@@ -224,9 +225,7 @@ export class Chromium {
   }
 
   #inTurn<T>(act: () => Promise<T>): Promise<T> {
-    const done = this.#turn.then(act)
-    this.#turn = done.catch(() => {})
-    return done
+    return this.#turns.run(act)
   }
 
   async #launch(generation: number): Promise<void> {

@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { Writable } from 'node:stream'
-import { release } from '@berth/kit/spent-pieces'
+import { freeBuffer } from '@berth/kit/free-buffer'
 
 type Done = (error?: Error | null) => void
 
@@ -20,7 +20,7 @@ export class GivingBack extends Writable {
   override _write(piece: Buffer, _encoding: string, done: Done): void {
     this.#response.write(piece, (error) => {
       // What a socket has written is in the kernel; any other stream may just have handed it on.
-      if (!error && this.#socket instanceof Socket) release(piece)
+      if (!error && this.#socket instanceof Socket) freeBuffer(piece)
       done(error)
     })
   }

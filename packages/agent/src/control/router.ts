@@ -4,8 +4,8 @@ import { Socket } from 'node:net'
 import { pipeline } from 'node:stream/promises'
 import { relay } from '@berth/contracts/link'
 import { BadInput } from '@berth/kit/bad-input'
-import { release } from '@berth/kit/spent-pieces'
-import { countPassed } from '@berth/kit/young-garbage'
+import { freeBuffer } from '@berth/kit/free-buffer'
+import { collectPassedPieces } from '@berth/kit/collect-passed-pieces'
 import { readJson } from '../body.ts'
 import { log } from '../log.ts'
 import { GivingBack } from './giving-back.ts'
@@ -92,7 +92,7 @@ async function send(response: ServerResponse, answer: ControlAnswer): Promise<vo
     // The caller waits for the head, and the body may be slow.
     response.flushHeaders()
     if (areSpent) return pipeline(bytes, new GivingBack(response))
-    countPassed(bytes)
+    collectPassedPieces(bytes)
     return pipeline(bytes, response)
   }
   if ('events' in answer) {
@@ -107,7 +107,7 @@ function sendWhole(response: ServerResponse, bytes: Buffer): void {
   const { socket } = response
   response.end(bytes, () => {
     // What a socket has written is in the kernel; any other stream may just have handed it on.
-    if (socket instanceof Socket) release(bytes)
+    if (socket instanceof Socket) freeBuffer(bytes)
   })
 }
 

@@ -1,6 +1,6 @@
 // The browser from the view of a login: one page, or the popup that it opened. Uses its own connection to Chromium, next
 // to those of other clients, and reconnects when Chromium restarts.
-import { Turnstile } from '@berth/kit/turnstile'
+import { Semaphore } from '@berth/kit/semaphore'
 import { pause } from '@berth/kit/pause'
 import type { ActOrder, ActResult, LookOrder, PageSnapshot, VisitOrder } from '@berth/contracts/page-snapshot'
 import { CdpConnection, type CdpEvent } from '../chromium/cdp-connection.ts'
@@ -34,7 +34,7 @@ interface Conversation {
 
 export class LoginBrowser {
   readonly #chromium: Chromium
-  readonly #turns = new Turnstile(1)
+  readonly #turns = new Semaphore(1)
   #conversation: Conversation | undefined
   #idleTimer: NodeJS.Timeout | undefined
   #number = 0

@@ -1,7 +1,7 @@
 // Pictures of screens as PNG. Most pixels of a screen are what is above them, and most of the others were told a moment
 // before: seen sixteen bytes at a time that takes a third of what Node's deflate needs. https://www.w3.org/TR/png-3/
 import { setImmediate as otherWork } from 'node:timers/promises'
-import { release } from '@berth/kit/spent-pieces'
+import { freeBuffer } from '@berth/kit/free-buffer'
 import { BadInput } from '@berth/kit/bad-input'
 import { putBlock, setLengthCodes } from './deflate-block.ts'
 import { layout, type Rows } from './layout.ts'
@@ -90,7 +90,7 @@ export class PngEncoder {
     }
     const data = chunk('IDAT', ZLIB_HEAD, ...blocks, adler)
     const png = Buffer.concat([SIGNATURE, ...chunk('IHDR', head), ...data, ...chunk('IEND')])
-    blocks.forEach(release)
+    blocks.forEach(freeBuffer)
     return png
   }
 

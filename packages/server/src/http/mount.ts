@@ -26,7 +26,7 @@ import type { IdempotentAnswers } from './idempotency.ts'
 import type { OpenStreams } from './open-streams.ts'
 import { offsetHeaders, tokenHeaders } from './paging.ts'
 import type { Principal } from './principal.ts'
-import type { Turnstile } from '@berth/kit/turnstile'
+import type { Semaphore } from '@berth/kit/semaphore'
 import type { RequestAudit } from './request-audit.ts'
 import { discardRest } from './rest-of-body.ts'
 import { clientGone, ClientGone, statusSeen, type RequestContext } from './request-context.ts'
@@ -44,7 +44,7 @@ export interface MountOptions {
   readonly answers: IdempotentAnswers
   readonly originOf: (request: FastifyRequest) => string
   /** Limits acts that hold a transaction while they work: each needs a second connection to finish. */
-  readonly heldActs: Turnstile
+  readonly heldActs: Semaphore
   /** Ends streams whose key was deleted or has expired. */
   readonly openStreams: OpenStreams
   /** Called for each change after its commit, before the caller gets the answer. */

@@ -1,14 +1,10 @@
-/** The JSON messages of a stream of server-sent events, as our server writes them: one `data:` line each. */
+import { followSse } from '@berth/kit/sse-follow'
+
+const MAX_EVENT_LENGTH = 1024 * 1024
+
+/** The JSON messages of a stream of server-sent events. */
 export async function* eventsOf<Event>(answer: Response): AsyncGenerator<Event> {
-  const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader()
-  let rest = ''
-  for (;;) {
-    const { done, value } = await reader.read()
-    if (done) return
-    const frames = (rest + value).split('\n\n')
-    rest = frames.pop()!
-    for (const frame of frames) {
-      if (frame.startsWith('data: ')) yield JSON.parse(frame.slice(6)) as Event
-    }
+  for await (const { data } of followSse(answer.body!, { maxLength: MAX_EVENT_LENGTH })) {
+    yield JSON.parse(data) as Event
   }
 }

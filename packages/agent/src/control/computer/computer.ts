@@ -1,5 +1,6 @@
 // The mouse, keyboard, screen and clipboard of this instance. All calls go through one queue, so that nothing
 // comes between the steps of an action or the actions of a batch.
+import { SerialQueue } from '@berth/kit/serial-queue'
 import type { Chromium } from '../../chromium/chromium.ts'
 import type { XConnection } from '../../display/x-connection.ts'
 import { ControlError } from '../operation.ts'
@@ -21,8 +22,7 @@ export function computerOf(chromium: Chromium): Computer {
 
 export class Computer {
   readonly #chromium: Chromium
-  #turn: Promise<void> = Promise.resolve()
-  #waiting = 0
+  readonly #turns = new SerialQueue()
   #display: { readonly connection: XConnection; readonly device: XDevice } | undefined
   #headless: CdpDevice | undefined
 
@@ -32,26 +32,18 @@ export class Computer {
 
   /** Runs the work after all earlier calls. */
   async inTurn<T>(signal: AbortSignal, work: (device: Device) => Promise<T>): Promise<T> {
-    if (this.#waiting >= MAX_WAITING) {
+    if (this.#turns.size >= MAX_WAITING) {
       throw new ControlError(
         'too_many_requests',
         `Cannot do this: ${MAX_WAITING} calls wait for their turn already`,
       )
     }
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const before = this.#turn
-    this.#turn = promise
-    this.#waiting++
-    try {
-      await before
+    return this.#turns.run(async () => {
       signal.throwIfAborted()
       const device = await this.#device()
       await device.begin()
       return await work(device)
-    } finally {
-      this.#waiting--
-      resolve()
-    }
+    })
   }
 
   async #device(): Promise<Device> {

@@ -1,6 +1,6 @@
 // Requests of callers, a few at a time. The targets they are sent from are kept for the next ones, and
 // closed when there were none for a while.
-import { Turnstile } from '@berth/kit/turnstile'
+import { Semaphore } from '@berth/kit/semaphore'
 import type { Chromium } from '../../chromium/chromium.ts'
 import type { Settings } from '../../settings.ts'
 import { ControlError } from '../operation.ts'
@@ -39,7 +39,7 @@ interface Seat {
 
 export class Requests {
   readonly #parts: RequestsParts
-  readonly #turns = new Turnstile(MAX_AT_ONCE)
+  readonly #turns = new Semaphore(MAX_AT_ONCE)
   #waiting = 0
   #inUse = 0
   #targets: Promise<Targets> | undefined

@@ -2,6 +2,7 @@
 // so they are loaded again with every start of it.
 import { mkdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
+import { SerialQueue } from '@berth/kit/serial-queue'
 import type { CdpConnection } from '../../chromium/cdp-connection.ts'
 import type { Chromium } from '../../chromium/chromium.ts'
 import { log } from '../../log.ts'
@@ -39,7 +40,7 @@ export class Extensions {
   readonly #options: ExtensionsOptions
   readonly #loaded = new Map<string, Loaded>()
   /** One request after another: two may bring the same name. */
-  #turn: Promise<unknown> = Promise.resolve()
+  readonly #loads = new SerialQueue()
 
   constructor(options: ExtensionsOptions) {
     this.#options = options
@@ -48,9 +49,7 @@ export class Extensions {
   /** All of them, or none. */
   async load(call: ControlCall): Promise<void> {
     using form = await readExtensionsForm(call)
-    const done = this.#turn.then(() => this.#loadAll(form.extensions, call.signal))
-    this.#turn = done.catch(() => {})
-    await done
+    await this.#loads.run(() => this.#loadAll(form.extensions, call.signal))
   }
 
   /** In a Chromium that has just started. One that it does not take any more is no reason to have none. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { release } from '@berth/kit/spent-pieces'
-import { countPassed } from '@berth/kit/young-garbage'
+import { freeBuffer } from '@berth/kit/free-buffer'
+import { collectPassedPieces } from '@berth/kit/collect-passed-pieces'
 import { checkRoom, placeFor, StagedFile } from './staged-file.ts'
 
 export async function writeWhole(
@@ -25,7 +25,7 @@ function eachPiece(request: IncomingMessage, use: (piece: Buffer) => void): Prom
         isRefused = true
         reject(error)
       }
-      release(piece)
+      freeBuffer(piece)
     })
     request.once('end', resolve)
     request.once('error', reject)
@@ -35,6 +35,6 @@ function eachPiece(request: IncomingMessage, use: (piece: Buffer) => void): Prom
 
 /** Keeps the request alive when its reader stops; otherwise the connection would end before the refusal is sent. */
 export function bodyOf(request: IncomingMessage): AsyncIterable<Buffer> {
-  countPassed(request)
+  collectPassedPieces(request)
   return request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>
 }

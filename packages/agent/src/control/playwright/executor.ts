@@ -1,6 +1,6 @@
 // Runs code in turn, one at a time, in a runner that is started with the first and kept for the next. It is
 // ended when the code must be stopped, and when nobody used it for a while; time spent frozen does not count.
-import { Turnstile } from '@berth/kit/turnstile'
+import { Semaphore } from '@berth/kit/semaphore'
 import type { Chromium } from '../../chromium/chromium.ts'
 import type { Settings } from '../../settings.ts'
 import { ControlError } from '../operation.ts'
@@ -36,7 +36,7 @@ export interface Executed {
 
 export class Executor {
   readonly #parts: ExecutorParts
-  readonly #turns = new Turnstile(1)
+  readonly #turns = new Semaphore(1)
   #waiting = 0
   #runner: RunnerProcess | undefined
   #idleTimer: NodeJS.Timeout | undefined

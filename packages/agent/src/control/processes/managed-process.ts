@@ -1,7 +1,8 @@
 // One background program, from its start until it is forgotten.
 import type { Readable, Writable } from 'node:stream'
 import { outputFrames } from '@berth/contracts/link'
-import { release } from '@berth/kit/spent-pieces'
+import { freeBuffer } from '@berth/kit/free-buffer'
+import { SerialQueue } from '@berth/kit/serial-queue'
 import { ControlError } from '../operation.ts'
 import { outputEnd } from './output-end.ts'
 import { SpoolReader } from './spool-reader.ts'
@@ -38,9 +39,9 @@ export class ManagedProcess {
   readonly #spool: Spool
   readonly #stdin: Writable
   /** Serialises writes, so that they do not interleave. */
-  #writing: Promise<unknown> = Promise.resolve()
+  readonly #writes = new SerialQueue()
   /** Writes wait for a pending resize, so that the program reads them at the new size. */
-  #resizing: Promise<unknown> = Promise.resolve()
+  readonly #resizes = new SerialQueue()
   #exitCode: number | null = null
   #endedAt: number | undefined
   #isTimedOut = false
@@ -101,16 +102,16 @@ export class ManagedProcess {
   }
 
   resize(size: TerminalSize): Promise<void> {
-    const done = this.#resizing.then(() => this.#resize(size))
-    this.#resizing = done.catch(() => {})
-    return done
+    return this.#resizes.run(() => this.#resize(size))
   }
 
   /** Resolves when the program, its pipe or a bounded queue has accepted all data. */
   write(data: Buffer, { andClose = false } = {}): Promise<void> {
-    const done = Promise.all([this.#writing, this.#resizing]).then(() => this.#write(data, andClose))
-    this.#writing = done.catch(() => {})
-    return done
+    const resized = this.#resizes.settled()
+    return this.#writes.run(async () => {
+      await resized
+      await this.#write(data, andClose)
+    })
   }
 
   /** Forgets its output. */
@@ -160,7 +161,7 @@ export class ManagedProcess {
     stream.on('data', (chunk: Buffer) => {
       // After its end, its children's output is read and discarded, because a full pipe would block them.
       if (!this.#spool.isEnded) this.#spool.write(kind, chunk)
-      release(chunk)
+      freeBuffer(chunk)
     })
     stream.on('error', () => {})
   }

@@ -1,5 +1,6 @@
 // The picture on the screen of a headful session, kept up to date for all who use it: only what changed is
 // fetched and converted, and only when one of them wants a picture.
+import { SerialQueue } from '@berth/kit/serial-queue'
 import { XConnection } from '../../display/x-connection.ts'
 import { halves, xRequest } from '@berth/codecs/x11/request'
 import type { Size } from '../../chromium/headless-size.ts'
@@ -42,7 +43,7 @@ export class Screen {
   /** How much of the screen is new in this version: 1 is all of it. */
   #share = 0
   /** Updates and uses of the picture take turns. */
-  #turn: Promise<unknown> = Promise.resolve()
+  readonly #turns = new SerialQueue()
 
   private constructor(x: XConnection) {
     this.#x = x
@@ -153,9 +154,7 @@ export class Screen {
   }
 
   async #inTurn<T>(act: () => Promise<T>): Promise<T> {
-    const done = this.#turn.then(act)
-    this.#turn = done.catch(() => {})
-    return done
+    return this.#turns.run(act)
   }
 }
 

@@ -1,14 +1,12 @@
-// Streams the events of a deployment or an invocation as server-sent events: first the stored ones, then new ones,
-// until it ends. Every frame is one line of JSON that we wrote, so its content cannot fake another frame.
-import { Readable } from 'node:stream'
+// Streams the events of a deployment or an invocation: first the stored ones, then new ones, until it ends.
+import type { Readable } from 'node:stream'
 import type { DeploymentEvent } from '@berth/contracts/deployments'
 import type { InvocationEvent } from '@berth/contracts/invocations'
-import { pause } from '@berth/kit/pause'
 import type { Db } from '../../platform/database/schema.ts'
 import { findDeployment } from '../deployments/store.ts'
 import type { DeploymentRecord } from '../deployments/types.ts'
 import { toDeployment } from '../deployments/view.ts'
-import { AppError } from '../../platform/errors/app-error.ts'
+import { FollowedEvents } from '../../http/followed-events.ts'
 import { findInvocation } from '../invocations/store.ts'
 import type { InvocationRecord } from '../invocations/types.ts'
 import { toInvocation } from '../invocations/view.ts'
@@ -17,12 +15,6 @@ import { readEvents, type LogLine, type StateChange, type StoredEvent } from '..
 import { places, type DeploymentLock } from '../core/lock.ts'
 import { toAppVersion } from '../core/service.ts'
 import { findAppVersionById } from '../core/store.ts'
-
-const HEARTBEAT_MS = 15_000
-/** Announcements may be missed while their connection is down. */
-const LOOK_EVERY_MS = 2_000
-const RETRY_MS = 1_000
-const MAX_STREAMS = 1_000
 
 type Event = DeploymentEvent | InvocationEvent
 
@@ -39,18 +31,16 @@ interface Subject {
 
 export class AppStreams {
   readonly #db: Db
-  readonly #heartbeatMs: number
-  readonly #waiting = new Map<string, Set<() => void>>()
-  #count = 0
+  readonly #followed: FollowedEvents
 
-  constructor(db: Db, { heartbeatMs = HEARTBEAT_MS }: { heartbeatMs?: number } = {}) {
+  constructor(db: Db, options: { heartbeatMs?: number } = {}) {
     this.#db = db
-    this.#heartbeatMs = heartbeatMs
+    this.#followed = new FollowedEvents(options)
   }
 
   /** Call it when the deployment has new events. */
   changed(deploymentId: string): void {
-    for (const wake of this.#waiting.get(deploymentId) ?? []) wake()
+    this.#followed.changed(deploymentId)
   }
 
   ofDeployment(record: DeploymentRecord, lock: DeploymentLock, since: string | undefined): Readable {
@@ -123,75 +113,27 @@ export class AppStreams {
 
   #open(since: string | undefined, subject: Subject): Readable {
     const from = since === undefined ? null : new Date(readMoment('since', since, Date.now() * 1000) / 1000)
-    if (this.#count >= MAX_STREAMS) {
-      throw new AppError('too_many_requests', 'Cannot follow it: too many streams are open on this server', {
-        headers: { 'retry-after': '5' },
-      })
-    }
-    this.#count++
-    const closing = new AbortController()
-    const stream = Readable.from(this.#frames(subject, from, closing.signal), { objectMode: false })
-    stream.once('close', () => {
-      this.#count--
-      closing.abort()
-    })
-    return stream
+    const sent = { after: 0, hasState: false }
+    return this.#followed.follow(subject.deploymentId, () => this.#look(subject, from, sent))
   }
 
-  async *#frames(subject: Subject, since: Date | null, signal: AbortSignal): AsyncGenerator<string> {
+  async *#look(
+    subject: Subject,
+    since: Date | null,
+    sent: { after: number; hasState: boolean },
+  ): AsyncGenerator<Event, 'look again' | 'wait' | 'end'> {
     const { deploymentId, invocationId } = subject
-    // Sends the response headers, which wait for the first bytes.
-    yield ': following\n\n'
-    let after = 0
-    let isStateSent = false
-    let quietSince = performance.now()
-    while (!signal.aborted) {
-      const change = this.#change(deploymentId, signal)
-      try {
-        // Read before the events, so that the final events are among them.
-        const { isOver, event: last } = await subject.state()
-        const events = await readEvents(this.#db, { deploymentId, invocationId, after, since })
-        for (const event of events) {
-          after = event.seq
-          isStateSent ||= event.kind.endsWith('_state')
-          for (const each of await subject.toEvents(event)) yield frame(each)
-        }
-        if (events.length > 0) {
-          quietSince = performance.now()
-          continue
-        }
-        if (isOver) {
-          if (!isStateSent) yield frame(last)
-          return
-        }
-      } catch {
-        // The database is down; continue when it is back.
-        await pause(RETRY_MS, signal)
-      }
-      if (performance.now() - quietSince >= this.#heartbeatMs) {
-        quietSince = performance.now()
-        yield frame({ event: 'sse_heartbeat', timestamp: new Date().toISOString() })
-      }
-      await change
+    // Read before the events, so that the final events are among them.
+    const { isOver, event: last } = await subject.state()
+    const events = await readEvents(this.#db, { deploymentId, invocationId, after: sent.after, since })
+    for (const event of events) {
+      sent.after = event.seq
+      sent.hasState ||= event.kind.endsWith('_state')
+      yield* await subject.toEvents(event)
     }
-  }
-
-  /** Subscribes before the database is read, so that no change is missed. */
-  #change(deploymentId: string, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const waiting = this.#waiting.get(deploymentId) ?? new Set<() => void>()
-      this.#waiting.set(deploymentId, waiting)
-      const done = () => {
-        clearTimeout(timer)
-        waiting.delete(done)
-        if (waiting.size === 0) this.#waiting.delete(deploymentId)
-        signal.removeEventListener('abort', done)
-        resolve()
-      }
-      const timer = setTimeout(() => done(), Math.min(LOOK_EVERY_MS, this.#heartbeatMs))
-      waiting.add(done)
-      signal.addEventListener('abort', done)
-    })
+    if (events.length > 0) return 'look again'
+    if (isOver && !sent.hasState) yield last
+    return isOver ? 'end' : 'wait'
   }
 }
 
@@ -205,8 +147,4 @@ function contentOf({ payload, seq }: StoredEvent, deploymentId: string, lock: De
 
 function logEvents(content: unknown): Event[] {
   return (content as LogLine[]).map(({ at, line }) => ({ event: 'log', timestamp: at, message: line }))
-}
-
-function frame(event: Event): string {
-  return `data: ${JSON.stringify(event)}\n\n`
 }

@@ -12,16 +12,16 @@ import {
   type RunRecord,
 } from '@berth/contracts/app-link'
 import { MAX_PAYLOAD_BYTES } from '@berth/contracts/invocations'
+import { LineSplitter } from '@berth/kit/lines'
 import { answerReader } from './answers.ts'
 import type { AgentClient, Call } from './client.ts'
-import { AgentError } from './errors.ts'
 
 const CALL_TIMEOUT_MS = 30_000
 const FILES_TIMEOUT_MS = 300_000
 /** The largest answer with records: the held log, one more line, an output, and the worst case of JSON escaping. */
 const MAX_RECORDS_BYTES = 6 * (MAX_HELD_LOG_BYTES + MAX_PAYLOAD_BYTES) + 1024 * 1024
 /** The longest line of a build is a registry. */
-const MAX_LINE_LENGTH = 4 * 1024 * 1024
+const MAX_LINE_BYTES = 4 * 1024 * 1024
 
 const readBuildLine = answerReader(BuildLine)
 const readRunRecords = answerReader(RunRecords)
@@ -55,7 +55,10 @@ export async function* buildApp(
 ): AsyncGenerator<BuildLine> {
   const path = '/apps/build'
   const answer = await agent.open({ purpose: 'work', method: 'POST', path, json: order, signal })
-  for await (const line of linesOf(answer)) yield readBuildLine(line, path)
+  const splitter = new LineSplitter({ maxBytes: MAX_LINE_BYTES })
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    for (const line of splitter.split(chunk)) yield readBuildLine(line.toString(), path)
+  }
 }
 
 export interface Run {
@@ -90,16 +93,4 @@ export async function forgetRun(agent: AgentClient, id: string, { signal }: Opti
 
 function work(agent: AgentClient, call: Omit<Call, 'purpose'>): Promise<Buffer> {
   return agent.call({ timeoutMs: CALL_TIMEOUT_MS, maxBytes: MAX_RECORDS_BYTES, ...call, purpose: 'work' })
-}
-
-async function* linesOf(answer: IncomingMessage): AsyncGenerator<string> {
-  let held = ''
-  for await (const chunk of answer.setEncoding('utf8') as AsyncIterable<string>) {
-    held += chunk
-    if (held.length > MAX_LINE_LENGTH) throw new AgentError('The agent sent a build line that is too long')
-    for (let end = held.indexOf('\n'); end !== -1; end = held.indexOf('\n')) {
-      yield held.slice(0, end)
-      held = held.slice(end + 1)
-    }
-  }
 }

@@ -9,8 +9,8 @@ import {
 } from 'node:http'
 import { Socket } from 'node:net'
 import { Readable, type Duplex } from 'node:stream'
-import { release } from '@berth/kit/spent-pieces'
-import { countPassed } from '@berth/kit/young-garbage'
+import { freeBuffer } from '@berth/kit/free-buffer'
+import { collectPassedPieces } from '@berth/kit/collect-passed-pieces'
 import type { Instance } from '../driver/driver.ts'
 import { AgentError } from './errors.ts'
 
@@ -77,7 +77,7 @@ export function send(
   const sent = request(options)
   const answered = new Promise<IncomingMessage>((resolve, reject) => {
     sent.once('response', (answer) => {
-      countPassed(answer)
+      collectPassedPieces(answer)
       resolve(answer)
     })
     sent.on('error', (error) => {
@@ -107,20 +107,20 @@ function passOn(body: Readable, sent: ClientRequest): void {
   const pass = (piece: Buffer) => {
     sent.write(piece, (error) => {
       // After a socket's write, the bytes are in the kernel. Any other stream may still hold the chunk.
-      if (!error && isFromCaller && sent.socket instanceof Socket) release(piece)
+      if (!error && isFromCaller && sent.socket instanceof Socket) freeBuffer(piece)
     })
     if (sent.writableLength < MAX_HELD_BYTES) return
     body.pause()
     sent.once('drain', () => body.resume())
   }
-  if (!isFromCaller) countPassed(body)
+  if (!isFromCaller) collectPassedPieces(body)
   body.on('data', pass)
   body.once('end', () => sent.end())
   body.once('error', (error) => sent.destroy(error))
   sent.once('close', () => {
     body.off('data', pass)
     // Reads and drops the rest of a refused body.
-    if (isFromCaller) countPassed(body)
+    if (isFromCaller) collectPassedPieces(body)
   })
   sent.once('response', (answer) => {
     // After a refusal, do not wait for the rest of the body.

@@ -6,6 +6,7 @@ import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
 import { agentExitCodes, instancePorts, type LinkPurpose } from '@berth/contracts/link'
 import { crashPoint } from '../../platform/errors/crash-point.ts'
+import { SerialQueue } from '@berth/kit/serial-queue'
 import { CLOSED, type EgressRoute } from '../egress/route.ts'
 import type { Instance, InstanceEnd, InstanceLimits, OomKill } from '../driver/driver.ts'
 import type { Openings } from '../egress/openings.ts'
@@ -43,7 +44,7 @@ export class LocalInstance implements Instance {
   /** A descriptor of the network namespace, opened on first use. */
   #namespace: number | undefined
   #end: Promise<void> | undefined
-  #lastFreezing: Promise<void> = Promise.resolve()
+  readonly #freezing = new SerialQueue()
   #isFrozen = false
   #isReleased = false
   #isTakenOver = false
@@ -189,12 +190,10 @@ export class LocalInstance implements Instance {
   }
 
   #oneByOne(act: () => Promise<void>): Promise<void> {
-    const turn = this.#lastFreezing.then(() => {
+    return this.#freezing.run(() => {
       if (this.#end) throw new Error(`Cannot freeze or thaw instance "${this.id}": it has ended`)
       return act()
     })
-    this.#lastFreezing = turn.catch(() => {})
-    return turn
   }
 
   #finish(reason: InstanceEnd): Promise<void> {

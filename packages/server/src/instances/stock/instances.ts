@@ -7,8 +7,8 @@ import type { BrowserStart } from '@berth/contracts/link'
 import { joinSignals } from '@berth/kit/abort'
 import { newId } from '@berth/kit/ids'
 import { pause } from '@berth/kit/pause'
-import { Turnstile } from '@berth/kit/turnstile'
-import { WakingTime } from '@berth/kit/waking-time'
+import { Semaphore } from '@berth/kit/semaphore'
+import { RunningTime } from '@berth/kit/running-time'
 import { crashPoint } from '../../platform/errors/crash-point.ts'
 import { setShape, startChromium } from '../agent/chromium.ts'
 import { AgentClient } from '../agent/client.ts'
@@ -81,13 +81,13 @@ export class Instances {
   /** Instances that wait for a session, or are being prepared to. */
   readonly #unused = new Set<string>()
   readonly #closing = new AbortController()
-  readonly #time = new WakingTime()
-  readonly #starts = new Turnstile(STARTS_AT_ONCE)
+  readonly #time = new RunningTime()
+  readonly #starts = new Semaphore(STARTS_AT_ONCE)
 
   constructor(options: InstancesOptions) {
     this.#options = options
     const { stock, log } = options
-    const shared = { turns: new Turnstile(1), closing: this.#closing.signal, log }
+    const shared = { turns: new Semaphore(1), closing: this.#closing.signal, log }
     const settled = (headless: boolean) => () =>
       this.#start(newId(), { headless, kiosk: false, ...WARM_SIZE }, { isBackground: true })
     this.#stocks = {

@@ -1,7 +1,7 @@
 // Keeps instances of one kind ready, and replaces those that are claimed.
 import type { Logger } from 'pino'
 import { pause } from '@berth/kit/pause'
-import type { Turnstile } from '@berth/kit/turnstile'
+import type { Semaphore } from '@berth/kit/semaphore'
 import type { Instance } from '../driver/driver.ts'
 import type { ReadyInstance } from './instances.ts'
 
@@ -16,7 +16,7 @@ export interface StockOptions {
   readonly size: number
   readonly make: () => Promise<ReadyInstance>
   /** Shared by all stocks: they start one at a time, to keep the host responsive. */
-  readonly turns: Turnstile
+  readonly turns: Semaphore
   readonly closing: AbortSignal
   readonly log: Logger
 }

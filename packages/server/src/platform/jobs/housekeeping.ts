@@ -3,6 +3,7 @@
 import { sql } from 'kysely'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
+import { SerialQueue } from '@berth/kit/serial-queue'
 import type { Db } from '../database/schema.ts'
 import { inTransaction } from '../database/transaction.ts'
 
@@ -60,7 +61,7 @@ export class Housekeeping {
   readonly #options: HousekeepingOptions
   readonly #timer: NodeJS.Timeout
   readonly #closing = new AbortController()
-  #running: Promise<void> = Promise.resolve()
+  readonly #runs = new SerialQueue()
 
   constructor(options: HousekeepingOptions) {
     this.#options = options
@@ -69,8 +70,7 @@ export class Housekeeping {
   }
 
   run(): Promise<void> {
-    this.#running = this.#running.then(() => this.#runAll())
-    return this.#running
+    return this.#runs.run(() => this.#runAll())
   }
 
   async #runAll(): Promise<void> {
@@ -88,7 +88,7 @@ export class Housekeeping {
   async close(): Promise<void> {
     this.#closing.abort()
     clearInterval(this.#timer)
-    await this.#running
+    await this.#runs.settled()
   }
 }
 

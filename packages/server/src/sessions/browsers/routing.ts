@@ -2,6 +2,7 @@
 // that runs the session applies the change and confirms it in the row.
 import type { Logger } from 'pino'
 import { pause } from '@berth/kit/pause'
+import { SerialQueue } from '@berth/kit/serial-queue'
 import type { Db } from '../../platform/database/schema.ts'
 import { CLOSED, type EgressRoute } from '../../instances/egress/route.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
@@ -23,7 +24,7 @@ export class Routing {
   readonly #log: Logger
   /** The last applied proxy version; missing for a resumed session. */
   readonly #followed = new WeakMap<LiveSession, number>()
-  readonly #last = new WeakMap<LiveSession, Promise<void>>()
+  readonly #changes = new WeakMap<LiveSession, SerialQueue>()
 
   constructor({ db, routeOf, log }: { db: Db; routeOf: RouteOf; log: Logger }) {
     this.#db = db
@@ -38,12 +39,9 @@ export class Routing {
 
   /** Applies changes one at a time and never an older one, because rows may arrive out of order. */
   follow(session: LiveSession, record: BrowserRecord): Promise<void> {
-    const turn = (this.#last.get(session) ?? Promise.resolve()).then(() => this.#apply(session, record))
-    this.#last.set(
-      session,
-      turn.catch(() => {}),
-    )
-    return turn
+    const changes = this.#changes.get(session) ?? new SerialQueue()
+    this.#changes.set(session, changes)
+    return changes.run(() => this.#apply(session, record))
   }
 
   async #apply(session: LiveSession, record: BrowserRecord): Promise<void> {

@@ -3,6 +3,7 @@
 import type { Logger } from 'pino'
 import type { Instance } from '../../instances/driver/driver.ts'
 import type { Hold, HoldOptions } from '../session/session.ts'
+import { SerialQueue } from '@berth/kit/serial-queue'
 
 export interface StandbyRule {
   /** Delay when nobody holds the session. */
@@ -30,7 +31,7 @@ export class Standby {
   #timer: NodeJS.Timeout | undefined
   #isAsleep: boolean
   /** Runs freezes and thaws one at a time, in order. */
-  #switching: Promise<void> = Promise.resolve()
+  readonly #switches = new SerialQueue()
   #isClosed = false
   #uptimeMs: number
   #runningSince: number | undefined = performance.now()
@@ -117,9 +118,7 @@ export class Standby {
   }
 
   #switch(change: () => Promise<void>): Promise<void> {
-    const done = this.#switching.then(change)
-    this.#switching = done.catch(() => {})
-    return done
+    return this.#switches.run(change)
   }
 
   async #freeze(): Promise<void> {

@@ -4,6 +4,7 @@ import { OUTPUT_FRAMES_TYPE } from '@berth/contracts/link'
 import type { Operation } from '@berth/contracts/operation'
 import type { Session } from '../session/session.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
+import { KeyedLimit } from '@berth/kit/keyed-limit'
 import type { Call, RawAnswer, Route } from '../../http/call.ts'
 import { readText } from '../../instances/agent/answers.ts'
 import { AgentError } from '../../instances/agent/errors.ts'
@@ -26,7 +27,7 @@ export interface ControlsOptions {
 
 export class Controls {
   readonly #options: ControlsOptions
-  readonly #callsOf = new Map<string, number>()
+  readonly #calls = new KeyedLimit(MAX_CALLS_PER_SESSION)
 
   constructor(options: ControlsOptions) {
     this.#options = options
@@ -74,22 +75,13 @@ export class Controls {
   }
 
   #enter(sessionId: string): Disposable {
-    const count = this.#callsOf.get(sessionId) ?? 0
-    if (count >= MAX_CALLS_PER_SESSION) {
-      throw new AppError(
-        'too_many_requests',
-        `Cannot do this: ${count} calls to the session are running, including streams; wait for one to end`,
-        { headers: { 'retry-after': '1' } },
-      )
-    }
-    this.#callsOf.set(sessionId, count + 1)
-    return {
-      [Symbol.dispose]: () => {
-        const left = this.#callsOf.get(sessionId)! - 1
-        if (left > 0) this.#callsOf.set(sessionId, left)
-        else this.#callsOf.delete(sessionId)
-      },
-    }
+    const place = this.#calls.enter(sessionId)
+    if (place) return place
+    throw new AppError(
+      'too_many_requests',
+      `Cannot do this: ${MAX_CALLS_PER_SESSION} calls to the session are running, including streams; wait for one to end`,
+      { headers: { 'retry-after': '1' } },
+    )
   }
 }
 

@@ -3,11 +3,10 @@
 import { Transform, type Readable, type TransformCallback } from 'node:stream'
 import { Ajv, type ValidateFunction } from 'ajv'
 import type { Operation } from '@berth/contracts/operation'
+import { LineSplitter } from '@berth/kit/lines'
+import { SSE_HEARTBEAT_MS, sseComment, sseEvent } from '@berth/kit/sse'
 
-const MAX_LINE_LENGTH = 1024 * 1024
-/** Keeps proxies from closing the connection, and reveals clients that are gone. */
-const HEARTBEAT_MS = 15_000
-const NEWLINE = 0x0a
+const MAX_LINE_BYTES = 1024 * 1024
 
 // Formats are documentation and not checked here.
 const ajv = new Ajv({ strict: true, allowUnionTypes: true, validateFormats: false })
@@ -27,7 +26,7 @@ export function eventsOf({ id, response }: Operation): ToEvent {
   return (json) => {
     const value: unknown = JSON.parse(json.toString())
     if (!check(value)) throw new Error('The agent sent a malformed event')
-    return Buffer.from(`data: ${JSON.stringify(value)}\n\n`)
+    return Buffer.from(sseEvent(value as object))
   }
 }
 
@@ -50,11 +49,11 @@ class EventStream extends Transform {
     super()
     this.#framing = framing
     // The response headers are sent with the first bytes, and clients wait for them.
-    this.push(': listening\n\n')
+    this.push(sseComment('listening'))
     this.#heartbeat = setInterval(() => {
       // A reader that is behind needs no heartbeat.
-      if (!this.writableNeedDrain && this.readableLength === 0) this.push(': still here\n\n')
-    }, HEARTBEAT_MS)
+      if (!this.writableNeedDrain && this.readableLength === 0) this.push(sseComment('still here'))
+    }, SSE_HEARTBEAT_MS)
     this.#heartbeat.unref()
   }
 
@@ -76,27 +75,14 @@ class EventStream extends Transform {
 /** One JSON value per line. */
 export class LineFraming implements Framing {
   readonly #toEvent: ToEvent
-  #pieces: Buffer[] = []
-  #length = 0
+  readonly #splitter = new LineSplitter({ maxBytes: MAX_LINE_BYTES })
 
   constructor(toEvent: ToEvent) {
     this.#toEvent = toEvent
   }
 
   take(chunk: Buffer): Buffer[] {
-    const events: Buffer[] = []
-    let from = 0
-    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, from)) {
-      const line = Buffer.concat([...this.#pieces, chunk.subarray(from, end)])
-      if (line.length > 0) events.push(this.#toEvent(line))
-      this.#pieces = []
-      this.#length = 0
-      from = end + 1
-    }
-    const rest = chunk.subarray(from)
-    this.#length += rest.length
-    if (this.#length > MAX_LINE_LENGTH) throw new Error('The agent sent a line that is too long')
-    if (rest.length > 0) this.#pieces.push(rest)
-    return events
+    const lines = this.#splitter.split(chunk)
+    return lines.filter(({ length }) => length > 0).map((line) => this.#toEvent(line))
   }
 }

@@ -2,7 +2,7 @@
 // checked, and the content of each event is always valid base64.
 import { MAX_OUTPUT_FRAME_BYTES, outputFrames } from '@berth/contracts/link'
 import { FRAME_HEAD_BYTES } from '@berth/codecs/frames'
-import { release } from '@berth/kit/spent-pieces'
+import { freeBuffer } from '@berth/kit/free-buffer'
 import type { Framing, ToEvent } from './events.ts'
 
 /** Larger parts are not copied to join two events. */
@@ -45,7 +45,7 @@ export class OutputFraming implements Framing {
       const beginning = beginnings.get(kind)
       return beginning ? dataEvent(beginning, bytes) : this.#toEvent(bytes)
     })
-    release(chunk)
+    freeBuffer(chunk)
     return events
   }
 

@@ -3,7 +3,7 @@ import { finished, type Readable } from 'node:stream'
 import { MAX_EXTENSION_BYTES } from '@berth/contracts/extension-limits'
 import type { Extension } from '@berth/contracts/extensions'
 import { newId } from '@berth/kit/ids'
-import { Turnstile } from '@berth/kit/turnstile'
+import { Semaphore } from '@berth/kit/semaphore'
 import type { Blob, Blobs } from '../../platform/blobs/blobs.ts'
 import { BlobMissing } from '../../platform/blobs/store.ts'
 import { CONTENT_KEY_BYTES, ContentSealer, openContent } from '../../platform/blobs/sealed-content.ts'
@@ -45,7 +45,7 @@ export interface ExtensionServiceOptions {
 
 export class ExtensionService {
   readonly #options: ExtensionServiceOptions
-  readonly #checks = new Turnstile(CHECKS_AT_ONCE)
+  readonly #checks = new Semaphore(CHECKS_AT_ONCE)
 
   constructor(options: ExtensionServiceOptions) {
     this.#options = options

@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Logger } from 'pino'
 import { AppError } from '../../platform/errors/app-error.ts'
+import { KeyedLimit } from '@berth/kit/keyed-limit'
 import { discover } from './discovery.ts'
 import { endingOf } from './endings.ts'
 import { isFault, refuseRequest, refuseSocket } from './refusals.ts'
@@ -53,7 +54,7 @@ export class Gateway {
   readonly #options: GatewayOptions
   readonly #limits: GatewayLimits
   readonly #splices = new Set<Pipe>()
-  readonly #connectionsOf = new Map<string, number>()
+  readonly #connections: KeyedLimit
   readonly #stopping = new AbortController()
   #sweeping: NodeJS.Timeout | undefined
   #closing: Promise<void> | undefined
@@ -62,6 +63,7 @@ export class Gateway {
   constructor(options: GatewayOptions) {
     this.#options = options
     this.#limits = { ...defaultLimits, ...options.limits }
+    this.#connections = new KeyedLimit(this.#limits.connectionsPerSession)
   }
 
   /** Clients that are connected to their session. */
@@ -181,25 +183,10 @@ export class Gateway {
 
   /** Counts before the connection exists, so that concurrent attempts cannot exceed the limit. */
   #enter(sessionId: string): Disposable {
-    const count = this.#connectionsOf.get(sessionId) ?? 0
-    const most = this.#limits.connectionsPerSession
-    if (count >= most) {
-      throw new AppError(
-        'too_many_requests',
-        `Cannot connect: the session has ${most} clients, close one first`,
-        {
-          headers: { 'retry-after': '1' },
-        },
-      )
-    }
-    this.#connectionsOf.set(sessionId, count + 1)
-    return {
-      [Symbol.dispose]: () => {
-        const left = this.#connectionsOf.get(sessionId)! - 1
-        if (left > 0) this.#connectionsOf.set(sessionId, left)
-        else this.#connectionsOf.delete(sessionId)
-      },
-    }
+    const place = this.#connections.enter(sessionId)
+    if (place) return place
+    const message = `Cannot connect: the session has ${this.#connections.max} clients, close one first`
+    throw new AppError('too_many_requests', message, { headers: { 'retry-after': '1' } })
   }
 
   /**

@@ -1,5 +1,6 @@
 // Counts and limits the viewers of each session on this server.
 import { AppError } from '../../platform/errors/app-error.ts'
+import { KeyedLimit } from '@berth/kit/keyed-limit'
 import { linkExpired } from '../gateway/endings.ts'
 import type { LiveDoor } from '../gateway/gateway.ts'
 import type { Pipe, PipeOptions } from '../gateway/splice.ts'
@@ -12,34 +13,28 @@ import { Viewer } from './viewer.ts'
 const MAX_TIMEOUT_MS = 2 ** 31 - 1
 
 export class Viewers implements LiveDoor {
-  readonly #maxPerSession: number
-  readonly #countOf = new Map<string, number>()
+  readonly #viewers: KeyedLimit
 
   constructor({ maxPerSession }: { maxPerSession: number }) {
-    this.#maxPerSession = maxPerSession
+    this.#viewers = new KeyedLimit(maxPerSession)
   }
 
   /** Throws when the session has reached its limit of viewers. */
   checkRoom(sessionId: string): void {
-    const most = this.#maxPerSession
-    if ((this.#countOf.get(sessionId) ?? 0) < most) return
-    throw new AppError('too_many_requests', `Cannot watch: the session has ${most} viewers already`, {
-      headers: { 'retry-after': '5' },
-    })
+    if (!this.#viewers.hasRoom(sessionId)) throw this.#isFull()
   }
 
   enter(admitted: Admitted): Disposable {
     const { sessionId } = admitted
     checkTime(admitted)
-    this.checkRoom(sessionId)
-    this.#countOf.set(sessionId, (this.#countOf.get(sessionId) ?? 0) + 1)
-    return {
-      [Symbol.dispose]: () => {
-        const left = this.#countOf.get(sessionId)! - 1
-        if (left > 0) this.#countOf.set(sessionId, left)
-        else this.#countOf.delete(sessionId)
-      },
-    }
+    const place = this.#viewers.enter(sessionId)
+    if (!place) throw this.#isFull()
+    return place
+  }
+
+  #isFull(): AppError {
+    const message = `Cannot watch: the session has ${this.#viewers.max} viewers already`
+    return new AppError('too_many_requests', message, { headers: { 'retry-after': '5' } })
   }
 
   open(admitted: Admitted, options: PipeOptions): Pipe {

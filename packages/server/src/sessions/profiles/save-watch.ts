@@ -1,6 +1,6 @@
 // A new session waits while another session is being saved into its profile, so that deleting a session and creating
 // the next one keeps the state. The wait has a limit.
-import { pause } from '@berth/kit/pause'
+import { KeyedChanges } from '@berth/kit/keyed-changes'
 import type { Db } from '../../platform/database/schema.ts'
 import * as store from './store.ts'
 
@@ -11,7 +11,7 @@ const LOOK_EVERY_MS = 500
 
 export class SaveWatch {
   readonly #db: Db
-  readonly #waiting = new Map<string, Set<() => void>>()
+  readonly #changes = new KeyedChanges()
 
   constructor(db: Db) {
     this.#db = db
@@ -19,28 +19,17 @@ export class SaveWatch {
 
   /** Called when any server has changed the profile or finished a save. */
   announced(profileId: string): void {
-    for (const wake of this.#waiting.get(profileId) ?? []) wake()
+    this.#changes.changed(profileId)
   }
 
   /** Resolves when no save is running, or after the timeout; rejects when the signal aborts first. */
   async whenSaved(profileId: string, signal?: AbortSignal): Promise<void> {
     const deadline = performance.now() + WAIT_TIMEOUT_MS
-    while ((await store.isBeingSaved(this.#db, profileId)) && performance.now() < deadline) {
-      await this.#next(profileId, signal)
+    while (performance.now() < deadline) {
+      using change = this.#changes.next(profileId, { timeoutMs: LOOK_EVERY_MS, signal })
+      if (!(await store.isBeingSaved(this.#db, profileId))) return
+      await change.happened
       signal?.throwIfAborted()
     }
-  }
-
-  async #next(profileId: string, signal: AbortSignal | undefined): Promise<void> {
-    const woken = new AbortController()
-    const wake = () => woken.abort()
-    if (signal?.aborted) return
-    signal?.addEventListener('abort', wake)
-    const others = this.#waiting.get(profileId) ?? new Set()
-    this.#waiting.set(profileId, others.add(wake))
-    await pause(LOOK_EVERY_MS, woken.signal)
-    signal?.removeEventListener('abort', wake)
-    others.delete(wake)
-    if (others.size === 0 && this.#waiting.get(profileId) === others) this.#waiting.delete(profileId)
   }
 }

@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { pause } from '@berth/kit/pause'
-import { Turnstile } from '@berth/kit/turnstile'
+import { Semaphore } from '@berth/kit/semaphore'
 import { crashPoint } from '../../platform/errors/crash-point.ts'
 import { announceChange } from '../../platform/database/changes.ts'
 import type { Db } from '../../platform/database/schema.ts'
@@ -44,7 +44,7 @@ export interface SaverOptions {
 
 export class ProfileSaver {
   readonly #options: SaverOptions
-  readonly #turns = new Turnstile(SAVES_AT_ONCE)
+  readonly #turns = new Semaphore(SAVES_AT_ONCE)
   readonly #saving = new Set<string>()
   #timer: NodeJS.Timeout | undefined
 

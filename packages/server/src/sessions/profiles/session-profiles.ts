@@ -1,7 +1,7 @@
 // Loads a profile into a session: before its Chromium starts, or later by restarting Chromium.
 import type { CreateBrowserRequest } from '@berth/contracts/browsers'
 import type { Profile, ProfileRequest } from '@berth/contracts/profiles'
-import { Turnstile } from '@berth/kit/turnstile'
+import { Semaphore } from '@berth/kit/semaphore'
 import type { SessionExtra, ExtraSource, LookUp } from '../browsers/extras.ts'
 import type { ProfileAttachments } from '../browsers/service.ts'
 import { awake, type Session } from '../session/session.ts'
@@ -33,7 +33,7 @@ interface Asked extends SessionProfile {
 
 export class SessionProfiles implements ExtraSource, ProfileAttachments {
   readonly #options: SessionProfilesOptions
-  readonly #attaching = new Turnstile(ATTACHES_AT_ONCE)
+  readonly #attaching = new Semaphore(ATTACHES_AT_ONCE)
 
   constructor(options: SessionProfilesOptions) {
     this.#options = options

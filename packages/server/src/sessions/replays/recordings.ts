@@ -2,7 +2,7 @@
 import type { Logger } from 'pino'
 import type { Pool } from 'pg'
 import type { ReplayEnd } from '@berth/contracts/replays'
-import { Turnstile } from '@berth/kit/turnstile'
+import { Semaphore } from '@berth/kit/semaphore'
 import type { Blobs } from '../../platform/blobs/blobs.ts'
 import type { LiveSession } from '../browsers/live-session.ts'
 import { awake } from '../session/session.ts'
@@ -48,7 +48,7 @@ export class Recordings {
   readonly #collectors = new Map<string, Collector>()
   readonly #finishing = new Map<string, Promise<void>>()
   /** One at a time: assembly takes long and is not urgent. */
-  readonly #assembling = new Turnstile(1)
+  readonly #assembling = new Semaphore(1)
   readonly #closing = new AbortController()
   readonly #timer: NodeJS.Timeout
 

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { linkPurposes, type LinkPurpose } from '@berth/contracts/link'
-import { splice } from '@berth/kit/splice'
+import { pipeBothWays } from '@berth/kit/pipe-both-ways'
 import type { PooledSession } from '../browsers/leased-session.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { refuseSocket } from '../gateway/refusals.ts'
@@ -88,7 +88,7 @@ export class TunnelHost {
         () => held.dispose(),
       )
     })
-    splice(socket, stream, () => hold.stir())
+    pipeBothWays(socket, stream, () => hold.stir())
   }
 }
 

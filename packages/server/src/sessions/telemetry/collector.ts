@@ -4,6 +4,7 @@
 import type { Logger } from 'pino'
 import { MAX_EVENT_LENGTH } from '@berth/contracts/link'
 import { pause } from '@berth/kit/pause'
+import { SerialQueue } from '@berth/kit/serial-queue'
 import type { Db } from '../../platform/database/schema.ts'
 import type { Instance } from '../../instances/driver/driver.ts'
 import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
@@ -61,7 +62,7 @@ export class Collector {
   #version: number
   /** The agent may be capturing already. */
   #isTold: boolean
-  #configuring: Promise<unknown> = Promise.resolve()
+  readonly #configuring = new SerialQueue()
   #seal: SegmentSeal | undefined
   #lastSeq = 0
   #storedBytes = 0
@@ -105,9 +106,7 @@ export class Collector {
 
   /** Resolves when the selection applies. The caller keeps the session awake. */
   configure(selection: Selection, version: number): Promise<void> {
-    const done = this.#configuring.then(() => this.#configure(selection, version))
-    this.#configuring = done.catch(() => {})
-    return done
+    return this.#configuring.run(() => this.#configure(selection, version))
   }
 
   async #configure(selection: Selection, version: number): Promise<void> {

@@ -5,11 +5,10 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { pause } from '@berth/kit/pause'
 import type { Session } from '../session/session.ts'
 import { invalidInput } from '../../platform/errors/app-error.ts'
+import { SSE_HEARTBEAT_MS, sseComment, sseEventOfJson } from '@berth/kit/sse'
 import { isClientBefore } from '../../http/client-version.ts'
 import type { Feed, SentLine, Tail } from './feed.ts'
 
-/** Keeps proxies from closing the connection, and reveals clients that are gone. */
-const KEEPALIVE_MS = 15_000
 /** A reader that reads nothing for this long is disconnected; it can reconnect and continue. */
 const STALLED_MS = 30_000
 /** How long to wait after the end of a session until all its events are stored. */
@@ -40,7 +39,7 @@ export async function openStream(options: StreamOptions): Promise<Readable> {
     ending: session.ending,
     cursor: beginning({ lastEventId, replay, newest }),
     translate: translatorFor(headers),
-    keepaliveMs: options.keepaliveMs ?? KEEPALIVE_MS,
+    keepaliveMs: options.keepaliveMs ?? SSE_HEARTBEAT_MS,
   })
   stream.once('close', () => held.dispose())
   return stream
@@ -102,7 +101,7 @@ class EventStream extends Readable {
     this.#options = options
     this.#cursor = options.cursor
     // The response headers are sent with the first bytes, and clients wait for them.
-    this.push(': listening\n\n')
+    this.push(sseComment('listening'))
   }
 
   override _read(): void {
@@ -140,7 +139,7 @@ class EventStream extends Readable {
         }
       }
       const left = Math.min(deadline - performance.now(), ending.aborted ? 200 : Infinity)
-      if (left <= 0) return ': still here\n\n'
+      if (left <= 0) return sseComment('still here')
       await this.#wait(left)
     }
   }
@@ -163,7 +162,7 @@ class EventStream extends Readable {
   #frames(events: readonly SentLine[], translate: Translate): string {
     let text = ''
     for (const { seq, line } of events) {
-      text += `id: ${seq}\ndata: ${translate(line)}\n\n`
+      text += sseEventOfJson(translate(line), seq)
       this.#cursor = seq
       if (text.length > MAX_CHUNK_BYTES) break
     }

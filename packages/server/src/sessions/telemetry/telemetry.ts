@@ -5,6 +5,7 @@ import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import type { TelemetryEvent } from '@berth/contracts/telemetry'
 import type { Session } from '../session/session.ts'
+import { KeyedLimit } from '@berth/kit/keyed-limit'
 import type { Db } from '../../platform/database/schema.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import type { OffsetPage } from '../../http/call.ts'
@@ -35,7 +36,7 @@ export class Telemetry {
   readonly #feed: Feed
   readonly #recorder: Recorder
   readonly #collectors = new Map<string, Collector>()
-  readonly #streamsOf = new Map<string, number>()
+  readonly #streams = new KeyedLimit(MAX_STREAMS_PER_SESSION)
   #droppedBefore = 0
   readonly inbox: Inbox
 
@@ -83,22 +84,12 @@ export class Telemetry {
     session: Session,
     { headers, replay }: { headers: IncomingHttpHeaders; replay: string | undefined },
   ): Promise<Readable> {
-    const count = this.#streamsOf.get(session.id) ?? 0
-    if (count >= MAX_STREAMS_PER_SESSION) {
-      throw new AppError(
-        'too_many_requests',
-        `Cannot follow the session: ${count} other streams follow it already`,
-        {
-          headers: { 'retry-after': '1' },
-        },
-      )
+    const place = this.#streams.enter(session.id)
+    if (!place) {
+      const message = `Cannot follow the session: ${MAX_STREAMS_PER_SESSION} other streams follow it already`
+      throw new AppError('too_many_requests', message, { headers: { 'retry-after': '1' } })
     }
-    this.#streamsOf.set(session.id, count + 1)
-    const onClose = () => {
-      const left = this.#streamsOf.get(session.id)! - 1
-      if (left > 0) this.#streamsOf.set(session.id, left)
-      else this.#streamsOf.delete(session.id)
-    }
+    const onClose = () => place[Symbol.dispose]()
     return openStream({ session, feed: this.#feed, headers, replay, onClose })
   }
 

@@ -3,6 +3,7 @@
 // FLUSH_MS collected.
 import type { Logger } from 'pino'
 import type { RequestAudit } from '../../http/request-audit.ts'
+import { SerialQueue } from '@berth/kit/serial-queue'
 import { databaseFailure } from '../../platform/database/failures.ts'
 import type { Db } from '../../platform/database/schema.ts'
 import { insertAuditRecords } from './store.ts'
@@ -21,7 +22,7 @@ export class AuditTrail implements RequestAudit {
   readonly #log: Logger
   readonly #timer: NodeJS.Timeout
   #waiting: NewAuditRecord[] = []
-  #flushing: Promise<void> = Promise.resolve()
+  readonly #flushes = new SerialQueue()
   #droppedCount = 0
 
   constructor({ db, log }: { db: Db; log: Logger }) {
@@ -54,8 +55,7 @@ export class AuditTrail implements RequestAudit {
 
   /** Resolves when every record so far is stored, or when storing failed for now. */
   flush(): Promise<void> {
-    this.#flushing = this.#flushing.then(() => this.#write())
-    return this.#flushing
+    return this.#flushes.run(() => this.#write())
   }
 
   async #write(): Promise<void> {

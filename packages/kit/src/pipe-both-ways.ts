@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream'
  * Passes bytes in both directions until one side ends, then ends both. A slow reader slows down its writer. Nothing is
  * buffered beyond the buffers of the sockets.
  */
-export function splice(one: Duplex, other: Duplex, onData?: () => void): void {
+export function pipeBothWays(one: Duplex, other: Duplex, onData?: () => void): void {
   forward(one, other, onData)
   forward(other, one, onData)
 }

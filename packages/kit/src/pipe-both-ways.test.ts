@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { splice } from './splice.ts'
+import { pipeBothWays } from './pipe-both-ways.ts'
 
 /** Both ends of a TCP connection. */
 async function pair(t: TestContext): Promise<[Socket, Socket]> {
@@ -22,7 +22,7 @@ async function pair(t: TestContext): Promise<[Socket, Socket]> {
 test('splice passes 20 MB to a slow reader without buffering them', async (t) => {
   const [writer, one] = await pair(t)
   const [other, reader] = await pair(t)
-  splice(one, other)
+  pipeBothWays(one, other)
   const size = 20 * 1024 * 1024
   writer.end(Buffer.alloc(size, 1))
   await delay(200)
@@ -41,7 +41,7 @@ test('splice ends each side when the other ends', async (t) => {
     for (const which of [0, 1]) {
       const [near, one] = await pair(t)
       const [other, far] = await pair(t)
-      splice(one, other)
+      pipeBothWays(one, other)
       const ends = [near, far]
       for (const socket of ends) socket.resume()
       end(ends[which]!)

@@ -14,7 +14,7 @@ let collect: Collect | undefined
 let bytesSince = 0
 
 /** For a stream whose chunks are passed on. Wraps push(), because a `data` listener would start the stream. */
-export function countPassed(stream: Readable): void {
+export function collectPassedPieces(stream: Readable): void {
   const push = stream.push.bind(stream)
   stream.push = (piece: unknown, encoding?: BufferEncoding) => {
     if (piece instanceof Uint8Array) passed(piece.length)

@@ -3,7 +3,7 @@
 const TICK_MS = 250
 const MAX_TICK_MS = 500
 
-export class WakingTime implements Disposable {
+export class RunningTime implements Disposable {
   #ms = 0
   #lastTickAt = performance.now()
   readonly #timer: NodeJS.Timeout

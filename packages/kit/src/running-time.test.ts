@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { WakingTime } from './waking-time.ts'
+import { RunningTime } from './running-time.ts'
 
-test('WakingTime advances while the process runs, and hardly while it is stopped', async () => {
-  using time = new WakingTime()
+test('RunningTime advances while the process runs, and hardly while it is stopped', async () => {
+  using time = new RunningTime()
   const [beganAt, began] = [performance.now(), time.now()]
   await delay(1_500)
   const counted = time.now() - began

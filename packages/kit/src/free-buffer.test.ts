@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { release } from './spent-pieces.ts'
+import { freeBuffer } from './free-buffer.ts'
 
 const MB = 1024 * 1024
 
@@ -9,7 +9,7 @@ test('release frees the memory of a chunk at once', () => {
   let most = 0
   for (let count = 0; count < 200; count++) {
     const piece = Buffer.allocUnsafeSlow(MB)
-    release(piece)
+    freeBuffer(piece)
     assert.equal(piece.length, 0)
     most = Math.max(most, process.memoryUsage().arrayBuffers - before)
   }
@@ -18,10 +18,10 @@ test('release frees the memory of a chunk at once', () => {
 
 test('release keeps memory that is shared', () => {
   const whole = Buffer.from(new ArrayBuffer(10)).fill('whole')
-  release(whole.subarray(0, 5))
-  release(whole.subarray(5))
+  freeBuffer(whole.subarray(0, 5))
+  freeBuffer(whole.subarray(5))
   const pooled = Buffer.from('of a pool')
-  release(pooled)
+  freeBuffer(pooled)
   assert.equal(whole.toString(), 'wholewhole')
   assert.equal(pooled.toString(), 'of a pool')
 })

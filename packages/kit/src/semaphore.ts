@@ -1,6 +1,6 @@
 // Limits concurrency. Callers beyond the limit wait in order of arrival.
 
-export class Turnstile {
+export class Semaphore {
   readonly #waiting = new Set<() => void>()
   #free: number
 

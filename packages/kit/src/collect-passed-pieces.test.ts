@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
-import { countPassed } from './young-garbage.ts'
+import { collectPassedPieces } from './collect-passed-pieces.ts'
 
 const MB = 1024 * 1024
 const PIECE_BYTES = 64 * 1024
@@ -25,8 +25,8 @@ async function maxHeldMb(prepare: (stream: Readable) => void): Promise<number> {
   return Math.round(most / MB)
 }
 
-test('countPassed collects passed chunks long before V8 would', async () => {
-  const [uncounted, counted] = [await maxHeldMb(() => {}), await maxHeldMb(countPassed)]
+test('collectPassedPieces collects passed chunks long before V8 would', async () => {
+  const [uncounted, counted] = [await maxHeldMb(() => {}), await maxHeldMb(collectPassedPieces)]
   assert.ok(counted <= 16, `${counted} MB`)
   assert.ok(uncounted > 2 * counted, `${uncounted} MB without it: is it still needed?`)
 })
