@@ -5,6 +5,7 @@ import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync } from 'node:zlib'
 import { build as esbuild, type BuildOptions, type Plugin } from 'esbuild'
+import { generatedChecks } from './src/checks/generate.ts'
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
 
@@ -77,7 +78,8 @@ async function bundle(entry: string, options: BuildOptions): Promise<Uint8Array>
     entryPoints: [path(entry)],
     write: false,
     bundle: true,
-    // The contract's constants come with its schemas, which the agent does not use: it checks by hand.
+    // The contract's constants come with its schemas, which the agent does not use: its checks are generated from them.
+    plugins: [generatedChecks, ...(options.plugins ?? [])],
     alias: { typebox: path('src/no-schemas.ts') },
     // Stack traces stay readable; comments and blanks would only be parsed once more per instance.
     minifyWhitespace: true,

@@ -136,7 +136,7 @@ const bundles = [
     of: 'packages/agent',
     sources: ['packages/agent', 'packages/codecs/src', 'packages/contracts/src', 'packages/kit/src'],
   },
-  { of: 'packages/web', sources: ['packages/web', 'docs'] },
+  { of: 'packages/web', sources: ['packages/web', 'packages/contracts/src', 'packages/kit/src', 'docs'] },
 ]
 
 /** Made again when anything it is made from changed. */

@@ -5,14 +5,9 @@ import type { AgentState, BrowserStart, Shape, TelemetryOrder } from '@berth/con
 import { readJson } from './body.ts'
 import type { Upgrade } from './control/processes/attach.ts'
 import type { AnswerControl } from './control/router.ts'
-import {
-  BadRequest,
-  readBrowserStart,
-  readLeaseSeconds,
-  readPolicy,
-  readShape,
-  readTelemetryOrder,
-} from './requests.ts'
+import { checked } from './checks/check.ts'
+import { checks } from './link.checks.ts'
+import { BadRequest } from './requests.ts'
 import type { StateBoard } from './state.ts'
 
 // Not imported: an import reads every export, and one of them loads a 6 MB websocket client.
@@ -54,6 +49,12 @@ interface Call {
 }
 type Operation = (call: Call) => Promise<object | undefined>
 
+/** Chromium validates the names and values. */
+function readPolicy(body: unknown): Readonly<Record<string, unknown>> {
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return { ...body }
+  throw new BadRequest('Cannot read the request: the body is not an object')
+}
+
 /** Never listens: the link passes connections to it. */
 export function createApi(options: ApiOptions): Server {
   const { state, renewLease, startBrowser, shape, setPolicy, whenOpen } = options
@@ -66,13 +67,13 @@ export function createApi(options: ApiOptions): Server {
       return state.when(({ number }) => String(number) !== after, LONG_POLL_MS)
     },
     'PUT /lease': async ({ body }) => {
-      renewLease(readLeaseSeconds(body))
+      renewLease(checked(checks.leaseRenewal, body).seconds)
       return state.current
     },
-    'POST /browser': ({ body }) => startBrowser(readBrowserStart(body)),
+    'POST /browser': ({ body }) => startBrowser(checked(checks.browserStart, body)),
     'POST /client': () => whenOpen(WAIT_FOR_OPEN_MS),
     'PUT /telemetry': async ({ body }) => {
-      await telemetry.order(readTelemetryOrder(body))
+      await telemetry.order(checked(checks.telemetryOrder, body))
       return undefined
     },
     'PUT /policy': ({ body }) => {
@@ -80,7 +81,7 @@ export function createApi(options: ApiOptions): Server {
       return Promise.resolve(undefined)
     },
     'POST /shape': async ({ body }) => {
-      await shape(readShape(body))
+      await shape(checked(checks.shape, body))
       return undefined
     },
   }

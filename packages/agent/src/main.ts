@@ -3,24 +3,21 @@
 // too: the server notices, and an instance in an unknown state is useless.
 import { agentExitCodes } from '@berth/contracts/link'
 import { createApi } from './api.ts'
-import { answerApps } from './apps/operations.ts'
 import { passToBidi } from './bidi.ts'
 import { passToDevtools } from './cdp.ts'
 import { Chromium } from './chromium/chromium.ts'
 import { Controls } from './control/controls.ts'
 import { ServiceLog } from './control/logs/service-log.ts'
+import { answerApps, answerLogin, answerRecording, answerUserData } from './lazy-answers.ts'
 import { Lease } from './lease.ts'
 import { Link } from './link.ts'
 import { agentLog, log } from './log.ts'
-import { answerLogin } from './login/operations.ts'
 import { createProxy } from './proxy.ts'
 import { Screen } from './screen/screen.ts'
-import { answerRecording } from './recording/operations.ts'
 import { secrets } from './secrets.ts'
 import { readSettings } from './settings.ts'
 import { StateBoard } from './state.ts'
 import { Telemetry } from './telemetry/telemetry.ts'
-import { answerUserData } from './user-data/operations.ts'
 
 const settings = readSettings(process.argv)
 const { start, ports } = settings

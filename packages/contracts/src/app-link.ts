@@ -16,38 +16,46 @@ import { PRINTABLE, Strict } from './schema.ts'
 export const runtimes = ['node', 'python'] as const
 export type Runtime = (typeof runtimes)[number]
 
-export interface GitSource {
-  readonly url: string
-  readonly ref: string
+const Environment = Type.Unsafe<Readonly<Record<string, string>>>({
+  type: 'object',
+  additionalProperties: { type: 'string' },
+})
+
+export const GitSource = Strict({
+  url: Type.String(),
+  ref: Type.String(),
   /** Directory in the repository; the whole repository when omitted. */
-  readonly path?: string
-  readonly token?: string
-}
+  path: Type.Optional(Type.String()),
+  token: Type.Optional(Type.String()),
+})
+export type GitSource = Static<typeof GitSource>
 
-export interface BuildOrder {
-  readonly entrypoint: string
+export const BuildOrder = Strict({
+  entrypoint: Type.String(),
   /** The repository to fetch first. Omitted when the source was uploaded. */
-  readonly git?: GitSource
+  git: Type.Optional(GitSource),
   /** Path of npm's program inside the instance. Undefined when the host has no npm to share. */
-  readonly npm?: string
-  readonly npmRegistry?: string
-  readonly pythonIndex: string
+  npm: Type.Optional(Type.String()),
+  npmRegistry: Type.Optional(Type.String()),
+  pythonIndex: Type.String(),
   /** The user's variables, which install scripts see too. */
-  readonly env: Readonly<Record<string, string>>
+  env: Environment,
   /** Variables that Berth adds for the app. */
-  readonly ownEnv: Readonly<Record<string, string>>
-  readonly memoryMb: number
-}
+  ownEnv: Environment,
+  memoryMb: Type.Number({ minimum: 1 }),
+})
+export type BuildOrder = Static<typeof BuildOrder>
 
-export interface AppSetup {
-  readonly runtime: Runtime
-  readonly entrypoint: string
-  readonly env: Readonly<Record<string, string>>
+export const AppSetup = Strict({
+  runtime: Type.Unsafe<Runtime>({ type: 'string', enum: [...runtimes] }),
+  entrypoint: Type.String(),
+  env: Environment,
   /** Limit for one invocation. */
-  readonly memoryMb: number
+  memoryMb: Type.Number({ minimum: 1 }),
   /** Number of idle processes that have already imported the app. */
-  readonly spares: number
-}
+  spares: Type.Integer({ minimum: 0 }),
+})
+export type AppSetup = Static<typeof AppSetup>
 
 const name = Type.String({ minLength: 1, maxLength: MAX_NAME_LENGTH, pattern: PRINTABLE })
 

@@ -131,10 +131,13 @@ export const LeaseRenewal = Strict({ seconds: Type.Integer({ minimum: 1, maximum
  * What to capture. Several servers may change it at once; the highest version wins. Event numbers grow by one. A gap
  * means that events were dropped.
  */
-export interface TelemetryOrder {
-  readonly categories: readonly Category[]
-  readonly version: number
-}
+export const TelemetryOrder = Strict({
+  /** Categories that an agent does not know are not captured. */
+  categories: Type.Unsafe<readonly Category[]>({ type: 'array', items: { type: 'string' } }),
+  version: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+})
+export type TelemetryOrder = Static<typeof TelemetryOrder>
+
 /** Size of one event line in bytes. Screenshots are the largest events. */
 export const MAX_EVENT_LENGTH = 1_250_000
 

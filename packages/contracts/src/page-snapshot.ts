@@ -209,6 +209,6 @@ export const ActResult = Strict({
 export type ActResult = Static<typeof ActResult>
 
 export const LoginSecrets = Strict({
-  values: Type.Array(Type.String({ minLength: 1, maxLength: 10_000 }), { maxItems: 100 }),
+  values: Type.Array(Type.String({ maxLength: 10_000 }), { maxItems: 100 }),
 })
 export type LoginSecrets = Static<typeof LoginSecrets>

@@ -18,18 +18,22 @@
 //   gap      32 bits: the picture froze for this many milliseconds, because no server fetched records
 //   end      text: the reason, one of recordingEnds
 
+import { Type, type Static } from 'typebox'
+import { Nullable, Strict } from './schema.ts'
+
 export const recordKinds = { config: 1, sample: 2, marker: 3, time: 4, gap: 5, end: 6 } as const
 export const RECORD_HEAD_BYTES = 8
 
 export const recordingEnds = ['stopped', 'max_duration', 'failed'] as const
 export type RecordingEnd = (typeof recordingEnds)[number]
 
-export interface RecordingStart {
-  readonly id: string
-  readonly framerate: number
+export const RecordingStart = Strict({
+  id: Type.String({ minLength: 1, maxLength: 100 }),
+  framerate: Type.Number({ minimum: 1, maximum: 60 }),
   /** Null to record until stopped. */
-  readonly maxMs: number | null
-}
+  maxMs: Nullable(Type.Number({ minimum: 1 })),
+})
+export type RecordingStart = Static<typeof RecordingStart>
 
 /** navigation: a page has navigated. crash: a page or the whole Chromium has crashed. */
 export const markerKinds = ['navigation', 'crash'] as const

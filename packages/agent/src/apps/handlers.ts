@@ -4,9 +4,12 @@ import { writeFile } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { RECORDS_WAIT_MS, type AppSetup, type BuildOrder } from '@berth/contracts/app-link'
 import { readJson } from '../body.ts'
+import { checked } from '../checks/check.ts'
 import type { AnswerControl } from '../control/router.ts'
+import { BadRequest } from '../requests.ts'
 import type { Settings } from '../settings.ts'
 import { openApiPort } from './api-port.ts'
+import { checks } from './apps.checks.ts'
 import { build } from './build/build.ts'
 import { MAX_FRAME_BYTES } from './conversation.ts'
 import { packFiles, unpackFiles, unpackSource } from './files.ts'
@@ -77,14 +80,13 @@ class AppHost {
       case 'PUT /apps/source':
         return unpackSource(request, this.#places, signal)
       case 'POST /apps/build':
-        // SAFETY, here and below: the server wrote it.
-        return this.#build((await readJson(request)) as BuildOrder, response, signal)
+        return this.#build(checked(checks.buildOrder, await readJson(request)), response, signal)
       case 'GET /apps/files':
         return packFiles(this.#places, response)
       case 'PUT /apps/files':
         return unpackFiles(request, this.#places)
       case 'PUT /apps/setup':
-        return this.#setUp((await readJson(request)) as AppSetup)
+        return this.#setUp(checked(checks.appSetup, await readJson(request)))
       default:
         throw new Refused(404, `Cannot ${request.method} ${url.pathname}`)
     }
@@ -141,7 +143,7 @@ class AppHost {
 
 /** What is wrong with an archive is for whoever sent it to know. */
 function statusOf(error: unknown): number {
-  if (error instanceof Refused) return error.status
+  if (error instanceof Refused || error instanceof BadRequest) return error.status
   return typeof (error as { code?: unknown }).code === 'string' ? 422 : 500
 }
 

@@ -3,10 +3,13 @@ import { existsSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { MAX_RECORDINGS, type RecordingStart } from '@berth/contracts/recording'
 import { readJson } from '../body.ts'
+import { checked } from '../checks/check.ts'
 import type { Chromium } from '../chromium/chromium.ts'
 import type { AnswerControl } from '../control/router.ts'
 import { log } from '../log.ts'
+import { BadRequest } from '../requests.ts'
 import { ENCODER } from './encoder.ts'
+import { checks } from './recording.checks.ts'
 import { Recording } from './recording.ts'
 import { Screens } from './screen/screens.ts'
 
@@ -20,9 +23,7 @@ export function recordingHandlers(chromium: Chromium): AnswerControl {
   const recordings = new Map<string, Recording>()
   const screens = Screens.of(chromium.display)
 
-  async function start(body: unknown): Promise<Answer> {
-    // SAFETY: the server wrote it.
-    const options = body as RecordingStart
+  async function start(options: RecordingStart): Promise<Answer> {
     // The answer to an earlier request may have been lost.
     if (recordings.has(options.id)) return { status: 204 }
     const running = [...recordings.values()].filter(({ isOver }) => !isOver).length
@@ -44,10 +45,21 @@ export function recordingHandlers(chromium: Chromium): AnswerControl {
     }
   }
 
+  async function begin(request: IncomingMessage): Promise<Answer> {
+    let options: RecordingStart
+    try {
+      options = checked(checks.recordingStart, await readJson(request))
+    } catch (error) {
+      if (error instanceof BadRequest) return refusal(error.status, error.message)
+      throw error
+    }
+    return start(options)
+  }
+
   async function act(request: IncomingMessage, response: ServerResponse): Promise<Answer> {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://agent')
     const [, , id, action] = pathname.split('/')
-    if (id === undefined) return request.method === 'POST' ? start(await readJson(request)) : NOT_FOUND
+    if (id === undefined) return request.method === 'POST' ? begin(request) : NOT_FOUND
     const recording = recordings.get(id)
     if (!recording) return NOT_FOUND
     switch (`${request.method} ${action ?? ''}`) {
