@@ -83,7 +83,7 @@ export class Builder {
     const logs = new BuildLogs({ pool: this.#options.pool, record, lock })
     try {
       if (record.attempts > MAX_ATTEMPTS)
-        throw new BuildFailure('The build failed because its instance was lost several times')
+        throw new BuildFailure('The build was interrupted too many times; deploy it again')
       const built = await this.#run(record, { lock, logs, signal })
       await logs.flush()
       await this.#succeed(record, lock, built)
