@@ -48,7 +48,7 @@ test('the cap of a project is exact under parallel creates', async () => {
   assert.equal(statuses.filter((status) => status === 429).length, 47)
   const refused = answers.find((answer) => answer.status === 429)!
   assert.equal(refused.body.code, 'too_many_sessions')
-  assert.match(refused.body.message, /its 3 concurrent sessions/)
+  assert.match(refused.body.message, /its limit of 3 concurrent sessions/)
   assert.ok(refused.headers.get('retry-after'))
 
   const one = answers.find((answer) => answer.status === 200)!
