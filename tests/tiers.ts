@@ -56,8 +56,8 @@ const fullOnly: Readonly<Record<string, string>> = {
 
 /** Tests that repeat one thing: how often in each tier. `amount` reads it. */
 const amounts = {
-  /** Made-up requests; the first thousands find what the next rarely do. */
-  fuzzRequests: { change: 3_000, full: 20_000 },
+  /** Made-up requests: enough that each operation also succeeds once, by chance. */
+  fuzzRequests: { change: 10_000, full: 20_000 },
   /** Of the server among writes; each round has two, and starts it twice. */
   killRounds: { change: 2, full: 10 },
   /** Of the server among saves of a credential. */
