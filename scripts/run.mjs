@@ -10,9 +10,9 @@ const root = join(import.meta.dirname, '..')
 
 const tasks = {
   setup: {},
-  start: { file: 'packages/server/src/main.ts' },
+  start: { file: 'packages/server/dist/main.mjs' },
   dev: { file: 'packages/server/src/main.ts', nodeOptions: ['--watch'] },
-  admin: { file: 'packages/server/src/admin.ts' },
+  admin: { file: 'packages/server/dist/admin.mjs' },
   check: { file: 'scripts/check.ts' },
   test: { file: 'scripts/test/main.ts', packagesFor: { full: ['wrk', 'xdotool'] } },
   format: { file: 'scripts/format.ts' },

@@ -130,11 +130,22 @@ function findNode(root) {
   return node
 }
 
-/** Programs of instances, and the pages that people see, ship as a few files each. */
+/** The server, the programs of instances and the pages that people see are a few files each. */
 const bundles = [
   {
     of: 'packages/agent',
     sources: ['packages/agent', 'packages/codecs/src', 'packages/contracts/src', 'packages/kit/src'],
+  },
+  {
+    of: 'packages/server',
+    sources: [
+      'packages/server',
+      'packages/codecs/src',
+      'packages/contracts/src',
+      'packages/kit/src',
+      'packages/login/src',
+      'packages/web/src',
+    ],
   },
   { of: 'packages/web', sources: ['packages/web', 'packages/contracts/src', 'packages/kit/src', 'docs'] },
 ]
@@ -146,7 +157,7 @@ function makeBundle(root, node, bundle) {
     readdirSync(join(root, dir), { recursive: true })
       .filter(
         (name) =>
-          /(\.ts|\.css|\.html|\.md|\.png|\.svg|^package\.json)$/.test(name) &&
+          /\.(ts|css|html|json|md|png|svg)$/.test(name) &&
           !name.endsWith('.test.ts') &&
           !name.startsWith('dist'),
       )

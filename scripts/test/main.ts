@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { run } from 'node:test'
 import { parseArgs } from 'node:util'
 import { currentTier, filesOf, groups, isTier, TIERS, type Tier } from '../../tests/tiers.ts'
+import { bundlePrograms } from '../../tests/fixtures/programs.ts'
 import { startServer } from '../../tests/fixtures/server.ts'
 import { SHARED_POSTGRES, startSharedPostgres } from '../../tests/fixtures/shared-postgres.ts'
 import { sharing } from '../../tests/fixtures/shared-server.ts'
@@ -66,7 +67,10 @@ async function main(asked: Tier): Promise<number> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => interrupted.abort(new Error(`Ended by ${signal}`)))
   }
-  if (asked !== 'unit') process.env[SHARED_POSTGRES] = await startSharedPostgres()
+  if (asked !== 'unit') {
+    await bundlePrograms()
+    process.env[SHARED_POSTGRES] = await startSharedPostgres()
+  }
   const known = readDurations()
   const reporter = new Reporter(root)
   const waiting = longestFirst(files, known)

@@ -8,6 +8,7 @@ import { after, test } from 'node:test'
 import type { Proxy } from '@berth/contracts/proxies'
 import { ServerDatabase } from '../conformance/server-database.ts'
 import { newCertificate } from '../fixtures/certificates.ts'
+import { programFile } from '../fixtures/programs.ts'
 import { startProxy } from '../fixtures/proxies.ts'
 import { serverEnv, startServer, tempDir } from '../fixtures/server.ts'
 import { send } from '../fixtures/sessions.ts'
@@ -297,12 +298,11 @@ test('a change that does not mention the proxy leaves it alone', async () => {
 })
 
 test('an invalid provider file stops the start with the reason', () => {
-  const main = join(import.meta.dirname, '../../packages/server/src/main.ts')
   const broken = join(tempDir(owner), 'broken.json')
   writeFileSync(broken, '{"isp": {"url": "http://u:hush-hush@h:1"}}')
   assert.throws(
     () =>
-      execFileSync(process.execPath, [main], {
+      execFileSync(process.execPath, [programFile('main')], {
         env: serverEnv({ BERTH_DATA_DIR: tempDir(owner), BERTH_PROXY_PROVIDERS: broken }),
         stdio: 'pipe',
       }),

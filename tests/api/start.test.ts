@@ -5,9 +5,10 @@ import { chmodSync, readFileSync, statSync } from 'node:fs'
 import { request } from 'node:https'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { programFile } from '../fixtures/programs.ts'
 import { serverEnv, startServer, tempDir } from '../fixtures/server.ts'
 
-const main = join(import.meta.dirname, '../../packages/server/src/main.ts')
+const main = programFile('main')
 
 function runMain(args: string[], env: Record<string, string>) {
   return spawnSync(process.execPath, [main, ...args], { env: serverEnv(env), encoding: 'utf8' })

@@ -8,10 +8,11 @@ import { Client } from 'pg'
 import { migrate } from '@berth/server/platform/database/migrate'
 import { migrations } from '@berth/server/platform/database/migrations/index'
 import { startPostgres, databaseUrl } from '../fixtures/postgres.ts'
+import { programFile } from '../fixtures/programs.ts'
 import { serverEnv, startServer, type TestServer } from '../fixtures/server.ts'
 
 const run = promisify(execFile)
-const admin = join(import.meta.dirname, '../../packages/server/src/admin.ts')
+const admin = programFile('admin')
 
 function runAdmin(env: Record<string, string>, ...args: string[]) {
   return run(process.execPath, [admin, ...args], { env: serverEnv(env) })

@@ -1,7 +1,6 @@
 // Credentials survive kill -9 and a new master key: each has the old value or the new one.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -12,12 +11,13 @@ import { Keyring } from '@berth/server/platform/secrets/keyring'
 import { SealedBox } from '@berth/server/platform/secrets/sealed-box'
 import { ServerDatabase } from '../conformance/server-database.ts'
 import type { Owner } from '../fixtures/cleanup.ts'
+import { programFile } from '../fixtures/programs.ts'
 import { seededRandom } from '../fixtures/random.ts'
 import { serverEnv, startServer, tempDir, type TestServer } from '../fixtures/server.ts'
 import { send } from '../fixtures/sessions.ts'
 import { amount } from '../tiers.ts'
 
-const admin = join(import.meta.dirname, '../../packages/server/src/admin.ts')
+const admin = programFile('admin')
 const SEEDS = ['JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP', 'KRSXG5CTMVRXEZLUKRSXG5CTMVRXEZLU'] as const
 
 /** The values that a login would get; the API never shows them. */

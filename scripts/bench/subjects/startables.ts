@@ -6,7 +6,7 @@ import { bareEnv, bareServerFile } from './bare.ts'
 import type { Startable } from './start.ts'
 
 const root = join(import.meta.dirname, '../../..')
-const main = join(root, 'packages/server/src/main.ts')
+const main = join(root, 'packages/server/dist/main.mjs')
 const runner = join(root, 'scripts/run.mjs')
 
 /** Runs our main file without a compile cache. */

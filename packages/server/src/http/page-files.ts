@@ -4,8 +4,9 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../platform/errors/app-error.ts'
+import { distOf } from '../platform/files/installation.ts'
 
-export const dist = join(import.meta.dirname, '../../../web/dist')
+export const dist = distOf('web')
 
 const types = {
   'app.js': 'text/javascript; charset=utf-8',

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { Config } from '../config/config.ts'
+import { distOf } from '../platform/files/installation.ts'
 import type { Platform } from '../platform/module.ts'
 import type { Driver, InstanceLimits } from './driver/driver.ts'
 import { AllowList } from './egress/allow-list.ts'
@@ -12,7 +13,7 @@ import { Instances, kinds } from './stock/instances.ts'
 import { LocalDriver } from './local/local-driver.ts'
 
 const MB = 1024 * 1024
-const agentDist = join(import.meta.dirname, '../../../agent/dist')
+const agentDist = distOf('agent')
 
 export function newEgressPolicy(config: Config): EgressPolicy {
   return new EgressPolicy({ allow: config.BERTH_EGRESS_ALLOW })
