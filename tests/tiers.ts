@@ -101,7 +101,7 @@ export const currentTier = (): Tier => {
 export const isFull = () => currentTier() === 'full'
 export const amount = (name: keyof typeof amounts) => amounts[name][isFull() ? 'full' : 'change']
 
-const isUnit = (file: string) => !file.startsWith('tests/') || withoutServer.includes(file)
+export const isUnit = (file: string) => !file.startsWith('tests/') || withoutServer.includes(file)
 
 /** As many of a list as the tier has time for: from its beginning and its end. */
 export function sample<T>(items: readonly T[], name: keyof typeof amounts): readonly T[] {

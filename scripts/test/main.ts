@@ -6,22 +6,24 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { run } from 'node:test'
 import { parseArgs } from 'node:util'
-import { currentTier, filesOf, groups, isTier, TIERS, type Tier } from '../../tests/tiers.ts'
+import { currentTier, filesOf, isTier, TIERS, type Tier } from '../../tests/tiers.ts'
 import { bundlePrograms } from '../../tests/fixtures/programs.ts'
 import { startServer } from '../../tests/fixtures/server.ts'
 import { SHARED_POSTGRES, startSharedPostgres } from '../../tests/fixtures/shared-postgres.ts'
 import { sharing } from '../../tests/fixtures/shared-server.ts'
+import { BATCH, plan, type Work } from './plan.ts'
 import { Reporter } from './reporter.ts'
 
 const root = join(import.meta.dirname, '../..')
+const batchProgram = join(import.meta.dirname, 'batch.ts')
 const durationsFile = join(root, '.cache/test-durations.json')
 
 /** A test that takes longer hangs. It fails, and the run continues. */
 const TEST_TIMEOUT_MS = { unit: 60_000, change: 600_000, full: 1_800_000 }
 /** How much longer a file may take to clean up. */
 const GRACE_MS = 60_000
-/** Each file may start its own servers and browsers; with more files than cores, they slow each other down. */
-const CONCURRENCY = Math.max(2, availableParallelism())
+/** Files that run at once. One more than there are cores, because a file often waits: for a server to start, for a lease. */
+const LANES = availableParallelism() + 1
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -73,13 +75,13 @@ async function main(asked: Tier): Promise<number> {
   }
   const known = readDurations()
   const reporter = new Reporter(root)
-  const waiting = longestFirst(files, known)
-  const work = async () => {
-    for (let group = waiting.shift(); group; group = waiting.shift()) {
-      await runGroup(group, reporter, interrupted.signal)
+  const waiting = plan(files, known)
+  const lane = async () => {
+    for (let work = waiting.shift(); work && !interrupted.signal.aborted; work = waiting.shift()) {
+      await runWork(work, reporter, interrupted.signal)
     }
   }
-  await Promise.all(Array.from({ length: CONCURRENCY }, work))
+  await Promise.all(Array.from({ length: LANES }, lane))
   const { passed, failed, durations } = reporter.end()
   writeDurations({ ...known, ...Object.fromEntries(durations) })
   console.log(`\ntier ${asked}: ${Math.round((performance.now() - startedAt) / 1000)} s`)
@@ -87,20 +89,22 @@ async function main(asked: Tier): Promise<number> {
   return failed > 0 || interrupted.signal.aborted ? 1 : 0
 }
 
-/** Runs the files one after another; several files share a server. */
-async function runGroup(
-  files: readonly string[],
-  reporter: Reporter,
-  interrupted: AbortSignal,
-): Promise<void> {
+/** Runs the files one after another. */
+async function runWork({ files, shares }: Work, reporter: Reporter, interrupted: AbortSignal): Promise<void> {
   const cleanups: (() => void | Promise<void>)[] = []
   try {
+    if (shares === 'process') {
+      const env = { [BATCH]: files.map((file) => join(root, file)).join('\n') }
+      await runProgram(batchProgram, { files, reporter, interrupted, env })
+      return
+    }
     const owner = { after: (cleanup: () => void | Promise<void>) => void cleanups.push(cleanup) }
-    const server = files.length > 1 ? await startServer(owner) : undefined
+    const server = shares === 'server' ? await startServer(owner) : undefined
     const failedBefore = reporter.failed
     for (const file of files) {
-      if (interrupted.aborted) return
-      await runFile(file, { reporter, interrupted, env: server ? sharing(server) : {} })
+      if (interrupted.aborted) break
+      const env = server ? sharing(server) : {}
+      await runProgram(join(root, file), { files: [file], reporter, interrupted, env })
     }
     if (server && reporter.failed > failedBefore)
       console.log(`The shared server printed:\n${server.output()}`)
@@ -117,27 +121,28 @@ async function runGroup(
   }
 }
 
-/** Runs the file in its own process. A file that does not end is killed and fails. */
-async function runFile(
-  file: string,
-  {
-    reporter,
-    interrupted,
-    env,
-  }: { reporter: Reporter; interrupted: AbortSignal; env: Record<string, string> },
-): Promise<void> {
+interface Run {
+  /** The test files in the program. */
+  readonly files: readonly string[]
+  readonly reporter: Reporter
+  readonly interrupted: AbortSignal
+  readonly env: Record<string, string>
+}
+
+/** Runs tests in their own process. A process that does not end is killed and fails. */
+async function runProgram(program: string, { files, reporter, interrupted, env }: Run): Promise<void> {
   const timeout = TEST_TIMEOUT_MS[currentTier()]
   const hanging = new AbortController()
   const timer = setTimeout(() => hanging.abort(), timeout + GRACE_MS)
   const events = run({
     cwd: root,
-    files: [join(root, file)],
+    files: [program],
     timeout,
     env: { ...process.env, ...env },
     signal: AbortSignal.any([interrupted, hanging.signal]),
   })
   try {
-    await reporter.follow(file, events, hanging.signal)
+    await reporter.follow(files, events, hanging.signal)
   } finally {
     clearTimeout(timer)
   }
@@ -152,22 +157,6 @@ function choose(files: readonly string[]): string[] {
   if (chosen.length === 0) return [...files]
   const wanted = chosen.map((path) => path.replace(/^\.\//, '').replace(/\/$/, ''))
   return files.filter((file) => wanted.some((path) => file === path || file.startsWith(`${path}/`)))
-}
-
-/**
- * Long files start first, so that the run does not end waiting for one. A file without a known duration may be
- * long.
- */
-function longestFirst(files: readonly string[], durations: Record<string, number>): string[][] {
-  const together = Object.values(Object.groupBy(files, groupOf)) as string[][]
-  const weight = (file: string) => durations[file] ?? (file.startsWith('tests/') ? 15_000 : 1_000)
-  const weightOf = (members: readonly string[]) => members.reduce((sum, file) => sum + weight(file), 0)
-  return together.toSorted((a, b) => weightOf(b) - weightOf(a))
-}
-
-/** The group whose files share a server; a file without one is its own group. */
-function groupOf(file: string): string {
-  return Object.entries(groups).find(([, members]) => members.includes(file))?.[0] ?? file
 }
 
 function readDurations(): Record<string, number> {

@@ -1,6 +1,6 @@
 // Prints the result of each file as it ends, every failure with the output of its file, the slowest files, and how
 // many tests passed and failed.
-import { join, relative } from 'node:path'
+import { isAbsolute, relative } from 'node:path'
 import { inspect } from 'node:util'
 import type { TestsStream } from 'node:test'
 
@@ -26,13 +26,15 @@ export class Reporter {
     this.#root = root
   }
 
-  /** Resolves when the file has ended. */
-  async follow(name: string, events: TestsStream, hanging: AbortSignal): Promise<void> {
+  /** Resolves when the process has ended. `files`: the test files that run in it. */
+  async follow(files: readonly string[], events: TestsStream, hanging: AbortSignal): Promise<void> {
     const startedAt = performance.now()
-    const failures: string[] = []
+    const results = new Map(files.map((file) => [file, { tests: 0, failures: [] as string[], ms: 0 }]))
+    const [first] = files as readonly [string]
+    const resultOf = (path: string | undefined) =>
+      results.get(path === undefined ? first : relative(this.#root, path)) ?? results.get(first)!
     const path: string[] = []
     let output = ''
-    let hasTests = true
     let counted = { tests: 0, passed: 0, failed: 0, cancelled: 0, skipped: 0 }
     const add = (text: string) => (output = (output + text).slice(-MAX_OUTPUT_SHOWN))
     for await (const { type, data } of events) {
@@ -42,31 +44,46 @@ export class Reporter {
       } else if (type === 'test:stdout' || type === 'test:stderr') add(data.message)
       else if (type === 'test:diagnostic' && data.file !== undefined) add(`${data.message}\n`)
       else if (type === 'test:summary' && data.file === undefined) counted = data.counts
-      // Node counts a file that reports nothing as one test that passed.
-      else if (type === 'test:pass' && data.name === join(this.#root, name)) hasTests = false
-      else if (type === 'test:fail' && data.todo === undefined) {
-        const { error, duration_ms } = data.details
+      else if (type === 'test:pass' || type === 'test:fail') {
+        const result = resultOf(data.file)
+        const { duration_ms } = data.details
+        // Node reports a file without a test as a test with the path as its name.
+        if (data.nesting === 0 && !isAbsolute(data.name)) {
+          result.tests++
+          result.ms += duration_ms
+        }
+        if (type === 'test:pass' || data.todo !== undefined) continue
+        const { error } = data.details
         // A group that fails only because of a test in it adds nothing.
         if ((error as { failureType?: string }).failureType === 'subtestsFailed') continue
         const test = [...path.slice(0, data.nesting), data.name].join(' > ')
-        const where = `${relative(this.#root, data.file ?? name)}:${data.line ?? 0}`
-        failures.push(`✖ ${test} (${seconds(duration_ms)})\n  at ${where}\n${indent(describe(error))}`)
+        const where = `${relative(this.#root, data.file ?? first)}:${data.line ?? 0}`
+        result.failures.push(`✖ ${test} (${seconds(duration_ms)})\n  at ${where}\n${indent(describe(error))}`)
       }
     }
     const duration = performance.now() - startedAt
-    if (hanging.aborted) failures.push(`✖ ${name} did not end within ${seconds(duration)} and was killed`)
-    if (!hasTests || counted.tests === 0)
-      failures.push(`✖ ${name} has no test, or ended before its first test`)
-    this.#durations.set(name, duration)
-    this.#failures.push(...failures)
-    this.#passed += hasTests ? counted.passed : 0
-    this.#failed += Math.max(counted.failed + counted.cancelled, failures.length)
+    if (hanging.aborted)
+      resultOf(undefined).failures.push(
+        `✖ ${files.join(', ')} did not end within ${seconds(duration)} and was killed`,
+      )
+    let hasFailed = false
+    for (const [file, { tests, failures, ms }] of results) {
+      if (tests === 0) failures.push(`✖ ${file} has no test, or ended before its first test`)
+      const fileMs = files.length === 1 ? duration : ms
+      this.#durations.set(file, fileMs)
+      this.#failures.push(...failures)
+      hasFailed ||= failures.length > 0
+      console.log(`${failures.length === 0 ? '✔' : '✖'} ${file}  ${tests} tests  ${seconds(fileMs)}`)
+      for (const failure of failures) console.log(failure)
+    }
+    const failed = counted.failed + counted.cancelled
+    const reported = results.values().reduce((sum, { failures }) => sum + failures.length, 0)
+    this.#passed += counted.passed
+    this.#failed += Math.max(failed, reported)
     this.#skipped += counted.skipped
-    const isGreen = failures.length === 0 && counted.failed + counted.cancelled === 0
-    console.log(`${isGreen ? '✔' : '✖'} ${name}  ${counted.tests} tests  ${seconds(duration)}`)
-    if (isGreen) return
-    for (const failure of failures) console.log(failure)
-    if (output) console.log(`  The file printed:\n${indent(output)}`)
+    if (failed > 0 && !hasFailed)
+      console.log(`✖ ${files.join(', ')}: ${failed} tests failed or were cancelled`)
+    if ((hasFailed || failed > 0) && output) console.log(`  The process printed:\n${indent(output)}`)
   }
 
   get failed(): number {
