@@ -6,7 +6,7 @@ import { operations } from '@berth/contracts/operations'
 import { startServer } from '../fixtures/server.ts'
 import { newKey, newTenant } from './fixture-keys.ts'
 import { HttpCaller, type Exchange } from './http-exchange.ts'
-import { absentResources, newResources } from './resources.ts'
+import { absentResources, newResourceFor } from './resources.ts'
 import { sampleRequest } from './sample-request.ts'
 import { ServerDatabase } from './server-database.ts'
 
@@ -63,7 +63,11 @@ for (const operation of guarded) {
       const tenant = await newTenant(caller, server.key, `recorded by ${operation.id} at ${path}`)
       const organization = await newKey(caller, server.key, { name: 'recorded' })
       const spare = await newKey(caller, server.key, { name: 'worked on' })
-      const resources = await newResources(caller, tenant.key.key, server.key)
+      const resources = await newResourceFor(path, {
+        caller,
+        key: tenant.key.key,
+        organizationKey: server.key,
+      })
       const references = { projects: tenant.project.id, api_keys: spare.id, ...resources }
       await assertRecorded(organization, sampleRequest(operation, path, references), path)
       await assertRecorded(tenant.key, sampleRequest(operation, path, references), path)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { marker } from '../fixtures/extensions.ts'
 import { formBody } from './form-body.ts'
 import type { HttpCaller } from './http-exchange.ts'
-import type { References } from './sample-request.ts'
+import { resourceOf, type References } from './sample-request.ts'
 
 export async function newBrowser(caller: HttpCaller, key: string, body: object = {}): Promise<string> {
   const asked = { headless: true, timeout_seconds: 3600, ...body }
@@ -120,6 +120,19 @@ export async function newResources(
   for (const [resource, make] of Object.entries(makers)) entries.push([resource, await make(caller, key)])
   entries.push(['credential_providers', await newCredentialProvider(caller, organizationKey)])
   return { ...Object.fromEntries(entries), ...(await newApp(caller, key)) }
+}
+
+/** Only the resource that a path works on. */
+export async function newResourceFor(
+  path: string,
+  { caller, key, organizationKey }: { caller: HttpCaller; key: string; organizationKey: string },
+): Promise<References> {
+  const resource = resourceOf(path)
+  if (resource === 'deployments' || resource === 'invocations') return newApp(caller, key)
+  if (resource === 'credential_providers')
+    return { [resource]: await newCredentialProvider(caller, organizationKey) }
+  const make = resource === undefined ? undefined : makers[resource]
+  return resource === undefined || make === undefined ? {} : { [resource]: await make(caller, key) }
 }
 
 export const absentResources: References = Object.fromEntries(
