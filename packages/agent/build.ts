@@ -9,13 +9,13 @@ import { generatedChecks } from './src/checks/generate.ts'
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
 
-/** Seldom used, and some of them ten times the rest; see src/packed.ts. */
+/** Seldom used, and some of them ten times the rest; see src/packed/packed.ts. */
 const packed = {
   apps: 'src/apps/handlers.ts',
   bidi: 'src/bidi/server.ts',
-  computer: 'src/control/computer/handlers.ts',
+  computer: 'src/packed/computer.ts',
   login: 'src/login/handlers.ts',
-  recording: 'src/recording/handlers.ts',
+  recording: 'src/packed/recording.ts',
   telemetry: 'src/telemetry/capture.ts',
   terminals: 'src/control/processes/attach-server.ts',
   userData: 'src/user-data/handlers.ts',
@@ -80,7 +80,7 @@ async function bundle(entry: string, options: BuildOptions): Promise<Uint8Array>
     bundle: true,
     // The contract's constants come with its schemas, which the agent does not use: its checks are generated from them.
     plugins: [generatedChecks, ...(options.plugins ?? [])],
-    alias: { typebox: path('src/no-schemas.ts') },
+    alias: { typebox: path('src/checks/no-schemas.ts') },
     // Stack traces stay readable; comments and blanks would only be parsed once more per instance.
     minifyWhitespace: true,
     legalComments: 'none',

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { test } from 'node:test'
 
 interface Row {
@@ -62,6 +62,28 @@ test('contracts imports nothing of Node', () => {
 
 test('a folder without a row is refused', () => {
   assert.match(judge(table, 'unheard-of/src/a.ts', './b.ts')!, /add a row to \.oxlintrc\.json/)
+})
+
+test('every folder of the packages beside the server has a row of its own', () => {
+  for (const name of ['agent', 'codecs', 'login', 'web']) {
+    const source = join(root, 'packages', name, 'src')
+    const files = readdirSync(source, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && !/\.(md|json|test\.ts)$/.test(entry.name))
+      .map((entry) => relative(join(root, 'packages'), entry.parentPath))
+    const missing = [...new Set(files)].filter((folder) => !Object.hasOwn(table, folder))
+    assert.deepEqual(missing, [], 'add a row to .oxlintrc.json for each')
+  }
+})
+
+test('two folders of the agent do not import each other', () => {
+  assert.match(
+    judge(table, 'agent/src/chromium/chromium.ts', '../control/controls.ts')!,
+    /agent\/src\/control stands above agent\/src\/chromium and imports it/,
+  )
+  assert.match(
+    judge(table, 'agent/src/telemetry/telemetry.ts', '../packed/packed.ts')!,
+    /agent\/src\/packed stands above agent\/src\/telemetry/,
+  )
 })
 
 test('no two rows allow each other, not even through others', () => {

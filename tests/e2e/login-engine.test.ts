@@ -3,8 +3,8 @@
 // ZOO_AT_ONCE of them in parallel (3), which takes most of an hour.
 import assert from 'node:assert/strict'
 import test, { suite } from 'node:test'
-import { login } from '@berth/login/login'
-import type { Checks, Plan } from '@berth/login/memory'
+import { login } from '@berth/login/engine/login'
+import type { Checks, Plan } from '@berth/login/run/memory'
 import type { Mode } from '../fixtures/login-at-place.ts'
 import { runAtZoo } from '../fixtures/login-at-zoo.ts'
 import { PageActionsUnderTest } from '../fixtures/login-page-actions.ts'

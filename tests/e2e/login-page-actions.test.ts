@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pino from 'pino'
-import { BrowserUnavailable } from '@berth/login/page-actions'
+import { BrowserUnavailable } from '@berth/login/run/page-actions'
 import { LiveSession } from '@berth/server/sessions/browsers/live-session'
 import { AgentPageActions } from '@berth/server/logins/engine/agent-page-actions'
 import type { Instance } from '@berth/server/instances/driver/driver'

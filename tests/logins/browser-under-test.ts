@@ -1,5 +1,5 @@
 // What the browser of a login keeps of the software, and how it loses all of it.
-import type { CdpConnection } from '../../packages/agent/src/chromium/cdp-connection.ts'
+import type { CdpConnection } from '../../packages/agent/src/cdp/cdp-connection.ts'
 import type { PageActionsUnderTest } from '../fixtures/login-page-actions.ts'
 import type { Kept } from './software.ts'
 

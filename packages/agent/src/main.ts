@@ -2,28 +2,34 @@
 // proxy for pages, and ends the instance when no server renews its lease. An unexpected error ends it
 // too: the server notices, and an instance in an unknown state is useless.
 import { agentExitCodes } from '@berth/contracts/link'
-import { createApi } from './api.ts'
-import { passToBidi } from './bidi.ts'
-import { passToDevtools } from './cdp.ts'
+import { createApi } from './link/api.ts'
+import { passToBidi } from './bidi/pass-to-bidi.ts'
+import { passToDevtools } from './devtools/pass-to-devtools.ts'
 import { Chromium } from './chromium/chromium.ts'
 import { Controls } from './control/controls.ts'
-import { ServiceLog } from './control/logs/service-log.ts'
-import { answerApps, answerLogin, answerRecording, answerUserData } from './lazy-answers.ts'
-import { Lease } from './lease.ts'
-import { Link } from './link.ts'
-import { agentLog, log } from './log.ts'
-import { createProxy } from './proxy.ts'
+import { ServiceLog } from './log/service-log.ts'
+import { answerApps, answerLogin, answerRecording, answerUserData } from './packed/lazy-answers.ts'
+import { Lease } from './instance/lease.ts'
+import { Link } from './link/link.ts'
+import { agentLog, log } from './log/log.ts'
+import { unpack } from './packed/packed.ts'
+import { createProxy } from './proxy/proxy.ts'
 import { Screen } from './screen/screen.ts'
-import { secrets } from './secrets.ts'
-import { readSettings } from './settings.ts'
-import { StateBoard } from './state.ts'
+import { secrets } from './secrets/secrets.ts'
+import { readSettings } from './instance/settings.ts'
+import { StateBoard } from './instance/state.ts'
 import { Telemetry } from './telemetry/telemetry.ts'
 
 const settings = readSettings(process.argv)
 const { start, ports } = settings
 const state = new StateBoard()
 const logs = { agent: agentLog, chromium: new ServiceLog(), display: new ServiceLog() }
-const telemetry = new Telemetry({ state, port: ports.devtools, secrets })
+const telemetry = new Telemetry({
+  state,
+  port: ports.devtools,
+  secrets,
+  loadCapture: async () => (await unpack('telemetry')).Capture,
+})
 const chromium = new Chromium({
   settings,
   state,
@@ -61,8 +67,12 @@ const controls = new Controls({
   settings,
   chromium,
   logs,
+  loadComputer: async () => (await unpack('computer')).computerHandlers(chromium),
+  loadTerminals: async () => (await unpack('terminals')).attach,
   onProcesses: (processes) => state.update({ processes }),
 })
+
+const loadBidi = async () => (await unpack('bidi')).acceptBidi
 
 const api = createApi({
   state,
@@ -80,7 +90,12 @@ const api = createApi({
   telemetry,
 })
 
-const screen = new Screen({ chromium, onViewers: (viewers) => state.update({ viewers }) })
+const screen = new Screen({
+  chromium,
+  loadHeadlessViewer: async () => (await unpack('computer')).watchHeadless,
+  loadDisplayViewer: async () => (await unpack('recording')).watchDisplay,
+  onViewers: (viewers) => state.update({ viewers }),
+})
 
 new Link({
   path: settings.linkSocket,
@@ -88,6 +103,6 @@ new Link({
     api: (connection) => api.emit('connection', connection),
     cdp: (connection) => void passToDevtools(connection, { port: ports.devtools, chromium }),
     screen: screen.accept,
-    bidi: (connection) => void passToBidi(connection, { port: ports.devtools, chromium }),
+    bidi: (connection) => void passToBidi(connection, { port: ports.devtools, chromium, loadBidi }),
   },
 }).open()

@@ -142,7 +142,7 @@ export type TelemetryOrder = Static<typeof TelemetryOrder>
 export const MAX_EVENT_LENGTH = 1_250_000
 
 /**
- * Process output is sent as frames, see codecs/frames.ts. These are the frame kinds. An `event` frame contains a
+ * Process output is sent as frames, see codecs/frames. These are the frame kinds. An `event` frame contains a
  * ProcessOutputEvent without data, as JSON.
  */
 export const outputFrames = { stdout: 1, stderr: 2, event: 3 } as const

@@ -8,7 +8,7 @@
 //   POST /recordings/{id}/stop       204; the recording then finishes with an `end` record
 //   DELETE /recordings/{id}          204; deletes the recording from the agent
 //
-// A record is a frame (codecs/frames.ts). Its payload starts with the record number, starting with 1, and the time since
+// A record is a frame (codecs/frames). Its payload starts with the record number, starting with 1, and the time since
 // the start of the recording in milliseconds, 32 bits each. Then, by kind:
 //
 //   config   width and height, 16 bits each, and an AVCDecoderConfigurationRecord (ISO 14496-15)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { test } from 'node:test'
-import { spellingsOf } from '../../../packages/agent/src/spellings.ts'
+import { spellingsOf } from '../../../packages/agent/src/secrets/spellings.ts'
 import { LoginUnderTest, named, saying } from '../../fixtures/agent/login-under-test.ts'
 
 const CATEGORIES = ['console', 'interaction', 'network', 'page', 'screenshot', 'system']

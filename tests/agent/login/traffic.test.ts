@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { suite, test } from 'node:test'
-import { attachToFirstPage } from '../../../packages/agent/src/chromium/settle.ts'
+import { attachToFirstPage } from '../../../packages/agent/src/cdp/settle.ts'
 import { evaluate } from '../../fixtures/agent/page.ts'
 import { LoginUnderTest, named, saying } from '../../fixtures/agent/login-under-test.ts'
 import { sharedLogin } from '../../fixtures/agent/shared-login.ts'

@@ -3,11 +3,11 @@ import { spawn } from 'node:child_process'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { mkdir, rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
-import { openRegular } from '../control/files/regular-file.ts'
-import { checkRoom, StagedFile } from '../control/files/staged-file.ts'
-import { bodyOf } from '../control/files/write.ts'
+import { openRegular } from '../control/files/disk/regular-file.ts'
+import { checkRoom, StagedFile } from '../control/files/disk/staged-file.ts'
+import { bodyOf } from '../control/files/disk/write.ts'
 import { unpack } from '../control/files/zip/unpack.ts'
-import type { Places } from './places.ts'
+import type { Places } from './workers/places.ts'
 
 export async function unpackSource(request: IncomingMessage, { root, home }: Places, signal: AbortSignal) {
   using staged = StagedFile.create(home, { for: 'the archive' })

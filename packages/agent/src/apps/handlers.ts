@@ -3,19 +3,19 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { writeFile } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { RECORDS_WAIT_MS, type AppSetup, type BuildOrder } from '@berth/contracts/app-link'
-import { readJson } from '../body.ts'
+import type { AnswerRequest } from '../requests/answer.ts'
+import { readJson } from '../requests/body.ts'
 import { checked } from '../checks/check.ts'
-import type { AnswerControl } from '../control/router.ts'
-import { BadRequest } from '../requests.ts'
-import type { Settings } from '../settings.ts'
+import { BadRequest } from '../requests/bad-request.ts'
+import type { Settings } from '../instance/settings.ts'
 import { openApiPort } from './api-port.ts'
 import { checks } from './apps.checks.ts'
 import { build } from './build/build.ts'
-import { MAX_FRAME_BYTES } from './conversation.ts'
+import { MAX_FRAME_BYTES } from './workers/conversation.ts'
 import { packFiles, unpackFiles, unpackSource } from './files.ts'
-import { placesIn, type Places } from './places.ts'
+import { placesIn, type Places } from './workers/places.ts'
 import { Run } from './run.ts'
-import { Workers } from './workers.ts'
+import { Workers } from './workers/workers.ts'
 
 /** Their sources, put here by build.ts. */
 declare const APP_RUNNERS: { readonly node: string; readonly python: string }
@@ -39,7 +39,7 @@ interface Request {
   readonly signal: AbortSignal
 }
 
-export function appHandlers(settings: Settings): AnswerControl {
+export function appHandlers(settings: Settings): AnswerRequest {
   const host = new AppHost(settings)
   return (request, response) => host.answer(request, response)
 }

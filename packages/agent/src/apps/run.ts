@@ -1,6 +1,6 @@
 // One invocation: its output and its end, as numbered records that are kept until the server has them.
 import { MAX_HELD_LOG_BYTES, type RunRecord } from '@berth/contracts/app-link'
-import type { Worker } from './worker.ts'
+import type { Worker } from './workers/worker.ts'
 
 export class Run {
   readonly #worker: Worker

@@ -6,8 +6,8 @@ import type { WebSocket } from 'ws'
 import { BidiServer } from 'chromium-bidi/out/Default/gen/src/bidiMapper/BidiMapper.js'
 import { BidiParser } from 'chromium-bidi/out/Default/gen/src/bidiTab/BidiParser.js'
 import { MapperCdpConnection } from 'chromium-bidi/out/Default/gen/src/cdp/CdpConnection.js'
-import { SmallWebSocket } from '../chromium/websocket.ts'
-import type { DevtoolsOptions } from '../cdp.ts'
+import { SmallWebSocket } from '../cdp/websocket.ts'
+import type { DevtoolsOptions } from '../devtools/pass-to-devtools.ts'
 
 const READY_MS = 15_000
 /** By then a closing Chromium has disconnected, unless something blocks it. */

@@ -1,4 +1,4 @@
-import { BadRequest } from '../requests.ts'
+import { BadRequest } from '../requests/bad-request.ts'
 
 /** What went wrong, as Ajv says it. No message of its has a value in it: there may be passwords among them. */
 export interface CheckError {

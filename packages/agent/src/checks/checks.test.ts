@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { checks as apps } from '../apps/apps.checks.ts'
-import { checks as link } from '../link.checks.ts'
+import { checks as link } from '../link/link.checks.ts'
 import { checks as login } from '../login/orders.checks.ts'
 import { checks as recording } from '../recording/recording.checks.ts'
 import { checked, type Check } from './check.ts'

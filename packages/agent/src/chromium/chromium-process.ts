@@ -1,6 +1,6 @@
 // One run of Chromium, from its start to its end.
 import { spawn, type ChildProcess } from 'node:child_process'
-import type { ServiceLog } from '../control/logs/service-log.ts'
+import type { ServiceLog } from '../log/service-log.ts'
 
 const MAX_OUTPUT_CHARACTERS = 4_000
 /** Printed once the debugging port is open. */

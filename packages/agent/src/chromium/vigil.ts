@@ -2,7 +2,7 @@
 // to end. A Chromium that hangs or can open no more pages keeps it open, so it is also checked
 // periodically, and before a client connects.
 import { pause } from '@berth/kit/pause'
-import { CdpConnection } from './cdp-connection.ts'
+import { CdpConnection } from '../cdp/cdp-connection.ts'
 import { isZygote, zygotesOf } from './zygote.ts'
 
 const LOOK_EVERY_MS = 5_000

@@ -1,27 +1,33 @@
 // Combines all control operations of the instance, beyond the browser's own protocols.
 import { PROCESSES_HEADER } from '@berth/contracts/link'
 import type { Chromium } from '../chromium/chromium.ts'
-import type { Settings } from '../settings.ts'
+import type { Settings } from '../instance/settings.ts'
+import type { ServiceLogs } from '../log/service-log.ts'
+import type { AnswerRequest, AnswerUpgrade } from '../requests/answer.ts'
 import { curlOperations } from './curl/operations.ts'
 import { Requests } from './curl/requests.ts'
+import type { ComputerHandlers } from './computer/handlers.ts'
 import { computerOperations } from './computer/operations.ts'
 import { Extensions } from './extensions/extensions.ts'
 import { extensionOperations } from './extensions/operations.ts'
 import { fileOperations } from './files/operations.ts'
-import { logOperations, type ServiceLogs } from './logs/operations.ts'
+import { logOperations } from './logs/operations.ts'
 import { Executor } from './playwright/executor.ts'
 import { playwrightOperations } from './playwright/operations.ts'
-import { attacher, type Upgrade } from './processes/attach.ts'
+import { attacher, type AttacherOptions } from './processes/attach.ts'
 import { programEnvironment } from './processes/environment.ts'
 import { processOperations } from './processes/operations.ts'
 import { Pipes } from './processes/pipes.ts'
 import { Processes } from './processes/processes.ts'
-import { controlRouter, type AnswerControl } from './router.ts'
+import { controlRouter } from './calls/router.ts'
 
 export interface ControlsOptions {
   readonly settings: Settings
   readonly chromium: Chromium
   readonly logs: ServiceLogs
+  /** Loads what moves mouse and keyboard. */
+  readonly loadComputer: () => Promise<ComputerHandlers>
+  readonly loadTerminals: AttacherOptions['loadTerminals']
   /** Called with the number of running spawned programs. */
   readonly onProcesses: (running: number) => void
 }
@@ -29,10 +35,10 @@ export interface ControlsOptions {
 export class Controls {
   readonly #processes: Processes
   readonly extensions: Extensions
-  readonly answer: AnswerControl
-  readonly upgrade: Upgrade
+  readonly answer: AnswerRequest
+  readonly upgrade: AnswerUpgrade
 
-  constructor({ settings, chromium, logs, onProcesses }: ControlsOptions) {
+  constructor({ settings, chromium, logs, loadComputer, loadTerminals, onProcesses }: ControlsOptions) {
     const pipes = new Pipes()
     this.#processes = new Processes({ directory: settings.temporary, pipes, onCount: onProcesses })
     this.extensions = new Extensions({
@@ -40,7 +46,7 @@ export class Controls {
       profile: settings.profile,
       chromium,
     })
-    this.upgrade = attacher(this.#processes)
+    this.upgrade = attacher({ processes: this.#processes, loadTerminals })
     const surroundings = () => ({
       home: settings.home,
       environment: programEnvironment(settings, chromium.displayName),
@@ -50,7 +56,7 @@ export class Controls {
       operations: [
         ...fileOperations,
         ...extensionOperations(this.extensions),
-        ...computerOperations(chromium),
+        ...computerOperations(loadComputer),
         ...processOperations({ pipes, processes: this.#processes, surroundings }),
         ...logOperations({ logs }),
         ...playwrightOperations(new Executor({ settings, chromium })),

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { ByteReader } from '@berth/codecs/bytes/byte-reader'
 import { RFB_VERSION, rfbMessages, setEncodings } from '@berth/codecs/rfb/client-messages'
 import { rfbEncodings } from '@berth/codecs/rfb/screen-messages'
-import type { Size } from '../chromium/headless-size.ts'
+import type { Size } from '../cdp/headless-size.ts'
 
 const NO_SECURITY = 1
 const FRAMEBUFFER_UPDATE = 0

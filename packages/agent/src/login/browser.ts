@@ -3,7 +3,7 @@
 import { Semaphore } from '@berth/kit/semaphore'
 import { pause } from '@berth/kit/pause'
 import type { ActOrder, ActResult, LookOrder, PageSnapshot, VisitOrder } from '@berth/contracts/page-snapshot'
-import { CdpConnection, type CdpEvent } from '../chromium/cdp-connection.ts'
+import { CdpConnection, type CdpEvent } from '../cdp/cdp-connection.ts'
 import type { Chromium } from '../chromium/chromium.ts'
 import { act } from './acts.ts'
 import { BrowserGone } from './gone.ts'

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Chromium } from '../chromium/chromium.ts'
-import type { AnswerControl } from '../control/router.ts'
-import { readJson } from '../body.ts'
-import { log } from '../log.ts'
-import { BadRequest } from '../requests.ts'
-import type { Secrets } from '../secrets.ts'
+import type { AnswerRequest } from '../requests/answer.ts'
+import { readJson } from '../requests/body.ts'
+import { log } from '../log/log.ts'
+import { BadRequest } from '../requests/bad-request.ts'
+import type { Secrets } from '../secrets/secrets.ts'
 import { LoginBrowser } from './browser.ts'
 import { BrowserGone } from './gone.ts'
 import { readActOrder, readLookOrder, readSecrets, readVisitOrder } from './orders.ts'
@@ -14,7 +14,7 @@ const WRONG = 400
 const GONE = 410
 const FAILED = 500
 
-export function loginHandlers(chromium: Chromium, secrets: Secrets): AnswerControl {
+export function loginHandlers(chromium: Chromium, secrets: Secrets): AnswerRequest {
   const browser = new LoginBrowser(chromium)
 
   const handle = async (request: IncomingMessage, signal: AbortSignal): Promise<object | undefined> => {

@@ -1,5 +1,5 @@
 // Sends real key events, so that pages get the same key and input events as from a user.
-import type { CdpConnection } from '../chromium/cdp-connection.ts'
+import type { CdpConnection } from '../cdp/cdp-connection.ts'
 import { keysymOfCharacter } from '../control/computer/keys/keysyms.ts'
 import { ALT, CONTROL, META, pageKeyOf, SHIFT, type PageKey } from '../control/computer/cdp/keys.ts'
 

@@ -1,4 +1,4 @@
-import type { CdpConnection } from '../chromium/cdp-connection.ts'
+import type { CdpConnection } from '../cdp/cdp-connection.ts'
 
 const TAKE_MS = 3_000
 

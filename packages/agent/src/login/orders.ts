@@ -1,6 +1,6 @@
 import type { VisitOrder } from '@berth/contracts/page-snapshot'
 import { checked } from '../checks/check.ts'
-import { BadRequest } from '../requests.ts'
+import { BadRequest } from '../requests/bad-request.ts'
 import { checks } from './orders.checks.ts'
 
 export const readLookOrder = (body: unknown) => checked(checks.lookOrder, body)

@@ -1,6 +1,6 @@
 // One page of the browser with all its frames, including frames in separate processes. Tracks what a login needs: the
 // document and its response, pending requests, and dialogs and prompts.
-import type { CdpConnection, CdpEvent } from '../chromium/cdp-connection.ts'
+import type { CdpConnection, CdpEvent } from '../cdp/cdp-connection.ts'
 import { MAX_MESSAGE_LENGTH, MAX_URL_LENGTH } from './bounds.ts'
 import type { AskedAuth, Challenge, HttpAuth } from './http-auth.ts'
 import { Traffic } from './traffic.ts'

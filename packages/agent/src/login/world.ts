@@ -1,7 +1,7 @@
 // Our isolated world in one document, and calls into it. Chromium may reuse the id of a world, even for a page's own
 // world. So calls use a secret name, and their results count only while the document exists.
 import { randomBytes } from 'node:crypto'
-import type { CdpConnection } from '../chromium/cdp-connection.ts'
+import type { CdpConnection } from '../cdp/cdp-connection.ts'
 import { bounds } from './bounds.ts'
 import { PageGone } from './gone.ts'
 

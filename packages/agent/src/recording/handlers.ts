@@ -2,24 +2,21 @@
 import { existsSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { MAX_RECORDINGS, type RecordingStart } from '@berth/contracts/recording'
-import { readJson } from '../body.ts'
+import { readJson } from '../requests/body.ts'
 import { checked } from '../checks/check.ts'
 import type { Chromium } from '../chromium/chromium.ts'
-import type { AnswerControl } from '../control/router.ts'
-import { log } from '../log.ts'
-import { BadRequest } from '../requests.ts'
-import { ENCODER } from './encoder.ts'
+import { log } from '../log/log.ts'
+import type { AnswerRequest } from '../requests/answer.ts'
+import { BadRequest } from '../requests/bad-request.ts'
+import { ENCODER } from './pictures/encoder.ts'
 import { checks } from './recording.checks.ts'
 import { Recording } from './recording.ts'
 import { Screens } from './screen/screens.ts'
 
-// Viewers get video from the same encoder, so their code is in the same bundle.
-export { watchDisplay } from '../screen/display-viewer.ts'
-
 /** Includes ended recordings that are not fetched yet. */
 const MAX_KEPT = 2 * MAX_RECORDINGS
 
-export function recordingHandlers(chromium: Chromium): AnswerControl {
+export function recordingHandlers(chromium: Chromium): AnswerRequest {
   const recordings = new Map<string, Recording>()
   const screens = Screens.of(chromium.display)
 

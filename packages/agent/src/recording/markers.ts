@@ -1,7 +1,7 @@
 // What happens in a session while it is recorded and is worth finding again: where its pages go, and what
 // crashes. Chromium tells it of all targets at once, so no page is attached to.
 import { MAX_MARKER_CHARACTERS, type RecordingMarker } from '@berth/contracts/recording'
-import type { CdpConnection, CdpEvent } from '../chromium/cdp-connection.ts'
+import type { CdpConnection, CdpEvent } from '../cdp/cdp-connection.ts'
 import type { Chromium } from '../chromium/chromium.ts'
 import { pause } from '@berth/kit/pause'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MAX_ANSWER_BYTES, MAX_KEPT_BYTES, recordKinds } from '@berth/contracts/recording'
-import { FrameSplitter } from '@berth/codecs/frames'
+import { FrameSplitter } from '@berth/codecs/frames/frames'
 import { RecordQueue } from './record-queue.ts'
 
 const never = new AbortController().signal

@@ -6,7 +6,7 @@ import {
   RECORDS_WAIT_MS,
   recordKinds,
 } from '@berth/contracts/recording'
-import { FRAME_HEAD_BYTES, frameHead } from '@berth/codecs/frames'
+import { FRAME_HEAD_BYTES, frameHead } from '@berth/codecs/frames/frames'
 
 /** What is there is sent after so long, or as soon as there is so much. */
 const GATHER_MS = 250

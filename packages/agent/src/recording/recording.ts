@@ -2,12 +2,12 @@
 // records. While nothing changes, only an occasional clock record is written.
 import type { RecordingEnd, RecordingMarker, RecordingStart } from '@berth/contracts/recording'
 import type { Chromium } from '../chromium/chromium.ts'
-import type { Size } from '../chromium/headless-size.ts'
-import { log } from '../log.ts'
-import { Encoder } from './encoder.ts'
+import type { Size } from '../cdp/headless-size.ts'
+import { log } from '../log/log.ts'
+import { Encoder } from './pictures/encoder.ts'
 import { Markers } from './markers.ts'
 import { openPage } from './page/page-source.ts'
-import type { PictureSource } from './picture-source.ts'
+import type { PictureSource } from './pictures/picture-source.ts'
 import { RecordQueue } from './record-queue.ts'
 import type { Screens } from './screen/screens.ts'
 

@@ -1,8 +1,8 @@
 // Passes a viewer's input to a headless Chromium, through the same mouse, keyboard and queue as the API. Events
 // that arrive while others run are batched.
 import type { Computer } from '../control/computer/computer.ts'
-import type { Button, Device, Point } from '../control/computer/device.ts'
-import { log } from '../log.ts'
+import type { Button, Device, Point } from '../control/computer/device/device.ts'
+import { log } from '../log/log.ts'
 
 /** The first bits of the mask; the next four are the wheel. */
 const buttons: readonly Button[] = ['left', 'middle', 'right']

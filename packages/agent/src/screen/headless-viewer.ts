@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { readEncodings, RFB_VERSION, RfbClientMessages, rfbMessages } from '@berth/codecs/rfb/client-messages'
 import type { Chromium } from '../chromium/chromium.ts'
 import { computerOf } from '../control/computer/computer.ts'
-import { log } from '../log.ts'
+import { log } from '../log/log.ts'
 import { HeadlessInput } from './headless-input.ts'
 import { Screencast, type Audience, type Picture } from './screencast.ts'
 

@@ -3,8 +3,9 @@
 import { connect, type Socket } from 'node:net'
 import { pause } from '@berth/kit/pause'
 import type { Chromium } from '../chromium/chromium.ts'
-import { log } from '../log.ts'
-import { unpack } from '../packed.ts'
+import { log } from '../log/log.ts'
+import type { watchDisplay } from './display-viewer.ts'
+import type { watchHeadless } from './headless-viewer.ts'
 
 /** How long a viewer waits while Chromium restarts. */
 const WAIT_MS = 15_000
@@ -12,6 +13,8 @@ const RETRY_MS = 50
 
 export interface ScreenOptions {
   readonly chromium: Chromium
+  readonly loadHeadlessViewer: () => Promise<typeof watchHeadless>
+  readonly loadDisplayViewer: () => Promise<typeof watchDisplay>
   /** Called with the number of viewers. */
   readonly onViewers: (count: number) => void
 }
@@ -40,20 +43,20 @@ export class Screen {
   }
 
   async #pass(link: Socket): Promise<void> {
-    const { chromium } = this.#options
+    const { chromium, loadHeadlessViewer, loadDisplayViewer } = this.#options
     const deadline = performance.now() + WAIT_MS
     while (!link.destroyed) {
       const left = deadline - performance.now()
       const { browser } = await chromium.whenOpen(left)
       if (browser !== 'ready' || left <= 0) break
       if (chromium.looks!.headless) {
-        const { watchHeadless } = await unpack('computer')
-        return watchHeadless(link, chromium)
+        const watch = await loadHeadlessViewer()
+        return watch(link, chromium)
       }
       const display = await dial(chromium.display.rfbSocket)
       if (display) {
-        const { watchDisplay } = await unpack('recording')
-        return watchDisplay(link, display, chromium.display)
+        const watch = await loadDisplayViewer()
+        return watch(link, display, chromium.display)
       }
       // Chromium has ended; its exit event has not arrived yet.
       await pause(RETRY_MS)

@@ -1,9 +1,9 @@
 // Pictures of the page in front, which a headless Chromium makes while somebody watches. It makes the next one
 // when the previous one is acknowledged, and none while nothing changes.
-import type { CdpConnection, CdpEvent } from '../chromium/cdp-connection.ts'
+import type { CdpConnection, CdpEvent } from '../cdp/cdp-connection.ts'
 import type { Chromium } from '../chromium/chromium.ts'
-import { ActivePage } from '../control/computer/cdp/active-page.ts'
-import { log } from '../log.ts'
+import { ActivePage } from '../cdp/active-page.ts'
+import { log } from '../log/log.ts'
 import { jpegSize } from '@berth/codecs/video/jpeg-size'
 
 const QUALITY = 70

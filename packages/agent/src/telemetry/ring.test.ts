@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Secrets } from '../secrets.ts'
+import { Secrets } from '../secrets/secrets.ts'
 import { Ring } from './ring.ts'
 
 const line = (ring: Ring, text = '') =>

@@ -3,7 +3,7 @@
 // counted. Either way their numbers are missing, so the reader knows how many were dropped.
 import { MAX_EVENT_LENGTH } from '@berth/contracts/link'
 import { categoryOfType, type EventType } from '@berth/contracts/telemetry-events'
-import type { Secrets } from '../secrets.ts'
+import type { Secrets } from '../secrets/secrets.ts'
 
 const MAX_LINES = 8_192
 const MAX_BYTES = 8 * 1024 * 1024

@@ -1,22 +1,24 @@
 // The agent's entry point to telemetry. The rest is loaded on first use.
 import type { ServerResponse } from 'node:http'
 import type { TelemetryOrder } from '@berth/contracts/link'
-import { unpack } from '../packed.ts'
-import type { Secrets } from '../secrets.ts'
-import type { StateBoard } from '../state.ts'
+import type { Secrets } from '../secrets/secrets.ts'
+import type { StateBoard } from '../instance/state.ts'
 import type { Capture, CrashPhase } from './capture.ts'
 
+export interface TelemetryOptions {
+  readonly state: StateBoard
+  readonly port: number
+  readonly secrets: Secrets
+  readonly loadCapture: () => Promise<typeof Capture>
+}
+
 export class Telemetry {
-  readonly #state: StateBoard
-  readonly #port: number
-  readonly #secrets: Secrets
+  readonly #options: TelemetryOptions
   #capture: Capture | undefined
   #loading: Promise<Capture> | undefined
 
-  constructor({ state, port, secrets }: { state: StateBoard; port: number; secrets: Secrets }) {
-    this.#state = state
-    this.#port = port
-    this.#secrets = secrets
+  constructor(options: TelemetryOptions) {
+    this.#options = options
   }
 
   /** Resolves when everything that can be captured is being captured. */
@@ -39,8 +41,9 @@ export class Telemetry {
   }
 
   async #load(): Promise<Capture> {
-    const { Capture: Part } = await unpack('telemetry')
-    this.#capture = new Part({ state: this.#state, port: this.#port, secrets: this.#secrets })
+    const { loadCapture, ...options } = this.#options
+    const Loaded = await loadCapture()
+    this.#capture = new Loaded(options)
     return this.#capture
   }
 }

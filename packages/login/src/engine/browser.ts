@@ -1,6 +1,6 @@
 // Page actions with the waiting times that logins need.
 import type { ActOrder, ActResult, ElementSnapshot, PageSnapshot } from '@berth/contracts/page-snapshot'
-import type { PageActions } from '../page-actions.ts'
+import type { PageActions } from '../run/page-actions.ts'
 
 const QUIET_MS = 600
 const MAX_MS = 15_000

@@ -2,7 +2,7 @@
 import { fold } from '../words/match.ts'
 import { emailWords, passwordWords } from '../words/fields.ts'
 import type { ReadChoice, Reading } from '../rules/reading.ts'
-import type { KnownValues } from '../run.ts'
+import type { KnownValues } from '../run/run.ts'
 import type { Values } from './values.ts'
 
 export interface Knowledge {

@@ -1,9 +1,9 @@
 // Confirms a success: the same address, opened in a separate tab, looks different from how it looked when signed out.
 import type { PageSnapshot } from '@berth/contracts/page-snapshot'
-import { isOf } from '../hosts.ts'
-import type { Checks } from '../memory.ts'
+import { isOf } from '../hosts/hosts.ts'
+import type { Checks } from '../run/memory.ts'
 import type { Browser } from './browser.ts'
-import { checksFrom, plain, summarize, type PageSummary } from './page-summary.ts'
+import { checksFrom, plain, summarize, type PageSummary } from '../check/page-summary.ts'
 
 const MAX_REFERENCES = 6
 

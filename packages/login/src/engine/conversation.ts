@@ -2,7 +2,7 @@
 import type { PageSnapshot } from '@berth/contracts/page-snapshot'
 import { readPage } from '../rules/read-page.ts'
 import type { ReadChoice, Reading } from '../rules/reading.ts'
-import type { LoginOptions, Submission } from '../run.ts'
+import type { LoginOptions, Submission } from '../run/run.ts'
 import { isSame, type Browser } from './browser.ts'
 import { placeOf } from './plans.ts'
 import { ask, type Asked, type ToAsk } from './questions.ts'

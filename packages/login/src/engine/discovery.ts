@@ -1,6 +1,6 @@
 // Finds the login page of a domain.
 import type { ElementSnapshot, PageSnapshot } from '@berth/contracts/page-snapshot'
-import { isOf } from '../hosts.ts'
+import { isOf } from '../hosts/hosts.ts'
 import { readPage } from '../rules/read-page.ts'
 import type { Reading } from '../rules/reading.ts'
 import { LoginFailed } from './failure.ts'

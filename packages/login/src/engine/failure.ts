@@ -1,4 +1,4 @@
-import type { FailureCode } from '../run.ts'
+import type { FailureCode } from '../run/run.ts'
 
 /** Ends a login. The message is for users and contains none of their values. */
 export class LoginFailed extends Error {

@@ -1,7 +1,7 @@
 // One-time codes from a stored secret. Takes the next code when the current one is about to expire or was rejected.
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ReadField } from '../rules/reading.ts'
-import type { KnownValues, OneTimeCode } from '../run.ts'
+import type { KnownValues, OneTimeCode } from '../run/run.ts'
 
 /** Time to type the code and for the website to check it. */
 const MIN_LEFT_MS = 4_000

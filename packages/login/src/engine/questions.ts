@@ -1,9 +1,9 @@
 // Builds the question for the user.
 import { randomUUID } from 'node:crypto'
-import { mask } from '../mask.ts'
+import { mask } from '../run/mask.ts'
 import { slug } from '../rules/field-refs.ts'
 import type { ReadChoice, ReadField } from '../rules/reading.ts'
-import type { AskedChoice, AskedField, Question } from '../run.ts'
+import type { AskedChoice, AskedField, Question } from '../run/run.ts'
 
 export interface Asked {
   readonly question: Question

@@ -1,6 +1,6 @@
 // What a login needs from the user or a credential: recorded when available, and the reason for a failure when not.
 import type { ReadChoice, ReadField } from '../rules/reading.ts'
-import type { Requirement } from '../run.ts'
+import type { Requirement } from '../run/run.ts'
 import { LoginFailed } from './failure.ts'
 import { isCode } from './values.ts'
 

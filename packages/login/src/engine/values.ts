@@ -1,7 +1,7 @@
 // The values to fill in, from a credential or from the user.
 import type { ReadField } from '../rules/reading.ts'
 import { isSameRef, slug } from '../rules/field-refs.ts'
-import type { KnownValues } from '../run.ts'
+import type { KnownValues } from '../run/run.ts'
 import { answerWords, organisationWords } from '../words/fields.ts'
 import { fold, tokens } from '../words/match.ts'
 

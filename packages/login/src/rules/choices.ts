@@ -1,6 +1,6 @@
 // Finds the choices on a page: sign-in methods, second factors, accounts.
 import type { ElementSnapshot } from '@berth/contracts/page-snapshot'
-import type { MfaType } from '../run.ts'
+import type { MfaType } from '../run/run.ts'
 import {
   accountNounWords,
   chooseWords,

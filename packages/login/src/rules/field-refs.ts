@@ -1,6 +1,6 @@
 // The name under which a field's value is stored, and the label that users see.
 import type { ElementSnapshot } from '@berth/contracts/page-snapshot'
-import type { MfaType } from '../run.ts'
+import type { MfaType } from '../run/run.ts'
 import * as word from '../words/fields.ts'
 import { fold } from '../words/match.ts'
 import { autofillOf, givenNames, seenWords } from './element-words.ts'

@@ -1,6 +1,6 @@
 // The result of reading a page.
 import type { ElementSnapshot, FrameSnapshot } from '@berth/contracts/page-snapshot'
-import type { ChoiceKind, FailureCode, FieldKind, MfaType } from '../run.ts'
+import type { ChoiceKind, FailureCode, FieldKind, MfaType } from '../run/run.ts'
 
 export interface ReadField {
   readonly kind: FieldKind

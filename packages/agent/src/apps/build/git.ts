@@ -2,7 +2,7 @@
 import { mkdir, rename, rm, stat } from 'node:fs/promises'
 import { join, resolve, sep } from 'node:path'
 import type { GitSource } from '@berth/contracts/app-link'
-import type { Places } from '../places.ts'
+import type { Places } from '../workers/places.ts'
 import { BuildFailed, lines } from './program.ts'
 
 export interface FetchOptions {

@@ -3,7 +3,7 @@ import { access, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { instancePaths } from '@berth/contracts/link'
 import type { BuildOrder } from '@berth/contracts/app-link'
-import { isTypeScript, mainOf, type Places } from '../places.ts'
+import { isTypeScript, mainOf, type Places } from '../workers/places.ts'
 import { BuildFailed, lines } from './program.ts'
 
 export interface StepOptions {

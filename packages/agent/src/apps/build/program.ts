@@ -1,7 +1,7 @@
 // Runs a program of a build and gives its lines as they come; whoever takes them slowly slows it down.
 import type { ChildProcess } from 'node:child_process'
-import { LineCutter } from '../../control/logs/line-cutter.ts'
-import { killConfined, spawnConfined } from '../confined.ts'
+import { LineCutter } from '../../log/line-cutter.ts'
+import { killConfined, spawnConfined } from '../workers/confined.ts'
 
 export interface ProgramOptions {
   readonly command: readonly string[]

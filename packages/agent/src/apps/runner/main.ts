@@ -4,8 +4,8 @@ import { createRequire, registerHooks } from 'node:module'
 import { Socket } from 'node:net'
 import { basename, dirname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { FrameSplitter, toFrame } from '@berth/codecs/frames'
-import { CHANNEL, FRAME, MAX_FRAME_BYTES, type Invocation } from '../conversation.ts'
+import { FrameSplitter, toFrame } from '@berth/codecs/frames/frames'
+import { CHANNEL, FRAME, MAX_FRAME_BYTES, type Invocation } from '../workers/conversation.ts'
 
 type Handler = (context: object, payload: unknown) => unknown
 

@@ -3,9 +3,9 @@
 import { SerialQueue } from '@berth/kit/serial-queue'
 import type { Chromium } from '../../chromium/chromium.ts'
 import type { XConnection } from '../../display/x-connection.ts'
-import { ControlError } from '../operation.ts'
+import { ControlError } from '../calls/operation.ts'
 import { CdpDevice } from './cdp/device.ts'
-import type { Device } from './device.ts'
+import type { Device } from './device/device.ts'
 import { XDevice } from './x/device.ts'
 
 /** Limit of queued calls; each slow call delays all others. */

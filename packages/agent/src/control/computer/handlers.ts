@@ -1,18 +1,15 @@
 // The work of each operation, run in turn.
 import type * as contract from '@berth/contracts/computer'
 import type { Chromium } from '../../chromium/chromium.ts'
-import type { ControlAnswer, ControlCall } from '../operation.ts'
+import type { ControlAnswer, ControlCall } from '../calls/operation.ts'
 import { doBatch } from './actions/batch.ts'
 import { pressKey, typeText } from './actions/keyboard.ts'
 import { clickMouse, dragMouse, moveMouse, scroll } from './actions/mouse.ts'
 import { regionOn } from './actions/screen.ts'
 import { computerOf } from './computer.ts'
-import type { Device } from './device.ts'
+import type { Device } from './device/device.ts'
 import { checkWellFormed } from './keys/keysyms.ts'
 import type { ComputerPath } from './operations.ts'
-
-/** In the same bundle, because it uses most of this code. */
-export { watchHeadless } from '../../screen/headless-viewer.ts'
 
 type Handler = (call: ControlCall) => Promise<ControlAnswer>
 export type ComputerHandlers = Readonly<Record<ComputerPath, Handler>>

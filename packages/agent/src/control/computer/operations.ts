@@ -1,6 +1,4 @@
-import type { Chromium } from '../../chromium/chromium.ts'
-import { unpack } from '../../packed.ts'
-import type { ControlOperation } from '../operation.ts'
+import type { ControlOperation } from '../calls/operation.ts'
 import type { ComputerHandlers } from './handlers.ts'
 
 const paths = [
@@ -19,9 +17,9 @@ const paths = [
 ] as const
 export type ComputerPath = (typeof paths)[number]
 
-export function computerOperations(chromium: Chromium): readonly ControlOperation[] {
+/** The handlers are loaded with the first call. */
+export function computerOperations(load: () => Promise<ComputerHandlers>): readonly ControlOperation[] {
   let handlers: Promise<ComputerHandlers> | undefined
-  const load = async () => (await unpack('computer')).computerHandlers(chromium)
   return paths.map((path) => ({
     method: 'POST',
     path: `/computer/${path}`,

@@ -4,7 +4,7 @@
 // answer arrives, from where the body is read at the pace of the caller. It is never let go on: no page
 // comes of it, nothing of the answer runs.
 import { pause } from '@berth/kit/pause'
-import type { CdpEvent } from '../../chromium/cdp-connection.ts'
+import type { CdpEvent } from '../../cdp/cdp-connection.ts'
 import { requestFailed } from './failure.ts'
 import { bodyLength, mergedHeaders, type Header } from './headers.ts'
 import type { Target } from './targets.ts'

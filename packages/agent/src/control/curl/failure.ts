@@ -1,4 +1,4 @@
-import { ControlError } from '../operation.ts'
+import { ControlError } from '../calls/operation.ts'
 import { netErrorNumber } from './net-errors.ts'
 
 /** That the browser got no answer, or not all of it. `name` is as Chromium says it, such as ERR_TIMED_OUT. */

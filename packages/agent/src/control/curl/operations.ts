@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { IncomingMessage } from 'node:http'
 import { relay } from '@berth/contracts/link'
-import { ControlError, type ControlCall, type ControlOperation } from '../operation.ts'
+import { ControlError, type ControlCall, type ControlOperation } from '../calls/operation.ts'
 import { requestFailed } from './failure.ts'
 import { bodyLength, headersOfBody, passable, sizeOf, type Header } from './headers.ts'
 import type { Requests } from './requests.ts'

@@ -2,8 +2,8 @@
 // closed when there were none for a while.
 import { Semaphore } from '@berth/kit/semaphore'
 import type { Chromium } from '../../chromium/chromium.ts'
-import type { Settings } from '../../settings.ts'
-import { ControlError } from '../operation.ts'
+import type { Settings } from '../../instance/settings.ts'
+import { ControlError } from '../calls/operation.ts'
 import { Exchange, type Head, type Wanted } from './exchange.ts'
 import { requestFailed } from './failure.ts'
 import { Targets, type Target } from './targets.ts'

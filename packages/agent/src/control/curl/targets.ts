@@ -1,6 +1,6 @@
 // Targets that requests are sent from. Hidden ones: no tab, and none of the pages that clients find. Chromium
 // closes them with the connection that made them, so that nothing is left behind.
-import { CdpConnection, type CdpEvent } from '../../chromium/cdp-connection.ts'
+import { CdpConnection, type CdpEvent } from '../../cdp/cdp-connection.ts'
 
 export interface Target {
   readonly cdp: CdpConnection

@@ -1,10 +1,10 @@
 // Several extensions in one form. The published client names them extensions[0][name] and extensions[0][zip_file],
 // older ones extensions[][name] and extensions[][zip_file] in pairs; parts come in any order.
 import { EXTENSION_NAME, MAX_EXTENSION_BYTES, MAX_EXTENSIONS } from '@berth/contracts/extension-limits'
-import { malformed, partsOf, readText } from '@berth/codecs/form'
-import { ControlError, type ControlCall } from '../operation.ts'
-import { StagedFile } from '../files/staged-file.ts'
-import { bodyOf } from '../files/write.ts'
+import { malformed, partsOf, readText } from '@berth/codecs/form/form'
+import { ControlError, type ControlCall } from '../calls/operation.ts'
+import { StagedFile } from '../files/disk/staged-file.ts'
+import { bodyOf } from '../files/disk/write.ts'
 
 const FIELDS = [
   /^extensions\[(?<index>\d{0,9})\](?:\[(?<field>name|zip_file)\]|\.(?<field>name|zip_file))$/,

@@ -1,4 +1,4 @@
-import type { CdpConnection } from '../../chromium/cdp-connection.ts'
+import type { CdpConnection } from '../../cdp/cdp-connection.ts'
 
 /** Large ones have thousands of files, which are looked through. */
 const LOAD_MS = 30_000

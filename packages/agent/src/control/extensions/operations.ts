@@ -1,4 +1,4 @@
-import type { ControlOperation } from '../operation.ts'
+import type { ControlOperation } from '../calls/operation.ts'
 import type { Extensions } from './extensions.ts'
 
 export function extensionOperations(extensions: Extensions): readonly ControlOperation[] {

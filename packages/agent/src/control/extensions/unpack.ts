@@ -12,10 +12,10 @@ import {
 } from '@berth/contracts/extension-manifest'
 import { BadInput } from '@berth/kit/bad-input'
 import { readAt, readDirectory } from '@berth/codecs/zip/directory'
-import { ControlError } from '../operation.ts'
-import { refusalOf } from '../files/refusal.ts'
-import { openRegular } from '../files/regular-file.ts'
-import { checkRoom } from '../files/staged-file.ts'
+import { ControlError } from '../calls/operation.ts'
+import { refusalOf } from '../files/disk/refusal.ts'
+import { openRegular } from '../files/disk/regular-file.ts'
+import { checkRoom } from '../files/disk/staged-file.ts'
 import { unpack } from '../files/zip/unpack.ts'
 
 export interface Unpacked {

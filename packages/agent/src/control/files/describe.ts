@@ -2,9 +2,9 @@
 import { lstatSync, type Stats } from 'node:fs'
 import { opendir, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { ControlError } from '../operation.ts'
-import { bytesOf, toBytePath, toText } from './byte-paths.ts'
-import { refuse } from './refusal.ts'
+import { ControlError } from '../calls/operation.ts'
+import { bytesOf, toBytePath, toText } from './disk/byte-paths.ts'
+import { refuse } from './disk/refusal.ts'
 
 const MAX_ENTRIES = 100_000
 /** Limit of the answer, below the server's own limit. */

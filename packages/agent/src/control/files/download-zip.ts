@@ -1,8 +1,8 @@
 import { realpath, stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
-import { ControlError } from '../operation.ts'
-import { cleanPath } from './paths.ts'
-import { refuse } from './refusal.ts'
+import { ControlError } from '../calls/operation.ts'
+import { cleanPath } from './disk/paths.ts'
+import { refuse } from './disk/refusal.ts'
 import { countEntries, pack } from './zip/pack.ts'
 
 /** Limits the archive's own directory to some tens of megabytes. */

@@ -1,11 +1,11 @@
 import { lstat, rename, stat, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { ControlError } from '../operation.ts'
-import { toBytePath } from './byte-paths.ts'
-import { cleanPath, temporaryName } from './paths.ts'
-import { refuse } from './refusal.ts'
+import { ControlError } from '../calls/operation.ts'
+import { toBytePath } from './disk/byte-paths.ts'
+import { cleanPath, temporaryName } from './disk/paths.ts'
+import { refuse } from './disk/refusal.ts'
 import { checkNotNeeded } from './remove.ts'
-import { copyTree, removeTree } from './tree.ts'
+import { copyTree, removeTree } from './disk/tree.ts'
 
 export async function move(from: string, to: string, signal: AbortSignal): Promise<void> {
   const source = cleanPath(from)

@@ -1,17 +1,17 @@
 import { chmod, mkdir, stat } from 'node:fs/promises'
-import type { ControlOperation } from '../operation.ts'
+import type { ControlOperation } from '../calls/operation.ts'
 import { describe, list } from './describe.ts'
 import { downloadZip } from './download-zip.ts'
 import { move } from './move.ts'
-import { cleanPath } from './paths.ts'
+import { cleanPath } from './disk/paths.ts'
 import { setPermissions, type Permissions } from './permissions.ts'
-import { refuse } from './refusal.ts'
-import { readWhole } from './regular-file.ts'
+import { refuse } from './disk/refusal.ts'
+import { readWhole } from './disk/regular-file.ts'
 import { deleteDirectory, deleteFile } from './remove.ts'
 import { upload } from './upload.ts'
 import { uploadZip } from './upload-zip.ts'
 import { Watches, type WatchStart } from './watch/watches.ts'
-import { writeWhole } from './write.ts'
+import { writeWhole } from './disk/write.ts'
 
 interface Named {
   readonly path: string

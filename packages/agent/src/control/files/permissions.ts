@@ -1,6 +1,6 @@
 import { chmod, chown, readFile, stat } from 'node:fs/promises'
-import { cleanPath } from './paths.ts'
-import { refuse } from './refusal.ts'
+import { cleanPath } from './disk/paths.ts'
+import { refuse } from './disk/refusal.ts'
 
 export interface Permissions {
   readonly path: string

@@ -1,10 +1,10 @@
 import { lstat, realpath, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { ControlError } from '../operation.ts'
-import { toBytePath } from './byte-paths.ts'
-import { cleanPath, mountsIn } from './paths.ts'
-import { isMissing, refuse } from './refusal.ts'
-import { removeTree } from './tree.ts'
+import { ControlError } from '../calls/operation.ts'
+import { toBytePath } from './disk/byte-paths.ts'
+import { cleanPath, mountsIn } from './disk/paths.ts'
+import { isMissing, refuse } from './disk/refusal.ts'
+import { removeTree } from './disk/tree.ts'
 
 export async function deleteFile(text: string): Promise<void> {
   const path = cleanPath(text)

@@ -1,16 +1,16 @@
 // An archive is first unpacked beside its destination, and moved there only if all of it is valid.
 import { lstat, mkdir, realpath, rename, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { malformed, partsOf, readText } from '@berth/codecs/form'
-import { ControlError, type ControlCall } from '../operation.ts'
-import { bytesOf, toBytePath, toText } from './byte-paths.ts'
-import { cleanPath, nearestDirectory, temporaryName } from './paths.ts'
-import { isMissing, refusalOf, refuse } from './refusal.ts'
-import { openRegular } from './regular-file.ts'
-import { checkRoom, StagedFile } from './staged-file.ts'
-import { entriesOf, removeTree } from './tree.ts'
+import { malformed, partsOf, readText } from '@berth/codecs/form/form'
+import { ControlError, type ControlCall } from '../calls/operation.ts'
+import { bytesOf, toBytePath, toText } from './disk/byte-paths.ts'
+import { cleanPath, nearestDirectory, temporaryName } from './disk/paths.ts'
+import { isMissing, refusalOf, refuse } from './disk/refusal.ts'
+import { openRegular } from './disk/regular-file.ts'
+import { checkRoom, StagedFile } from './disk/staged-file.ts'
+import { entriesOf, removeTree } from './disk/tree.ts'
 import { unpack } from './zip/unpack.ts'
-import { bodyOf } from './write.ts'
+import { bodyOf } from './disk/write.ts'
 
 export async function uploadZip(call: ControlCall): Promise<void> {
   using form = await readForm(call)

@@ -1,11 +1,11 @@
 // Several files in one form. The published client names the fields files[0][file] and files[0][dest_path],
 // older ones use pairs of files[][file] and files[][dest_path], and there are other variants. Parts may come
 // in any order.
-import { malformed, partsOf, readText } from '@berth/codecs/form'
-import type { ControlCall } from '../operation.ts'
-import { cleanPath } from './paths.ts'
-import { placeFor, StagedFile, type Place } from './staged-file.ts'
-import { bodyOf } from './write.ts'
+import { malformed, partsOf, readText } from '@berth/codecs/form/form'
+import type { ControlCall } from '../calls/operation.ts'
+import { cleanPath } from './disk/paths.ts'
+import { placeFor, StagedFile, type Place } from './disk/staged-file.ts'
+import { bodyOf } from './disk/write.ts'
 
 const FIELDS = [
   /^files\[(?<index>\d{0,9})\](?:\[(?<field>file|dest_path)\]|\.(?<field>file|dest_path))$/,

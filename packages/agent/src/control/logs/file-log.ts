@@ -1,9 +1,9 @@
 // A file that is read as a log: to its end, or from its end on through rotation and truncation.
 import { closeSync, constants, fstatSync, openSync, readSync, statSync, type Stats } from 'node:fs'
 import { pause } from '@berth/kit/pause'
-import { ControlError } from '../operation.ts'
-import { LineCutter } from './line-cutter.ts'
-import type { ReadOptions } from './service-log.ts'
+import { ControlError } from '../calls/operation.ts'
+import { LineCutter } from '../../log/line-cutter.ts'
+import type { ReadOptions } from '../../log/service-log.ts'
 
 const BLOCK_BYTES = 64 * 1024
 /** How soon a new line is noticed; looking costs two system calls. */

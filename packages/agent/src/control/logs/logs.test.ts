@@ -3,10 +3,10 @@ import { appendFileSync, mkdtempSync, renameSync, rmSync, truncateSync, writeFil
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { ControlError } from '../operation.ts'
+import { ControlError } from '../calls/operation.ts'
 import { FileLog } from './file-log.ts'
-import { LineCutter } from './line-cutter.ts'
-import { ServiceLog } from './service-log.ts'
+import { LineCutter } from '../../log/line-cutter.ts'
+import { ServiceLog } from '../../log/service-log.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'berth-logs-'))
 after(() => rmSync(directory, { recursive: true }))

@@ -1,9 +1,7 @@
 import type { ServiceLogName } from '@berth/contracts/logs'
-import { ControlError, type ControlOperation } from '../operation.ts'
+import { ControlError, type ControlOperation } from '../calls/operation.ts'
 import { FileLog } from './file-log.ts'
-import type { ReadOptions, ServiceLog } from './service-log.ts'
-
-export type ServiceLogs = Readonly<Record<ServiceLogName, ServiceLog>>
+import type { ReadOptions, ServiceLog, ServiceLogs } from '../../log/service-log.ts'
 
 export function logOperations({ logs }: { logs: ServiceLogs }): ControlOperation[] {
   return [

@@ -2,8 +2,8 @@
 // ended when the code must be stopped, and when nobody used it for a while; time spent frozen does not count.
 import { Semaphore } from '@berth/kit/semaphore'
 import type { Chromium } from '../../chromium/chromium.ts'
-import type { Settings } from '../../settings.ts'
-import { ControlError } from '../operation.ts'
+import type { Settings } from '../../instance/settings.ts'
+import { ControlError } from '../calls/operation.ts'
 import { RunnerEnded, RunnerProcess, type Outcome } from './runner-process.ts'
 
 const MAX_WAITING = 32

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import type { ControlOperation } from '../operation.ts'
+import type { ControlOperation } from '../calls/operation.ts'
 import type { Executor, Executed } from './executor.ts'
 import type { Failure } from './conversation.ts'
 

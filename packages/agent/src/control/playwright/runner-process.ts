@@ -2,7 +2,7 @@
 // tenant's: counted, and the runner ended when it is too much.
 import { spawn, type ChildProcess } from 'node:child_process'
 import type { Duplex } from 'node:stream'
-import { FrameSplitter, toFrame, type Frame } from '@berth/codecs/frames'
+import { FrameSplitter, toFrame, type Frame } from '@berth/codecs/frames/frames'
 import { FRAME, MAX_FRAME_BYTES, MAX_OUTPUT_BYTES, type Task } from './conversation.ts'
 
 /** Of one run, with all its frames: one that keeps to its bounds stays well below. */

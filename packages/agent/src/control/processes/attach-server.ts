@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer, type RawData, type WebSocket } from 'ws'
 import { MAX_OUTPUT_FRAME_BYTES, outputFrames } from '@berth/contracts/link'
-import { FrameSplitter } from '@berth/codecs/frames'
+import { FrameSplitter } from '@berth/codecs/frames/frames'
 import type { ManagedProcess } from './managed-process.ts'
 
 const MAX_MESSAGE_BYTES = 1024 * 1024

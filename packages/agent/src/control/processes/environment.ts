@@ -1,4 +1,4 @@
-import type { Settings } from '../../settings.ts'
+import type { Settings } from '../../instance/settings.ts'
 
 /** The variables of every program in the instance, including the proxy. */
 export function programEnvironment(

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { MAX_EXEC_OUTPUT_BYTES } from '@berth/contracts/processes'
-import { ControlError } from '../operation.ts'
+import { ControlError } from '../calls/operation.ts'
 import { outputEnd } from './output-end.ts'
 import type { Program } from './program.ts'
 import type { Pipes } from './pipes.ts'

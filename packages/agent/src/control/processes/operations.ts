@@ -1,5 +1,5 @@
 import { OUTPUT_FRAMES_TYPE } from '@berth/contracts/link'
-import { ControlError, type ControlOperation } from '../operation.ts'
+import { ControlError, type ControlOperation } from '../calls/operation.ts'
 import { exec } from './exec.ts'
 import type { Pipes } from './pipes.ts'
 import type { Processes } from './processes.ts'

@@ -6,7 +6,7 @@ import {
   MAX_SPOOL_BYTES,
   MAX_SPOOL_BYTES_OF_ALL,
 } from '@berth/contracts/processes'
-import { ControlError } from '../operation.ts'
+import { ControlError } from '../calls/operation.ts'
 import { ManagedProcess } from './managed-process.ts'
 import type { Pipes } from './pipes.ts'
 import type { Program } from './program.ts'

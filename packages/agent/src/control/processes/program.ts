@@ -2,7 +2,7 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { userInfo } from 'node:os'
-import { ControlError } from '../operation.ts'
+import { ControlError } from '../calls/operation.ts'
 
 /** The fields that exec and spawn share in the contract. */
 export interface ProgramRequest {

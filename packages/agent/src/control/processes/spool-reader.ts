@@ -1,7 +1,7 @@
 // Reads a process's output from the start of the kept output to the end.
 import { Readable } from 'node:stream'
 import { outputFrames } from '@berth/contracts/link'
-import { toFrame } from '@berth/codecs/frames'
+import { toFrame } from '@berth/codecs/frames/frames'
 import type { Position, Spool } from './spool.ts'
 
 export interface SpoolReaderOptions {

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { FrameSplitter } from '@berth/codecs/frames'
+import { FrameSplitter } from '@berth/codecs/frames/frames'
 import { SpoolReader } from './spool-reader.ts'
 import { Spool, Spools } from './spool.ts'
 

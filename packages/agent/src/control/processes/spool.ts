@@ -6,7 +6,7 @@
 import { closeSync, constants, openSync, readSync, unlinkSync, writevSync } from 'node:fs'
 import { join } from 'node:path'
 import { MAX_OUTPUT_FRAME_BYTES } from '@berth/contracts/link'
-import { FRAME_HEAD_BYTES, frameHead } from '@berth/codecs/frames'
+import { FRAME_HEAD_BYTES, frameHead } from '@berth/codecs/frames/frames'
 
 export interface SpoolLimits {
   readonly maxBytes: number

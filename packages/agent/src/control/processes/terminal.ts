@@ -6,7 +6,7 @@ import { closeSync, constants, openSync, readFileSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import type { ReadStream } from 'node:tty'
 import { getSystemErrorName } from 'node:util'
-import { ControlError } from '../operation.ts'
+import { ControlError } from '../calls/operation.ts'
 import { cannotRun, checkRunnable, type Program } from './program.ts'
 import { startProgram, type StartedProgram } from './start-program.ts'
 

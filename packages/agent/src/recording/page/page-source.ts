@@ -1,9 +1,9 @@
 // Pictures of a headless session: Chromium's own screencast of the page in front, which sends one when the page
 // has painted, and the next when this one was acknowledged.
-import type { CdpConnection, CdpEvent } from '../../chromium/cdp-connection.ts'
+import type { CdpConnection, CdpEvent } from '../../cdp/cdp-connection.ts'
 import type { Chromium } from '../../chromium/chromium.ts'
-import { ActivePage } from '../../control/computer/cdp/active-page.ts'
-import { evenSize, type PictureSource, type SourceEvents } from '../picture-source.ts'
+import { ActivePage } from '../../cdp/active-page.ts'
+import { evenSize, type PictureSource, type SourceEvents } from '../pictures/picture-source.ts'
 
 const QUALITY = 85
 const BOUNDARY = 'picture'

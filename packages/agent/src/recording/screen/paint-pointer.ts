@@ -1,6 +1,6 @@
 // Paints the pointer over a picture that is in planes already, and takes it away again: others use the same
 // picture without it.
-import type { Size } from '../../chromium/headless-size.ts'
+import type { Size } from '../../cdp/headless-size.ts'
 import { BLACK, BLUE, GREY, LUMA, RED } from '@berth/codecs/yuv/colours'
 import type { PointerPicture } from './pointer.ts'
 

@@ -1,5 +1,5 @@
 // The parts of the screen to fetch, for those that changed.
-import type { Size } from '../../chromium/headless-size.ts'
+import type { Size } from '../../cdp/headless-size.ts'
 import { STRIDE, type Part } from '@berth/codecs/yuv/converter'
 
 /** A question for each part: beyond so many, all between them is fetched with them. */

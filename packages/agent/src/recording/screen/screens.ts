@@ -1,6 +1,6 @@
 // The one Screen that all who need its picture share, for as long as there are any: recordings and viewers.
 import type { Display } from '../../display/display.ts'
-import type { PictureSource, SourceEvents } from '../picture-source.ts'
+import type { PictureSource, SourceEvents } from '../pictures/picture-source.ts'
 import { Screen } from './screen.ts'
 
 export interface ScreenSource extends PictureSource {

@@ -1,6 +1,6 @@
 // The screen as H.264, for all of its viewers for whom much moves: one stream for all of them, while there are any.
 import type { Display } from '../../display/display.ts'
-import { log } from '../../log.ts'
+import { log } from '../../log/log.ts'
 import { Screens } from '../../recording/screen/screens.ts'
 import { MotionStream, type MotionPicture } from './stream.ts'
 

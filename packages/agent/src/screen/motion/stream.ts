@@ -1,8 +1,8 @@
 // One run of the encoder over pictures of the screen, as they change and while somebody wants them. It begins when
 // the display itself says that much moves: an X server also sends what has not changed, to make it sharp. Until
 // then no picture is taken: viewers still have it from the X server, and both at once is what would cost most.
-import type { Size } from '../../chromium/headless-size.ts'
-import { Encoder } from '../../recording/encoder.ts'
+import type { Size } from '../../cdp/headless-size.ts'
+import { Encoder } from '../../recording/pictures/encoder.ts'
 import type { ScreenSource, Screens } from '../../recording/screen/screens.ts'
 import { markUnits, setupUnits } from '@berth/codecs/video/annex-b'
 

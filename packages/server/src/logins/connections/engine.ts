@@ -1,7 +1,7 @@
 // The interface between login flows and the login engine, which applies the rules in a browser.
-import type { PageActions } from '@berth/login/page-actions'
-import type { Checks } from '@berth/login/memory'
-import type { CheckOutcome, LoginOptions, LoginOutcome } from '@berth/login/run'
+import type { PageActions } from '@berth/login/run/page-actions'
+import type { Checks } from '@berth/login/run/memory'
+import type { CheckOutcome, LoginOptions, LoginOutcome } from '@berth/login/run/run'
 import type { Session } from '../../sessions/session/session.ts'
 
 export interface CheckOptions {

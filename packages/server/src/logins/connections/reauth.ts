@@ -1,6 +1,6 @@
 // Whether a connection can log in again without a person, and why. Derived from what its last login needed.
 import type { ReauthReason } from '@berth/contracts/auth-connections'
-import type { Requirement } from '@berth/login/run'
+import type { Requirement } from '@berth/login/run/run'
 import type { CredentialStanding } from '../credentials/resolver.ts'
 
 export interface ReauthFacts {

@@ -11,7 +11,7 @@ import type {
   UpdateConnectionRequest,
 } from '@berth/contracts/auth-connections'
 import { newId } from '@berth/kit/ids'
-import { readAllowedDomain, readDomain, type DomainReading } from '@berth/login/domain-name'
+import { readAllowedDomain, readDomain, type DomainReading } from '@berth/login/hosts/domain-name'
 import type { Caller } from '../../sessions/browsers/service.ts'
 import type { Db } from '../../platform/database/schema.ts'
 import { AppError, invalidInput } from '../../platform/errors/app-error.ts'

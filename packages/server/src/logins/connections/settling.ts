@@ -3,7 +3,7 @@
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { pause } from '@berth/kit/pause'
-import type { LoginOutcome } from '@berth/login/run'
+import type { LoginOutcome } from '@berth/login/run/run'
 import { crashPoint } from '../../platform/errors/crash-point.ts'
 import type { CredentialResolver } from '../credentials/resolver.ts'
 import type { Db } from '../../platform/database/schema.ts'

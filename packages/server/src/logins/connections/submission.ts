@@ -1,6 +1,6 @@
 // Reads a submission in any of the forms that clients use, and returns one form.
 import type { SubmitRequest } from '@berth/contracts/auth-connections'
-import type { AskedChoice, Question, Submission } from '@berth/login/run'
+import type { AskedChoice, Question, Submission } from '@berth/login/run/run'
 import { AppError, invalidInput } from '../../platform/errors/app-error.ts'
 import { sortOf } from './view.ts'
 

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely'
-import type { Checks, Plan } from '@berth/login/memory'
+import type { Checks, Plan } from '@berth/login/run/memory'
 import type { AuthChecksTable, AuthConnectionsTable, AuthFlowsTable } from '../../platform/database/schema.ts'
 
 export interface ConnectionRecord extends Selectable<AuthConnectionsTable> {

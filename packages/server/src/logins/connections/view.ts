@@ -1,6 +1,6 @@
 // Connections and flows as the API shows them.
 import type { ManagedAuth, ManagedAuthEvent, TimelineEvent } from '@berth/contracts/auth-connections'
-import type { AskedChoice, Question } from '@berth/login/run'
+import type { AskedChoice, Question } from '@berth/login/run/run'
 import type { CredentialStanding } from '../credentials/resolver.ts'
 import { reauthOf, type Reauth } from './reauth.ts'
 import type { TimelineRecord } from './timeline-store.ts'

@@ -1,6 +1,6 @@
 // Resolves a connection's credential reference to the values for a login.
 import type { CredentialReference } from '@berth/contracts/credentials'
-import type { KnownValues } from '@berth/login/run'
+import type { KnownValues } from '@berth/login/run/run'
 import { isFor } from '../providers/matching.ts'
 import { pathOf } from '../providers/service.ts'
 import type { Sources } from '../providers/sources.ts'

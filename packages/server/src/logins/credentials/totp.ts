@@ -8,7 +8,7 @@ import {
   type CreateCredentialRequest,
   type TotpAlgorithm,
 } from '@berth/contracts/credentials'
-import type { OneTimeCode } from '@berth/login/run'
+import type { OneTimeCode } from '@berth/login/run/run'
 import { invalidInput } from '../../platform/errors/app-error.ts'
 
 export interface TotpSeed {

@@ -1,6 +1,6 @@
 // The real login engine: the rules, applied to a session's browser.
-import { checkSession } from '@berth/login/check'
-import { login } from '@berth/login/login'
+import { checkSession } from '@berth/login/check/check'
+import { login } from '@berth/login/engine/login'
 import type { LoginEngine } from '../connections/engine.ts'
 import { AgentPageActions } from './agent-page-actions.ts'
 

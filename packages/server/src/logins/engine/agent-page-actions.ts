@@ -2,7 +2,7 @@
 // while its page waits for another device, so the session stays awake until the page actions are disposed of. The caller
 // limits that time.
 import type { ActOrder, ActResult, LookOrder, PageSnapshot, VisitOrder } from '@berth/contracts/page-snapshot'
-import { BrowserUnavailable, type PageActions } from '@berth/login/page-actions'
+import { BrowserUnavailable, type PageActions } from '@berth/login/run/page-actions'
 import { awake, type Session } from '../../sessions/session/session.ts'
 import type { AgentClient } from '../../instances/agent/client.ts'
 import { AgentError } from '../../instances/agent/errors.ts'

@@ -14,7 +14,7 @@ import type { ProjectStatus } from '@berth/contracts/projects'
 import type { ReplayEnd } from '@berth/contracts/replays'
 import type { TelemetryRequest } from '@berth/contracts/telemetry'
 import type { Category } from '@berth/contracts/telemetry-events'
-import type { Question, Requirement } from '@berth/login/run'
+import type { Question, Requirement } from '@berth/login/run/run'
 import type { Refined } from './column-types.ts'
 import type { DB } from './generated-tables.ts'
 

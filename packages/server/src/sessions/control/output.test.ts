@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { streamProcessOutput } from '@berth/contracts/processes'
-import { toFrame } from '@berth/codecs/frames'
+import { toFrame } from '@berth/codecs/frames/frames'
 import { eventsOf } from './events.ts'
 import { OutputFraming } from './output.ts'
 

@@ -1,7 +1,7 @@
 // Turns the output of a process into events. The agent sends binary frames, which is faster than text that must be
 // checked, and the content of each event is always valid base64.
 import { MAX_OUTPUT_FRAME_BYTES, outputFrames } from '@berth/contracts/link'
-import { FRAME_HEAD_BYTES } from '@berth/codecs/frames'
+import { FRAME_HEAD_BYTES } from '@berth/codecs/frames/frames'
 import { freeBuffer } from '@berth/kit/free-buffer'
 import type { Framing, ToEvent } from './events.ts'
 

@@ -1,7 +1,7 @@
 // Reads the upload form of an extension: a file and an optional name.
 import { EXTENSION_NAME, MAX_EXTENSION_BYTES } from '@berth/contracts/extension-limits'
 import { RESERVED_NAME } from '@berth/contracts/extensions'
-import { malformed, partsOf, readText } from '@berth/codecs/form'
+import { malformed, partsOf, readText } from '@berth/codecs/form/form'
 import type { Readable } from 'node:stream'
 import { AppError, invalidInput } from '../../platform/errors/app-error.ts'
 import type { BodyStream } from '../../http/call.ts'

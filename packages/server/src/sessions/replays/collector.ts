@@ -3,7 +3,7 @@
 import type { Logger } from 'pino'
 import type { ReplayEnd } from '@berth/contracts/replays'
 import { pause } from '@berth/kit/pause'
-import { toFrame } from '@berth/codecs/frames'
+import { toFrame } from '@berth/codecs/frames/frames'
 import type { LiveSession } from '../browsers/live-session.ts'
 import { AgentClient } from '../../instances/agent/client.ts'
 import { AgentError, AgentRefusal } from '../../instances/agent/errors.ts'

@@ -1,5 +1,5 @@
 // Serves the page behind `replay_view_url`. Its content is in packages/web; its security headers are here.
-import { messagePage, playerPage, type Message, type PlayedReplay } from '@berth/web/replay'
+import { messagePage, playerPage, type Message, type PlayedReplay } from '@berth/web/replay/page'
 import { readInlineCode, type InlineCode } from '../../http/page-files.ts'
 
 export interface ShownPage {

@@ -10,7 +10,7 @@ import {
   type RecordingEnd,
   type RecordingMarker,
 } from '@berth/contracts/recording'
-import { FrameSplitter, type Frame } from '@berth/codecs/frames'
+import { FrameSplitter, type Frame } from '@berth/codecs/frames/frames'
 
 const MAX_SETUP_BYTES = 1024
 /** ISO 14496-15: version 1, with four-byte lengths of NAL units. */

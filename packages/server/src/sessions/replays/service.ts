@@ -6,7 +6,7 @@ import {
   type Replay,
   type StartReplayRequest,
 } from '@berth/contracts/replays'
-import type { PlayedReplay } from '@berth/web/replay'
+import type { PlayedReplay } from '@berth/web/replay/page'
 import type { Blobs } from '../../platform/blobs/blobs.ts'
 import { openContent } from '../../platform/blobs/sealed-content.ts'
 import type { Act, BrowserService, Caller } from '../browsers/service.ts'

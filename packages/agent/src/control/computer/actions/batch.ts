@@ -1,7 +1,7 @@
 // Runs several actions as one: nothing comes in between, and the first failure ends the batch.
 import type { BatchAction } from '@berth/contracts/computer'
-import { ControlError, isControlError } from '../../operation.ts'
-import type { Device } from '../device.ts'
+import { ControlError, isControlError } from '../../calls/operation.ts'
+import type { Device } from '../device/device.ts'
 import { pressKey, typeText } from './keyboard.ts'
 import { clickMouse, dragMouse, moveMouse, scroll } from './mouse.ts'
 import { checkDuration, wait } from './wait.ts'

@@ -1,6 +1,6 @@
 // Mouse paths like those of a hand: curved, slower at both ends, and never the same twice.
-import type { Size } from '../../../chromium/headless-size.ts'
-import type { Point } from '../device.ts'
+import type { Size } from '../../../cdp/headless-size.ts'
+import type { Point } from '../device/device.ts'
 
 const STEP_MS = 20
 const MIN_STEPS = 5

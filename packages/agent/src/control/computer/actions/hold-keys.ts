@@ -1,4 +1,4 @@
-import type { Device } from '../device.ts'
+import type { Device } from '../device/device.ts'
 import { keysymsOf } from '../keys/keysyms.ts'
 
 /** Holds keys during the work, and releases them even if it fails. */

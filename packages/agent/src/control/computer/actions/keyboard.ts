@@ -1,5 +1,5 @@
 import type * as contract from '@berth/contracts/computer'
-import type { Device } from '../device.ts'
+import type { Device } from '../device/device.ts'
 import { keysymsOf, keysymsOfText } from '../keys/keysyms.ts'
 import { holding, holdingKeys } from './hold-keys.ts'
 import { inRhythm } from './rhythm.ts'

@@ -1,6 +1,6 @@
 import type * as contract from '@berth/contracts/computer'
-import { ControlError } from '../../operation.ts'
-import type { Button, Device, Point } from '../device.ts'
+import { ControlError } from '../../calls/operation.ts'
+import type { Button, Device, Point } from '../device/device.ts'
 import { holdingKeys } from './hold-keys.ts'
 import { curvedPath, curvedPathThrough, type Step } from './curves.ts'
 import { checkOnScreen } from './screen.ts'

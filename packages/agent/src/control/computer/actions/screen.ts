@@ -1,6 +1,6 @@
 import type { Region } from '@berth/contracts/computer'
-import { ControlError } from '../../operation.ts'
-import type { Device, Point } from '../device.ts'
+import { ControlError } from '../../calls/operation.ts'
+import type { Device, Point } from '../device/device.ts'
 
 export function checkOnScreen({ size: { width, height } }: Device, { x, y }: Point): void {
   if (x < width && y < height) return

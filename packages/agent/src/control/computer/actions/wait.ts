@@ -1,7 +1,7 @@
 import { CALL_TIMEOUT_MS } from '@berth/contracts/computer-limits'
 import { pause } from '@berth/kit/pause'
-import { ControlError } from '../../operation.ts'
-import type { Device } from '../device.ts'
+import { ControlError } from '../../calls/operation.ts'
+import type { Device } from '../device/device.ts'
 
 /** Waits until earlier steps have taken effect and the time has passed. Rejects when the caller leaves. */
 export async function wait(device: Device, ms: number, signal: AbortSignal): Promise<void> {

@@ -1,8 +1,8 @@
 // A headless Chromium keeps the clipboard in its own memory. Only a secure page with focus and permission can
 // reach it. The agent's hidden page has all of these, and is not a tab of the session.
-import type { CdpConnection } from '../../../chromium/cdp-connection.ts'
+import type { CdpConnection } from '../../../cdp/cdp-connection.ts'
 import { pause } from '@berth/kit/pause'
-import { ControlError } from '../../operation.ts'
+import { ControlError } from '../../calls/operation.ts'
 
 /** A small built-in page that needs no network. */
 const PAGE = 'chrome://version'

@@ -1,12 +1,12 @@
 // Mouse, keyboard, screen and clipboard of a headless Chromium, over CDP. The page in front is the screen:
 // screen coordinates are page coordinates, and a screenshot shows that page.
 import type { Region } from '@berth/contracts/computer'
-import type { CdpConnection } from '../../../chromium/cdp-connection.ts'
+import type { CdpConnection } from '../../../cdp/cdp-connection.ts'
 import type { Chromium } from '../../../chromium/chromium.ts'
-import type { Size } from '../../../chromium/headless-size.ts'
-import { ControlError } from '../../operation.ts'
-import type { Button, Device, Point, TypeOptions } from '../device.ts'
-import { ActivePage } from './active-page.ts'
+import type { Size } from '../../../cdp/headless-size.ts'
+import { ControlError } from '../../calls/operation.ts'
+import type { Button, Device, Point, TypeOptions } from '../device/device.ts'
+import { ActivePage } from '../../../cdp/active-page.ts'
 import { readClipboard, writeClipboard } from './clipboard.ts'
 import { ALT, CONTROL, META, pageKeyOf, SHIFT, type PageKey } from './keys.ts'
 

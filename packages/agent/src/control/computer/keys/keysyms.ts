@@ -1,5 +1,5 @@
 // Finds keysyms by the names that X, xdotool and pages use.
-import { ControlError } from '../../operation.ts'
+import { ControlError } from '../../calls/operation.ts'
 import { KEYSYM_ALIASES, KEYSYM_NAMES } from './keysym-names.ts'
 
 /** Added to the code point of a character beyond Latin-1 to get its keysym. */

@@ -1,6 +1,6 @@
 // On a display, a program claims the clipboard, and others ask that program for the contents:
 // https://x.org/releases/X11R7.6/doc/xorg-docs/specs/ICCCM/icccm.html#peer_to_peer_communication_by_means_of_selections
-import { ControlError } from '../../operation.ts'
+import { ControlError } from '../../calls/operation.ts'
 import type { XConnection } from '../../../display/x-connection.ts'
 import { halves, xRequest, xRequestWith } from '@berth/codecs/x11/request'
 

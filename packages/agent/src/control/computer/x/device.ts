@@ -1,10 +1,10 @@
 // Mouse, keyboard, screen and clipboard of a display, over one connection that stays open.
 import type { Region } from '@berth/contracts/computer'
-import type { Size } from '../../../chromium/headless-size.ts'
+import type { Size } from '../../../cdp/headless-size.ts'
 import type { XConnection } from '../../../display/x-connection.ts'
 import { halves, xRequest } from '@berth/codecs/x11/request'
-import type { Button, Device, Point, TypeOptions } from '../device.ts'
-import { PngEncoders } from '../png-encoders.ts'
+import type { Button, Device, Point, TypeOptions } from '../device/device.ts'
+import { PngEncoders } from './png-encoders.ts'
 import { XClipboard } from './clipboard.ts'
 import { XKeyboard } from './keyboard.ts'
 import { XTest } from './xtest.ts'

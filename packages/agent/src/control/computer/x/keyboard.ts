@@ -2,8 +2,8 @@
 // key. Programs are notified of every such change, and the next change waits until they have read it.
 // https://www.x.org/releases/current/doc/kbproto/xkbproto.html
 import type { XConnection } from '../../../display/x-connection.ts'
-import { ControlError } from '../../operation.ts'
-import type { TypeOptions } from '../device.ts'
+import { ControlError } from '../../calls/operation.ts'
+import type { TypeOptions } from '../device/device.ts'
 import { characterOfKeysym, keysymOfCharacter, SHIFT_L } from '../keys/keysyms.ts'
 import { Focus } from './focus.ts'
 import { ONE_LEVEL, TWO_LEVEL, Xkb, type KeyMap } from './xkb.ts'

@@ -1,7 +1,7 @@
 // The last known state of an entry. The kernel's events, as Node delivers them, say only that a name came or
 // went, or that something changed; comparing states tells what happened.
 import { lstatSync, statSync } from 'node:fs'
-import { bytesOf } from '../byte-paths.ts'
+import { bytesOf } from '../disk/byte-paths.ts'
 
 export interface Seen {
   readonly isDirectory: boolean

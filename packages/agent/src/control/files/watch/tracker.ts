@@ -7,8 +7,8 @@
 // more are waiting, so none are lost silently.
 import { readdirSync, watch, type FSWatcher } from 'node:fs'
 import { basename } from 'node:path'
-import { bytesOf, toBytePath, toText } from '../byte-paths.ts'
-import { isTemporary } from '../paths.ts'
+import { bytesOf, toBytePath, toText } from '../disk/byte-paths.ts'
+import { isTemporary } from '../disk/paths.ts'
 import type { Allowance } from './allowance.ts'
 import type { FileEvent } from './file-event.ts'
 import { hasNewContent, isOnlyAttributes, isSame, look, type Seen } from './seen.ts'

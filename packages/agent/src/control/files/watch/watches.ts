@@ -1,9 +1,9 @@
 // The watches of an instance. A watch ends when it is stopped, or with the instance. Without a reader it
 // keeps running and stores events up to a limit.
 import { stat } from 'node:fs/promises'
-import { ControlError } from '../../operation.ts'
-import { cleanPath } from '../paths.ts'
-import { refusalOf, refuse } from '../refusal.ts'
+import { ControlError } from '../../calls/operation.ts'
+import { cleanPath } from '../disk/paths.ts'
+import { refusalOf, refuse } from '../disk/refusal.ts'
 import { Allowance } from './allowance.ts'
 import { EventLog } from './event-log.ts'
 import type { FileEvent } from './file-event.ts'

@@ -1,10 +1,10 @@
 // Packs a directory while the archive is being sent; only the archive's directory is held in memory.
 import { lstatSync, type Stats } from 'node:fs'
 import { readlink, type FileHandle } from 'node:fs/promises'
-import { bytesOf, toBytePath, toText } from '../byte-paths.ts'
-import { isTemporary } from '../paths.ts'
-import { openRegular } from '../regular-file.ts'
-import { entriesOf } from '../tree.ts'
+import { bytesOf, toBytePath, toText } from '../disk/byte-paths.ts'
+import { isTemporary } from '../disk/paths.ts'
+import { openRegular } from '../disk/regular-file.ts'
+import { entriesOf } from '../disk/tree.ts'
 import { ZipWriter, type NewZipEntry } from '@berth/codecs/zip/writer'
 
 /** Files up to this size are read and packed in one go. */

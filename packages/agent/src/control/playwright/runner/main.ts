@@ -1,7 +1,7 @@
 // Runs the code of tenants, in a process of its own beside the agent, which starts it, feeds it and ends it.
 import { Socket } from 'node:net'
 import { inspect } from 'node:util'
-import { FrameSplitter, toFrame } from '@berth/codecs/frames'
+import { FrameSplitter, toFrame } from '@berth/codecs/frames/frames'
 import {
   FRAME,
   MAX_FRAME_BYTES,

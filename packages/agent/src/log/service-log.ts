@@ -1,0 +1,71 @@
+// What a program of the instance itself said of late.
+import type { ServiceLogName } from '@berth/contracts/logs'
+import { secrets } from '../secrets/secrets.ts'
+import { LineCutter } from './line-cutter.ts'
+
+/** The log of each program that the logs API offers. */
+export type ServiceLogs = Readonly<Record<ServiceLogName, ServiceLog>>
+
+const MAX_BYTES = 256 * 1024
+
+export interface LogLine {
+  readonly at: Date
+  readonly message: string
+}
+
+export interface ReadOptions {
+  readonly follow: boolean
+  readonly signal: AbortSignal
+}
+
+export class ServiceLog {
+  readonly #cutter = new LineCutter()
+  #lines: LogLine[] = []
+  /** Of the first that is kept, of all there were. */
+  #firstNumber = 0
+  #bytes = 0
+  readonly #waiting = new Set<() => void>()
+
+  append(chunk: Buffer): void {
+    for (const message of this.#cutter.take(chunk)) this.add(message)
+  }
+
+  /** A whole line. */
+  add(line: string): void {
+    const message = secrets.redact(line)
+    this.#lines.push({ at: new Date(), message })
+    this.#bytes += message.length
+    while (this.#bytes > MAX_BYTES) {
+      this.#bytes -= this.#lines.shift()!.message.length
+      this.#firstNumber++
+    }
+    for (const wake of this.#waiting) wake()
+    this.#waiting.clear()
+  }
+
+  /** Those that are kept or, to follow, those to come until the signal fires. */
+  async *read({ follow, signal }: ReadOptions): AsyncGenerator<LogLine> {
+    let number = follow ? this.#firstNumber + this.#lines.length : this.#firstNumber
+    while (!signal.aborted) {
+      if (number < this.#firstNumber) {
+        const missed = this.#firstNumber - number
+        yield { at: new Date(), message: `[berth: ${missed} lines are missing here]` }
+        number = this.#firstNumber
+      }
+      const line = this.#lines[number - this.#firstNumber]
+      if (line) {
+        number++
+        yield line
+      } else if (follow) await this.#more(signal)
+      else return
+    }
+  }
+
+  async #more(signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#waiting.add(resolve)
+    signal.addEventListener('abort', () => resolve(), { once: true })
+    await promise
+    this.#waiting.delete(resolve)
+  }
+}

@@ -1,0 +1,38 @@
+import type * as apps from '../apps/handlers.ts'
+import type * as attachServer from '../control/processes/attach-server.ts'
+import type * as computer from './computer.ts'
+import type * as bidiServer from '../bidi/server.ts'
+import type * as login from '../login/handlers.ts'
+import type * as recording from './recording.ts'
+import type * as capture from '../telemetry/capture.ts'
+import type * as userData from '../user-data/handlers.ts'
+
+/** Rarely used modules, compressed and in base64, so that an idle instance pays only for these strings. */
+declare const PACKED: Readonly<Record<keyof Packed, string>>
+
+export interface Packed {
+  readonly apps: typeof apps
+  readonly bidi: typeof bidiServer
+  readonly computer: typeof computer
+  readonly login: typeof login
+  readonly recording: typeof recording
+  readonly telemetry: typeof capture
+  readonly terminals: typeof attachServer
+  readonly userData: typeof userData
+}
+
+const unpacked = new Map<keyof Packed, Promise<unknown>>()
+
+/** Loads the module on first use. */
+export function unpack<Name extends keyof Packed>(name: Name): Promise<Packed[Name]> {
+  const module = unpacked.get(name) ?? load(PACKED[name])
+  unpacked.set(name, module)
+  // SAFETY: build.ts packs that module under this name.
+  return module as Promise<Packed[Name]>
+}
+
+async function load(packed: string): Promise<unknown> {
+  const { brotliDecompressSync } = await import('node:zlib')
+  const source = brotliDecompressSync(Buffer.from(packed, 'base64'))
+  return import(`data:text/javascript;base64,${source.toString('base64')}`) as Promise<unknown>
+}

@@ -1,0 +1,125 @@
+// One run of ffmpeg, which makes H.264 of pictures: as many come out as went in, in the same order and
+// without delay. When each was taken is remembered here; the encoder never hears of time.
+import { spawn, type ChildProcess } from 'node:child_process'
+import { setPriority } from 'node:os'
+import type { Socket } from 'node:net'
+import type { Size } from '../../cdp/headless-size.ts'
+import { FlvReader } from '@berth/codecs/video/flv'
+
+export const ENCODER = '/usr/bin/ffmpeg'
+/** The session has priority over its recording. */
+const NICE = 12
+/** How long the encoder may take to finish. */
+const END_MS = 5_000
+const MAX_OUTPUT_CHARACTERS = 1_000
+
+export interface EncoderOptions {
+  readonly size: Size
+  readonly framerate: number
+  readonly keyFrameEverySeconds: number
+  /** How ffmpeg is to read the pictures. */
+  readonly input: readonly string[]
+  /** The filter to apply before encoding. */
+  readonly filter?: string
+  readonly onSetup: (record: Buffer) => void
+  readonly onPicture: (picture: { timeMs: number; unit: Buffer; isKey: boolean }) => void
+}
+
+export class Encoder {
+  readonly #child: ChildProcess
+  readonly #input: Socket
+  /** Times of the pictures that are not encoded yet. */
+  readonly #times: number[] = []
+  #output = ''
+  #isOver = false
+  /** Resolves when it has ended, whatever the reason. */
+  readonly ended: Promise<void>
+
+  constructor(options: EncoderOptions) {
+    this.#child = spawn(ENCODER, argumentsOf(options), {
+      stdio: ['pipe', 'pipe', 'pipe'],
+      env: { PATH: '/usr/bin:/bin' },
+    })
+    this.#input = this.#child.stdin as Socket
+    this.#input.on('error', () => {})
+    const reader = new FlvReader({
+      onSetup: options.onSetup,
+      onPicture: (unit, isKey) => {
+        const timeMs = this.#times.shift()
+        if (timeMs !== undefined) options.onPicture({ timeMs, unit, isKey })
+      },
+    })
+    this.#child.stdout!.on('data', (chunk: Buffer) => reader.take(chunk))
+    this.#child.stderr!.on('data', (chunk: Buffer) => {
+      this.#output = (this.#output + chunk.toString()).slice(-MAX_OUTPUT_CHARACTERS)
+    })
+    this.ended = new Promise((resolve) => {
+      this.#child.once('error', (error) => {
+        this.#output += error.message
+        this.#isOver = true
+        resolve()
+      })
+      this.#child.once('close', () => {
+        this.#isOver = true
+        resolve()
+      })
+    })
+    const { pid } = this.#child
+    if (pid !== undefined) setPriority(pid, NICE)
+  }
+
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  /** The end of its output, for people. */
+  get recentOutput(): string {
+    return this.#output.trim()
+  }
+
+  /** Resolves when the picture has been read and its memory may be used again. */
+  async write(timeMs: number, picture: Buffer): Promise<void> {
+    this.#times.push(timeMs)
+    // The callback always runs, even when the encoder is gone.
+    await new Promise<void>((resolve) => void this.#input.write(picture, () => resolve()))
+  }
+
+  /** Resolves when all pictures are encoded. */
+  async end(): Promise<void> {
+    this.#input.end()
+    const timer = setTimeout(() => this.kill(), END_MS)
+    await this.ended
+    clearTimeout(timer)
+  }
+
+  kill(): void {
+    this.#child.kill('SIGKILL')
+  }
+}
+
+/**
+ * x264 tells the processor what it will need next, which on ARM takes it a quarter of its time; without, the same
+ * bytes come out. The extension that is named is the one that has all the rest, in the x264 of Debian 12.
+ */
+const PROCESSOR = process.arch === 'arm64' ? ['-x264-params', 'asm=NEON'] : []
+
+function argumentsOf({ framerate, keyFrameEverySeconds, input, filter }: EncoderOptions): string[] {
+  const colours = '-color_range tv -colorspace bt709 -color_primaries bt709 -color_trc bt709'
+  // Pictures are taken when something changed, so many may pass between two: a key frame by their number is
+  // one by time where there is movement, which is where one seeks.
+  const video = `-c:v libx264 -preset ultrafast -tune zerolatency -threads 1 -crf 23 -g ${framerate * keyFrameEverySeconds}`
+  return [
+    ...'-v error -nostdin -probesize 32 -fpsprobesize 0 -analyzeduration 0'.split(' '),
+    ...input,
+    '-i',
+    'pipe:0',
+    ...'-an -fps_mode passthrough'.split(' '),
+    ...(filter ? ['-vf', filter] : []),
+    '-pix_fmt',
+    'yuv420p',
+    ...colours.split(' '),
+    ...video.split(' '),
+    ...PROCESSOR,
+    ...'-f flv -flvflags no_duration_filesize+no_metadata+no_sequence_end -flush_packets 1 pipe:1'.split(' '),
+  ]
+}
