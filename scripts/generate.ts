@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util'
 import { openApiDocument } from '@berth/contracts/openapi'
 import { operations } from '@berth/contracts/operations'
 import { assembled } from './lib/assembly.ts'
+import { BILL_OF_MATERIALS, billOfMaterials } from './lib/bill-of-materials.ts'
 import { DATABASE_TYPES, databaseTypes } from './lib/database-types.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -16,6 +17,7 @@ const { values: options } = parseArgs({ options: { check: { type: 'boolean', def
 type Generate = (current: string | undefined) => string | undefined | Promise<string | undefined>
 const files: Record<string, Generate> = {
   'openapi.json': () => `${JSON.stringify(openApiDocument(operations), null, 2)}\n`,
+  [BILL_OF_MATERIALS]: () => billOfMaterials(root),
   [DATABASE_TYPES]: (current) => databaseTypes(current, { isCheck: options.check }),
   ...Object.fromEntries(
     [

@@ -4,15 +4,16 @@ import { spawn } from 'node:child_process'
 import * as module from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { setUp, SetUpError } from './lib/setup.mjs'
+import { setUp, SetUpError, updateBrowser } from './lib/setup.mjs'
 
 const root = join(import.meta.dirname, '..')
 
 const tasks = {
   setup: {},
-  start: { file: 'packages/server/dist/main.mjs' },
+  start: { file: 'packages/server/dist/main.mjs', isProduction: true },
   dev: { file: 'packages/server/src/main.ts', nodeOptions: ['--watch'] },
-  admin: { file: 'packages/server/dist/admin.mjs' },
+  admin: { file: 'packages/server/dist/admin.mjs', isProduction: true },
+  'update-browser': { isProduction: true, run: updateBrowser },
   check: { file: 'scripts/check.ts' },
   test: { file: 'scripts/test/main.ts', packagesFor: { full: ['wrk', 'xdotool'] } },
   format: { file: 'scripts/format.ts' },
@@ -27,8 +28,13 @@ const tasks = {
 async function main([name, ...args]) {
   const task = tasks[name]
   if (!task) throw new SetUpError(`Cannot run "${name}": there is no such task`)
-  const node = setUp({ root, packages: task.packages ?? task.packagesFor?.[args[0]] ?? [] })
-  if (name === 'setup') return
+  const node = setUp({
+    root,
+    packages: task.packages ?? task.packagesFor?.[args[0]] ?? [],
+    isProduction: task.isProduction ?? false,
+  })
+  task.run?.()
+  if (!task.file) return
   const file = join(root, task.file)
   // Compiled once, types stripped and all: a second start takes half the time.
   process.env.NODE_COMPILE_CACHE ??= join(root, '.cache', 'compile')

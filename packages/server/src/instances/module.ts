@@ -10,6 +10,7 @@ import { AllowList } from './egress/allow-list.ts'
 import { EgressPolicy } from './egress/policy.ts'
 import { EgressProxy } from './egress/proxy.ts'
 import { Instances, kinds } from './stock/instances.ts'
+import { watchBrowserAge } from './local/browser-age.ts'
 import { LocalDriver } from './local/local-driver.ts'
 
 const MB = 1024 * 1024
@@ -21,6 +22,7 @@ export function newEgressPolicy(config: Config): EgressPolicy {
 
 export async function openLocalDriver(config: Config, log: Logger): Promise<Driver> {
   const esbuild = findEsbuild()
+  watchBrowserAge(log)
   return LocalDriver.open({
     dataDir: config.BERTH_DATA_DIR,
     agentFile: join(agentDist, 'agent.mjs'),
