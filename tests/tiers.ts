@@ -35,13 +35,18 @@ const fullOnly: Readonly<Record<string, string>> = {
   'tests/client/replays.test.ts': 'three client versions on real browsers; tests/e2e/replays.test.ts stays',
   'tests/e2e/auth-connections.test.ts':
     'many logins with real browsers; hosted-login.test.ts, login-engine.test.ts and tests/api stay',
+  'tests/e2e/docs.test.ts': 'the pages of the reference in real browsers; tests/docs stays',
   'tests/e2e/live-view-video.test.ts':
     'records and decodes minutes of video; tests/e2e/live-view.test.ts stays',
+  'tests/e2e/puppeteer.test.ts': 'another client; tests/e2e/playwright.test.ts stays',
+  'tests/e2e/selenium.test.ts': 'another client; tests/agent/bidi.test.ts stays',
   'tests/e2e/silence.test.ts': 'watches an idle server for a long time',
   'tests/faults/auth-connections-kill.test.ts':
     'logins with real browsers through kills; auth-connections.test.ts stays',
   'tests/faults/browser-pools.test.ts': 'kills at nine points; tests/api and tests/e2e of pools stay',
   'tests/faults/extensions.test.ts': 'kills at eight points; the points of sessions and profiles stay',
+  'tests/faults/profiles.test.ts':
+    'many saves by real browsers through kills; tests/e2e/profiles.test.ts and the kills of sessions stay',
   'tests/faults/proxies.test.ts': 'three servers and kills; tests/e2e/proxies.test.ts stays',
   'tests/faults/replays.test.ts': 'kills at every point of a recording; tests/e2e/replays.test.ts stays',
   'tests/faults/replica-sessions.test.ts': 'sessions over several servers; replicas.test.ts stays',
@@ -65,16 +70,19 @@ const amounts = {
   /** Of the server while a profile is saved. */
   profileKills: { change: 1, full: 5 },
   /** Invocations of an app while the server is killed now and then. */
-  invocationsThroughKills: { change: 20, full: 100 },
+  invocationsThroughKills: { change: 10, full: 100 },
   /** Points at which a server is killed in a test that walks through several; see `sample`. */
   crashPoints: { change: 2, full: Infinity },
   /** The same for logins, which have a dozen. */
-  loginCrashPoints: { change: 4, full: Infinity },
+  loginCrashPoints: { change: 2, full: Infinity },
   /** Sites of the zoo at which the login engine is shown: one of every idea. */
-  loginsShown: { change: 8, full: Infinity },
+  loginsShown: { change: 5, full: Infinity },
   /** Sites of the login zoo that are walked through by hand. */
   zooSites: { change: 6, full: Infinity },
 } satisfies Record<string, { change: number; full: number }>
+
+/** So many tests share a list; see `turnOf`. */
+const TURNS = 4
 
 /** Files that share one server and run one after another; see fixtures/shared-server.ts. */
 export const groups: Readonly<Record<string, readonly string[]>> = {
@@ -109,6 +117,14 @@ export function sample<T>(items: readonly T[], name: keyof typeof amounts): read
   if (count >= items.length) return items
   const ahead = Math.ceil(count / 2)
   return [...items.slice(0, ahead), ...items.slice(items.length - (count - ahead))]
+}
+
+/**
+ * The values that a test takes of a long list, when many tests take from it. In `npm test` they take turns: each has a
+ * quarter, and together they have all. `turn` counts the tests.
+ */
+export function turnOf<T>(items: readonly T[], turn: number): readonly T[] {
+  return isFull() ? items : items.filter((_item, index) => index % TURNS === turn % TURNS)
 }
 
 /** Relative to the root of the repository. */
