@@ -9,6 +9,7 @@ import type { Proxy } from '@berth/contracts/proxies'
 import { ServerDatabase } from '../conformance/server-database.ts'
 import { newCertificate } from '../fixtures/certificates.ts'
 import { programFile } from '../fixtures/programs.ts'
+import { startDnsServer } from '../fixtures/dns-server.ts'
 import { startProxy } from '../fixtures/proxies.ts'
 import { serverEnv, startServer, tempDir } from '../fixtures/server.ts'
 import { send } from '../fixtures/sessions.ts'
@@ -36,8 +37,12 @@ writeFileSync(
     isp: { url: 'http://10.0.0.8:3128' },
   }),
 )
+const named = await startProxy(owner, { protocol: 'http', exit: '127.0.0.42' })
+const dns = await startDnsServer(owner, { names: { 'named.example': ['127.0.0.1'] } })
 const server = await startServer(owner, {
   env: {
+    BERTH_DNS_SERVERS: dns.address,
+    BERTH_EGRESS_ALLOW: `named.example:${named.port}`,
     BERTH_PROXY_PROVIDERS: file,
     BERTH_PROXY_CHECK_URLS: `http://127.0.0.1:1/,${witness.url}/ip`,
     BERTH_LOG_LEVEL: 'debug',
@@ -313,4 +318,12 @@ test('an invalid provider file stops the start with the reason', () => {
       return !said.includes('hush-hush')
     },
   )
+})
+
+test('the name of a proxy is looked up at BERTH_DNS_SERVERS', async () => {
+  const config = { host: 'named.example', port: named.port }
+  const { body } = await create({ type: 'custom', protocol: 'http', config })
+  const checked = await send<Proxy>(server, 'POST', `/proxies/${body.id}/check`)
+  assert.deepEqual([checked.body.status, checked.body.ip_address], ['available', named.exit])
+  assert.ok(dns.asked.includes('named.example'))
 })

@@ -9,6 +9,8 @@ import type { Driver, InstanceLimits } from './driver/driver.ts'
 import { AllowList } from './egress/allow-list.ts'
 import { EgressPolicy } from './egress/policy.ts'
 import { EgressProxy } from './egress/proxy.ts'
+import { SystemNames } from './egress/dns/system-names.ts'
+import type { DirectUpstreamOptions } from './egress/upstream.ts'
 import { Instances, kinds } from './stock/instances.ts'
 import { watchBrowserAge } from './local/browser-age.ts'
 import { LocalDriver } from './local/local-driver.ts'
@@ -18,6 +20,16 @@ const agentDist = distOf('agent')
 
 export function newEgressPolicy(config: Config): EgressPolicy {
   return new EgressPolicy({ allow: config.BERTH_EGRESS_ALLOW })
+}
+
+/** Every look-up of a name that a session or a project chooses goes through these. */
+export function newSystemNames(config: Config): SystemNames {
+  return new SystemNames({ servers: config.BERTH_DNS_SERVERS })
+}
+
+/** For the server's own connections, by the same rules as those of sessions. */
+export function directOptions(config: Config): DirectUpstreamOptions {
+  return { policy: newEgressPolicy(config), names: newSystemNames(config) }
 }
 
 export async function openLocalDriver(config: Config, log: Logger): Promise<Driver> {
@@ -30,7 +42,11 @@ export async function openLocalDriver(config: Config, log: Logger): Promise<Driv
     ...(esbuild !== undefined && { esbuild }),
     leaseSeconds: config.BERTH_LEASE_SECONDS,
     allowWeakIsolation: config.BERTH_ALLOW_WEAK_ISOLATION,
-    egress: new EgressProxy({ policy: newEgressPolicy(config), log }),
+    egress: new EgressProxy({
+      policy: newEgressPolicy(config),
+      direct: { names: newSystemNames(config) },
+      log,
+    }),
     log,
   })
 }

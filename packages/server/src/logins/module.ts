@@ -1,9 +1,9 @@
 // Keeps profiles logged in: connections with their login flows and health checks, and the credentials they use.
 import type { FastifyInstance } from 'fastify'
 import type { Route } from '../http/call.ts'
-import { DirectUpstream } from '../instances/egress/upstream.ts'
+import { PerCallUpstream } from '../instances/egress/per-call-upstream.ts'
 import type { Instances } from '../instances/stock/instances.ts'
-import { newEgressPolicy } from '../instances/module.ts'
+import { directOptions, newEgressPolicy } from '../instances/module.ts'
 import type { Platform } from '../platform/module.ts'
 import { serviceSecret } from '../platform/secrets/service-secret.ts'
 import type { SessionsModule } from '../sessions/module.ts'
@@ -55,7 +55,7 @@ export async function newLogins(options: LoginsModuleOptions): Promise<LoginsMod
   const sources = new Sources({
     box,
     policy: newEgressPolicy(config),
-    upstream: new DirectUpstream({ policy: newEgressPolicy(config) }),
+    upstream: new PerCallUpstream(directOptions(config)),
   })
   const credentials = new CredentialResolver({ db, secrets, sources })
   const credentialService = new CredentialService({

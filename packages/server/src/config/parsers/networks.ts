@@ -20,6 +20,19 @@ export function egressAllow(value: string): string[] {
   return commaList(value)
 }
 
+/** Addresses, because a name would have to be looked up first. */
+export function dnsServers(value: string): string[] {
+  return commaList(value).map((item) => {
+    if (isIP(item) === 6) return `[${item}]`
+    const [, address = '', port = '53'] = /^(\[[^\]]+\]|[^:]+)(?::(\d{1,5}))?$/.exec(item) ?? []
+    const isAddress = address.startsWith('[') ? isIP(address.slice(1, -1)) === 6 : isIP(address) === 4
+    if (!isAddress || Number(port) < 1 || Number(port) > 65_535) {
+      throw new SettingError(`must list addresses with or without a port, but has "${item}"`)
+    }
+    return item
+  })
+}
+
 export function hostNames(value: string): string[] {
   for (const item of commaList(value)) {
     if (!/^[a-z0-9.-]+$/i.test(item) && isIP(item) === 0) {

@@ -1,4 +1,4 @@
-import { egressAllow } from '../parsers/networks.ts'
+import { dnsServers, egressAllow } from '../parsers/networks.ts'
 import { proxyProviders } from '../parsers/proxy-providers.ts'
 import { requiredUrl, webUrls } from '../parsers/urls.ts'
 import { setting } from './setting.ts'
@@ -8,6 +8,11 @@ export const networkSettings = {
     default: '',
     parse: egressAllow,
     help: 'Comma list of private CIDRs or host:port that sessions may reach, e.g. host.berth.internal:3000.',
+  }),
+  BERTH_DNS_SERVERS: setting({
+    default: '',
+    parse: dnsServers,
+    help: 'Comma list of DNS servers (address or address:port) for the names that sessions ask for. Empty: those of /etc/resolv.conf.',
   }),
   BERTH_PROXY_PROVIDERS: setting({
     default: '',

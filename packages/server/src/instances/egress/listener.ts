@@ -16,7 +16,7 @@ import { deniedBecause, toRefusal } from './refusal.ts'
 import { readConnectTarget, readHttpTarget, type Target } from './target.ts'
 import { joinStreams } from './tunnel.ts'
 import { DIRECT, upstreamFor, type EgressRoute } from './route.ts'
-import type { RequestConnection, Upstream } from './upstream.ts'
+import type { DirectUpstream, RequestConnection, Upstream } from './upstream.ts'
 
 export interface EgressLimits {
   /** Concurrent tunnels and requests. */
@@ -32,8 +32,8 @@ export interface EgressLimits {
 
 export interface EgressListenerOptions {
   readonly policy: EgressPolicy
-  /** Connects directly from this host, under a policy. */
-  readonly directFor: (policy: EgressPolicy) => Upstream
+  /** Connects directly from this host, under the policy. The listener closes it. */
+  readonly direct: DirectUpstream
   readonly route: EgressRoute
   readonly limits: EgressLimits
   readonly log: Logger
@@ -62,7 +62,6 @@ const LATENESS = 3
 export class EgressListener implements AsyncDisposable {
   /** The policy of all instances; `#policy` may open more. */
   readonly #commonPolicy: EgressPolicy
-  readonly #directFor: EgressListenerOptions['directFor']
   #policy: EgressPolicy
   #toApi: Openings['toApi']
   readonly #limits: EgressLimits
@@ -72,18 +71,19 @@ export class EgressListener implements AsyncDisposable {
   /** Connections to targets. One may outlive the instance's connection while its last bytes are read. */
   readonly #outside = new Set<Duplex>()
   readonly #exchanges: Exchanges
-  #direct: Upstream
+  #direct: DirectUpstream
+  readonly #commonDirect: DirectUpstream
   #active: ActiveUpstream
   #ended: Traffic = { sent: 0, received: 0 }
   #lastRefusal: string | undefined
   #closed: Promise<void> | undefined
 
-  constructor({ policy, directFor, route, limits, log }: EgressListenerOptions) {
+  constructor({ policy, direct, route, limits, log }: EgressListenerOptions) {
     this.#commonPolicy = policy
     this.#policy = policy
-    this.#directFor = directFor
-    this.#direct = directFor(policy)
-    this.#active = { upstream: upstreamFor(route, this.#direct), replaced: new AbortController() }
+    this.#commonDirect = direct
+    this.#direct = direct
+    this.#active = { upstream: upstreamFor(route, direct), replaced: new AbortController() }
     this.#limits = limits
     this.#log = log
     this.#exchanges = new Exchanges(limits.connections)
@@ -131,7 +131,7 @@ export class EgressListener implements AsyncDisposable {
   /** Opens more than all instances may reach, directly from this host; existing connections are cut. */
   open({ allow, toApi }: Openings): void {
     this.#policy = this.#commonPolicy.with(allow)
-    this.#direct = this.#directFor(this.#policy)
+    this.#direct = this.#commonDirect.under(this.#policy)
     this.#toApi = toApi
     this.setRoute(DIRECT)
   }
@@ -147,6 +147,7 @@ export class EgressListener implements AsyncDisposable {
     this.#closed ??= new Promise((resolve) => {
       this.#server.close(() => resolve())
       for (const stream of [...this.#sockets, ...this.#outside]) stream.destroy()
+      this.#commonDirect.close()
     })
     return this.#closed
   }

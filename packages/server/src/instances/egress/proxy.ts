@@ -37,8 +37,8 @@ export class EgressProxy {
     const { policy, log } = this.#options
     await removeStaleSocket(socketPath)
     // Its own upstream, so that one instance cannot use up another's look-ups.
-    const directFor = (own: EgressPolicy) => new DirectUpstream({ ...this.#options.direct, policy: own })
-    const listener = new EgressListener({ policy, directFor, route, limits: this.#limits, log })
+    const direct = new DirectUpstream({ ...this.#options.direct, policy })
+    const listener = new EgressListener({ policy, direct, route, limits: this.#limits, log })
     await listener.listen(socketPath)
     return listener
   }

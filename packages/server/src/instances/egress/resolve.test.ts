@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { Lookups, type Lookup } from './lookups.ts'
 import { EgressPolicy } from './policy.ts'
-import { Resolver, type Lookup } from './resolve.ts'
+import { Resolver } from './resolve.ts'
 
 const never = new AbortController().signal
 
-function resolverWith(lookup: Lookup, { allow = [] as string[], timeoutMs = 5_000, maxLookups = 8 } = {}) {
-  return new Resolver({ policy: new EgressPolicy({ allow }), lookup, timeoutMs, maxLookups })
+function resolverWith(
+  lookup: Lookup,
+  { allow = [] as string[], timeoutMs = 5_000, maxAtOnce = 8, maxWaiting = 8 } = {},
+) {
+  const lookups = new Lookups({ lookup, timeoutMs, maxAtOnce, maxWaiting })
+  return new Resolver({ policy: new EgressPolicy({ allow }), lookups })
 }
 
 const target = { host: 'a.example', port: 443 }
@@ -63,14 +68,26 @@ test('a silent resolver times out, and its look-ups are limited and shared', asy
     asked.push(name)
     return new Promise(() => undefined)
   }
-  const resolver = resolverWith(lookup, { timeoutMs: 20, maxLookups: 2 })
+  const resolver = resolverWith(lookup, { timeoutMs: 20, maxAtOnce: 2, maxWaiting: 1 })
   const resolve = (host: string) => resolver.resolve({ host, port: 443 }, never)
-  const timedOut = [resolve('a.example'), resolve('b.example'), resolve('b.example')]
+  const timedOut = ['a', 'b', 'b', 'waits'].map((name) => resolve(`${name}.example`))
   await assert.rejects(resolve('c.example'), { code: 'egress_busy' })
   for (const attempt of timedOut) await assert.rejects(attempt, { code: 'egress_timeout' })
-  // Timed out here, but still running in the system.
-  await assert.rejects(resolve('c.example'), { code: 'egress_busy' })
+  // Those that timed out here are still under way outside, so the one that waited has not had its turn.
   assert.deepEqual(asked, ['a.example', 'b.example'])
+})
+
+test('a look-up that waits for its turn gets it when another one ends', async () => {
+  const ends: (() => void)[] = []
+  const lookup: Lookup = () => new Promise((resolve) => ends.push(() => resolve(['1.1.1.1'])))
+  const resolver = resolverWith(lookup, { maxAtOnce: 1 })
+  const first = resolver.resolve({ host: 'a.example', port: 443 }, never)
+  const second = resolver.resolve({ host: 'b.example', port: 443 }, never)
+  for (const attempt of [first, second]) {
+    while (ends.length === 0) await new Promise(setImmediate)
+    ends.pop()!()
+    assert.deepEqual(await attempt, ['1.1.1.1'])
+  }
 })
 
 test('a look-up ends when its signal fires, and does not start after that', async () => {

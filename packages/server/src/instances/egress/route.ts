@@ -1,5 +1,5 @@
 // How an instance's connections leave: directly, through a proxy, or not at all.
-import { DirectUpstream, type Upstream } from './upstream.ts'
+import type { DirectUpstream, Upstream } from './upstream.ts'
 import { EgressPolicy } from './policy.ts'
 import { ProxyUpstream } from './proxy-upstream.ts'
 import { EgressRefusal } from './refusal.ts'
@@ -34,7 +34,7 @@ export const DIRECT: EgressRoute = { kind: 'direct' }
 export const CLOSED: EgressRoute = { kind: 'closed' }
 
 /** `direct` applies the policy, to targets that bypass the proxy and to the proxy itself. */
-export function upstreamFor(route: EgressRoute, direct: Upstream): Upstream {
+export function upstreamFor(route: EgressRoute, direct: DirectUpstream): Upstream {
   switch (route.kind) {
     case 'direct':
       return direct
@@ -53,15 +53,17 @@ export function upstreamFor(route: EgressRoute, direct: Upstream): Upstream {
   }
 }
 
-export function throughProxy(proxy: UpstreamProxy, direct: Upstream): ProxyUpstream {
-  return new ProxyUpstream({ proxy, reach: proxy.isOperators ? toOperators(proxy) : direct })
+export function throughProxy(proxy: UpstreamProxy, direct: DirectUpstream): ProxyUpstream {
+  return new ProxyUpstream({
+    proxy,
+    reach: proxy.isOperators ? direct.under(operatorsPolicy(proxy)) : direct,
+  })
 }
 
-/** Connects to any address, because the operator chose the proxy. */
-function toOperators({ host, port }: UpstreamProxy): Upstream {
+/** Opens any address, because the operator chose the proxy. */
+function operatorsPolicy({ host, port }: UpstreamProxy): EgressPolicy {
   const named = isIP(host) === 0 ? [`${host}:${port}`] : []
-  const policy = new EgressPolicy({ allow: ['0.0.0.0/0', '::/0', ...named], deniedPorts: [] })
-  return new DirectUpstream({ policy })
+  return new EgressPolicy({ allow: ['0.0.0.0/0', '::/0', ...named], deniedPorts: [] })
 }
 
 function refuseAll(target: Target): Promise<never> {

@@ -1,7 +1,10 @@
 import type { Duplex } from 'node:stream'
 import { dial } from './dial.ts'
+import { SessionNames } from './dns/session-names.ts'
+import { SystemNames } from './dns/system-names.ts'
+import { Lookups, type Lookup } from './lookups.ts'
 import type { EgressPolicy } from './policy.ts'
-import { Resolver, type Lookup } from './resolve.ts'
+import { Resolver } from './resolve.ts'
 import type { Target } from './target.ts'
 
 /**
@@ -23,36 +26,59 @@ export interface RequestConnection {
 
 export interface DirectUpstreamOptions {
   readonly policy: EgressPolicy
+  /** Where names are looked up: by default as this machine's files say. */
+  readonly names?: SystemNames
+  /** Used instead of `names`. */
   readonly lookup?: Lookup
   readonly lookupMs?: number
   readonly connectMs?: number
   readonly nextAddressAfterMs?: number
   readonly maxLookups?: number
+  readonly maxLookupsWaiting?: number
 }
 
-/** Connects directly from this host. */
-export class DirectUpstream implements Upstream {
+/** Connects directly from this host. Each session has its own, and so its own look-ups. */
+export class DirectUpstream implements Upstream, Disposable {
+  readonly #options: DirectUpstreamOptions
   readonly #resolver: Resolver
-  readonly #connectMs: number
-  readonly #nextAddressAfterMs: number
+  readonly #lookups: Lookups
+  readonly #names: SessionNames | undefined
 
-  constructor(options: DirectUpstreamOptions) {
-    const { policy, lookup, lookupMs = 10_000, connectMs = 30_000 } = options
-    const { nextAddressAfterMs = 250, maxLookups = 64 } = options
-    this.#resolver = new Resolver({ policy, ...(lookup && { lookup }), timeoutMs: lookupMs, maxLookups })
-    this.#connectMs = connectMs
-    this.#nextAddressAfterMs = nextAddressAfterMs
+  constructor(options: DirectUpstreamOptions, shared?: Lookups) {
+    const { policy, lookup, names = new SystemNames(), lookupMs = 10_000 } = options
+    const { maxLookups = 64, maxLookupsWaiting = 256 } = options
+    this.#options = options
+    this.#names = shared || lookup ? undefined : new SessionNames(names)
+    this.#lookups =
+      shared ??
+      new Lookups({
+        // SAFETY: without a look-up of their own, options have names.
+        lookup: lookup ?? this.#names!.lookup,
+        timeoutMs: lookupMs,
+        maxAtOnce: maxLookups,
+        maxWaiting: maxLookupsWaiting,
+      })
+    this.#resolver = new Resolver({ policy, lookups: this.#lookups })
+  }
+
+  /** The same under another policy; they share their look-ups. */
+  under(policy: EgressPolicy): DirectUpstream {
+    return new DirectUpstream({ ...this.#options, policy }, this.#lookups)
+  }
+
+  /** Ends the look-ups under way; connections stay. */
+  close(): void {
+    this.#names?.close()
+  }
+
+  [Symbol.dispose](): void {
+    this.close()
   }
 
   async connect(target: Target, signal: AbortSignal): Promise<Duplex> {
+    const { nextAddressAfterMs = 250, connectMs = 30_000 } = this.#options
     const addresses = await this.#resolver.resolve(target, signal)
-    return dial({
-      ...target,
-      addresses,
-      nextAfterMs: this.#nextAddressAfterMs,
-      timeoutMs: this.#connectMs,
-      signal,
-    })
+    return dial({ ...target, addresses, nextAfterMs: nextAddressAfterMs, timeoutMs: connectMs, signal })
   }
 
   async connectForRequest(target: Target, signal: AbortSignal): Promise<RequestConnection> {

@@ -1,8 +1,8 @@
 // Assembles the extensions of projects and of new sessions.
 import { join } from 'node:path'
 import type { Route } from '../../http/call.ts'
-import { DirectUpstream } from '../../instances/egress/upstream.ts'
-import { newEgressPolicy } from '../../instances/module.ts'
+import { PerCallUpstream } from '../../instances/egress/per-call-upstream.ts'
+import { directOptions } from '../../instances/module.ts'
 import type { Platform } from '../../platform/module.ts'
 import { findDefaultProject } from '../../tenancy/projects/store.ts'
 import { ChromeStore } from './chrome-store.ts'
@@ -24,7 +24,7 @@ export async function newExtensions({ config, db, box, blobs }: Platform): Promi
     spool: await Spool.open(join(config.BERTH_DATA_DIR, 'uploads')),
     chromeStore: new ChromeStore({
       address: config.BERTH_CHROME_STORE_URL,
-      upstream: new DirectUpstream({ policy: newEgressPolicy(config) }),
+      upstream: new PerCallUpstream(directOptions(config)),
     }),
     defaultProject: findDefaultProject,
   })

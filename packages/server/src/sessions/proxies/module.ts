@@ -1,6 +1,6 @@
 // Assembles the upstream proxies of sessions.
 import type { Route } from '../../http/call.ts'
-import { newEgressPolicy } from '../../instances/module.ts'
+import { directOptions } from '../../instances/module.ts'
 import type { Platform } from '../../platform/module.ts'
 import { findDefaultProject } from '../../tenancy/projects/store.ts'
 import { Providers } from './providers.ts'
@@ -20,7 +20,7 @@ export function newProxies({ config, db, box }: Platform, uses: readonly ProxyUs
   const upstreams = new ProxyUpstreams({ box, providers })
   const service = new ProxyService({
     db,
-    policy: newEgressPolicy(config),
+    direct: directOptions(config),
     providers,
     upstreams,
     checkUrls: config.BERTH_PROXY_CHECK_URLS,

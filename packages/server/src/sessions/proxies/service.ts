@@ -1,9 +1,8 @@
 import type { CreateProxyRequest, Proxy } from '@berth/contracts/proxies'
 import type { Db } from '../../platform/database/schema.ts'
 import { EgressRefusal } from '../../instances/egress/refusal.ts'
-import type { EgressPolicy } from '../../instances/egress/policy.ts'
 import { throughProxy } from '../../instances/egress/route.ts'
-import { DirectUpstream } from '../../instances/egress/upstream.ts'
+import { DirectUpstream, type DirectUpstreamOptions } from '../../instances/egress/upstream.ts'
 import { AppError, invalidInput } from '../../platform/errors/app-error.ts'
 import type { Commit, OffsetPage } from '../../http/call.ts'
 import { toPage } from '../../http/paging.ts'
@@ -24,7 +23,8 @@ export interface Caller {
 
 export interface ProxyServiceOptions {
   readonly db: Db
-  readonly policy: EgressPolicy
+  /** How to reach the proxies themselves. */
+  readonly direct: DirectUpstreamOptions
   readonly providers: Providers
   readonly upstreams: ProxyUpstreams
   /** URLs that answer with the caller's address. */
@@ -41,9 +41,9 @@ export class ProxyService {
   }
 
   async create(tx: Db, caller: Caller, body: CreateProxyRequest): Promise<Proxy> {
-    const { policy, providers, upstreams, defaultProject } = this.#options
+    const { direct, providers, upstreams, defaultProject } = this.#options
     const name = body.name === undefined ? null : toName(body.name)
-    const definition = defineProxy(body, { policy, providers })
+    const definition = defineProxy(body, { policy: direct.policy, providers })
     // Otherwise the project could be deleted as empty before this proxy is in it.
     await lockProjects(tx)
     const projectId = projectOf(caller) ?? (await defaultProject(tx)).id
@@ -103,10 +103,12 @@ export class ProxyService {
     { url, signal }: { url: string | undefined; signal: AbortSignal },
     commit: Commit,
   ): Promise<Proxy> {
-    const { db, policy, upstreams, checkUrls } = this.#options
+    const { db, upstreams, checkUrls } = this.#options
     const record = await find(db, caller, id)
     const asked = url === undefined ? undefined : this.#readUrl(url)
-    const upstream = throughProxy(upstreams.of(record), new DirectUpstream({ policy }))
+    // Its own look-ups, so that proxies whose names never answer delay no other check.
+    using direct = new DirectUpstream(this.#options.direct)
+    const upstream = throughProxy(upstreams.of(record), direct)
     const result = await checkThrough(upstream, asked ? [asked] : checkUrls, signal)
     if (asked) return this.#show({ ...record, status: result.status, last_checked: new Date().toISOString() })
     return commit(async (tx) => {
@@ -122,7 +124,7 @@ export class ProxyService {
     if (!url || !/^https?:$/.test(url.protocol)) throw invalidInput('url', 'must be an http or https URL')
     if (url.username || url.password) throw invalidInput('url', 'must not have a user name or password')
     try {
-      const verdict = this.#options.policy.judgeTarget(targetOf(url))
+      const verdict = this.#options.direct.policy.judgeTarget(targetOf(url))
       if (!verdict.allowed) throw invalidInput('url', `cannot be reached: ${verdict.reason}`)
     } catch (error) {
       if (error instanceof EgressRefusal) throw invalidInput('url', 'must have a valid host')
