@@ -41,6 +41,9 @@ const server = await startServer(owner, {
   env: { ...registry.setting, ...canaries.environment, BERTH_APP_INVOCATION_MEMORY_MB: '128' },
 })
 
+/** No other test sleeps for so long, so its processes can be told apart while other files run. */
+const SLEEP_SECONDS = 1009
+
 const actions = {
   well: '(context) => "well"',
   slow: '(context) => new Promise((resolve) => setTimeout(() => resolve("done"), 8000))',
@@ -54,13 +57,13 @@ const actions = {
   kill: `(context) => { try { process.kill(-1, 'SIGKILL') } catch {} ; return new Promise((resolve) => setTimeout(() => resolve('alive'), 500)) }`,
   children: `async (context) => {
     const { spawn } = await import('node:child_process')
-    for (let index = 0; index < 20; index++) spawn('sleep', ['1000'], { detached: true, stdio: 'ignore' }).unref()
+    for (let index = 0; index < 20; index++) spawn('sleep', ['${SLEEP_SECONDS}'], { detached: true, stdio: 'ignore' }).unref()
     return 'left some'
   }`,
   forks: `async (context) => {
     const { spawn } = await import('node:child_process')
     let failures = 0
-    for (let index = 0; index < 2000; index++) { try { spawn('sleep', ['1000']).on('error', () => failures++) } catch { failures++ } }
+    for (let index = 0; index < 2000; index++) { try { spawn('sleep', ['${SLEEP_SECONDS}']).on('error', () => failures++) } catch { failures++ } }
     await new Promise((resolve) => setTimeout(resolve, 1000))
     return failures
   }`,
@@ -128,7 +131,7 @@ test('kill(-1), many children, forks and sockets stay in their namespace and lim
   assert.ok(Number((await call('forks')).output) > 1000, 'most forks are refused')
   assert.ok(Number((await call('sockets')).output) > 5000, 'most sockets are refused')
   assert.equal((await neighbour).body.output, '"done"')
-  const sleepers = allProcesses().filter(({ command }) => command === 'sleep 1000')
+  const sleepers = allProcesses().filter(({ command }) => command === `sleep ${SLEEP_SECONDS}`)
   assert.deepEqual(sleepers, [], 'what it started ended with it')
 })
 
