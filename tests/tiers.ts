@@ -23,6 +23,8 @@ const withoutServer = [
 /** Whole files that only `npm run test:full` runs, and why a change does not wait for them. */
 const fullOnly: Readonly<Record<string, string>> = {
   'tests/agent/login/floods.test.ts': 'pages made to be too large, for minutes',
+  'tests/agent/login/traffic.test.ts':
+    'slow answers and browsers that end; tests/agent/login/login.test.ts and pages.test.ts stay',
   'tests/bench/smoke.test.ts': 'runs every row of the benchmark once, for minutes',
   'tests/client/computer.test.ts':
     'three client versions on real browsers; tests/agent/computer.test.ts stays',
@@ -38,6 +40,7 @@ const fullOnly: Readonly<Record<string, string>> = {
   'tests/e2e/docs.test.ts': 'the pages of the reference in real browsers; tests/docs stays',
   'tests/e2e/live-view-video.test.ts':
     'records and decodes minutes of video; tests/e2e/live-view.test.ts stays',
+  'tests/e2e/profiles-unusual.test.ts': 'many real browsers; tests/e2e/profiles.test.ts stays',
   'tests/e2e/puppeteer.test.ts': 'another client; tests/e2e/playwright.test.ts stays',
   'tests/e2e/selenium.test.ts': 'another client; tests/agent/bidi.test.ts stays',
   'tests/e2e/silence.test.ts': 'watches an idle server for a long time',
@@ -61,8 +64,8 @@ const fullOnly: Readonly<Record<string, string>> = {
 
 /** Tests that repeat one thing: how often in each tier. `amount` reads it. */
 const amounts = {
-  /** Made-up requests: enough that each operation also succeeds once, by chance. */
-  fuzzRequests: { change: 10_000, full: 20_000 },
+  /** Made-up requests. */
+  fuzzRequests: { change: 5_000, full: 20_000 },
   /** Of the server among writes; each round has two, and starts it twice. */
   killRounds: { change: 2, full: 10 },
   /** Of the server among saves of a credential. */
@@ -76,7 +79,9 @@ const amounts = {
   /** The same for logins, which have a dozen. */
   loginCrashPoints: { change: 2, full: Infinity },
   /** Sites of the zoo at which the login engine is shown: one of every idea. */
-  loginsShown: { change: 5, full: Infinity },
+  loginsShown: { change: 3, full: Infinity },
+  /** Sites at which the login engine goes by its plan. */
+  loginPlans: { change: 2, full: Infinity },
   /** Sites of the login zoo that are walked through by hand. */
   zooSites: { change: 6, full: Infinity },
 } satisfies Record<string, { change: number; full: number }>

@@ -65,7 +65,7 @@ suite('the zoo', { concurrency: !isAll && !isFull() ? 1 : Number(ZOO_AT_ONCE) },
   }
 })
 
-for (const name of ['classic-form', 'random-names', 'email-first', 'unlinked-login']) {
+for (const name of sample(['classic-form', 'random-names', 'email-first', 'unlinked-login'], 'loginPlans')) {
   test(`${name}: a logged-in session is left alone, a logged-out one logs in by the plan while the plan fits`, async (t) => {
     const description = sites.find((each) => each.name === name)!
     const site = (await startZoo(t, [description])).site(name)
