@@ -4,6 +4,7 @@ import { readFileSync, readlinkSync } from 'node:fs'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { agentExitCodes, type AgentState } from '@berth/contracts/link'
+import { operations } from '@berth/contracts/operations'
 import type { CdpConnection } from '../../packages/agent/src/cdp/cdp-connection.ts'
 import { AgentUnderTest, HEADLESS } from '../fixtures/agent/agent-under-test.ts'
 import { startEgress } from '../fixtures/agent/egress.ts'
@@ -215,6 +216,29 @@ test('what the agent cannot take is refused, and it goes on', async (t) => {
     assert.equal(typeof (answer.body as { message: string }).message, 'string')
   }
   assert.equal((await agent.state()).browser, 'none')
+})
+
+test('every control operation refuses a body that its contract does not allow', async (t) => {
+  const agent = await AgentUnderTest.start(t)
+  const withBody = operations.filter(({ effect, body }) => effect === 'control' && body !== undefined)
+  assert.equal(withBody.length, 23)
+  for (const { id, method, sessionPath, body } of withBody) {
+    const path = `/control${sessionPath!.replace('{process_id}', 'x')}`
+    const required = body!.required?.at(0) ?? 'no_such_field'
+    for (const [wrong, why] of [
+      [{ [required]: { unheard: 'of' } }, new RegExp(`^Cannot read the request: "`)],
+      [[], /^Cannot read the request: the body is not an object$/],
+    ] as const) {
+      const { status, body: answer } = await agent.call(method, path, wrong)
+      const { code, message } = answer as { code: string; message: string }
+      assert.equal(status, 400, `${id}: ${message}`)
+      assert.equal(code, 'bad_request', id)
+      assert.match(message, why, id)
+      assert.doesNotMatch(message, /unheard/, id)
+    }
+  }
+  const { status } = await agent.call('POST', '/control/process/exec', { command: 'true' })
+  assert.equal(status, 200)
 })
 
 test('wrong purposes are hung up on, and links are dialled again', async (t) => {

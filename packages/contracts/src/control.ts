@@ -29,10 +29,12 @@ export function control<const R extends ControlRow<P>, P extends TProperties = {
     >,
     effect: 'control',
     errors: [...commonErrors, ...errors],
-  } as Omit<R, 'at' | 'params' | 'errors'> &
-    Omit<Row, 'params'> & { params: TObject<typeof sessionParam & ParamsOf<R>> })
+  } as unknown as Omit<R, 'at' | 'params' | 'body' | 'errors'> &
+    Omit<Row, 'params' | 'body'> &
+    BodyOf<R> & { params: TObject<typeof sessionParam & ParamsOf<R>> })
 }
 
+type BodyOf<R> = R extends { body: infer B extends TObject } ? { readonly body: B } : {}
 type ParamsOf<R> = R extends { params: infer P extends TProperties } ? P : {}
 
 export const Ok = Type.Object(

@@ -1,7 +1,13 @@
 // What the agent takes and refuses, by the checks as they are in the bundle and as they are outside of it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { operations } from '@berth/contracts/operations'
 import { checks as apps } from '../apps/apps.checks.ts'
+import { checks as computer } from '../control/computer/computer.checks.ts'
+import { checks as curl } from '../control/curl/curl.checks.ts'
+import { checks as files } from '../control/files/files.checks.ts'
+import { checks as playwright } from '../control/playwright/playwright.checks.ts'
+import { checks as processes } from '../control/processes/processes.checks.ts'
 import { checks as link } from '../link/link.checks.ts'
 import { checks as login } from '../login/orders.checks.ts'
 import { checks as recording } from '../recording/recording.checks.ts'
@@ -12,11 +18,8 @@ type Named = Readonly<Record<string, Check<unknown>>>
 
 /** Runs the generated code alone: what it would need besides is not there. */
 async function generated(checks: Named): Promise<Named> {
-  const schemas = Object.entries(checks).map(([name, check]) => [
-    name,
-    (check as unknown as { source: object }).source,
-  ])
-  const code = generate(Object.fromEntries(schemas) as Record<string, object>)
+  // SAFETY: compile.ts adds the source to each check.
+  const code = generate(checks as unknown as Parameters<typeof generate>[0])
   assert.doesNotMatch(code, /\brequire\(|\bimport\b/)
   const module = (await import(`data:text/javascript,${encodeURIComponent(code)}`)) as { checks: Named }
   return module.checks
@@ -25,6 +28,7 @@ async function generated(checks: Named): Promise<Named> {
 const start = { headless: true, width: 1280, height: 720, kiosk: false }
 const order = { pythonIndex: 'https://a.example', entrypoint: 'a.ts', env: {}, ownEnv: {}, memoryMb: 512 }
 const setup = { runtime: 'node', entrypoint: 'a.ts', env: { A: 'b' }, memoryMb: 512, spares: 1 }
+const point = [1, 1]
 const waits = { quiet_ms: 0, most_ms: 60_000 }
 
 const right: readonly (readonly [Named, string, unknown])[] = [
@@ -40,6 +44,30 @@ const right: readonly (readonly [Named, string, unknown])[] = [
   [recording, 'recordingStart', { id: 'a', framerate: 10, maxMs: null }],
   [apps, 'buildOrder', { ...order, git: { url: 'https://a.example', ref: 'main' } }],
   [apps, 'appSetup', setup],
+  [computer, 'captureScreenshot', {}],
+  [computer, 'clickMouse', { x: 0, y: 32_767, button: 'left', num_clicks: 1, hold_keys: ['Shift'] }],
+  [computer, 'batchComputerActions', { actions: [{ type: 'sleep', sleep: { duration_ms: 0 } }] }],
+  [computer, 'dragMouse', { path: [point, point] }],
+  [computer, 'moveMouse', { x: 1, y: 1, smooth: false }],
+  [computer, 'pressKey', { keys: ['ctrl+a'] }],
+  [computer, 'scroll', { x: 1, y: 1, delta_y: -3 }],
+  [computer, 'setCursorVisibility', { hidden: true }],
+  // As many characters as the server allows, and twice as many units of a string.
+  [computer, 'typeText', { text: '😀'.repeat(100_000) }],
+  [computer, 'writeClipboard', { text: '' }],
+  [curl, 'curlBrowser', { url: 'https://a.example/', headers: { 'X-A': 'b' }, timeout_ms: 1000 }],
+  [files, 'createDirectory', { path: '/tmp/ä', mode: '0755' }],
+  [files, 'deleteDirectory', { path: '/tmp/x' }],
+  [files, 'deleteFile', { path: '/tmp/x' }],
+  [files, 'moveFile', { src_path: '/a', dest_path: '/b' }],
+  [files, 'setFilePermissions', { path: '/a', mode: '644', owner: 'kernel' }],
+  [files, 'startWatch', { path: '/a', recursive: true }],
+  [playwright, 'executePlaywrightCode', { code: 'return 1', timeout_sec: 300 }],
+  [processes, 'execProcess', { command: '/bin/cat', args: ['\n'], cwd: null, env: { A: 'b' } }],
+  [processes, 'killProcess', {}],
+  [processes, 'resizeProcess', { rows: 1, cols: 65_535 }],
+  [processes, 'spawnProcess', { command: 'top', allocate_tty: true, rows: 24, cols: 80 }],
+  [processes, 'writeProcessStdin', { data_b64: 'aGkK', close: true }],
 ]
 
 const wrong: readonly (readonly [Named, string, unknown, RegExp])[] = [
@@ -85,6 +113,41 @@ const wrong: readonly (readonly [Named, string, unknown, RegExp])[] = [
   [apps, 'buildOrder', { ...order, env: { A: 1 } }, /"env\.A" must be string$/],
   [apps, 'buildOrder', { ...order, git: { url: 'x', ref: 'x', hook: 'x' } }, /"git\.hook" is unknown$/],
   [apps, 'appSetup', { ...setup, runtime: 'ruby' }, /"runtime" must be equal to one of the allowed values$/],
+  [
+    computer,
+    'captureScreenshot',
+    { region: { x: 0, y: 0, width: 0, height: 1 } },
+    /"region\.width" must be >= 1/,
+  ],
+  [computer, 'clickMouse', { x: -1, y: 0 }, /"x" must be >= 0$/],
+  [
+    computer,
+    'batchComputerActions',
+    { actions: [{ type: 'reboot' }] },
+    /"actions\.0\.type" must be equal to one/,
+  ],
+  [computer, 'dragMouse', { path: [point, [1]] }, /"path\.1" must NOT have fewer than 2 items$/],
+  [computer, 'moveMouse', { x: 1 }, /"y" is missing$/],
+  [computer, 'pressKey', { keys: [] }, /"keys" must NOT have fewer than 1 items$/],
+  [computer, 'scroll', { x: 1, y: 1, delta_y: 1001 }, /"delta_y" must be <= 1000$/],
+  [computer, 'setCursorVisibility', { hidden: 'hunter2' }, /"hidden" must be boolean$/],
+  [computer, 'typeText', { text: '😀'.repeat(100_001) }, /"text" must NOT have more than 100000 characters$/],
+  [computer, 'writeClipboard', { text: ['hunter2'] }, /"text" must be string$/],
+  [curl, 'curlBrowser', { url: 'file:///etc/passwd' }, /"url" must match pattern/],
+  [curl, 'curlBrowser', { url: 'http://a/', headers: { 'a b': 'hunter2' } }, /"headers\.a b" is unknown$/],
+  [files, 'createDirectory', { path: '/a', mode: '999' }, /"mode" must match pattern/],
+  [files, 'deleteDirectory', {}, /"path" is missing$/],
+  [files, 'deleteFile', { path: 'etc/passwd' }, /"path" must match pattern/],
+  [files, 'moveFile', { src_path: '/a', dest_path: 1 }, /"dest_path" must be string$/],
+  [files, 'setFilePermissions', { path: '/a', mode: 644 }, /"mode" must be string$/],
+  [files, 'startWatch', { path: '/a', recursive: 'yes' }, /"recursive" must be boolean$/],
+  [playwright, 'executePlaywrightCode', { code: '' }, /"code" must NOT have fewer than 1 characters$/],
+  [processes, 'execProcess', { command: 'a\u0000b' }, /"command" must match pattern/],
+  [processes, 'execProcess', { command: 'a', env: { A: 1 } }, /"env\.A" must be string$/],
+  [processes, 'killProcess', { signal: 'STOP' }, /"signal" must be equal to one of the allowed values$/],
+  [processes, 'resizeProcess', { rows: 0, cols: 1 }, /"rows" must be >= 1$/],
+  [processes, 'spawnProcess', { command: 'a', shell: true }, /"shell" is unknown$/],
+  [processes, 'writeProcessStdin', { data_b64: 'hunter2!' }, /"data_b64" must match pattern/],
 ]
 
 for (const kind of ['generated', 'compiled'] as const) {
@@ -107,3 +170,14 @@ for (const kind of ['generated', 'compiled'] as const) {
     }
   })
 }
+
+test('every control operation with a JSON body has a check', () => {
+  const withBody = operations.filter(({ effect, body }) => effect === 'control' && body !== undefined)
+  const checks = { ...computer, ...curl, ...files, ...playwright, ...processes }
+  assert.deepEqual(Object.keys(checks).toSorted(), withBody.map(({ id }) => id).toSorted())
+  const tried = new Set(wrong.map(([, name]) => name))
+  assert.deepEqual(
+    Object.keys(checks).filter((name) => !tried.has(name)),
+    [],
+  )
+})

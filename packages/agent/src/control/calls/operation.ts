@@ -1,5 +1,6 @@
-// The agent's side of a control operation. The server has validated the request against the contract; the
-// agent checks what only the instance knows, such as whether a file exists or how large the screen is.
+// The agent's side of a control operation. The server has validated the request against the contract. The agent
+// checks JSON bodies again, with code generated from the contract, and what only the instance knows, such as whether
+// a file exists or how large the screen is.
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { ErrorBody, ErrorCode } from '@berth/contracts/errors'
@@ -8,7 +9,7 @@ export interface ControlCall {
   /** Path parameters, such as process_id. */
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
-  /** The JSON body; undefined when the body is a stream or empty. */
+  /** The JSON body, not yet checked; undefined when the body is a stream or empty. */
   readonly body: unknown
   /** The request itself, for a body that is a stream. */
   readonly request: IncomingMessage

@@ -7,6 +7,7 @@ import { BadInput } from '@berth/kit/bad-input'
 import { freeBuffer } from '@berth/kit/free-buffer'
 import { collectPassedPieces } from '@berth/kit/collect-passed-pieces'
 import type { AnswerRequest } from '../../requests/answer.ts'
+import { isBadRequest } from '../../requests/bad-request.ts'
 import { readJson } from '../../requests/body.ts'
 import { log } from '../../log/log.ts'
 import { GivingBack } from './giving-back.ts'
@@ -59,6 +60,10 @@ async function answerControl(
     if (response.headersSent) return void response.destroy()
     if (isControlError(error)) {
       return sendJson(response, REFUSED, { code: error.code, message: error.message, ...error.fields })
+    }
+    if (isBadRequest(error)) {
+      const code = error.status === 413 ? 'payload_too_large' : 'bad_request'
+      return sendJson(response, REFUSED, { code, message: error.message })
     }
     if (error instanceof BadInput) {
       return sendJson(response, REFUSED, { code: error.code, message: error.message })

@@ -1,7 +1,9 @@
 import { Readable } from 'node:stream'
 import type { IncomingMessage } from 'node:http'
 import { relay } from '@berth/contracts/link'
+import { checked } from '../../checks/check.ts'
 import { ControlError, type ControlCall, type ControlOperation } from '../calls/operation.ts'
+import { checks } from './curl.checks.ts'
 import { requestFailed } from './failure.ts'
 import { bodyLength, headersOfBody, passable, sizeOf, type Header } from './headers.ts'
 import type { Requests } from './requests.ts'
@@ -14,15 +16,6 @@ const MAX_GIVEN_BYTES = 16 * 1024 * 1024
 const MAX_GIVEN_TEXT = 30 * 1024 * 1024
 /** The server reads the head of our answer up to a bound; their names are longer there. */
 const MAX_HEADER_BYTES = 64 * 1024
-
-interface CurlBody {
-  readonly url: string
-  readonly method?: string
-  readonly headers?: Readonly<Record<string, string>>
-  readonly body?: string
-  readonly timeout_ms?: number
-  readonly response_encoding?: 'utf8' | 'base64'
-}
 
 export function curlOperations(requests: Requests): readonly ControlOperation[] {
   return [
@@ -44,7 +37,7 @@ async function curl(requests: Requests, { body: given, signal }: ControlCall): P
     body,
     timeout_ms: timeoutMs = DEFAULT_MS,
     response_encoding,
-  } = given as CurlBody
+  } = checked(checks.curlBrowser, given)
   const began = performance.now()
   // Whatever becomes of it, its target is free when this is over.
   const over = new AbortController()

@@ -1,21 +1,19 @@
 import { chmod, mkdir, stat } from 'node:fs/promises'
+import { checked } from '../../checks/check.ts'
 import type { ControlOperation } from '../calls/operation.ts'
 import { describe, list } from './describe.ts'
 import { downloadZip } from './download-zip.ts'
 import { move } from './move.ts'
 import { cleanPath } from './disk/paths.ts'
-import { setPermissions, type Permissions } from './permissions.ts'
+import { checks } from './files.checks.ts'
+import { setPermissions } from './permissions.ts'
 import { refuse } from './disk/refusal.ts'
 import { readWhole } from './disk/regular-file.ts'
 import { deleteDirectory, deleteFile } from './remove.ts'
 import { upload } from './upload.ts'
 import { uploadZip } from './upload-zip.ts'
-import { Watches, type WatchStart } from './watch/watches.ts'
+import { Watches } from './watch/watches.ts'
 import { writeWhole } from './disk/write.ts'
-
-interface Named {
-  readonly path: string
-}
 
 const pathIn = (query: URLSearchParams) => cleanPath(query.get('path')!)
 
@@ -56,7 +54,7 @@ export const fileOperations: readonly ControlOperation[] = [
     method: 'PUT',
     path: '/fs/create_directory',
     handle: async ({ body }) => {
-      const { path: text, mode = '755' } = body as Named & { mode?: string }
+      const { path: text, mode = '755' } = checked(checks.createDirectory, body)
       const path = cleanPath(text)
       const made = await mkdir(path, { recursive: true, mode: 0o755 }).catch(refuse(path))
       // Parents keep the default mode; otherwise it might be impossible to enter them.
@@ -66,25 +64,25 @@ export const fileOperations: readonly ControlOperation[] = [
   {
     method: 'PUT',
     path: '/fs/delete_file',
-    handle: ({ body }) => deleteFile((body as Named).path),
+    handle: ({ body }) => deleteFile(checked(checks.deleteFile, body).path),
   },
   {
     method: 'PUT',
     path: '/fs/delete_directory',
-    handle: ({ body, signal }) => deleteDirectory((body as Named).path, signal),
+    handle: ({ body, signal }) => deleteDirectory(checked(checks.deleteDirectory, body).path, signal),
   },
   {
     method: 'PUT',
     path: '/fs/move',
     handle: ({ body, signal }) => {
-      const { src_path, dest_path } = body as { src_path: string; dest_path: string }
+      const { src_path, dest_path } = checked(checks.moveFile, body)
       return move(src_path, dest_path, signal)
     },
   },
   {
     method: 'PUT',
     path: '/fs/set_file_permissions',
-    handle: ({ body }) => setPermissions(body as Permissions),
+    handle: ({ body }) => setPermissions(checked(checks.setFilePermissions, body)),
   },
   {
     method: 'POST',
@@ -106,7 +104,7 @@ export const fileOperations: readonly ControlOperation[] = [
   {
     method: 'POST',
     path: '/fs/watch',
-    handle: async ({ body }) => ({ watch_id: await watches.start(body as WatchStart) }),
+    handle: async ({ body }) => ({ watch_id: await watches.start(checked(checks.startWatch, body)) }),
   },
   {
     method: 'GET',

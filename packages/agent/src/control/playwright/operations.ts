@@ -1,7 +1,9 @@
 import { Readable } from 'node:stream'
+import { checked } from '../../checks/check.ts'
 import type { ControlOperation } from '../calls/operation.ts'
 import type { Executor, Executed } from './executor.ts'
 import type { Failure } from './conversation.ts'
+import { checks } from './playwright.checks.ts'
 
 const DEFAULT_SECONDS = 60
 
@@ -11,10 +13,7 @@ export function playwrightOperations(executor: Executor): readonly ControlOperat
       method: 'POST',
       path: '/playwright/execute',
       handle: async ({ body, signal }) => {
-        const { code, timeout_sec: seconds = DEFAULT_SECONDS } = body as {
-          code: string
-          timeout_sec?: number
-        }
+        const { code, timeout_sec: seconds = DEFAULT_SECONDS } = checked(checks.executePlaywrightCode, body)
         return answerOf(await executor.execute({ code, timeoutMs: seconds * 1000, signal }))
       },
     },

@@ -1,17 +1,14 @@
 import { OUTPUT_FRAMES_TYPE } from '@berth/contracts/link'
+import { checked } from '../../checks/check.ts'
 import { ControlError, type ControlOperation } from '../calls/operation.ts'
 import { exec } from './exec.ts'
 import type { Pipes } from './pipes.ts'
+import { checks } from './processes.checks.ts'
 import type { Processes } from './processes.ts'
-import { toProgram, type ProgramRequest, type Surroundings } from './program.ts'
-import type { SignalName } from './start-program.ts'
+import { toProgram, type Surroundings } from './program.ts'
 import type { TerminalSize } from './terminal.ts'
 
 const USUAL_SIZE: TerminalSize = { rows: 24, cols: 80 }
-
-interface SpawnRequest extends ProgramRequest, Partial<TerminalSize> {
-  readonly allocate_tty?: boolean
-}
 
 export interface ProcessOperationsOptions {
   readonly pipes: Pipes
@@ -31,7 +28,7 @@ export function processOperations({
       method: 'POST',
       path: '/process/exec',
       handle: ({ body, signal }) => {
-        const asked = body as ProgramRequest
+        const asked = checked(checks.execProcess, body)
         const timeoutSeconds = asked.timeout_sec ?? 0
         return exec(toProgram(asked, surroundings()), { pipes, timeoutSeconds, signal })
       },
@@ -40,7 +37,7 @@ export function processOperations({
       method: 'POST',
       path: '/process/spawn',
       handle: async ({ body, signal }) => {
-        const { allocate_tty: hasTerminal, rows, cols, ...asked } = body as SpawnRequest
+        const { allocate_tty: hasTerminal, rows, cols, ...asked } = checked(checks.spawnProcess, body)
         const process = await processes.spawn(toProgram(asked, surroundings()), {
           timeoutSeconds: asked.timeout_sec ?? 0,
           terminal: hasTerminal
@@ -61,7 +58,7 @@ export function processOperations({
       method: 'POST',
       path: '/process/{process_id}/stdin',
       handle: async ({ params, body }) => {
-        const { data_b64: text, close: andClose } = body as { data_b64: string; close?: boolean }
+        const { data_b64: text, close: andClose } = checked(checks.writeProcessStdin, body)
         const data = fromBase64(text)
         await find(params).write(data, { andClose: andClose ?? false })
         return { written_bytes: data.length }
@@ -71,7 +68,7 @@ export function processOperations({
       method: 'POST',
       path: '/process/{process_id}/kill',
       handle: ({ params, body }) => {
-        const { signal = 'TERM' } = body as { signal?: SignalName }
+        const { signal = 'TERM' } = checked(checks.killProcess, body ?? {})
         find(params).kill(signal)
         return { ok: true }
       },
@@ -80,7 +77,8 @@ export function processOperations({
       method: 'POST',
       path: '/process/{process_id}/resize',
       handle: async ({ params, body }) => {
-        await find(params).resize(body as TerminalSize)
+        const size = checked(checks.resizeProcess, body)
+        await find(params).resize(size)
         return { ok: true }
       },
     },

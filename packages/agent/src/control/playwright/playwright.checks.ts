@@ -1,0 +1,10 @@
+import { executePlaywrightCode } from '@berth/contracts/playwright'
+import { checksOf } from '../../checks/compile.ts'
+
+// Lengths count what they count on the server, so that no body passes there and fails here.
+export const checks = checksOf(
+  {
+    executePlaywrightCode: executePlaywrightCode.body,
+  },
+  { lengths: 'characters' },
+)
