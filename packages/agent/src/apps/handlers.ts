@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { writeFile } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { RECORDS_WAIT_MS, type AppSetup, type BuildOrder } from '@berth/contracts/app-link'
+import { readBounded } from '@berth/kit/read-bounded'
 import type { AnswerRequest } from '../requests/answer.ts'
 import { readJson } from '../requests/body.ts'
 import { checked } from '../checks/check.ts'
@@ -147,13 +148,9 @@ function statusOf(error: unknown): number {
   return typeof (error as { code?: unknown }).code === 'string' ? 422 : 500
 }
 
-async function readPayload(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    length += chunk.length
-    if (length > MAX_FRAME_BYTES) throw new Refused(413, 'Cannot take the payload: it is too large')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
+function readPayload(request: IncomingMessage): Promise<Buffer> {
+  return readBounded(request, {
+    maxBytes: MAX_FRAME_BYTES,
+    tooLarge: () => new Refused(413, 'Cannot take the payload: it is too large'),
+  })
 }

@@ -1,5 +1,6 @@
 // Multipart forms (RFC 7578), read as they come: nothing of a file is held but the piece that is passed on. Why it is no
 // library: docs/decisions/0038-forms-stay-ours.md.
+import { readBounded } from '@berth/kit/read-bounded'
 import { BadInput } from '@berth/kit/bad-input'
 
 const MAX_BOUNDARY_LENGTH = 200
@@ -32,14 +33,8 @@ export async function* partsOf(
 
 /** Of a part that is a text. */
 export async function readText({ name, content }: Part): Promise<string> {
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of content) {
-    length += chunk.length
-    if (length > MAX_TEXT_BYTES) throw malformed(`"${name}" is too long`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString()
+  const tooLarge = () => malformed(`"${name}" is too long`)
+  return (await readBounded(content, { maxBytes: MAX_TEXT_BYTES, tooLarge })).toString()
 }
 
 export function malformed(reason: string): BadInput {

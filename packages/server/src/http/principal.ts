@@ -10,6 +10,17 @@ export interface Principal {
   readonly flowId?: string
 }
 
+/** The project of a call: that of its key or, for an organisation-wide key, the one in its header. Null for all. */
+export function projectOf({ principal, projectId }: CallOrigin): string | null {
+  return principal.projectId ?? projectId
+}
+
+interface CallOrigin {
+  readonly principal: Principal
+  /** From a header; null without one. */
+  readonly projectId: string | null
+}
+
 /** Recognises a login flow's token for its connection. Returns undefined for anything else. */
 export interface FlowAuthenticator {
   admit(token: string, connectionId: string): Promise<Principal | undefined>

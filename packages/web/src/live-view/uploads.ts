@@ -1,9 +1,10 @@
 // Files that are dropped, pasted or chosen go to the session, one after another.
+import { SerialQueue } from '@berth/kit/serial-queue'
 import { element } from '../shared/elements.ts'
 import { lastingToast, type Toast } from '../shared/toasts.ts'
 
 export class Uploads {
-  #turn: Promise<void> = Promise.resolve()
+  readonly #turns = new SerialQueue()
 
   constructor() {
     const chooser = element('files') as HTMLInputElement
@@ -16,7 +17,7 @@ export class Uploads {
   }
 
   add(files: Iterable<File>): void {
-    for (const file of files) this.#turn = this.#turn.then(() => send(file))
+    for (const file of files) void this.#turns.run(() => send(file))
   }
 
   #listenForDrops(): void {

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { IncomingMessage } from 'node:http'
 import { relay } from '@berth/contracts/link'
+import { readBounded } from '@berth/kit/read-bounded'
 import { checked } from '../../checks/check.ts'
 import { ControlError, type ControlCall, type ControlOperation } from '../calls/operation.ts'
 import { checks } from './curl.checks.ts'
@@ -55,7 +56,7 @@ async function curl(requests: Requests, { body: given, signal }: ControlCall): P
       },
       { timeoutMs, signal: AbortSignal.any([signal, over.signal]) },
     )
-    const bytes = await readAll(answer.body)
+    const bytes = await readBounded(answer.body, { maxBytes: MAX_GIVEN_BYTES, tooLarge: tooLong })
     const text = bytes.toString(response_encoding ?? 'utf8')
     if (JSON.stringify(text).length > MAX_GIVEN_TEXT) throw tooLong()
     return {
@@ -101,28 +102,13 @@ function byName(headers: readonly Header[]): Record<string, string[]> {
 }
 
 async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    length += chunk.length
-    if (length > MAX_SENT_BYTES) {
-      const most = `${MAX_SENT_BYTES / 1024 / 1024} MiB`
-      throw new ControlError('payload_too_large', `Cannot send this: the body is larger than ${most}`)
-    }
-    chunks.push(chunk)
-  }
-  return length === 0 ? undefined : Buffer.concat(chunks)
-}
-
-async function readAll(body: AsyncIterable<Buffer>): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of body) {
-    length += chunk.length
-    if (length > MAX_GIVEN_BYTES) throw tooLong()
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
+  const most = `${MAX_SENT_BYTES / 1024 / 1024} MiB`
+  const bytes = await readBounded(request, {
+    maxBytes: MAX_SENT_BYTES,
+    tooLarge: () =>
+      new ControlError('payload_too_large', `Cannot send this: the body is larger than ${most}`),
+  })
+  return bytes.length === 0 ? undefined : bytes
 }
 
 function tooLong(): ControlError {

@@ -15,7 +15,7 @@ import type { Db } from '../../platform/database/schema.ts'
 import { AppError, invalidInput } from '../../platform/errors/app-error.ts'
 import type { BodyStream, Commit, OffsetPage } from '../../http/call.ts'
 import { toPage } from '../../http/paging.ts'
-import type { Principal } from '../../http/principal.ts'
+import { projectOf, type Principal } from '../../http/principal.ts'
 import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
 import { readDeploymentForm } from './form.ts'
 import type { DeploymentStops } from './stops.ts'
@@ -176,8 +176,4 @@ export class DeploymentService {
     const isStopped = await commit((tx) => stops.stopIn(tx, record, reason))
     if (isStopped) await stops.afterStop(record, 'Its deployment was deleted')
   }
-}
-
-export function projectOf({ principal, projectId }: DeploymentCaller): string | null {
-  return principal.projectId ?? projectId
 }

@@ -24,7 +24,7 @@ import { holdRunning } from '../deployments/store.ts'
 import { AppError, invalidInput } from '../../platform/errors/app-error.ts'
 import type { Commit, OffsetPage } from '../../http/call.ts'
 import { toPage } from '../../http/paging.ts'
-import type { Principal } from '../../http/principal.ts'
+import { projectOf, type Principal } from '../../http/principal.ts'
 import { readMoment } from '../../sessions/telemetry/moment.ts'
 import { checkJson } from './json-text.ts'
 import { stateOf, type Ledger } from './ledger.ts'
@@ -234,10 +234,6 @@ export class InvocationService {
   async #show(record: InvocationRecord): Promise<Invocation> {
     return toInvocation(record, await this.#options.locks.of(record.deployment_id))
   }
-}
-
-export function projectOf({ principal, projectId }: InvocationCaller): string | null {
-  return principal.projectId ?? projectId
 }
 
 function tooMany(whose: string, cap: number): AppError {

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Ajv, type ValidateFunction } from 'ajv'
 import type { Static, TSchema } from 'typebox'
+import { readBounded } from '@berth/kit/read-bounded'
 import { AgentError, AgentRefusal } from './errors.ts'
 
 const MAX_REASON_LENGTH = 4_000
@@ -17,19 +18,13 @@ export async function readText(answer: IncomingMessage, options: ReadOptions): P
 }
 
 export async function readBytes(answer: IncomingMessage, { path, maxBytes }: ReadOptions): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let length = 0
   try {
-    for await (const chunk of answer as AsyncIterable<Buffer>) {
-      length += chunk.length
-      if (length > maxBytes) throw new Error(`it is longer than ${maxBytes} bytes`)
-      chunks.push(chunk)
-    }
+    const tooLarge = () => new Error(`it is longer than ${maxBytes} bytes`)
+    return await readBounded(answer, { maxBytes, tooLarge })
   } catch (error) {
     const reason = (error as Error).message
     throw new AgentError(`Cannot read the agent's answer to ${path}: ${reason}`, { cause: error })
   }
-  return Buffer.concat(chunks)
 }
 
 export const isSuccess = ({ statusCode }: IncomingMessage) => statusCode === 200 || statusCode === 204

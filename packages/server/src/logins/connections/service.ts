@@ -17,6 +17,7 @@ import type { Db } from '../../platform/database/schema.ts'
 import { AppError, invalidInput } from '../../platform/errors/app-error.ts'
 import type { OffsetPage } from '../../http/call.ts'
 import { toPage } from '../../http/paging.ts'
+import { projectOf } from '../../http/principal.ts'
 import { findProjectBy, lockProjects } from '../../tenancy/projects/store.ts'
 import { holdProxy } from '../../sessions/proxies/store.ts'
 import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
@@ -353,10 +354,6 @@ export class ConnectionService {
 const deletedMeanwhile: Pick<FlowRecord, 'error_code' | 'error_message'> = {
   error_code: null,
   error_message: 'The connection was deleted',
-}
-
-export function projectOf({ principal, projectId }: Caller): string | null {
-  return principal.projectId ?? projectId
 }
 
 /** For the URLs in an answer. */

@@ -5,12 +5,13 @@ import {
   type TotpCode,
   type UpdateCredentialRequest,
 } from '@berth/contracts/credentials'
-import { violatedConstraint } from '../../platform/database/failures.ts'
+import { uniqueNames } from '../../platform/database/unique-names.ts'
+import { wasDeleted } from '../../platform/database/deleted-rows.ts'
 import type { Db } from '../../platform/database/schema.ts'
 import { AppError, invalidInput } from '../../platform/errors/app-error.ts'
 import type { OffsetPage } from '../../http/call.ts'
 import { toPage } from '../../http/paging.ts'
-import type { Principal } from '../../http/principal.ts'
+import { projectOf, type Principal } from '../../http/principal.ts'
 import { findProjectBy, lockProjects } from '../../tenancy/projects/store.ts'
 import { readDomain } from '../domain/domain.ts'
 import type { CredentialSecrets } from './secrets.ts'
@@ -18,6 +19,8 @@ import * as store from './store.ts'
 import { oneTimeCode, readTotp, type TotpSeed } from './totp.ts'
 import type { CredentialRecord, CredentialUse, LoginValues } from './types.ts'
 import { mergeValues } from './values.ts'
+
+const withFreeName = uniqueNames({ constraint: 'credentials_name', what: 'credential' })
 
 /** The caller: its key, and the project that a header names. */
 export interface Caller {
@@ -111,7 +114,7 @@ export class CredentialService {
   async delete(tx: Db, caller: Caller, idOrName: string): Promise<void> {
     const seen = await store.findCredential(tx, projectOf(caller), idOrName)
     // Deleting twice succeeds, because a client that lost the first answer tries again.
-    if (!seen && (await store.wasDeleted(tx, projectOf(caller), idOrName))) return
+    if (!seen && (await wasDeleted(tx, 'credentials', { projectId: projectOf(caller), id: idOrName }))) return
     if (!seen) throw notFound(idOrName)
     const record = await lockAfter(tx, seen, (credential) => this.#unlink(tx, credential))
     if (record) await store.markDeleted(tx, record)
@@ -198,21 +201,6 @@ function notFound(idOrName: string): AppError {
   return new AppError('not_found', `Cannot find credential "${idOrName}"`)
 }
 
-function projectOf({ principal, projectId }: Caller): string | null {
-  return principal.projectId ?? projectId
-}
-
 function checkName(name: string): void {
   if (name.trim() === '') throw invalidInput('name', 'must not be blank')
-}
-
-async function withFreeName<T>(name: string | undefined, write: () => Promise<T>): Promise<T> {
-  try {
-    return await write()
-  } catch (error) {
-    if (violatedConstraint(error) !== 'credentials_name') throw error
-    throw new AppError('already_exists', `Cannot use name "${name}": another credential has it`, {
-      cause: error,
-    })
-  }
 }

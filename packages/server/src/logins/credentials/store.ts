@@ -118,16 +118,6 @@ export async function updateCredential(
     .executeTakeFirstOrThrow()
 }
 
-export async function wasDeleted(db: Db, projectId: string | null, id: string): Promise<boolean> {
-  let query = db
-    .selectFrom('credentials')
-    .select('id')
-    .where('id', '=', id)
-    .where('deleted_at', 'is not', null)
-  if (projectId !== null) query = query.where('project_id', '=', projectId)
-  return (await query.executeTakeFirst()) !== undefined
-}
-
 /** Deletes the secrets at once. */
 export async function markDeleted(
   tx: Db,

@@ -7,7 +7,7 @@ import type {
   ProviderType,
   UpdateCredentialProviderRequest,
 } from '@berth/contracts/credential-providers'
-import { violatedConstraint } from '../../platform/database/failures.ts'
+import { uniqueNames } from '../../platform/database/unique-names.ts'
 import type { Db } from '../../platform/database/schema.ts'
 import { AppError, invalidInput } from '../../platform/errors/app-error.ts'
 import type { OffsetPage } from '../../http/call.ts'
@@ -16,6 +16,8 @@ import type { Sources } from './sources.ts'
 import { SourceFailure, type SourceItem } from './sources/source.ts'
 import * as store from './store.ts'
 import type { ProviderRecord } from './types.ts'
+
+const withFreeName = uniqueNames({ constraint: 'credential_providers_name', what: 'credential provider' })
 
 const USUAL_CACHE_SECONDS = 300
 
@@ -172,15 +174,4 @@ function notFound(id: string): AppError {
 
 function checkName(name: string): void {
   if (name.trim() === '') throw invalidInput('name', 'must not be blank')
-}
-
-async function withFreeName<T>(name: string | undefined, write: () => Promise<T>): Promise<T> {
-  try {
-    return await write()
-  } catch (error) {
-    if (violatedConstraint(error) !== 'credential_providers_name') throw error
-    throw new AppError('already_exists', `Cannot use name "${name}": another credential provider has it`, {
-      cause: error,
-    })
-  }
 }

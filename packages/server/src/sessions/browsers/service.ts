@@ -9,13 +9,13 @@ import { hasPolicy, type ChromePolicy } from '@berth/contracts/chrome-policy'
 import type { BrowserStart } from '@berth/contracts/link'
 import { crashPoint } from '../../platform/errors/crash-point.ts'
 import { announceChange } from '../../platform/database/changes.ts'
-import { violatedConstraint } from '../../platform/database/failures.ts'
+import { uniqueNames } from '../../platform/database/unique-names.ts'
 import type { Db } from '../../platform/database/schema.ts'
 import { inTransaction } from '../../platform/database/transaction.ts'
 import { AppError, invalidInput } from '../../platform/errors/app-error.ts'
 import type { Commit, OffsetPage } from '../../http/call.ts'
 import { toPage } from '../../http/paging.ts'
-import type { Principal } from '../../http/principal.ts'
+import { projectOf, type Principal } from '../../http/principal.ts'
 import { NoCapacity, type Instances } from '../../instances/stock/instances.ts'
 import { AgentError } from '../../instances/agent/errors.ts'
 import { isTimeZone, localeOf, speaks } from '../stealth/locale-of.ts'
@@ -32,6 +32,8 @@ import type { BrowserRecord, NewBrowser, ProxyChange } from './types.ts'
 import { toViewport } from './viewport.ts'
 import type { Belongings, BrowserView } from './view.ts'
 import type { Pool } from 'pg'
+
+export const withFreeName = uniqueNames({ constraint: 'browsers_name', what: 'active session' })
 
 /** The origin of a call: its project, and the address that URLs in the answer start with. */
 export interface Caller {
@@ -502,10 +504,6 @@ async function markStarted(tx: Db, { id }: BrowserRecord): Promise<BrowserRecord
   return started
 }
 
-export function projectOf({ principal, projectId }: Caller): string | null {
-  return principal.projectId ?? projectId
-}
-
 /** Accepts only addresses, so that a start URL can be neither a command-line flag nor a script. */
 export function toStartUrl(text: string | undefined): string | null {
   if (text === undefined || text === '') return null
@@ -559,15 +557,4 @@ function tooMany(whose: string, cap: number): AppError {
 
 function notFound(idOrName: string): AppError {
   return new AppError('not_found', `Cannot find browser session "${idOrName}"`)
-}
-
-export async function withFreeName<T>(name: string | null, write: () => Promise<T>): Promise<T> {
-  try {
-    return await write()
-  } catch (error) {
-    if (violatedConstraint(error) !== 'browsers_name') throw error
-    throw new AppError('already_exists', `Cannot use name "${name}": another active session has it`, {
-      cause: error,
-    })
-  }
 }

@@ -8,12 +8,13 @@ import type { Blob, Blobs } from '../../platform/blobs/blobs.ts'
 import { BlobMissing } from '../../platform/blobs/store.ts'
 import { CONTENT_KEY_BYTES, ContentSealer, openContent } from '../../platform/blobs/sealed-content.ts'
 import { crashPoint } from '../../platform/errors/crash-point.ts'
-import { violatedConstraint } from '../../platform/database/failures.ts'
+import { nameTaken, uniqueNames } from '../../platform/database/unique-names.ts'
+import { wasDeleted } from '../../platform/database/deleted-rows.ts'
 import type { Db } from '../../platform/database/schema.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import type { BodyStream, Commit, OffsetPage, RawAnswer } from '../../http/call.ts'
 import { toPage } from '../../http/paging.ts'
-import type { Principal } from '../../http/principal.ts'
+import { projectOf, type Principal } from '../../http/principal.ts'
 import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
 import { checkArchive, type CheckedArchive } from './archive.ts'
 import type { ChromeStore, StoreSystem } from './chrome-store.ts'
@@ -21,6 +22,8 @@ import { readUploadForm } from './form.ts'
 import type { Spool, SpooledFile } from './spool.ts'
 import * as store from './store.ts'
 import type { ExtensionRecord } from './types.ts'
+
+const withFreeName = uniqueNames({ constraint: 'extensions_name', what: 'extension of the project' })
 
 /** Limit per project. */
 const MAX_EXTENSIONS = 1_000
@@ -124,7 +127,8 @@ export class ExtensionService {
     const { db, blobs } = this.#options
     const record = await store.findExtension(db, projectOf(caller), idOrName)
     if (!record) {
-      if (await store.wasDeleted(db, projectOf(caller), idOrName)) return commit(() => Promise.resolve())
+      if (await wasDeleted(db, 'extensions', { projectId: projectOf(caller), id: idOrName }))
+        return commit(() => Promise.resolve())
       throw notFound(idOrName)
     }
     const blobId = await commit(async (tx) => {
@@ -174,7 +178,8 @@ export class ExtensionService {
   /** An early check, before the work; inserting the row checks again. */
   async #checkPlace(projectId: string, name: string | null): Promise<void> {
     const { db } = this.#options
-    if (name !== null && (await store.findExtensionBy(db, projectId, { name }))) throw nameTaken(name)
+    if (name !== null && (await store.findExtensionBy(db, projectId, { name })))
+      throw nameTaken(name, 'extension of the project')
     if ((await store.countExtensions(db, projectId)) >= MAX_EXTENSIONS) {
       throw new AppError(
         'conflict',
@@ -212,10 +217,6 @@ export class ExtensionService {
 const keyContext = (id: string) => `extensions/sealed_key/${id}`
 const contentContext = (id: string) => `extensions/archive/${id}`
 
-function projectOf({ principal, projectId }: Caller): string | null {
-  return principal.projectId ?? projectId
-}
-
 async function find(db: Db, caller: Caller, idOrName: string): Promise<ExtensionRecord> {
   const record = await store.findExtension(db, projectOf(caller), idOrName)
   if (!record) throw notFound(idOrName)
@@ -224,25 +225,6 @@ async function find(db: Db, caller: Caller, idOrName: string): Promise<Extension
 
 function notFound(idOrName: string): AppError {
   return new AppError('not_found', `Cannot find extension "${idOrName}"`)
-}
-
-function nameTaken(name: string, cause?: unknown): AppError {
-  return new AppError(
-    'already_exists',
-    `Cannot use name "${name}": another extension of the project has it`,
-    {
-      cause,
-    },
-  )
-}
-
-async function withFreeName<T>(name: string | null, write: () => Promise<T>): Promise<T> {
-  try {
-    return await write()
-  } catch (error) {
-    if (name === null || violatedConstraint(error) !== 'extensions_name') throw error
-    throw nameTaken(name, error)
-  }
 }
 
 function toExtension(record: ExtensionRecord): Extension {

@@ -65,16 +65,6 @@ export async function findExtensionBy(
   return query.orderBy('created_at', 'desc').orderBy('id', 'desc').executeTakeFirst()
 }
 
-export async function wasDeleted(db: Db, projectId: string | null, id: string): Promise<boolean> {
-  let query = db
-    .selectFrom('extensions')
-    .select('id')
-    .where('id', '=', id)
-    .where('deleted_at', 'is not', null)
-  if (projectId !== null) query = query.where('project_id', '=', projectId)
-  return (await query.executeTakeFirst()) !== undefined
-}
-
 export async function listExtensions(
   db: Db,
   options: { projectId: string | null; query?: string; name?: string; limit: number; offset: number },

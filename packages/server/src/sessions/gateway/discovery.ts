@@ -1,6 +1,7 @@
 // Serves Chromium's discovery documents to clients that get an https URL: Playwright requests json/version/ below it.
 // The addresses in them work only inside the instance, so they are replaced by this server's.
 import { request, type IncomingMessage } from 'node:http'
+import { readBounded } from '@berth/kit/read-bounded'
 import type { GatewaySession } from './session.ts'
 import { CDP_PATH, devtoolsPathPattern, type Discovery } from '../session/target.ts'
 
@@ -33,7 +34,7 @@ export async function discover(options: DiscoveryOptions): Promise<string> {
         .once('error', reject)
         .end()
     })
-    const text = await readAll(answer)
+    const text = await readAnswer(answer)
     if (answer.statusCode !== 200) throw new Error(`The browser answered ${answer.statusCode}`)
     if (what === 'protocol') return text
     const addressOf = (path: string) => `${origin.replace(/^http/, 'ws')}${CDP_PATH}${path}?jwt=${token}`
@@ -59,13 +60,10 @@ function withAddress(entry: unknown, addressOf: (path: string) => string): objec
   return { ...rest, webSocketDebuggerUrl: addressOf(kind === 'browser' ? '' : path!) }
 }
 
-async function readAll(answer: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of answer as AsyncIterable<Buffer>) {
-    length += chunk.length
-    if (length > MAX_ANSWER_BYTES) throw new Error('The answer of the browser is too large')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString()
+async function readAnswer(answer: IncomingMessage): Promise<string> {
+  const bytes = await readBounded(answer, {
+    maxBytes: MAX_ANSWER_BYTES,
+    tooLarge: () => new Error('The answer of the browser is too large'),
+  })
+  return bytes.toString()
 }

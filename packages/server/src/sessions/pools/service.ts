@@ -4,14 +4,16 @@ import type {
   CreateBrowserPoolRequest,
   UpdateBrowserPoolRequest,
 } from '@berth/contracts/browser-pools'
-import { projectOf, type BrowserService, type Caller, type PlannedBrowser } from '../browsers/service.ts'
+import type { BrowserService, Caller, PlannedBrowser } from '../browsers/service.ts'
 import { newId } from '@berth/kit/ids'
 import { announceChange } from '../../platform/database/changes.ts'
-import { violatedConstraint } from '../../platform/database/failures.ts'
+import { uniqueNames } from '../../platform/database/unique-names.ts'
+import { wasDeleted } from '../../platform/database/deleted-rows.ts'
 import type { Db } from '../../platform/database/schema.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import type { OffsetPage } from '../../http/call.ts'
 import { toPage } from '../../http/paging.ts'
+import { projectOf } from '../../http/principal.ts'
 import { takePlaces, type Ceilings } from './places.ts'
 import { countLeased, endExcess, endPooled } from './pooled-browsers.ts'
 import type { PoolPolicies } from './policies.ts'
@@ -19,6 +21,8 @@ import { settingsAtCreation, settingsAtUpdate } from './settings.ts'
 import * as store from './store.ts'
 import type { CountedPool, PoolRecord, PoolSettings, References } from './types.ts'
 import { toBrowserPool } from './view.ts'
+
+const withFreeName = uniqueNames({ constraint: 'browser_pools_name', what: 'pool' })
 
 export interface PoolServiceOptions {
   readonly db: Db
@@ -104,7 +108,7 @@ export class PoolService {
 
   async delete(tx: Db, caller: Caller, idOrName: string, { force }: { force: boolean }): Promise<void> {
     // Deleting twice succeeds, because a client that lost the first answer repeats the request.
-    if (await store.wasDeleted(tx, projectOf(caller), idOrName)) return
+    if (await wasDeleted(tx, 'browser_pools', { projectId: projectOf(caller), id: idOrName })) return
     const pool = await this.#lock(tx, await this.find(tx, caller, idOrName))
     const leased = await countLeased(tx, pool.id)
     if (leased > 0 && !force) {
@@ -157,13 +161,4 @@ function referencesOf({ extras }: PlannedBrowser): References {
 
 function notFound(idOrName: string): AppError {
   return new AppError('not_found', `Cannot find browser pool "${idOrName}"`)
-}
-
-async function withFreeName<T>(name: string | null, write: () => Promise<T>): Promise<T> {
-  try {
-    return await write()
-  } catch (error) {
-    if (violatedConstraint(error) !== 'browser_pools_name') throw error
-    throw new AppError('already_exists', `Cannot use name "${name}": another pool has it`, { cause: error })
-  }
 }

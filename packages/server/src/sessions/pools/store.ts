@@ -132,16 +132,6 @@ export async function countPool(tx: Db, id: string): Promise<CountedPool> {
   return counted(tx).where('id', '=', id).executeTakeFirstOrThrow()
 }
 
-export async function wasDeleted(db: Db, projectId: string | null, id: string): Promise<boolean> {
-  let query = db
-    .selectFrom('browser_pools')
-    .select('id')
-    .where('id', '=', id)
-    .where('deleted_at', 'is not', null)
-  if (projectId !== null) query = query.where('project_id', '=', projectId)
-  return (await query.executeTakeFirst()) !== undefined
-}
-
 export async function listPools(
   db: Db,
   options: { projectId: string | null; query?: string; name?: string; limit: number; offset: number },

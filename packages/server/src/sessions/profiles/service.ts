@@ -2,11 +2,13 @@ import type { ArchiveFormat, Profile, ProfileVersion } from '@berth/contracts/pr
 import type { BrowserService, Caller } from '../browsers/service.ts'
 import { awake, type Session } from '../session/session.ts'
 import { announceChange } from '../../platform/database/changes.ts'
-import { violatedConstraint } from '../../platform/database/failures.ts'
+import { uniqueNames } from '../../platform/database/unique-names.ts'
+import { wasDeleted } from '../../platform/database/deleted-rows.ts'
 import type { Db } from '../../platform/database/schema.ts'
 import { AppError, invalidInput } from '../../platform/errors/app-error.ts'
 import type { BodyStream, Commit, OffsetPage, RawAnswer } from '../../http/call.ts'
 import { toPage } from '../../http/paging.ts'
+import { projectOf } from '../../http/principal.ts'
 import { AgentError } from '../../instances/agent/errors.ts'
 import { waitForChromium } from '../../instances/agent/state.ts'
 import { ArchiveTooLarge, WrongArchive } from './archive.ts'
@@ -16,6 +18,8 @@ import type { ProfileSummary, StoredArchive } from './types.ts'
 import { unpacked } from './unpacked.ts'
 import { addVersion, conflict, type AddedVersion, type VersionOptions } from './versions.ts'
 import { toProfile, toVersion } from './view.ts'
+
+const withFreeName = uniqueNames({ constraint: 'profiles_name', what: 'profile' })
 
 const SAVE_TIMEOUT_MS = 120_000
 const IMPORT_TIMEOUT_MS = 600_000
@@ -73,7 +77,8 @@ export class ProfileService {
     const { db, versions, uses } = this.#options
     const { archives } = versions
     // Deleting twice succeeds, because a client that lost the first answer repeats the request.
-    if (await store.wasDeleted(db, projectOf(caller), idOrName)) return commit(() => Promise.resolve())
+    if (await wasDeleted(db, 'profiles', { projectId: projectOf(caller), id: idOrName }))
+      return commit(() => Promise.resolve())
     const { id, project_id } = await find(db, caller, idOrName)
     const blobs = await commit(async (tx) => {
       await store.lockProfile(tx, id)
@@ -253,10 +258,6 @@ export class ProfileService {
   }
 }
 
-function projectOf({ principal, projectId }: Caller): string | null {
-  return principal.projectId ?? projectId
-}
-
 /** A profile of another project looks exactly like one that does not exist. */
 async function find(db: Db, caller: Caller, idOrName: string): Promise<ProfileSummary> {
   const profile = await store.findProfile(db, projectOf(caller), idOrName)
@@ -279,15 +280,4 @@ function refusalOf(error: unknown, action: string): unknown {
   if (error instanceof ArchiveTooLarge) return fail('payload_too_large', error.message)
   if (isDiskFull(error)) return fail('insufficient_storage', 'the disk of the server is full')
   return error
-}
-
-async function withFreeName<T>(name: string | undefined, write: () => Promise<T>): Promise<T> {
-  try {
-    return await write()
-  } catch (error) {
-    if (violatedConstraint(error) !== 'profiles_name') throw error
-    throw new AppError('already_exists', `Cannot use name "${name}": another profile has it`, {
-      cause: error,
-    })
-  }
 }

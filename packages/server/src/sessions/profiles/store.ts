@@ -131,12 +131,6 @@ export async function renameProfile(tx: Db, projectId: string, id: string, name:
     .execute()
 }
 
-export async function wasDeleted(db: Db, projectId: string | null, id: string): Promise<boolean> {
-  let query = db.selectFrom('profiles').select('id').where('id', '=', id).where('deleted_at', 'is not', null)
-  if (projectId !== null) query = query.where('project_id', '=', projectId)
-  return (await query.executeTakeFirst()) !== undefined
-}
-
 /** Deletes the profile with all its versions. Returns their blobs for the caller to remove. */
 export async function deleteProfile(tx: Db, projectId: string, id: string): Promise<string[]> {
   await tx

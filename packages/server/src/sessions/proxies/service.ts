@@ -6,7 +6,7 @@ import { DirectUpstream, type DirectUpstreamOptions } from '../../instances/egre
 import { AppError, invalidInput } from '../../platform/errors/app-error.ts'
 import type { Commit, OffsetPage } from '../../http/call.ts'
 import { toPage } from '../../http/paging.ts'
-import type { Principal } from '../../http/principal.ts'
+import { projectOf, type Principal } from '../../http/principal.ts'
 import { findProjectBy, lockProjects } from '../../tenancy/projects/store.ts'
 import { checkThrough, targetOf } from './check.ts'
 import { defineProxy } from './definition.ts'
@@ -154,10 +154,6 @@ async function find(db: Db, caller: Caller, id: string): Promise<ProxyRecord> {
   const record = await store.findProxy(db, projectOf(caller), id)
   if (!record || record.deleted_at) throw notFound(id)
   return record
-}
-
-function projectOf({ principal, projectId }: Caller): string | null {
-  return principal.projectId ?? projectId
 }
 
 function toName(name: string): string {

@@ -5,7 +5,8 @@ import type {
   UpdateProjectLimitsRequest,
 } from '@berth/contracts/projects'
 import { announceChange } from '../../platform/database/changes.ts'
-import { violatedConstraint } from '../../platform/database/failures.ts'
+import { uniqueNames } from '../../platform/database/unique-names.ts'
+import { wasDeleted } from '../../platform/database/deleted-rows.ts'
 import type { Db } from '../../platform/database/schema.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import type { OffsetPage } from '../../http/call.ts'
@@ -13,6 +14,8 @@ import { toPage } from '../../http/paging.ts'
 import type { Principal, ProjectResolver } from '../../http/principal.ts'
 import * as store from './store.ts'
 import { limitNames, type ProjectContent, type ProjectRecord, type ProjectSummary } from './types.ts'
+
+const withFreeName = uniqueNames({ constraint: 'projects_name', what: 'project' })
 
 export class ProjectService implements ProjectResolver {
   readonly #db: Db
@@ -81,7 +84,7 @@ export class ProjectService implements ProjectResolver {
   async delete(tx: Db, principal: Principal, idOrName: string): Promise<void> {
     await store.lockProjects(tx)
     // Deleting twice succeeds, because a client that lost the first answer tries again.
-    if (await store.wasDeleted(tx, idOrName)) return
+    if (await wasDeleted(tx, 'projects', { projectId: null, id: idOrName })) return
     const project = await findVisible(tx, principal, idOrName, { isLocked: true })
     if (project.status === 'active') await this.#refuseIfLast(tx, 'delete', project)
     for (const content of this.#contents) {
@@ -148,17 +151,6 @@ async function findVisible(
 
 function notFound(idOrName: string): AppError {
   return new AppError('not_found', `Cannot find project "${idOrName}"`)
-}
-
-async function withFreeName<T>(name: string, write: () => Promise<T>): Promise<T> {
-  try {
-    return await write()
-  } catch (error) {
-    if (violatedConstraint(error) !== 'projects_name') throw error
-    throw new AppError('already_exists', `Cannot use name "${name}": another project has it`, {
-      cause: error,
-    })
-  }
 }
 
 function toProject(record: ProjectSummary): Project {

@@ -69,16 +69,6 @@ const findersBy = (column: 'id' | 'name') => {
 }
 const finders = { id: findersBy('id'), name: findersBy('name') }
 
-export async function wasDeleted(db: Db, id: string): Promise<boolean> {
-  const row = await db
-    .selectFrom('projects')
-    .select('id')
-    .where('id', '=', id)
-    .where('deleted_at', 'is not', null)
-    .executeTakeFirst()
-  return row !== undefined
-}
-
 export async function listProjects(
   db: Db,
   options: { onlyId: string | null; query?: string; name?: string; limit: number; offset: number },

@@ -4,6 +4,7 @@ import { request, type IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { connect as connectTls } from 'node:tls'
+import { readBounded } from '@berth/kit/read-bounded'
 import { EgressRefusal } from '../../../instances/egress/refusal.ts'
 import { readConnectTarget, type Target } from '../../../instances/egress/target.ts'
 import type { Upstream } from '../../../instances/egress/upstream.ts'
@@ -126,17 +127,12 @@ export function targetOf(address: URL): Target {
 }
 
 async function readText(answer: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of answer as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size > MAX_ANSWER_BYTES) {
-      throw new SourceFailure(`its answer is larger than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB`)
-    }
-    chunks.push(chunk)
-  }
+  const bytes = await readBounded(answer, {
+    maxBytes: MAX_ANSWER_BYTES,
+    tooLarge: () => new SourceFailure(`its answer is larger than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB`),
+  })
   if (!answer.complete) throw new Error('cut off')
-  return Buffer.concat(chunks).toString()
+  return bytes.toString()
 }
 
 function parse(text: string): unknown {
