@@ -28,6 +28,19 @@ test('every link leads to a file, and to a heading of it', () => {
   assert.deepEqual(broken, [])
 })
 
+test('every claim of SECURITY.md names a test that exists', () => {
+  const [, protectedPart = ''] = /^## What is protected[^\n]*\n([^]*?)^## /m.exec(pageOf('SECURITY.md')) ?? []
+  const claims = protectedPart.split('\n').filter((line) => line.startsWith('- '))
+  assert.ok(claims.length > 20, String(claims.length))
+  const untested = claims.filter((claim) => {
+    const tests = [...claim.matchAll(/`((?:tests|packages|scripts)\/[\w./-]+\.test\.ts)`/g)].map(
+      ([, file]) => file!,
+    )
+    return tests.length === 0 || !tests.every((file) => existsSync(join(root, file)))
+  })
+  assert.deepEqual(untested, [])
+})
+
 /** As GitHub makes them. */
 function anchors(markdown: string): string[] {
   return [...markdown.matchAll(/^#+ (.*)$/gm)].map(([, title]) =>
