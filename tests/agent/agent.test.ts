@@ -241,7 +241,7 @@ test('every control operation refuses a body that its contract does not allow', 
   assert.equal(status, 200)
 })
 
-test('wrong purposes are hung up on, and links are dialled again', async (t) => {
+test('wrong purposes are hung up on, and right ones are served after them', async (t) => {
   const agent = await AgentUnderTest.start(t)
   await agent.state()
   for (const line of ['nothing\n', '\n', 'apiapiapiapiapiapi', 'constructor\n', 'API\n', '\0'.repeat(100)]) {
@@ -257,17 +257,15 @@ test('wrong purposes are hung up on, and links are dialled again', async (t) => 
   slow.destroy()
 })
 
-test('a link that is gone and comes back finds the agent', async (t) => {
+test('a server that comes after another finds the agent as it was', async (t) => {
   const agent = await AgentUnderTest.start(t, { browser: HEADLESS })
   const before = await agent.ready()
-  agent.hangUp()
-  await delay(500)
-  await agent.listen()
+  for (const purpose of ['api', 'cdp', 'bidi'] as const) (await agent.connect(purpose)).destroy()
   assert.deepEqual(await agent.state(), before)
 })
 
 test('a lease that nobody renews ends the agent and Chromium', async (t) => {
-  const agent = await AgentUnderTest.start(t, { leaseSeconds: 3, browser: HEADLESS })
+  const agent = await AgentUnderTest.start(t, { browser: HEADLESS })
   await agent.ready()
   const pid = chromiumPid(agent)
   assert.equal((await agent.call('PUT', '/lease', { seconds: 2 })).status, 200)

@@ -258,7 +258,8 @@ const hostileWrites: Record<string, { path: string; statuses: readonly number[] 
   'a directory': { path: HOME, statuses: [400] },
   'a file of the system': { path: '/etc/passwd', statuses: [400] },
   'the program of the agent': { path: '/run/berth-agent/agent.mjs', statuses: [400] },
-  'the link to the server': { path: '/run/berth/link.sock', statuses: [400] },
+  'the memory of the agent': { path: '/proc/self/mem', statuses: [400] },
+  'the socket to the network': { path: '/run/berth/egress.sock', statuses: [400] },
   'a file under a file': { path: '/etc/passwd/x', statuses: [409] },
 }
 

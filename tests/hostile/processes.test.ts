@@ -178,3 +178,25 @@ test('a reader that does not read, and more streams than a session allows', asyn
     return status === 200
   })
 })
+
+test('no program of the tenant can signal, read or stand in for the agent', async () => {
+  const attack = `
+for place in /proc/[0-9]*; do
+  grep -qz '[b]erth-agent/agent.mjs' "$place/cmdline" 2>/dev/null && agent=\${place#/proc/}
+done
+stat -Lc %U "/proc/$agent" /home/kernel /proc/self
+for signal in KILL STOP TERM 0; do kill -s $signal $agent 2>/dev/null && echo "could send $signal"; done
+for file in environ maps mem; do cat "/proc/$agent/$file" >/dev/null 2>&1 && echo "could read $file"; done
+ls "/proc/$agent/fd" "/proc/$agent/root/" 2>/dev/null
+ls /proc/self/fd
+test -e /run/berth/link.sock && echo "there is a link"
+grep -E '^Cap(Inh|Prm|Eff|Bnd|Amb):.*[1-9a-f]' /proc/self/status
+setpriv --reuid=0 true 2>/dev/null && echo "could become root"
+true`
+  assert.equal(await output(attack), 'root\nkernel\nkernel\n0\n1\n2\n3\n')
+  assert.match(await output('kill -KILL -1; echo here'), /^(here\n)?$/)
+  // The agent is still there, and its files are still the tenant's.
+  const put = await server.fetch(at('/fs/write_file?path=/home/kernel/mine'), { method: 'PUT', body: 'x' })
+  assert.equal(put.status, 201)
+  assert.equal(await output('stat -c "%U %G" /home/kernel/mine'), 'kernel kernel\n')
+})

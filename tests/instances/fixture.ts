@@ -1,13 +1,14 @@
 // A driver with its own data directory, and programs inside its instances.
 import { request } from 'node:http'
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { after } from 'node:test'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { buildSync } from 'esbuild'
 import { pino } from 'pino'
 import { newId } from '@berth/kit/ids'
 import type { Instance, InstanceOptions } from '@berth/server/instances/driver/driver'
@@ -19,8 +20,26 @@ import { assertNothingLeft } from '../fixtures/host.ts'
 export { eventually, instanceGroups, processesOf } from '../fixtures/host.ts'
 
 const MiB = 1024 * 1024
-export const agentFile = fileURLToPath(new URL('test-agent.mjs', import.meta.url))
+export const agentFile = bundleTestAgent()
 export const execute = promisify(execFile)
+
+/** One file, as the agent is: nothing else is bound into an instance. */
+function bundleTestAgent(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'berth-test-agent-'))
+  process.once('exit', () => rmSync(directory, { recursive: true, force: true }))
+  chmodSync(directory, 0o755)
+  const outfile = join(directory, 'agent.mjs')
+  const entry = fileURLToPath(new URL('test-agent.ts', import.meta.url))
+  buildSync({
+    entryPoints: [entry],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node24',
+  })
+  return outfile
+}
 
 /** The reason why tests of real instances cannot run here, or false. */
 export const skip = process.getuid!() === 0 ? false : 'instances are only safe, and only tested, as root'

@@ -40,11 +40,13 @@ describe('an instance', { skip }, () => {
     assert.equal(await runInside(instance, 'return process.getuid() + ":" + process.getgid()'), '1000:1000')
     await runInside(other, 'return 1')
     const [mine, others] = [instance, other].map(({ id }) => new Set(processesOf(id).map(({ uid }) => uid)))
-    assert.equal(mine!.size, 1)
-    assert.equal(others!.size, 1)
-    const [uid] = mine!
-    assert.ok(uid! >= 200_000)
-    assert.ok(!others!.has(uid!))
+    // One for the tenant and one for the agent.
+    assert.equal(mine!.size, 2)
+    assert.equal(others!.size, 2)
+    assert.deepEqual(
+      [...mine!].filter((uid) => uid < 200_000 || others!.has(uid)),
+      [],
+    )
     await other.destroy()
   })
 
@@ -89,24 +91,23 @@ describe('an instance', { skip }, () => {
          return {
            refused,
            file: fs.existsSync(${JSON.stringify(file)}),
-           init: fs.readFileSync('/proc/1/environ', 'utf8'),
            own: Object.keys(process.env).sort(),
            environments: pids.map((pid) => { try { return fs.readFileSync('/proc/' + pid + '/environ', 'utf8') } catch { return '' } }).join(),
-           descriptors: fs.readdirSync('/proc/1/fd').map((fd) => fs.readlinkSync('/proc/1/fd/' + fd)),
+           descriptors: fs.readdirSync('/proc/self/fd').flatMap((fd) => { try { return fs.readlinkSync('/proc/self/fd/' + fd) } catch { return [] } }),
            routes: Object.keys(require('os').networkInterfaces()),
          }`,
       )
       assert.equal(seen['refused'], 'ECONNREFUSED')
       assert.equal(seen['file'], false)
-      assert.equal(seen['init'], '')
       assert.deepEqual(seen['own'], ['HOME', 'LANG', 'PATH', 'PWD', 'USER'])
       assert.ok(!String(seen['environments']).includes(canary))
       assert.deepEqual(seen['routes'], ['lo'])
-      // /dev/null, /dev/null, its own stderr, and the descriptor through which bubblewrap waits for its child.
-      const [stdin, stdout, stderr, ...others] = seen['descriptors'] as string[]
-      assert.deepEqual([stdin, stdout], ['/dev/null', '/dev/null'])
-      assert.match(stderr!, new RegExp(`/${instance.id}/stderr$`))
-      assert.deepEqual(others, ['anon_inode:[eventfd]'])
+      // Its own stderr; what Node made itself has no path.
+      const own = new RegExp(`^(/dev/null|/proc/.*|.*/${instance.id}/stderr|[^/].*)$`)
+      assert.deepEqual(
+        (seen['descriptors'] as string[]).filter((path) => !own.test(path)),
+        [],
+      )
     } finally {
       server.close()
       rmSync(directory, { recursive: true })
@@ -140,7 +141,7 @@ describe('an instance', { skip }, () => {
       'ssl/certs',
     ]
     const fixed = ['/', '/dev', '/usr', '/run/berth', '/run/berth-agent', '/var/cache/fontconfig']
-    const program = ['/run/berth-agent/agent.mjs', '/run/berth-agent/node']
+    const program = ['agent.mjs', 'node', 'koffi.node'].map((name) => `/run/berth-agent/${name}`)
     const known = new Set([...etc.map((name) => `/etc/${name}`), ...fixed, ...program])
     assert.deepEqual(
       readable.filter((path) => !known.has(path)),
@@ -158,7 +159,6 @@ describe('an instance', { skip }, () => {
       )
     }
     for (const command of [
-      'rm /run/berth/link.sock',
       'rm /run/berth/egress.sock',
       'mv /run/berth /run/other',
       'mv /run/berth-agent /run/other',
@@ -269,7 +269,7 @@ def outcome(act, path):
 print(json.dumps({path + ", " + name: outcome(act, path) for path in sys.argv[1:] for name, act in acts.items()}))`
     const paths = [
       '/run/berth/egress.sock',
-      '/run/berth/link.sock',
+      '/run/berth-agent/koffi.node',
       '/run/berth-agent/agent.mjs',
       '/run/berth-agent/node',
       '/etc/passwd',
@@ -315,10 +315,78 @@ print(json.dumps({path + ", " + name: outcome(act, path) for path in sys.argv[1:
     assert.doesNotMatch(seen, /PGSQL|master-keys|api-key|BERTH_/)
     // The other ends of its own connections; sockets of other services would be listed with their paths.
     for (const [, path] of seen.matchAll(/ (\/\S+\.sock\S*)$/gm)) {
-      assert.match(path!, new RegExp(`/${instance.id}/pub/(link|egress)\\.sock$`))
+      assert.match(path!, new RegExp(`/${instance.id}/pub/egress\\.sock$`))
     }
     // Kernel addresses would help an attack.
     assert.doesNotMatch(seen, /^(?!0{16})[0-9a-f]{16} [tT] \w+$/m)
+  })
+
+  for (const [who, prefix] of [
+    ['the tenant', ''],
+    ['root of a namespace of its own', 'unshare --user --map-root-user '],
+  ] as const) {
+    test(`${who} can neither signal, trace, read nor slow down the agent`, async () => {
+      const script = `
+import ctypes, json, os, resource
+libc = ctypes.CDLL(None, use_errno=True)
+def outcome(act):
+    try: act(); return "done"
+    except OSError as error: return error.errno
+def call(number, *args):
+    ctypes.set_errno(0)
+    if libc.syscall(number, *args) == -1: raise OSError(ctypes.get_errno(), "")
+def read(path):
+    with open(path, "rb") as file: file.read(1)
+def vm_read(pid):
+    buffer = ctypes.create_string_buffer(8)
+    local = (ctypes.c_void_p * 2)(ctypes.addressof(buffer), 8)
+    remote = (ctypes.c_void_p * 2)(0x1000, 8)
+    call(${architecture === 'x64' ? 310 : 270}, pid, local, 1, remote, 1, 0)
+found = {}
+ours = os.stat("/proc/self").st_uid
+for pid in [int(name) for name in os.listdir("/proc") if name.isdigit()]:
+    if os.stat(f"/proc/{pid}").st_uid == ours: continue
+    found[pid] = {
+        "look": outcome(lambda: os.kill(pid, 0)),
+        "end": outcome(lambda: os.kill(pid, 9)),
+        "stop": outcome(lambda: os.kill(pid, 19)),
+        "signal by pidfd": outcome(lambda: call(424, os.pidfd_open(pid), 9, None, 0)),
+        "trace": outcome(lambda: call(${architecture === 'x64' ? 101 : 117}, 16, pid, 0, 0)),
+        "read memory": outcome(lambda: vm_read(pid)),
+        "open memory": outcome(lambda: os.close(os.open(f"/proc/{pid}/mem", os.O_RDWR))),
+        "environment": outcome(lambda: read(f"/proc/{pid}/environ")),
+        "maps": outcome(lambda: read(f"/proc/{pid}/maps")),
+        "descriptors": outcome(lambda: os.listdir(f"/proc/{pid}/fd")),
+        "root": outcome(lambda: os.listdir(f"/proc/{pid}/root")),
+        "limits": outcome(lambda: resource.prlimit(pid, resource.RLIMIT_NOFILE, (1, 1))),
+        "priority": outcome(lambda: os.setpriority(os.PRIO_PROCESS, pid, 19)),
+    }
+print(json.dumps(found))`
+      const { stdout, stderr } = await shellInside(instance, `${prefix}/usr/bin/python3 -c '${script}'`)
+      assert.equal(stderr, '')
+      const found = Object.values(JSON.parse(stdout) as Record<string, Record<string, number | 'done'>>)
+      // The first process, and the agent.
+      assert.equal(found.length, 2, stdout)
+      const [EPERM, EACCES] = [1, 13]
+      for (const outcomes of found) {
+        for (const [act, outcome] of Object.entries(outcomes)) {
+          assert.ok(outcome === EPERM || outcome === EACCES, `${act}: ${outcome}`)
+        }
+      }
+      assert.equal(await runInside(instance, 'return 1'), 1)
+    })
+  }
+
+  test('nothing inside leads to the link or to the uid of the agent', async () => {
+    const { stdout } = await shellInside(
+      instance,
+      'test -S /run/berth/egress.sock && echo egress; test -e /run/berth/link.sock && echo link; grep -c link /proc/net/unix; setpriv --reuid=0 true && echo root; true',
+    )
+    assert.equal(stdout, 'egress\n0\n')
+    const map =
+      "open('/proc/self/setgroups','w').write('deny'); open('/proc/self/uid_map','w').write('0 0 1')"
+    const { code } = await shellInside(instance, `unshare --user /usr/bin/python3 -c "${map}"`)
+    assert.notEqual(code, 0)
   })
 
   test('cannot push characters into a terminal', async () => {

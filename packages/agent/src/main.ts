@@ -1,7 +1,7 @@
 // The main program inside an instance. It starts and supervises Chromium, connects clients to it, is the
 // proxy for pages, and ends the instance when no server renews its lease. An unexpected error ends it
 // too: the server notices, and an instance in an unknown state is useless.
-import { agentExitCodes } from '@berth/contracts/link'
+import { agentExitCodes, instancePaths } from '@berth/contracts/link'
 import { createApi } from './link/api.ts'
 import { passToBidi } from './bidi/pass-to-bidi.ts'
 import { passToDevtools } from './devtools/pass-to-devtools.ts'
@@ -10,7 +10,7 @@ import { Controls } from './control/controls.ts'
 import { ServiceLog } from './log/service-log.ts'
 import { answerApps, answerLogin, answerRecording, answerUserData } from './packed/lazy-answers.ts'
 import { Lease } from './instance/lease.ts'
-import { Link } from './link/link.ts'
+import { openLink } from './link/link.ts'
 import { agentLog, log } from './log/log.ts'
 import { unpack } from './packed/packed.ts'
 import { createProxy } from './proxy/proxy.ts'
@@ -19,9 +19,20 @@ import { secrets } from './secrets/secrets.ts'
 import { readSettings } from './instance/settings.ts'
 import { StateBoard } from './instance/state.ts'
 import { Telemetry } from './telemetry/telemetry.ts'
+import { keepOwnUid } from './user/own-uid.ts'
+import { setUser } from './user/user.ts'
 
 const settings = readSettings(process.argv)
 const { start, ports } = settings
+// Before anything touches a file or starts a program.
+if (start.user !== undefined) {
+  keepOwnUid({
+    user: start.user,
+    directories: [settings.home, settings.policies, '/var'],
+    nativeCalls: instancePaths.nativeCalls,
+  })
+  setUser(start.user)
+}
 const state = new StateBoard()
 const logs = { agent: agentLog, chromium: new ServiceLog(), display: new ServiceLog() }
 const telemetry = new Telemetry({
@@ -97,12 +108,12 @@ const screen = new Screen({
   onViewers: (viewers) => state.update({ viewers }),
 })
 
-new Link({
-  path: settings.linkSocket,
+openLink({
+  at: settings.link,
   handlers: {
     api: (connection) => api.emit('connection', connection),
     cdp: (connection) => void passToDevtools(connection, { port: ports.devtools, chromium }),
     screen: screen.accept,
     bidi: (connection) => void passToBidi(connection, { port: ports.devtools, chromium, loadBidi }),
   },
-}).open()
+})

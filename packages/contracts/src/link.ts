@@ -1,7 +1,6 @@
-// The protocol between the server and the agent inside an instance. The agent dials: it keeps a few idle connections to
-// a unix socket of the server, in a directory that only the server can write. To use a connection, the server writes one
-// line that names the purpose. Everything after that line belongs to the purpose. The agent replaces each used or lost
-// connection, also after a restart of the server.
+// The protocol between the server and the agent inside an instance. The agent inherits a listening socket, which no
+// path inside the instance leads to, and servers connect to it from outside. On each connection the server first writes
+// one line that names the purpose. Everything after that line belongs to the purpose.
 import { Type, type Static } from 'typebox'
 import { Nullable, OneOf, Strict } from './schema.ts'
 import type { Category } from './telemetry-events.ts'
@@ -16,13 +15,13 @@ export type LinkPurpose = (typeof linkPurposes)[number]
 
 /** Paths inside an instance. */
 export const instancePaths = {
-  /** Bound read-only from the server's directory. Servers create and remove the sockets in it. */
-  link: '/run/berth/link.sock',
+  /** In a directory bound read-only from the server's. Servers create and remove the sockets in it. */
   egress: '/run/berth/egress.sock',
   node: '/run/berth-agent/node',
   agent: '/run/berth-agent/agent.mjs',
   playwrightRunner: '/run/berth-agent/playwright.cjs',
   esbuild: '/run/berth-agent/esbuild',
+  nativeCalls: '/run/berth-agent/koffi.node',
   home: '/home/kernel',
   profile: '/home/kernel/user-data',
   /** Where the distribution's Chromium reads policies. */
@@ -47,8 +46,8 @@ export const agentExitCodes = { leaseLapsed: 3 } as const
  */
 export const relay = { header: 'relay-header-', status: 'relay-status' } as const
 
-/** Number of idle connections that the agent keeps open. */
-export const SPARE_LINKS = 2
+/** The socket that the agent inherits. */
+export const LINK_DESCRIPTOR = 4
 
 const size = (maximum: number, minimum: number) => Type.Integer({ minimum, maximum })
 
@@ -73,6 +72,11 @@ export interface AgentStart {
   readonly leaseSeconds: number
   /** Starts Chromium together with the agent. When omitted, Chromium waits for POST /browser. */
   readonly browser?: BrowserStart
+  /**
+   * The uid and gid of Chromium and of all that the tenant runs, when the agent itself is root of the instance's user
+   * namespace. When omitted, all have the same.
+   */
+  readonly user?: number
   /** Development only: loopback addresses in pages mean the host instead of the instance. */
   readonly hostLoopback?: boolean
 }

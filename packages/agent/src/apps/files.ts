@@ -1,5 +1,4 @@
 // The files of an app, in and out of the instance.
-import { spawn } from 'node:child_process'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { mkdir, rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
@@ -8,6 +7,7 @@ import { checkRoom, StagedFile } from '../control/files/disk/staged-file.ts'
 import { bodyOf } from '../control/files/disk/write.ts'
 import { unpack } from '../control/files/zip/unpack.ts'
 import type { Places } from './workers/places.ts'
+import { spawnAsUser } from '../user/user.ts'
 
 export async function unpackSource(request: IncomingMessage, { root, home }: Places, signal: AbortSignal) {
   using staged = StagedFile.create(home, { for: 'the archive' })
@@ -29,12 +29,12 @@ export async function unpackSource(request: IncomingMessage, { root, home }: Pla
 
 /** By tar, which keeps links, modes and all; quickly rather than small. */
 export async function packFiles({ root }: Places, response: ServerResponse): Promise<void> {
-  const tar = spawn('/bin/sh', ['-c', 'tar -C "$1" -cf - . | gzip -1', 'sh', root], {
+  const tar = spawnAsUser('/bin/sh', ['-c', 'tar -C "$1" -cf - . | gzip -1', 'sh', root], {
     stdio: ['ignore', 'pipe', 'ignore'],
   })
   response.writeHead(200)
   try {
-    await pipeline(tar.stdout, response)
+    await pipeline(tar.stdout!, response)
   } finally {
     tar.kill('SIGKILL')
   }
@@ -42,13 +42,13 @@ export async function packFiles({ root }: Places, response: ServerResponse): Pro
 
 export async function unpackFiles(request: IncomingMessage, { root }: Places): Promise<void> {
   await empty(root)
-  const tar = spawn('/usr/bin/tar', ['-C', root, '-xzf', '-', '--no-same-owner'], {
+  const tar = spawnAsUser('/usr/bin/tar', ['-C', root, '-xzf', '-', '--no-same-owner'], {
     stdio: ['pipe', 'ignore', 'pipe'],
   })
   let words = ''
-  tar.stderr.on('data', (chunk: Buffer) => (words = (words + chunk.toString()).slice(0, 2000)))
+  tar.stderr!.on('data', (chunk: Buffer) => (words = (words + chunk.toString()).slice(0, 2000)))
   const ended = new Promise<number | null>((resolve) => tar.once('close', (code) => resolve(code)))
-  await pipeline(request, tar.stdin).catch(() => {})
+  await pipeline(request, tar.stdin!).catch(() => {})
   const code = await ended
   if (code !== 0) throw new Error(`Cannot unpack the files of the app: ${words || `tar ended with ${code}`}`)
 }

@@ -1,8 +1,9 @@
 // Writes a profile as Chromium leaves it after its first run, so that the first run is skipped. An
 // existing profile belongs to the session and stays unchanged.
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PROFILE_DIRECTORY, TABS_DIRECTORY } from '@berth/contracts/profile-archive'
+import { pathExists } from '../user/path-exists.ts'
 
 const PREFERENCES = {
   // Otherwise Chromium asks the vendor about the network when a page cannot be reached.
@@ -50,5 +51,5 @@ export function areTabsIn(directory: string): boolean {
 }
 
 function writeMissing(path: string, content: string): void {
-  if (!existsSync(path)) writeFileSync(path, content)
+  if (!pathExists(path)) writeFileSync(path, content)
 }

@@ -1,6 +1,6 @@
 // The screen of a headful Chromium: an Xvnc that only the instance can reach. Chromium's window has exactly its size.
-import { spawn, type ChildProcess } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, rmSync } from 'node:fs'
+import type { ChildProcess } from 'node:child_process'
+import { chmodSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { pause } from '@berth/kit/pause'
 import type { CdpConnection } from '../cdp/cdp-connection.ts'
@@ -11,6 +11,8 @@ import type { Settings } from '../instance/settings.ts'
 import { keepOnScreen } from './keep-on-screen.ts'
 import { setScreenSize } from './screen-size.ts'
 import { XConnection, type Bounds } from './x-connection.ts'
+import { spawnAsUser } from '../user/user.ts'
+import { pathExists } from '../user/path-exists.ts'
 
 const SOCKET_DIRECTORY = '/tmp/.X11-unix'
 const START_MS = 10_000
@@ -61,7 +63,7 @@ export class Display {
     rmSync(this.#rfbSocket, { force: true })
     makeSocketDirectory()
     const [command, ...words] = [...UNOBTRUSIVELY, 'Xvnc', ...this.#arguments({ width, height })]
-    const server = spawn(command, words, {
+    const server = spawnAsUser(command, words, {
       stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
       env: { HOME: this.#settings.home, PATH: '/usr/bin:/bin' },
     })
@@ -175,7 +177,7 @@ const isAt = (one: Bounds, other: Bounds, tolerance: number) =>
 
 /** An X server creates it only as root. */
 function makeSocketDirectory(): void {
-  if (existsSync(SOCKET_DIRECTORY)) return
+  if (pathExists(SOCKET_DIRECTORY)) return
   mkdirSync(SOCKET_DIRECTORY)
   chmodSync(SOCKET_DIRECTORY, 0o1777)
 }

@@ -1,6 +1,6 @@
 // The agent's settings, from its arguments and environment; no other file reads `process.env`. The server
 // writes them, so they are not validated here. Requests over the link are validated in link/api.ts.
-import { instancePaths, instancePorts, type AgentStart } from '@berth/contracts/link'
+import { instancePaths, instancePorts, LINK_DESCRIPTOR, type AgentStart } from '@berth/contracts/link'
 
 /** For tests, which run the agent outside an instance. */
 export interface Overrides {
@@ -21,7 +21,8 @@ export interface Settings {
   readonly environment: Readonly<Record<string, string>>
   /** Holds uploads until their destination is known. */
   readonly spool: string
-  readonly linkSocket: string
+  /** Where the agent listens: the path or the descriptor of a socket. */
+  readonly link: string | number
   readonly egressSocket: string
   readonly home: string
   readonly profile: string
@@ -47,7 +48,7 @@ export function readSettings(argv: readonly string[]): Settings {
     start,
     environment,
     spool: environment['HOME'] ?? '/tmp',
-    linkSocket: overrides.linkSocket ?? instancePaths.link,
+    link: overrides.linkSocket ?? LINK_DESCRIPTOR,
     egressSocket: overrides.egressSocket ?? instancePaths.egress,
     home: overrides.home ?? instancePaths.home,
     profile: overrides.profile ?? (overrides.home ? `${overrides.home}/user-data` : instancePaths.profile),

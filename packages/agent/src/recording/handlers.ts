@@ -1,5 +1,4 @@
 // Handles requests about recordings.
-import { existsSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { MAX_RECORDINGS, type RecordingStart } from '@berth/contracts/recording'
 import { readJson } from '../requests/body.ts'
@@ -12,6 +11,7 @@ import { ENCODER } from './pictures/encoder.ts'
 import { checks } from './recording.checks.ts'
 import { Recording } from './recording.ts'
 import { Screens } from './screen/screens.ts'
+import { pathExists } from '../user/path-exists.ts'
 
 /** Includes ended recordings that are not fetched yet. */
 const MAX_KEPT = 2 * MAX_RECORDINGS
@@ -28,7 +28,7 @@ export function recordingHandlers(chromium: Chromium): AnswerRequest {
       return refusal(409, `${MAX_RECORDINGS} recordings of the session run at once already`)
     }
     if (!chromium.looks) return refusal(409, 'there is no browser yet')
-    if (!existsSync(ENCODER))
+    if (!pathExists(ENCODER))
       return refusal(409, 'this host has no encoder; its operator must install ffmpeg')
     const recording = new Recording({ ...options, chromium, screens })
     recordings.set(options.id, recording)

@@ -2,7 +2,6 @@
 // can, pictures come as H.264 instead: the X server is then asked for one pixel only, so that it still tells of
 // cursor, clipboard and size, and pictures are put between its messages. When it is over the X server sends all
 // of the screen as it is.
-import { existsSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import {
   readEncodings,
@@ -18,6 +17,7 @@ import { Motion, type Audience } from './motion/motion.ts'
 import type { MotionPicture } from './motion/stream.ts'
 import { Movement } from './movement.ts'
 import { fence, isAnswer, updateOf, updatesOf, wholeOf, type Region } from '@berth/codecs/rfb/viewer-messages'
+import { pathExists } from '../user/path-exists.ts'
 
 /** With so many pictures on their way that the viewer has not answered for, no more are made for it. */
 const MANY_UNDER_WAY = 8
@@ -184,7 +184,7 @@ class DisplayViewer implements Audience {
     const encodings = readEncodings(message)
     const { h264, tight, fence: fences, continuousUpdates } = rfbEncodings
     const needed = [h264, tight, fences, continuousUpdates]
-    this.#takesVideo = needed.every((each) => encodings.includes(each)) && existsSync(ENCODER)
+    this.#takesVideo = needed.every((each) => encodings.includes(each)) && pathExists(ENCODER)
     if (!this.#takesVideo) {
       this.#leave()
       return message

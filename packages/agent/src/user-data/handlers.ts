@@ -1,5 +1,5 @@
 // What is asked about the user-data directory as a whole, see contracts/profile-archive.ts.
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { pipeline as pipe, Readable } from 'node:stream'
@@ -9,6 +9,7 @@ import { PROFILE_DIRECTORY, TABS_DIRECTORY } from '@berth/contracts/profile-arch
 import type { Chromium } from '../chromium/chromium.ts'
 import { packDirectory } from './pack.ts'
 import { unpackInto } from './unpack.ts'
+import { pathExists } from '../user/path-exists.ts'
 
 /** By smaller pieces it takes up to three times as long. */
 const PIECE_BYTES = 1024 * 1024
@@ -47,7 +48,7 @@ export function userDataHandlers(chromium: Chromium, directory: string): AnswerP
         { isDiscarded: true, reopens: true },
       )
     } finally {
-      if (existsSync(arriving)) rmSync(arriving, { recursive: true, force: true })
+      if (pathExists(arriving)) rmSync(arriving, { recursive: true, force: true })
     }
     await chromium.whenSettled()
   }

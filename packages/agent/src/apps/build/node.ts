@@ -1,10 +1,11 @@
 // What a Node app needs: its packages, as its lockfile has them, and JavaScript of its TypeScript.
-import { access, readFile, rm } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { instancePaths } from '@berth/contracts/link'
 import type { BuildOrder } from '@berth/contracts/app-link'
 import { isTypeScript, mainOf, type Places } from '../workers/places.ts'
 import { BuildFailed, lines } from './program.ts'
+import { pathExists } from '../../user/path-exists.ts'
 
 export interface StepOptions {
   readonly order: BuildOrder
@@ -28,8 +29,8 @@ export async function* installNodePackages({
       'Cannot install packages: the host of this server has no npm below /usr; its operator can install it there',
     )
   }
-  const isLocked = await isAnyThere(places.root, LOCKFILES)
-  if (!isLocked && (await isAnyThere(places.root, OTHER_LOCKFILES))) {
+  const isLocked = isAnyThere(places.root, LOCKFILES)
+  if (!isLocked && isAnyThere(places.root, OTHER_LOCKFILES)) {
     yield 'Only a package-lock.json is honoured; packages are chosen anew from package.json'
   }
   const command = isLocked ? ['ci'] : ['install', '--no-package-lock']
@@ -69,16 +70,8 @@ async function needsPackages(root: string): Promise<boolean> {
   }
 }
 
-async function isAnyThere(root: string, names: readonly string[]): Promise<boolean> {
-  const found = await Promise.all(
-    names.map((name) =>
-      access(join(root, name)).then(
-        () => true,
-        () => false,
-      ),
-    ),
-  )
-  return found.includes(true)
+function isAnyThere(root: string, names: readonly string[]): boolean {
+  return names.some((name) => pathExists(join(root, name)))
 }
 
 /** Own files into one, with paths of tsconfig.json, decorators and all; packages stay where they are. */

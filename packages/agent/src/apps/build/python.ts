@@ -1,8 +1,8 @@
 // What a Python app needs: the packages of requirements.txt or pyproject.toml, beside it, by the pip of the host.
-import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { StepOptions } from './node.ts'
 import { BuildFailed, lines } from './program.ts'
+import { pathExists } from '../../user/path-exists.ts'
 
 const PYTHON = '/usr/bin/python3'
 /** Its own lines, so that pip need not build the project itself. */
@@ -14,14 +14,14 @@ with open("pyproject.toml", "rb") as file:
 export async function* installPythonPackages(options: StepOptions): AsyncGenerator<string> {
   const { order, places, env, signal } = options
   const { root } = places
-  if (!(await isThere(PYTHON))) {
+  if (!pathExists(PYTHON)) {
     throw new BuildFailed(
       'Cannot run Python: the host of this server has no python3; its operator can install it',
     )
   }
   const wanted: string[] = []
-  if (await isThere(join(root, 'requirements.txt'))) wanted.push('-r', 'requirements.txt')
-  else if (await isThere(join(root, 'pyproject.toml'))) {
+  if (pathExists(join(root, 'requirements.txt'))) wanted.push('-r', 'requirements.txt')
+  else if (pathExists(join(root, 'pyproject.toml'))) {
     const command = [PYTHON, '-c', READ_DEPENDENCIES]
     for await (const line of lines('read pyproject.toml', { command, cwd: root, env, signal })) {
       if (line.trim() !== '') wanted.push(line)
@@ -49,11 +49,4 @@ export async function* installPythonPackages(options: StepOptions): AsyncGenerat
     env,
     signal,
   })
-}
-
-function isThere(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  )
 }

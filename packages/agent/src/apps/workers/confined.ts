@@ -1,6 +1,7 @@
 // How a program of an app is started: in a pid namespace of its own, so that all it starts ends with it and it can
 // signal nobody else; with limits of its own; and first in line when the memory of the instance is full.
-import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process'
+import type { ChildProcess, StdioOptions } from 'node:child_process'
+import { spawnAsUser } from '../../user/user.ts'
 
 const MiB = 1024 * 1024
 /** What a Node maps and never uses: the stacks of its threads and the like. Others have less. */
@@ -31,7 +32,7 @@ export function spawnConfined({ command, cwd, env, memoryMb, hasChannel }: Confi
   const unshare = ['/usr/bin/unshare', '--user', '--map-current-user', '--pid', '--fork', '--kill-child=KILL']
   const all = [...unshare, '/usr/bin/prlimit', ...limits, ...command]
   const stdio: StdioOptions = ['ignore', 'pipe', 'ignore', ...(hasChannel ? (['pipe'] as const) : [])]
-  return spawn('/bin/sh', ['-c', SCRIPT, 'sh', ...all], { cwd, env, stdio, detached: true })
+  return spawnAsUser('/bin/sh', ['-c', SCRIPT, 'sh', ...all], { cwd, env, stdio, detached: true })
 }
 
 /** With it, all in its namespace. */

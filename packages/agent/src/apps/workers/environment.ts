@@ -1,9 +1,9 @@
-import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { API_PORT, instancePaths } from '@berth/contracts/link'
 import { programEnvironment } from '../../control/processes/environment.ts'
 import type { Settings } from '../../instance/settings.ts'
 import type { Places } from './places.ts'
+import { pathExists } from '../../user/path-exists.ts'
 
 /** Whom this machine trusts, with what its operator added: a registry may have a certificate of the house. */
 const TRUSTED = '/etc/ssl/certs/ca-certificates.crt'
@@ -17,7 +17,7 @@ export function baseEnvironment(settings: Settings): Record<string, string> {
     TMPDIR: settings.temporary,
     NODE_USE_ENV_PROXY: '1',
     // Others look there by themselves.
-    ...(existsSync(TRUSTED) && { NODE_EXTRA_CA_CERTS: TRUSTED }),
+    ...(pathExists(TRUSTED) && { NODE_EXTRA_CA_CERTS: TRUSTED }),
   }
 }
 

@@ -1,6 +1,6 @@
 // Some extensions work only when an administrator installed them (see needsPolicyInstall). They are packed as a crx
 // beside their directory, and named in the policy; Chromium fetches them from there by a file address when it starts.
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -10,6 +10,7 @@ import type { CdpConnection } from '../../cdp/cdp-connection.ts'
 import type { Policies } from '../../chromium/policies.ts'
 import { pack } from '../files/zip/pack.ts'
 import { crxOf } from '@berth/codecs/crx/write'
+import { pathExists } from '../../user/path-exists.ts'
 
 const INSTALL_MS = 20_000
 const LOOK_AGAIN_MS = 50
@@ -58,7 +59,7 @@ export async function whenInstalled(
   { profile, signal }: { profile: string; signal: AbortSignal },
 ): Promise<void> {
   const deadline = performance.now() + INSTALL_MS
-  const isUnpacked = () => existsSync(join(profile, 'Default', 'Extensions', id))
+  const isUnpacked = () => pathExists(join(profile, 'Default', 'Extensions', id))
   while (!isUnpacked() || !(await isThere(cdp, id))) {
     signal.throwIfAborted()
     if (performance.now() > deadline) {

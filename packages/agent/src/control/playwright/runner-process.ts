@@ -1,9 +1,10 @@
 // One runner: a Node of its own, so that code can be stopped whatever it does. What comes from it is the
 // tenant's: counted, and the runner ended when it is too much.
-import { spawn, type ChildProcess } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import type { Duplex } from 'node:stream'
 import { FrameSplitter, toFrame, type Frame } from '@berth/codecs/frames/frames'
 import { FRAME, MAX_FRAME_BYTES, MAX_OUTPUT_BYTES, type Task } from './conversation.ts'
+import { spawnAsUser } from '../../user/user.ts'
 
 /** Of one run, with all its frames: one that keeps to its bounds stays well below. */
 const MAX_RUN_BYTES = 32 * 1024 * 1024
@@ -52,7 +53,7 @@ export class RunnerProcess {
     // A heap of its own bound: code that hoards ends itself, and not Chromium.
     const flags = ['--max-old-space-size=512', '--disable-warning=ExperimentalWarning']
     // A group of its own, so that what the code started ends with it.
-    this.#child = spawn(node, [...flags, file], {
+    this.#child = spawnAsUser(node, [...flags, file], {
       detached: true,
       stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
       cwd: home,

@@ -2,9 +2,9 @@
 // /dev/stdout, /dev/stderr or /dev/stdin, as shell scripts do. Node cannot create real pipes. A line of Perl,
 // which every Debian has, creates several, and the agent opens them before Perl exits. Fifos would not work: a
 // reader that opens one after its writer is gone waits forever.
-import { spawn } from 'node:child_process'
 import { closeSync, constants, openSync } from 'node:fs'
 import { Socket } from 'node:net'
+import { spawnAsUser } from '../../user/user.ts'
 
 const MADE_AT_ONCE = 24
 /** The number of pipes one program needs. */
@@ -47,7 +47,7 @@ export class Pipes {
   }
 
   async #makeMore(): Promise<void> {
-    const child = spawn('/usr/bin/perl', ['-e', MAKE, String(MADE_AT_ONCE)], {
+    const child = spawnAsUser('/usr/bin/perl', ['-e', MAKE, String(MADE_AT_ONCE)], {
       stdio: ['pipe', 'pipe', 'ignore'],
       env: {},
     })

@@ -1,7 +1,7 @@
 // Turns an API request for a program into the command that runs.
-import { accessSync, constants, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { userInfo } from 'node:os'
+import { user as tenant } from '../../user/user.ts'
 import { ControlError } from '../calls/operation.ts'
 
 /** The fields that exec and spawn share in the contract. */
@@ -51,17 +51,13 @@ export function toProgram(asked: ProgramRequest, { home, environment }: Surround
 function refuseOtherUser({ as_user: user, as_root: isRoot }: ProgramRequest): void {
   if (user === undefined || user === null) return
   if (isRoot) throw new ControlError('bad_request', 'Cannot use as_user and as_root together: choose one')
-  const { username, uid, gid } = whoami()
+  const { username, uid, gid } = tenant()
   const own = [username, String(uid), `${uid}:${gid}`, `${username}:${username}`]
   if (own.includes(user)) return
   throw new ControlError(
     'bad_request',
     `Cannot run as "${user}": the only user of the instance is "${username}"; for root use as_root`,
   )
-}
-
-function whoami(): { username: string; uid: number; gid: number } {
-  return userInfo()
 }
 
 const hasNul = (text: string) => text.includes('\0')
@@ -82,6 +78,9 @@ function refuseNul({ file, args, directory, environment }: Program): void {
   }
 }
 
+/** For anybody. */
+const EXECUTABLE = 0o111
+
 /** For programs started through a wrapper, which could report a failure only by its exit code. */
 export function checkRunnable(program: Program): void {
   checkDirectory(program)
@@ -92,8 +91,9 @@ export function checkRunnable(program: Program): void {
   let found: NodeJS.ErrnoException | undefined
   for (const place of places) {
     try {
-      accessSync(place, constants.X_OK)
-      if (statSync(place).isFile()) return
+      // Not access(), which asks on behalf of the agent's own uid.
+      const stats = statSync(place)
+      if (stats.isFile() && (stats.mode & EXECUTABLE) !== 0) return
       found = Object.assign(new Error(), { code: 'EACCES' })
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException

@@ -1,9 +1,10 @@
-import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process'
+import type { ChildProcess, StdioOptions } from 'node:child_process'
 import { once } from 'node:events'
 import { constants } from 'node:os'
 import type { Socket } from 'node:net'
 import type { Pipes } from './pipes.ts'
 import { cannotRun, type Program } from './program.ts'
+import { spawnAsUser } from '../../user/user.ts'
 
 export type SignalName = 'TERM' | 'KILL' | 'INT' | 'HUP'
 
@@ -19,7 +20,7 @@ export async function startProgram(program: Program, stdio: StdioOptions): Promi
   const { file, args, directory, environment } = program
   let child: ChildProcess
   try {
-    child = spawn(file, args, { cwd: directory, env: environment, stdio, detached: true })
+    child = spawnAsUser(file, args, { cwd: directory, env: environment, stdio, detached: true })
   } catch (error) {
     throw cannotRun(program, (error as NodeJS.ErrnoException).code)
   }

@@ -1,7 +1,6 @@
 // A terminal for one program. Node can open the master but cannot unlock the other side. A few lines of Perl,
 // which every Debian has, do that and then become the program: no process stays in between, and the exit code
 // and signals are the program's own.
-import { spawn } from 'node:child_process'
 import { closeSync, constants, openSync, readFileSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import type { ReadStream } from 'node:tty'
@@ -9,6 +8,7 @@ import { getSystemErrorName } from 'node:util'
 import { ControlError } from '../calls/operation.ts'
 import { cannotRun, checkRunnable, type Program } from './program.ts'
 import { startProgram, type StartedProgram } from './start-program.ts'
+import { spawnAsUser } from '../../user/user.ts'
 
 export interface TerminalSize {
   readonly rows: number
@@ -86,7 +86,7 @@ export class Terminal {
   async resize({ rows, cols }: TerminalSize): Promise<void> {
     // Not with stty, which sets rows and columns one after the other.
     const args = ['-e', RESIZE, '--', this.#path, String(rows), String(cols)]
-    const child = spawn(PERL, args, { stdio: 'ignore', env: {} })
+    const child = spawnAsUser(PERL, args, { stdio: 'ignore', env: {} })
     const isDone = await new Promise<boolean>((resolve) => {
       child.once('error', () => resolve(false))
       child.once('exit', (code) => resolve(code === 0))

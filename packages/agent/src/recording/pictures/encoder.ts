@@ -1,10 +1,11 @@
 // One run of ffmpeg, which makes H.264 of pictures: as many come out as went in, in the same order and
 // without delay. When each was taken is remembered here; the encoder never hears of time.
-import { spawn, type ChildProcess } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { setPriority } from 'node:os'
 import type { Socket } from 'node:net'
 import type { Size } from '../../cdp/headless-size.ts'
 import { FlvReader } from '@berth/codecs/video/flv'
+import { spawnAsUser } from '../../user/user.ts'
 
 export const ENCODER = '/usr/bin/ffmpeg'
 /** The session has priority over its recording. */
@@ -36,7 +37,7 @@ export class Encoder {
   readonly ended: Promise<void>
 
   constructor(options: EncoderOptions) {
-    this.#child = spawn(ENCODER, argumentsOf(options), {
+    this.#child = spawnAsUser(ENCODER, argumentsOf(options), {
       stdio: ['pipe', 'pipe', 'pipe'],
       env: { PATH: '/usr/bin:/bin' },
     })

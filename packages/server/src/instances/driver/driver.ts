@@ -46,7 +46,7 @@ export interface Driver {
   /** Reasons why instances would not be safe on this host. If there are any, no instance starts. */
   readonly shortcomings: readonly string[]
   /**
-   * Resolves when the instance is started, not when it is ready: connect() waits for its agent. If the signal fires
+   * Resolves when the instance is started, not when it is ready: its agent answers connections when it runs. If the signal fires
    * first, it rejects and leaves nothing of the instance behind.
    */
   start(options: InstanceOptions, signal?: AbortSignal): Promise<Instance>

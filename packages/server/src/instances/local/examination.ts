@@ -9,7 +9,7 @@ import type { Cgroups } from './cgroup.ts'
 import { InstanceDirectory } from './instance-directory.ts'
 import { spawnInstance, type Host } from './launch.ts'
 import { findProgram, type Programs } from './programs.ts'
-import { StderrFifo } from './stderr-fifo.ts'
+import { makeFifos, StderrFifo } from './stderr-fifo.ts'
 
 const TRIAL_WITHIN_MS = 10_000
 const MiB = 1024 * 1024
@@ -28,10 +28,14 @@ export function capabilitiesOf(cgroups: Cgroups): Capabilities {
   }
 }
 
-export function weaknesses(cgroups: Cgroups): string[] {
+export function weaknesses(cgroups: Cgroups, { nativeCalls }: Pick<Host, 'nativeCalls'>): string[] {
   const found: string[] = []
   if (!isRoot()) {
     found.push('The server does not run as root, so all instances share one uid: run it as root')
+  } else if (nativeCalls === undefined) {
+    found.push(
+      `The agent shares its uid with what tenants run, because the package koffi has no build for ${process.arch} here: run npm ci`,
+    )
   }
   if (cgroups.missing.length > 0) {
     found.push(
@@ -54,12 +58,21 @@ export async function tryLaunch(options: {
   let stderr: StderrFifo | undefined
   try {
     directory.make({ id, uid })
-    stderr = await StderrFifo.make({ mkfifo: host.programs.mkfifo, path: directory.stderr })
+    await makeFifos({ mkfifo: host.programs.mkfifo, paths: directory.fifos })
+    stderr = StderrFifo.open(directory.stderr)
     const { entrances } = await cgroups.create(id, trialLimits)
     const { homeBytes } = trialLimits
     const command = ['/usr/bin/true']
     const child = stderr.lend((descriptor) =>
-      spawnInstance(host, { id, uid, entrances, command, homeBytes, stderr: descriptor }),
+      spawnInstance(host, {
+        id,
+        uid,
+        entrances,
+        command,
+        homeBytes,
+        stderr: descriptor,
+        report: directory.report,
+      }),
     )
     child.ref()
     const [code] = (await once(child, 'exit', { signal: AbortSignal.timeout(TRIAL_WITHIN_MS) })) as [

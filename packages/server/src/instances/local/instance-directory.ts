@@ -5,12 +5,14 @@
 //     .shared/                            files that all instances see
 //     <id>/                               0711, root: the instance's uid may pass, but not list
 //       instance.json                     0600
-//       stderr                            0600, a fifo
+//       stderr report                     0600, fifos; for report see id-map.ts
+//       link.sock                         0600; the agent listens there, see link-socket.ts
 //       pub/                              0711; /run/berth inside
-//         link.sock egress.sock           root:<uid>, 0660
+//         egress.sock                     root:<uid>, 0660
 import {
   chmodSync,
   chownSync,
+  existsSync,
   mkdirSync,
   openSync,
   closeSync,
@@ -38,12 +40,15 @@ export class InstanceDirectory {
   readonly path: string
   readonly pub: string
   readonly stderr: string
-  #pubDescriptor: number | undefined
+  readonly report: string
+  /** Directories whose sockets have a path that is too long. */
+  readonly #opened = new Map<string, number>()
 
   constructor(instancesDir: string, id: string) {
     this.path = join(instancesDir, id)
     this.pub = join(this.path, 'pub')
     this.stderr = join(this.path, 'stderr')
+    this.report = join(this.path, 'report')
   }
 
   /** The ids with a directory, complete or not. */
@@ -74,13 +79,29 @@ export class InstanceDirectory {
     }
   }
 
+  /** Every fifo that an instance starts with. */
+  get fifos(): readonly string[] {
+    return [this.stderr, this.report]
+  }
+
   /** The path of a socket in pub/; removes what an earlier server left there. */
   socketPath(name: string): string {
-    const path = join(this.pub, name)
-    rmSync(path, { force: true })
-    if (Buffer.byteLength(path) <= MAX_SOCKET_PATH_LENGTH) return path
-    this.#pubDescriptor ??= openSync(this.pub, 'r')
-    return `/proc/${process.pid}/fd/${this.#pubDescriptor}/${name}`
+    rmSync(join(this.pub, name), { force: true })
+    return this.#short(this.pub, name)
+  }
+
+  /** For the server only: no instance sees this directory. */
+  get linkPath(): string {
+    return this.#short(this.path, 'link.sock')
+  }
+
+  /** The link's socket before it has its name. */
+  get unfinishedLinkPath(): string {
+    return this.#short(this.path, 'link.sock.new')
+  }
+
+  get hasLink(): boolean {
+    return existsSync(join(this.path, 'link.sock'))
   }
 
   /** Allows only this instance to connect to the socket. */
@@ -91,8 +112,16 @@ export class InstanceDirectory {
   }
 
   close(): void {
-    if (this.#pubDescriptor !== undefined) closeSync(this.#pubDescriptor)
-    this.#pubDescriptor = undefined
+    for (const descriptor of this.#opened.values()) closeSync(descriptor)
+    this.#opened.clear()
+  }
+
+  #short(directory: string, name: string): string {
+    const path = join(directory, name)
+    if (Buffer.byteLength(path) <= MAX_SOCKET_PATH_LENGTH) return path
+    const descriptor = this.#opened.get(directory) ?? openSync(directory, 'r')
+    this.#opened.set(directory, descriptor)
+    return `/proc/${process.pid}/fd/${descriptor}/${name}`
   }
 
   remove(): void {

@@ -1,16 +1,19 @@
 // The command that starts an instance. In order: nice, because the server has priority; a shell that joins
 // the instance's control groups; if the instance's uid cannot reach our files, a mount namespace in which
-// it can; setpriv, which switches to that uid; bubblewrap, which creates the namespaces; the agent.
+// it can; setpriv, which switches to the agent's uid; bubblewrap, which creates the namespaces; the agent.
 //
 // The tenant can read bubblewrap's start in /proc/1. So it gets no environment, no descriptor of the
 // server's, and no secret in its arguments.
-import { spawn, type ChildProcess } from 'node:child_process'
+import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process'
 import { closeSync, lstatSync, openSync, readlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { instancePaths } from '@berth/contracts/link'
+import type { Writable } from 'node:stream'
+import { instancePaths, LINK_DESCRIPTOR } from '@berth/contracts/link'
 import { stepsToOrdinary } from '../../platform/priority.ts'
+import { AGENT_UID_INSIDE, ChildReport, type HostUids } from './id-map.ts'
 import type { Programs } from './programs.ts'
 import { INSIDE_HOSTNAME, INSIDE_UID, INSIDE_USER, type SharedFiles } from './shared-files.ts'
+import { agentUidOf } from './uids.ts'
 
 export interface Host {
   readonly programs: Programs
@@ -22,6 +25,8 @@ export interface Host {
   readonly playwrightRunner: string | undefined
   /** For instances that build apps; without it they cannot build TypeScript. */
   readonly esbuild: string | undefined
+  /** With it, the agent has a uid of its own; see packages/agent/src/own-uid.ts. */
+  readonly nativeCalls: string | undefined
   /** Whether an instance's uid cannot reach these files, for example below /root. */
   readonly isOutOfReach: boolean
 }
@@ -34,12 +39,23 @@ export interface Launch {
   readonly command: readonly string[]
   /** A descriptor for errors that needs no reader and is limited in size. */
   readonly stderr: number
+  /** Path of the fifo for id-map.ts. */
+  readonly report: string
+  /** The agent's listening socket; see link-socket.ts. */
+  readonly link?: number
 }
 
 const MiB = 1024 * 1024
 const sizes = { shm: 512 * MiB, tmp: 256 * MiB, var: 16 * MiB, run: 1 * MiB, agent: 4096, policies: 32 * MiB }
 
-const SECCOMP_DESCRIPTOR = 3
+/** Beyond the usual three. Bubblewrap closes all of them but the link before it starts the agent. */
+const descriptors = { seccomp: 3, link: LINK_DESCRIPTOR, report: 5, go: 6 } as const
+
+/**
+ * Of the agent, over the instance's own user namespace: to start programs as the user, to slow them down and to end
+ * them; CHOWN and SETPCAP until it has given the user its home and dropped the rest.
+ */
+const AGENT_CAPABILITIES = ['SETUID', 'SETGID', 'KILL', 'SYS_NICE', 'CHOWN', 'SETPCAP']
 
 // dash exports PWD on its own. When the host runs out of memory, instances are killed before servers.
 const ENTER_SCRIPT = `ulimit -c 0
@@ -58,31 +74,48 @@ mkdir ${STAGE}/instances
 : > ${STAGE}/agent.mjs
 : > ${STAGE}/playwright.cjs
 : > ${STAGE}/esbuild
+: > ${STAGE}/koffi.node
 "$m" --bind "$2" ${STAGE}/instances
 "$m" --bind "$3" ${STAGE}/node
 "$m" --bind "$4" ${STAGE}/agent.mjs
 [ -z "$5" ] || "$m" --bind "$5" ${STAGE}/playwright.cjs
 [ -z "$6" ] || "$m" --bind "$6" ${STAGE}/esbuild
-shift 6
+[ -z "$7" ] || "$m" --bind "$7" ${STAGE}/koffi.node
+shift 7
 unset PWD
 exec "$@"`
 
 export function spawnInstance(host: Host, launch: Launch): ChildProcess {
   const [command, ...args] = launchCommand(host, launch) as [string, ...string[]]
+  const uids = hostUids(host, launch.uid)
   const seccomp = openSync(host.shared.seccomp, 'r')
+  const report = uids && new ChildReport(launch.report)
+  const mapping: StdioOptions = report ? [report.theirs, 'pipe'] : []
   try {
     const child = spawn(command, args, {
       env: {},
       cwd: '/',
       detached: true,
-      stdio: ['ignore', 'ignore', launch.stderr, seccomp],
+      stdio: ['ignore', 'ignore', launch.stderr, seccomp, launch.link ?? 'ignore', ...mapping],
     })
+    // SAFETY: it was asked for. It is missing when the child could not be started.
+    const go = (child.stdio as readonly (Writable | null | undefined)[])[descriptors.go]
+    if (uids && go) report!.mapIds(uids, go)
+    child.once('exit', () => report?.close())
+    child.once('error', () => report?.close())
     // An instance must not keep the server process alive.
     child.unref()
     return child
   } finally {
     closeSync(seccomp)
+    report?.handedOver()
   }
+}
+
+/** Undefined when agent and user share one uid. */
+export function hostUids(host: Host, uid: number | undefined): HostUids | undefined {
+  if (uid === undefined || host.nativeCalls === undefined) return undefined
+  return { user: uid, agent: agentUidOf(uid) }
 }
 
 export function launchCommand(host: Host, launch: Launch): string[] {
@@ -113,30 +146,43 @@ export function launchCommand(host: Host, launch: Launch): string[] {
   const runner =
     host.playwrightRunner && (host.isOutOfReach ? join(STAGE, 'playwright.cjs') : host.playwrightRunner)
   const esbuild = host.esbuild && (host.isOutOfReach ? join(STAGE, 'esbuild') : host.esbuild)
-  const { instancesDir, node, agentFile, playwrightRunner = '', esbuild: bundler = '' } = host
-  const staged = [instancesDir, node, agentFile, playwrightRunner, bundler]
+  const calls = host.nativeCalls && (host.isOutOfReach ? join(STAGE, 'koffi.node') : host.nativeCalls)
+  const {
+    instancesDir,
+    node,
+    agentFile,
+    playwrightRunner = '',
+    esbuild: bundler = '',
+    nativeCalls = '',
+  } = host
+  const staged = [instancesDir, node, agentFile, playwrightRunner, bundler, nativeCalls]
+  const uids = hostUids(host, launch.uid)
   return [
     enter,
     host.isOutOfReach ? [...stage, programs.mount, ...staged] : [],
-    [programs.setpriv, ...privileges(launch.uid)],
-    [programs.bwrap, ...namespaces, ...system(), ...etc(join(seen.instances, '.shared'), host.shared.etc)],
+    [programs.setpriv, ...privileges(uids?.agent ?? launch.uid)],
+    [programs.bwrap, ...namespaces, ...identity(uids)],
+    ['/etc', '/etc/ssl', '/home'].flatMap(directory),
+    [...system(), ...etc(join(seen.instances, '.shared'), host.shared.etc)],
     ['--proc', '/proc', '--dev', '/dev'],
     tmpfs('/dev/shm', sizes.shm, '1777'),
     tmpfs('/tmp', sizes.tmp, '1777'),
     tmpfs('/var', sizes.var, '0755'),
+    directory('/var/cache'),
     // Without the host's font cache, Chromium takes twice as long to start.
     ['--ro-bind-try', '/var/cache/fontconfig', '/var/cache/fontconfig'],
     tmpfs('/run', sizes.run, '0755'),
     tmpfs(instancePaths.home, launch.homeBytes, '0700'),
     // The agent writes them, and so may the tenant: they allow nothing that programs could not do anyway.
     tmpfs(instancePaths.policies, sizes.policies, '0755'),
-    ['--ro-bind', join(seen.instances, launch.id, 'pub'), dirname(instancePaths.link)],
+    ['--ro-bind', join(seen.instances, launch.id, 'pub'), dirname(instancePaths.egress)],
     // A separate mount, so that nobody can rename it and put another in its place.
     tmpfs(dirname(instancePaths.agent), sizes.agent, '0755'),
     ['--ro-bind', seen.node, instancePaths.node],
     ['--ro-bind', seen.agent, instancePaths.agent],
     runner ? ['--ro-bind', runner, instancePaths.playwrightRunner] : [],
     esbuild ? ['--ro-bind', esbuild, instancePaths.esbuild] : [],
+    calls ? ['--ro-bind', calls, instancePaths.nativeCalls] : [],
     ['--remount-ro', dirname(instancePaths.agent)],
     // Devices stay writable; files can no longer be created beside them.
     ['--remount-ro', '/dev', '--remount-ro', '/'],
@@ -155,9 +201,17 @@ function privileges(uid: number | undefined): string[] {
 // instance survives a restart of the server.
 const namespaces = [
   ['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-net'],
-  ['--unshare-cgroup-try', '--new-session', '--seccomp', String(SECCOMP_DESCRIPTOR)],
-  ['--uid', String(INSIDE_UID), '--gid', String(INSIDE_UID), '--hostname', INSIDE_HOSTNAME],
+  ['--unshare-cgroup-try', '--new-session', '--seccomp', String(descriptors.seccomp)],
+  ['--hostname', INSIDE_HOSTNAME],
 ].flat()
+
+function identity(uids: HostUids | undefined): string[] {
+  const id = String(uids ? AGENT_UID_INSIDE : INSIDE_UID)
+  const own = ['--uid', id, '--gid', id]
+  if (!uids) return own
+  const mapping = ['--info-fd', String(descriptors.report), '--userns-block-fd', String(descriptors.go)]
+  return [...own, ...mapping, ...AGENT_CAPABILITIES.flatMap((name) => ['--cap-add', `CAP_${name}`])]
+}
 
 const variables = { HOME: instancePaths.home, USER: INSIDE_USER, PATH: '/usr/bin:/bin', LANG: 'C.UTF-8' }
 const environment = [
@@ -167,6 +221,11 @@ const environment = [
 
 function tmpfs(path: string, bytes: number, mode: string): string[] {
   return ['--perms', mode, '--size', String(bytes), '--tmpfs', path]
+}
+
+/** Made before what is mounted in it: otherwise bubblewrap makes it for its own uid only. */
+function directory(path: string): string[] {
+  return ['--perms', '0755', '--dir', path]
 }
 
 /** /usr, and the distribution's links or directories beside it. */

@@ -14,12 +14,12 @@ import type { Egress } from './egress.ts'
 import { capabilitiesOf, missingFiles, isOutOfReach, isRoot, tryLaunch, weaknesses } from './examination.ts'
 import { InstanceDirectory, isInstanceId, makePassable } from './instance-directory.ts'
 import { InstancesLock } from './instances-lock.ts'
-import { spawnInstance, type Host } from './launch.ts'
+import { hostUids, spawnInstance, type Host } from './launch.ts'
 import { LocalInstance } from './local-instance.ts'
 import { NamespaceSockets } from './namespace-sockets.ts'
-import { findPrograms } from './programs.ts'
+import { findNativeCalls, findPrograms } from './programs.ts'
 import { isSupported } from './seccomp.ts'
-import { SharedFiles } from './shared-files.ts'
+import { INSIDE_UID, SharedFiles } from './shared-files.ts'
 import { Uids } from './uids.ts'
 import { Warden } from './warden.ts'
 
@@ -101,7 +101,8 @@ export class LocalDriver implements Driver {
     const uid = isRoot() ? uids.take() : undefined
     const { agentFile, playwrightRunner, esbuild } = options
     const node = process.execPath
-    const files = [agentFile, playwrightRunner ?? agentFile, esbuild ?? agentFile]
+    const nativeCalls = findNativeCalls()
+    const files = [agentFile, playwrightRunner ?? agentFile, esbuild ?? agentFile, nativeCalls ?? agentFile]
     const isFar = isOutOfReach(programs, uid, [instancesDir, node, ...files])
     const host: Host = {
       programs,
@@ -111,11 +112,12 @@ export class LocalDriver implements Driver {
       agentFile,
       playwrightRunner,
       esbuild,
+      nativeCalls,
       isOutOfReach: isFar,
     }
     if (shortcomings.length === 0) shortcomings.push(...(await tryLaunch({ host, cgroups, uid })))
     if (uid !== undefined) uids.giveBack(uid)
-    for (const weakness of weaknesses(cgroups)) {
+    for (const weakness of weaknesses(cgroups, host)) {
       if (options.allowWeakIsolation) log.warn({ weakness }, 'weak isolation')
       else shortcomings.push(`${weakness}, or set BERTH_ALLOW_WEAK_ISOLATION`)
     }
@@ -149,14 +151,20 @@ export class LocalDriver implements Driver {
       signal?.throwIfAborted()
       await instance.start({
         mkfifo: host.programs.mkfifo,
-        spawn: (stderr) =>
+        spawn: (stderr, link) =>
           spawnInstance(host, {
             id,
             uid,
             stderr,
+            link,
+            report: directory.report,
             entrances: cgroup.entrances,
             homeBytes: limits.homeBytes,
-            command: [instancePaths.node, instancePaths.agent, JSON.stringify(agent)],
+            command: [
+              instancePaths.node,
+              instancePaths.agent,
+              JSON.stringify({ ...agent, ...(hostUids(host, uid) && { user: INSIDE_UID }) }),
+            ],
           }),
       })
       crashPoint('instance-spawned')

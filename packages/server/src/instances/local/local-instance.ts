@@ -14,9 +14,10 @@ import type { Cgroup } from './cgroup.ts'
 import type { Egress, EgressListener } from './egress.ts'
 import type { InstanceDirectory } from './instance-directory.ts'
 import { Link } from './link.ts'
+import { LinkSocket } from './link-socket.ts'
 import type { NamespaceSockets } from './namespace-sockets.ts'
 import { readOomKill } from './oom-report.ts'
-import { StderrFifo } from './stderr-fifo.ts'
+import { makeFifos, StderrFifo } from './stderr-fifo.ts'
 
 export interface LocalInstanceOptions {
   readonly id: string
@@ -30,6 +31,8 @@ export interface LocalInstanceOptions {
   /** Called once, when nothing is left of the instance. */
   readonly onGone: () => void
 }
+
+type Spawn = (stderr: number, link: number) => ChildProcess
 
 export class LocalInstance implements Instance {
   readonly id: string
@@ -77,19 +80,24 @@ export class LocalInstance implements Instance {
     return this.#egress?.lastRefusal
   }
 
-  /** Called before the instance starts, or again for a running one that waits to dial a new server. */
+  /** Called before the instance starts, or again for a running one that an earlier server left. */
   async listen({ route }: { route: EgressRoute }): Promise<void> {
     const { directory, uid, egress } = this.#options
-    this.#link = await Link.listen({ id: this.id, path: directory.socketPath('link.sock') })
-    directory.admit('link.sock', uid)
+    this.#link = new Link({ id: this.id, path: directory.linkPath })
     this.#egress = await egress.listen(directory.socketPath('egress.sock'), route)
     directory.admit('egress.sock', uid)
   }
 
   /** Starts the instance with `spawn`; the exit of that process ends the instance. */
-  async start({ mkfifo, spawn }: { mkfifo: string; spawn: (stderr: number) => ChildProcess }): Promise<void> {
-    this.#stderr = await StderrFifo.make({ mkfifo, path: this.#options.directory.stderr })
-    const child = this.#stderr.lend(spawn)
+  async start({ mkfifo, spawn }: { mkfifo: string; spawn: Spawn }): Promise<void> {
+    const { directory } = this.#options
+    const [link] = await Promise.all([
+      LinkSocket.listen({ path: directory.linkPath, unfinished: directory.unfinishedLinkPath }),
+      makeFifos({ mkfifo, paths: directory.fifos }),
+    ])
+    const stderr = StderrFifo.open(directory.stderr)
+    this.#stderr = stderr
+    const child = link.handOver((descriptor) => stderr.lend((errors) => spawn(errors, descriptor)))
     this.#child = child
     const onEnd = () => {
       const isLapsed = child.exitCode === agentExitCodes.leaseLapsed
@@ -102,6 +110,7 @@ export class LocalInstance implements Instance {
 
   /** Continues an instance that an earlier server started. */
   async takeOver(): Promise<void> {
+    if (!this.#options.directory.hasLink) throw new Error('an earlier version of Berth made it')
     // Nothing may leave the instance until its route is known.
     await this.listen({ route: CLOSED })
     this.#stderr = StderrFifo.open(this.#options.directory.stderr)
@@ -248,6 +257,7 @@ export class LocalInstance implements Instance {
     this.#stderr?.close()
     if (this.#namespace !== undefined) closeSync(this.#namespace)
     this.#namespace = undefined
-    await Promise.all([this.#link?.close(), this.#egress?.close()])
+    this.#link?.close()
+    await this.#egress?.close()
   }
 }

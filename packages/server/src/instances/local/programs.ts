@@ -1,6 +1,7 @@
 // Finds the host's programs that start instances. They are found once and called by their full
 // path, because started programs have no environment to search.
 import { accessSync, constants } from 'node:fs'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
 
 const directories = ['/usr/bin', '/bin', '/usr/sbin', '/sbin', '/usr/local/bin']
@@ -33,6 +34,17 @@ export function findPrograms(): { programs: Programs; missing: string[] } {
   })
   // SAFETY: built from the keys of `packages`.
   return { programs: Object.fromEntries(found) as Programs, missing }
+}
+
+/** The file with which an agent makes system calls that Node does not offer. Undefined when koffi has no build for us. */
+export function findNativeCalls(): string | undefined {
+  const { arch } = process
+  try {
+    const koffi = createRequire(createRequire(import.meta.url).resolve('koffi'))
+    return koffi.resolve(`@koromix/koffi-linux-${arch}/linux_${arch}/koffi.node`)
+  } catch {
+    return undefined
+  }
 }
 
 function isExecutable(path: string): boolean {

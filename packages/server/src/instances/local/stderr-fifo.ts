@@ -7,6 +7,17 @@ import { run } from '@berth/kit/child-process'
 const CAPACITY = 64 * 1024
 const KEPT = 4 * 1024
 
+/** Only for root: the tenant writes through a descriptor and must not be able to open the file again. */
+export async function makeFifos({
+  mkfifo,
+  paths,
+}: {
+  mkfifo: string
+  paths: readonly string[]
+}): Promise<void> {
+  await run({ command: mkfifo, args: ['-m', '600', ...paths], env: {} })
+}
+
 /** Shared, because each use begins and ends within one turn. */
 const buffer = Buffer.alloc(CAPACITY)
 
@@ -21,13 +32,7 @@ export class StderrFifo {
     this.#reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   }
 
-  static async make({ mkfifo, path }: { mkfifo: string; path: string }): Promise<StderrFifo> {
-    // Only for root: the tenant writes through the descriptor and must not be able to open the file again.
-    await run({ command: mkfifo, args: ['-m', '600', path], env: {} })
-    return new StderrFifo(path)
-  }
-
-  /** Opens the fifo of a running instance. */
+  /** The fifo exists; also that of a running instance. */
   static open(path: string): StderrFifo {
     return new StderrFifo(path)
   }
