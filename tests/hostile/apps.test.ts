@@ -79,6 +79,28 @@ const actions = {
     writeSync(3, Buffer.from([4, 0xff, 0xff, 0xff, 0xff, 1, 2, 3]))
     return new Promise(() => {})
   }`,
+  forge: `async (context) => {
+    const { appendFileSync, chmodSync, closeSync, openSync, readdirSync, readlinkSync, renameSync, writeFileSync } = await import('node:fs')
+    const done = []
+    const attempt = (what, act) => { try { act(); done.push(what) } catch {} }
+    const home = '/home/kernel', app = home + '/app'
+    for (const file of [app + '/index.js', app + '/package.json', '/tmp/berth-app-runner.mjs', home + '/.berth-app-runner.mjs', home + '/.berth-app-runner.py']) {
+      attempt('change ' + file, () => appendFileSync(file, ' ', { flag: 'r+' }))
+      attempt('replace ' + file, () => renameSync(file, file + '.old'))
+    }
+    for (const file of [app + '/.env', app + '/json.py', app + '/node_modules/x.js', home + '/x']) attempt('make ' + file, () => writeFileSync(file, ''))
+    attempt('move', () => renameSync(app, home + '/other'))
+    attempt('open', () => chmodSync(app, 0o777))
+    for (const pid of readdirSync('/proc').filter((name) => /^\\d+$/.test(name))) {
+      let isOurs = false
+      try { isOurs = readlinkSync('/proc/' + pid + '/ns/user') === readlinkSync('/proc/self/ns/user') } catch {}
+      if (isOurs) continue
+      for (const file of ['environ', 'mem', 'fd/3']) attempt(file + ' of ' + pid, () => closeSync(openSync('/proc/' + pid + '/' + file)))
+    }
+    writeFileSync('/tmp/forged', 'x')
+    writeFileSync(process.env.HOME + '/forged', 'x')
+    return done
+  }`,
   circular: '(context) => { const one = {}; one.one = one; return one }',
   huge: '(context) => "h".repeat(6_000_000)',
   injected: '(context) => { console.log("one\\r\\ndata: {}\\n\\ndata: {\\"event\\":\\"log\\"}"); return 1 }',
@@ -111,6 +133,13 @@ test('floods, crashes, exits and lack of memory end their own invocation, with t
     assert.deepEqual(JSON.parse(output ?? 'null'), { error: status_reason })
   }
   assert.equal((await neighbour).body.output, '"done"', 'one beside them noticed nothing')
+})
+
+test('an invocation can neither read nor change another, nor what the next one runs', async () => {
+  const neighbour = invoke(server, { app_name: 'hostile', action_name: 'slow' })
+  const { output, status_reason } = await call('forge')
+  assert.deepEqual(JSON.parse(output ?? 'null'), [], status_reason ?? undefined)
+  assert.equal((await neighbour).body.output, '"done"')
 })
 
 test('an endless loop ends at its timeout or when it is canceled', async () => {

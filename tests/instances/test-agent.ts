@@ -38,7 +38,7 @@ function beTenant(): void {
 }
 
 function beAgent(): void {
-  const { user } = start
+  const user = start.uids?.user
   if (user !== undefined) {
     const directories = [instancePaths.home, instancePaths.policies, '/var']
     keepOwnUid({ user, directories, nativeCalls: instancePaths.nativeCalls })

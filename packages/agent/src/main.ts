@@ -20,18 +20,15 @@ import { readSettings } from './instance/settings.ts'
 import { StateBoard } from './instance/state.ts'
 import { Telemetry } from './telemetry/telemetry.ts'
 import { keepOwnUid } from './user/own-uid.ts'
-import { setUser } from './user/user.ts'
+import { setUids } from './user/user.ts'
 
 const settings = readSettings(process.argv)
 const { start, ports } = settings
 // Before anything touches a file or starts a program.
-if (start.user !== undefined) {
-  keepOwnUid({
-    user: start.user,
-    directories: [settings.home, settings.policies, '/var'],
-    nativeCalls: instancePaths.nativeCalls,
-  })
-  setUser(start.user)
+if (start.uids) {
+  const directories = [settings.home, settings.policies, '/var']
+  keepOwnUid({ user: start.uids.user, directories, nativeCalls: instancePaths.nativeCalls })
+  setUids(start.uids)
 }
 const state = new StateBoard()
 const logs = { agent: agentLog, chromium: new ServiceLog(), display: new ServiceLog() }

@@ -27,6 +27,8 @@ export const instancePaths = {
   /** Where the distribution's Chromium reads policies. */
   policies: '/etc/chromium/policies',
   extensions: '/home/kernel/extensions',
+  /** HOME of an app's invocations, where they have a uid of their own. */
+  appHome: '/tmp/app-home',
 } as const
 
 /** Ports on the instance's own loopback. Pages and tenant programs can only reach the proxy. */
@@ -66,17 +68,22 @@ export const BrowserStart = Strict(
 )
 export type BrowserStart = Static<typeof BrowserStart>
 
+/** Each is also a gid. */
+export interface InstanceUids {
+  /** Chromium, and all that the tenant runs. */
+  readonly user: number
+  /** Invocations of an app. They read its files and cannot change them. */
+  readonly app: number
+}
+
 /** The agent's only argument, as JSON. It is readable in /proc, so it must not contain secrets. */
 export interface AgentStart {
   /** The agent ends the instance when no server renews the lease within this time. */
   readonly leaseSeconds: number
   /** Starts Chromium together with the agent. When omitted, Chromium waits for POST /browser. */
   readonly browser?: BrowserStart
-  /**
-   * The uid and gid of Chromium and of all that the tenant runs, when the agent itself is root of the instance's user
-   * namespace. When omitted, all have the same.
-   */
-  readonly user?: number
+  /** When the agent is root of the instance's user namespace. When omitted, all inside have the same uid. */
+  readonly uids?: InstanceUids
   /** Development only: loopback addresses in pages mean the host instead of the instance. */
   readonly hostLoopback?: boolean
 }

@@ -9,6 +9,9 @@ import { unpack } from '../control/files/zip/unpack.ts'
 import type { Places } from './workers/places.ts'
 import { spawnAsUser } from '../user/user.ts'
 
+// Invocations read the files with a uid that owns none of them.
+const UNPACK = `tar -C "$1" -xzf - --no-same-owner && chmod -R a+rX "$1"`
+
 export async function unpackSource(request: IncomingMessage, { root, home }: Places, signal: AbortSignal) {
   using staged = StagedFile.create(home, { for: 'the archive' })
   await staged.fill(bodyOf(request), { for: 'the archive' })
@@ -42,7 +45,7 @@ export async function packFiles({ root }: Places, response: ServerResponse): Pro
 
 export async function unpackFiles(request: IncomingMessage, { root }: Places): Promise<void> {
   await empty(root)
-  const tar = spawnAsUser('/usr/bin/tar', ['-C', root, '-xzf', '-', '--no-same-owner'], {
+  const tar = spawnAsUser('/bin/sh', ['-c', UNPACK, 'sh', root], {
     stdio: ['pipe', 'ignore', 'pipe'],
   })
   let words = ''

@@ -1,7 +1,8 @@
 // Building and running an app in this instance; see contracts/app-link.ts.
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { writeFile } from 'node:fs/promises'
+import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
+import { instancePaths } from '@berth/contracts/link'
 import { RECORDS_WAIT_MS, type AppSetup, type BuildOrder } from '@berth/contracts/app-link'
 import { readBounded } from '@berth/kit/read-bounded'
 import type { AnswerRequest } from '../requests/answer.ts'
@@ -16,6 +17,7 @@ import { MAX_FRAME_BYTES } from './workers/conversation.ts'
 import { packFiles, unpackFiles, unpackSource } from './files.ts'
 import { placesIn, type Places } from './workers/places.ts'
 import { Run } from './run.ts'
+import { hasAppUid } from '../user/user.ts'
 import { Workers } from './workers/workers.ts'
 
 /** Their sources, put here by build.ts. */
@@ -130,8 +132,17 @@ class AppHost {
 
   async #setUp(setup: AppSetup): Promise<void> {
     await this.#prepare()
+    await this.#admitInvocations()
     this.#workers?.close()
     this.#workers = new Workers(this.#settings, setup)
+  }
+
+  /** Lets another uid pass to the app, and gives it a home. */
+  async #admitInvocations(): Promise<void> {
+    if (!hasAppUid()) return
+    await chmod(this.#settings.home, 0o711)
+    await mkdir(instancePaths.appHome, { recursive: true })
+    await chmod(instancePaths.appHome, 0o1777)
   }
 
   async #prepare(): Promise<void> {

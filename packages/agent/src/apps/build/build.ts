@@ -71,7 +71,7 @@ async function* discover(
   kind: Parameters<typeof startWorker>[1],
   signal: AbortSignal,
 ): AsyncGenerator<BuildLine, AppRegistry> {
-  const worker = startWorker(settings, kind)
+  const worker = startWorker(settings, kind, { isInvocation: false })
   const printed: string[] = []
   worker.follow((line) => printed.push(line) < 1000)
   const tooLong = AbortSignal.any([AbortSignal.timeout(DISCOVERY_MS), signal])

@@ -20,7 +20,7 @@ const BUILD_MEMORY_MB = 1536
 
 export async function* lines(what: string, options: ProgramOptions): AsyncGenerator<string> {
   const { signal, memoryMb = BUILD_MEMORY_MB } = options
-  const child = spawnConfined({ ...options, memoryMb, hasChannel: false })
+  const child = spawnConfined({ ...options, memoryMb, hasChannel: false, isInvocation: false })
   const stop = () => killConfined(child)
   signal.addEventListener('abort', stop)
   const ended = endOf(child)

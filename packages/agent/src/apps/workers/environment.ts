@@ -2,6 +2,7 @@ import { dirname } from 'node:path'
 import { API_PORT, instancePaths } from '@berth/contracts/link'
 import { programEnvironment } from '../../control/processes/environment.ts'
 import type { Settings } from '../../instance/settings.ts'
+import { hasAppUid } from '../../user/user.ts'
 import type { Places } from './places.ts'
 import { pathExists } from '../../user/path-exists.ts'
 
@@ -26,9 +27,12 @@ export function appEnvironment(
   settings: Settings,
   { pythonPackages, root }: Places,
   env: Readonly<Record<string, string>>,
+  { isInvocation }: { isInvocation: boolean },
 ): Record<string, string> {
   return {
     ...baseEnvironment(settings),
+    // It could not write to the other.
+    ...(isInvocation && hasAppUid() && { HOME: instancePaths.appHome }),
     NODE_ENV: 'production',
     PYTHONUNBUFFERED: '1',
     PYTHONDONTWRITEBYTECODE: '1',

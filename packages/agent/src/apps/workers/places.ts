@@ -25,8 +25,9 @@ export function placesIn({ home, temporary }: Settings): Places {
     home,
     temporary,
     pythonPackages: join(root, '.berth-packages'),
-    nodeRunner: join(temporary, 'berth-app-runner.mjs'),
-    pythonRunner: join(temporary, 'berth-app-runner.py'),
+    // Not where an invocation could replace them.
+    nodeRunner: join(home, '.berth-app-runner.mjs'),
+    pythonRunner: join(home, '.berth-app-runner.py'),
     esbuild: instancePaths.esbuild,
   }
 }

@@ -42,6 +42,7 @@ function start(files: Record<string, string>, entry: string): Worker {
     cwd: root,
     env: { PATH: process.env['PATH']!, PYTHONUNBUFFERED: '1' },
     memoryMb: 64,
+    isInvocation: true,
   })
 }
 

@@ -14,15 +14,20 @@ const AGAIN_MS = 5_000
 
 export type WorkerKind = Pick<AppSetup, 'runtime' | 'entrypoint' | 'env' | 'memoryMb'>
 
-export function startWorker(settings: Settings, kind: WorkerKind): Worker {
+export function startWorker(
+  settings: Settings,
+  kind: WorkerKind,
+  { isInvocation }: { isInvocation: boolean },
+): Worker {
   const places = placesIn(settings)
   const { runtime, entrypoint, env, memoryMb } = kind
   const worker = new Worker({
     command:
       runtime === 'node' ? nodeCommand(places, entrypoint, memoryMb) : pythonCommand(places, entrypoint),
     cwd: places.root,
-    env: appEnvironment(settings, places, env),
+    env: appEnvironment(settings, places, env, { isInvocation }),
     memoryMb,
+    isInvocation,
   })
   const watched = { pid: worker.pid, memoryMb, onTooMuch: () => worker.kill(OUT_OF_MEMORY) }
   memory.add(watched)
@@ -57,7 +62,9 @@ export class Workers {
   }
 
   take(): Worker {
-    const worker = this.#spares.find((spare) => !spare.isOver) ?? startWorker(this.#settings, this.#setup)
+    const worker =
+      this.#spares.find((spare) => !spare.isOver) ??
+      startWorker(this.#settings, this.#setup, { isInvocation: true })
     this.#spares = this.#spares.filter((spare) => spare !== worker && !spare.isOver)
     // The one that was taken goes first.
     setImmediate(() => this.#fill())
@@ -73,7 +80,7 @@ export class Workers {
   #fill(): void {
     this.#spares = this.#spares.filter((spare) => !spare.isOver)
     while (!this.#isClosed && this.#spares.length < this.#setup.spares) {
-      const spare = startWorker(this.#settings, this.#setup)
+      const spare = startWorker(this.#settings, this.#setup, { isInvocation: true })
       this.#spares.push(spare)
       void spare.ready.catch(() => {
         if (!this.#spares.includes(spare)) return

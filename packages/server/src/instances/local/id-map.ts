@@ -3,21 +3,21 @@
 import { closeSync, constants, openSync, writeFileSync } from 'node:fs'
 import { Socket } from 'node:net'
 import type { Writable } from 'node:stream'
-import { INSIDE_UID } from './shared-files.ts'
+import { APP_UID_INSIDE, INSIDE_UID } from './shared-files.ts'
+import type { HostUids } from './uids.ts'
 
 /** Root inside: the agent, and bubblewrap's first process. */
 export const AGENT_UID_INSIDE = 0
 const MAX_REPORT_BYTES = 16 * 1024
 const CHILD = /"child-pid":\s*(\d+)\D/
 
-export interface HostUids {
-  /** Chromium, and all that the tenant runs. */
-  readonly user: number
-  readonly agent: number
-}
-
-export function idMap({ user, agent }: HostUids): string {
-  return `${AGENT_UID_INSIDE} ${agent} 1\n${INSIDE_UID} ${user} 1\n`
+export function idMap({ user, app, agent }: HostUids): string {
+  const pairs = [
+    [AGENT_UID_INSIDE, agent],
+    [INSIDE_UID, user],
+    [APP_UID_INSIDE, app],
+  ]
+  return pairs.map(([inside, outside]) => `${inside} ${outside} 1\n`).join('')
 }
 
 /**

@@ -10,10 +10,10 @@ import { dirname, join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { instancePaths, LINK_DESCRIPTOR } from '@berth/contracts/link'
 import { stepsToOrdinary } from '../../platform/priority.ts'
-import { AGENT_UID_INSIDE, ChildReport, type HostUids } from './id-map.ts'
+import { AGENT_UID_INSIDE, ChildReport } from './id-map.ts'
 import type { Programs } from './programs.ts'
 import { INSIDE_HOSTNAME, INSIDE_UID, INSIDE_USER, type SharedFiles } from './shared-files.ts'
-import { agentUidOf } from './uids.ts'
+import { hostUidsOf, type HostUids } from './uids.ts'
 
 export interface Host {
   readonly programs: Programs
@@ -112,10 +112,10 @@ export function spawnInstance(host: Host, launch: Launch): ChildProcess {
   }
 }
 
-/** Undefined when agent and user share one uid. */
+/** Undefined when all inside share one uid. */
 export function hostUids(host: Host, uid: number | undefined): HostUids | undefined {
   if (uid === undefined || host.nativeCalls === undefined) return undefined
-  return { user: uid, agent: agentUidOf(uid) }
+  return hostUidsOf(uid)
 }
 
 export function launchCommand(host: Host, launch: Launch): string[] {

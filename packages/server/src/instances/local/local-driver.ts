@@ -19,7 +19,7 @@ import { LocalInstance } from './local-instance.ts'
 import { NamespaceSockets } from './namespace-sockets.ts'
 import { findNativeCalls, findPrograms } from './programs.ts'
 import { isSupported } from './seccomp.ts'
-import { INSIDE_UID, SharedFiles } from './shared-files.ts'
+import { SharedFiles, uidsInside } from './shared-files.ts'
 import { Uids } from './uids.ts'
 import { Warden } from './warden.ts'
 
@@ -163,7 +163,7 @@ export class LocalDriver implements Driver {
             command: [
               instancePaths.node,
               instancePaths.agent,
-              JSON.stringify({ ...agent, ...(hostUids(host, uid) && { user: INSIDE_UID }) }),
+              JSON.stringify({ ...agent, ...(hostUids(host, uid) && { uids: uidsInside }) }),
             ],
           }),
       })

@@ -9,15 +9,19 @@ import { isSupported, seccompProgram } from './seccomp.ts'
 /** The uid inside. Chromium refuses to run as root. */
 export const INSIDE_UID = 1000
 export const INSIDE_USER = 'kernel'
+/** Invocations of an app run as this one, which owns none of the app's files. */
+export const APP_UID_INSIDE = 1001
+export const uidsInside = { user: INSIDE_UID, app: APP_UID_INSIDE } as const
 export const INSIDE_HOSTNAME = 'browser'
 
 const files = {
   passwd: [
     'root:x:0:0:root:/nonexistent:/usr/sbin/nologin',
     `${INSIDE_USER}:x:${INSIDE_UID}:${INSIDE_UID}::${instancePaths.home}:/bin/sh`,
+    `app:x:${APP_UID_INSIDE}:${APP_UID_INSIDE}::${instancePaths.appHome}:/bin/sh`,
     'nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin',
   ],
-  group: ['root:x:0:', `${INSIDE_USER}:x:${INSIDE_UID}:`, 'nogroup:x:65534:'],
+  group: ['root:x:0:', `${INSIDE_USER}:x:${INSIDE_UID}:`, `app:x:${APP_UID_INSIDE}:`, 'nogroup:x:65534:'],
   hosts: ['127.0.0.1 localhost', '::1 localhost', `127.0.1.1 ${INSIDE_HOSTNAME}`],
   'nsswitch.conf': ['passwd: files', 'group: files', 'hosts: files'],
 }

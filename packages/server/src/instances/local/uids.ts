@@ -1,15 +1,24 @@
-// Two host uids for each instance, so that two instances never share a limit or permission that the kernel
-// keeps by uid: one for what the tenant runs, and the next for the agent. Used uids are found, not stored: in the records of instances and the processes of
+// Host uids for each instance, so that two instances never share a limit or permission that the kernel keeps by uid,
+// and inside, the agent and the invocations of an app have others than the tenant. Used uids are found, not stored: in the records of instances and the processes of
 // other servers on this host.
 import { readdirSync, statSync } from 'node:fs'
 
 /** Above Debian's uids for people and services (up to 65535), below the kernel's maximum (2^32). */
 export const FIRST_UID = 200_000
-/** Of pairs. */
+/** Of instances. */
 const COUNT = 65_536
+const EACH = 4
 
-/** The agent's host uid, for an instance whose tenant has `uid`. */
-export const agentUidOf = (uid: number): number => uid + 1
+export interface HostUids {
+  /** Chromium, and all that the tenant runs. */
+  readonly user: number
+  /** Invocations of an app, which must not change its files. */
+  readonly app: number
+  readonly agent: number
+}
+
+/** Those of an instance whose record has `uid`. */
+export const hostUidsOf = (uid: number): HostUids => ({ user: uid, app: uid + 1, agent: uid + 2 })
 
 export class Uids {
   readonly #taken: Set<number>
@@ -21,19 +30,19 @@ export class Uids {
     this.#next = seed % COUNT
   }
 
-  /** The first of two. Goes through all uids in turn, so that a uid is not reused for a long time. */
+  /** The first of its uids. Goes through all uids in turn, so that a uid is not reused for a long time. */
   take(): number {
     const running = uidsOfProcesses()
     for (let tried = 0; tried < COUNT; tried++) {
-      const uid = FIRST_UID + 2 * this.#next
+      const uid = FIRST_UID + EACH * this.#next
       this.#next = (this.#next + 1) % COUNT
       const isUsed = (one: number) => this.#taken.has(one) || running.has(one)
-      // An earlier version gave single uids, also odd ones.
-      if (isUsed(uid) || isUsed(agentUidOf(uid))) continue
+      // An earlier version gave single uids, of any number.
+      if (Object.values(hostUidsOf(uid)).some(isUsed)) continue
       this.#taken.add(uid)
       return uid
     }
-    throw new Error(`Cannot find uids for an instance: all ${2 * COUNT} from ${FIRST_UID} on are taken`)
+    throw new Error(`Cannot find uids for an instance: all ${EACH * COUNT} from ${FIRST_UID} on are taken`)
   }
 
   giveBack(uid: number): void {
