@@ -44,7 +44,7 @@ describe('an instance', { skip }, () => {
     assert.equal(mine!.size, 2)
     assert.equal(others!.size, 2)
     assert.deepEqual(
-      [...mine!].filter((uid) => uid < 200_000 || others!.has(uid)),
+      [...mine!].filter((uid) => uid < 0x70000000 || others!.has(uid)),
       [],
     )
     await other.destroy()
@@ -94,14 +94,14 @@ describe('an instance', { skip }, () => {
            own: Object.keys(process.env).sort(),
            environments: pids.map((pid) => { try { return fs.readFileSync('/proc/' + pid + '/environ', 'utf8') } catch { return '' } }).join(),
            descriptors: fs.readdirSync('/proc/self/fd').flatMap((fd) => { try { return fs.readlinkSync('/proc/self/fd/' + fd) } catch { return [] } }),
-           routes: Object.keys(require('os').networkInterfaces()),
+           devices: fs.readFileSync('/proc/net/dev', 'utf8').match(/\\w+(?=:)/g),
          }`,
       )
       assert.equal(seen['refused'], 'ECONNREFUSED')
       assert.equal(seen['file'], false)
       assert.deepEqual(seen['own'], ['HOME', 'LANG', 'PATH', 'PWD', 'USER'])
       assert.ok(!String(seen['environments']).includes(canary))
-      assert.deepEqual(seen['routes'], ['lo'])
+      assert.deepEqual(seen['devices'], ['lo'])
       // Its own stderr; what Node made itself has no path.
       const own = new RegExp(`^(/dev/null|/proc/.*|.*/${instance.id}/stderr|[^/].*)$`)
       assert.deepEqual(
@@ -173,7 +173,7 @@ describe('an instance', { skip }, () => {
   })
 
   // Chromium's sandbox needs user namespaces, so every user inside can be root of one; that must gain nothing.
-  const AS_ROOT_OF_ITS_OWN = 'unshare --user --map-root-user --net --ipc --pid --fork '
+  const AS_ROOT_OF_ITS_OWN = 'unshare --user --map-root-user --pid --fork '
   for (const [who, prefix] of [
     ['an ordinary process', ''],
     ['root of a namespace of its own', AS_ROOT_OF_ITS_OWN],
@@ -210,6 +210,8 @@ print(json.dumps({name: errno_of(number, 0, 0, 0, 0, 0) for name, number in json
         bluetooth: '31, socket.SOCK_RAW',
         can: '29, socket.SOCK_RAW',
         route: 'socket.AF_NETLINK, socket.SOCK_RAW, 0',
+        raw: 'socket.AF_INET, socket.SOCK_RAW, 1',
+        sctp: 'socket.AF_INET, socket.SOCK_STREAM, 132',
         unix: 'socket.AF_UNIX, socket.SOCK_STREAM',
         ipv4: 'socket.AF_INET, socket.SOCK_STREAM',
         ipv6: 'socket.AF_INET6, socket.SOCK_DGRAM',
@@ -219,8 +221,14 @@ print(json.dumps({name: errno_of(number, 0, 0, 0, 0, 0) for name, number in json
         const script = `import socket\ntry: socket.socket(${args}); print("open")\nexcept OSError as error: print(error.errno)`
         found[name] = (await shellInside(instance, `${prefix}/usr/bin/python3 -c '${script}'`)).stdout.trim()
       }
-      const refused = { vsock: '1', netfilter: '1', packet: '1', alg: '1', bluetooth: '1', can: '1' }
-      assert.deepEqual(found, { ...refused, route: 'open', unix: 'open', ipv4: 'open', ipv6: 'open' })
+      const [EPERM, EAFNOSUPPORT] = ['1', '97']
+      const open = { unix: 'open', ipv4: 'open', ipv6: 'open' }
+      const refused = ['vsock', 'netfilter', 'packet', 'alg', 'bluetooth', 'can', 'raw', 'sctp']
+      assert.deepEqual(found, {
+        ...open,
+        ...Object.fromEntries(refused.map((name) => [name, EPERM])),
+        route: EAFNOSUPPORT,
+      })
     })
 
     test(`${who} can send neither a datagram nor a ping`, async () => {
@@ -405,6 +413,34 @@ for request in (0x5412, 0x541C, 0x541C | 1 << 32):
       'unshare --user --pid --fork sh -c "id -u; readlink /proc/self/ns/user"',
     )
     assert.match(stdout, /^65534\nuser:/)
+  })
+
+  test('can make no other namespaces, and no network devices in one like that of Chromium', async () => {
+    for (const kind of ['net', 'ipc', 'uts', 'mount', 'cgroup', 'time']) {
+      const { stderr } = await shellInside(instance, `unshare --user --map-root-user --${kind} true`)
+      assert.match(stderr, /unshare failed|Operation not permitted/, kind)
+    }
+    const script = `
+import ctypes, fcntl, json, os, signal, socket
+libc = ctypes.CDLL(None, use_errno=True)
+def outcome(act):
+    try: act(); return "done"
+    except OSError as error: return error.errno
+user, pid, net = 0x10000000, 0x20000000, 0x40000000
+child = libc.syscall(${architecture === 'x64' ? 56 : 220}, user | pid | net | signal.SIGCHLD, 0, 0, 0, 0)
+if child == 0:
+    plain = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    print(json.dumps([
+        outcome(lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)),
+        outcome(lambda: socket.socket(socket.AF_INET, socket.SOCK_RAW, 1)),
+        outcome(lambda: fcntl.ioctl(plain, 0x89A0, b"bridge".ljust(16, bytes(1)))),
+    ]), flush=True)
+    os._exit(0)
+assert child > 0
+os.waitpid(child, 0)`
+    const { stdout, stderr } = await shellInside(instance, `/usr/bin/python3 -c '${script}'`)
+    assert.equal(stderr, '')
+    assert.deepEqual(JSON.parse(stdout), [97, 1, 1])
   })
 
   test('cannot mount even where it is root of its own user namespace', async () => {

@@ -41,6 +41,7 @@ export async function openLocalDriver(config: Config, log: Logger): Promise<Driv
     playwrightRunner: join(agentDist, 'playwright.cjs'),
     ...(esbuild !== undefined && { esbuild }),
     leaseSeconds: config.BERTH_LEASE_SECONDS,
+    uidBase: config.BERTH_INSTANCE_UID_BASE,
     allowWeakIsolation: config.BERTH_ALLOW_WEAK_ISOLATION,
     egress: new EgressProxy({
       policy: newEgressPolicy(config),

@@ -44,6 +44,11 @@ export const instanceSettings = {
     parse: integer(64, 1_000_000),
     help: 'Processes and threads one session may have.',
   }),
+  BERTH_INSTANCE_UID_BASE: setting({
+    default: '1879048192',
+    parse: integer(65_536, 4_294_000_000),
+    help: 'First of the 262144 user ids of the host that sessions may have. Nobody else should use them.',
+  }),
   BERTH_ALLOW_WEAK_ISOLATION: setting({
     default: 'false',
     parse: boolean,

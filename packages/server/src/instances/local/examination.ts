@@ -10,6 +10,7 @@ import { InstanceDirectory } from './instance-directory.ts'
 import { spawnInstance, type Host } from './launch.ts'
 import { findProgram, type Programs } from './programs.ts'
 import { makeFifos, StderrFifo } from './stderr-fifo.ts'
+import { UID_COUNT } from './uids.ts'
 
 const TRIAL_WITHIN_MS = 10_000
 const MiB = 1024 * 1024
@@ -105,6 +106,20 @@ export function isOutOfReach(programs: Programs, uid: number | undefined, paths:
       return true
     }
   })
+}
+
+/** In a container with a user namespace, not every uid exists. */
+export function missingUids(base: number): string[] {
+  if (!isRoot()) return []
+  const ranges = readFileSync('/proc/self/uid_map', 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/).map(Number) as [number, number, number])
+  const isMapped = (uid: number) => ranges.some(([first, , count]) => uid >= first && uid < first + count)
+  if (isMapped(base) && isMapped(base + UID_COUNT - 1)) return []
+  return [
+    `The host has no uids ${base} to ${base + UID_COUNT - 1} for instances: set BERTH_INSTANCE_UID_BASE to the first of ${UID_COUNT} that it has (see /proc/self/uid_map)`,
+  ]
 }
 
 /** Files that every instance needs. */

@@ -11,7 +11,15 @@ import type { Capabilities, Driver, Instance, InstanceOptions } from '../driver/
 import { findCgroups } from './cgroups.ts'
 import type { Cgroups } from './cgroup.ts'
 import type { Egress } from './egress.ts'
-import { capabilitiesOf, missingFiles, isOutOfReach, isRoot, tryLaunch, weaknesses } from './examination.ts'
+import {
+  capabilitiesOf,
+  missingFiles,
+  missingUids,
+  isOutOfReach,
+  isRoot,
+  tryLaunch,
+  weaknesses,
+} from './examination.ts'
 import { InstanceDirectory, isInstanceId, makePassable } from './instance-directory.ts'
 import { InstancesLock } from './instances-lock.ts'
 import { hostUids, spawnInstance, type Host } from './launch.ts'
@@ -20,7 +28,7 @@ import { NamespaceSockets } from './namespace-sockets.ts'
 import { findNativeCalls, findPrograms } from './programs.ts'
 import { isSupported } from './seccomp.ts'
 import { SharedFiles, uidsInside } from './shared-files.ts'
-import { Uids } from './uids.ts'
+import { DEFAULT_UID_BASE, Uids } from './uids.ts'
 import { Warden } from './warden.ts'
 
 const LOOK_EVERY_MS = 250
@@ -34,6 +42,8 @@ export interface LocalDriverOptions {
   /** Bundles the TypeScript of apps; without it, apps cannot use TypeScript. */
   readonly esbuild?: string
   readonly leaseSeconds: number
+  /** The first of the host uids that instances may have. */
+  readonly uidBase?: number
   /** Runs instances even without their own uids or limits. */
   readonly allowWeakIsolation: boolean
   readonly egress: Egress
@@ -95,9 +105,10 @@ export class LocalDriver implements Driver {
     const { leaseSeconds, log } = options
     const warden = new Warden({ programs, lockPath, leaseSeconds, parents: cgroups.parents, log })
     acquired.defer(() => warden.close({ isNothingLeft: false }))
-    const uids = new Uids({ taken: recordedUids(instancesDir), seed: seedOf(dataDir) })
+    const { uidBase = DEFAULT_UID_BASE } = options
+    const uids = new Uids({ base: uidBase, taken: recordedUids(instancesDir), seed: seedOf(dataDir) })
     const shared = SharedFiles.write(instancesDir)
-    const shortcomings = missingFiles(options)
+    const shortcomings = [...missingFiles(options), ...missingUids(uidBase)]
     const uid = isRoot() ? uids.take() : undefined
     const { agentFile, playwrightRunner, esbuild } = options
     const node = process.execPath

@@ -1,12 +1,15 @@
-// System call numbers per architecture that the filter in seccomp.ts refuses. Null means that this
-// architecture does not have the call.
+// System call numbers per architecture that the filter in seccomp.ts refuses, or judges by their arguments. Null means
+// that this architecture does not have the call.
 export type Architecture = 'x64' | 'arm64'
 
 type Numbers = Readonly<Record<Architecture, number | null>>
 
 const everywhere = (number: number): Numbers => ({ x64: number, arm64: number })
 
-/** Refused with EPERM: each exposes the host's kernel, and no browser or tool needs it. */
+/**
+ * Refused with EPERM: each exposes the host's kernel, and no browser or tool needs it. Other calls that are not in
+ * allowed-syscalls.ts do not exist.
+ */
 export const forbidden: Readonly<Record<string, Numbers>> = {
   // Mounts could reveal what the sandbox hides.
   mount: { x64: 165, arm64: 40 },
@@ -23,6 +26,7 @@ export const forbidden: Readonly<Record<string, Numbers>> = {
   // Other namespaces, other processes, files by handle instead of by path.
   setns: { x64: 308, arm64: 268 },
   ptrace: { x64: 101, arm64: 117 },
+  process_vm_readv: { x64: 310, arm64: 270 },
   process_vm_writev: { x64: 311, arm64: 271 },
   pidfd_getfd: everywhere(438),
   open_by_handle_at: { x64: 304, arm64: 265 },
@@ -75,4 +79,6 @@ export const unknown: Readonly<Record<string, Numbers>> = {
 export const inspected = {
   socket: { x64: 41, arm64: 198 },
   ioctl: { x64: 16, arm64: 29 },
+  clone: { x64: 56, arm64: 220 },
+  unshare: { x64: 272, arm64: 97 },
 } as const

@@ -3,11 +3,15 @@
 // other servers on this host.
 import { readdirSync, statSync } from 'node:fs'
 
-/** Above Debian's uids for people and services (up to 65535), below the kernel's maximum (2^32). */
-export const FIRST_UID = 200_000
+/**
+ * Where nobody else takes uids by custom: above those of people, of /etc/subuid and of containers, below 2^31.
+ * See https://systemd.io/UIDS-GIDS/.
+ */
+export const DEFAULT_UID_BASE = 0x70000000
 /** Of instances. */
 const COUNT = 65_536
 const EACH = 4
+export const UID_COUNT = COUNT * EACH
 
 export interface HostUids {
   /** Chromium, and all that the tenant runs. */
@@ -21,11 +25,13 @@ export interface HostUids {
 export const hostUidsOf = (uid: number): HostUids => ({ user: uid, app: uid + 1, agent: uid + 2 })
 
 export class Uids {
+  readonly #base: number
   readonly #taken: Set<number>
   #next: number
 
   /** `seed` makes it unlikely that servers with other data directories try the same uids. */
-  constructor({ taken, seed }: { taken: Iterable<number>; seed: number }) {
+  constructor({ base, taken, seed }: { base: number; taken: Iterable<number>; seed: number }) {
+    this.#base = base
     this.#taken = new Set(taken)
     this.#next = seed % COUNT
   }
@@ -34,7 +40,7 @@ export class Uids {
   take(): number {
     const running = uidsOfProcesses()
     for (let tried = 0; tried < COUNT; tried++) {
-      const uid = FIRST_UID + EACH * this.#next
+      const uid = this.#base + EACH * this.#next
       this.#next = (this.#next + 1) % COUNT
       const isUsed = (one: number) => this.#taken.has(one) || running.has(one)
       // An earlier version gave single uids, of any number.
@@ -42,7 +48,7 @@ export class Uids {
       this.#taken.add(uid)
       return uid
     }
-    throw new Error(`Cannot find uids for an instance: all ${EACH * COUNT} from ${FIRST_UID} on are taken`)
+    throw new Error(`Cannot find uids for an instance: all ${UID_COUNT} from ${this.#base} on are taken`)
   }
 
   giveBack(uid: number): void {
