@@ -93,8 +93,10 @@ const TURNS = 4
 export const groups: Readonly<Record<string, readonly string[]>> = {
   conformance: [
     'tests/conformance/access.test.ts',
+    'tests/conformance/key-power.test.ts',
     'tests/conformance/mounting.test.ts',
     'tests/conformance/project-headers.test.ts',
+    'tests/conformance/scopes.test.ts',
     'tests/conformance/session-tokens.test.ts',
   ],
   client: [

@@ -42,6 +42,7 @@ test('auditLogs.list pages every request, newest first, and filters', async (t) 
       duration_ms: 0,
       client_ip: '127.0.0.1',
       user_agent: '',
+      scope: 'projects:read',
     },
   )
   assert.match(newest!.user_agent, /^Kernel\/JS 0\.84\.0$/)

@@ -1,6 +1,7 @@
 // The tenants of these tests: two projects that must not see each other, and their keys.
 import assert from 'node:assert/strict'
 import type { ApiKey, CreatedApiKey } from '@berth/contracts/api-keys'
+import type { Scope } from '@berth/contracts/scopes'
 import type { Project } from '@berth/contracts/projects'
 import type { HttpCaller } from './http-exchange.ts'
 
@@ -20,7 +21,7 @@ export async function newProject(caller: HttpCaller, orgKey: string, name: strin
 export async function newKey(
   caller: HttpCaller,
   maker: string,
-  body: { name: string; project_id?: string; days_to_expire?: number },
+  body: { name: string; project_id?: string; days_to_expire?: number; scopes?: Scope[] },
 ): Promise<IssuedKey> {
   const answer = await caller.sendJson(maker, 'POST', '/org/api_keys', body)
   assert.equal(answer.status, 201, answer.text)

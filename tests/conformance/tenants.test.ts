@@ -144,6 +144,32 @@ for (const { operation, path } of withId) {
   })
 }
 
+// Ids below one's own resource. Processes and watches are known only inside their instance, and versions are numbers
+// of their profile; what the server itself keeps are replays.
+const ownSession = await newBrowser(caller, mine.key.key, { name: 'my-session' })
+const theirSession = victims['browsers']![0]!.reference
+const nested = withId.filter(({ path }) => path.includes('/replays/{'))
+
+for (const { operation, path } of nested) {
+  const request = (browsers: string, replays: string) => sampleRequest(operation, path, { browsers, replays })
+
+  test(`${operation.method} ${path} finds no replay of another project below one's own session`, async () => {
+    const at = `/browsers/${theirSession}/replays`
+    const started = await caller.sendJson(theirs.key.key, 'POST', at, {})
+    const { replay_id: replays } = started.json as { replay_id: string }
+    assert.equal(started.status, 201, started.text)
+    const ask = (id: string) => caller.sendAs(mine.key.key, request(ownSession, id))
+    const absent = '00000000-0000-4000-8000-000000000000'
+    const answer = await ask(replays)
+    assertError(answer, 'not_found')
+    assert.deepEqual(comparable(answer, replays), comparable(await ask(absent), absent))
+    // Whoever has the session finds it.
+    const found = await caller.sendAs(theirs.key.key, request(theirSession, replays))
+    assert.ok(found.status < 300, found.text)
+    await caller.sendJson(theirs.key.key, 'POST', `${at}/${replays}/stop`)
+  })
+}
+
 test('a project key cannot create a key in another project, and learns nothing by trying', async () => {
   const before = await database.state()
   for (const { reference, absent } of victims['projects']!) {

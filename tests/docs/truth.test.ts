@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { endReasons } from '@berth/contracts/browsers'
 import { errorCatalogue, errorCodes } from '@berth/contracts/errors'
+import { scopes } from '@berth/contracts/scopes'
 import { endings } from '../../packages/server/src/sessions/gateway/endings.ts'
 import { folderPages, pages, root } from './pages.ts'
 
@@ -79,6 +80,12 @@ test('the table of errors in docs/api.md is the catalogue', () => {
     rows,
     errorCodes.map((code) => `${errorCatalogue[code].status} ${code} ${errorCatalogue[code].meaning}`),
   )
+})
+
+test('the table of scopes in docs/api.md has every scope', () => {
+  const [, table = ''] = /^\| Scope .*\n((?:\|.*\n)+)/m.exec(pageOf('docs/api.md')) ?? []
+  const listed = table.split('\n').flatMap((row) => row.split('|')[1]?.match(/[a-z_:]*[a-z]/g) ?? [])
+  assert.deepEqual(listed, scopes)
 })
 
 test('the table of ends in docs/sessions.md has every reason with its close code', () => {

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { operation } from './operation.ts'
 import { Nullable, OneOf, pageQuery, resourceId, Strict, Text, Timestamp } from './schema.ts'
+import { ScopeList } from './scopes.ts'
 
 const tag = 'API keys'
 
@@ -25,6 +26,13 @@ const apiKeyFields = {
     }),
   ),
   masked_key: Type.String({ description: 'The key with its middle hidden' }),
+  scopes: Nullable({ ...ScopeList, description: 'What the key may do. Null means everything' }),
+  created_by_key_id: Nullable(
+    Type.String({
+      description:
+        'Key that made this key, and ends it when it is deleted. Null for a key of the operator, or one from before Berth kept it',
+    }),
+  ),
 }
 
 export const ApiKey = Type.Object(apiKeyFields, { title: 'ApiKey' })
@@ -49,6 +57,9 @@ const includeDeleted = Type.Optional(Type.Boolean({ description: 'Include delete
 export const apiKeySortFields = ['created_at', 'name', 'expires_at'] as const
 export const apiKeyStatuses = ['active', 'deleted', 'all'] as const
 
+const MAY_CHANGE =
+  'A key may change itself, and keys that have no more scopes, live no longer, and did not make it'
+
 export const createApiKey = operation({
   id: 'createApiKey',
   tag,
@@ -57,7 +68,16 @@ export const createApiKey = operation({
   path: '/org/api_keys',
   body: Strict({
     name: KeyName,
-    days_to_expire: Type.Optional(days(1, 'Days until the key expires. Null means never')),
+    days_to_expire: Type.Optional(
+      days(1, 'Days until the key expires. Null means never. A key never outlives the key that makes it'),
+    ),
+    scopes: Type.Optional(
+      Nullable({
+        ...ScopeList,
+        description:
+          'What the key may do, at most what the key that makes it may do. Omit or null for the same as that key. `read` is reading everything; the `write` scope of a family includes its `read`',
+      }),
+    ),
     project_id: Type.Optional(
       Nullable(
         Text({
@@ -70,6 +90,7 @@ export const createApiKey = operation({
   }),
   status: 201,
   response: CreatedApiKey,
+  closedToApps: true,
   errors: ['bad_request', 'forbidden', 'project_not_found'],
   onceOnly: ['key'],
 })
@@ -129,31 +150,37 @@ export const updateApiKey = operation({
   id: 'updateApiKey',
   tag,
   summary: 'Rename an API key',
+  description: MAY_CHANGE,
+  closedToApps: true,
   method: 'PATCH',
   path: '/org/api_keys/{id}',
   params,
   body: Strict({ name: KeyName }),
   status: 200,
   response: ApiKey,
-  errors: ['bad_request', 'not_found'],
+  errors: ['bad_request', 'forbidden', 'not_found'],
 })
 
 export const deleteApiKey = operation({
   id: 'deleteApiKey',
   tag,
-  summary: 'Delete an API key; it stops working at once',
+  summary: 'Delete an API key; it and every key made with it stop working at once',
+  description: MAY_CHANGE,
+  closedToApps: true,
   method: 'DELETE',
   path: '/org/api_keys/{id}',
   kind: 'empty',
   params,
   status: 204,
-  errors: ['cannot_delete_current_key', 'not_found'],
+  errors: ['cannot_delete_current_key', 'forbidden', 'not_found'],
 })
 
 export const rotateApiKey = operation({
   id: 'rotateApiKey',
   tag,
   summary: 'Replace an API key; the old key keeps working for a grace period',
+  description: `The new key takes over the keys that the old one made. It never outlives the key of this request. ${MAY_CHANGE}`,
+  closedToApps: true,
   method: 'POST',
   path: '/org/api_keys/{id}/rotate',
   params,
@@ -168,6 +195,6 @@ export const rotateApiKey = operation({
   bodyOptional: true,
   status: 201,
   response: CreatedApiKey,
-  errors: ['bad_request', 'not_found'],
+  errors: ['bad_request', 'forbidden', 'not_found'],
   onceOnly: ['key'],
 })

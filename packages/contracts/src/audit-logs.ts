@@ -18,6 +18,10 @@ export const AuditLogEntry = Type.Object(
     duration_ms: Type.Number({ description: 'Milliseconds until the response was ready' }),
     client_ip: Type.String({ description: 'IP address of the caller' }),
     user_agent: Type.String({ description: 'User agent of the caller' }),
+    scope: Type.String({
+      description:
+        'Scope that the operation needs, such as `browsers:write`; empty for callers without a key. With status 403, the key may lack it',
+    }),
   },
   { title: 'AuditLogEntry' },
 )

@@ -88,10 +88,12 @@ export const Browser = Type.Object(
     session_id: Type.String({ description: 'Unique session id' }),
     created_at: Timestamp('When the session was created'),
     cdp_ws_url: Type.String({
-      description: 'WebSocket URL for the Chrome DevTools Protocol; contains its own token',
+      description:
+        'WebSocket URL for the Chrome DevTools Protocol; contains its own token. Empty for a key without the scope `browsers:write`',
     }),
     webdriver_ws_url: Type.String({
-      description: 'WebSocket URL for WebDriver BiDi; contains its own token',
+      description:
+        'WebSocket URL for WebDriver BiDi; contains its own token. Empty for a key without the scope `browsers:write`',
     }),
     browser_live_view_url: Type.Optional(
       Type.String({

@@ -249,6 +249,8 @@ export const deleteCredential = operation({
 export const getTotpCode = operation({
   id: 'getTotpCode',
   tag,
+  // Who has the code can use it.
+  scope: 'credentials:write',
   summary: 'Get the current one-time code',
   description: 'Also returns `not_found` for a credential without a `totp_secret`.',
   method: 'GET',

@@ -72,6 +72,8 @@ export const createDeployment = operation({
     'Use `force` to replace an existing app version; its running invocations finish first.',
   method: 'POST',
   path: '/deployments',
+  // The deployment gets a key.
+  closedToApps: true,
   bodyStream: 'multipart',
   form: Type.Object({
     file: Type.Optional(

@@ -198,7 +198,7 @@ export function openApiDocument(operations: readonly Operation[]): Json {
       ...descriptionOf(operation, path),
       // The reference page shows an operation once, at its first path.
       ...(path !== operation.path && { 'x-scalar-ignore': true }),
-      ...(isOpen(operation) && { security: [] }),
+      ...securityOf(operation),
       ...(parameters.length > 0 && { parameters }),
       ...(requestBody && { requestBody }),
       responses: responsesOf(operation),
@@ -227,7 +227,14 @@ export function openApiDocument(operations: readonly Operation[]): Json {
     tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
     paths,
     components: {
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'An API key' } },
+      securitySchemes: {
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description:
+            'An API key. A key that was made with `scopes` needs the scope that each operation names',
+        },
+      },
       headers: { RequestId: header('Id of the request; the server log contains it too') },
       parameters: sharedParameters,
       responses: sortedByName(errorAnswers),
@@ -267,12 +274,20 @@ const sharedParameters = {
   },
 }
 
+/** OpenAPI 3.1 lets a bearer scheme name what the key must be allowed. */
+function securityOf({ scope, ...operation }: Operation): { security?: Json[] } {
+  if (isOpen(operation)) return { security: [] }
+  return scope === null ? {} : { security: [{ bearer: [scope] }] }
+}
+
 function descriptionOf(operation: Operation, path: string): { description?: string } {
-  const { auth, description } = operation
+  const { auth, description, scope, closedToApps } = operation
   const others = pathsOf(operation).filter((each) => each !== path)
   const parts = [
     ...(description === undefined ? [] : [description]),
     ...(auth === 'organization-key' ? ['Requires an organisation-wide API key'] : []),
+    ...(scope === null ? [] : [`A key with scopes needs \`${scope}\``]),
+    ...(closedToApps ? ["Refuses the key of an app's deployment"] : []),
     ...(auth === 'flow-token' ? ['Also accepts the token of the login flow instead of an API key'] : []),
     ...(others.length > 0 ? [`Also at ${others.map((each) => `\`${each}\``).join(', ')}`] : []),
   ]

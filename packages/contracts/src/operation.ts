@@ -1,6 +1,7 @@
 // Each endpoint is one row. The server mounts it, OpenAPI and the docs describe it, and tests iterate over all rows.
 import type { Static, TObject, TSchema } from 'typebox'
 import type { ErrorCode } from './errors.ts'
+import { derivedScope, type OperationScope } from './scopes.ts'
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 
@@ -38,6 +39,13 @@ export interface Operation {
   /** Further paths of the same operation, for older clients. */
   readonly aliases: readonly string[]
   readonly auth: Auth
+  /**
+   * What a key with scopes needs. Derived from the tag and the effect, unless the answer of a read lets the caller act,
+   * or a control only reads.
+   */
+  readonly scope: OperationScope | null
+  /** An app's own key may not call it, because the operation makes or changes keys. */
+  readonly closedToApps?: true
   /** Path below a session's `base_url`, which accepts the session's own token. */
   readonly sessionPath?: string
   readonly kind: Kind
@@ -80,6 +88,7 @@ export interface Operation {
 interface Defaults {
   aliases: readonly string[]
   auth: Auth
+  scope: OperationScope | null
   kind: Kind
   bodyOptional: boolean
   errors: readonly ErrorCode[]
@@ -93,13 +102,15 @@ export type Resolved<R extends Row> = Omit<R, keyof Defaults> &
   Defaults & { [K in keyof R & keyof Defaults]: R[K] }
 
 export function operation<const R extends Row>(row: R): Resolved<R> {
+  const effect = row.effect ?? (row.method === 'GET' ? 'read' : 'write')
   const defaults: Defaults = {
     aliases: [],
     auth: 'bearer',
+    scope: row.auth === 'none' || row.auth === 'handoff' ? null : derivedScope({ tag: row.tag, effect }),
     kind: 'json',
     bodyOptional: false,
     errors: [],
-    effect: row.method === 'GET' ? 'read' : 'write',
+    effect,
     onceOnly: [],
   }
   return { ...defaults, ...row }

@@ -188,6 +188,8 @@ export const deleteProfile = operation({
 export const downloadProfile = operation({
   id: 'downloadProfile',
   tag,
+  // Who has the cookies is logged in.
+  scope: 'profiles:write',
   summary: 'Download the user-data directory of a profile',
   method: 'GET',
   path: '/profiles/{id_or_name}/download',

@@ -98,6 +98,7 @@ export type TelemetryEvent = Static<typeof TelemetryEvent>
 export const streamTelemetry = control({
   id: 'streamTelemetry',
   tag,
+  scope: 'browsers:read',
   summary: 'Follow the events of a session',
   description:
     'Each event has its `seq` as the event id. Send it in the `Last-Event-ID` header to resume a stream, on any server. ' +
@@ -126,6 +127,7 @@ const moment = (description: string) => Type.String({ maxLength: 64, description
 export const listTelemetryEvents = control({
   id: 'listTelemetryEvents',
   tag,
+  scope: 'browsers:read',
   summary: 'List the events of a session',
   description:
     'Also works for ended sessions; Berth keeps events for BERTH_TELEMETRY_RETENTION_DAYS days. With a filter, a page ' +
@@ -175,6 +177,7 @@ export const listTelemetryEvents = control({
 export const exportTelemetryHar = control({
   id: 'exportTelemetryHar',
   tag,
+  scope: 'browsers:read',
   summary: 'Download the network requests of a session as HAR',
   description:
     'Extension: returns the stored network events as an HTTP Archive (HAR) 1.2 file, which browser developer tools can ' +

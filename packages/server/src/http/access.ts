@@ -72,6 +72,7 @@ export class Access {
     const context: RequestContext = {
       principal,
       authStrategy: principal.flowId === undefined ? 'api_key' : 'flow_token',
+      scope: principal.flowId === undefined ? (operation.scope ?? '') : '',
       projectId: null,
       receivedAt: new Date(),
       clientIp,
@@ -89,6 +90,7 @@ export class Access {
     if (operation.auth === 'organization-key' && principal.projectId !== null) {
       throw new AppError('forbidden', 'Cannot do this with a project key; use an organisation-wide key')
     }
+    checkScope(operation, principal)
     // A flow token belongs to one project, whatever the headers name.
     const reference = principal.flowId === undefined ? projectReference(request.headers) : undefined
     const room = this.#room()
@@ -110,6 +112,18 @@ export class Access {
     }
     if (!project) throw new AppError('project_not_found', `Cannot find an active project "${value}"`)
     context.projectId = project.id
+  }
+}
+
+function checkScope({ scope, closedToApps }: Operation, principal: Principal): void {
+  if (closedToApps && principal.isOfDeployment) {
+    throw new AppError('forbidden', "Cannot do this with the key of an app's deployment; use another key")
+  }
+  if (principal.scopes === undefined) return
+  if (scope === null || !principal.scopes.has(scope)) {
+    const lacking =
+      scope === null ? 'the key has scopes, and this needs one without' : `the key lacks the scope "${scope}"`
+    throw new AppError('forbidden', `Cannot do this: ${lacking}; use a key that has it`)
   }
 }
 

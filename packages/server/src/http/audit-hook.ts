@@ -24,6 +24,7 @@ export function auditRecord(request: FastifyRequest, context: RequestContext, st
     duration_ms: Date.now() - receivedAt.getTime(),
     client_ip: context.clientIp,
     user_agent: recurring(request.headers['user-agent'] ?? ''),
+    scope: context.scope,
   }
 }
 

@@ -1,3 +1,5 @@
+import type { OperationScope } from '@berth/contracts/scopes'
+
 /** The caller: the API key or flow token of the request. */
 export interface Principal {
   readonly keyId: string
@@ -8,6 +10,15 @@ export interface Principal {
   readonly creator: { readonly id: string; readonly name: string | null; readonly email: string }
   /** Set when the caller used a login flow's token instead of an API key. */
   readonly flowId?: string
+  /** What the key may do; absent for a key without limits, and for tokens, which are limited by their paths. */
+  readonly scopes?: ReadonlySet<OperationScope>
+  /** The key of an app's deployment. */
+  readonly isOfDeployment?: boolean
+}
+
+/** Whether answers may contain links that let their holder act. */
+export function hasScope({ scopes }: Principal, scope: OperationScope): boolean {
+  return scopes === undefined || scopes.has(scope)
 }
 
 /** The project of a call: that of its key or, for an organisation-wide key, the one in its header. Null for all. */

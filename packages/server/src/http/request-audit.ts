@@ -19,6 +19,7 @@ export interface RequestRecord {
   readonly duration_ms: number
   readonly client_ip: string
   readonly user_agent: string
+  readonly scope: string
 }
 
 export interface RequestAudit {

@@ -6,6 +6,8 @@ export interface RequestContext {
   readonly principal: Principal
   /** How the caller was recognised. */
   readonly authStrategy: 'api_key' | 'session_token' | 'flow_token'
+  /** What the operation needs; empty for callers with a token instead of a key. */
+  readonly scope: string
   projectId: string | null
   readonly receivedAt: Date
   /** Empty when the connection closed before the address was read. */

@@ -4,6 +4,7 @@ import type { Pool } from 'pg'
 import type { Deployment } from '@berth/contracts/deployments'
 import { newId } from '@berth/kit/ids'
 import { newKey } from '../../tenancy/api-keys/key.ts'
+import { makerFor } from '../../tenancy/api-keys/power.ts'
 import { insertDeploymentKey } from '../../tenancy/api-keys/store.ts'
 import { appendEvents } from '../core/events.ts'
 import { DeploymentLock, places } from '../core/lock.ts'
@@ -87,6 +88,7 @@ export class DeploymentService {
           name: `deployment ${id}`,
           projectId,
           creator: principal.creator,
+          maker: await makerFor(tx, principal),
         })
         const record = await store.insertDeployment(tx, {
           id,

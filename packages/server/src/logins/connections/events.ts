@@ -5,14 +5,9 @@ import type { ManagedAuthEvent } from '@berth/contracts/auth-connections'
 import { FollowedEvents } from '../../http/followed-events.ts'
 import type { Db } from '../../platform/database/schema.ts'
 import { findWithFlow } from './flow-store.ts'
-import type { LinkMaker } from './links.ts'
+import type { FlowPlace, LinkMaker } from './links.ts'
 import { isOver } from './transitions.ts'
 import { toStateEvent } from './view.ts'
-
-interface Place {
-  readonly origin: string
-  readonly showsCode: boolean
-}
 
 export class FlowEvents {
   readonly #db: Db
@@ -29,14 +24,14 @@ export class FlowEvents {
   }
 
   /** Follows the token's flow, or the latest one. */
-  follow(connectionId: string, place: Place): Readable {
+  follow(connectionId: string, place: FlowPlace): Readable {
     const sent = { flow: '' }
     return this.#followed.follow(connectionId, () => this.#look(connectionId, place, sent))
   }
 
   async *#look(
     connectionId: string,
-    place: Place,
+    place: FlowPlace,
     sent: { flow: string },
   ): AsyncGenerator<ManagedAuthEvent, 'wait' | 'end'> {
     const found = await findWithFlow(this.#db, null, connectionId)

@@ -15,6 +15,13 @@ export function hostedUrlOf(origin: string, connectionId: string, code: string |
   return code === undefined ? page : `${page}#code=${code}`
 }
 
+/** Where the links start, and what the caller may do with them. */
+export interface FlowPlace {
+  readonly origin: string
+  readonly showsCode: boolean
+  readonly mayAct: boolean
+}
+
 export class LinkMaker {
   readonly #tokens: Pick<SessionTokens, 'sign'>
   readonly #box: SealedBox
@@ -24,12 +31,9 @@ export class LinkMaker {
     this.#box = box
   }
 
-  /** Undefined for a flow that has ended. A caller who came with the code does not get it again. */
-  of(
-    flow: FlowRecord | undefined,
-    { origin, showsCode }: { origin: string; showsCode: boolean },
-  ): FlowLinks | undefined {
-    if (!flow || isOver(flow)) return undefined
+  /** Undefined for a flow that has ended, and for a caller who may only read. A caller who came with the code does not get it again. */
+  of(flow: FlowRecord | undefined, { origin, showsCode, mayAct }: FlowPlace): FlowLinks | undefined {
+    if (!flow || !mayAct || isOver(flow)) return undefined
     const { id, connection_id: connectionId, browser_id: sessionId, handoff_code: sealed } = flow
     const code = showsCode && sealed !== null ? this.#box.open(sealed, places.handoffCode(id)) : undefined
     return {

@@ -17,7 +17,7 @@ import type { Db } from '../../platform/database/schema.ts'
 import { AppError, invalidInput } from '../../platform/errors/app-error.ts'
 import type { OffsetPage } from '../../http/call.ts'
 import { toPage } from '../../http/paging.ts'
-import { projectOf } from '../../http/principal.ts'
+import { hasScope, projectOf } from '../../http/principal.ts'
 import { findProjectBy, lockProjects } from '../../tenancy/projects/store.ts'
 import { holdProxy } from '../../sessions/proxies/store.ts'
 import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
@@ -26,7 +26,7 @@ import type { CredentialResolver } from '../credentials/resolver.ts'
 import { endFlow } from './flow-ends.ts'
 import * as flows from './flow-store.ts'
 import type { FlowTokens } from './flow-tokens.ts'
-import { hostedUrlOf, type LinkMaker } from './links.ts'
+import { hostedUrlOf, type FlowPlace, type LinkMaker } from './links.ts'
 import { nextCheck } from './schedule.ts'
 import { places } from './sealed-places.ts'
 import * as store from './store.ts'
@@ -357,8 +357,9 @@ const deletedMeanwhile: Pick<FlowRecord, 'error_code' | 'error_message'> = {
 }
 
 /** For the URLs in an answer. */
-export function placeOf({ origin, principal }: Caller): { origin: string; showsCode: boolean } {
-  return { origin, showsCode: principal.flowId === undefined }
+export function placeOf({ origin, principal }: Caller): FlowPlace {
+  const mayAct = hasScope(principal, 'logins:write')
+  return { origin, showsCode: principal.flowId === undefined, mayAct }
 }
 
 function pick({ health_checks, health_check_interval }: store.ConnectionChange) {

@@ -1,4 +1,4 @@
-// Made by `npm run generate`, of migrations ae7553a276e27fa04bd8fd876d0e5d026c9506638f2dfcf030dd311de058a7c9.
+// Made by `npm run generate`, of migrations a346833e38e09f30b97018eaba34bbc799d34df838a7f00633017b5b67f76796.
 import type { BigNumber, Json, Time } from './column-types.ts'
 import type { ColumnType } from 'kysely'
 
@@ -17,10 +17,12 @@ export interface ApiKeys {
   id: string
   is_of_deployment: Generated<boolean>
   lifetime_days: number | null
+  maker_id: string | null
   masked_key: string
   name: string
   project_id: string | null
   public_id: string
+  scopes: string[] | null
   secret_hash: Buffer
 }
 
@@ -65,6 +67,7 @@ export interface AuditLogs {
   project_id: string | null
   request_id: string
   route: string
+  scope: Generated<string>
   service: string
   status: number
   timestamp: Time

@@ -12,6 +12,7 @@ import type { DeploymentStatus } from '@berth/contracts/deployments'
 import type { InvocationStatus } from '@berth/contracts/invocations'
 import type { ProjectStatus } from '@berth/contracts/projects'
 import type { ReplayEnd } from '@berth/contracts/replays'
+import type { Scope } from '@berth/contracts/scopes'
 import type { TelemetryRequest } from '@berth/contracts/telemetry'
 import type { Category } from '@berth/contracts/telemetry-events'
 import type { Question, Requirement } from '@berth/login/run/run'
@@ -36,6 +37,10 @@ export type PooledBrowserRequest = Pick<
 type ColumnValues = Checked<{
   projects: {
     status: ProjectStatus
+  }
+  api_keys: {
+    /** Null for everything. */
+    scopes: Scope[]
   }
   audit_logs: {
     id: GeneratedAlways<string>
@@ -128,6 +133,7 @@ type SetOnce = CheckedNames<{
     | 'created_by_name'
     | 'created_by_email'
     | 'lifetime_days'
+    | 'scopes'
   audit_logs:
     | 'project_id'
     | 'key_id'
@@ -144,6 +150,7 @@ type SetOnce = CheckedNames<{
     | 'duration_ms'
     | 'client_ip'
     | 'user_agent'
+    | 'scope'
   idempotency_keys: 'scope' | 'key'
   master_keys: 'kid'
   blobs: 'id' | 'kind' | 'sha256' | 'size_bytes'

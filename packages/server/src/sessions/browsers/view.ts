@@ -3,6 +3,7 @@
 import type { Browser } from '@berth/contracts/browsers'
 import type { ChromePolicy } from '@berth/contracts/chrome-policy'
 import type { Profile, ProfileSave } from '@berth/contracts/profiles'
+import { hasScope, type Principal } from '../../http/principal.ts'
 import { LIVE_PATH, liveAudiences } from '../session/target.ts'
 import { shownTelemetry, type Age } from '../telemetry/selection.ts'
 import type { LiveSessions } from './live-sessions.ts'
@@ -29,26 +30,21 @@ export class BrowserView {
 
   show(
     record: BrowserRecord,
-    { origin, telemetryAge }: { origin: string; telemetryAge: Age },
+    caller: { origin: string; telemetryAge: Age; principal: Principal },
     { profiles, policies }: Belongings,
   ): Browser {
     const { id: sessionId } = record
     const profile = record.profile_id === null ? undefined : profiles.get(record.profile_id)
     const policy = policies.get(sessionId)
     const save = toSave(record)
-    const telemetry = shownTelemetry(record.telemetry, telemetryAge)
-    const token = (...audience: string[]) =>
-      this.#tokens.sign({ sessionId, leaseNumber: record.lease_number, audience })
-    const wsOrigin = origin.replace(/^http/, 'ws')
+    const telemetry = shownTelemetry(record.telemetry, caller.telemetryAge)
     return {
       session_id: sessionId,
       created_at: record.created_at,
-      cdp_ws_url: `${wsOrigin}/browser/cdp?jwt=${token('cdp', 'control')}`,
-      webdriver_ws_url: `${wsOrigin}/browser/webdriver/session?jwt=${token('bidi')}`,
-      ...(!record.headless && {
-        browser_live_view_url: `${origin}${LIVE_PATH}?jwt=${token(liveAudiences.control)}`,
-      }),
-      base_url: `${origin}/browser/kernel`,
+      // Whoever has one of these URLs controls the session. Clients require the first two.
+      ...(hasScope(caller.principal, 'browsers:write')
+        ? this.#urlsOf(record, caller.origin)
+        : { cdp_ws_url: '', webdriver_ws_url: '' }),
       headless: record.headless,
       stealth: record.stealth,
       gpu: record.gpu,
@@ -76,6 +72,22 @@ export class BrowserView {
       ...(record.pool_id !== null && {
         pool: { id: record.pool_id, ...(record.pool_name !== null && { name: record.pool_name }) },
       }),
+    }
+  }
+
+  #urlsOf(
+    { id: sessionId, lease_number: leaseNumber, headless }: BrowserRecord,
+    origin: string,
+  ): Pick<Browser, 'cdp_ws_url' | 'webdriver_ws_url' | 'browser_live_view_url' | 'base_url'> {
+    const token = (...audience: string[]) => this.#tokens.sign({ sessionId, leaseNumber, audience })
+    const wsOrigin = origin.replace(/^http/, 'ws')
+    return {
+      cdp_ws_url: `${wsOrigin}/browser/cdp?jwt=${token('cdp', 'control')}`,
+      webdriver_ws_url: `${wsOrigin}/browser/webdriver/session?jwt=${token('bidi')}`,
+      ...(!headless && {
+        browser_live_view_url: `${origin}${LIVE_PATH}?jwt=${token(liveAudiences.control)}`,
+      }),
+      base_url: `${origin}/browser/kernel`,
     }
   }
 }

@@ -58,6 +58,7 @@ export class SessionAccess {
         creator: { id: sessionId, name: null, email: '' },
       },
       authStrategy: 'session_token',
+      scope: '',
       projectId: null,
       receivedAt: new Date(),
       clientIp,

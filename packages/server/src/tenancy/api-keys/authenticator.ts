@@ -1,5 +1,6 @@
 // Recognises keys. Results are cached briefly and dropped as soon as any replica announces a change.
 // While announcements cannot be received, nothing is cached.
+import { expandScopes } from '@berth/contracts/scopes'
 import type { Db } from '../../platform/database/schema.ts'
 import type { Authenticator, Principal } from '../../http/principal.ts'
 import { isSameKey, isSameText, publicIdOf } from './key.ts'
@@ -48,6 +49,8 @@ export class KeyAuthenticator implements Authenticator {
       projectId: record.projectId,
       isProjectArchived: record.projectStatus === 'archived',
       creator: record.creator,
+      ...(record.scopes && { scopes: expandScopes(record.scopes) }),
+      isOfDeployment: record.isOfDeployment,
     }
     if (generation === this.#generation && this.#canRemember()) {
       if (this.#memories.size >= MAX_REMEMBERED) this.#memories.clear()

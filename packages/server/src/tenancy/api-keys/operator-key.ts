@@ -18,5 +18,8 @@ export async function insertOperatorKey(
       email: config.BERTH_OPERATOR_EMAIL,
     },
     lifetimeDays: null,
+    scopes: null,
+    makerId: null,
+    notAfter: null,
   })
 }

@@ -1,5 +1,5 @@
 import type { ApiKey, CreatedApiKey } from '@berth/contracts/api-keys'
-import { announceChange } from '../../platform/database/changes.ts'
+import { scopesBeyond, type Scope } from '@berth/contracts/scopes'
 import type { Db } from '../../platform/database/schema.ts'
 import { AppError, invalidInput } from '../../platform/errors/app-error.ts'
 import type { OffsetPage } from '../../http/call.ts'
@@ -7,6 +7,7 @@ import { toPage } from '../../http/paging.ts'
 import type { Principal } from '../../http/principal.ts'
 import { findProject, lockProjects } from '../projects/store.ts'
 import { newKey } from './key.ts'
+import { announceKeys, checkPower, makerFor } from './power.ts'
 import * as store from './store.ts'
 import type { ApiKeyRecord } from './store.ts'
 
@@ -16,8 +17,23 @@ export class ApiKeyService {
   async create(
     tx: Db,
     principal: Principal,
-    request: { name: string; days_to_expire?: number | null; project_id?: string | null },
+    request: {
+      name: string
+      days_to_expire?: number | null
+      project_id?: string | null
+      scopes?: Scope[] | null
+    },
   ): Promise<CreatedApiKey> {
+    await lockProjects(tx)
+    const maker = await makerFor(tx, principal)
+    const scopes = request.scopes ?? maker.scopes
+    const beyond = scopesBeyond(scopes, maker.scopes)
+    if (beyond.length > 0) {
+      throw new AppError(
+        'forbidden',
+        `Cannot create a key with scopes that this key does not have: ${[beyond].flat().join(', ')}; leave them out`,
+      )
+    }
     const projectId = await this.#projectFor(tx, principal, request.project_id)
     const material = newKey()
     const record = await store.insertApiKey(tx, {
@@ -26,8 +42,11 @@ export class ApiKeyService {
       projectId,
       creator: principal.creator,
       lifetimeDays: request.days_to_expire ?? null,
+      scopes,
+      makerId: maker.id,
+      notAfter: maker.expires_at,
     })
-    return { ...toApiKey(record), key: material.key }
+    return { ...toApiKey(record, principal), key: material.key }
   }
 
   /** A project key creates keys only in its own project, which is also the default. */
@@ -45,8 +64,7 @@ export class ApiKeyService {
     }
     const reference = own ?? requested ?? null
     if (reference === null) return null
-    // Otherwise the project could be deleted as empty between this check and the commit of the new key.
-    await lockProjects(tx)
+    // The caller holds the lock of projects: otherwise this one could be deleted as empty before the commit of the new key.
     const project = await findProject(tx, reference)
     if (project?.status !== 'active') throw projectNotFound(reference)
     return project.id
@@ -83,7 +101,10 @@ export class ApiKeyService {
       limit: limit + 1,
       offset,
     })
-    return toPage(rows.map(toApiKey), limit)
+    return toPage(
+      rows.map((row) => toApiKey(row, principal)),
+      limit,
+    )
   }
 
   async get(
@@ -94,16 +115,18 @@ export class ApiKeyService {
   ): Promise<ApiKey> {
     const record = await find(db, principal, id)
     if (record.deleted_at && !includeDeleted) throw notFound(id)
-    return toApiKey(record)
+    return toApiKey(record, principal)
   }
 
   async rename(tx: Db, principal: Principal, id: string, name: string): Promise<ApiKey> {
     const record = await findForChange(tx, principal, id)
+    await checkPower(tx, principal, record)
     await store.renameApiKey(tx, id, name)
-    return toApiKey({ ...record, name })
+    return toApiKey({ ...record, name }, principal)
   }
 
   async delete(tx: Db, principal: Principal, id: string): Promise<void> {
+    await lockProjects(tx)
     const record = await find(tx, principal, id, { isLocked: true })
     if (record.id === principal.keyId) {
       throw new AppError(
@@ -113,8 +136,9 @@ export class ApiKeyService {
     }
     // Deleting twice succeeds, because a client that lost the first answer tries again.
     if (record.deleted_at) return
-    await store.markApiKeyDeleted(tx, id)
-    await announceChange(tx, 'keyChanged', { publicId: record.public_id })
+    await checkPower(tx, principal, record)
+    const made = await store.markApiKeyDeleted(tx, id)
+    await announceKeys(tx, [record.public_id, ...made])
   }
 
   async rotate(
@@ -126,6 +150,8 @@ export class ApiKeyService {
     // Lock projects before the key's row: every change of keys and projects locks in this order.
     await lockProjects(tx)
     const old = await findForChange(tx, principal, id)
+    const maker = await makerFor(tx, principal)
+    await checkPower(tx, principal, old)
     const graceDays = request.expire_in_days ?? DEFAULT_GRACE_DAYS
     const lifetimeDays = request.days_to_expire ?? old.lifetime_days
     if (lifetimeDays !== null && lifetimeDays < graceDays) {
@@ -141,10 +167,15 @@ export class ApiKeyService {
       projectId: old.project_id,
       creator: principal.creator,
       lifetimeDays,
+      scopes: old.scopes,
+      // A key that replaces itself does not become its own maker: deleting it later must not end the successor.
+      makerId: maker.id === old.id ? old.maker_id : maker.id,
+      notAfter: maker.expires_at,
     })
     await store.expireApiKey(tx, old.id, graceDays)
-    await announceChange(tx, 'keyChanged', { publicId: old.public_id })
-    return { ...toApiKey(record), key: material.key }
+    const made = await store.handOverMade(tx, old.id, record)
+    await announceKeys(tx, [old.public_id, ...made])
+    return { ...toApiKey(record, principal), key: material.key }
   }
 }
 
@@ -174,7 +205,9 @@ function projectNotFound(reference: string): AppError {
   return new AppError('project_not_found', `Cannot find an active project "${reference}"`)
 }
 
-function toApiKey(record: ApiKeyRecord): ApiKey {
+function toApiKey(record: ApiKeyRecord, { projectId }: Principal): ApiKey {
+  // A project key must not learn of keys outside its project.
+  const showsMaker = projectId === null || record.maker_project_id === projectId
   return {
     id: record.id,
     name: record.name,
@@ -185,5 +218,7 @@ function toApiKey(record: ApiKeyRecord): ApiKey {
     project_id: record.project_id,
     project_name: record.project_name,
     masked_key: record.masked_key,
+    scopes: record.scopes,
+    created_by_key_id: showsMaker ? record.maker_id : null,
   }
 }

@@ -110,7 +110,7 @@ function toFilter(principal: Principal, query: AuditQuery): AuditFilter {
 
 function toEntry(row: AuditRecord): AuditLogEntry {
   const { timestamp, auth_strategy, user_id, email, status, method, path, route } = row
-  const { domain, duration_ms, client_ip, user_agent } = row
+  const { domain, duration_ms, client_ip, user_agent, scope } = row
   return {
     timestamp,
     auth_strategy,
@@ -124,6 +124,7 @@ function toEntry(row: AuditRecord): AuditLogEntry {
     duration_ms,
     client_ip,
     user_agent,
+    scope,
   }
 }
 

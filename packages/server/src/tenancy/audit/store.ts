@@ -22,6 +22,7 @@ const columns = {
   duration_ms: 'real',
   client_ip: 'text',
   user_agent: 'text',
+  scope: 'text',
 } satisfies Record<keyof NewAuditRecord, string>
 
 // One parameter for any number of rows, and nothing to compile: with a placeholder per value,

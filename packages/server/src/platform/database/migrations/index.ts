@@ -12,6 +12,7 @@ import { credentials } from './011-credentials.ts'
 import { authConnections } from './012-auth-connections.ts'
 import { sessionStates } from './013-session-states.ts'
 import { loginStates } from './014-login-states.ts'
+import { keyScopes } from './015-key-scopes.ts'
 
 export interface Migration {
   readonly version: number
@@ -35,4 +36,5 @@ export const migrations: readonly Migration[] = [
   { version: 12, name: 'auth-connections', sql: authConnections },
   { version: 13, name: 'session-states', sql: sessionStates },
   { version: 14, name: 'login-states', sql: loginStates },
+  { version: 15, name: 'key-scopes', sql: keyScopes },
 ]
