@@ -5,6 +5,7 @@ import { after, test, type TestContext } from 'node:test'
 import { sql } from 'kysely'
 import type { Credential, CredentialReference } from '@berth/contracts/credentials'
 import type { CreateCredentialProviderRequest } from '@berth/contracts/credential-providers'
+import { isOf } from '@berth/login/hosts/hosts'
 import { CredentialResolver } from '@berth/server/logins/credentials/resolver'
 import { CredentialSecrets } from '@berth/server/logins/credentials/secrets'
 import { CredentialService } from '@berth/server/logins/credentials/service'
@@ -84,7 +85,11 @@ const credentials = new CredentialService({
   ],
   defaultProject: () => Promise.resolve({ id: projectId }),
 })
-const providers = new CredentialProviderService({ db, sources })
+const providers = new CredentialProviderService({
+  db,
+  sources,
+  defaultProject: () => Promise.resolve({ id: projectId }),
+})
 const resolver = new CredentialResolver({ db, secrets, sources })
 
 const principal = {
@@ -111,7 +116,7 @@ async function newCredential(body: object = {}): Promise<Credential> {
 async function newProvider(t: TestContext, body: Partial<CreateCredentialProviderRequest> = {}) {
   const { url: server_url, token } = connect
   const request = { name: unique(), provider_type: 'onepassword' as const, server_url, token, ...body }
-  const { id, name } = await change((tx) => providers.create(tx, request))
+  const { id, name } = await change((tx) => providers.create(tx, caller, request))
   t.after(() => providers.delete(db, id))
   return { id, name }
 }
@@ -144,6 +149,7 @@ test('an item of a provider is found by its path, and the first wins if two matc
     values: { username: 'first', password: 'p1' },
     totp: undefined,
     ssoProvider: undefined,
+    hosts: ['github.com:443', '*.github.com:443'],
   })
   for (const path of ['Team/github', 'team/GitHub', 'Team/Absent', 'Absent/GitHub']) {
     assert.equal(await resolve({ provider, path }), undefined, path)
@@ -159,6 +165,72 @@ test('an item is found by the exact domain of its addresses', async (t) => {
   for (const domain of ['gist.github.com', 'notgithub.com', 'github.com.evil.example', 'example.com']) {
     assert.equal(await found(domain), undefined, domain)
   }
+})
+
+test('only the projects that a provider names can use it or see it', async (t) => {
+  const { id, name: provider } = await newProvider(t)
+  const reference = { provider, path: 'Team/GitHub' }
+  const standing = () => resolver.standing(db, otherProjectId, reference)
+  const used = async () => [
+    await resolve(reference, 'github.com', otherProjectId),
+    await resolve({ provider, auto: true }, 'github.com', otherProjectId),
+    await resolve({ auto: true }, 'github.com', otherProjectId),
+  ]
+  assert.deepEqual(await used(), [undefined, undefined, undefined])
+  assert.equal(await standing(), undefined)
+  await assert.rejects(check(reference, otherProjectId), /credential\.provider: is not a credential provider/)
+  const theirs = { principal: { projectId: otherProjectId }, projectId: null }
+  await assert.rejects(providers.get(db, theirs, id), { code: 'not_found' })
+  assert.deepEqual((await providers.list(db, theirs, {})).items, [])
+
+  await providers.update(db, id, { project_ids: [projectId, otherProjectId] })
+  await check(reference, otherProjectId)
+  assert.ok((await used()).every((known) => known?.values['username'] === 'first'))
+  assert.ok(await standing())
+  assert.deepEqual((await providers.get(db, theirs, id)).project_ids, [otherProjectId])
+  await assert.rejects(
+    providers.update(db, id, { project_ids: ['proj_absent'] }),
+    /project_ids: names no project/,
+  )
+  await providers.update(db, id, { project_ids: [] })
+  assert.equal(await resolve(reference), undefined, 'nobody uses it any more')
+})
+
+const hostsOf = async (reference: CredentialReference) => (await resolve(reference, 'evil.example'))!.hosts
+
+test('a credential is typed only where its own domains say', async (t) => {
+  const { name: provider } = await newProvider(t)
+  const item = await hostsOf({ provider, path: 'Team/GitHub' })
+  assert.ok(isOf('https://github.com/login', item) && isOf('https://gist.github.com', item))
+  for (const address of [
+    'https://evil.example',
+    'http://github.com',
+    'https://github.com:8443',
+    'https://github.com.evil.example',
+    'https://evil-github.com',
+    'https://evil.auth0.com',
+    'https://accounts.google.com',
+  ]) {
+    assert.ok(!isOf(address, item), address)
+  }
+  const wild = await hostsOf({ provider, path: 'Team/Wild' })
+  assert.ok(isOf('https://app.example.com', wild) && !isOf('https://example.com', wild))
+
+  const { id, name } = await newCredential({ domain: 'bank.com', allowed_domains: ['sso.b.example:8443'] })
+  const stored = await hostsOf({ name })
+  assert.ok(isOf('https://login.bank.com', stored) && isOf('https://sso.b.example:8443', stored))
+  assert.ok(isOf('https://accounts.google.com', stored), 'of a usual identity provider')
+  assert.ok(!isOf('https://evil.example', stored) && !isOf('https://bank.com:9443', stored))
+
+  const ofProject = { principal: { ...principal, projectId }, projectId: null }
+  const widen = (who: typeof caller | typeof ofProject, allowed_domains: string[]) =>
+    change((tx) => credentials.update(tx, who, id, { allowed_domains }))
+  await assert.rejects(widen(ofProject, ['sso.b.example:8443', 'evil.example']), { code: 'forbidden' })
+  await assert.rejects(widen(caller, ['*.com']), /allowed_domains\[0\]/)
+  await widen(caller, ['sso.b.example:8443', 'c.example'])
+  assert.deepEqual((await widen(ofProject, ['c.example'])).allowed_domains, ['c.example'])
+  await change((tx) => resolver.allow(tx, projectId, { name }, ['bank.com', 'd.example']))
+  assert.deepEqual((await credentials.get(db, caller, name)).allowed_domains, ['c.example', 'd.example'])
 })
 
 test('a seed of an item makes codes; what is no seed is left to the person', async (t) => {
@@ -331,7 +403,13 @@ test('a login is saved in the credential that it used', async () => {
   })
   const keep = (values: Record<string, string>, ssoProvider?: string) =>
     change((tx) =>
-      resolver.keep(tx, projectId, { reference: { name }, domain: 'a.example', values, ssoProvider }),
+      resolver.keep(tx, projectId, {
+        reference: { name },
+        domain: 'a.example',
+        values,
+        ssoProvider,
+        typedAt: ['evil.example'],
+      }),
     )
   assert.deepEqual(await keep({ email: 'a' }), { name })
   assert.equal((await credentials.get(db, caller, name)).updated_at, updated_at, 'nothing was new')
@@ -339,6 +417,7 @@ test('a login is saved in the credential that it used', async () => {
   const known = await resolve({ name })
   assert.deepEqual(known?.values, { email: 'a', password: 'new', company_id: '7', pin: '1' })
   assert.equal(known?.ssoProvider, 'google')
+  assert.ok(!known.hosts.some((host) => host.includes('evil')), 'a login does not widen where it is typed')
   await keep({}, 'github')
   assert.equal((await resolve({ name }))?.ssoProvider, 'google', 'what is there stays')
 })
@@ -347,11 +426,24 @@ test('a login without a credential creates a new one with a free name', async ()
   const domain = `${unique()}.example`
   await newCredential({ name: domain, values: { password: 'of somebody' } })
   const keep = (values: Record<string, string>, reference?: CredentialReference) =>
-    change((tx) => resolver.keep(tx, projectId, { reference, domain, values, ssoProvider: undefined }))
+    change((tx) =>
+      resolver.keep(tx, projectId, {
+        reference,
+        domain,
+        values,
+        ssoProvider: undefined,
+        typedAt: [domain, `sso.${domain}:8443`],
+      }),
+    )
   assert.deepEqual(await keep({ password: 'mine' }), { name: `${domain} (2)` })
   assert.deepEqual(await keep({ password: 'another' }), { name: `${domain} (3)` })
   assert.deepEqual((await resolve({ name: domain }))?.values, { password: 'of somebody' })
-  assert.deepEqual((await resolve({ name: `${domain} (2)` }))?.values, { password: 'mine' })
+  const mine = await resolve({ name: `${domain} (2)` })
+  assert.deepEqual(mine?.values, { password: 'mine' })
+  assert.ok(
+    mine.hosts.includes(`${domain}:443`) && mine.hosts.includes(`sso.${domain}:8443`),
+    mine.hosts.join(),
+  )
   assert.equal(await keep({}), undefined, 'nothing was typed')
   assert.equal(await keep({ password: 'x' }, { name: 'deleted meanwhile' }), undefined)
   const external = { provider: 'somewhere', auto: true }
@@ -397,7 +489,13 @@ test('saving a login while its credential is changed or deleted causes no deadlo
       await lockConnection(tx)
       changing = change((other) => meanwhile(other, id))
       while (!(await isAnyoneWaiting())) await resolver.standing(db, projectId, { name })
-      const login = { reference: { name }, domain: 'a.example', values: { pin: '1' }, ssoProvider: undefined }
+      const login = {
+        reference: { name },
+        domain: 'a.example',
+        values: { pin: '1' },
+        ssoProvider: undefined,
+        typedAt: [],
+      }
       assert.deepEqual(await resolver.keep(tx, projectId, login), { name })
     })
     await changing

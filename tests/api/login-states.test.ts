@@ -159,7 +159,7 @@ test('the facts of a flow cannot contradict its state', async () => {
   await refused("step = 'COMPLETED'", 'auth_flows_state_step')
 })
 
-test('flows of an earlier version get the state that their columns meant', async (t) => {
+test('flows of an earlier version get the state that their columns meant, and uses of secrets stay', async (t) => {
   const { url } = await startPostgres(t)
   await migrate({ connectionString: url }, migrations.slice(0, 13))
   const client = new Client({ connectionString: url })
@@ -191,9 +191,25 @@ test('flows of an earlier version get the state that their columns meant', async
       [String(index), status, step, hasOutcome ? '' : null, status === 'IN_PROGRESS' ? null : new Date()],
     )
   }
+  await client.query(`INSERT INTO projects (id, name, is_default) VALUES ('main', 'main', true), ('other', 'other', false);
+    INSERT INTO credentials (id, project_id, name, domain, sealed_values) VALUES ('c', 'p', 'mine', 'a.com', ''),
+      ('d', 'other', 'mine', 'b.com', '');
+    INSERT INTO credential_providers (id, name, provider_type, sealed_token, priority, cache_ttl_seconds)
+      VALUES ('used', 'used', 'onepassword', '', 0, 0), ('unused', 'unused', 'onepassword', '', 0, 0);
+    UPDATE auth_connections SET credential = '{"name": "mine"}', allowed_domains = '{sso.com}',
+      learned_login_url = 'https://login.com:8443/in?x' WHERE id = '0';
+    UPDATE auth_connections SET credential = '{"provider": "used", "auto": true}' WHERE id = '1'`)
   await migrate({ connectionString: url })
   const { rows } = await client.query<{ state: FlowState; step: string }>(
     'SELECT state, step FROM auth_flows ORDER BY id',
+  )
+  const lists = await client.query<{ id: string; list: string[] }>(
+    `SELECT id, project_ids AS list FROM credential_providers UNION ALL SELECT id, allowed_domains FROM credentials
+     ORDER BY id`,
+  )
+  assert.deepEqual(
+    lists.rows.map(({ id, list }) => [id, ...list.toSorted()]),
+    [['c', '0', 'login.com:8443', 'sso.com'], ['d'], ['unused', 'main'], ['used', 'main', 'p']],
   )
   await client.end()
   const meant = old.map(([status, step, hasOutcome]) => ({

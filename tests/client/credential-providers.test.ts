@@ -66,6 +66,7 @@ for (const [version, newClient] of Object.entries(versions)) {
         priority: rest.priority,
         cache_ttl_seconds: 300,
         server_url: connect.url,
+        project_ids: (rest as { project_ids?: string[] }).project_ids,
       })
       assert.deepEqual(await providers.retrieve(id), created)
 
@@ -262,16 +263,17 @@ test('a token is never sent to a server other than its own', async () => {
   await providers.delete(id)
 })
 
-test('a project key may read providers, and nothing else', async () => {
+test('a project key may read the providers of its project, and nothing else', async () => {
   const client = client84(server)
   const { id } = await client.credentialProviders.create(ofConnect('of all'))
   const project = await client.projects.create({ name: 'below' })
   const { key } = await client.apiKeys.create({ name: 'of a project', project_id: project.id })
   const { credentialProviders: providers } = client84(server, { apiKey: key })
-  assert.deepEqual(
-    (await Array.fromAsync(providers.list())).map((each) => each.id),
-    [id],
-  )
+  const listed = async () => (await Array.fromAsync(providers.list())).map((each) => each.id)
+  assert.deepEqual(await listed(), [])
+  await assert.rejects(providers.retrieve(id), { status: 404 })
+  await client.credentialProviders.update(id, { project_ids: [project.id] } as object)
+  assert.deepEqual(await listed(), [id])
   assert.equal((await providers.retrieve(id)).name, 'of all')
   const refused = [
     () => providers.create(ofConnect('by a project')),

@@ -32,7 +32,7 @@ const mine = await newTenant(caller, server.key, 'Mine')
 const theirs = await newTenant(caller, server.key, 'Theirs')
 const organization = await newKey(caller, server.key, { name: 'organisation-wide' })
 
-const provider = await newCredentialProvider(caller, server.key, 'provider of all')
+const provider = await newCredentialProvider(caller, server.key, 'provider of others')
 const theirApp = await newApp(caller, theirs.key.key)
 
 interface Victim {
@@ -112,9 +112,6 @@ function comparable({ status, headers, text }: Answer, reference: string): objec
   return { status, headers: rest, text: text.replaceAll(JSON.stringify(reference).slice(1, -1), '<id>') }
 }
 
-/** Providers belong to the organisation; projects refer to them, so they may see them. */
-const ofAll = new Set(['getCredentialProvider'])
-
 const refusals: Partial<Record<Auth, 'forbidden' | 'gone'>> = {
   'organization-key': 'forbidden',
   // Without a code, the answer reveals nothing.
@@ -123,7 +120,7 @@ const refusals: Partial<Record<Auth, 'forbidden' | 'gone'>> = {
 
 const withId = operations.flatMap((operation) =>
   pathsOf(operation)
-    .filter((path) => resourceOf(path) !== undefined && !ofAll.has(operation.id))
+    .filter((path) => resourceOf(path) !== undefined)
     .map((path) => ({ operation, path })),
 )
 

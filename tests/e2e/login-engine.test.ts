@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import test, { suite } from 'node:test'
 import { login } from '@berth/login/engine/login'
+import { allowedHosts } from '@berth/login/hosts/hosts'
 import type { Checks, Plan } from '@berth/login/run/memory'
 import type { Mode } from '../fixtures/login-at-place.ts'
 import { runAtZoo } from '../fixtures/login-at-zoo.ts'
@@ -77,7 +78,10 @@ for (const name of sample(['classic-form', 'random-names', 'email-first', 'unlin
         pageActions,
         domain: site.domain,
         allowedDomains: site.allowedDomains,
-        known: knownValuesOf(site.user(variant.user), variant, site.description.ssoProvider),
+        known: knownValuesOf(site.user(variant.user), variant, {
+          ssoProvider: site.description.ssoProvider,
+          hosts: allowedHosts(site.domain, site.allowedDomains),
+        }),
         isAttended: false,
         plan: memory?.plan,
         checks: memory?.checks,

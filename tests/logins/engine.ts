@@ -41,7 +41,8 @@ async function attempt(run: {
 }): Promise<Pick<EngineRow, 'verdict' | 'details'>> {
   const { owner, one, running, variant, mode } = run
   const user = one.users.find(({ key }) => key === variant.user)!
-  const credential = mode === 'alone' ? knownValuesOf(user, variant) : undefined
+  const hosts = [new URL(running.url).host]
+  const credential = mode === 'alone' ? knownValuesOf(user, variant, { hosts }) : undefined
   const pageActions = await PageActionsUnderTest.start(owner)
   try {
     const place = placeOf(one, running)

@@ -271,7 +271,7 @@ const settings = {
       {
         maxItems: MAX_DOMAINS,
         description:
-          'Domains that the login may lead to, besides the domain itself and the usual identity providers. Replaces the whole list',
+          'Domains that the login may lead to, besides the domain itself and the usual identity providers. Replaces the whole list. A credential is typed only where its own domains allow it; an organisation-wide key adds these domains to a stored credential',
       },
     ),
   ),

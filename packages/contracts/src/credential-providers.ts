@@ -27,6 +27,10 @@ const ServerUrl = {
   maxLength: 2_048,
 }
 
+const PROJECT_IDS = 'Extension: ids of the projects whose connections may use the provider'
+const projectIds = (description: string) =>
+  Type.Array(resourceId('project'), { maxItems: 1_000, description })
+
 const providerType = OneOf(providerTypes, {
   description:
     '`onepassword`: a 1Password service account, or a Connect server if `server_url` is set. `hashicorp_vault` (extension): the KV version 2 engines of HashiCorp Vault',
@@ -41,6 +45,7 @@ export const CredentialProvider = Type.Object(
     priority: Type.Integer(Priority),
     cache_ttl_seconds: Type.Integer({ description: `Extension: ${cacheTtl.description}` }),
     server_url: Type.Optional(Type.String(ServerUrl)),
+    project_ids: projectIds(`${PROJECT_IDS}. A project key sees only its own`),
     created_at: Timestamp('When the provider was created'),
     updated_at: Timestamp('When the provider was last changed'),
   },
@@ -56,6 +61,9 @@ export const CreateCredentialProviderRequest = Strict({
   ),
   cache_ttl_seconds: Type.Optional(Type.Integer({ ...cacheTtl, default: 300 })),
   server_url: Type.Optional(Text({ ...ServerUrl, minLength: 1 })),
+  project_ids: Type.Optional(
+    projectIds(`${PROJECT_IDS}. When omitted: the project that the request names, or the default project`),
+  ),
 })
 export type CreateCredentialProviderRequest = Static<typeof CreateCredentialProviderRequest>
 
@@ -68,6 +76,7 @@ export const UpdateCredentialProviderRequest = Strict({
   server_url: Type.Optional(
     Nullable(Text({ ...ServerUrl, description: 'Extension: new URL; an empty string or null removes it' })),
   ),
+  project_ids: Type.Optional(projectIds(`${PROJECT_IDS}. Replaces the whole list`)),
 })
 export type UpdateCredentialProviderRequest = Static<typeof UpdateCredentialProviderRequest>
 

@@ -29,6 +29,17 @@ const Domain = Text({
   maxLength: 2_048,
 })
 
+const MAX_DOMAINS = 50
+const ALLOWED_DOMAINS =
+  'Extension: where the values may be typed, besides the domain and the usual identity providers, such as `login.example.net`'
+const allowedDomains = (description: string) =>
+  Type.Optional(
+    Type.Array(
+      Text({ description: 'A host, or `*.example.com` for all subdomains', minLength: 1, maxLength: 262 }),
+      { maxItems: MAX_DOMAINS, description },
+    ),
+  )
+
 const Values = Type.Record(
   Type.String({ pattern: `^[^\\p{Cc}\\p{Cs}]{1,${MAX_NAME_LENGTH}}$` }),
   Text({ description: 'Value; stored encrypted and never shown', maxLength: MAX_VALUE_LENGTH }),
@@ -85,6 +96,7 @@ export const Credential = Type.Object(
     value_keys: Type.Optional(
       Type.Array(Type.String(), { description: 'Names of the values; absent in lists' }),
     ),
+    allowed_domains: allowedDomains(ALLOWED_DOMAINS),
     totp_code: Type.Optional(
       Type.String({
         description: 'Current one-time code; only in the response to the request that set the secret',
@@ -103,6 +115,7 @@ export const CreateCredentialRequest = Strict({
   sso_provider: Type.Optional(Text(ssoProvider)),
   totp_secret: Type.Optional(Text({ description: TOTP_SECRET, maxLength: MAX_TOTP_SECRET_LENGTH })),
   ...totpFields,
+  allowed_domains: allowedDomains(ALLOWED_DOMAINS),
 })
 export type CreateCredentialRequest = Static<typeof CreateCredentialRequest>
 
@@ -127,6 +140,9 @@ export const UpdateCredentialRequest = Strict({
     Text({ description: `${TOTP_SECRET}. An empty string removes it`, maxLength: MAX_TOTP_SECRET_LENGTH }),
   ),
   ...totpFields,
+  allowed_domains: allowedDomains(
+    `${ALLOWED_DOMAINS}. Replaces the whole list; a project key can only remove entries`,
+  ),
 })
 export type UpdateCredentialRequest = Static<typeof UpdateCredentialRequest>
 
@@ -150,7 +166,11 @@ export const CredentialReference = Strict(
       }),
     ),
     provider: Type.Optional(
-      Text({ description: 'Name of a credential provider', minLength: 1, maxLength: MAX_NAME_LENGTH }),
+      Text({
+        description: 'Name of a credential provider that the project may use',
+        minLength: 1,
+        maxLength: MAX_NAME_LENGTH,
+      }),
     ),
     path: Type.Optional(
       Text({
@@ -162,7 +182,7 @@ export const CredentialReference = Strict(
     auto: Type.Optional(
       Type.Boolean({
         description:
-          'Use the first item whose URLs include the domain. Extension: without `provider`, all enabled providers are searched by priority',
+          'Use the first item whose URLs include the domain. Extension: without `provider`, all enabled providers that the project may use are searched by priority',
       }),
     ),
   },
@@ -230,7 +250,7 @@ export const updateCredential = operation({
   body: UpdateCredentialRequest,
   status: 200,
   response: Credential,
-  errors: ['bad_request', 'not_found', 'already_exists', 'invalid_state'],
+  errors: ['bad_request', 'forbidden', 'not_found', 'already_exists', 'invalid_state'],
 })
 
 export const deleteCredential = operation({

@@ -4,7 +4,7 @@ import type { ReadField } from '../rules/reading.ts'
 import type { Browser } from './browser.ts'
 import type { Conversation } from './conversation.ts'
 import { LoginFailed } from './failure.ts'
-import { lacking } from './requirements.ts'
+import { lacking, withheld } from './requirements.ts'
 import type { Values } from './values.ts'
 
 const MAX_REFUSALS = 5
@@ -13,7 +13,6 @@ interface Parts {
   readonly browser: Browser
   readonly conversation: Conversation
   readonly values: Values
-  readonly hosts: readonly string[]
   readonly isAttended: boolean
 }
 
@@ -32,22 +31,23 @@ export class HttpLogin {
 
   /** Answers and loads the page again. */
   async answer(snapshot: PageSnapshot): Promise<PageSnapshot> {
-    const { scheme, is_rejected: isRejected } = snapshot.http_auth!
+    const { scheme, is_rejected: isRejected, origin } = snapshot.http_auth!
+    this.#parts.values.enter(origin)
     if (!/^(basic|digest)$/i.test(scheme)) {
       throw new LoginFailed(
         'unsupported_auth_method',
         `Cannot log in: the website asks for HTTP authentication with the scheme "${scheme}"; only Basic and Digest are supported`,
       )
     }
-    await this.#gather(isRejected && this.hasAnswered ? said(snapshot) : undefined)
-    const { browser, values, hosts } = this.#parts
+    await this.#gather(isRejected && this.hasAnswered ? said(snapshot) : undefined, origin)
+    const { browser, values } = this.#parts
     const [user, password] = this.#fields.map((field) => values.for(field) ?? '')
     await browser.hide(values.all)
     const { result } = await browser.act({
       act: 'authenticate',
       user: user!,
       value: password!,
-      hosts: [...hosts],
+      hosts: [...values.hostsOf(...this.#fields)],
     })
     if (result !== 'done') {
       throw new LoginFailed(
@@ -60,7 +60,7 @@ export class HttpLogin {
     return browser.visit(snapshot.url)
   }
 
-  async #gather(refusal: string | undefined): Promise<void> {
+  async #gather(refusal: string | undefined, origin: string): Promise<void> {
     const { values, isAttended, conversation } = this.#parts
     const wasRefused = refusal !== undefined
     if (wasRefused) {
@@ -70,7 +70,9 @@ export class HttpLogin {
     }
     const missing = this.#fields.filter((field) => wasRefused || values.for(field) === undefined)
     if (missing.length === 0) return
-    if (!isAttended) throw lacking(missing)
+    if (!isAttended) {
+      throw missing.some((field) => values.isWithheld(field)) ? withheld(origin) : lacking(missing)
+    }
     await conversation.ask(
       {
         fields: missing,

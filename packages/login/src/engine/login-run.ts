@@ -18,7 +18,7 @@ import { HttpLogin } from './http-login.ts'
 import { OneTimeCodes } from './one-time-codes.ts'
 import { fittingChoice, fittingStep, placeOf, stepOf, stepOfChoice } from './plans.ts'
 import type { ToAsk } from './questions.ts'
-import { lacking, requirementOf, undecided } from './requirements.ts'
+import { lacking, requirementOf, undecided, withheld } from './requirements.ts'
 import { keyOf, Sent } from './sent.ts'
 import { enabled, fillAndSend, type Filled } from './typing.ts'
 import { isCode, Values } from './values.ts'
@@ -62,17 +62,16 @@ export class LoginRun {
   constructor(options: LoginOptions) {
     this.#options = options
     this.#browser = new Browser(options.pageActions, options.signal)
-    this.#values = new Values(options.known)
-    this.#codes = new OneTimeCodes(options.known, options.signal)
-    this.#conversation = new Conversation(options, this.#browser, this.#values)
     this.#hosts = allowedHosts(options.domain, options.allowedDomains)
+    this.#values = new Values(options.known, this.#hosts)
+    this.#codes = new OneTimeCodes(options.known, () => this.#values.areKnownAllowed, options.signal)
+    this.#conversation = new Conversation(options, this.#browser, this.#values)
     this.#own = ownHosts(options.domain)
     this.#confirmation = new Confirmation(this.#browser, this.#own, () => this.#values.all)
     this.#http = new HttpLogin({
       browser: this.#browser,
       conversation: this.#conversation,
       values: this.#values,
-      hosts: this.#hosts,
       isAttended: options.isAttended,
     })
   }
@@ -184,6 +183,7 @@ export class LoginRun {
       throw new LoginFailed(obstacle.code, obstacle.message, text)
     }
     if (form || choices.length > 0) this.#requireAllowed(snapshot, form?.frame ?? 0)
+    if (form) this.#enter(snapshot, form)
     if (waiting !== undefined) return { snapshot: await this.#wait(snapshot, reading, waiting) }
     if (form) return { snapshot: await this.#atForm(snapshot, reading, form) }
     if (choices.length > 0) return { snapshot: await this.#choose(snapshot, reading) }
@@ -221,6 +221,10 @@ export class LoginRun {
       'domain_not_allowed',
       `Cannot continue the login: it leads to ${host}, which is not allowed; add it to allowed_domains if you trust it`,
     )
+  }
+
+  #enter({ url, frames }: PageSnapshot, { frame }: ReadForm): void {
+    this.#values.enter(frames[frame]?.origin ?? url)
   }
 
   get #hasStarted(): boolean {
@@ -285,7 +289,10 @@ export class LoginRun {
     const missing = form.fields.filter((field) => field.isRequired && !this.#has(field))
     if (own && (missing.length > 0 || own.kind === 'sso_provider')) return this.#click(snapshot, own)
     if (missing.length === 0) return this.#fill(snapshot, form)
-    if (!this.#options.isAttended) throw lacking(missing)
+    if (!this.#options.isAttended) {
+      const isWithheld = missing.some((field) => this.#values.isWithheld(field))
+      throw isWithheld ? withheld(snapshot.frames[form.frame]?.origin ?? snapshot.url) : lacking(missing)
+    }
     const fields = form.fields.filter((field) => !this.#has(field))
     return this.#ask(snapshot, reading, { fields, choices: reading.choices })
   }
@@ -360,16 +367,20 @@ export class LoginRun {
 
   async #fill(snapshot: PageSnapshot, form: ReadForm): Promise<PageSnapshot> {
     this.#step()
+    this.#enter(snapshot, form)
     const filled: Filled[] = []
     for (const field of form.fields) {
-      const value = isCode(field)
-        ? (this.#values.takeCode(field) ?? (await this.#codes.take(field)))
-        : this.#values.for(field)
-      if (value !== undefined) filled.push({ field, value })
+      const hosts = this.#values.hostsOf(field)
+      const value = isCode(field) ? this.#values.takeCode(field) : this.#values.for(field)
+      if (value !== undefined) filled.push({ field, value, hosts })
+      else if (isCode(field)) {
+        const code = await this.#codes.take(field)
+        if (code !== undefined) filled.push({ field, value: code, hosts: this.#values.knownHosts })
+      }
     }
     for (const { value } of filled) this.#values.note(value)
     await this.#browser.hide(this.#values.all)
-    const result = await fillAndSend(this.#browser, snapshot, form, { filled, hosts: this.#hosts })
+    const result = await fillAndSend(this.#browser, snapshot, form, filled)
     if (result === 'page changed') return this.#lookAfterAct()
     for (const { field, value } of filled) {
       this.#values.noteTyped(field, value)
@@ -446,6 +457,7 @@ export class LoginRun {
     const now = await this.#browser.lookNow()
     const { form } = readPage(now)
     const isSame = form !== undefined && form.signature === reading.form?.signature
+    if (form) this.#enter(now, form)
     return isSame && form.fields.every((field) => !field.isRequired || this.#has(field))
       ? this.#fill(now, form)
       : now
@@ -500,6 +512,7 @@ export class LoginRun {
       checks,
       requirements: [...this.#requirements],
       values: this.#values.typed,
+      typedAt: this.#values.typedAt,
       ssoProvider: this.#ssoProvider,
     }
   }

@@ -10,14 +10,17 @@ const WAIT_TIMEOUT_MS = 65_000
 export class OneTimeCodes {
   readonly #totp: KnownValues['totp']
   readonly #signal: AbortSignal
+  readonly #isAllowed: () => boolean
   #last: OneTimeCode | undefined
   #next: OneTimeCode | undefined
   #renewals = 0
   #isStopped = false
   #wasUsed = false
 
-  constructor(known: KnownValues | undefined, signal: AbortSignal) {
+  /** `isAllowed`: whether a code may be typed into the document that the login is at. */
+  constructor(known: KnownValues | undefined, isAllowed: () => boolean, signal: AbortSignal) {
     this.#totp = known?.totp
+    this.#isAllowed = isAllowed
     this.#signal = signal
   }
 
@@ -28,7 +31,7 @@ export class OneTimeCodes {
 
   /** False for a code that the website sends to the user. */
   covers({ mfaType, ref }: ReadField): boolean {
-    if (!this.#totp || this.#isStopped || ref === 'backup_code') return false
+    if (!this.#totp || this.#isStopped || !this.#isAllowed() || ref === 'backup_code') return false
     return mfaType === undefined || mfaType === 'totp'
   }
 

@@ -32,6 +32,15 @@ export function lacking(missing: readonly ReadField[]): LoginFailed {
   )
 }
 
+/** Why the login does not type what the credential contains. */
+export function withheld(origin: string): LoginFailed {
+  const host = URL.parse(origin)?.host || 'this page'
+  return new LoginFailed(
+    'domain_not_allowed',
+    `Cannot log in at ${host}: the credential is not for it. Add the host to the item's URLs at its provider, or with an organisation-wide key to the credential's allowed_domains`,
+  )
+}
+
 /** Why the login cannot choose without the user. */
 export function undecided(choices: readonly ReadChoice[]): LoginFailed {
   const has = (type: string) => choices.some(({ mfaType }) => mfaType === type)

@@ -12,6 +12,8 @@ const ENABLING_LOOKS = 6
 export interface Filled {
   readonly field: ReadField
   readonly value: string
+  /** Where the value may be typed. */
+  readonly hosts: readonly string[]
 }
 
 export type Sent = 'sent' | 'page changed'
@@ -21,9 +23,9 @@ export async function fillAndSend(
   browser: Browser,
   snapshot: PageSnapshot,
   form: ReadForm,
-  { filled, hosts }: { filled: readonly Filled[]; hosts: readonly string[] },
+  filled: readonly Filled[],
 ): Promise<Sent> {
-  for (const { field, value } of filled) {
+  for (const { field, value, hosts } of filled) {
     const { result, reason } = await browser.act({
       act: 'fill',
       refs: field.elements.map(({ ref }) => ref),

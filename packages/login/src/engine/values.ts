@@ -2,6 +2,7 @@
 import type { ReadField } from '../rules/reading.ts'
 import { isSameRef, slug } from '../rules/field-refs.ts'
 import type { KnownValues } from '../run/run.ts'
+import { isOf } from '../hosts/hosts.ts'
 import { answerWords, organisationWords } from '../words/fields.ts'
 import { fold, tokens } from '../words/match.ts'
 
@@ -36,13 +37,45 @@ const phoneRefs = [
 
 export class Values {
   readonly #known: Map<string, string>
+  readonly #knownHosts: readonly string[]
+  readonly #hosts: readonly string[]
+  #origin = ''
+  readonly #typedAt = new Set<string>()
   readonly #given = new Map<string, string>()
   readonly #typed = new Map<string, string>()
   /** Everything that was typed, including one-time codes, for masking. */
   readonly #seen = new Set<string>()
 
-  constructor(known: KnownValues | undefined) {
+  /** `hosts`: where the user's own values may be typed. */
+  constructor(known: KnownValues | undefined, hosts: readonly string[]) {
     this.#known = new Map(Object.entries(known?.values ?? {}).filter(([, value]) => value !== ''))
+    this.#knownHosts = known?.hosts ?? []
+    this.#hosts = hosts
+  }
+
+  /** The document with the fields that the next calls are about. */
+  enter(origin: string): void {
+    this.#origin = origin
+  }
+
+  /** Whether the credential may be typed into this document. */
+  get areKnownAllowed(): boolean {
+    return isOf(this.#origin, this.#knownHosts)
+  }
+
+  /** Where the values of the fields may be typed, if they are sent together. */
+  hostsOf(...fields: readonly ReadField[]): readonly string[] {
+    return fields.some((field) => this.#isKnown(field)) ? this.#knownHosts : this.#hosts
+  }
+
+  /** Where codes from the credential's secret may be typed. */
+  get knownHosts(): readonly string[] {
+    return this.#knownHosts
+  }
+
+  /** Whether the credential has a value for the field that must not be typed here. */
+  isWithheld(field: ReadField): boolean {
+    return this.#isKnown(field) && !this.areKnownAllowed
   }
 
   /** All values that must not appear in any text. */
@@ -50,9 +83,13 @@ export class Values {
     return [...new Set([...this.#known.values(), ...this.#given.values(), ...this.#seen])]
   }
 
-  /** Values to store in a credential. */
+  /** The user's values, to store in a credential. */
   get typed(): Readonly<Record<string, string>> {
     return Object.fromEntries(this.#typed)
+  }
+
+  get typedAt(): readonly string[] {
+    return [...this.#typedAt]
   }
 
   get hasLogin(): boolean {
@@ -86,6 +123,10 @@ export class Values {
 
   noteTyped(field: ReadField, value: string): void {
     this.#seen.add(value)
+    // A known value stays where it is: stored anew, it could be typed at other places.
+    if (this.#isKnown(field)) return
+    const host = URL.parse(this.#origin)?.host
+    if (host) this.#typedAt.add(host)
     // The new password replaces the old one.
     if (isNew(field)) this.#typed.set(this.#first(passwordRefs) ?? 'password', value)
     else if (!isCode(field)) this.#typed.set(this.#keyOf(field) ?? field.ref, value)
@@ -95,7 +136,14 @@ export class Values {
     const given = this.#given.get(field.ref)
     if (given !== undefined || isCode(field)) return given
     const key = this.#keyOf(field)
-    return key === undefined ? undefined : this.#get(key)
+    if (key === undefined) return undefined
+    return this.#given.get(key) ?? (this.areKnownAllowed ? this.#known.get(key) : undefined)
+  }
+
+  #isKnown(field: ReadField): boolean {
+    if (isCode(field) || this.#given.has(field.ref)) return false
+    const key = this.#keyOf(field)
+    return key !== undefined && !this.#given.has(key) && this.#known.has(key)
   }
 
   #get(ref: string): string | undefined {

@@ -79,6 +79,11 @@ export interface KnownValues {
   readonly totp: ((notBefore?: Date) => OneTimeCode) | undefined
   /** Click the button of this provider first, and fill in the values at the provider. */
   readonly ssoProvider: string | undefined
+  /**
+   * Host patterns of the places where the values and codes may be typed. The credential says so itself: whoever chooses
+   * the login page cannot add to them.
+   */
+  readonly hosts: readonly string[]
 }
 
 /** What a flow can need from the user or a credential. */
@@ -157,8 +162,10 @@ export type LoginOutcome =
       readonly plan: Plan | undefined
       readonly checks: Checks
       readonly requirements: readonly Requirement[]
-      /** Typed values by ref, to store in a credential. Contains no one-time codes. */
+      /** Values that the user typed, by ref, to store in a credential. Contains no one-time codes and no known values. */
       readonly values: Readonly<Record<string, string>>
+      /** Hosts where the user's values were typed. Absent in outcomes of older servers. */
+      readonly typedAt?: readonly string[]
       readonly ssoProvider: string | undefined
     }
   | {

@@ -115,7 +115,9 @@ export async function newLogins(options: LoginsModuleOptions): Promise<LoginsMod
     routes: [
       ...connectionRoutes(connections, { events, checks }),
       ...credentialRoutes(credentialService),
-      ...credentialProviderRoutes(new CredentialProviderService({ db, sources })),
+      ...credentialProviderRoutes(
+        new CredentialProviderService({ db, sources, defaultProject: findDefaultProject }),
+      ),
     ],
     start: async () => {
       await runner.resume()

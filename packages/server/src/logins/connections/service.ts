@@ -45,7 +45,7 @@ export interface ConnectionServiceOptions {
   readonly serverId: string
   readonly links: LinkMaker
   readonly tokens: FlowTokens
-  readonly credentials: Pick<CredentialResolver, 'check' | 'standing'>
+  readonly credentials: Pick<CredentialResolver, 'check' | 'allow' | 'standing'>
   readonly limits: FlowLimits
   /** Minimum seconds between two health checks. */
   readonly minInterval: number
@@ -75,7 +75,12 @@ export class ConnectionService {
     const allowedDomains = toAllowedDomains(body.allowed_domains ?? [])
     const interval = this.#toInterval(body.health_check_interval) ?? Math.max(DEFAULT_INTERVAL, minInterval)
     const proxyId = body.proxy === undefined ? null : await this.#toProxy(tx, projectId, body.proxy)
-    if (body.credential) await credentials.check(tx, projectId, body.credential)
+    if (body.credential) {
+      if (isTrusted(caller)) {
+        await credentials.allow(tx, projectId, body.credential, [domain, ...allowedDomains])
+      }
+      await credentials.check(tx, projectId, body.credential)
+    }
     const telemetry = toTelemetry(body.browser_telemetry, caller)
     const profileId = await store.profileNamed(tx, projectId, body.profile_name)
     const id = await store.insertConnection(tx, {
@@ -133,7 +138,16 @@ export class ConnectionService {
     const record = await store.lockConnection(tx, id)
     if (!record) throw notFound(id)
     const interval = this.#toInterval(body.health_check_interval)
-    if (body.credential) await this.#options.credentials.check(tx, projectId, body.credential)
+    const { credentials } = this.#options
+    const credential = body.credential ?? record.credential
+    if (credential && isTrusted(caller)) {
+      // Only what this request names: others may have set the rest.
+      await credentials.allow(tx, projectId, credential, [
+        ...(body.credential ? [record.domain] : []),
+        ...toAllowedDomains(body.allowed_domains ?? []),
+      ])
+    }
+    if (body.credential) await credentials.check(tx, projectId, body.credential)
     const change: store.ConnectionChange = {
       ...(body.login_url !== undefined && {
         login_url: toLoginUrl(body.login_url) ?? null,
@@ -354,6 +368,11 @@ export class ConnectionService {
 const deletedMeanwhile: Pick<FlowRecord, 'error_code' | 'error_message'> = {
   error_code: null,
   error_message: 'The connection was deleted',
+}
+
+/** Whether the caller may say where a credential is typed. A project key chooses login pages, and so may not. */
+function isTrusted({ principal }: Caller): boolean {
+  return principal.projectId === null && principal.flowId === undefined
 }
 
 /** For the URLs in an answer. */

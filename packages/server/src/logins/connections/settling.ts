@@ -130,6 +130,7 @@ export class FlowSettling {
             domain,
             values: outcome.values,
             ssoProvider: outcome.ssoProvider,
+            typedAt: outcome.typedAt ?? [],
           })
         : undefined
     const now = new Date().toISOString()

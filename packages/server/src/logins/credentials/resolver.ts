@@ -1,7 +1,8 @@
 // Resolves a connection's credential reference to the values for a login.
 import type { CredentialReference } from '@berth/contracts/credentials'
+import { identityProviders } from '@berth/login/hosts/hosts'
 import type { KnownValues } from '@berth/login/run/run'
-import { isFor } from '../providers/matching.ts'
+import { isFor, typingHosts } from '../providers/matching.ts'
 import { pathOf } from '../providers/service.ts'
 import type { Sources } from '../providers/sources.ts'
 import type { ItemLogin, SourceItem } from '../providers/sources/source.ts'
@@ -31,7 +32,12 @@ export interface KeptLogin {
   readonly domain: string
   readonly values: LoginValues
   readonly ssoProvider: string | undefined
+  /** Hosts where the person let the values be typed. */
+  readonly typedAt: readonly string[]
 }
+
+/** The agent takes no more host patterns. */
+const MAX_HOSTS = 200
 
 type ReadReference =
   | { readonly kind: 'stored'; readonly name: string }
@@ -63,9 +69,33 @@ export class CredentialResolver {
         throw invalidInput('credential.name', `is not a credential of the project ("${read.name}")`)
       return
     }
-    if (read.provider !== undefined && !(await findProviderByName(tx, read.provider))) {
-      throw invalidInput('credential.provider', `is not a credential provider ("${read.provider}")`)
+    if (read.provider !== undefined && !(await findProviderByName(tx, projectId, read.provider))) {
+      throw invalidInput(
+        'credential.provider',
+        `is not a credential provider that the project may use ("${read.provider}"); an organisation-wide key can add the project to its project_ids`,
+      )
     }
+  }
+
+  /**
+   * Lets a stored credential be typed at these domains. Only for domains that an organisation-wide key asks for. The
+   * items of providers are not ours to change.
+   */
+  async allow(
+    tx: Db,
+    projectId: string,
+    reference: CredentialReference,
+    domains: readonly string[],
+  ): Promise<void> {
+    const read = readReference(reference)
+    if (read.kind !== 'stored') return
+    const record = await store.findCredentialBy(tx, projectId, 'name', read.name, { isLocked: true })
+    if (!record) return
+    const places = [...new Set([...record.allowed_domains, ...domains])].filter(
+      (domain) => domain !== record.domain,
+    )
+    if (places.length === record.allowed_domains.length) return
+    await store.updateCredential(tx, record, { allowed_domains: places })
   }
 
   /** Undefined when it does not exist any more. */
@@ -80,7 +110,7 @@ export class CredentialResolver {
       if (!record) return undefined
       return { isExternal: false, hasTotp: record.sealed_totp !== null, valueKeys: this.#valueKeysOf(record) }
     }
-    const providers = await this.#providersOf(db, read.provider)
+    const providers = await this.#providersOf(db, projectId, read.provider)
     return providers.length > 0 ? { isExternal: true, hasTotp: undefined, valueKeys: undefined } : undefined
   }
 
@@ -102,7 +132,7 @@ export class CredentialResolver {
       read.kind === 'item'
         ? (item: SourceItem) => pathOf(item) === read.path
         : (item: SourceItem) => item.urls.some((url) => isFor(url, domain))
-    const providers = await this.#providersOf(this.#options.db, read.provider)
+    const providers = await this.#providersOf(this.#options.db, projectId, read.provider)
     return this.#firstLogin(providers, isIt, signal)
   }
 
@@ -111,8 +141,8 @@ export class CredentialResolver {
    * named after the domain. Returns the connection's new reference; undefined when nothing was stored.
    */
   async keep(tx: Db, projectId: string, login: KeptLogin): Promise<CredentialReference | undefined> {
-    const { reference, domain, values, ssoProvider } = login
-    if (!reference) return this.#keepNew(tx, projectId, { domain, values, ssoProvider })
+    const { reference, values, ssoProvider } = login
+    if (!reference) return this.#keepNew(tx, projectId, login)
     const read = readReference(reference)
     // Only the customer changes a provider's items.
     if (read.kind !== 'stored') return reference
@@ -134,7 +164,7 @@ export class CredentialResolver {
   async #keepNew(
     tx: Db,
     projectId: string,
-    { domain, values, ssoProvider }: Omit<KeptLogin, 'reference'>,
+    { domain, values, ssoProvider, typedAt }: Omit<KeptLogin, 'reference'>,
   ): Promise<CredentialReference | undefined> {
     if (Object.keys(values).length === 0) return undefined
     const { secrets } = this.#options
@@ -148,15 +178,16 @@ export class CredentialResolver {
         sso_provider: ssoProvider ?? null,
         sealed_values: secrets.sealValues(place, values),
         sealed_totp: null,
+        allowed_domains: typedAt.filter((host) => host !== domain),
       })
       if (record) return { name }
     }
   }
 
-  /** The enabled providers, in order. */
-  async #providersOf(db: Db, name: string | undefined): Promise<ProviderRecord[]> {
-    if (name === undefined) return listEnabledProviders(db)
-    const provider = await findProviderByName(db, name)
+  /** The enabled providers that the project may use, in order. */
+  async #providersOf(db: Db, projectId: string, name: string | undefined): Promise<ProviderRecord[]> {
+    if (name === undefined) return listEnabledProviders(db, projectId)
+    const provider = await findProviderByName(db, projectId, name)
     return provider?.is_enabled ? [provider] : []
   }
 
@@ -172,7 +203,7 @@ export class CredentialResolver {
       try {
         const item = (await sources.items(provider, signal)).find(isIt)
         const login = item && (await sources.login(provider, item, signal))
-        if (login) return toKnownLogin(login)
+        if (item && login) return toKnownLogin(item, login)
       } catch (error) {
         if (!(error instanceof AppError)) throw error
         failures.push(error)
@@ -193,12 +224,21 @@ export class CredentialResolver {
 
   #toKnown(record: CredentialRecord): KnownValues {
     const { secrets } = this.#options
-    return known(secrets.valuesOf(record), secrets.totpOf(record), record.sso_provider ?? undefined)
+    const { domain, allowed_domains, sso_provider } = record
+    return known(secrets.valuesOf(record), {
+      seed: secrets.totpOf(record),
+      ssoProvider: sso_provider ?? undefined,
+      hosts: [...[domain, ...allowed_domains].flatMap(typingHosts), ...identityProviders],
+    })
   }
 }
 
-function toKnownLogin({ values, totpSecret }: ItemLogin): KnownValues {
-  return known(values, totpSecret === undefined ? undefined : tryTotp(totpSecret), undefined)
+function toKnownLogin({ urls }: SourceItem, { values, totpSecret }: ItemLogin): KnownValues {
+  return known(values, {
+    seed: totpSecret === undefined ? undefined : tryTotp(totpSecret),
+    ssoProvider: undefined,
+    hosts: urls.flatMap(typingHosts),
+  })
 }
 
 /** A provider's value may not be a valid seed; then the person is asked for the code. */
@@ -218,13 +258,17 @@ function usable(values: LoginValues): LoginValues {
 
 function known(
   values: LoginValues,
-  seed: TotpSeed | undefined,
-  ssoProvider: string | undefined,
+  {
+    seed,
+    ssoProvider,
+    hosts,
+  }: { seed: TotpSeed | undefined; ssoProvider: string | undefined; hosts: readonly string[] },
 ): KnownValues {
   return {
     values: usable(values),
     totp: seed && ((notBefore) => oneTimeCode(seed, { notBefore })),
     ssoProvider,
+    hosts: [...new Set(hosts)].slice(0, MAX_HOSTS),
   }
 }
 

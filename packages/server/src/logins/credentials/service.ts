@@ -13,6 +13,7 @@ import type { OffsetPage } from '../../http/call.ts'
 import { toPage } from '../../http/paging.ts'
 import { projectOf, type Principal } from '../../http/principal.ts'
 import { findProjectBy, lockProjects } from '../../tenancy/projects/store.ts'
+import { readAllowedDomain } from '@berth/login/hosts/domain-name'
 import { readDomain } from '../domain/domain.ts'
 import type { CredentialSecrets } from './secrets.ts'
 import * as store from './store.ts'
@@ -65,6 +66,8 @@ export class CredentialService {
         sso_provider: body.sso_provider || null,
         sealed_values: secrets.sealValues(place, body.values),
         sealed_totp: seed ? secrets.sealTotp(place, seed) : null,
+        // Whoever creates a credential knows its values, so there is nothing to protect from them.
+        allowed_domains: readDomains(body.allowed_domains ?? []),
       }),
     )
     return this.#show(record, seed)
@@ -98,6 +101,8 @@ export class CredentialService {
     const seen = await find(tx, caller, idOrName)
     const record = await lockAfter(tx, seen, (credential) => this.#rename(tx, credential, body.name))
     if (!record) throw notFound(idOrName)
+    const places = body.allowed_domains && readDomains(body.allowed_domains)
+    if (places && caller.principal.projectId !== null) refuseWider(record, places)
     const change: store.CredentialChange = {
       ...(body.name !== undefined && body.name !== record.name && { name: body.name }),
       ...(body.sso_provider !== undefined && { sso_provider: body.sso_provider || null }),
@@ -105,6 +110,7 @@ export class CredentialService {
         sealed_values: secrets.sealValues(record, changedValues(secrets.valuesOf(record), body)),
       }),
       ...(body.totp_secret !== undefined && { sealed_totp: seed ? secrets.sealTotp(record, seed) : null }),
+      ...(places && { allowed_domains: places }),
     }
     if (Object.keys(change).length === 0) return this.#show(record)
     const updated = await withFreeName(body.name, () => store.updateCredential(tx, record, change))
@@ -161,7 +167,27 @@ function toListed(record: CredentialRecord): Credential {
     has_values: record.sealed_values !== null,
     has_totp_secret: record.sealed_totp !== null,
     sso_provider: record.sso_provider,
+    ...(record.allowed_domains.length > 0 && { allowed_domains: record.allowed_domains }),
   }
+}
+
+function readDomains(written: readonly string[]): string[] {
+  const read = written.map((text, index) => {
+    const reading = readAllowedDomain(text)
+    if ('problem' in reading) throw invalidInput(`allowed_domains[${index}]`, reading.problem)
+    return reading.domain
+  })
+  return [...new Set(read)]
+}
+
+/** A project key chooses login pages. If it also chose where secrets go, it could read them at a page of its own. */
+function refuseWider({ allowed_domains: before }: CredentialRecord, after: readonly string[]): void {
+  const added = after.find((domain) => !before.includes(domain))
+  if (added === undefined) return
+  throw new AppError(
+    'forbidden',
+    `Cannot allow the credential at ${added}: only an organisation-wide key can add to allowed_domains`,
+  )
 }
 
 function changedValues(

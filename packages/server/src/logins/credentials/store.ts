@@ -14,6 +14,7 @@ const columns = [
   'sso_provider',
   'sealed_values',
   'sealed_totp',
+  'allowed_domains',
   'created_at',
   'updated_at',
   'deleted_at',
@@ -24,7 +25,14 @@ export const newCredentialId = (): string => newId('cred_')
 
 export type NewCredential = Pick<
   CredentialRecord,
-  'id' | 'project_id' | 'name' | 'domain' | 'sso_provider' | 'sealed_values' | 'sealed_totp'
+  | 'id'
+  | 'project_id'
+  | 'name'
+  | 'domain'
+  | 'sso_provider'
+  | 'sealed_values'
+  | 'sealed_totp'
+  | 'allowed_domains'
 >
 
 export async function insertCredential(tx: Db, credential: NewCredential): Promise<CredentialRecord> {
@@ -101,7 +109,7 @@ export async function listCredentials(
 }
 
 export type CredentialChange = Partial<
-  Pick<CredentialRecord, 'name' | 'sso_provider' | 'sealed_values' | 'sealed_totp'>
+  Pick<CredentialRecord, 'name' | 'sso_provider' | 'sealed_values' | 'sealed_totp' | 'allowed_domains'>
 >
 
 export async function updateCredential(

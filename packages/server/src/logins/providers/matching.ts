@@ -1,5 +1,6 @@
-// Whether an item is for a domain, by the item's URLs. A similar name, or a neighbour below the same public suffix,
-// does not match.
+// Whether an item is for a domain, and where it may be typed, by the item's URLs. A similar name, or a neighbour below
+// the same public suffix, does not match.
+import { ownHosts } from '@berth/login/hosts/hosts'
 import { getDomain } from 'tldts'
 import { readDomain } from '../domain/domain.ts'
 
@@ -13,6 +14,21 @@ export function isFor(url: string, domain: string): boolean {
   if (base === undefined) return false
   if (WILDCARD.test(url.trim())) return isBelow(asked, base)
   return asked === base || isWithWww(asked, base) || isWithWww(base, asked)
+}
+
+/**
+ * Host patterns of the places where a secret for the URL may be typed: the same site (the registrable domain and its
+ * subdomains, or below a wildcard) at the same port, and without TLS only if the URL does not ask for it.
+ */
+export function typingHosts(url: string): string[] {
+  const text = url.trim()
+  const isWild = WILDCARD.test(text)
+  const base = readDomain(text.replace(WILDCARD, '$1'))
+  if (base === undefined || (isWild && registrable(base) === null)) return []
+  const hosts = ownHosts(isWild ? `*.${base}` : base)
+  if (base !== withoutPort(base)) return hosts
+  const ports = /^https:/i.test(text) ? [443] : [443, 80]
+  return hosts.flatMap((host) => ports.map((port) => `${host}:${port}`))
 }
 
 /** Only below a domain with one owner: nobody means all of `*.com` or `*.github.io`. */

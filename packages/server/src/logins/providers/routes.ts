@@ -4,9 +4,9 @@ import type { CredentialProviderService } from './service.ts'
 
 export function credentialProviderRoutes(providers: CredentialProviderService): Route[] {
   return [
-    route(contract.createCredentialProvider, ({ db, body }) => providers.create(db, body)),
-    route(contract.listCredentialProviders, ({ db, query }) => providers.list(db, query)),
-    route(contract.getCredentialProvider, ({ db, params }) => providers.get(db, params.id)),
+    route(contract.createCredentialProvider, (call) => providers.create(call.db, call, call.body)),
+    route(contract.listCredentialProviders, (call) => providers.list(call.db, call, call.query)),
+    route(contract.getCredentialProvider, (call) => providers.get(call.db, call, call.params.id)),
     route(contract.updateCredentialProvider, ({ db, params, body }) => providers.update(db, params.id, body)),
     route(contract.deleteCredentialProvider, ({ db, params }) => providers.delete(db, params.id)),
     route(contract.listCredentialProviderItems, ({ params, signal }) => providers.items(params.id, signal)),

@@ -12,6 +12,8 @@ import type { Db } from '../../platform/database/schema.ts'
 import { AppError, invalidInput } from '../../platform/errors/app-error.ts'
 import type { OffsetPage } from '../../http/call.ts'
 import { toPage } from '../../http/paging.ts'
+import type { Principal } from '../../http/principal.ts'
+import { findProjectBy } from '../../tenancy/projects/store.ts'
 import type { Sources } from './sources.ts'
 import { SourceFailure, type SourceItem } from './sources/source.ts'
 import * as store from './store.ts'
@@ -21,39 +23,71 @@ const withFreeName = uniqueNames({ constraint: 'credential_providers_name', what
 
 const USUAL_CACHE_SECONDS = 300
 
+/** The caller: its key, and the project that a header names. */
+export interface Caller {
+  readonly principal: Pick<Principal, 'projectId'>
+  readonly projectId: string | null
+}
+
+export interface CredentialProviderServiceOptions {
+  readonly db: Db
+  readonly sources: Sources
+  readonly defaultProject: (db: Db) => Promise<{ id: string }>
+}
+
 export class CredentialProviderService {
   readonly #db: Db
   readonly #sources: Sources
+  readonly #defaultProject: (db: Db) => Promise<{ id: string }>
 
-  constructor({ db, sources }: { db: Db; sources: Sources }) {
+  constructor({ db, sources, defaultProject }: CredentialProviderServiceOptions) {
     this.#db = db
     this.#sources = sources
+    this.#defaultProject = defaultProject
   }
 
-  async create(tx: Db, body: CreateCredentialProviderRequest): Promise<CredentialProvider> {
+  async create(tx: Db, caller: Caller, body: CreateCredentialProviderRequest): Promise<CredentialProvider> {
     const { name, provider_type, token, cache_ttl_seconds = USUAL_CACHE_SECONDS } = body
     checkName(name)
     const server_url = this.#readServerUrl(body.server_url)
     checkFit(provider_type, { token, server_url })
+    const project_ids = body.project_ids
+      ? await readProjects(tx, body.project_ids)
+      : [caller.projectId ?? (await this.#defaultProject(tx)).id]
     const id = store.newProviderId()
     const sealed_token = this.#sources.sealToken(id, token)
     const record = await withFreeName(name, () =>
-      store.insertProvider(tx, { id, name, provider_type, server_url, sealed_token, cache_ttl_seconds }),
+      store.insertProvider(tx, {
+        id,
+        name,
+        provider_type,
+        server_url,
+        sealed_token,
+        cache_ttl_seconds,
+        project_ids,
+      }),
     )
     return toProvider(record)
   }
 
   async list(
     db: Db,
+    { principal }: Caller,
     query: { limit?: number; offset?: number; query?: string },
   ): Promise<OffsetPage<CredentialProvider[]>> {
     const { limit = 20, offset = 0, ...filters } = query
-    const rows = await store.listProviders(db, { ...filters, limit: limit + 1, offset })
-    return toPage(rows.map(toProvider), limit)
+    const rows = await store.listProviders(db, principal.projectId, { ...filters, limit: limit + 1, offset })
+    return toPage(
+      rows.map((row) => shownTo(principal, row)),
+      limit,
+    )
   }
 
-  async get(db: Db, id: string): Promise<CredentialProvider> {
-    return toProvider(await find(db, id))
+  async get(db: Db, { principal }: Caller, id: string): Promise<CredentialProvider> {
+    const record = await find(db, id)
+    const { projectId } = principal
+    if (projectId !== null && !record.project_ids.includes(projectId)) throw notFound(id)
+    return shownTo(principal, record)
   }
 
   async update(tx: Db, id: string, body: UpdateCredentialProviderRequest): Promise<CredentialProvider> {
@@ -74,6 +108,7 @@ export class CredentialProviderService {
       ...(enabled !== undefined && { is_enabled: enabled }),
       ...(priority !== undefined && { priority }),
       ...(cache_ttl_seconds !== undefined && { cache_ttl_seconds }),
+      ...(body.project_ids && { project_ids: await readProjects(tx, body.project_ids) }),
     }
     if (Object.keys(change).length === 0) return toProvider(record)
     return toProvider(await withFreeName(name, () => store.updateProvider(tx, id, change)))
@@ -136,9 +171,26 @@ function toProvider(record: ProviderRecord): CredentialProvider {
     priority: record.priority,
     cache_ttl_seconds: record.cache_ttl_seconds,
     ...(record.server_url !== null && { server_url: record.server_url }),
+    project_ids: record.project_ids,
     created_at: record.created_at,
     updated_at: record.updated_at,
   }
+}
+
+/** A project key does not learn which other projects there are. */
+function shownTo({ projectId }: Caller['principal'], record: ProviderRecord): CredentialProvider {
+  const { project_ids, ...rest } = toProvider(record)
+  return { ...rest, project_ids: project_ids.filter((id) => projectId === null || id === projectId) }
+}
+
+async function readProjects(tx: Db, ids: readonly string[]): Promise<string[]> {
+  const unique = [...new Set(ids)]
+  for (const id of unique) {
+    if (!(await findProjectBy(tx, 'id', id))) {
+      throw invalidInput('project_ids', `names no project of the organisation ("${id}")`)
+    }
+  }
+  return unique
 }
 
 /** Whether the token fits the server: a token is never sent to the wrong place. */

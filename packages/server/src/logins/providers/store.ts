@@ -13,6 +13,7 @@ const columns = [
   'is_enabled',
   'priority',
   'cache_ttl_seconds',
+  'project_ids',
   'created_at',
   'updated_at',
   'deleted_at',
@@ -26,7 +27,7 @@ export async function insertProvider(
   tx: Db,
   provider: Pick<
     ProviderRecord,
-    'id' | 'name' | 'provider_type' | 'server_url' | 'sealed_token' | 'cache_ttl_seconds'
+    'id' | 'name' | 'provider_type' | 'server_url' | 'sealed_token' | 'cache_ttl_seconds' | 'project_ids'
   >,
 ): Promise<ProviderRecord> {
   const lowest = sql<number>`(SELECT coalesce(max(priority) + 1, 0) FROM credential_providers WHERE deleted_at IS NULL)`
@@ -47,13 +48,17 @@ export async function findProvider(
   return (isLocked ? query.forNoKeyUpdate() : query).executeTakeFirst()
 }
 
-export async function findProviderByName(db: Db, name: string): Promise<ProviderRecord | undefined> {
-  return live(db).where('name', '=', name).executeTakeFirst()
+export async function findProviderByName(
+  db: Db,
+  projectId: string,
+  name: string,
+): Promise<ProviderRecord | undefined> {
+  return usableBy(db, projectId).where('name', '=', name).executeTakeFirst()
 }
 
 /** In the order in which they are asked. */
-export async function listEnabledProviders(db: Db): Promise<ProviderRecord[]> {
-  return live(db)
+export async function listEnabledProviders(db: Db, projectId: string): Promise<ProviderRecord[]> {
+  return usableBy(db, projectId)
     .where('is_enabled', '=', true)
     .orderBy('priority')
     .orderBy('created_at')
@@ -61,11 +66,13 @@ export async function listEnabledProviders(db: Db): Promise<ProviderRecord[]> {
     .execute()
 }
 
+/** A null project means all projects. */
 export async function listProviders(
   db: Db,
+  projectId: string | null,
   { query: part, limit, offset }: { query?: string; limit: number; offset: number },
 ): Promise<ProviderRecord[]> {
-  let query = live(db)
+  let query = projectId === null ? live(db) : usableBy(db, projectId)
   if (part) {
     query = query.where((where) =>
       where.or([where('name', 'ilike', containing(part)), where('id', '=', part)]),
@@ -76,10 +83,12 @@ export async function listProviders(
 
 const live = (db: Db) => db.selectFrom('credential_providers').select(columns).where('deleted_at', 'is', null)
 
+const usableBy = (db: Db, projectId: string) => live(db).where(sql<boolean>`${projectId} = ANY (project_ids)`)
+
 export type ProviderChange = Partial<
   Pick<
     ProviderRecord,
-    'name' | 'server_url' | 'sealed_token' | 'is_enabled' | 'priority' | 'cache_ttl_seconds'
+    'name' | 'server_url' | 'sealed_token' | 'is_enabled' | 'priority' | 'cache_ttl_seconds' | 'project_ids'
   >
 >
 

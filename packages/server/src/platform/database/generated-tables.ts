@@ -1,4 +1,4 @@
-// Made by `npm run generate`, of migrations a346833e38e09f30b97018eaba34bbc799d34df838a7f00633017b5b67f76796.
+// Made by `npm run generate`, of migrations 909c5b3903c9ddb6cb3abaaa55ce664d24dedb0dbffe57b588523de0e8b48d59.
 import type { BigNumber, Json, Time } from './column-types.ts'
 import type { ColumnType } from 'kysely'
 
@@ -238,6 +238,7 @@ export interface CredentialProviders {
   is_enabled: Generated<boolean>
   name: string
   priority: number
+  project_ids: Generated<string[]>
   provider_type: string
   sealed_token: Buffer | null
   server_url: string | null
@@ -245,6 +246,7 @@ export interface CredentialProviders {
 }
 
 export interface Credentials {
+  allowed_domains: Generated<string[]>
   created_at: Generated<Time>
   deleted_at: Time | null
   domain: string
