@@ -7,6 +7,7 @@ import { LineCutter } from './line-cutter.ts'
 export type ServiceLogs = Readonly<Record<ServiceLogName, ServiceLog>>
 
 const MAX_BYTES = 256 * 1024
+const PAGE_TEXT = /CONSOLE|https?:|data:|blob:/i
 
 export interface LogLine {
   readonly at: Date
@@ -32,7 +33,8 @@ export class ServiceLog {
 
   /** A whole line. */
   add(line: string): void {
-    const message = secrets.redact(line)
+    // A page can have Chromium log what it likes.
+    const message = secrets.isTyped && PAGE_TEXT.test(line) ? '[redacted]' : secrets.redact(line)
     this.#lines.push({ at: new Date(), message })
     this.#bytes += message.length
     while (this.#bytes > MAX_BYTES) {

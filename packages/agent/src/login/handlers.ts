@@ -24,8 +24,11 @@ export function loginHandlers(chromium: Chromium, secrets: Secrets): AnswerReque
         return browser.look(readLookOrder(body), signal)
       case 'POST /login/visit':
         return browser.visit(readVisitOrder(body), signal)
-      case 'POST /login/act':
-        return browser.act(readActOrder(body), signal)
+      case 'POST /login/act': {
+        const order = readActOrder(body)
+        if (order.act === 'fill' || order.act === 'authenticate') secrets.type()
+        return browser.act(order, signal)
+      }
       case 'PUT /login/secrets':
         secrets.add(readSecrets(body).values)
         return undefined

@@ -3,6 +3,7 @@
 import { MAX_MARKER_CHARACTERS, type RecordingMarker } from '@berth/contracts/recording'
 import type { CdpConnection, CdpEvent } from '../cdp/cdp-connection.ts'
 import type { Chromium } from '../chromium/chromium.ts'
+import { secrets } from '../secrets/secrets.ts'
 import { pause } from '@berth/kit/pause'
 
 const RETRY_MS = 1_000
@@ -84,10 +85,14 @@ export class Markers {
   }
 }
 
-/** Where, and not what was sent there: queries and fragments are where secrets are. Empty for no place at all. */
+/**
+ * Where, and not what was sent there: queries and fragments are where secrets are, and once one was typed a page may put
+ * it anywhere. Empty for no place at all.
+ */
 function shortened(text: string): string {
   const url = URL.parse(text)
   if (!url) return ''
+  if (secrets.isTyped) return url.host
   if (url.protocol === 'http:' || url.protocol === 'https:') return `${url.host}${url.pathname}`
   return url.protocol === 'data:' || url.protocol === 'blob:'
     ? url.protocol

@@ -16,6 +16,7 @@ export class Secrets {
   #spellings: readonly string[] = []
   #pattern: RegExp | undefined
   #isInUse = false
+  #isTyped = false
 
   /** Values are never removed: an old secret is still a secret. */
   add(values: readonly string[]): void {
@@ -33,6 +34,20 @@ export class Secrets {
   /** True even if every value is too short to redact. Screenshots and the like are then left out. */
   get isInUse(): boolean {
     return this.#isInUse
+  }
+
+  /** A value is about to be typed into a page, which may send it on in spellings that nobody can list. */
+  type(): void {
+    this.#isInUse = true
+    this.#isTyped = true
+  }
+
+  /**
+   * Stays true until the instance ends, as it does with its login: a page may send a value late, and from any of its
+   * documents.
+   */
+  get isTyped(): boolean {
+    return this.#isTyped
   }
 
   redact(text: string): string {

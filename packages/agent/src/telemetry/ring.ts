@@ -4,6 +4,7 @@
 import { MAX_EVENT_LENGTH } from '@berth/contracts/link'
 import { categoryOfType, type EventType } from '@berth/contracts/telemetry-events'
 import type { Secrets } from '../secrets/secrets.ts'
+import { withoutTexts } from './without-texts.ts'
 
 const MAX_LINES = 8_192
 const MAX_BYTES = 8 * 1024 * 1024
@@ -37,15 +38,16 @@ export class Ring {
   #bytes = 0
   #number = 0
   readonly #waiting = new Set<() => void>()
-  readonly #secrets: Pick<Secrets, 'redactAll'>
+  readonly #secrets: Pick<Secrets, 'redactAll' | 'isTyped'>
 
-  constructor(secrets: Pick<Secrets, 'redactAll'>) {
+  constructor(secrets: Pick<Secrets, 'redactAll' | 'isTyped'>) {
     this.#secrets = secrets
   }
 
   emit({ ts = nowUs(), type, source, data, truncated }: Event): void {
     const number = ++this.#number
-    const told = this.#secrets.redactAll({ source, data })
+    const whole = { source, data }
+    const told = this.#secrets.redactAll(this.#secrets.isTyped ? withoutTexts(whole) : whole)
     const event = { ts, type, category: categoryOfType[type], ...told, ...(truncated && { truncated }) }
     const text = `${JSON.stringify({ n: number, event })}\n`
     if (text.length > MAX_EVENT_LENGTH) return
