@@ -337,5 +337,6 @@ test('an invalid target is refused', async () => {
   assert.equal(large.status, 413)
   // A page that is redirected here must get neither a page nor a cookie of our origin.
   assert.equal((await raw(url, { headers: { 'sec-fetch-site': 'cross-site' } })).status, 403)
+  assert.equal((await raw(url, { headers: { 'upgrade-insecure-requests': '1' } })).status, 403)
   assert.equal(target.requests.length, before)
 })

@@ -31,11 +31,14 @@ after(() => browser.close())
 let count = 0
 
 /** Starts a login and returns the address of its page as the session reaches this machine. */
+const pageAt = (name: string) => `http://host.berth.internal:${new URL(server.url).port}/auth/hosted/${name}`
+
 async function begun(site: string): Promise<{ id: string; url: string }> {
   const domain = `${site}.example`
   const made = await send<Connection>(server, 'POST', '/auth/connections', {
     domain,
     profile_name: `page-${++count}`,
+    redirect_urls: ['error-page', 'done-page?x=1'].map((name) => pageAt(name)),
   })
   assert.equal(made.status, 201, JSON.stringify(made.body))
   const { id } = made.body
@@ -179,7 +182,7 @@ for (const [size, viewport] of Object.entries(sizes)) {
 
     test('a failure is explained, and leads to error_url with its code', async () => {
       const { url } = await begun('captcha')
-      const target = `http://host.berth.internal:${new URL(server.url).port}/auth/hosted/error-page`
+      const target = pageAt('error-page')
       await page.goto(url.replace('#', `?error_url=${encodeURIComponent(target)}#`))
       await heading(page, 'Signing in did not work').waitFor()
       await picture(page, `${size}-failed`)
@@ -191,7 +194,7 @@ for (const [size, viewport] of Object.entries(sizes)) {
 
     test('a success leads to success_url', async () => {
       const { url } = await begun('plain')
-      const target = `http://host.berth.internal:${new URL(server.url).port}/auth/hosted/done-page?state=7`
+      const target = pageAt('done-page?state=7')
       await page.goto(`${url}&success_url=${encodeURIComponent(target)}`)
       await page.getByLabel('E-mail address').fill('me@plain.example')
       await page.getByLabel('Password', { exact: true }).fill('right')
@@ -203,9 +206,10 @@ for (const [size, viewport] of Object.entries(sizes)) {
       assert.match(searchParams.get('profile_name')!, /^page-/)
     })
 
-    test('an address that would run a script is not followed', async () => {
+    test('an address that is not registered, or would run a script, is not followed', async () => {
       const { id, url } = await begun('captcha')
-      await page.goto(`${url}&error_url=${encodeURIComponent('javascript:document.title="run"')}`)
+      const target = size === 'phone' ? pageAt('elsewhere') : 'javascript:document.title="run"'
+      await page.goto(`${url}&error_url=${encodeURIComponent(target)}`)
       await heading(page, 'Signing in did not work').waitFor()
       assert.equal(await page.getByRole('link', { name: 'Continue' }).count(), 0)
       await isOver(id, 'FAILED')

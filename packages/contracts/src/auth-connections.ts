@@ -49,6 +49,7 @@ const MAX_URL_LENGTH = 2_048
 const MAX_VALUE_LENGTH = 10_000
 const MAX_VALUES = 50
 const MAX_DOMAINS = 50
+const MAX_REDIRECTS = 20
 /** The longest host name, with a wildcard or a port. */
 const MAX_DOMAIN_LENGTH = 262
 
@@ -204,6 +205,11 @@ export const ManagedAuth = Type.Object(
     allowed_domains: Type.Optional(
       Type.Array(Type.String(), { description: 'Further domains that a login may lead to' }),
     ),
+    redirect_urls: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'Extension: addresses that the hosted page may go to when the login is over',
+      }),
+    ),
     auto_reauth: Type.Optional(
       Type.Boolean({ description: 'Whether Berth logs in again automatically; requires `health_checks`' }),
     ),
@@ -275,6 +281,16 @@ const settings = {
       },
     ),
   ),
+  redirect_urls: Type.Optional(
+    Type.Array(
+      Text({ description: 'Such as `https://app.example/done`', minLength: 1, maxLength: MAX_URL_LENGTH }),
+      {
+        maxItems: MAX_REDIRECTS,
+        description:
+          'Extension: addresses that `success_url` and `error_url` of the hosted page may name. Query and fragment are not compared. Replaces the whole list',
+      },
+    ),
+  ),
   credential: Type.Optional(CredentialReference),
   proxy: Type.Optional(ProxyReference),
   save_credentials: Type.Optional(
@@ -337,7 +353,7 @@ export const LoginResponse = Type.Object(
     flow_expires_at: Timestamp('When the flow expires'),
     hosted_url: Type.String({
       description:
-        'Page where the user logs in; it works once. You can add `success_url` and `error_url` as query parameters',
+        'Page where the user logs in; it works once. You can add `success_url` and `error_url` as query parameters, if the connection has them in `redirect_urls`',
     }),
     handoff_code: Type.Optional(Type.String({ description: 'One-time code contained in `hosted_url`' })),
     live_view_url: Type.Optional(

@@ -306,6 +306,21 @@ async function recorded<T>(
   return answer
 }
 
+/**
+ * What a session, a tenant or a website wrote must not be shown as a page of this server's origin. Videos are played, so
+ * they are not saved unless their handler says so.
+ */
+function strangersFile({ contentType = 'application/octet-stream' }: Operation): Record<string, string> {
+  const isShown = /^(video|image)\//.test(contentType)
+  return {
+    'x-content-type-options': 'nosniff',
+    ...(!isShown && {
+      'content-disposition': 'attachment',
+      'content-security-policy': "sandbox; default-src 'none'",
+    }),
+  }
+}
+
 function send(operation: Operation, result: unknown, request: FastifyRequest, reply: FastifyReply): unknown {
   void reply.code(operation.status)
   if (operation.kind === 'empty') return reply.send()
@@ -321,6 +336,7 @@ function send(operation: Operation, result: unknown, request: FastifyRequest, re
   if (operation.kind !== 'json') {
     // SAFETY: Answer<O> makes handlers of these kinds return a RawAnswer.
     const { body, headers, status } = result as RawAnswer
+    if (operation.kind === 'binary') void reply.headers(strangersFile(operation))
     if (headers) void reply.headers(headers)
     if (status !== undefined) void reply.code(status)
     return reply.type(operation.contentType ?? 'application/octet-stream').send(body)

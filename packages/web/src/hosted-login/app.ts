@@ -24,6 +24,7 @@ let interactionId: string | undefined
 let shown = ''
 let domain = ''
 let profileName = ''
+let registered: readonly string[] = []
 
 /** What makes a state another one: a connection says more than an event of it, and means the same. */
 const told = [
@@ -122,8 +123,8 @@ function tell(notice: Notice | undefined): void {
 function leave(state: FlowState): void {
   const target =
     state.flow_status === 'SUCCESS'
-      ? destination(successUrl, { profile_name: profileName, domain })
-      : destination(errorUrl, {
+      ? destination(successUrl, registered, { profile_name: profileName, domain })
+      : destination(errorUrl, registered, {
           code: state.error_code ?? undefined,
           message: state.error_message ?? noticeOf(state, domain)!.text,
         })
@@ -141,7 +142,7 @@ function goTo(target: string | undefined): void {
 async function run(): Promise<void> {
   await letIn()
   const connection = await flow.read()
-  ;({ domain, profile_name: profileName } = connection)
+  ;({ domain, profile_name: profileName, redirect_urls: registered = [] } = connection)
   setText('domain', domain)
   document.title = `Sign in to ${domain}`
   show(connection)
@@ -154,7 +155,7 @@ try {
   if (failure instanceof NotLetIn) {
     screen.show(null)
     tell(linkIsOver)
-    goTo(destination(errorUrl, { code: 'session_expired', message: linkIsOver.title }))
+    goTo(destination(errorUrl, registered, { code: 'session_expired', message: linkIsOver.title }))
   } else {
     tell({ mark: 'stopped', title: 'This page cannot reach its server', text: 'Please load it again.' })
   }

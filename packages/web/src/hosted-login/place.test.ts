@@ -20,13 +20,17 @@ test('parameters are found wherever a caller puts them', () => {
   assert.equal(read('?code=secret').code, undefined)
 })
 
-test('the end is any address but one that runs or shows something here', () => {
+test('the end is a registered address, and never one that runs or shows something here', () => {
+  const registered = ['https://app.example/done', 'my-app://done', 'javascript:alert(1)', 'data:text/html,x']
   const ours = { profile_name: 'me & you', domain: 'example.com', code: undefined }
   assert.equal(
-    destination('https://app.example/done?state=1', ours),
+    destination('https://app.example/done?state=1', registered, ours),
     'https://app.example/done?state=1&profile_name=me+%26+you&domain=example.com',
   )
-  assert.equal(destination('my-app://done', ours), 'my-app://done?profile_name=me+%26+you&domain=example.com')
+  assert.equal(
+    destination('my-app://done', registered, ours),
+    'my-app://done?profile_name=me+%26+you&domain=example.com',
+  )
   const refused = [
     undefined,
     '',
@@ -40,6 +44,14 @@ test('the end is any address but one that runs or shows something here', () => {
     'file:///etc/passwd',
     'vbscript:x',
     'blob:https://a.example/1',
+    'https://evil.example/done',
+    'https://app.example/done/../other',
+    'https://app.example.evil.example/done',
+    'https://app.example@evil.example/done',
+    'https://me@app.example/done',
+    'http://app.example/done',
+    'https://app.example:444/done',
+    'https://app.example/',
   ]
-  for (const address of refused) assert.equal(destination(address, ours), undefined, address)
+  for (const address of refused) assert.equal(destination(address, registered, ours), undefined, address)
 })

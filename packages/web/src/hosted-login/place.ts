@@ -23,16 +23,28 @@ export function readPlace({ pathname, search, hash }: Pick<URL, 'pathname' | 'se
 /** They would run or show something here, instead of going somewhere. */
 const REFUSED = new Set(['javascript:', 'data:', 'file:', 'vbscript:', 'blob:', 'about:', 'view-source:'])
 
-/** Undefined for an address that is none, or not one to go to. */
+/**
+ * Undefined for an address that is not registered with the connection: anybody can write one into a link to this page,
+ * and people trust where a sign-in page leads.
+ */
 export function destination(
   address: string | undefined,
+  registered: readonly string[],
   parameters: Readonly<Record<string, string | undefined>>,
 ): string | undefined {
   const url = address === undefined ? undefined : parsed(address)
-  if (!url || REFUSED.has(url.protocol)) return undefined
+  if (!url || REFUSED.has(url.protocol) || !registered.includes(placeOf(url))) return undefined
   for (const [name, value] of Object.entries(parameters)) {
     if (value !== undefined) url.searchParams.set(name, value)
   }
+  return url.href
+}
+
+/** As the server keeps registered addresses. */
+function placeOf({ href }: URL): string {
+  const url = new URL(href)
+  url.search = ''
+  url.hash = ''
   return url.href
 }
 

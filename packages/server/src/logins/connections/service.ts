@@ -88,6 +88,7 @@ export class ConnectionService {
       domain,
       profile_id: profileId,
       allowed_domains: allowedDomains,
+      redirect_urls: toRedirectUrls(body.redirect_urls ?? []),
       login_url: loginUrl ?? null,
       credential: body.credential ? JSON.stringify(body.credential) : null,
       proxy_id: proxyId,
@@ -154,6 +155,7 @@ export class ConnectionService {
         ...(body.login_url === '' && { learned_login_url: null }),
       }),
       ...(body.allowed_domains && { allowed_domains: toAllowedDomains(body.allowed_domains) }),
+      ...(body.redirect_urls && { redirect_urls: toRedirectUrls(body.redirect_urls) }),
       // A new credential may succeed where the old one failed.
       ...(body.credential && {
         credential: JSON.stringify(body.credential),
@@ -401,6 +403,25 @@ function asWritten(domain: string): string {
 
 function toAllowedDomains(written: readonly string[]): string[] {
   const read = written.map((text, index) => domainOf(`allowed_domains[${index}]`, readAllowedDomain(text)))
+  return [...new Set(read)]
+}
+
+/** They would run or show something on the hosted page itself. */
+const NO_PLACE = /^(javascript|data|file|vbscript|blob|about|view-source):$/
+
+function toRedirectUrls(written: readonly string[]): string[] {
+  const read = written.map((text, index) => {
+    const url = URL.parse(text)
+    if (!url || NO_PLACE.test(url.protocol) || url.username || url.password) {
+      throw invalidInput(
+        `redirect_urls[${index}]`,
+        'must be an absolute URL without a user name, such as https://app.example/done',
+      )
+    }
+    url.search = ''
+    url.hash = ''
+    return url.href
+  })
   return [...new Set(read)]
 }
 

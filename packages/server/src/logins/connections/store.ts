@@ -13,6 +13,7 @@ const columns = [
   'auth_connections.profile_id',
   'auth_connections.status',
   'auth_connections.allowed_domains',
+  'auth_connections.redirect_urls',
   'auth_connections.login_url',
   'auth_connections.learned_login_url',
   'auth_connections.post_login_url',

@@ -35,6 +35,7 @@ export function toManagedAuth(
     save_credentials: record.save_credentials,
     record_session: record.record_session,
     allowed_domains: record.allowed_domains,
+    ...(record.redirect_urls.length > 0 && { redirect_urls: record.redirect_urls }),
     auto_reauth: record.auto_reauth,
     health_checks: record.health_checks,
     health_check_interval: record.health_check_interval,

@@ -1,4 +1,4 @@
-// Made by `npm run generate`, of migrations 909c5b3903c9ddb6cb3abaaa55ce664d24dedb0dbffe57b588523de0e8b48d59.
+// Made by `npm run generate`, of migrations 7ba3c8a6ac4c7ff6072f8ada1bd48cef358b8576bd98357ccb332153550ff772.
 import type { BigNumber, Json, Time } from './column-types.ts'
 import type { ColumnType } from 'kysely'
 
@@ -113,6 +113,7 @@ export interface AuthConnections {
   project_id: string
   proxy_id: string | null
   record_session: boolean
+  redirect_urls: Generated<string[]>
   requirements: string[] | null
   save_credentials: boolean
   sso_provider: string | null

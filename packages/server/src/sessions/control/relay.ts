@@ -29,9 +29,12 @@ const OF_CLIENTS: Readonly<Record<string, RegExp>> = {
   'accept-language': /^\*$/,
 }
 
+/** Every browser sends one of these with pages and scripts; the first one only to hosts with TLS or on loopback. */
+const OF_BROWSERS = ['sec-fetch-site', 'upgrade-insecure-requests', 'origin', 'referer']
+
 export function relayedHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
   // A web page would get the target's pages and cookies under this server's origin.
-  if (headers['sec-fetch-site'] !== undefined) {
+  if (isOfBrowser(headers)) {
     throw new AppError(
       'forbidden',
       'Cannot pass this request on: it comes from a web page; send it from a program',
@@ -44,6 +47,32 @@ export function relayedHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeader
     return !OF_CLIENTS[name]?.test(String(value))
   })
   return Object.fromEntries(passed.map(([name, value]) => [relay.header + name, value]))
+}
+
+/** `origin` and `referer` are also sent by programs, about the target. */
+function isOfBrowser(headers: IncomingHttpHeaders): boolean {
+  return OF_BROWSERS.some((name) => {
+    const value = headers[name]
+    if (name === 'origin' || name === 'referer') {
+      return typeof value === 'string' && URL.parse(value)?.host === headers.host
+    }
+    return value !== undefined
+  })
+}
+
+/**
+ * The answer is a stranger's, on this server's origin. A browser that shows it after all must not run it: it is saved
+ * instead, has no origin, may load nothing, and is not taken for another type.
+ */
+function disarmed(headers: Record<string, string | string[]>): Record<string, string | string[]> {
+  const { 'content-disposition': disposition, 'content-security-policy': policy = [] } = headers
+  const isSaved = typeof disposition === 'string' && /^attachment\s*(;|$)/i.test(disposition)
+  return {
+    ...headers,
+    'content-disposition': isSaved ? disposition : 'attachment',
+    'content-security-policy': [...[policy].flat(), "sandbox; default-src 'none'"],
+    'x-content-type-options': 'nosniff',
+  }
 }
 
 export function relayedAnswer(answer: IncomingMessage): RawAnswer {
@@ -62,7 +91,7 @@ export function relayedAnswer(answer: IncomingMessage): RawAnswer {
   if (length !== undefined) headers['content-length'] = length
   // Otherwise published clients would retry requests that the target answered with an error.
   headers['x-should-retry'] ??= 'false'
-  return { status: Number(status), headers, body: answer }
+  return { status: Number(status), headers: disarmed(headers), body: answer }
 }
 
 function namedBy(connection: string | undefined): ReadonlySet<string> {

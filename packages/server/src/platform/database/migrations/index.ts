@@ -14,6 +14,7 @@ import { sessionStates } from './013-session-states.ts'
 import { loginStates } from './014-login-states.ts'
 import { keyScopes } from './015-key-scopes.ts'
 import { secretPlaces } from './018-secret-places.ts'
+import { links } from './019-links.ts'
 
 export interface Migration {
   readonly version: number
@@ -39,4 +40,5 @@ export const migrations: readonly Migration[] = [
   { version: 14, name: 'login-states', sql: loginStates },
   { version: 15, name: 'key-scopes', sql: keyScopes },
   { version: 18, name: 'secret-places', sql: secretPlaces },
+  { version: 19, name: 'links', sql: links },
 ]

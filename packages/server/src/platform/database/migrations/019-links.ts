@@ -1,0 +1,4 @@
+export const links = `
+-- Where the hosted page of a login may go in the end.
+ALTER TABLE auth_connections ADD COLUMN redirect_urls text[] NOT NULL DEFAULT '{}';
+`
