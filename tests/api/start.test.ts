@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { programFile } from '../fixtures/programs.ts'
 import { serverEnv, startServer, tempDir } from '../fixtures/server.ts'
+import { filesWith } from '../hostile/secret-search.ts'
 
 const main = programFile('main')
 
@@ -71,7 +72,9 @@ test('BERTH_API_KEY is the first key, at the first start only', async (t) => {
   const dataDir = tempDir(t)
   const first = await startServer(t, { dataDir, env: { BERTH_API_KEY: 'my-own-key' } })
   assert.equal((await first.fetch('/org/projects', { key: 'my-own-key' })).status, 200)
+  assert.ok(!first.output().includes('my-own-key'), 'it is not printed')
   await first.stop()
+  assert.deepEqual(filesWith(dataDir, 'my-own-key'), [], 'and in no file')
   const second = await startServer(t, { dataDir, env: { BERTH_API_KEY: 'another-key' } })
   assert.equal((await second.fetch('/org/projects', { key: 'my-own-key' })).status, 200)
   assert.equal((await second.fetch('/org/projects', { key: 'another-key' })).status, 401)

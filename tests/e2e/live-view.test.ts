@@ -195,10 +195,23 @@ describe('a headful session in the live view', () => {
     })()`)
     await eventually('it is pasted', async () => (await remote.page.inputValue('#input')) === text, 5_000)
 
+    const copied = () => view.inputValue('#clipboard-text')
+    const onDevice = () => view.evaluate<string[]>('written')
+    await view.evaluate(`(() => {
+      globalThis.written = []
+      const writeText = (text) => (written.push(text), Promise.resolve())
+      Object.defineProperty(navigator, 'clipboard', { value: { writeText } })
+    })()`)
+    await send(server, 'POST', `/browsers/${remote.session.session_id}/computer/clipboard/write`, {
+      text: 'nobody asked for this',
+    })
+    await eventually('the panel has it', async () => (await copied()) === 'nobody asked for this', 5_000)
+    assert.deepEqual(await onDevice(), [], 'only the panel has what the viewer did not copy')
+
     await remote.page.evaluate("getSelection().selectAllChildren(document.querySelector('#text'))")
     await view.keyboard.press('Control+c')
-    const copied = () => view.inputValue('#clipboard-text')
     await eventually('it is copied', async () => (await copied()) === 'Copied from the session: 漢字', 5_000)
+    assert.deepEqual(await onDevice(), ['Copied from the session: 漢字'])
     await view.click('#clipboard')
     await picture(view, 'clipboard')
     await closeView(view)

@@ -14,6 +14,7 @@ import {
   startReplay,
   stopReplay,
 } from '../fixtures/replays.ts'
+import { eventually } from '../fixtures/host.ts'
 import { startServer } from '../fixtures/server.ts'
 import { createSession, send } from '../fixtures/sessions.ts'
 import { startSite } from '../fixtures/site.ts'
@@ -166,4 +167,27 @@ test('a tenant that kills the encoder loses a moment, not the recording', async 
     const [listed] = (await listReplays(server, id)).filter((each) => each.replay_id === killed.replay_id)
     assert.equal(listed!.end_reason, 'stopped')
   })
+})
+
+test('a link expires after seven days, and dies with its session if so asked', async () => {
+  const { session_id: otherId } = other
+  const recorded = await startReplay(server, otherId)
+  await delay(300)
+  await stopReplay(server, otherId, recorded)
+  const statusOf = async (url: string) => (await fetch(url)).status
+  const first = recorded.replay_view_url!
+  const claims = new URL(first).searchParams.get('jwt')!.split('.')[1]!
+  const { iat, exp } = JSON.parse(Buffer.from(claims, 'base64url').toString()) as { iat: number; exp: number }
+  assert.equal(exp - iat, 7 * 24 * 3600)
+  assert.equal(await statusOf(first), 200)
+  const ended = await server.fetch(`/browsers/${otherId}?revoke_replay_links=true`, { method: 'DELETE' })
+  assert.equal(ended.status, 204)
+  assert.equal(await statusOf(first), 401)
+  assert.equal(await statusOf(first.replace('/browser/replays', '/browser/replays/video')), 401)
+  // A token says whole seconds: one that is made in the second of the revocation counts as older.
+  await eventually('a new link works', async () => {
+    const [again] = await listReplays(server, otherId)
+    return (await statusOf(again!.replay_view_url!)) === 200
+  })
+  assert.equal(await statusOf(first), 401)
 })

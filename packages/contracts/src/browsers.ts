@@ -308,9 +308,17 @@ export const deleteBrowser = operation({
   path: '/browsers/{id}',
   kind: 'empty',
   params,
+  query: Type.Object({
+    revoke_replay_links: Type.Optional(
+      Type.Boolean({
+        description:
+          'Extension: every `replay_view_url` of the session that exists stops working; false by default',
+      }),
+    ),
+  }),
   effect: 'act',
   status: 204,
-  errors: ['not_found'],
+  errors: ['bad_request', 'not_found'],
 })
 
 export const deletePersistentBrowser = operation({

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { App } from './app.ts'
 import type { Config } from './config/config.ts'
@@ -8,8 +9,8 @@ export function welcome(app: App, config: Config): string {
   const keyFile = join(config.BERTH_DATA_DIR, 'api-key')
   const keyLine = app.firstKey
     ? `Your API key       ${app.firstKey}\n                     (also in ${keyFile})`
-    : `Your API key       as before; the first one is in ${keyFile}`
-  const token = app.firstKey ?? `$(cat ${keyFile})`
+    : `Your API key       ${existsSync(keyFile) ? `as before; the first one is in ${keyFile}` : 'the one in BERTH_API_KEY at the first start'}`
+  const token = app.firstKey ?? (existsSync(keyFile) ? `$(cat ${keyFile})` : '$BERTH_API_KEY')
   return `
   Berth is ready
 

@@ -176,7 +176,15 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
     proxies: sessionProxies,
     profiles: sessionProfiles,
   })
-  const replays = new ReplayService({ db, box, blobs, browsers, recorder, tokens })
+  const replays = new ReplayService({
+    db,
+    box,
+    blobs,
+    browsers,
+    recorder,
+    tokens,
+    linkSeconds: config.BERTH_REPLAY_LINK_DAYS * 24 * 3600,
+  })
   const profiles = new ProfileService({
     db,
     versions,

@@ -8,6 +8,8 @@ import { toast } from '../shared/toasts.ts'
 const isApple = /Mac|iPhone|iPad/.test(navigator.platform)
 /** What Apple's people do with Command, everybody else does with Control. */
 const APPLE_SHORTCUTS = 'acxyzft'
+/** How long after the viewer copied the text of the session may arrive. */
+const COPY_WITHIN_MS = 3_000
 /** The session has the text by then; there is no word that it has. */
 const PASTE_AFTER_MS = 60
 
@@ -22,6 +24,7 @@ export class Clipboard {
   readonly #text = element('clipboard-text') as HTMLTextAreaElement
   readonly #button = element('clipboard')
   #isControlHeld = false
+  #copiedAt = -Infinity
 
   constructor(options: ClipboardOptions) {
     this.#options = options
@@ -49,10 +52,15 @@ export class Clipboard {
     document.addEventListener('paste', (event) => this.#onPaste(event))
   }
 
-  /** Something was copied in the session. */
+  /**
+   * Something was copied in the session. It reaches this device's clipboard only after the viewer copied; otherwise any
+   * page in there could put there what the viewer pastes next. The panel has it in any case.
+   */
   received(text: string): void {
     this.#text.value = text
-    if (document.hasFocus()) navigator.clipboard?.writeText(text).catch(() => {})
+    if (performance.now() - this.#copiedAt > COPY_WITHIN_MS || !document.hasFocus()) return
+    this.#copiedAt = -Infinity
+    navigator.clipboard?.writeText(text).catch(() => {})
   }
 
   #toggle(isOpen = this.#panel.hidden): void {
@@ -81,6 +89,7 @@ export class Clipboard {
     if (event.key === 'Control') this.#isControlHeld = true
     const isCommand = isApple ? event.metaKey : event.ctrlKey
     if (!isCommand || event.altKey) return
+    if (event.isTrusted && (key === 'c' || key === 'x')) this.#copiedAt = performance.now()
     if (key === 'v') {
       // The browser goes on to paste, and noVNC hears nothing of it.
       event.stopImmediatePropagation()

@@ -7,7 +7,7 @@ export const operatorSettings = {
     default: '',
     shownDefault: 'a random one',
     parse: apiKey,
-    help: 'The first organisation key, read at the first start only. At least 24 characters when listening beyond loopback.',
+    help: 'The first organisation key, read at the first start only. It is neither printed nor left in a file. At least 24 characters when listening beyond loopback.',
   }),
   BERTH_OPERATOR_ID: setting({
     default: 'operator',

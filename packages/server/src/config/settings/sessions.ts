@@ -38,6 +38,12 @@ export const sessionSettings = {
     parse: integer(1, 36500),
     help: 'How long recordings are kept after they ended.',
   }),
+  BERTH_REPLAY_LINK_DAYS: setting({
+    default: '7',
+    unit: 'days',
+    parse: integer(1, 365),
+    help: 'How long a replay_view_url works. Reading the recording again gives a new one.',
+  }),
   BERTH_TELEMETRY_RETENTION_DAYS: setting({
     default: '30',
     unit: 'days',

@@ -1,4 +1,4 @@
-// Made by `npm run generate`, of migrations 7ba3c8a6ac4c7ff6072f8ada1bd48cef358b8576bd98357ccb332153550ff772.
+// Made by `npm run generate`, of migrations 3cf13f56c57e90e61f71d4756c170620237451753a0d4b02ee5dab4a791acdc4.
 import type { BigNumber, Json, Time } from './column-types.ts'
 import type { ColumnType } from 'kysely'
 
@@ -422,6 +422,7 @@ export interface Replays {
   finished_at: Time | null
   framerate: number
   id: string
+  links_valid_from: Time | null
   lost_ms: Generated<BigNumber>
   max_duration_seconds: number | null
   project_id: string

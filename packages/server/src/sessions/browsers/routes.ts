@@ -19,6 +19,10 @@ export function browserRoutes(browsers: BrowserService): Route[] {
     ),
     route(contract.updateBrowser, (call) => browsers.update(callerOf(call), call.params.id, call.body, call)),
     route(contract.deletePersistentBrowser, () => {}),
-    route(contract.deleteBrowser, (call) => browsers.delete(callerOf(call), call.params.id, call.commit)),
+    route(contract.deleteBrowser, (call) =>
+      browsers.delete(callerOf(call), call.params.id, call.commit, {
+        revokesReplayLinks: call.query.revoke_replay_links ?? false,
+      }),
+    ),
   ]
 }

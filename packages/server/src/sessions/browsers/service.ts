@@ -433,10 +433,16 @@ export class BrowserService {
   }
 
   /** Resolves when the row is marked as ending; the instance ends a moment later. */
-  async delete(caller: Caller, idOrName: string, commit: Commit): Promise<void> {
+  async delete(
+    caller: Caller,
+    idOrName: string,
+    commit: Commit,
+    { revokesReplayLinks = false }: { revokesReplayLinks?: boolean } = {},
+  ): Promise<void> {
     const record = await this.find(caller, idOrName, { includeDeleted: true })
-    if (isOver(record)) return
-    await this.end(record, 'deleted', commit)
+    const revoke = revokesReplayLinks ? (tx: Db) => store.revokeReplayLinks(tx, record.id) : undefined
+    if (!isOver(record)) return this.end(record, 'deleted', commit, revoke)
+    if (revoke) await commit(revoke)
   }
 
   /** `first` runs in the same transaction. */

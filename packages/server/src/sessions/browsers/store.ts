@@ -310,3 +310,12 @@ export async function countLiveBrowsers(db: Db, projectId: string): Promise<numb
     .executeTakeFirstOrThrow()
   return count
 }
+
+/** Links that exist stop working; the recordings stay. */
+export async function revokeReplayLinks(tx: Db, browserId: string): Promise<void> {
+  await tx
+    .updateTable('replays')
+    .set({ links_valid_from: sql`now()` })
+    .where('browser_id', '=', browserId)
+    .execute()
+}

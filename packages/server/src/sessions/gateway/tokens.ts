@@ -37,6 +37,8 @@ export interface Verification {
   readonly audience: string
   /** In milliseconds since 1970. */
   readonly expiresAt: number
+  /** In milliseconds since 1970, in whole seconds. */
+  readonly issuedAt: number
 }
 
 interface Verified {
@@ -44,6 +46,7 @@ interface Verified {
   readonly leaseNumber: number
   readonly audience: readonly string[]
   readonly expiresAt: number
+  readonly issuedAt: number
   readonly rememberedUntil: number
 }
 
@@ -97,6 +100,7 @@ export class SessionTokens {
       leaseNumber: known.leaseNumber,
       audience,
       expiresAt: known.expiresAt,
+      issuedAt: known.issuedAt,
     }
   }
 
@@ -117,7 +121,7 @@ export class SessionTokens {
     }).catch(() => {
       throw refused()
     })
-    const { sid, aud, exp = 0, ten = 0 } = payload
+    const { sid, aud, exp = 0, iat = 0, ten = 0 } = payload
     const audience = typeof aud === 'string' ? [aud] : aud
     if (typeof sid !== 'string' || typeof ten !== 'number' || !Array.isArray(audience)) throw refused()
     const verified = {
@@ -125,6 +129,7 @@ export class SessionTokens {
       leaseNumber: ten,
       audience,
       expiresAt: exp * 1000,
+      issuedAt: iat * 1000,
       rememberedUntil: Date.now() + REMEMBER_MS,
     }
     if (this.#verified.size >= REMEMBERED) this.#verified.delete(this.#verified.keys().next().value!)

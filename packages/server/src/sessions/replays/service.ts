@@ -32,6 +32,8 @@ export interface ReplayServiceOptions {
   readonly browsers: BrowserService
   readonly recorder: ReplayRecorder
   readonly tokens: Pick<SessionTokens, 'sign' | 'verify'>
+  /** How long a link to a recording works. */
+  readonly linkSeconds: number
 }
 
 /** A recording as the holder of its token sees it. */
@@ -115,11 +117,16 @@ export class ReplayService {
   }
 
   async #admit(token: string, replayId: string): Promise<ReplayRecord> {
-    const { tokens, db } = this.#options
+    const { tokens, db, linkSeconds } = this.#options
     // The token names the recording instead of a session.
-    const { sessionId: named } = await tokens.verify(token, REPLAY_AUDIENCE)
+    const { sessionId: named, issuedAt } = await tokens.verify(token, REPLAY_AUDIENCE)
     const replay = named === replayId ? await store.findReplay(db, replayId) : undefined
     if (!replay) throw notThere(replayId, 'no longer exists')
+    // Links of older servers say that they are valid for a year.
+    const isOld = issuedAt + linkSeconds * 1000 <= Date.now()
+    const validFrom = replay.links_valid_from
+    // Tokens know whole seconds, so one of the same second may be from before.
+    if (isOld || (validFrom !== null && issuedAt <= Date.parse(validFrom))) throw linkOver()
     return replay
   }
 
@@ -154,7 +161,8 @@ export class ReplayService {
   }
 
   #show(replay: ReplayRecord, origin: string): Replay {
-    const jwt = this.#options.tokens.sign({ sessionId: replay.id, audience: [REPLAY_AUDIENCE] })
+    const { tokens, linkSeconds: lifeSeconds } = this.#options
+    const jwt = tokens.sign({ sessionId: replay.id, audience: [REPLAY_AUDIENCE], lifeSeconds })
     return {
       replay_id: replay.id,
       started_at: replay.started_at,
@@ -168,6 +176,13 @@ export class ReplayService {
       ...(replay.continues_id !== null && { continues: replay.continues_id }),
     }
   }
+}
+
+function linkOver(): AppError {
+  return new AppError(
+    'unauthorized',
+    'Cannot show this recording: the link has expired or was revoked; get a new one from the list of replays',
+  )
 }
 
 function notThere(replayId: string, why: string): AppError {

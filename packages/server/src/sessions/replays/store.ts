@@ -22,6 +22,7 @@ const columns = [
   'size_bytes',
   'duration_ms',
   'lost_ms',
+  'links_valid_from',
 ] as const
 
 export async function insertReplay(db: Db, replay: NewReplay): Promise<ReplayRecord> {
