@@ -169,12 +169,13 @@ test('a tenant that kills the encoder loses a moment, not the recording', async 
   })
 })
 
+const statusOf = async (url: string) => (await fetch(url)).status
+
 test('a link expires after seven days, and dies with its session if so asked', async () => {
   const { session_id: otherId } = other
   const recorded = await startReplay(server, otherId)
   await delay(300)
   await stopReplay(server, otherId, recorded)
-  const statusOf = async (url: string) => (await fetch(url)).status
   const first = recorded.replay_view_url!
   const claims = new URL(first).searchParams.get('jwt')!.split('.')[1]!
   const { iat, exp } = JSON.parse(Buffer.from(claims, 'base64url').toString()) as { iat: number; exp: number }
