@@ -79,15 +79,24 @@ export function makeDataDir(owner: Owner, parent = tmpdir()): string {
   return path
 }
 
+interface DriverChanges {
+  readonly dataDir?: string
+  readonly leaseSeconds?: number
+  readonly agent?: string
+  readonly allowWeakIsolation?: boolean
+  readonly nativeCalls?: string
+}
+
 export async function openDriver(
   owner: Owner,
-  { dataDir = makeDataDir(owner), leaseSeconds = 60, agent = agentFile } = {},
+  { dataDir = makeDataDir(owner), leaseSeconds = 60, agent = agentFile, ...weak }: DriverChanges = {},
 ): Promise<LocalDriver> {
   const driver = await LocalDriver.open({
     dataDir,
     agentFile: agent,
     leaseSeconds,
     allowWeakIsolation: false,
+    ...weak,
     egress: silentEgress,
     log: pino({ level: process.env['BERTH_TEST_LOG'] ?? 'silent' }),
   })

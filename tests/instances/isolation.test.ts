@@ -492,3 +492,23 @@ describe('where files are', { skip }, () => {
     assert.ok(!existsSync(join(dataDir, 'instances', instance.id)))
   })
 })
+
+test(
+  'where the agent can have no uid of its own, instances start only if weak isolation is allowed',
+  { skip },
+  async (t) => {
+    const nativeCalls = '/no/such/file'
+    const strict = await openDriver(t, { nativeCalls })
+    assert.match(
+      strict.shortcomings.join(),
+      /^The agent has the uid of what tenants run[^]*BERTH_ALLOW_WEAK_ISOLATION$/,
+    )
+    await assert.rejects(strict.start(instanceOptions()), /The agent has the uid/)
+    const weak = await openDriver(t, { nativeCalls, allowWeakIsolation: true })
+    assert.deepEqual(weak.shortcomings, [])
+    const instance = await startInstance(t, weak)
+    assert.equal(await runInside(instance, 'return process.getuid()'), 1000)
+    assert.equal(new Set(processesOf(instance.id).map(({ uid }) => uid)).size, 1)
+    await instance.destroy()
+  },
+)

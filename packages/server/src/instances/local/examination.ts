@@ -29,14 +29,13 @@ export function capabilitiesOf(cgroups: Cgroups): Capabilities {
   }
 }
 
-export function weaknesses(cgroups: Cgroups, { nativeCalls }: Pick<Host, 'nativeCalls'>): string[] {
+/** `sharedUid` says why the agent has no uid of its own. */
+export function weaknesses(cgroups: Cgroups, sharedUid: string | undefined): string[] {
   const found: string[] = []
   if (!isRoot()) {
     found.push('The server does not run as root, so all instances share one uid: run it as root')
-  } else if (nativeCalls === undefined) {
-    found.push(
-      `The agent shares its uid with what tenants run, because the package koffi has no build for ${process.arch} here: run npm ci`,
-    )
+  } else if (sharedUid !== undefined) {
+    found.push(`The agent has the uid of what tenants run, because ${sharedUid}`)
   }
   if (cgroups.missing.length > 0) {
     found.push(
@@ -46,12 +45,35 @@ export function weaknesses(cgroups: Cgroups, { nativeCalls }: Pick<Host, 'native
   return found
 }
 
+interface Trial {
+  readonly host: Host
+  readonly cgroups: Cgroups
+  readonly uid: number | undefined
+}
+
+interface Found {
+  readonly host: Host
+  /** Why the agent has no uid of its own, if it has none. */
+  readonly sharedUid: string | undefined
+  /** Why instances do not start, if they do not. */
+  readonly failures: readonly string[]
+}
+
+/** How instances start here: with a uid for the agent, else without. */
+export async function tryHost(trial: Trial): Promise<Found> {
+  const { host, uid } = trial
+  const failures = await tryLaunch(trial)
+  if (host.nativeCalls === undefined) {
+    return { host, sharedUid: `koffi has no build for ${process.arch} here: run npm ci`, failures }
+  }
+  if (failures.length === 0 || uid === undefined) return { host, sharedUid: undefined, failures }
+  const plain = { ...host, nativeCalls: undefined }
+  if ((await tryLaunch({ ...trial, host: plain })).length > 0) return { host, sharedUid: undefined, failures }
+  return { host: plain, sharedUid: `it cannot have another (${failures.join('; ')})`, failures: [] }
+}
+
 /** Returns nothing when an instance starts here, otherwise why not. */
-export async function tryLaunch(options: {
-  host: Host
-  cgroups: Cgroups
-  uid: number | undefined
-}): Promise<string[]> {
+async function tryLaunch(options: Trial): Promise<string[]> {
   const { host, cgroups, uid } = options
   const id = newId('trial-')
   const directory = new InstanceDirectory(host.instancesDir, id)

@@ -17,7 +17,7 @@ import {
   missingUids,
   isOutOfReach,
   isRoot,
-  tryLaunch,
+  tryHost,
   weaknesses,
 } from './examination.ts'
 import { InstanceDirectory, isInstanceId, makePassable } from './instance-directory.ts'
@@ -41,6 +41,8 @@ export interface LocalDriverOptions {
   readonly playwrightRunner?: string
   /** Bundles the TypeScript of apps; without it, apps cannot use TypeScript. */
   readonly esbuild?: string
+  /** The native file of koffi; by default that of the package. */
+  readonly nativeCalls?: string
   readonly leaseSeconds: number
   /** The first of the host uids that instances may have. */
   readonly uidBase?: number
@@ -112,10 +114,10 @@ export class LocalDriver implements Driver {
     const uid = isRoot() ? uids.take() : undefined
     const { agentFile, playwrightRunner, esbuild } = options
     const node = process.execPath
-    const nativeCalls = findNativeCalls()
+    const { nativeCalls = findNativeCalls() } = options
     const files = [agentFile, playwrightRunner ?? agentFile, esbuild ?? agentFile, nativeCalls ?? agentFile]
     const isFar = isOutOfReach(programs, uid, [instancesDir, node, ...files])
-    const host: Host = {
+    const wanted: Host = {
       programs,
       instancesDir,
       shared,
@@ -126,9 +128,12 @@ export class LocalDriver implements Driver {
       nativeCalls,
       isOutOfReach: isFar,
     }
-    if (shortcomings.length === 0) shortcomings.push(...(await tryLaunch({ host, cgroups, uid })))
+    const isWorthTrying = shortcomings.length === 0
+    const found = isWorthTrying ? await tryHost({ host: wanted, cgroups, uid }) : undefined
+    const { host = wanted, sharedUid, failures = [] } = found ?? {}
+    shortcomings.push(...failures)
     if (uid !== undefined) uids.giveBack(uid)
-    for (const weakness of weaknesses(cgroups, host)) {
+    for (const weakness of weaknesses(cgroups, sharedUid)) {
       if (options.allowWeakIsolation) log.warn({ weakness }, 'weak isolation')
       else shortcomings.push(`${weakness}, or set BERTH_ALLOW_WEAK_ISOLATION`)
     }
