@@ -1,6 +1,6 @@
-// Broken input for every reader of bytes that come from somebody we do not trust. Three things must hold for anything:
-// the reader comes to an end, it fails only with its own kind of error, and it finds the same however the bytes are cut
-// into pieces. FUZZ_SEED repeats a run, FUZZ_MS makes it longer.
+// Feeds broken input to every reader of untrusted bytes. Whatever the input: the reader ends, it fails only with its own
+// kind of error, and the result does not depend on how the bytes are cut into pieces. FUZZ_SEED repeats a run, FUZZ_MS
+// makes it longer.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BadInput } from '@berth/kit/bad-input'
@@ -25,18 +25,18 @@ import { readDirectory, type ArchiveFile } from './zip/directory.ts'
 import { archiveOf } from '../../../tests/fixtures/zip.ts'
 
 const seed = Number(process.env['FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 32))
-/** For each reader. */
+/** Time for each reader. */
 const BUDGET_MS = Number(process.env['FUZZ_MS'] ?? 250)
 const never = new AbortController().signal
 
 interface Target {
   readonly name: string
-  /** Good ones, which are then broken. */
+  /** Valid input, which the test then breaks. */
   readonly samples: readonly Buffer[]
-  /** What it finds, as anything that can be compared. */
+  /** The result of the reader, in any form that can be compared. */
   readonly read: (pieces: readonly Buffer[]) => unknown
   readonly errors: readonly (abstract new (...parameters: never[]) => Error)[]
-  /** Whether the bytes come in pieces at all. */
+  /** Whether the reader takes bytes in pieces. */
   readonly isStream: boolean
 }
 
@@ -221,7 +221,7 @@ const targets: readonly Target[] = [
           found.push(isFirst ? message.length : [message.length, readXMessage(message)])
           isFirst = false
         },
-        // A long message is read, but not into new memory each time.
+        // A long message is read, but into the same memory each time.
         roomFor: (length) => (length <= shared.length ? shared.subarray(0, length) : undefined),
       })
       for (const piece of pieces) {
@@ -352,7 +352,7 @@ function fileOf(bytes: Buffer): ArchiveFile {
   }
 }
 
-/** Mulberry32: the same numbers for the same seed. */
+/** Mulberry32: the same seed gives the same numbers. */
 function randomOf(start: number): (below: number) => number {
   let state = start >>> 0
   return (below) => {
@@ -363,7 +363,7 @@ function randomOf(start: number): (below: number) => number {
   }
 }
 
-/** Bytes that mean something in many formats: lengths that are too large, signs, ends. */
+/** Bytes with a meaning in many formats: lengths that are too large, sign bits, end marks. */
 const SPECIAL = [0, 1, 0x7f, 0x80, 0xff, 0xfe, 0x0d, 0x0a, 0x2f]
 
 function broken(sample: Buffer, random: (below: number) => number): Buffer {

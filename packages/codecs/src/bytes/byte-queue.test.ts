@@ -4,7 +4,7 @@ import { ByteQueue } from './byte-queue.ts'
 
 const bytes = Buffer.from(Uint8Array.from({ length: 200 }, (_none, index) => index).buffer)
 
-test('bytes come out in order, whatever pieces they came in', () => {
+test('bytes are taken in order, whatever pieces they are in', () => {
   for (const pieceSize of [1, 2, 3, 7, 64, 200]) {
     for (const takeSize of [1, 2, 5, 50, 200]) {
       const queue = new ByteQueue()
@@ -21,7 +21,7 @@ test('bytes come out in order, whatever pieces they came in', () => {
   }
 })
 
-test('skipping passes over as much as there is', () => {
+test('skipping removes at most what is there', () => {
   const queue = new ByteQueue()
   queue.push(bytes.subarray(0, 10))
   queue.push(bytes.subarray(10, 20))
@@ -31,14 +31,14 @@ test('skipping passes over as much as there is', () => {
   assert.equal(queue.length, 0)
 })
 
-test('what lies in one piece is not copied', () => {
+test('bytes within one piece are not copied', () => {
   const queue = new ByteQueue()
   queue.push(bytes)
   queue.skip(10)
   assert.equal(queue.take(20).buffer, bytes.buffer)
 })
 
-test('a compacted rest does not keep its piece', () => {
+test('after compact() the rest does not keep its piece in memory', () => {
   const queue = new ByteQueue()
   queue.push(bytes)
   queue.skip(190)
@@ -47,7 +47,7 @@ test('a compacted rest does not keep its piece', () => {
   assert.deepEqual(queue.take(10), bytes.subarray(190))
 })
 
-test('more than there is cannot be read', () => {
+test('reading more than there is throws', () => {
   const queue = new ByteQueue()
   queue.push(bytes.subarray(0, 3))
   assert.throws(() => queue.take(4), RangeError)

@@ -1,6 +1,5 @@
 /**
- * Bytes that come in pieces and are taken by length. Nothing is copied but what is asked for across the border of two
- * pieces.
+ * Bytes that arrive in pieces and are taken by length. Copies only what spans several pieces.
  */
 export class ByteQueue {
   #pieces: Buffer[] = []
@@ -16,21 +15,21 @@ export class ByteQueue {
     this.#length += piece.length
   }
 
-  /** The first bytes, which stay in the queue. There must be as many. */
+  /** Returns the first bytes without removing them. Throws if there are not enough. */
   peek(count: number): Buffer {
     if (count > this.#length) throw new RangeError(`Cannot read ${count} bytes: there are ${this.#length}`)
     if (count > 0 && this.#pieces[0]!.length < count) this.#join(count)
     return this.#pieces[0]?.subarray(0, count) ?? EMPTY
   }
 
-  /** The first bytes. There must be as many. */
+  /** Removes and returns the first bytes. Throws if there are not enough. */
   take(count: number): Buffer {
     const bytes = this.peek(count)
     if (count > 0) this.#drop(count)
     return bytes
   }
 
-  /** As many of the first bytes as there are, up to `count`; returns how many. */
+  /** Removes up to `count` bytes; returns how many it removed. */
   skip(count: number): number {
     const skipped = Math.min(count, this.#length)
     for (let left = skipped; left > 0;) {
@@ -42,14 +41,14 @@ export class ByteQueue {
   }
 
   /**
-   * Copies what is left of a piece, so that it does not keep the rest of it in memory. To be called whenever as much
-   * as possible was taken: further pieces are then whole.
+   * Copies the rest of a piece, so that it does not keep the whole piece in memory. Call it after taking as much as
+   * possible; then at most one piece is left.
    */
   compact(): void {
     if (this.#pieces.length === 1) this.#pieces[0] = Buffer.from(this.#pieces[0]!)
   }
 
-  /** Makes the first piece that long. */
+  /** Joins pieces until the first one has `count` bytes. */
   #join(count: number): void {
     let used = 0
     let length = 0
@@ -60,7 +59,7 @@ export class ByteQueue {
     this.#pieces.splice(0, used, joined, ...(rest > 0 ? [last.subarray(last.length - rest)] : []))
   }
 
-  /** Of the first piece, which has as many. */
+  /** Removes bytes from the first piece, which has at least that many. */
   #drop(count: number): void {
     const first = this.#pieces[0]!
     if (first.length === count) this.#pieces.shift()

@@ -11,7 +11,7 @@ function reader(...pieces: string[]): ByteReader {
   return new ByteReader(source(), { cutOff: () => new CutOff() })
 }
 
-test('bytes are read by number, across pieces', async () => {
+test('a number of bytes is read across pieces', async () => {
   const bytes = reader('ab', '', 'cdefg', 'h')
   assert.equal((await bytes.read(3)).toString(), 'abc')
   assert.equal((await bytes.readSome(10))?.toString(), 'defg')
@@ -20,7 +20,7 @@ test('bytes are read by number, across pieces', async () => {
   assert.equal(await bytes.readUnlessEnded(1), undefined)
 })
 
-test('an end in between is told from an end', async () => {
+test('a cut-off read is distinguished from the end of the stream', async () => {
   await assert.rejects(reader('abc').read(4), CutOff)
   await assert.rejects(reader('abc').readUnlessEnded(4), CutOff)
   await assert.rejects(reader('abc').skip(4), CutOff)

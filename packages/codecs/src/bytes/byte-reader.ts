@@ -1,23 +1,23 @@
-/** Bytes of a stream asked for by their number, whatever pieces they come in. Holds one piece at a time. */
+/** Reads a given number of bytes from a stream, whatever pieces they arrive in. Holds one piece at a time. */
 export class ByteReader {
   readonly #iterator: AsyncIterator<Uint8Array>
   readonly #cutOff: () => Error
   #piece: Buffer = Buffer.alloc(0)
 
-  /** `cutOff`: what to throw when the stream ends before what was asked for. */
+  /** `cutOff` makes the error for a stream that ends too early. */
   constructor(source: AsyncIterable<Uint8Array>, { cutOff }: { cutOff: () => Error }) {
     this.#iterator = source[Symbol.asyncIterator]()
     this.#cutOff = cutOff
   }
 
-  /** As many; they are held in memory together, so the caller bounds the number. */
+  /** Reads exactly that many bytes into memory, so the caller must limit the number. */
   async read(count: number): Promise<Buffer> {
     const bytes = await this.readUnlessEnded(count)
     if (!bytes) throw this.#cutOff()
     return bytes
   }
 
-  /** Undefined when the stream has ended before the first of them. */
+  /** Like read(), but returns undefined if the stream has ended before the first byte. */
   async readUnlessEnded(count: number): Promise<Buffer | undefined> {
     const pieces: Buffer[] = []
     for (let left = count; left > 0;) {
@@ -32,7 +32,7 @@ export class ByteReader {
     return pieces.length === 1 ? pieces[0] : Buffer.concat(pieces)
   }
 
-  /** At most that many, as many as are there; undefined at the end. */
+  /** Reads what is there, at most that many bytes; undefined at the end. */
   async readSome(maxBytes: number): Promise<Buffer | undefined> {
     while (this.#piece.length === 0) {
       const { value, done } = await this.#iterator.next()
@@ -52,12 +52,12 @@ export class ByteReader {
     }
   }
 
-  /** To the end. */
+  /** Reads to the end and drops everything. */
   async drain(): Promise<void> {
     while (await this.readSome(Infinity));
   }
 
-  /** Lets go of the stream, whatever is left of it. */
+  /** Stops reading, even if something is left. */
   async close(): Promise<void> {
     await this.#iterator.return?.()
   }

@@ -3,7 +3,7 @@ export interface RandomAccess {
   read(buffer: Buffer, offset: number, length: number, position: number): Promise<{ bytesRead: number }>
 }
 
-/** So many bytes from there; throws what `cutOff` gives when the file ends before. */
+/** Reads `length` bytes at the position. Throws the error from `cutOff` if the file ends before that. */
 export async function readAt(
   file: RandomAccess,
   { position, length, cutOff }: { position: number; length: number; cutOff: () => Error },

@@ -12,19 +12,19 @@ const MAGIC = 'Cr24'
 const FIXED_BYTES = 12
 const MAX_HEAD_BYTES = 1024 * 1024
 const ID_BYTES = 16
-/** The publisher's and the store's; each takes a walk through the whole archive. */
+/** Usually there are two: the publisher's and the store's. Each check reads the whole archive. */
 const MAX_PROOFS = 4
 const PIECE_BYTES = 256 * 1024
 const FIELDS = { rsa: 2, ecdsa: 3, signedData: 10_000, publicKey: 1, signature: 2, id: 1 }
 
 export interface Crx {
-  /** Where its archive begins. */
+  /** Offset of the zip archive. */
   readonly start: number
-  /** Of its publisher, as a manifest has it. */
+  /** The publisher's public key, in the format of a manifest. */
   readonly key: string
 }
 
-/** Undefined for what is no crx; refuses one whose signatures do not hold. */
+/** Returns undefined if the file is not a crx. Refuses a crx with a wrong signature. */
 export async function readCrx(
   file: ArchiveFile,
   size: number,
@@ -79,7 +79,7 @@ async function verify(
 
 const toKey = (der: Buffer) => createPublicKey({ key: der, format: 'der', type: 'spki' })
 
-/** A key or signature that is none throws. */
+/** Throws for a malformed key or signature. */
 function isGood(check: () => boolean): boolean {
   try {
     return check()
@@ -102,7 +102,7 @@ interface Field {
   readonly value: Buffer
 }
 
-/** Those with a length, which are all that a head has; others are passed over. */
+/** Reads the fields that have a length; a head uses no others. Skips the rest. */
 function fieldsOf(message: Buffer): Field[] {
   const fields: Field[] = []
   let at = 0

@@ -1,6 +1,6 @@
-// Packs an archive as a crx (version 3), signed with a key that follows from a name: the same extension has the same
-// id in every session. The key proves nothing to anybody, and lives in the instance only.
-// At first use: seldom needed, and no small part of Node.
+// Packs an archive as a crx (version 3). The signing key is derived from the name, so an extension has the same id in
+// every session. The key proves nothing, and exists only in the instance.
+// Loaded at first use: it is seldom needed, and a large part of Node.
 const crypto = () => process.getBuiltinModule('node:crypto')
 
 const FIELDS = { ecdsa: 3, signedData: 10_000, publicKey: 1, signature: 2, id: 1 }
@@ -19,7 +19,7 @@ export function crxOf(archive: Buffer, name: string): { crx: Buffer; id: string 
   return { crx, id: lettersOf(id) }
 }
 
-/** As extensions write theirs: a to p for the digits. */
+/** Extension ids use the letters a to p as hexadecimal digits. */
 function lettersOf(id: Buffer): string {
   return id
     .toString('hex')
@@ -32,13 +32,13 @@ function keyOf(name: string) {
   const secret = crypto().createHash('sha256').update(`berth extension ${name}`).digest()
   const pair = crypto().createECDH('prime256v1')
   pair.setPrivateKey(secret)
-  // 4, then both coordinates.
+  // The byte 4, then both coordinates.
   const point = pair.getPublicKey()
   const jwk = { kty: 'EC', crv: 'P-256', x: text(point.subarray(1, 33)), y: text(point.subarray(33)) }
   return crypto().createPrivateKey({ key: { ...jwk, d: text(secret) }, format: 'jwk' })
 }
 
-/** Of a protocol buffer: number and length, then the bytes. */
+/** A field of a protocol buffer: number, length, then the bytes. */
 function field(number: number, value: Buffer): Buffer {
   return Buffer.concat([varint(number * 8 + 2), varint(value.length), value])
 }

@@ -26,13 +26,13 @@ async function read(body: AsyncIterable<Buffer>, contentType = CONTENT_TYPE): Pr
   return parts
 }
 
-test('a form is the same however it is cut into pieces', async () => {
+test('a form is the same, whatever chunks it is in', async () => {
   for (let length = 1; length <= FORM.length; length++) {
     assert.deepEqual(await read(pieces(FORM, length)), PARTS, `pieces of ${length}`)
   }
 })
 
-test('a form whose boundary is not the announced one is read by its own', async () => {
+test('a form with another boundary than announced is read by its own boundary', async () => {
   const form = FORM.slice(FORM.indexOf('--xyz'))
   for (const length of [1, 7, 4096]) {
     assert.deepEqual(await read(pieces(form, length), 'multipart/form-data; boundary=other'), PARTS)
@@ -40,7 +40,7 @@ test('a form whose boundary is not the announced one is read by its own', async 
   await assert.rejects(read(pieces(FORM, 7), 'multipart/form-data; boundary=other'), { code: 'bad_request' })
 })
 
-test('what nobody reads of a part is passed over', async () => {
+test('the unread rest of a part is skipped', async () => {
   const names: string[] = []
   for await (const { name } of partsOf(pieces(FORM, 7), CONTENT_TYPE)) names.push(name)
   assert.deepEqual(
@@ -49,7 +49,7 @@ test('what nobody reads of a part is passed over', async () => {
   )
 })
 
-test('a form that ends anywhere before its end is refused', async () => {
+test('a form that is cut off anywhere is refused', async () => {
   const end = FORM.indexOf('--xyz--') + '--xyz--'.length
   for (let length = 0; length < end; length++) {
     await assert.rejects(

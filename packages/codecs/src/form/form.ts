@@ -1,18 +1,18 @@
-// Multipart forms (RFC 7578), read as they come: nothing of a file is held but the piece that is passed on. Why it is no
-// library: docs/decisions/0038-forms-stay-ours.md.
+// Reads multipart forms (RFC 7578) while they arrive. It holds only the piece of a file that it passes on. Why this is
+// not a library: docs/decisions/0038-forms-stay-ours.md.
 import { readBounded } from '@berth/kit/read-bounded'
 import { BadInput } from '@berth/kit/bad-input'
 
 const MAX_BOUNDARY_LENGTH = 200
 const MAX_HEAD_BYTES = 16 * 1024
 const MAX_TEXT_BYTES = 16 * 1024
-/** Files and fields of one form. */
+/** Limit for the files and fields of one form. */
 const MAX_PARTS = 2_000
 const NEWLINE = '\r\n'
 
 export interface Part {
   readonly name: string
-  /** To be read to its end before the next part is asked for. */
+  /** Must be read to its end before the next part is requested. */
   readonly content: AsyncIterable<Buffer>
 }
 
@@ -31,7 +31,7 @@ export async function* partsOf(
   }
 }
 
-/** Of a part that is a text. */
+/** Reads a part that contains text. */
 export async function readText({ name, content }: Part): Promise<string> {
   const tooLarge = () => malformed(`"${name}" is too long`)
   return (await readBounded(content, { maxBytes: MAX_TEXT_BYTES, tooLarge })).toString()
@@ -64,7 +64,7 @@ class FormReader {
     this.#delimiter = delimiterOf(boundary)
   }
 
-  /** To the next part; what is left of this one, or before the first, is passed over. */
+  /** Goes to the next part, and skips the rest of this one. Returns false at the end of the form. */
   async next(): Promise<boolean> {
     if (!this.#hasBegun) await this.#begin()
     if (!this.#isAtBoundary) for await (const _ of this.content());
@@ -77,8 +77,8 @@ class FormReader {
   }
 
   /**
-   * The published client, when it reaches a session directly, announces another boundary than it uses
-   * (0.84.0, lib/browser-routing). A form that begins with a boundary is taken at its own word.
+   * When the published client calls a session directly, it announces a different boundary from the one it uses
+   * (0.84.0, lib/browser-routing). So if the form begins with a boundary, that one counts.
    */
   async #begin(): Promise<void> {
     this.#hasBegun = true
@@ -87,11 +87,11 @@ class FormReader {
     const line = this.#rest.toString('latin1', 0, Math.max(0, end)).trimEnd()
     const own = line.startsWith('--') ? line.slice(2) : ''
     if (own !== '' && own.length <= MAX_BOUNDARY_LENGTH) this.#delimiter = delimiterOf(own)
-    // The first boundary need not have a line before it.
+    // The first boundary may have no line break before it.
     this.#rest = Buffer.concat([Buffer.from(NEWLINE), this.#rest])
   }
 
-  /** Lets go of the body, whatever is left of it. */
+  /** Stops reading, even if something is left. */
   async close(): Promise<void> {
     await this.#source.return?.()
   }
@@ -154,6 +154,6 @@ function delimiterOf(boundary: string): Buffer {
 function nameIn(line: string): string | undefined {
   const match = /;\s*name=(?:"((?:[^"\\]|\\.)*)"|([^;\s]*))/i.exec(line)
   const quoted = match?.[1]?.replaceAll(/\\(.)/g, '$1')
-  // Browsers write some characters so.
+  // Browsers escape some characters like this.
   return (quoted ?? match?.[2])?.replaceAll(/%(22|0D|0A)/gi, decodeURIComponent)
 }

@@ -9,7 +9,7 @@ const frames = [
 ]
 const stream = Buffer.concat(frames.map(({ kind, payload }) => toFrame(kind, payload)))
 
-test('frames are found however the stream is cut', () => {
+test('frames are found, whatever chunks they are in', () => {
   for (const size of [1, 2, 4, 5, 6, 7, 500, stream.length]) {
     const splitter = new FrameSplitter({ maxBytes: 1000 })
     const found = []
@@ -20,13 +20,13 @@ test('frames are found however the stream is cut', () => {
   }
 })
 
-test('an end within a frame shows', () => {
+test('an end within a frame is noticed', () => {
   const splitter = new FrameSplitter({ maxBytes: 1000 })
   splitter.split(stream.subarray(0, stream.length - 1))
   assert.ok(!splitter.isBetween)
 })
 
-test('a frame that is too long is refused by its head alone', () => {
+test('a frame that is too long is refused as soon as its head is read', () => {
   const splitter = new FrameSplitter({ maxBytes: 999 })
   assert.throws(() => splitter.split(stream.subarray(0, 20)), /1000 bytes/)
 })

@@ -1,5 +1,5 @@
-// A stream of bytes cut into frames: one byte that says of what kind it is, four for its length, and so
-// many bytes. For what is too much to be made text of and back again.
+// Frames in a stream of bytes: one byte for the kind, four for the length, then the payload. Used where the data is too
+// large to be converted to text and back.
 import { ByteQueue } from '../bytes/byte-queue.ts'
 
 export const FRAME_HEAD_BYTES = 5
@@ -20,17 +20,17 @@ export function toFrame(kind: number, payload: Buffer): Buffer {
   return Buffer.concat([frameHead(kind, payload.length), payload])
 }
 
-/** Finds the frames in a stream that comes in pieces, and copies only those that are in more than one. */
+/** Finds the frames in a stream of chunks. Copies a frame only if it spans several chunks. */
 export class FrameSplitter {
   readonly #maxBytes: number
   readonly #queue = new ByteQueue()
 
-  /** Throws for a frame with more bytes than that. */
+  /** Throws for a frame longer than `maxBytes`. */
   constructor({ maxBytes }: { maxBytes: number }) {
     this.#maxBytes = maxBytes
   }
 
-  /** Whether the stream may end here. */
+  /** Whether the stream can end here without cutting a frame. */
   get isBetween(): boolean {
     return this.#queue.length === 0
   }

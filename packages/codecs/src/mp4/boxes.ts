@@ -1,4 +1,4 @@
-// The pieces that MP4 files are made of (ISO 14496-12).
+// Boxes, of which MP4 files consist (ISO 14496-12).
 
 export function box(type: string, ...content: readonly Buffer[]): Buffer {
   const length = content.reduce((sum, piece) => sum + piece.length, 8)
@@ -8,7 +8,7 @@ export function box(type: string, ...content: readonly Buffer[]): Buffer {
   return Buffer.concat([head, ...content])
 }
 
-/** One with a version and flags. */
+/** A box with a version and flags. */
 export function fullBox(
   type: string,
   { version = 0, flags = 0 }: { version?: number; flags?: number },

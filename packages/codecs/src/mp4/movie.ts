@@ -1,12 +1,12 @@
-// The head of an MP4 file with one H.264 track, which comes before the pictures: players begin to play before
-// they have the rest, and seek with requests for ranges.
+// The head of an MP4 file with one H.264 track. It comes before the pictures, so players can start before they have the
+// whole file, and seek with range requests.
 import { box, fullBox, text, u16, u32, u64, u8 } from './boxes.ts'
 import { SAMPLES_PER_CHUNK, type SampleTable } from './sample-table.ts'
 
 /** All times are milliseconds. */
 const TIMESCALE = 1000
 const SECONDS_FROM_1904_TO_1970 = 2_082_844_800
-/** Its count is one byte. */
+/** The number of chapters is stored in one byte. */
 const MAX_CHAPTERS = 255
 const MAX_TITLE_BYTES = 255
 /** In units of 100 nanoseconds. */
@@ -39,12 +39,12 @@ export interface MovieHead {
   readonly durationMs: number
 }
 
-/** What follows it are the pictures, one after the other. */
+/** The pictures must follow directly, one after another. */
 export function movieHead(movie: Movie): MovieHead {
   const durations = movie.samples.durations(movie.endMs)
   const durationMs = durations.reduce((sum, each) => sum + each, 0)
   const kind = box('ftyp', text('isom'), u32(0x200), text('isomiso2avc1mp41'))
-  // Where the pictures begin depends on how long this is, which does not depend on where they begin.
+  // Built twice: its length says where the pictures begin, and does not depend on that offset.
   const { length } = moov(movie, { durations, durationMs, firstAt: 0 })
   const firstAt = kind.length + length + 8
   const media = u32(8 + movie.samples.bytes)
@@ -132,7 +132,7 @@ function avc1({ width, height, decoder }: VideoSetup): Buffer {
   )
 }
 
-/** How many follow each other that are shown for equally long. */
+/** Run lengths of equal durations. */
 function runs(durations: Uint32Array): Buffer {
   const entries: number[] = []
   for (let index = 0; index < durations.length;) {
@@ -175,7 +175,7 @@ function language(code: string): number {
   return Buffer.from(code).reduce((sum, letter) => (sum << 5) | (letter - 0x60), 0)
 }
 
-/** The form that most players understand, once made for Nero's. */
+/** Chapters in Nero's format, which most players understand. */
 function chapterBoxes(chapters: readonly Chapter[]): Buffer[] {
   if (chapters.length === 0) return []
   const few = chapters.slice(0, MAX_CHAPTERS)

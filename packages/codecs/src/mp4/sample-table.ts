@@ -1,8 +1,8 @@
-// What has to be known of each picture before the first of them can be written: how large it is, how long it
-// is shown, and whether one can begin with it. Four million of them take 40 MB, so they are in plain arrays.
+// Size, duration and kind of each picture. All of them are needed before the first picture can be written. There may be
+// four million, so they are in typed arrays (40 MB).
 
 const FIRST_ROOM = 1024
-/** Samples that stand together; players look up a place in the file by them. */
+/** Samples per chunk. Players find a position in the file by its chunk. */
 export const SAMPLES_PER_CHUNK = 32
 
 export class SampleTable {
@@ -16,17 +16,17 @@ export class SampleTable {
     return this.#count
   }
 
-  /** Of all pictures together. */
+  /** Size of all pictures together. */
   get bytes(): number {
     return this.#bytes
   }
 
-  /** Numbers of key frames, from 1 on. */
+  /** Numbers of the key frames, starting with 1. */
   get keys(): readonly number[] {
     return this.#keys
   }
 
-  /** Two at the same moment are a millisecond apart, or the first would never be seen. */
+  /** Two pictures of the same moment get times one millisecond apart; otherwise the first would not be shown. */
   add({ timeMs, bytes, isKey }: { timeMs: number; bytes: number; isKey: boolean }): void {
     if (this.#count === this.#sizes.length) {
       this.#sizes = grown(this.#sizes)
@@ -34,7 +34,7 @@ export class SampleTable {
     }
     const earliest = this.#count === 0 ? 0 : this.#times[this.#count - 1]! + 1
     this.#sizes[this.#count] = bytes
-    // It begins with the first, whenever that came.
+    // The recording begins with its first picture.
     this.#times[this.#count] = this.#count === 0 ? 0 : Math.max(earliest, timeMs)
     this.#count++
     this.#bytes += bytes
@@ -45,7 +45,7 @@ export class SampleTable {
     return this.#sizes.subarray(0, this.#count)
   }
 
-  /** How long each is shown, until the end at least at which the recording ended. */
+  /** How long each picture is shown; the last one until the end of the recording. */
   durations(endMs: number): Uint32Array {
     const durations = new Uint32Array(this.#count)
     for (let index = 0; index < this.#count; index++) {

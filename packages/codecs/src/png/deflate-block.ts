@@ -1,4 +1,4 @@
-// One block of deflate: the codes that suit what was counted, told at its head. The tokens themselves are put by rows.as.
+// One deflate block. Its head describes the codes that fit the counted symbols; rows.as writes the tokens.
 // https://www.rfc-editor.org/rfc/rfc1951#section-3.2.7
 import { codeLengths, codesOf } from './huffman.ts'
 import { layout, type Rows } from './layout.ts'
@@ -13,7 +13,7 @@ const MAX_CODE_LENGTH = 15
 const MAX_LENGTH_CODE = 7
 const LENGTH_CODE_ORDER = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15]
 
-// Of each length of a match, less the shortest: its code, and what says where it is among those of that code.
+// For each length of a match, minus the shortest length: its code, and its extra bits within that code.
 const lengthCodes = new Uint8Array(LENGTHS)
 const lengthExtras = new Uint8Array(LENGTHS)
 const lengthExtraBits = new Uint8Array(LENGTHS)
@@ -25,11 +25,11 @@ for (let code = 0, length = 0; code < 28; code++) {
     lengthExtraBits[length] = bits
   }
 }
-// The longest has a code of its own.
+// The longest match has its own code.
 lengthCodes[LENGTHS - 1] = 28
 lengthExtras[LENGTHS - 1] = lengthExtraBits[LENGTHS - 1] = 0
 
-/** What rows.as has to know before it counts. */
+/** rows.as needs these before it counts. */
 export function setLengthCodes(memory: ArrayBuffer): void {
   new Uint8Array(memory, layout.lengthCodes, LENGTHS).set(lengthCodes)
 }
@@ -66,7 +66,7 @@ function setTables(
 
 const entry = (bits: number, count: number) => bits | (count << 24)
 
-/** The lengths of all codes say what the codes are. */
+/** Writes the lengths of all codes; a decoder derives the codes from them. */
 function putLengths(rows: Rows, symbols: Uint8Array, distances: Uint8Array): void {
   const symbolCount = usedLength(symbols, FIRST_LENGTH_CODE)
   const distanceCount = usedLength(distances, 1)
@@ -102,7 +102,7 @@ const ZEROS_SHORT = { code: 17, least: 3, most: 10, extraBits: 3 }
 const ZEROS_LONG = { code: 18, least: 11, most: 138, extraBits: 7 }
 const SAME_AGAIN = { code: 16, least: 3, most: 6, extraBits: 2 }
 
-/** Lengths of codes, themselves with repetitions told. */
+/** The code lengths, with runs written as repetitions. */
 function toRuns(lengths: readonly number[]): Run[] {
   const runs: Run[] = []
   for (let at = 0; at < lengths.length;) {

@@ -41,7 +41,7 @@ async function assertSame(name: string, original: Picture, kept?: PngEncoder): P
   return png.length
 }
 
-test('pictures of all sorts come out as they went in', async () => {
+test('pictures of all kinds are decoded to the same pixels', async () => {
   const random = numbers(1)
   const noise = picture(500, 300, () => random())
   await assertSame(
@@ -98,7 +98,7 @@ test('pictures of all sorts come out as they went in', async () => {
   )
 })
 
-test('any mixture of runs, repetitions and new pixels comes out as it went in', async () => {
+test('any mixture of runs, repetitions and new pixels is decoded to the same pixels', async () => {
   for (let seed = 1; seed <= 60; seed++) {
     const random = numbers(seed)
     const width = 1 + (random() % 400)
@@ -127,7 +127,7 @@ test('any mixture of runs, repetitions and new pixels comes out as it went in', 
   }
 })
 
-test('an encoder keeps nothing of the picture before, be it larger or smaller', async () => {
+test('an encoder keeps nothing of a previous picture, larger or smaller', async () => {
   const random = numbers(7)
   const large = picture(1280, 720, (x, y) => (x * y) >> 4)
   const encoder = await PngEncoder.open(large)
@@ -139,7 +139,7 @@ test('an encoder keeps nothing of the picture before, be it larger or smaller', 
   assert.equal(await assertSame('large again', large, encoder), size)
 })
 
-test('noise of the widest screen, where every row is full of new pixels', async () => {
+test('noise on the widest screen, where every pixel is new, is encoded', async () => {
   const random = numbers(3)
   await assertSame(
     'noise',
@@ -147,7 +147,7 @@ test('noise of the widest screen, where every row is full of new pixels', async 
   )
 })
 
-test('a picture larger than any screen has to be is refused, also by an encoder that is there', async () => {
+test('a picture larger than the largest screen is refused, by a new encoder and by an existing one', async () => {
   const encoder = await PngEncoder.open({ width: 7680, height: 4320 })
   for (const large of [
     { width: 20_001, height: 1 },

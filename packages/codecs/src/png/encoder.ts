@@ -1,5 +1,5 @@
-// Pictures of screens as PNG. Most pixels of a screen are what is above them, and most of the others were told a moment
-// before: seen sixteen bytes at a time that takes a third of what Node's deflate needs. https://www.w3.org/TR/png-3/
+// Encodes pictures of screens as PNG. Most pixels of a screen equal the pixel above, and most others appeared shortly
+// before. Comparing sixteen bytes at a time takes a third of the time of Node's deflate. https://www.w3.org/TR/png-3/
 import { setImmediate as otherWork } from 'node:timers/promises'
 import { freeBuffer } from '@berth/kit/free-buffer'
 import { BadInput } from '@berth/kit/bad-input'
@@ -16,17 +16,17 @@ const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
 const ZLIB_HEAD = Buffer.from([0x78, 0x01])
 const TRUECOLOUR = 2
 const PAGE_BYTES = 64 * 1024
-/** Sixteen bytes are loaded where only the last of them is a pixel. */
+/** Loads of sixteen bytes may reach beyond the pixels. */
 const SLACK_BYTES = 64
-/** A row of new pixels has to fit into the tokens of a block. */
+/** The tokens of one row must fit into a block, even if every pixel is new. */
 const MAX_WIDTH = 20_000
-/** The largest screen that a session may have; but programs in the instance can give the display another size. */
+/** The largest screen of a session. Programs in the instance can make the display larger; such a picture is refused. */
 const MAX_PIXELS = 7680 * 4320
-/** How long others may have to wait for the thread, and after how many pixels that is looked at. */
+/** Longest time without giving other work a turn, and how many pixels pass between two looks at the clock. */
 const MAX_STRETCH_MS = 4
 const PIXELS_BETWEEN_LOOKS = 128 * 1024
 
-/** As far as it is used here: the types of Node have only its types. */
+/** The part of WebAssembly that is used here; Node's types do not declare the global. */
 interface Assembly {
   readonly Memory: new (options: { initial: number }) => { readonly buffer: ArrayBuffer }
   compile(program: Uint8Array): Promise<object>
@@ -36,7 +36,7 @@ const { WebAssembly: assembly } = globalThis as unknown as { WebAssembly: Assemb
 
 let compiled: Promise<object> | undefined
 
-/** Has room for one picture, which is put there and encoded in place. */
+/** Has memory for one picture, which the caller writes there. */
 export class PngEncoder {
   readonly #memory: ArrayBuffer
   readonly #rows: Rows
@@ -47,13 +47,13 @@ export class PngEncoder {
     setLengthCodes(memory)
   }
 
-  /** Refuses pictures that are larger than any screen has to be. */
+  /** Refuses pictures larger than the largest screen. */
   static async open(picture: Picture): Promise<PngEncoder> {
     const bytes = bytesFor(picture)
     compiled ??= assembly.compile(Buffer.from(ROWS_WASM, 'base64'))
     const memory = new assembly.Memory({ initial: Math.ceil(bytes / PAGE_BYTES) })
     const { exports } = await assembly.instantiate(await compiled, { env: { memory } })
-    // SAFETY: it is what rows.as exports.
+    // SAFETY: these are the exports of rows.as.
     return new PngEncoder(memory.buffer, exports as Rows)
   }
 
@@ -62,16 +62,16 @@ export class PngEncoder {
   }
 
   /**
-   * For blue, green, red and one byte that means nothing, for each pixel of each row; and for so many bytes before
-   * them.
+   * The memory for the pixels, row by row: blue, green, red and one unused byte each. `before` adds so many bytes
+   * before them.
    */
   room(picture: Picture, { before = 0 }: { before?: number } = {}): Buffer {
     return Buffer.from(this.#memory, layout.pixels - before, before + picture.width * picture.height * 4)
   }
 
-  /** What is in the room. */
+  /** Encodes the picture in room(). */
   async encode(picture: Picture): Promise<Buffer> {
-    // Not imported: a session that takes no screenshot does without.
+    // Imported here, because many sessions never take a screenshot.
     const { crc32 } = await import('node:zlib')
     const blocks = await this.#deflate(picture)
     const adler = Buffer.alloc(4)
@@ -103,7 +103,7 @@ export class PngEncoder {
     for (let row = 0; row < height;) {
       const until = Math.min(height, row + rowsBetweenLooks)
       row = rows.takeRows(row, until)
-      // Short of that: there is no room for more tokens.
+      // It stopped early, because the block has no room for more tokens.
       if (row < until || row === height) blocks.push(this.#endBlock({ isLast: row === height }))
       if (performance.now() - began < MAX_STRETCH_MS) continue
       await otherWork()

@@ -1,6 +1,6 @@
 // Code lengths and codes for one block of deflate: https://www.rfc-editor.org/rfc/rfc1951#section-3.2
 
-/** The lengths of the codes that are shortest for these frequencies, none longer than `longest` bits. */
+/** The optimal code lengths for these frequencies, at most `longest` bits each. */
 export function codeLengths(frequencies: Uint32Array, longest: number): Uint8Array {
   const lengths = new Uint8Array(frequencies.length)
   const used: number[] = []
@@ -20,12 +20,12 @@ export function codeLengths(frequencies: Uint32Array, longest: number): Uint8Arr
   return lengths
 }
 
-/** How many leaves of the tree are how deep; the weights are in rising order. */
+/** The number of leaves at each depth of the tree. The weights must be in ascending order. */
 function depthCounts(weights: number[]): number[] {
   const leaves = weights.length
   const parents = new Int32Array(2 * leaves - 1)
   const sums = [...weights]
-  // Both the leaves and the sums come in rising order, so the least is at the head of one or the other.
+  // Leaves and sums are both in ascending order, so the smallest weight is at the head of one of them.
   let leaf = 0
   let sum = leaves
   for (let node = leaves; node < 2 * leaves - 1; node++) {
@@ -48,7 +48,7 @@ function depthCounts(weights: number[]): number[] {
   return counts
 }
 
-/** Codes that would be too long become as long as may be, and others longer, so that all have room. */
+/** Shortens codes that are too long to the limit, and makes others longer, so that all codes stay distinct. */
 function limited(counts: number[], longest: number): number[] {
   const limit = Array.from({ length: longest + 1 }, (_none, length) => counts[length] ?? 0)
   for (let length = longest + 1; length < counts.length; length++) limit[longest]! += counts[length] ?? 0
@@ -68,7 +68,7 @@ function limited(counts: number[], longest: number): number[] {
   return limit
 }
 
-/** Codes of these lengths, already turned round: deflate sends them from their highest bit on. */
+/** The codes for these lengths, with their bits reversed: deflate sends the highest bit first. */
 export function codesOf(lengths: Uint8Array): Uint16Array {
   const counts = new Uint16Array(16)
   for (const length of lengths) counts[length]!++

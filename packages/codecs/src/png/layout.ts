@@ -1,4 +1,4 @@
-// Where things are in the memory that rows.as works in, as it has it too.
+// The memory layout that this code shares with rows.as.
 
 export const layout = {
   symbolCounts: 0,
@@ -8,19 +8,19 @@ export const layout = {
   lengthBits: 0xc00,
   distanceBits: 0x1000,
   out: 0xd1000,
-  /** What comes before them in an answer of the display has its place right before them. */
+  /** The display's reply has a head before the pixels; it goes directly before this offset. */
   pixels: 0x1a0000,
 } as const
 
-/** What the other half does, on the memory that it is given. */
+/** The exports of rows.as. */
 export interface Rows {
   begin(width: number, pixelsAt: number): void
-  /** Up to which row there was room. */
+  /** Returns the first row that did not fit into the block. */
   takeRows(from: number, until: number): number
   putBits(bits: number, count: number): void
-  /** With the codes that are in the tables. */
+  /** Writes the tokens with the codes in the tables. */
   putTokens(): void
-  /** How many bytes are there; their room is free again with the next bits. */
+  /** Returns the number of bytes in `out`. The next bits overwrite them. */
   takeBytes(isLast: boolean): number
   checksum(): number
 }

@@ -18,7 +18,7 @@ const messages = [
   Buffer.from([255, 0, 0, 1, 0, 0, 0, 65, 0, 0, 0, 30]),
 ]
 
-test('messages are the same however the stream is cut', () => {
+test('messages are the same, whatever chunks they are in', () => {
   const all = Buffer.concat([opening, ...messages])
   const expected = [Buffer.from(RFB_VERSION), Buffer.from([1]), Buffer.from([1]), ...messages]
   for (const size of [all.length, 1, 2, 7, 64]) {
@@ -30,7 +30,7 @@ test('messages are the same however the stream is cut', () => {
   }
 })
 
-test('what is no message, or too much of one, is refused before it is kept', () => {
+test('an unknown or too long message is refused before it is stored', () => {
   const tooLong = Buffer.alloc(8)
   tooLong[0] = 6
   for (const length of [MAX_CUT_TEXT_BYTES + 1, -MAX_CUT_TEXT_BYTES - 1, -(2 ** 31)]) {

@@ -1,10 +1,10 @@
-// What a client of the remote framebuffer protocol says (RFC 6143 and the register of its extensions:
-// https://github.com/rfbproto/rfbproto/blob/master/rfbproto.rst), cut into messages and not understood further.
+// Splits what a client of the remote framebuffer protocol sends into messages, without interpreting them. RFC 6143, and
+// its extensions: https://github.com/rfbproto/rfbproto/blob/master/rfbproto.rst
 import { ByteQueue } from '../bytes/byte-queue.ts'
 
 export const RFB_VERSION = 'RFB 003.008\n'
 
-/** Types of messages, those of extensions among them. */
+/** Message types, including those of extensions. */
 export const rfbMessages = {
   setPixelFormat: 0,
   setEncodings: 2,
@@ -19,9 +19,9 @@ export const rfbMessages = {
   qemu: 255,
 } as const
 
-/** What comes before messages: version, kind of security, and whether others may stay. */
+/** The handshake before the messages: version, kind of security, and whether the screen is shared. */
 const OPENING_BYTES = [RFB_VERSION.length, 1, 1] as const
-/** Of those that tell how long a message is. */
+/** So many bytes at most tell the length of a message. */
 const MAX_HEAD_BYTES = 9
 const MAX_ENCODINGS = 256
 export const MAX_CUT_TEXT_BYTES = 1024 * 1024
@@ -35,7 +35,7 @@ const fixedBytes: Readonly<Record<number, number>> = {
   [rfbMessages.power]: 4,
 }
 
-/** What a message of that type asks for. */
+/** Reads a setEncodings message. */
 export function readEncodings(message: Buffer): number[] {
   const encodings: number[] = []
   for (let at = 4; at < message.length; at += 4) encodings.push(message.readInt32BE(at))
@@ -50,19 +50,19 @@ export function setEncodings(encodings: readonly number[]): Buffer {
   return message
 }
 
-/** Not RFB, or more of it than anybody needs. */
+/** The bytes are not RFB, or a message is too long. */
 export class RfbError extends Error {}
 
 export class RfbClientMessages {
   #opened = 0
   readonly #queue = new ByteQueue()
 
-  /** How many of the three steps of the opening were given out, with what `split` gave last. */
+  /** How many of the three handshake steps split() has returned so far. */
   get openingSteps(): number {
     return this.#opened
   }
 
-  /** Whole ones only. The steps of the opening come first, each as if it were a message. */
+  /** Returns complete messages only. The handshake steps come first, each like a message. */
   split(chunk: Buffer): Buffer[] {
     const queue = this.#queue
     queue.push(chunk)
@@ -77,7 +77,7 @@ export class RfbClientMessages {
     return messages
   }
 
-  /** Of the next message, or of as much of it as tells its length. */
+  /** Length of the next message or, if it is not known yet, how many bytes tell it. */
   #nextLength(): number {
     const opening = OPENING_BYTES[this.#opened]
     if (opening !== undefined) return opening
@@ -86,7 +86,7 @@ export class RfbClientMessages {
   }
 }
 
-/** Of the message that begins here, or of as much of it as tells its length. */
+/** Length of the message that begins here or, if it is not known yet, how many bytes tell it. */
 function lengthOf(bytes: Buffer): number {
   const type = bytes[0]!
   const fixed = fixedBytes[type]
@@ -102,7 +102,7 @@ function lengthOf(bytes: Buffer): number {
     case rfbMessages.cutText: {
       const head = 8
       if (bytes.length < head) return head
-      // Less than nothing in the extended form, which has more than Latin 1.
+      // Negative in the extended form, which allows more than Latin 1.
       const length = Math.abs(bytes.readInt32BE(4))
       if (length > MAX_CUT_TEXT_BYTES) throw new RfbError(`a clipboard of ${length} bytes is too long`)
       return head + length

@@ -65,7 +65,7 @@ const messages: readonly (readonly [Buffer, number?])[] = [
   [update([]), 0],
 ]
 
-test('messages end where they end, however the stream is cut', () => {
+test('the end of each message is found, whatever chunks it is in', () => {
   const all = Buffer.concat([opening, ...messages.map(([message]) => message)])
   const ends = new Set<number>([opening.length])
   let end = opening.length
@@ -97,7 +97,7 @@ test('messages end where they end, however the stream is cut', () => {
   }
 })
 
-test('what is not known is said to be, and never asked for', () => {
+test('an unknown message or encoding is an error, and is never requested', () => {
   const wrong = [
     Buffer.from([1]),
     Buffer.from([77]),

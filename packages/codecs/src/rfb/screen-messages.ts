@@ -1,5 +1,5 @@
-// What a screen says in the remote framebuffer protocol, followed as far as it takes to know where a message ends
-// and how much of the screen an update paints. Nothing of it is kept.
+// Follows what a screen sends in the remote framebuffer protocol: where each message ends, and how much of the screen an
+// update paints. Keeps nothing else.
 import { ByteQueue } from '../bytes/byte-queue.ts'
 import { RfbError } from './client-messages.ts'
 
@@ -21,13 +21,13 @@ export const rfbEncodings = {
 } as const
 
 const TIGHT_WITH_PNG = -260
-/** What can be followed; whoever wants a screen followed does not ask it for others that have pictures. */
+/** Encodings that can be followed. A client must request no other picture encodings. */
 const followed: ReadonlySet<number> = new Set(Object.values(rfbEncodings))
 export const canFollow = (encoding: number): boolean =>
   followed.has(encoding) || (encoding < 0 && encoding !== TIGHT_WITH_PNG)
 
 const FINAL_COMPACT_SHIFT = 14
-/** Of Tight: what is shorter is not compressed, and without a length. */
+/** Tight sends shorter data uncompressed and without a length. */
 const MIN_COMPRESSED = 12
 const TIGHT_FILL = 8
 const TIGHT_JPEG = 9
@@ -37,19 +37,19 @@ const TIGHT_PALETTE = 1
 const NOTHING = Buffer.alloc(0)
 
 export interface RfbScreenEvents {
-  /** An update is complete, and painted so many pixels. */
+  /** An update is complete; it painted that many pixels. */
   readonly onUpdate: (pixels: number) => void
-  /** The screen has another size from here on. */
+  /** The size of the screen changes here. */
   readonly onResize: () => void
 }
 
-/** Of 32 bits a pixel, which Tight sends as three bytes. */
+/** For 32 bits per pixel, which Tight sends as three bytes. */
 export class RfbScreenMessages {
   readonly #events: RfbScreenEvents
   readonly #steps: Generator<number, never, Buffer>
   #isBetween = false
   #isInUpdate = false
-  /** How many bytes it wants to see, or below zero, to pass over. */
+  /** Number of bytes to read next; negative: number of bytes to skip. */
   #wanted: number
   readonly #queue = new ByteQueue()
 
@@ -59,17 +59,17 @@ export class RfbScreenMessages {
     this.#wanted = this.#steps.next().value
   }
 
-  /** The opening is over, and no message has begun that is not complete. */
+  /** Whether the handshake is over and no message is incomplete. */
   get isBetween(): boolean {
     return this.#isBetween
   }
 
-  /** An update has begun that is not complete: nobody can show it yet. */
+  /** Whether an update is incomplete, so that it cannot be shown yet. */
   get isInUpdate(): boolean {
     return this.#isInUpdate
   }
 
-  /** Throws an RfbError for what it does not know; what comes then cannot be followed any more. */
+  /** Throws an RfbError for an unknown message; the stream cannot be followed after that. */
   take(chunk: Buffer): void {
     const queue = this.#queue
     queue.push(chunk)
@@ -83,7 +83,7 @@ export class RfbScreenMessages {
         this.#go(queue.take(this.#wanted))
       }
     }
-    // The few bytes of a head that is not complete, without the chunk they came in.
+    // Keeps the few bytes of an incomplete head, but not the chunk that they came in.
     queue.compact()
   }
 
@@ -105,7 +105,7 @@ export class RfbScreenMessages {
         case 2: // a bell
         case 150: // updates come without requests
           break
-        case 3: // text that was copied; less than nothing in its extended form
+        case 3: // copied text; the length is negative in its extended form
           yield -Math.abs((yield 7).readInt32BE(3))
           break
         case 248: // a fence
@@ -177,7 +177,7 @@ export class RfbScreenMessages {
   }
 }
 
-/** Version, kinds of security, that one was right, and the screen with its name. */
+/** Version, kinds of security, result of the security check, and the screen with its name. */
 function* opening(): Generator<number, void, Buffer> {
   yield -12
   yield -(yield 1)[0]!
@@ -199,7 +199,7 @@ function* tight({ width, height }: { width: number; height: number }): Generator
   yield -(bytes < MIN_COMPRESSED ? bytes : yield* compactLength())
 }
 
-/** Seven bits a byte, the last one eight. */
+/** A number with seven bits per byte; the last byte has eight. */
 function* compactLength(): Generator<number, number, Buffer> {
   let length = 0
   for (let shift = 0; ; shift += 7) {

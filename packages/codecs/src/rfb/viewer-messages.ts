@@ -1,4 +1,4 @@
-// The few messages of RFB that are ours, and not passed on between a viewer and the X server.
+// The few RFB messages that the agent makes itself; all others pass between viewer and X server.
 import { rfbMessages } from './client-messages.ts'
 import { rfbEncodings } from './screen-messages.ts'
 
@@ -9,10 +9,10 @@ export interface Region {
   readonly height: number
 }
 
-/** To the X server: tell of this region without being asked. */
+/** To the X server: send updates of this region without requests. */
 export const updatesOf = (region: Region): Buffer => withRegion([rfbMessages.continuousUpdates, 1], region)
 
-/** To the X server: send all of it, whatever was sent before. */
+/** To the X server: send the whole region, even what was sent before. */
 export const wholeOf = (region: Region): Buffer => withRegion([rfbMessages.updateRequest, 0], region)
 
 export interface VideoPicture {
@@ -20,7 +20,7 @@ export interface VideoPicture {
   readonly bytes: Buffer
 }
 
-/** To the viewer: the head of an update that is one picture, whose bytes follow. */
+/** To the viewer: the head of an update with one picture; the picture's bytes follow. */
 export function updateOf({ size, bytes }: VideoPicture): Buffer {
   const head = Buffer.alloc(24)
   head.writeUInt16BE(1, 2)
@@ -31,13 +31,13 @@ export function updateOf({ size, bytes }: VideoPicture): Buffer {
   return head
 }
 
-/** Tells ours from those of the X server, which have one byte at most. */
+/** Marks our fences; those of the X server have at most one byte. */
 const PAYLOAD = Buffer.from('video')
 const BLOCK_BEFORE = 1
 const REQUEST = 2 ** 31
 const FENCE_HEAD_BYTES = 9
 
-/** To the viewer: answer when you have got here. */
+/** To the viewer: answer when you have processed everything before this message. */
 export function fence(): Buffer {
   const head = Buffer.alloc(FENCE_HEAD_BYTES)
   head[0] = rfbMessages.fence
@@ -46,7 +46,7 @@ export function fence(): Buffer {
   return Buffer.concat([head, PAYLOAD])
 }
 
-/** From the viewer: whether it is the answer to one of ours. */
+/** Whether a message of the viewer answers one of our fences. */
 export const isAnswer = (message: Buffer): boolean => message.subarray(FENCE_HEAD_BYTES).equals(PAYLOAD)
 
 function withRegion(head: readonly [number, number], { x, y, width, height }: Region): Buffer {

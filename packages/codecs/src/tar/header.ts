@@ -1,4 +1,4 @@
-// The head of an entry of a tar archive, 512 bytes long: POSIX ustar, as everything reads it.
+// The 512 byte head of a tar entry, in the format POSIX ustar, which every program reads.
 const NAME = { at: 0, length: 100 }
 const MODE = { at: 100, length: 8 }
 const UID = { at: 108, length: 8 }
@@ -20,19 +20,19 @@ interface Field {
 }
 
 export interface TarHeader {
-  /** Within the archive; of a directory it may end with a slash. */
+  /** Path within the archive. The path of a directory may end with a slash. */
   readonly path: string
-  /** As in the archive: 0 or NUL a file, 5 a directory, x and L what follows is about the next entry. */
+  /** 0 or NUL: file. 5: directory. x and L: the content describes the next entry. */
   readonly typeFlag: string
   readonly size: number
   readonly mode: number
   readonly mtimeSeconds: number
 }
 
-/** It is not an archive, or not one that can be read. */
+/** The bytes are not a tar archive, or not one that can be read. */
 export class WrongTar extends Error {}
 
-/** Undefined for an empty block, of which two end an archive. */
+/** Returns undefined for an empty block; two of them end an archive. */
 export function readHeader(block: Buffer): TarHeader | undefined {
   if (block.equals(EMPTY)) return undefined
   if (numberIn(block, CHECKSUM) !== checksumOf(block)) throw new WrongTar('a head is damaged')
@@ -48,7 +48,7 @@ export function readHeader(block: Buffer): TarHeader | undefined {
   }
 }
 
-/** Of a path that fits; see fits(). */
+/** The path must fit; see fits(). */
 export function writeHeader({ path, typeFlag, size, mode, mtimeSeconds }: TarHeader): Buffer {
   const block = Buffer.alloc(BLOCK)
   const { name, prefix } = split(path) ?? { name: '', prefix: '' }
@@ -82,7 +82,7 @@ function split(path: string): { name: string; prefix: string } | undefined {
   return undefined
 }
 
-/** As if the checksum were blanks. */
+/** Counts the checksum field itself as spaces. */
 function checksumOf(block: Buffer): number {
   let sum = CHECKSUM.length * 0x20
   for (let at = 0; at < CHECKSUM.at; at++) sum += block[at]!
@@ -98,7 +98,7 @@ function textIn(block: Buffer, { at, length }: Field): string {
 
 function numberIn(block: Buffer, field: Field): number {
   const first = block[field.at]!
-  // What is too large for octal digits is in binary: 0x80 and the number.
+  // A number too large for octal digits is binary: 0x80, then the number.
   if (first === 0x80) return binaryIn(block, field)
   const text = textIn(block, field).trim()
   if (text === '') return 0

@@ -1,9 +1,9 @@
-// Reads a tar archive as it comes, one entry after another. It may be anybody's: nothing of it is held but
-// a head and what is about the next entry, within a bound.
+// Reads a tar archive while it arrives, one entry after another. The archive is untrusted, so the reader holds only a
+// head and the limited description of the next entry.
 import { ByteReader } from '../bytes/byte-reader.ts'
 import { BLOCK, readHeader, WrongTar, type TarHeader } from './header.ts'
 
-/** Of what is about the next entry, such as its long name. */
+/** Limit for the description of the next entry, such as its long name. */
 const MAX_ABOUT_BYTES = 64 * 1024
 
 export interface TarEntry {
@@ -12,7 +12,7 @@ export interface TarEntry {
   readonly size: number
   readonly mode: number
   readonly mtimeSeconds: number
-  /** Once, and before the next entry is asked for; what is not read of it is skipped. */
+  /** Call it once, before requesting the next entry. What is not read is skipped. */
   content(): AsyncGenerator<Buffer>
 }
 
@@ -23,7 +23,7 @@ export async function* readTar(source: AsyncIterable<Uint8Array>): AsyncGenerato
     for (;;) {
       const block = await bytes.readUnlessEnded(BLOCK)
       const header = block && readHeader(block)
-      // Some writers leave the empty blocks at the end away, others write many; who sends them is to get done.
+      // Some writers omit the empty blocks at the end, others write many. Reading them lets the sender finish.
       if (!header) return await bytes.drain()
       if (header.typeFlag === 'x' || header.typeFlag === 'L') {
         about = { ...about, ...(await readAbout(bytes, header)) }
@@ -61,7 +61,7 @@ function readRecords(text: Buffer): About {
     const space = text.indexOf(0x20, at)
     const length = Number(text.toString('latin1', at, space))
     const end = at + length
-    // Each record has to be longer than its own length says, or this would never come to an end.
+    // A record must end behind its own length; otherwise the loop would never end.
     if (space === -1 || !Number.isInteger(length) || end <= space || end > text.length) {
       throw new WrongTar('what it says about an entry cannot be read')
     }
@@ -81,7 +81,7 @@ function readRecords(text: Buffer): About {
 function kindOf({ typeFlag }: TarHeader, path: string): TarEntry['kind'] {
   if (typeFlag === '5') return 'directory'
   if (typeFlag !== '0' && typeFlag !== '\0' && typeFlag !== '7') return 'other'
-  // Of before there was a flag for them.
+  // Old archives mark a directory only by the slash.
   return path.endsWith('/') ? 'directory' : 'file'
 }
 

@@ -50,7 +50,7 @@ async function read(bytes: Buffer) {
   return found
 }
 
-test('what is written is read again, names of any length among it', async () => {
+test('what is written can be read again, with names of any length', async () => {
   const found = await read(archive())
   assert.deepEqual(found, [
     ...NAMES.map((path) => ({ path, kind: 'file', content: contentOf(path).toString() })),
@@ -64,7 +64,7 @@ test('content that nobody reads is skipped', async () => {
   assert.deepEqual(paths, [...NAMES, 'Default/empty/'])
 })
 
-test('the programs of the system read what is written, and are read', async (t) => {
+test('the tar of the system reads our archives, and its archives are read', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'berth-tar-'))
   t.after(() => rmSync(directory, { recursive: true }))
   writeFileSync(join(directory, 'ours.tar'), archive())
@@ -87,7 +87,7 @@ test('the programs of the system read what is written, and are read', async (t) 
   }
 })
 
-test('what is no archive, damaged or cut is told', async () => {
+test('a file that is not an archive, or is damaged or cut off, is refused', async () => {
   const whole = archive()
   const damaged = Buffer.from(whole)
   damaged[3]! ^= 1
@@ -98,7 +98,7 @@ test('what is no archive, damaged or cut is told', async () => {
   }
 })
 
-test('records about an entry that make no sense are refused, and hold nobody up', async () => {
+test('senseless records about an entry are refused at once', async () => {
   for (const text of ['no-blank', '99 path=b\n', 'x path=b\n', '0 path=b\n', '11 size=3x\n', ' ']) {
     const header = { path: 'PaxHeader', typeFlag: 'x', size: text.length, mode: 0o600, mtimeSeconds: 0 }
     const bytes = Buffer.concat([writeHeader(header), Buffer.from(text), tarPadding(text.length), TAR_END])

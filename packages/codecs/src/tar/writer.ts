@@ -1,4 +1,4 @@
-// The pieces of a tar archive: heads, the padding after content, and the end.
+// Parts of a tar archive: heads, padding after content, and the end.
 import { BLOCK, fits, writeHeader } from './header.ts'
 import { paddingOf } from './reader.ts'
 
@@ -9,12 +9,12 @@ export interface NewTarEntry {
   /** Without a slash at either end. */
   readonly path: string
   readonly kind: 'file' | 'directory'
-  /** Of a file. */
+  /** Size of a file; ignored for a directory. */
   readonly size: number
   readonly mtimeSeconds: number
 }
 
-/** Everything before the content of an entry. Files are their owner's alone, whatever they were. */
+/** Everything before the content of an entry. Only the owner can read the files, whatever their mode was. */
 export function tarHead({ path, kind, size, mtimeSeconds }: NewTarEntry): Buffer {
   const isDirectory = kind === 'directory'
   const name = isDirectory ? `${path}/` : path
@@ -28,14 +28,14 @@ export function tarHead({ path, kind, size, mtimeSeconds }: NewTarEntry): Buffer
   return fits(name) ? head : Buffer.concat([longName(name, mtimeSeconds), head])
 }
 
-/** An entry before the entry that has its name, as POSIX has it. */
+/** The POSIX entry that gives the next entry its long name. */
 function longName(path: string, mtimeSeconds: number): Buffer {
   const record = recordOf('path', path)
   const header = { path: 'PaxHeader', typeFlag: 'x', size: record.length, mode: FILE_MODE, mtimeSeconds }
   return Buffer.concat([writeHeader(header), record, tarPadding(record.length)])
 }
 
-/** Its own length is part of the record, and so of its length. */
+/** The record begins with its own length, which counts too. */
 function recordOf(key: string, value: string): Buffer {
   const rest = Buffer.from(` ${key}=${value}\n`)
   let length = rest.length + 1

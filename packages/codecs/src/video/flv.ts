@@ -1,5 +1,5 @@
-// What the encoder writes: FLV, because it is the least that tells where a picture ends, whether it is a
-// key frame and how a decoder is set up, all in the form that MP4 has it. Adobe FLV 10.1, annex E.
+// Reads the encoder's output. FLV is the simplest format that tells where a picture ends, whether it is a key frame and
+// how to set up a decoder, all in the form that MP4 uses. Adobe FLV 10.1, annex E.
 import { ByteQueue } from '../bytes/byte-queue.ts'
 
 const FILE_HEAD_BYTES = 13
@@ -10,7 +10,7 @@ const AVC = 7
 const KEY_FRAME = 1
 const SETUP = 0
 const PICTURE = 1
-/** Kind of frame, kind of packet and a time that is always 0. */
+/** Kind of frame, kind of packet, and a time that is always 0. */
 const VIDEO_HEAD_BYTES = 5
 
 export interface FlvEvents {

@@ -1,10 +1,10 @@
 const START_OF_IMAGE = 0xffd8
 const MARKER = 0xff
-/** Headers of frames, of whichever kind; three of the range are other things. */
+/** The markers of frame headers; three markers in this range mean something else. */
 const isFrameHeader = (marker: number) =>
   marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc
 
-/** Undefined for what is no JPEG. */
+/** Returns undefined if the bytes are not a JPEG. */
 export function jpegSize(jpeg: Buffer): { width: number; height: number } | undefined {
   if (jpeg.length < 4 || jpeg.readUInt16BE(0) !== START_OF_IMAGE) return undefined
   let at = 2

@@ -13,7 +13,7 @@ function frame(first: number, payload: Buffer): Buffer {
   return Buffer.concat([head, mask, masked])
 }
 
-test('payloads come out as they went in, however they are cut', () => {
+test('payloads are the same, whatever chunks they are in', () => {
   const long = Buffer.from(Array.from({ length: 70_000 }, (_none, index) => index & 0xff))
   const frames = [
     frame(0x82, Buffer.from('short')),
@@ -42,7 +42,7 @@ test('payloads come out as they went in, however they are cut', () => {
   }
 })
 
-test('what is no frame of a client ends it, with a code', () => {
+test('anything but a client frame is an error with a close code', () => {
   const tooLong = Buffer.from([0x82, 0xff, 255, 255, 255, 255, 255, 255, 255, 255, 0, 0, 0, 0])
   const cases: [Buffer, number][] = [
     [Buffer.from([0x82, 0x01, 0]), 1002],

@@ -1,5 +1,5 @@
-// The frames of a client, unmasked, for a server that takes binary messages only. Data is given out as it comes,
-// whatever frames it is in: to us it is one stream of bytes. Control frames are given out whole.
+// Reads a client's frames for a server that accepts only binary messages. Data is unmasked and passed on as it arrives,
+// as one stream of bytes without frame boundaries. Control frames are passed on as a whole.
 import { FrameReader, opcodes } from './frames.ts'
 
 export interface Piece {
@@ -7,7 +7,7 @@ export interface Piece {
   readonly bytes: Buffer
 }
 
-/** Nothing further can be told of what comes; the code is what to close with. */
+/** The stream cannot be read further. `code` is the close code to send. */
 export class FrameError extends Error {
   readonly code: number
 
@@ -21,7 +21,7 @@ export class ClientFrames {
   readonly #frames = new FrameReader({ isMasked: true })
   #control: Buffer[] = []
 
-  /** Changes the chunk: payloads are unmasked where they are. */
+  /** Changes the chunk: it unmasks payloads in place. */
   take(chunk: Buffer): Piece[] {
     const frames = this.#frames
     const pieces: Piece[] = []

@@ -32,7 +32,7 @@ function boundaries(reader: FrameReader, stream: Buffer, chunkSize: number): num
   return found
 }
 
-test('frames of every length end where they should, however the stream is cut', () => {
+test('the end of frames of every length is found, whatever chunks they are in', () => {
   for (const mask of [undefined, [1, 2, 3, 4]]) {
     const frames = [0, 1, 125, 126, 127, 65_535, 65_536, 70_000, 0, 0].map((length, index) =>
       frame(index % 2 === 0 ? 0x82 : 0x02, Buffer.alloc(length, 7), mask),
@@ -55,7 +55,7 @@ function isBroken(bytes: number[], isMasked = false): boolean {
   return reader.isBroken
 }
 
-test('what cannot be a frame breaks the reader', () => {
+test('bytes that are not a frame break the reader', () => {
   assert.ok(isBroken([0x81, 0x80]), 'masked by a server')
   assert.ok(isBroken([0x81, 0x00], true), 'not masked by a client')
   assert.ok(isBroken([0x89, 126, 0, 126]), 'a ping that is too long')

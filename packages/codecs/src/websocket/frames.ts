@@ -1,5 +1,5 @@
-// Websocket frames (RFC 6455, section 5): the one reader and the one writer of them. FrameReader only follows where
-// frames begin and end; client-frames.ts and messages.ts build on it for those who want what is inside.
+// Reads and writes websocket frames (RFC 6455, section 5). FrameReader only follows where frames begin and end;
+// client-frames.ts and messages.ts use it to get their content.
 
 export const opcodes = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const
 
@@ -12,27 +12,27 @@ const RESERVED = 0x70
 
 type Phase = 'between' | 'short-length' | 'long-length' | 'mask' | 'payload'
 
-/** mask: there is none, or there should be none. control: too long, or in fragments. length: beyond any number. */
+/** mask: missing, or not allowed. control: a control frame is too long or fragmented. length: too large a number. */
 export type Broken = 'mask' | 'control' | 'length'
 
-/** Follows the frames of one direction over chunks that are cut anywhere. */
+/** Follows the frames of one direction, whatever chunks they arrive in. */
 export class FrameReader {
   readonly #isMasked: boolean
-  /** Its first byte is the highest. */
+  /** The first byte of the mask is the highest. */
   #mask = 0
   #phase: Phase = 'between'
   #first = 0
-  /** Of the length or of the mask, whichever is being read. */
+  /** Bytes left of the length or of the mask. */
   #headBytesLeft = 0
   #left = 0
   #length = 0
   #payloadStart = 0
-  /** Messages that have ended so far. */
+  /** Number of complete messages so far. */
   messages = 0
-  /** Not websocket frames any more; nothing further can be told. */
+  /** Set when the bytes are not websocket frames; nothing can be read after that. */
   broken: Broken | undefined
 
-  /** Frames of clients are masked, those of servers are not. */
+  /** Clients mask their frames, servers do not. */
   constructor({ isMasked }: { isMasked: boolean }) {
     this.#isMasked = isMasked
   }
@@ -41,17 +41,17 @@ export class FrameReader {
     return this.broken !== undefined
   }
 
-  /** Whether another frame may be put here. */
+  /** Whether a frame has just ended, so that another may be inserted here. */
   get isBetween(): boolean {
     return this.#phase === 'between'
   }
 
-  /** Whether the second byte of the frame is still to come, without which nothing can be said about it. */
+  /** Whether the second byte of the frame is missing; nothing is known about the frame before that. */
   get isBeginning(): boolean {
     return this.#phase === 'short-length'
   }
 
-  /** Of the frame under way, or of the last one; so are those that follow. */
+  /** Opcode of the current frame or, between frames, of the last one. The getters below are about the same frame. */
   get opcode(): number {
     return this.#first & 0x0f
   }
@@ -60,22 +60,22 @@ export class FrameReader {
     return this.#first >= FIN
   }
 
-  /** Whether it has bits that only extensions use. */
+  /** Whether bits are set that only extensions use. */
   get hasReservedBits(): boolean {
     return (this.#first & RESERVED) !== 0
   }
 
-  /** Of its whole payload, as far as the length was read. */
+  /** Length of the whole payload, as far as it was read. */
   get payloadLength(): number {
     return this.#length
   }
 
-  /** Where the payload that the last call of `next` passed begins in its chunk. */
+  /** Offset in the chunk of the payload that the last call of `next` passed. */
   get payloadStart(): number {
     return this.#payloadStart
   }
 
-  /** The end of the frame that is under way or begins at `start`, or the end of the chunk. */
+  /** Returns the end of the frame that continues or begins at `start`, or the end of the chunk. */
   next(chunk: Buffer, start: number): number {
     if (this.#phase === 'between' && chunk.length - start >= MAX_HEAD_BYTES) {
       return this.#passPayload(chunk, this.#readHead(chunk, start))
@@ -89,7 +89,7 @@ export class FrameReader {
     return this.#passPayload(chunk, at)
   }
 
-  /** Of the payload that the last call of `next` passed, in its place. */
+  /** Unmasks the payload that the last call of `next` passed, in place. */
   unmask(payload: Buffer): void {
     xor(payload, this.#mask, this.#length - this.#left - payload.length)
   }
@@ -105,7 +105,7 @@ export class FrameReader {
     return at + taken
   }
 
-  /** Of a head that is there as a whole, as nearly all are: several times as fast as byte by byte. */
+  /** Reads a head that is complete, as nearly all are; several times as fast as byte by byte. */
   #readHead(chunk: Buffer, start: number): number {
     let at = start + 2
     this.#first = chunk[start]!
@@ -166,15 +166,15 @@ export class FrameReader {
   }
 }
 
-/** `from`: how much of the payload came before. */
+/** `from` is the number of payload bytes before these. */
 function xor(payload: Buffer, mask: number, from: number): void {
   const bytes = [mask >>> 24, (mask >>> 16) & 0xff, (mask >>> 8) & 0xff, mask & 0xff]
   for (let index = 0; index < payload.length; index++) payload[index]! ^= bytes[(from + index) & 3]!
 }
 
 /**
- * What goes before a payload of that many bytes. With `isMasked` the mask is all zeros, so the payload stays as it is:
- * masks protect proxies from pages that choose their bytes, and we are a client only where there is neither.
+ * The head of a frame with a payload of that many bytes. With `isMasked` the mask is all zeros, so the payload stays as
+ * it is: masks protect proxies from bytes that pages choose, and where we are the client there is neither.
  */
 export function frameHead(
   opcode: number,
@@ -199,7 +199,7 @@ export function closeFrame(code: number, reason: string): Buffer {
   return Buffer.concat([frameHead(opcodes.close, payload.length), payload])
 }
 
-/** What answers a whole ping of a client. */
+/** The answer to a client's ping. */
 export function pongTo(ping: Buffer): Buffer {
   const payload = Buffer.from(ping.subarray(2 + MASK_BYTES))
   xor(payload, ping.readInt32BE(2), 0)

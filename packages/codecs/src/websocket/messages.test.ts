@@ -9,7 +9,7 @@ const frame = (opcode: number, payload: Buffer, { isFinal = true } = {}) => {
   return Buffer.concat([head, payload])
 }
 
-test('messages come whole, however frames and chunks are cut', () => {
+test('messages arrive complete, whatever frames and chunks they are in', () => {
   const long = Buffer.alloc(70_000, 'x')
   const stream = Buffer.concat([
     frame(opcodes.text, Buffer.from('one')),
@@ -39,7 +39,7 @@ test('messages come whole, however frames and chunks are cut', () => {
 const refuses = (bytes: Buffer) =>
   assert.throws(() => [...new MessageReader({ maxBytes: 100 }).take(bytes)], MessageError)
 
-test('what is too long or no frame of a server is refused', () => {
+test('a message that is too long, or not a server frame, is refused', () => {
   // By its head alone.
   refuses(frameHead(opcodes.text, 101))
   refuses(

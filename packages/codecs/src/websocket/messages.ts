@@ -1,30 +1,30 @@
-// Whole messages of a server, for a client that wants nothing else of a websocket.
+// Reads complete messages of a server, for a client that needs nothing else.
 import { FrameReader, opcodes } from './frames.ts'
 
 export interface Message {
-  /** Of data text or binary, as the server said; or that of a control frame. */
+  /** Text or binary for data; otherwise the opcode of a control frame. */
   readonly opcode: number
   readonly payload: Buffer
 }
 
-/** What comes are not websocket frames, or it is too much. */
+/** The bytes are not websocket frames, or a message is too long. */
 export class MessageError extends Error {}
 
 export class MessageReader {
   readonly #frames = new FrameReader({ isMasked: false })
   readonly #maxBytes: number
-  // Pieces are joined when a message is whole, or a long one would be copied with every piece of it.
+  // Joined only when the message is complete; otherwise every new piece would copy all before it.
   #data: Buffer[] = []
   #dataBytes = 0
   #dataOpcode: number = opcodes.text
   #control: Buffer[] = []
 
-  /** Of one message. */
+  /** Limit for one message. */
   constructor({ maxBytes }: { maxBytes: number }) {
     this.#maxBytes = maxBytes
   }
 
-  /** Throws a MessageError when nothing further can be read. */
+  /** Throws a MessageError if the stream cannot be read further. */
   *take(chunk: Buffer): Generator<Message, void> {
     const frames = this.#frames
     for (let at = 0; at < chunk.length;) {

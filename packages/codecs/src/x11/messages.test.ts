@@ -25,7 +25,7 @@ function feed(reader: XMessageReader, stream: Buffer, size: number): boolean {
   return true
 }
 
-test('messages come whole, short and long ones, however they are cut', () => {
+test('short and long messages arrive complete, whatever chunks they are in', () => {
   const messages = [setup, event, reply(1, 0), reply(2, 50_000), event, reply(3, 16_376), reply(4, 7)]
   const stream = Buffer.concat(messages)
   for (const size of [7, 32, 1000, 65_536, stream.length]) {
@@ -36,7 +36,7 @@ test('messages come whole, short and long ones, however they are cut', () => {
   }
 })
 
-test('a long reply is read into the room it is given', () => {
+test('a long reply is read into the memory that the caller provides', () => {
   const room = Buffer.alloc(300_000)
   const found: Buffer[] = []
   const reader = new XMessageReader({
@@ -48,14 +48,14 @@ test('a long reply is read into the room it is given', () => {
   assert.deepEqual(found[1], reply(1, 50_000))
 })
 
-test('a message longer than any screen is refused by its head', () => {
+test('a message that is too long is refused as soon as its head is read', () => {
   const head = reply(1, 0)
   head.writeUInt32LE(0xffffffff, 4)
   const reader = new XMessageReader({ onMessage: () => {}, roomFor: () => undefined })
   assert.equal(feed(reader, Buffer.concat([setup, head]), 100), false)
 })
 
-test('replies, errors and events are told apart', () => {
+test('replies, errors and events are distinguished', () => {
   assert.deepEqual(readXMessage(reply(258, 0)), { kind: 'reply', sequence: 258 })
   assert.deepEqual(readXMessage(Buffer.from([0, 3, 5, 0, 0, 0, 0, 0, 7, 0, 20])), {
     kind: 'error',

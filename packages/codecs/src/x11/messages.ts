@@ -1,34 +1,34 @@
-// What a display sends: the answer to the connection setup first, then replies, errors and events, each with a head of
+// Reads what a display sends: the answer to the connection setup, then replies, errors and events, each with a head of
 // 32 bytes. https://www.x.org/releases/current/doc/xproto/x11protocol.html
 
 const ERROR = 0
 const REPLY = 1
 const GENERIC_EVENT = 35
-/** Set on events that a client made up. */
+/** Set on events that a client sent. */
 const SENT = 0x80
 const SETUP_HEAD_BYTES = 8
 const HEAD_BYTES = 32
 const BUFFER_BYTES = 64 * 1024
-/** A screen of 7680x4320 pixels. */
+/** Enough for a picture of 7680x4320 pixels. */
 const MAX_MESSAGE_BYTES = 160 * 1024 * 1024
 
 export interface XMessageEvents {
   /** The first one is the answer to the setup. */
   readonly onMessage: (message: Buffer) => void
-  /** Where a message of that length may go, if the caller has a place for it. */
+  /** Memory for a message of that length, if the caller has some. */
   readonly roomFor: (length: number) => Buffer | undefined
 }
 
 /**
- * Cuts the stream into messages. It is read straight into memory of the reader: a picture of the screen is tens of
- * megabytes, and is not to be copied on its way.
+ * Splits the stream into messages. The socket writes directly into the reader's memory, because a picture of the screen
+ * has tens of megabytes and should not be copied.
  */
 export class XMessageReader {
   readonly #events: XMessageEvents
   readonly #buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES)
   #start = 0
   #end = 0
-  /** A message too long for the buffer is read straight into its own. */
+  /** A message that is too long for the buffer is read directly into its own. */
   #large: Buffer | undefined
   #largeEnd = 0
   #isSetUp = false
@@ -37,13 +37,13 @@ export class XMessageReader {
     this.#events = events
   }
 
-  /** Where the next bytes are to be put. */
+  /** Where the caller must write the next bytes. */
   room(): Buffer {
     if (this.#large) return this.#large.subarray(this.#largeEnd)
     return this.#buffer.subarray(this.#end)
   }
 
-  /** So many bytes were put there. False when a message is too long, and nothing further can be read. */
+  /** Call it after writing that many bytes. Returns false if a message is too long; nothing can be read after that. */
   take(length: number): boolean {
     if (this.#large) {
       this.#largeEnd += length
@@ -62,7 +62,7 @@ export class XMessageReader {
         this.#makeRoom(next)
         return true
       }
-      // Copied, as the buffer is used again.
+      // Copied, because the buffer is reused.
       const message = Buffer.from(this.#buffer.subarray(this.#start, this.#start + next))
       this.#start += next
       if (this.#start === this.#end) this.#start = this.#end = 0
@@ -76,7 +76,7 @@ export class XMessageReader {
     this.#events.onMessage(message)
   }
 
-  /** For a message of which not all is there. */
+  /** Makes room for the rest of an incomplete message. */
   #makeRoom(length: number): void {
     const available = this.#end - this.#start
     if (length > BUFFER_BYTES) {
@@ -111,10 +111,10 @@ export type XMessage =
       readonly major: number
       readonly minor: number
     }
-  /** `code` without the mark of made-up events, which `isSent` tells. */
+  /** `isSent`: a client sent the event. `code` does not contain that mark. */
   | { readonly kind: 'event'; readonly code: number; readonly isSent: boolean }
 
-/** Of any message but the answer to the setup. */
+/** Reads the head of any message except the answer to the setup. */
 export function readXMessage(message: Buffer): XMessage {
   const kind = message[0]!
   if (kind === REPLY) return { kind: 'reply', sequence: message.readUInt16LE(2) }

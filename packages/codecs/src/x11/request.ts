@@ -1,4 +1,4 @@
-/** A request of the X protocol: its code, the byte beside it, and what follows in words of 32 bits. */
+/** A request of the X protocol: its code, the byte after it, and the rest in words of 32 bits. */
 export function xRequest(code: number, detail: number, ...words: number[]): Buffer {
   const request = Buffer.alloc(4 + words.length * 4)
   request[0] = code
@@ -8,7 +8,7 @@ export function xRequest(code: number, detail: number, ...words: number[]): Buff
   return request
 }
 
-/** The same with bytes at its end, filled up to whole words; up to what fits into 16 bits of length. */
+/** The same with bytes at the end, padded to whole words. The length must fit into 16 bits. */
 export function xRequestWith(bytes: Uint8Array, code: number, detail: number, ...words: number[]): Buffer {
   const head = xRequest(code, detail, ...words)
   const padding = -bytes.length & 3

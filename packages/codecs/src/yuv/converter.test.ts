@@ -57,7 +57,7 @@ test('every pixel is what the formula says, at any width', () => {
   }
 })
 
-test('a part changes its own pixels and no others', () => {
+test('a part changes only its own pixels', () => {
   const size = { width: 64, height: 12 }
   const converter = new Converter(size, { roomBytes: 20_000 })
   const part = { x: 18, y: 4, width: 22, height: 6 }
@@ -71,7 +71,7 @@ test('a part changes its own pixels and no others', () => {
   }
 })
 
-test('the colours that matter come out as BT.709 has them', () => {
+test('the basic colours have the values of BT.709', () => {
   const size = { width: 16, height: 2 }
   for (const [name, rgb, yuv] of [
     ['black', 0x000000, [16, 128, 128]],

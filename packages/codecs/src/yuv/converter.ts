@@ -1,9 +1,9 @@
-// From the pixels of a display to the planes that an encoder takes: one colour for four pixels (yuv420p). The work is
-// done by planes.as.
+// Converts the pixels of a display to the planes that an encoder takes, with one colour for four pixels (yuv420p).
+// planes.as does the work.
 import { BLACK, BLUE, GREY, LUMA, RED } from './colours.ts'
 import { PLANES_WASM } from './planes-wasm.ts'
 
-/** Of what is converted at once, in pixels; parts that begin in between are done twice. */
+/** Pixels that are converted at once. A part whose width is no multiple of it has some pixels converted twice. */
 export const STRIDE = 16
 const PAGE_BYTES = 65_536
 const WEIGHTS_BYTES = 20
@@ -22,7 +22,7 @@ interface Planes {
   ): void
 }
 
-// Node has it; its types have it only for browsers.
+// Node's types do not declare the global WebAssembly.
 interface Wasm {
   readonly Memory: new (size: { initial: number }) => { readonly buffer: ArrayBuffer }
   readonly Module: new (bytes: Uint8Array) => object
@@ -49,12 +49,12 @@ export class Converter {
   readonly #program: Planes
   readonly #planesAt: { readonly y: number; readonly u: number; readonly v: number }
   readonly #weightsAt: number
-  /** The whole picture, plane after plane. */
+  /** The whole picture, one plane after another. */
   readonly planes: Buffer
-  /** For pixels on their way in. */
+  /** The caller writes pixels here before it converts them. */
   readonly room: Buffer
 
-  /** Width and height are even, and the width is not below 16. */
+  /** Width and height must be even, and the width at least 16. */
   constructor(size: Size, { roomBytes }: { roomBytes: number }) {
     const pixels = size.width * size.height
     this.#size = size
@@ -67,11 +67,11 @@ export class Converter {
     this.room = Buffer.from(memory.buffer, roomAt, roomBytes)
     writeWeights(Buffer.from(memory.buffer, this.#weightsAt, WEIGHTS_BYTES))
     compiled ??= new Module(Buffer.from(PLANES_WASM, 'base64'))
-    // SAFETY: it is what planes.as exports.
+    // SAFETY: these are the exports of planes.as.
     this.#program = new Instance(compiled, { env: { memory } }).exports as Planes
   }
 
-  /** Of a part whose numbers are even, and which is at least 16 wide; its pixels are in the room, from there on. */
+  /** Converts a part whose pixels begin at `offset` in `room`. Its numbers must be even, and its width at least 16. */
   convert(offset: number, { x, y, width, height }: Part): void {
     const { width: across } = this.#size
     const { y: luma, u: blue, v: red } = this.#planesAt
@@ -91,10 +91,10 @@ export class Converter {
 
 const aligned = (bytes: number) => Math.ceil(bytes / 64) * 64
 
-/** In 256ths, in the order in which planes.as reads them. The offsets have half a step in them, which rounds. */
+/** Weights in 256ths, in the order in which planes.as reads them. The offsets include half a step, for rounding. */
 function writeWeights(to: Buffer): void {
   const weights = [...LUMA, (BLACK << 8) + (1 << 7), BLUE[0], BLUE[2], RED[0], RED[2]]
   for (const [index, weight] of weights.entries()) to.writeInt16LE(weight, index * 2)
-  // Colours are of four pixels.
+  // A colour is the sum of four pixels.
   to.writeInt32LE((GREY << 10) + (1 << 9), weights.length * 2)
 }

@@ -1,15 +1,15 @@
-// The content of one entry of an archive. As little of it is believed as of the directory.
+// Reads the content of one entry. Like the directory, it is untrusted: every number is checked.
 import { Readable } from 'node:stream'
 import { readAt, type ArchiveFile, type ZipEntry } from './directory.ts'
 import { flags, lengths, signatures, zlib } from './format.ts'
 import { shown } from './names.ts'
 import { refused } from './refused.ts'
 
-/** Unpacked in one go, up to this; a stream for each of many small files would take most of the time. */
+/** Smaller entries are unpacked in one call; a stream for each of many small files would take most of the time. */
 const SMALL_BYTES = 256 * 1024
 const PIECE_BYTES = 256 * 1024
 
-/** Where its content begins; it must end before the next one. */
+/** Offset of the entry's content, which must end before the next entry. */
 export async function beginningOf(archive: ArchiveFile, entry: ZipEntry, next: number): Promise<number> {
   const head = await readAt(archive, entry.offset, lengths.local)
   const about = (reason: string) => refused(`"${shown(entry.name)}" in it ${reason}`)
@@ -24,12 +24,12 @@ export async function beginningOf(archive: ArchiveFile, entry: ZipEntry, next: n
 }
 
 export interface ContentOptions {
-  /** Where the next entry begins, or the directory: none reaches into another. */
+  /** Offset of the next entry or of the directory; the content must end before it. */
   readonly next: number
   readonly signal: AbortSignal
 }
 
-/** What is in an entry, with its size and checksum as the directory says, or a refusal. */
+/** The content of an entry. Refuses it if size or checksum differ from the directory. */
 export async function* contentsOf(
   archive: ArchiveFile,
   entry: ZipEntry,
@@ -62,7 +62,7 @@ async function* unpacked(
   if (!isDeflated) return yield* pieces(archive, from, packedBytes)
   if (bytes <= SMALL_BYTES && packedBytes <= SMALL_BYTES) {
     const packed = await readAt(archive, from, packedBytes)
-    // One more than there should be, to notice.
+    // One byte more than expected, to notice content that is too long.
     yield zlib().inflateRawSync(packed, { maxOutputLength: bytes + 1 })
     return
   }

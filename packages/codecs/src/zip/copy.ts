@@ -1,4 +1,4 @@
-// Writes an archive anew from one that was read: entries keep what they are packed as, and one may be replaced.
+// Writes a new archive from one that was read. Entries stay compressed as they are; one may be replaced.
 import { beginningOf } from './contents.ts'
 import { readAt, type ArchiveFile, type ZipDirectory, type ZipEntry } from './directory.ts'
 import { fileKinds, flags, FULL_16, lengths, MADE_BY_UNIX, methods, signatures, zlib } from './format.ts'
@@ -12,7 +12,7 @@ export interface Replacement {
   readonly content: Buffer
 }
 
-/** Of an archive below 4 GiB. */
+/** For an archive below 4 GiB. */
 export async function* copyArchive(
   archive: ArchiveFile,
   { entries, start }: ZipDirectory,
@@ -81,12 +81,12 @@ function centralHead(entry: ZipEntry, offset: number): Buffer {
   return Buffer.concat([head, nameOf(entry)])
 }
 
-/** Both heads have these, from the version on. */
+/** The fields that local and central heads share, starting with the version. */
 function writeCommon(head: Buffer, at: number, entry: ZipEntry): void {
   head.writeUInt16LE(VERSION, at)
   head.writeUInt16LE(flags.utf8, at + 2)
   head.writeUInt16LE(entry.isDeflated ? methods.deflated : methods.stored, at + 4)
-  // The first of January 1980, which is the earliest there is.
+  // 1 January 1980, the earliest possible date.
   head.writeUInt16LE(0x21, at + 8)
   head.writeUInt32LE(entry.crc, at + 10)
   head.writeUInt32LE(entry.packedBytes, at + 14)

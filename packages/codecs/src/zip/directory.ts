@@ -1,5 +1,5 @@
-// Reads the directory at the end of an archive, and believes none of it: every number is checked against
-// the size of the file, and the entries against one another.
+// Reads the directory at the end of an archive. It is untrusted: every number is checked against the size of the file,
+// and the entries against each other.
 import { readAt as readBytesAt, type RandomAccess } from '../bytes/read-at.ts'
 import {
   fileKinds,
@@ -17,14 +17,14 @@ import { refused } from './refused.ts'
 
 const MAX_ENTRIES = 100_000
 const MAX_DIRECTORY_BYTES = 32 * 1024 * 1024
-/** How much may come out: this, and so many times what went in. */
+/** Limit for the unpacked size: this, plus so many times the packed size. */
 const FREE_BYTES = 64 * 1024 * 1024
 const MAX_RATIO = 200
 
 export type ArchiveFile = RandomAccess
 
 export interface ZipEntry {
-  /** Below the directory it is unpacked into. */
+  /** Path below the target directory. */
   readonly name: string
   readonly rawName: Buffer
   readonly kind: 'file' | 'directory' | 'link'
@@ -33,14 +33,14 @@ export interface ZipEntry {
   readonly crc: number
   readonly packedBytes: number
   readonly bytes: number
-  /** Of its local header. */
+  /** Offset of the local header. */
   readonly offset: number
 }
 
 export interface ZipDirectory {
-  /** In the order in which they are in the file. */
+  /** In the order of the file. */
   readonly entries: readonly ZipEntry[]
-  /** Where the directory begins, and the entries end. */
+  /** Offset of the directory, where the entries end. */
   readonly start: number
 }
 
@@ -56,7 +56,7 @@ export async function readDirectory(archive: ArchiveFile, size: number): Promise
     if (all.push(entry) > count) break
   }
   if (all.length !== count) throw refused('its directory is inconsistent')
-  // The directory itself is there already.
+  // An empty name is the target directory itself, which exists.
   const entries = all.filter(({ name }) => name !== '')
   checkNames(entries)
   checkAmount(entries, start)
@@ -94,7 +94,7 @@ async function findDirectory(archive: ArchiveFile, size: number): Promise<Extent
   return extent
 }
 
-/** The last of the file, but for a comment that must be as long as it says. */
+/** Offset of the end record: at the end of the file, followed only by a comment of the length that it says. */
 function endIn(tail: Buffer): number {
   for (let at = tail.length - lengths.end; at >= 0; at--) {
     if (tail.readUInt32LE(at) !== signatures.end) continue
@@ -103,7 +103,7 @@ function endIn(tail: Buffer): number {
   throw refused('it is no zip archive, is cut off, or has something behind its end')
 }
 
-/** Null where the values that are full only happen to be. */
+/** Null if there is no zip64 record, so that the full values are real values. */
 async function findLarge(
   archive: ArchiveFile,
   endAt: number,
@@ -188,7 +188,7 @@ function sizesOf(
 ): Pick<ZipEntry, 'bytes' | 'packedBytes' | 'offset'> {
   const large = largeIn(extra)
   let from = 0
-  // Only those that are full are in the extra field, in this order.
+  // The extra field contains only the values that are full, in this order.
   const read = (field: number): number => {
     const value = directory.readUInt32LE(at + field)
     if (value !== FULL_32 || !large) return value
@@ -211,7 +211,7 @@ function largeIn(extra: Buffer): Buffer | undefined {
   return undefined
 }
 
-/** Two entries in one place, also for those who do not tell a from A, or one where another needs a directory. */
+/** Refuses two entries with the same path, also if only the case differs, and a file where a directory is needed. */
 function checkNames(entries: readonly ZipEntry[]): void {
   const seen = new Map<string, ZipEntry>()
   for (const entry of entries) {

@@ -1,4 +1,4 @@
-// What the parts of a zip archive look like (APPNOTE.TXT 6.3), for reading and writing.
+// The format of zip archives (APPNOTE.TXT 6.3), for reading and writing.
 
 export const signatures = {
   local: 0x04034b50,
@@ -9,7 +9,7 @@ export const signatures = {
   locator64: 0x07064b50,
 } as const
 
-/** Of their fixed parts. */
+/** Lengths of the fixed parts. */
 export const lengths = { local: 30, central: 46, end: 22, end64: 56, locator64: 20 } as const
 
 export const flags = { encrypted: 0x0001, descriptor: 0x0008, strong: 0x0040, utf8: 0x0800, masked: 0x2000 }
@@ -19,11 +19,11 @@ export const methods = { stored: 0, deflated: 8 } as const
 export const ZIP64_EXTRA = 0x0001
 export const MADE_BY_UNIX = 3
 
-/** A 16 or 32 bit field with all its bits set stands for a larger number elsewhere. */
+/** A 16 or 32 bit field with all bits set means that the real number is elsewhere. */
 export const FULL_16 = 0xffff
 export const FULL_32 = 0xffffffff
 
 export const fileKinds = { mask: 0o170000, directory: 0o040000, file: 0o100000, link: 0o120000 } as const
 
-// At first use: seldom needed, and a megabyte in every instance.
+// Loaded at first use: it is seldom needed, and takes a megabyte in every instance.
 export const zlib = () => process.getBuiltinModule('node:zlib')

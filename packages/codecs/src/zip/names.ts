@@ -1,11 +1,11 @@
-// Names in archives: where each entry goes below the directory it is unpacked into, and nowhere else.
+// Names in archives. No entry may leave the directory that it is unpacked into.
 import { isUtf8 } from 'node:buffer'
 import { refused } from './refused.ts'
 
 const MAX_PATH_LENGTH = 4096
 const MAX_NAME_LENGTH = 255
 
-/** Code page 437, which names without a mark are in if they are not UTF-8. */
+/** Code page 437, for names that are neither marked as UTF-8 nor valid UTF-8. */
 const UPPER_HALF =
   'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u{a0}'
 
@@ -17,7 +17,7 @@ export function decodeName(bytes: Buffer, isMarkedUtf8: boolean): string {
   )
 }
 
-/** Relative, without `.`; empty for the directory itself. */
+/** Returns a relative path without `.`; empty for the directory itself. */
 export function safeName(name: string): string {
   const refuse = (reason: string) => refused(`the name "${shown(name)}" in it ${reason}`)
   if (name.includes('\0')) throw refuse('has a NUL')
@@ -30,7 +30,7 @@ export function safeName(name: string): string {
   return segments.join('/')
 }
 
-/** A link may lead only to what is unpacked with it: first up, then down, and never above the top. */
+/** A link may lead only into the target directory: first up, then down, and never above its top. */
 export function checkLink(name: string, target: string): void {
   const refuse = () => refused(`the link "${shown(name)}" in it leads out of the directory`)
   if (target === '' || target.includes('\0') || target.startsWith('/')) throw refuse()

@@ -20,7 +20,7 @@ function fileOf(bytes: Buffer): ArchiveFile {
   }
 }
 
-test('what is written is read again', async () => {
+test('what is written can be read again', async () => {
   const zip = new ZipWriter()
   const long = Buffer.alloc(600_000, 'long ')
   const pieces = [

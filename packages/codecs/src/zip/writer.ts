@@ -1,4 +1,4 @@
-// Writes an archive while it is being sent: nothing is held but the archive's directory. Why it is not yazl:
+// Writes an archive while it is sent, and holds only its directory. Why this is not yazl:
 // docs/decisions/0036-zip-and-tar-stay-ours.md.
 import {
   fileKinds,
@@ -12,16 +12,16 @@ import {
   zlib,
 } from './format.ts'
 
-/** Quick rather than small: it is on its way at once, and mostly over a fast line. */
+/** Fast rather than small, because the archive is sent at once, usually over a fast connection. */
 const LEVEL = 1
 const PIECE_BYTES = 256 * 1024
-/** More may not fit into 32 bits, when it does not get smaller by packing. */
+/** Content that is larger might not fit into 32 bits if it does not compress. */
 const MAX_SMALL_BYTES = 0xf000_0000
 const VERSION = 20
 const VERSION_64 = 45
 
 export interface NewZipEntry {
-  /** Of a directory it ends with a slash. */
+  /** The name of a directory ends with a slash. */
   readonly name: string
   readonly kind: 'file' | 'directory' | 'link'
   readonly permissions: number
@@ -42,7 +42,7 @@ export class ZipWriter {
   readonly #directory: Buffer[] = []
   #offset = 0
 
-  /** Head and content in one. */
+  /** Returns head and content together. */
   add(item: NewZipEntry, content: Buffer): Buffer {
     const packed = zlib().deflateRawSync(content, { level: LEVEL })
     const isDeflated = packed.length < content.length
@@ -111,7 +111,7 @@ export class ZipWriter {
 function localHead(entry: Packed): Buffer {
   const name = Buffer.from(entry.item.name)
   const { hasDescriptor, isLarge } = entry
-  // Sizes that come after the content have to be announced as large.
+  // Large sizes that follow the content must be announced here.
   const extra = isLarge ? largeExtra([0, 0]) : Buffer.alloc(0)
   const head = Buffer.alloc(30)
   head.writeUInt32LE(signatures.local, 0)
@@ -176,7 +176,7 @@ function largeExtra(values: readonly number[]): Buffer {
   return extra
 }
 
-/** Since 1980, in two seconds, without a time zone: in UTC. */
+/** The time since 1980 in units of two seconds. Zip has no time zones; this is UTC. */
 function dosTime(at: Date): { time: number; date: number } {
   const year = Math.min(Math.max(at.getUTCFullYear(), 1980), 2107)
   return {
