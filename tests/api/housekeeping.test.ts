@@ -33,6 +33,7 @@ function recordAged(days: number) {
     domain: 'localhost',
     duration_ms: 1,
     client_ip: '127.0.0.1',
+    scope: '',
     user_agent: '',
   }
 }
