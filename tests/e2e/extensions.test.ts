@@ -119,7 +119,7 @@ test('a refusal by Chromium or the agent is a clear error, and nothing of the re
   const cdp = await CdpClient.open(session.cdp_ws_url)
   const old = zipOf({ 'manifest.json': manifest({ manifest_version: 2 }) })
   const refused: [Record<string, Buffer>, RegExp][] = [
-    [{ first: marker(), broken }, /"broken": Chromium does not take it: .*absent\.js/],
+    [{ first: marker(), broken }, /"broken": Chromium refuses it: .*absent\.js/],
     [{ first: marker(), old }, /"old": .*version 2/],
     [{ first: marker(), crx }, /it is a crx/],
     [{ first: marker(), none: Buffer.from('x') }, /"none": .*no zip archive/],

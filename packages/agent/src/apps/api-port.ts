@@ -1,5 +1,5 @@
-// The way from an app to our own API: a port of the instance's loopback, so that every client reaches it without
-// knowing of proxies. Each connection is carried to the server, which lets it in as any other.
+// Lets an app call our own API through a port on the instance's loopback, so that clients need no proxy settings. Each
+// connection is passed on to the server, which treats it like any other.
 import { connect, createServer, type Socket } from 'node:net'
 import { API_HOST, API_PORT } from '@berth/contracts/link'
 import { pipeBothWays } from '@berth/kit/pipe-both-ways'
@@ -13,7 +13,7 @@ export function openApiPort(egressSocket: string): void {
     carry(client, egressSocket).catch(() => client.destroy())
   })
   server.listen(API_PORT, '127.0.0.1')
-  // A port that somebody else has taken is the app's own doing.
+  // If the app has taken the port itself, it loses the API; nothing else breaks.
   server.on('error', () => {})
 }
 
@@ -36,7 +36,7 @@ async function readHead(egress: Socket): Promise<string> {
     received = Buffer.concat([received, chunk])
     const end = received.indexOf(HEAD_END)
     if (end === -1) {
-      if (received.length > MAX_ANSWER_BYTES) reject(new Error('No answer of a proxy'))
+      if (received.length > MAX_ANSWER_BYTES) reject(new Error('The head of the answer is too long'))
       return
     }
     const rest = received.subarray(end + HEAD_END.length)

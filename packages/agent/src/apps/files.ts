@@ -1,4 +1,4 @@
-// The files of an app, in and out of the instance.
+// Moves the files of an app into the instance and out of it.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { mkdir, rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
@@ -30,7 +30,7 @@ export async function unpackSource(request: IncomingMessage, { root, home }: Pla
   }
 }
 
-/** By tar, which keeps links, modes and all; quickly rather than small. */
+/** Uses tar, which keeps links and modes. Compresses for speed, not for size. */
 export async function packFiles({ root }: Places, response: ServerResponse): Promise<void> {
   const tar = spawnAsUser('/bin/sh', ['-c', 'tar -C "$1" -cf - . | gzip -1', 'sh', root], {
     stdio: ['ignore', 'pipe', 'ignore'],

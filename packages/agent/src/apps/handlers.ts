@@ -20,7 +20,7 @@ import { Run } from './run.ts'
 import { hasAppUid } from '../user/user.ts'
 import { Workers } from './workers/workers.ts'
 
-/** Their sources, put here by build.ts. */
+/** Sources of the runners; build.ts inserts them. */
 declare const APP_RUNNERS: { readonly node: string; readonly python: string }
 
 const RUN_PATH = /^\/apps\/runs\/([a-z0-9_]{1,100})$/
@@ -153,7 +153,7 @@ class AppHost {
   }
 }
 
-/** What is wrong with an archive is for whoever sent it to know. */
+/** A wrong archive is the sender's fault, and not an error of the agent. */
 function statusOf(error: unknown): number {
   if (error instanceof Refused || error instanceof BadRequest) return error.status
   return typeof (error as { code?: unknown }).code === 'string' ? 422 : 500

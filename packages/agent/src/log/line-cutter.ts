@@ -1,4 +1,4 @@
-// Lines out of bytes that come in pieces. One that is too long is cut, and says so.
+// Splits bytes into lines. A line that is too long is cut, with a note.
 import { MAX_LOG_LINE_LENGTH } from '@berth/contracts/logs'
 
 const NEWLINE = 0x0a
@@ -9,7 +9,7 @@ export class LineCutter {
   #length = 0
   #cut = 0
 
-  /** The lines that are whole now. */
+  /** Returns the lines that are complete now. */
   take(chunk: Buffer): string[] {
     const lines: string[] = []
     let from = 0
@@ -22,7 +22,7 @@ export class LineCutter {
     return lines
   }
 
-  /** What is left, when nothing more comes. */
+  /** Returns the incomplete last line, at the end of the input. */
   rest(): string[] {
     return this.#length + this.#cut > 0 ? [this.#finish()] : []
   }

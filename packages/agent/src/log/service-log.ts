@@ -1,4 +1,4 @@
-// What a program of the instance itself said of late.
+// The recent output of a program that the agent runs.
 import type { ServiceLogName } from '@berth/contracts/logs'
 import { secrets } from '../secrets/secrets.ts'
 import { LineCutter } from './line-cutter.ts'
@@ -22,7 +22,7 @@ export interface ReadOptions {
 export class ServiceLog {
   readonly #cutter = new LineCutter()
   #lines: LogLine[] = []
-  /** Of the first that is kept, of all there were. */
+  /** Number of the first line that is kept, counting all lines ever added. */
   #firstNumber = 0
   #bytes = 0
   readonly #waiting = new Set<() => void>()
@@ -31,7 +31,7 @@ export class ServiceLog {
     for (const message of this.#cutter.take(chunk)) this.add(message)
   }
 
-  /** A whole line. */
+  /** Adds a complete line. */
   add(line: string): void {
     // A page can have Chromium log what it likes.
     const message = secrets.isTyped && PAGE_TEXT.test(line) ? '[redacted]' : secrets.redact(line)
@@ -45,7 +45,7 @@ export class ServiceLog {
     this.#waiting.clear()
   }
 
-  /** Those that are kept or, to follow, those to come until the signal fires. */
+  /** Yields the kept lines or, with `follow`, the new ones until the signal fires. */
   async *read({ follow, signal }: ReadOptions): AsyncGenerator<LogLine> {
     let number = follow ? this.#firstNumber + this.#lines.length : this.#firstNumber
     while (!signal.aborted) {

@@ -1,5 +1,5 @@
-// What happens in a session while it is recorded and is worth finding again: where its pages go, and what
-// crashes. Chromium tells it of all targets at once, so no page is attached to.
+// Marks navigations and crashes in a recording, so that they can be found again. Chromium reports them for all targets,
+// so it is not necessary to attach to pages.
 import { MAX_MARKER_CHARACTERS, type RecordingMarker } from '@berth/contracts/recording'
 import type { CdpConnection, CdpEvent } from '../cdp/cdp-connection.ts'
 import type { Chromium } from '../chromium/chromium.ts'
@@ -7,7 +7,7 @@ import { secrets } from '../secrets/secrets.ts'
 import { pause } from '@berth/kit/pause'
 
 const RETRY_MS = 1_000
-/** A page may go somewhere else as often as it likes, and is followed so often in a second. */
+/** Markers per second. Pages may navigate more often; the rest is left out. */
 const MAX_PER_SECOND = 5
 const MAX_PAGES = 500
 
@@ -86,8 +86,8 @@ export class Markers {
 }
 
 /**
- * Where, and not what was sent there: queries and fragments are where secrets are, and once one was typed a page may put
- * it anywhere. Empty for no place at all.
+ * The address without query and fragment, which may contain secrets. Once a secret was typed, a page may put it anywhere,
+ * so only the host is kept. Empty if the text is not an address.
  */
 function shortened(text: string): string {
   const url = URL.parse(text)

@@ -8,7 +8,7 @@ import {
 } from '@berth/contracts/recording'
 import { FRAME_HEAD_BYTES, frameHead } from '@berth/codecs/frames/frames'
 
-/** What is there is sent after so long, or as soon as there is so much. */
+/** Records are sent after this time, or as soon as there are so many bytes. */
 const GATHER_MS = 250
 const ENOUGH_BYTES = 512 * 1024
 

@@ -66,7 +66,7 @@ export class Recording {
       await this.#open()
       this.#want()
       const timer = setTimeout(
-        () => this.#firstPicture.reject(new Error('no picture comes of the session')),
+        () => this.#firstPicture.reject(new Error('the session shows no picture')),
         FIRST_PICTURE_MS,
       )
       await this.#firstPicture.promise.finally(() => clearTimeout(timer))
@@ -94,7 +94,7 @@ export class Recording {
     const { maxMs } = this.#options
     const endMs = reason === 'max_duration' && maxMs !== null ? maxMs : Math.round(this.#now())
     clearTimeout(this.#pictureTimer)
-    // What has changed since the last picture, whose turn had not come.
+    // The last change, which was still waiting for its turn.
     await this.#taking.catch(() => {})
     if (reason !== 'failed') await this.#takePicture().catch(() => {})
     this.#isOver = true
@@ -190,13 +190,13 @@ export class Recording {
     this.#isTaking = true
     this.#wantsPicture = false
     try {
-      // By the beat, unless it was lost: one that is late must not make all others late.
+      // Keeps the rhythm: a late picture must not delay all others. After a long delay, the rhythm starts again.
       const now = performance.now()
       const beat = this.#lastPictureAt + this.#intervalMs
       this.#lastPictureAt = now - beat < this.#intervalMs ? beat : now
       const newShare = await source.take(async (picture) => {
         if (this.#hasPicture) return encoder.write(this.#now(), picture)
-        // It begins when the encoder has taken the first, which is a while after its start.
+        // The recording begins when the encoder has taken the first picture, some time after its start.
         await encoder.write(0, picture)
         this.#startedAt = performance.now()
         this.#hasPicture = true

@@ -1,4 +1,4 @@
-// What is asked about the user-data directory as a whole, see contracts/profile-archive.ts.
+// Handles requests about the whole user-data directory, see contracts/profile-archive.ts.
 import { mkdirSync, renameSync, rmSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { packDirectory } from './pack.ts'
 import { unpackInto } from './unpack.ts'
 import { pathExists } from '../user/path-exists.ts'
 
-/** By smaller pieces it takes up to three times as long. */
+/** Smaller pieces take up to three times as long. */
 const PIECE_BYTES = 1024 * 1024
 
 export type AnswerProfile = (request: IncomingMessage, response: ServerResponse) => Promise<void>
@@ -29,7 +29,7 @@ export function userDataHandlers(chromium: Chromium, directory: string): AnswerP
     )
   }
 
-  /** The old one stays until all of the new one is there: what breaks off changes nothing. */
+  /** Replaces the old directory only when the new one is complete, so an aborted request changes nothing. */
   async function take(request: IncomingMessage, { keepsTabs }: { keepsTabs: boolean }): Promise<void> {
     const arriving = `${directory}.arriving-${++arrivals}`
     rmSync(arriving, { recursive: true, force: true })
@@ -70,7 +70,7 @@ export function userDataHandlers(chromium: Chromium, directory: string): AnswerP
   }
 }
 
-/** Compressed as it is stored: so it is half as much to send, and unpacked where there is a bound to it, the home. */
+/** The archive arrives compressed, as it is stored: half as many bytes, and unpacked in the home, which has a limit. */
 function unpacked(request: IncomingMessage): AsyncIterable<Buffer> {
   const tar = createZstdDecompress({ chunkSize: PIECE_BYTES })
   pipe(request, tar, () => {})

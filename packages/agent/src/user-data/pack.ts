@@ -1,5 +1,5 @@
-// A user-data directory as a tar stream. It is read while nothing of ours writes to it; what a program of the
-// tenant does to it meanwhile cannot make the stream wrong.
+// Packs a user-data directory as a tar stream. Chromium does not write to it meanwhile. A program of the tenant may, but
+// cannot make the stream malformed.
 import { closeSync, constants, fstatSync, openSync, readdirSync, readSync } from 'node:fs'
 import { isKept } from '@berth/contracts/profile-archive'
 import { TAR_END, tarHead, tarPadding } from '@berth/codecs/tar/writer'
@@ -7,7 +7,7 @@ import { TAR_END, tarHead, tarPadding } from '@berth/codecs/tar/writer'
 const PIECE_BYTES = 256 * 1024
 
 export function* packDirectory(root: string): Generator<Buffer> {
-  // Small files together: a piece each would cost more than what is in them.
+  // Small files are sent together; a piece for each would cost more than its content.
   let held: Buffer[] = []
   let heldBytes = 0
   for (const piece of piecesOf(root, '')) {
@@ -36,7 +36,7 @@ function entriesOf(directory: string) {
   try {
     return readdirSync(directory, { withFileTypes: true })
   } catch {
-    // Gone meanwhile, or not for us.
+    // The file is gone, or cannot be read.
     return []
   }
 }
@@ -44,7 +44,7 @@ function entriesOf(directory: string) {
 function* fileIn(root: string, path: string): Generator<Buffer> {
   let file: number
   try {
-    // A link that took the place of the file is not followed.
+    // Does not follow a link that has replaced the file.
     file = openSync(`${root}/${path}`, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   } catch {
     return
@@ -54,7 +54,7 @@ function* fileIn(root: string, path: string): Generator<Buffer> {
     if (!stats.isFile()) return
     const { size } = stats
     yield tarHead({ path, kind: 'file', size, mtimeSeconds: Math.floor(stats.mtimeMs / 1000) })
-    // As long as its head says, whatever becomes of it.
+    // Exactly as long as its head says, even if the file changes.
     for (let at = 0; at < size;) {
       const piece = Buffer.alloc(Math.min(PIECE_BYTES, size - at))
       readSync(file, piece, 0, piece.length, at)

@@ -1,12 +1,12 @@
-// Unpacks what the server sends, which has looked at it: files and directories below the given one.
+// Unpacks the server's archive, which the server has checked: files and directories below the given one.
 import { closeSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { readTar, type TarEntry } from '@berth/codecs/tar/reader'
 
-/** Written in one go, up to this. */
+/** Smaller files are written in one call. */
 const SMALL_BYTES = 1024 * 1024
 
-/** Into a directory that is there and empty. */
+/** The directory must exist and be empty. */
 export async function unpackInto(root: string, archive: AsyncIterable<Buffer>): Promise<void> {
   const made = new Set([root])
   const make = (directory: string) => {

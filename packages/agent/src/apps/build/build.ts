@@ -1,4 +1,4 @@
-// From source to an app that says what it has.
+// Builds an app from its source, imports it, and returns the actions that it registers.
 import { stat } from 'node:fs/promises'
 import { join, resolve, sep } from 'node:path'
 import {
@@ -89,7 +89,7 @@ async function* discover(
   }
   for (const log of printed) yield { log }
   if (outcome instanceof Error) throw new BuildFailed(`Cannot import the entrypoint: ${outcome.message}`)
-  // SAFETY: the server checks it, as all that comes from here.
+  // SAFETY: the server checks it, like everything from an instance.
   const registry = JSON.parse(outcome) as AppRegistry
   if (registry.apps.length === 0) {
     throw new BuildFailed('Cannot find an app: the entrypoint makes none; call kernel.app("name") in it')

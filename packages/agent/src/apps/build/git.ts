@@ -1,4 +1,4 @@
-// The source from a repository: one commit of it, without its history.
+// Fetches the source from a repository: one commit, without the history.
 import { mkdir, rename, rm, stat } from 'node:fs/promises'
 import { join, resolve, sep } from 'node:path'
 import type { GitSource } from '@berth/contracts/app-link'
@@ -26,7 +26,7 @@ export async function* fetchSource({ source, places, env, signal }: FetchOptions
     })
   yield `Fetching ${ref} of ${url}`
   yield* run('fetch the repository', 'init', '--quiet')
-  // After `--`, so that neither can pass for an option.
+  // After `--`, so that neither can be taken for an option.
   yield* run('fetch the repository', 'fetch', '--quiet', '--depth', '1', '--', url, ref)
   yield* run('check it out', 'checkout', '--quiet', '--detach', 'FETCH_HEAD')
   await rm(join(clone, '.git'), { recursive: true, force: true })
@@ -40,7 +40,7 @@ export async function* fetchSource({ source, places, env, signal }: FetchOptions
   await rm(clone, { recursive: true, force: true })
 }
 
-/** Nobody is asked for a password, no other protocol is spoken, and the token goes to that address alone. */
+/** Never asks for a password, allows no other protocol, and sends the token to that address only. */
 function gitEnvironment(url: string, token: string | undefined): Record<string, string> {
   const header = token && `Authorization: Basic ${Buffer.from(`x-access-token:${token}`).toString('base64')}`
   return {

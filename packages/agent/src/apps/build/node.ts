@@ -1,4 +1,4 @@
-// What a Node app needs: its packages, as its lockfile has them, and JavaScript of its TypeScript.
+// Prepares a Node app: installs the packages of its lockfile and compiles its TypeScript.
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { instancePaths } from '@berth/contracts/link'
@@ -74,7 +74,7 @@ function isAnyThere(root: string, names: readonly string[]): boolean {
   return names.some((name) => pathExists(join(root, name)))
 }
 
-/** Own files into one, with paths of tsconfig.json, decorators and all; packages stay where they are. */
+/** Bundles the app's own files into one, with the paths and decorators of its tsconfig.json. Packages stay separate. */
 export async function* bundleTypeScript({ order, places, env, signal }: StepOptions): AsyncGenerator<string> {
   if (!isTypeScript(order.entrypoint)) return
   const out = mainOf(places, order.entrypoint)

@@ -1,4 +1,4 @@
-// Runs a program of a build and gives its lines as they come; whoever takes them slowly slows it down.
+// Runs a program of a build and yields its lines as they arrive. A slow reader slows the program down.
 import type { ChildProcess } from 'node:child_process'
 import { LineCutter } from '../../log/line-cutter.ts'
 import { killConfined, spawnConfined } from '../workers/confined.ts'
@@ -8,11 +8,11 @@ export interface ProgramOptions {
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
   readonly signal: AbortSignal
-  /** Of one process of it. */
+  /** Limit for each of its processes. */
   readonly memoryMb?: number
 }
 
-/** For people: what the build could not do, and the last words of who could not. */
+/** Human-readable: what failed in the build, and the last output of the program that failed. */
 export class BuildFailed extends Error {}
 
 const LAST_LINES = 15
@@ -44,7 +44,7 @@ export async function* lines(what: string, options: ProgramOptions): AsyncGenera
   }
 }
 
-/** Undefined when it went well. */
+/** Returns undefined if the program succeeded. */
 function endOf(child: ChildProcess): Promise<string | undefined> {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve(error.message))

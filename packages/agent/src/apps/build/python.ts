@@ -1,11 +1,11 @@
-// What a Python app needs: the packages of requirements.txt or pyproject.toml, beside it, by the pip of the host.
+// Prepares a Python app: the host's pip installs the packages of requirements.txt or pyproject.toml next to it.
 import { join } from 'node:path'
 import type { StepOptions } from './node.ts'
 import { BuildFailed, lines } from './program.ts'
 import { pathExists } from '../../user/path-exists.ts'
 
 const PYTHON = '/usr/bin/python3'
-/** Its own lines, so that pip need not build the project itself. */
+/** Lists the dependencies of the project, so that pip does not have to build the project itself. */
 const READ_DEPENDENCIES = `import tomllib
 with open("pyproject.toml", "rb") as file:
     for line in tomllib.load(file).get("project", {}).get("dependencies", []):

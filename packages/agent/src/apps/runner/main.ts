@@ -1,5 +1,5 @@
-// The process of one invocation of a Node app: imports it, tells what it has, and waits for its one order. The app's
-// own copy of the client is asked, whichever it is: it is found by what the app loads.
+// The process of one invocation of a Node app. It imports the app, reports its actions, and waits for the one invocation
+// it serves. It asks the app's own copy of the client for the actions, and finds it among the modules that the app loads.
 import { createRequire, registerHooks } from 'node:module'
 import { Socket } from 'node:net'
 import { basename, dirname } from 'node:path'
@@ -9,7 +9,7 @@ import { CHANNEL, FRAME, MAX_FRAME_BYTES, type Invocation } from '../workers/con
 
 type Handler = (context: object, payload: unknown) => unknown
 
-/** As the published client has it, in every version so far. */
+/** The shape of the registry in every version of the published client so far. */
 interface Registry {
   export(): unknown
   getAppByName(name: string): { getAction(name: string): { handler: Handler } | undefined } | undefined
@@ -21,11 +21,11 @@ const MAX_FAILURE_LENGTH = 16_000
 const entry = process.argv[2]!
 const channel = new Socket({ fd: CHANNEL, readable: true, writable: true })
 channel.on('error', () => process.exit(1))
-// Without the agent there is nobody to work for.
+// The agent is gone, so nobody waits for the result.
 channel.on('end', () => process.exit(1))
 
-// What is printed is written when the call returns: nothing is lost at the end, and a flood is slowed down by its reader
-// and not kept in memory. Files are written so anyway.
+// Makes printing synchronous: nothing is lost at the end, and a flood waits for its reader instead of filling the memory.
+// Files are always written like this.
 for (const stream of [process.stdout, process.stderr]) {
   const { _handle: handle } = stream as unknown as {
     _handle?: { setBlocking?: (isBlocking: boolean) => void }
@@ -55,7 +55,7 @@ channel.on('data', (chunk: Buffer) => {
   }
 })
 
-// Bundled TypeScript is a module whatever it was; what it was written for may be there, unless it has its own.
+// Bundled TypeScript is always an ES module. Code written for CommonJS may expect these globals, unless it defines them.
 if (basename(entry).startsWith('.berth-')) {
   const globals = { require: createRequire(entry), __filename: entry, __dirname: dirname(entry) }
   Object.assign(globalThis, globals)
@@ -109,7 +109,7 @@ function fail(error: unknown): void {
   channel.write(toFrame(FRAME.failure, Buffer.from(message.slice(0, MAX_FAILURE_LENGTH))), () => leave(1))
 }
 
-/** When all that was printed is out. */
+/** Resolves when all output is written. */
 function leave(code: number): void {
   process.stdout.write('', () => process.stderr.write('', () => process.exit(code)))
 }

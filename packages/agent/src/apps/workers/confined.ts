@@ -1,16 +1,16 @@
-// How a program of an app is started: in a pid namespace of its own, so that all it starts ends with it and it can
-// signal nobody else; with limits of its own; and first in line when the memory of the instance is full.
+// Starts a program of an app in its own pid namespace, so that its children end with it and it can signal nobody else.
+// The program has its own limits, and the kernel kills it first when the instance runs out of memory.
 import type { ChildProcess, StdioOptions } from 'node:child_process'
 import { spawnAsApp, spawnAsUser } from '../../user/user.ts'
 
 const MiB = 1024 * 1024
-/** What a Node maps and never uses: the stacks of its threads and the like. Others have less. */
+/** Memory that Node reserves but does not use, such as thread stacks. Other programs reserve less. */
 const MAPPED_MB = 768
 const MAX_FILES = 4096
-/** Threads are counted, too. */
+/** Includes threads. */
 const MAX_PROCESSES = 512
 
-// One stream for both, so that lines stay in order.
+// Standard output and error share one stream, so that lines stay in order.
 const SCRIPT = `echo 900 > /proc/self/oom_score_adj
 exec "$@" 2>&1`
 
@@ -39,7 +39,7 @@ export function spawnConfined(options: ConfinedOptions): ChildProcess {
   return start('/bin/sh', ['-c', SCRIPT, 'sh', ...all], { cwd, env, stdio, detached: true })
 }
 
-/** With it, all in its namespace. */
+/** Kills the program and everything in its namespace. */
 export function killConfined({ pid }: ChildProcess): void {
   if (pid === undefined) return
   try {

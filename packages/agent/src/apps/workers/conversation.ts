@@ -1,18 +1,18 @@
-// What the agent and the process of an app say to each other, over one socket. The other side is the tenant's.
+// The messages between the agent and the process of an app, over one socket. The process is untrusted.
 
-/** Its number in every such process. */
+/** File descriptor of the socket in the process. */
 export const CHANNEL = 3
 
 export const FRAME = {
-  /** From the process: the app is imported; JSON of its registry. */
+  /** From the process: the app is imported. JSON of its actions. */
   ready: 1,
   /** To the process: JSON of an Invocation. */
   invoke: 2,
-  /** To the process, after it: the payload, if there is one. */
+  /** To the process, after `invoke`: the payload, if there is one. */
   payload: 3,
-  /** From the process: what the action returned, as JSON. */
+  /** From the process: the return value of the action, as JSON. */
   result: 4,
-  /** From the process, at any time: why it cannot go on, for people. */
+  /** From the process, at any time: why it failed, human-readable. */
   failure: 5,
 } as const
 
@@ -23,5 +23,5 @@ export interface Invocation {
   readonly hasPayload: boolean
 }
 
-/** Payloads and outputs are the longest. */
+/** Enough for the largest payload or output. */
 export const MAX_FRAME_BYTES = 5_000_000

@@ -6,10 +6,10 @@ import { hasAppUid } from '../../user/user.ts'
 import type { Places } from './places.ts'
 import { pathExists } from '../../user/path-exists.ts'
 
-/** Whom this machine trusts, with what its operator added: a registry may have a certificate of the house. */
+/** The certificates that this machine trusts, including those of its operator, for example for a private registry. */
 const TRUSTED = '/etc/ssl/certs/ca-certificates.crt'
 
-/** What any program of an app has; Node's own fetch takes the way out only when told to. */
+/** The variables of every program of an app. Node's fetch uses the proxy only with NODE_USE_ENV_PROXY. */
 export function baseEnvironment(settings: Settings): Record<string, string> {
   const environment = programEnvironment(settings, undefined)
   return {
@@ -17,12 +17,12 @@ export function baseEnvironment(settings: Settings): Record<string, string> {
     PATH: `${dirname(instancePaths.node)}:${environment['PATH'] ?? '/usr/bin:/bin'}`,
     TMPDIR: settings.temporary,
     NODE_USE_ENV_PROXY: '1',
-    // Others look there by themselves.
+    // Other programs read that file by default.
     ...(pathExists(TRUSTED) && { NODE_EXTRA_CA_CERTS: TRUSTED }),
   }
 }
 
-/** Of the app itself. What is ours wins over what the user chose. */
+/** The variables of the app itself. Ours override those of the user. */
 export function appEnvironment(
   settings: Settings,
   { pythonPackages, root }: Places,

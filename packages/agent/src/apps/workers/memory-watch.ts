@@ -1,4 +1,5 @@
-// What the processes of an invocation take together, looked at twice a second: the limits of each hold for itself alone.
+// Checks twice a second how much memory the processes of an invocation use together. The kernel's limits apply to each
+// process alone.
 import { readdirSync, readFileSync } from 'node:fs'
 
 const EVERY_MS = 500
@@ -6,7 +7,7 @@ const PAGE_BYTES = 4096
 const MiB = 1024 * 1024
 
 export interface Watched {
-  /** The first of its processes; the others are below it. */
+  /** The first process; the others are its descendants. */
   readonly pid: number | undefined
   readonly memoryMb: number
   onTooMuch(): void
@@ -14,7 +15,7 @@ export interface Watched {
 
 interface Process {
   readonly parent: number
-  /** Of its own: what it shares with others is not its doing. */
+  /** Memory of the process alone, without shared memory. */
   readonly bytes: number
 }
 
@@ -46,14 +47,14 @@ export class MemoryWatch {
   }
 }
 
-/** Of the instance. */
+/** All processes of the instance. */
 function allProcesses(): Map<number, Process> {
   const found = new Map<number, Process>()
   for (const name of readdirSync('/proc')) {
     const pid = Number(name)
     if (!Number.isInteger(pid)) continue
     try {
-      // The name of a program may have anything in it; what follows its last bracket does not.
+      // The name of a program may contain anything, so the fields are read after its last bracket.
       const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
       const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ', 2)[1])
       const [, resident = 0, shared = 0] = readFileSync(`/proc/${pid}/statm`, 'latin1')
@@ -61,7 +62,7 @@ function allProcesses(): Map<number, Process> {
         .map(Number)
       found.set(pid, { parent, bytes: (resident - shared) * PAGE_BYTES })
     } catch {
-      // Gone meanwhile.
+      // The process has ended meanwhile.
     }
   }
   return found

@@ -1,4 +1,4 @@
-// Where the parts of an app are in its instance.
+// The paths of an app in its instance.
 import { basename, dirname, extname, join } from 'node:path'
 import { instancePaths } from '@berth/contracts/link'
 import type { Settings } from '../../instance/settings.ts'
@@ -7,9 +7,9 @@ const TYPESCRIPT = new Set(['.ts', '.tsx', '.mts', '.cts', '.jsx'])
 const JAVASCRIPT = new Set(['.js', '.mjs', '.cjs'])
 
 export interface Places {
-  /** All that is kept of an app. */
+  /** Contains all files of the app. */
   readonly root: string
-  /** Of what Python packages are installed to. */
+  /** Where Python packages are installed. */
   readonly pythonPackages: string
   readonly nodeRunner: string
   readonly pythonRunner: string
@@ -44,7 +44,7 @@ export function isJavaScript(entrypoint: string): boolean {
   return JAVASCRIPT.has(extname(entrypoint))
 }
 
-/** What is imported: of TypeScript, what was made of it, beside it. */
+/** The file to import. For TypeScript it is the compiled file, next to the source. */
 export function mainOf({ root }: Places, entrypoint: string): string {
   const file = join(root, entrypoint)
   return isTypeScript(entrypoint) ? join(dirname(file), `.berth-${basename(file)}.mjs`) : file

@@ -1,5 +1,5 @@
-// A process with the app imported, for one invocation and no more. What it says is the tenant's: bounded, and ended
-// when it is too much.
+// A process with the app imported, for one invocation only. Its messages are untrusted: they are limited, and the process
+// is ended if it exceeds a limit.
 import type { ChildProcess } from 'node:child_process'
 import { setPriority } from 'node:os'
 import type { Duplex } from 'node:stream'
@@ -9,19 +9,19 @@ import { LineCutter } from '../../log/line-cutter.ts'
 import { killConfined, spawnConfined, type ConfinedOptions } from './confined.ts'
 import { CHANNEL, FRAME, MAX_FRAME_BYTES, type Invocation } from './conversation.ts'
 
-/** Behind the agent, which would otherwise be taken for dead when fifty of them begin at once. */
+/** Below the agent's priority: if fifty processes start at once, the agent must still answer in time. */
 const NICE = 5
-/** What is left to read when a process has ended; its namespace ends with it, so nobody holds the other end. */
+/** How long to read the rest of its output after its end. Its namespace is gone, so nobody holds the other end. */
 const LAST_WORDS_MS = 2_000
 const LAST_LINES = 20
-/** The words of Node and of Python when there is no memory left. */
+/** What Node and Python print when they run out of memory. */
 const NO_MEMORY_LEFT =
   /heap out of memory|bad_alloc|Array buffer allocation failed|Cannot allocate memory|MemoryError/
 
 export const OUT_OF_MEMORY = 'It ran out of memory and was ended; see BERTH_APP_INVOCATION_MEMORY_MB'
 
 export interface Ended {
-  /** JSON of what the action returned; without it it failed. */
+  /** JSON of the return value; undefined if the action failed. */
   readonly output?: string
   readonly reason?: string
 }
@@ -45,7 +45,7 @@ export class Worker {
 
   constructor(options: Omit<ConfinedOptions, 'hasChannel'>) {
     this.#child = spawnConfined({ ...options, hasChannel: true })
-    // SAFETY: it was asked for, and a pipe goes both ways.
+    // SAFETY: spawned with this pipe, and a pipe goes both ways.
     this.#channel = this.#child.stdio[CHANNEL] as Duplex
     this.#channel.on('error', () => {})
     this.#channel.on('data', (chunk: Buffer) => this.#take(chunk))
@@ -58,17 +58,17 @@ export class Worker {
     if (pid !== undefined) setPriority(pid, NICE)
   }
 
-  /** JSON of what the app has, once it is imported; rejects with the reason when it cannot be. */
+  /** Resolves with JSON of the app's actions when it is imported; rejects with the reason if the import fails. */
   get ready(): Promise<string> {
     return this.#ready.promise
   }
 
-  /** Resolves when nothing of it runs any more and all its lines were given. */
+  /** Resolves when all its processes have ended and all lines were passed on. */
   get ended(): Promise<Ended> {
     return this.#ended.promise
   }
 
-  /** Of the process that all others of it are below. */
+  /** The pid of the first process; the others are its descendants. */
   get pid(): number | undefined {
     return this.#child.pid
   }
@@ -77,13 +77,13 @@ export class Worker {
     return this.#isOver
   }
 
-  /** Once. Lines come in order; `onLine` says false when no more are to come until `resume`. */
+  /** Call it once. Lines come in order. `onLine` returns false to get no more lines until `resume`. */
   invoke(invocation: Invocation, payload: Buffer): void {
     this.#channel.write(toFrame(FRAME.invoke, Buffer.from(JSON.stringify(invocation))))
     if (invocation.hasPayload) this.#channel.write(toFrame(FRAME.payload, payload))
   }
 
-  /** From now on lines go there, those that were held first. */
+  /** Passes lines to `onLine` from now on, starting with those that were held. */
   follow(onLine: (line: string) => boolean): void {
     this.#onLine = onLine
     const held = this.#held
@@ -100,7 +100,7 @@ export class Worker {
   kill(reason: string): void {
     this.#whyKilled ??= reason
     killConfined(this.#child)
-    // Nothing that is still in the pipes matters more than the end.
+    // The end does not wait for what is still in the pipes.
     this.#child.stdout!.resume()
   }
 
@@ -121,7 +121,7 @@ export class Worker {
     }
     this.#held.push(line)
     this.#heldBytes += line.length
-    // It waits for its invocation, and so do its lines.
+    // Lines are held until the invocation begins.
     if (this.#heldBytes > MAX_HELD_LOG_BYTES) this.#child.stdout!.pause()
   }
 

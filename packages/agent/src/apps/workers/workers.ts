@@ -66,7 +66,7 @@ export class Workers {
       this.#spares.find((spare) => !spare.isOver) ??
       startWorker(this.#settings, this.#setup, { isInvocation: true })
     this.#spares = this.#spares.filter((spare) => spare !== worker && !spare.isOver)
-    // The one that was taken goes first.
+    // Later, so that the taken process starts its invocation first.
     setImmediate(() => this.#fill())
     return worker
   }

@@ -1,19 +1,18 @@
-// One request and its answer, as a navigation of a target that nobody sees: so Chromium adds its cookies, its
-// user agent and its way out, keeps the cookies it is given, and follows redirects wherever they lead. The
-// navigation is held where the request leaves, to make it the one that was asked for, and again where the
-// answer arrives, from where the body is read at the pace of the caller. It is never let go on: no page
-// comes of it, nothing of the answer runs.
+// One request and its response, as a navigation of a hidden target. So Chromium adds its cookies, user agent and proxy,
+// stores new cookies, and follows redirects. The navigation is paused before the request is sent, to replace method,
+// headers and body, and again when the response arrives, to read the body at the caller's pace. It never continues, so
+// no page loads and nothing in the response runs.
 import { pause } from '@berth/kit/pause'
 import type { CdpEvent } from '../../cdp/cdp-connection.ts'
 import { requestFailed } from './failure.ts'
 import { bodyLength, mergedHeaders, type Header } from './headers.ts'
 import type { Target } from './targets.ts'
 
-/** Longer than any limit of ours: those end the exchange, and this only what is left of it. */
+/** Longer than our own limits, which end the exchange. This one only ends leftover CDP calls. */
 const NAVIGATION_MS = 120_000
 const PIECE_BYTES = 512 * 1024
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
-/** Cookies are told apart from the other headers, in the same moment; those of a cached answer never. */
+/** Chromium reports cookies in a separate event at the same time; for a cached response it reports none. */
 const COOKIES_MS = 50
 
 export interface Wanted {
@@ -43,12 +42,12 @@ export class Exchange {
   readonly #head = Promise.withResolvers<Head>()
   #navigated: Promise<void> = Promise.resolve()
   #isRedirected = false
-  /** As the last answer set them, be it a redirect. */
+  /** Cookies of the last response, which may be a redirect. */
   #cookies: { readonly status: number; readonly values: readonly string[] } | undefined
   #onCookies: (() => void) | undefined
-  /** Of the answer, while it is held. */
+  /** Id of the paused response. */
   #held: string | undefined
-  /** Of the body, where it is known. */
+  /** Length of the body, if known. */
   #length: number | undefined
 
   constructor(target: Target, wanted: Wanted) {
@@ -57,7 +56,7 @@ export class Exchange {
     this.#head.promise.catch(() => {})
   }
 
-  /** Resolves when the answer has begun; rejects with the reason why there is none. */
+  /** Resolves when the response begins; rejects with the reason if there is none. */
   begin(): Promise<Head> {
     this.#navigated = this.#navigate()
     return this.#head.promise
@@ -65,17 +64,17 @@ export class Exchange {
 
   take({ method, params }: CdpEvent): void {
     if (method === 'Fetch.authRequired') {
-      // An answer that asks for a password is an answer.
+      // A response that asks for a password is returned like any other.
       const authChallengeResponse = { response: 'CancelAuth' }
       this.#dispatch('Fetch.continueWithAuth', { requestId: params['requestId'], authChallengeResponse })
       return
     }
-    // SAFETY: they are what the events are documented to have.
+    // SAFETY: these are the documented fields of the events.
     if (method === 'Fetch.requestPaused') this.#onPaused(params as unknown as Paused)
     if (method === 'Network.responseReceivedExtraInfo') this.#takeCookies(params as unknown as ExtraInfo)
   }
 
-  /** The body, read as it is asked for. */
+  /** Reads the body at the pace of the caller. */
   async *body(): AsyncGenerator<Buffer> {
     const { stream: handle } = await this.#call<{ stream: string }>('Fetch.takeResponseBodyAsStream', {
       requestId: this.#held,
@@ -95,13 +94,13 @@ export class Exchange {
       if (eof) break
     }
     this.#dispatch('IO.close', { handle })
-    // Chromium ends a body that was cut off like any other.
+    // Chromium reports the end of a truncated body like any other end.
     if (this.#length !== undefined && length !== this.#length) {
       throw requestFailed('it was cut off', 'ERR_CONTENT_LENGTH_MISMATCH')
     }
   }
 
-  /** After all of the body was read, or there is none to read: the target can be used again. */
+  /** Call it when the body was read or there is none. Then the target can be used again. */
   async finish(): Promise<void> {
     this.#dispatch('Fetch.failRequest', { requestId: this.#held, errorReason: 'Aborted' })
     await this.#navigated
@@ -159,7 +158,7 @@ export class Exchange {
     return values.map((value): Header => ['set-cookie', value])
   }
 
-  /** It is made the one that was asked for; what redirects make of that is Chromium's matter. */
+  /** Replaces method, headers and body of the first request. Chromium decides about those of redirects. */
   #sendOn({ requestId, request }: Paused): void {
     const { url, method, body, headers } = this.#wanted
     const isSameOrigin = new URL(request.url).origin === new URL(url).origin
@@ -182,7 +181,7 @@ export class Exchange {
 
 interface ExtraInfo {
   readonly statusCode: number
-  /** Several of one name are lines of one text. */
+  /** Several headers of one name are lines of one text. */
   readonly headers: Readonly<Record<string, string>>
 }
 

@@ -1,7 +1,7 @@
 import { ControlError } from '../calls/operation.ts'
 import { netErrorNumber } from './net-errors.ts'
 
-/** That the browser got no answer, or not all of it. `name` is as Chromium says it, such as ERR_TIMED_OUT. */
+/** The browser got no response, or only a part of it. `name` is Chromium's error, such as ERR_TIMED_OUT. */
 export function requestFailed(message: string, name?: string): ControlError {
   const number = name === undefined ? undefined : netErrorNumber(name)
   const fields = {

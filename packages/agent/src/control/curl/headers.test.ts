@@ -4,7 +4,7 @@ import { bodyLength, headersOfBody, mergedHeaders, passable } from './headers.ts
 
 const own = { 'User-Agent': 'browser', Accept: 'text/html', 'sec-ch-ua': 'x' }
 
-test('what is asked for takes the place of what the browser says, whatever the case', () => {
+test('requested headers replace those of the browser, whatever their case', () => {
   const merged = mergedHeaders(
     own,
     [
@@ -24,7 +24,7 @@ test('what is asked for takes the place of what the browser says, whatever the c
   ])
 })
 
-test('credentials are not sent on to another origin', () => {
+test('credentials are not sent to another origin', () => {
   const wanted = [
     ['Authorization', 'secret'],
     ['Cookie', 'a=1'],
@@ -35,7 +35,7 @@ test('credentials are not sent on to another origin', () => {
   assert.deepEqual(names(false), ['X-Kept'])
 })
 
-test('only what is true and fits is passed on', () => {
+test('only headers that are true of the body and valid in HTTP are passed on', () => {
   const given = [
     ['content-encoding', 'br'],
     ['content-length', '9'],
@@ -56,7 +56,7 @@ test('only what is true and fits is passed on', () => {
   ])
 })
 
-test('the length of a body is known only where nothing was decoded', () => {
+test('the length of a body is known only if nothing was decoded', () => {
   assert.equal(bodyLength([['content-length', '12']]), 12)
   assert.equal(
     bodyLength([

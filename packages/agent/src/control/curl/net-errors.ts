@@ -1,5 +1,4 @@
-// Numbers of Chromium's network errors by their names, as far as a request of ours can meet them; see
-// net/base/net_error_list.h.
+// Numbers of Chromium's network errors by name, those that our requests can meet; see net/base/net_error_list.h.
 const numbers: Readonly<Record<string, number>> = {
   ERR_FAILED: -2,
   ERR_ABORTED: -3,

@@ -10,12 +10,12 @@ import { bodyLength, headersOfBody, passable, sizeOf, type Header } from './head
 import type { Requests } from './requests.ts'
 
 const DEFAULT_MS = 30_000
-/** Of a request: it travels to Chromium in one message. */
+/** Limit for a request body, which is sent to Chromium in one message. */
 const MAX_SENT_BYTES = 16 * 1024 * 1024
-/** Of an answer that is given back as a whole, also when all of it must be escaped. */
+/** Limits for a response body in a JSON answer: its bytes, and its length after escaping. */
 const MAX_GIVEN_BYTES = 16 * 1024 * 1024
 const MAX_GIVEN_TEXT = 30 * 1024 * 1024
-/** The server reads the head of our answer up to a bound; their names are longer there. */
+/** The server limits the head of our answer, where the names of headers are longer. */
 const MAX_HEADER_BYTES = 64 * 1024
 
 export function curlOperations(requests: Requests): readonly ControlOperation[] {
@@ -40,7 +40,7 @@ async function curl(requests: Requests, { body: given, signal }: ControlCall): P
     response_encoding,
   } = checked(checks.curlBrowser, given)
   const began = performance.now()
-  // Whatever becomes of it, its target is free when this is over.
+  // Frees the target in any case.
   const over = new AbortController()
   const late = setTimeout(
     () => over.abort(requestFailed(`${timeoutMs} ms are over`, 'ERR_TIMED_OUT')),

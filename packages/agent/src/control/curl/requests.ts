@@ -1,5 +1,5 @@
-// Requests of callers, a few at a time. The targets they are sent from are kept for the next ones, and
-// closed when there were none for a while.
+// Sends the requests of callers, a few at a time. Their targets are kept for the next requests, and closed after some
+// idle time.
 import { Semaphore } from '@berth/kit/semaphore'
 import type { Chromium } from '../../chromium/chromium.ts'
 import type { Settings } from '../../instance/settings.ts'
@@ -8,7 +8,7 @@ import { Exchange, type Head, type Wanted } from './exchange.ts'
 import { requestFailed } from './failure.ts'
 import { Targets, type Target } from './targets.ts'
 
-/** Each has a renderer while it lasts. */
+/** Each concurrent request needs a renderer. */
 const MAX_AT_ONCE = 4
 const MAX_WAITING = 64
 const CHROMIUM_MS = 15_000
@@ -20,9 +20,9 @@ export interface RequestsParts {
 }
 
 export interface SendOptions {
-  /** Until the answer begins, and between its pieces. */
+  /** Limit until the response begins, and between its pieces. */
   readonly timeoutMs: number
-  /** Fires when nobody wants the answer any more. */
+  /** Fires when the caller has left. */
   readonly signal: AbortSignal
 }
 
@@ -33,7 +33,7 @@ export interface Answer extends Head {
 /** A target in use. */
 interface Seat {
   readonly target: Target
-  /** With the target as good as before, or not to be used again. Only the first counts. */
+  /** Says whether the target can be used again. Only the first call counts. */
   readonly leave: (state: 'whole' | 'broken') => void
 }
 
@@ -52,7 +52,7 @@ export class Requests {
   async send(wanted: Wanted, { timeoutMs, signal }: SendOptions): Promise<Answer> {
     const seat = await this.#sit(signal)
     const { target, leave } = seat
-    // A body that nobody begins to read would never be over otherwise.
+    // Otherwise a body that nobody starts to read would never end.
     signal.addEventListener('abort', () => leave('broken'), { once: true })
     if (signal.aborted) leave('broken')
     const exchange = new Exchange(target, wanted)

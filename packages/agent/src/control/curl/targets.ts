@@ -1,12 +1,12 @@
-// Targets that requests are sent from. Hidden ones: no tab, and none of the pages that clients find. Chromium
-// closes them with the connection that made them, so that nothing is left behind.
+// Hidden targets that send requests: they have no tab, and clients do not see them. Chromium closes them with the
+// connection that created them, so nothing is left behind.
 import { CdpConnection, type CdpEvent } from '../../cdp/cdp-connection.ts'
 
 export interface Target {
   readonly cdp: CdpConnection
   readonly targetId: string
   readonly sessionId: string
-  /** Whoever uses it now. */
+  /** The exchange that uses the target now. */
   onEvent: (event: CdpEvent) => void
 }
 
@@ -40,7 +40,7 @@ export class Targets {
     return this.#idle.pop() ?? this.#make()
   }
 
-  /** As good as new: nothing ever becomes of what it navigates to. */
+  /** The target can be reused, because its navigations never complete. */
   giveBack(target: Target): void {
     target.onEvent = () => {}
     this.#idle.push(target)
@@ -67,7 +67,7 @@ export class Targets {
     await Promise.all([
       cdp.call('Network.enable', {}, sessionId),
       cdp.call('Fetch.enable', { patterns: BOTH_WAYS, handleAuthRequests: true }, sessionId),
-      // It is the site that is asked, not what it left in the browser to answer for it.
+      // Bypasses service workers, so that the site itself answers.
       cdp.call('Network.setBypassServiceWorker', { bypass: true }, sessionId),
     ])
     return target

@@ -1,5 +1,5 @@
-// The extensions of the session. Each is a directory that Chromium loads as it is; Chromium forgets them when it ends,
-// so they are loaded again with every start of it.
+// The extensions of the session. Each is an unpacked directory. Chromium forgets them when it ends, so they are loaded
+// again at each start.
 import { mkdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SerialQueue } from '@berth/kit/serial-queue'
@@ -16,16 +16,16 @@ import { nameInPolicy, removeFromPolicy, whenInstalled } from './policy-install.
 import { unpackExtension, type Unpacked } from './unpack.ts'
 
 export interface ExtensionsOptions {
-  /** Where they lie, each in a directory of its name. */
+  /** Contains a directory for each extension, named like it. */
   readonly directory: string
-  /** Of Chromium's user data. */
+  /** Chromium's user-data directory. */
   readonly profile: string
   readonly chromium: Chromium
 }
 
 interface Ready extends Unpacked {
   readonly name: string
-  /** Where it was unpacked. */
+  /** Temporary directory with the unpacked extension. */
   readonly from: string
 }
 
@@ -39,23 +39,23 @@ interface Loaded {
 export class Extensions {
   readonly #options: ExtensionsOptions
   readonly #loaded = new Map<string, Loaded>()
-  /** One request after another: two may bring the same name. */
+  /** Requests run one after another, because two may contain the same name. */
   readonly #loads = new SerialQueue()
 
   constructor(options: ExtensionsOptions) {
     this.#options = options
   }
 
-  /** All of them, or none. */
+  /** Loads all extensions of the request, or none. */
   async load(call: ControlCall): Promise<void> {
     using form = await readExtensionsForm(call)
     await this.#loads.run(() => this.#loadAll(form.extensions, call.signal))
   }
 
-  /** In a Chromium that has just started. One that it does not take any more is no reason to have none. */
+  /** For a Chromium that has just started. If one extension fails, the others are still loaded. */
   async loadAgain(cdp: CdpConnection): Promise<void> {
     for (const { name, path, isByPolicy } of this.#loaded.values()) {
-      // Chromium has read the policy by itself.
+      // Chromium installs these itself, from its policy.
       if (isByPolicy) continue
       await loadUnpacked(cdp, path).catch((error: unknown) =>
         log(`Cannot load extension ${name} again`, error),
@@ -76,7 +76,7 @@ export class Extensions {
     const done: Loaded[] = []
     try {
       for (const one of ready) done.push(await this.#place(one, signal))
-      // Chromium installs what its policy names when it starts.
+      // Chromium installs the extensions of its policy when it starts.
       if (done.some(({ isByPolicy }) => isByPolicy)) await chromium.restart()
       using cdp = await chromium.openCdp()
       for (const loaded of done) await this.#take(cdp, loaded, signal)
@@ -90,7 +90,7 @@ export class Extensions {
     const { directory, chromium } = this.#options
     const { policies } = chromium
     const before = this.#loaded.get(name)
-    // Until it is there it is not loaded again, either.
+    // If Chromium restarts meanwhile, it must not load the incomplete extension.
     this.#loaded.delete(name)
     if (before?.isByPolicy) removeFromPolicy(before.id, { path: before.path, policies })
     const path = join(directory, name)
@@ -115,7 +115,7 @@ export class Extensions {
     }
   }
 
-  /** As well as it can be: some may not have got far. */
+  /** Best effort, because some extensions may be only partly loaded. */
   async #undo(placed: readonly Loaded[]): Promise<void> {
     const { chromium } = this.#options
     for (const { name, id: policyId, path, isByPolicy } of placed) {

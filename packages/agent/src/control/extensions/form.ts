@@ -1,5 +1,6 @@
-// Several extensions in one form. The published client names them extensions[0][name] and extensions[0][zip_file],
-// older ones extensions[][name] and extensions[][zip_file] in pairs; parts come in any order.
+// Reads several extensions from one form. The published client names the fields extensions[0][name] and
+// extensions[0][zip_file]; older clients send pairs of extensions[][name] and extensions[][zip_file]. The parts may come in
+// any order.
 import { EXTENSION_NAME, MAX_EXTENSION_BYTES, MAX_EXTENSIONS } from '@berth/contracts/extension-limits'
 import { malformed, partsOf, readText } from '@berth/codecs/form/form'
 import { ControlError, type ControlCall } from '../calls/operation.ts'
@@ -15,7 +16,7 @@ const NAME = new RegExp(EXTENSION_NAME, 'u')
 
 export interface GivenExtension {
   readonly name: string
-  /** Path of its archive, until the form is disposed. */
+  /** Path of the archive; valid until the form is disposed. */
   readonly archive: string
 }
 

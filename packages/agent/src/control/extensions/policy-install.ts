@@ -1,5 +1,5 @@
-// Some extensions work only when an administrator installed them (see needsPolicyInstall). They are packed as a crx
-// beside their directory, and named in the policy; Chromium fetches them from there by a file address when it starts.
+// Some extensions work only if an administrator installs them (see needsPolicyInstall). They are packed as a crx next to
+// their directory and listed in the policy. Chromium fetches them from there by a file URL when it starts.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -17,16 +17,16 @@ const LOOK_AGAIN_MS = 50
 
 export interface PolicyInstall {
   readonly name: string
-  /** Of its directory. */
+  /** Path of its directory. */
   readonly path: string
   readonly policies: Policies
   readonly signal: AbortSignal
 }
 
-/** Resolves with the id that it has from the next start of Chromium on. */
+/** Resolves with the id that it has after the next start of Chromium. */
 export async function nameInPolicy({ name, path, policies, signal }: PolicyInstall): Promise<string> {
   const manifest = readManifest(await readFile(join(path, MANIFEST), 'utf8'))
-  // Its id is that of our key: of the publisher's there is only the public half.
+  // The id comes from our own key, because we do not have the publisher's private key.
   const { key: _key, ...fields } = manifest.fields
   writeFileSync(join(path, MANIFEST), JSON.stringify(fields, null, 2))
   const archive = Buffer.concat(await Array.fromAsync(pack(path, signal)))
@@ -52,7 +52,7 @@ export function removeFromPolicy(
   rmSync(directoryOf(path), { recursive: true, force: true })
 }
 
-/** Rejects when Chromium does not have it in time. */
+/** Rejects if Chromium does not install it in time. */
 export async function whenInstalled(
   cdp: CdpConnection,
   id: string,
@@ -70,8 +70,8 @@ export async function whenInstalled(
 }
 
 /**
- * Chromium tells only of extensions that it loaded unpacked. But it lets nobody attach to a page of one that an
- * administrator installed, and to the error that is shown instead of such a page everybody.
+ * Chromium lists only the extensions that it loaded unpacked. But it does not allow attaching to a page of an extension
+ * that an administrator installed, and allows it for the error page that is shown if the extension is missing.
  */
 async function isThere(cdp: CdpConnection, id: string): Promise<boolean> {
   const url = `chrome-extension://${id}/${MANIFEST}`
@@ -91,7 +91,7 @@ async function isThere(cdp: CdpConnection, id: string): Promise<boolean> {
   }
 }
 
-/** Beside its own, where no name of another can be. */
+/** Next to its own directory; no extension can have this name. */
 function directoryOf(path: string): string {
   return `${path}+installed`
 }

@@ -1,5 +1,5 @@
-// Archives of extensions come from the server, which has looked through those that it keeps, or from whoever has the
-// session. Here they are all looked at alike.
+// Unpacks extensions. Some archives were checked when the server stored them, others come directly from a caller. Here
+// all are checked alike.
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { MAX_UNPACKED_BYTES } from '@berth/contracts/extension-limits'
@@ -19,7 +19,7 @@ import { checkRoom } from '../files/disk/staged-file.ts'
 import { unpack } from '../files/zip/unpack.ts'
 
 export interface Unpacked {
-  /** Where in the archive the extension is; empty: at its top. */
+  /** Directory of the extension in the archive; empty for the top. */
   readonly root: string
   readonly needsPolicy: boolean
 }

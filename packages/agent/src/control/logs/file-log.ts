@@ -1,4 +1,4 @@
-// A file that is read as a log: to its end, or from its end on through rotation and truncation.
+// Reads a file as a log: to its end, or from its end on, across rotation and truncation.
 import { closeSync, constants, fstatSync, openSync, readSync, statSync, type Stats } from 'node:fs'
 import { pause } from '@berth/kit/pause'
 import { ControlError } from '../calls/operation.ts'
@@ -6,7 +6,7 @@ import { LineCutter } from '../../log/line-cutter.ts'
 import type { ReadOptions } from '../../log/service-log.ts'
 
 const BLOCK_BYTES = 64 * 1024
-/** How soon a new line is noticed; looking costs two system calls. */
+/** How often to look for new lines; each look costs two system calls. */
 const LOOK_EVERY_MS = 100
 
 export class FileLog {
@@ -17,7 +17,7 @@ export class FileLog {
   #size = 0
   #isClosed = false
 
-  /** Opened at once, so that what is wrong with it is told before anything else. */
+  /** Opens the file at once, so that an error is reported before the stream begins. */
   constructor(path: string, { fromEnd }: { fromEnd: boolean }) {
     this.#path = path
     this.#descriptor = open(path)
@@ -45,7 +45,7 @@ export class FileLog {
     }
   }
 
-  /** Also for one that was never read. */
+  /** Works even if read() was never called. */
   close(): void {
     if (!this.#isClosed) closeSync(this.#descriptor)
     this.#isClosed = true
@@ -58,7 +58,7 @@ export class FileLog {
     return block.subarray(0, length)
   }
 
-  /** Whether another file has its name now. One that is just gone may come again. */
+  /** Whether another file has its name now. A missing file may come back, so it does not count. */
   #isReplaced(): boolean {
     const named = statSync(this.#path, { throwIfNoEntry: false })
     return named !== undefined && named.isFile() && !isSame(named, fstatSync(this.#descriptor))
@@ -72,7 +72,7 @@ export class FileLog {
     this.#size = 0
   }
 
-  /** Files of /proc have no size at all, whatever is in them; so it must have changed. */
+  /** The size must have changed, because files in /proc always report the size 0. */
   #isTruncated(): boolean {
     const { size } = fstatSync(this.#descriptor)
     const hasChanged = size !== this.#size
@@ -86,7 +86,7 @@ const isSame = (one: Stats, other: Stats) => one.ino === other.ino && one.dev ==
 function open(path: string): number {
   let descriptor: number
   try {
-    // A fifo would wait for its writer.
+    // Opening a fifo would otherwise wait for its writer.
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException

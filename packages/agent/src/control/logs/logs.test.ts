@@ -19,7 +19,7 @@ async function collect(lines: AsyncIterable<string>): Promise<string[]> {
   return collected
 }
 
-test('lines are the same however the bytes are cut', () => {
+test('lines are the same, whatever chunks they are in', () => {
   const text = 'one\r\n\nthrée\nlast'
   for (const size of [1, 2, 3, 100]) {
     const cutter = new LineCutter()
@@ -31,7 +31,7 @@ test('lines are the same however the bytes are cut', () => {
   }
 })
 
-test('a line that is too long is cut and says by how much', () => {
+test('a line that is too long is cut, and says how much is missing', () => {
   const cutter = new LineCutter()
   const long = 'x'.repeat(64 * 1024)
   assert.deepEqual(cutter.take(Buffer.from(`${long}\n${long}abc`)), [long])
@@ -41,7 +41,7 @@ test('a line that is too long is cut and says by how much', () => {
   ])
 })
 
-test('a file is read from its beginning to its end, with the line that has no newline', async () => {
+test('a file is read from its beginning to its end, including a last line without a newline', async () => {
   writeFileSync(pathOf('whole'), `${'line\n'.repeat(20_000)}last`)
   const file = new FileLog(pathOf('whole'), { fromEnd: false })
   const lines = await collect(file.read({ follow: false, signal: never }))
@@ -92,13 +92,13 @@ function refused(path: string): string | undefined {
   return undefined
 }
 
-test('what is not there or not a file is refused by name', () => {
+test('a missing path and a path that is not a file are refused, with the path', () => {
   assert.equal(refused(pathOf('missing')), 'not_found')
   assert.equal(refused(directory), 'bad_request')
   assert.equal(refused('/dev/null'), 'bad_request')
 })
 
-test('a service log keeps the last of it, and tells a slow reader what it missed', async () => {
+test('a service log keeps the latest lines, and tells a slow reader how many it missed', async () => {
   const log = new ServiceLog()
   const over = new AbortController()
   const lines = log.read({ follow: true, signal: over.signal })

@@ -28,7 +28,7 @@ function given(query: URLSearchParams, name: string): string {
 
 function fileEvents(path: string, options: ReadOptions): AsyncIterable<object> {
   const file = new FileLog(path, { fromEnd: options.follow })
-  // Who leaves at once never begins to read.
+  // A caller that leaves at once never starts to read, so read() would not close the file.
   options.signal.addEventListener('abort', () => file.close(), { once: true })
   return (async function* () {
     for await (const message of file.read(options)) yield toEvent(new Date(), message)

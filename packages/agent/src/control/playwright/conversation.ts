@@ -1,13 +1,13 @@
-// What the agent and a runner say to each other, over one socket.
+// The messages between the agent and a runner, over one socket.
 
 export const FRAME = {
   /** To the runner: JSON of a Task. */
   run: 1,
-  /** From the runner: the code is about to begin. */
+  /** From the runner: the code starts now. */
   begun: 2,
   stdout: 3,
   stderr: 4,
-  /** The end of a run: what the code returned, as JSON. */
+  /** The end of a run: the return value of the code, as JSON. */
   result: 5,
   /** The end of a run: JSON of a Failure. */
   failure: 6,
@@ -21,11 +21,11 @@ export interface Task {
 
 export interface Failure {
   readonly error: string
-  /** Where it failed, for people. */
+  /** The stack, human-readable. */
   readonly stack: string
 }
 
 export const MAX_OUTPUT_BYTES = 1024 * 1024
 export const MAX_RESULT_BYTES = 8 * 1024 * 1024
-/** A result, or the text of a task, which JSON makes longer. */
+/** Enough for a result, and for the code of a task, which is longer as JSON. */
 export const MAX_FRAME_BYTES = MAX_RESULT_BYTES

@@ -1,5 +1,5 @@
-// Runs code in turn, one at a time, in a runner that is started with the first and kept for the next. It is
-// ended when the code must be stopped, and when nobody used it for a while; time spent frozen does not count.
+// Runs code, one call at a time. The runner starts with the first call and is kept for the next ones. It is ended to stop
+// code, and after some idle time; time spent frozen does not count.
 import { Semaphore } from '@berth/kit/semaphore'
 import type { Chromium } from '../../chromium/chromium.ts'
 import type { Settings } from '../../instance/settings.ts'
@@ -8,9 +8,9 @@ import { RunnerEnded, RunnerProcess, type Outcome } from './runner-process.ts'
 
 const MAX_WAITING = 32
 const CHROMIUM_MS = 15_000
-/** For a runner to start, connect and find its page; the time of the code counts from then on. */
+/** Limit for a runner to start, connect and find its page. The time limit of the code starts after that. */
 const BEGIN_MS = 30_000
-// Ticks are counted: no clock stands still while frozen.
+// Idle time is counted in ticks, because every clock keeps running while frozen.
 const IDLE_TICK_MS = 30_000
 const MAX_IDLE_TICKS = 10
 
@@ -22,12 +22,12 @@ export interface ExecutorParts {
 export interface Execution {
   readonly code: string
   readonly timeoutMs: number
-  /** Fires when nobody waits for the result any more: the code is stopped. */
+  /** Fires when the caller has left; then the code is stopped. */
   readonly signal: AbortSignal
 }
 
 export interface Executed {
-  /** Undefined when the code was stopped, or ended its own process; `error` says so. */
+  /** Undefined if the code was stopped or ended its own process; then `error` says why. */
   readonly outcome: Outcome | undefined
   readonly error: string | undefined
   readonly stdout: string

@@ -20,7 +20,7 @@ export function playwrightOperations(executor: Executor): readonly ControlOperat
   ]
 }
 
-/** A result is passed on as the JSON that it is: reading and writing it again would hold up the agent. */
+/** Passes the JSON of the result on unparsed, because parsing a large one would block the agent. */
 function answerOf({ outcome, error, stdout, stderr }: Executed) {
   const printed = { ...(stdout && { stdout }), ...(stderr && { stderr }) }
   if (outcome?.isSuccess) {

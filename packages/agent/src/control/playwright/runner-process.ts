@@ -1,12 +1,12 @@
-// One runner: a Node of its own, so that code can be stopped whatever it does. What comes from it is the
-// tenant's: counted, and the runner ended when it is too much.
+// One runner: a separate Node process, so that code can be stopped whatever it does. Its messages are untrusted: they are
+// counted, and the runner is ended if there are too many.
 import type { ChildProcess } from 'node:child_process'
 import type { Duplex } from 'node:stream'
 import { FrameSplitter, toFrame, type Frame } from '@berth/codecs/frames/frames'
 import { FRAME, MAX_FRAME_BYTES, MAX_OUTPUT_BYTES, type Task } from './conversation.ts'
 import { spawnAsUser } from '../../user/user.ts'
 
-/** Of one run, with all its frames: one that keeps to its bounds stays well below. */
+/** Limit for all frames of one run; a correct runner stays far below. */
 const MAX_RUN_BYTES = 32 * 1024 * 1024
 const MAX_LAST_WORDS = 4_000
 const LAST_WORDS_MS = 200
@@ -50,16 +50,16 @@ export class RunnerProcess {
   stderr = new Output()
 
   constructor({ node, file, home, temporary }: RunnerOptions) {
-    // A heap of its own bound: code that hoards ends itself, and not Chromium.
+    // Limits the heap, so that code that uses too much memory ends itself, and not Chromium.
     const flags = ['--max-old-space-size=512', '--disable-warning=ExperimentalWarning']
-    // A group of its own, so that what the code started ends with it.
+    // Its own process group, so that programs that the code started end with it.
     this.#child = spawnAsUser(node, [...flags, file], {
       detached: true,
       stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
       cwd: home,
       env: { HOME: home, TMPDIR: temporary, PATH: '/usr/bin:/bin', LANG: 'C.UTF-8' },
     })
-    // SAFETY: it was asked for above, and a pipe goes both ways.
+    // SAFETY: spawned with this pipe, and a pipe goes both ways.
     this.#channel = this.#child.stdio[CHANNEL] as Duplex
     this.#channel.on('error', () => {})
     this.#channel.on('data', (chunk: Buffer) => this.#take(chunk))
@@ -76,7 +76,7 @@ export class RunnerProcess {
     return this.#isOver
   }
 
-  /** One at a time. Rejects with RunnerEnded. */
+  /** Runs one task at a time. Rejects with RunnerEnded. */
   async run(run: Run): Promise<Outcome> {
     const { promise, resolve } = Promise.withResolvers<Outcome>()
     this.#current = { ...run, resolve }
@@ -91,7 +91,7 @@ export class RunnerProcess {
     }
   }
 
-  /** Ends it and all its children at once. */
+  /** Ends the runner and all its children at once. */
   kill(): void {
     this.#isOver = true
     this.#killGroup()
@@ -104,11 +104,11 @@ export class RunnerProcess {
     try {
       process.kill(-pid, 'SIGKILL')
     } catch {
-      // Gone already.
+      // It has ended already.
     }
   }
 
-  /** What it said last may still be on its way; but whoever inherited the other end may hold it open. */
+  /** Waits for its last output, but not for long: a child may hold the pipe open. */
   #onExit(how: string): void {
     this.#isOver = true
     this.#killGroup()
@@ -153,7 +153,7 @@ export class RunnerProcess {
   }
 }
 
-/** What a run printed, up to a bound. */
+/** The output of a run, up to a limit. */
 class Output {
   #pieces: Buffer[] = []
   #length = 0
@@ -162,7 +162,7 @@ class Output {
     const room = MAX_OUTPUT_BYTES - this.#length
     if (room < 0) return
     this.#length += piece.length
-    // Copied: it is a part of a larger one that would be kept with it.
+    // Copied, because it would keep the larger buffer that it is part of.
     this.#pieces.push(Buffer.from(piece.subarray(0, room)))
     if (this.#length > MAX_OUTPUT_BYTES) this.#pieces.push(Buffer.from('\n[cut: more than 1 MiB]\n'))
   }

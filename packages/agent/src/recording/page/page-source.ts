@@ -1,5 +1,5 @@
-// Pictures of a headless session: Chromium's own screencast of the page in front, which sends one when the page
-// has painted, and the next when this one was acknowledged.
+// Pictures of a headless session, from Chromium's screencast of the front page. Chromium sends a picture when the page
+// has painted, and the next one when this one was acknowledged.
 import type { CdpConnection, CdpEvent } from '../../cdp/cdp-connection.ts'
 import type { Chromium } from '../../chromium/chromium.ts'
 import { ActivePage } from '../../cdp/active-page.ts'
@@ -8,9 +8,9 @@ import { evenSize, type PictureSource, type SourceEvents } from '../pictures/pic
 const QUALITY = 85
 const BOUNDARY = 'picture'
 const LOOK_AGAIN_MS = 100
-/** A page that has painted nothing for so long gets a picture taken of it, where one may be missing. */
+/** If the page paints nothing for this long and a picture may be missing, a screenshot replaces it. */
 const STILL_MS = 250
-/** As Chromium has it. */
+/** Chromium sends at most this many without an acknowledgement. */
 const FRAMES_IN_FLIGHT = 2
 
 export async function openPage(chromium: Chromium, events: SourceEvents): Promise<PictureSource> {
@@ -29,7 +29,7 @@ class PageSource {
   #isClosed = false
   #sessionId: string | undefined
   #picture: Buffer | undefined
-  /** To be acknowledged when the picture is taken, which keeps Chromium from making more than are wanted. */
+  /** Acknowledged when the picture is used, so that Chromium does not make more than are needed. */
   #unanswered: { readonly frame: number; readonly sessionId: string }[] = []
   #lookTimer: NodeJS.Timeout | undefined
   #stillTimer: NodeJS.Timeout | undefined
@@ -44,9 +44,9 @@ class PageSource {
     const { width, height } = size
     this.source = {
       size,
-      // Multipart, because its parts have lengths: otherwise a picture would end where the next begins.
+      // Multipart, because its parts have lengths. Without them, ffmpeg would know the end of a picture only with the next one.
       input: ['-f', 'mpjpeg'],
-      // Pages may be emulated in other sizes.
+      // A page may be emulated in another size.
       filter:
         `scale=${width}:${height}:force_original_aspect_ratio=decrease:out_color_matrix=bt709:out_range=tv,` +
         `pad=${width}:${height}:(ow-iw)/2:(oh-ih)/2`,
@@ -93,12 +93,12 @@ class PageSource {
     for (const { frame, sessionId } of answered) {
       this.#cdp.dispatch('Page.screencastFrameAck', { sessionId: frame }, sessionId)
     }
-    // It makes no more than that without an answer, and what it left out may have been the last.
+    // Chromium makes no more without an acknowledgement, and the one it left out may have been the last.
     if (answered.length >= FRAMES_IN_FLIGHT) this.#takeStillSoon()
     return 1
   }
 
-  /** Another page may be in front now. */
+  /** Follows the front page, which may have changed. */
   #lookAgain(): void {
     this.#lookTimer ??= setTimeout(() => {
       this.#lookTimer = undefined
@@ -122,7 +122,7 @@ class PageSource {
     )
   }
 
-  /** Unless the screencast brings one before. */
+  /** Takes a screenshot, unless the screencast sends a picture first. */
   #takeStillSoon(): void {
     clearTimeout(this.#stillTimer)
     this.#stillTimer = setTimeout(() => void this.#takeStill().catch(() => {}), STILL_MS)

@@ -1,5 +1,5 @@
-// One run of ffmpeg, which makes H.264 of pictures: as many come out as went in, in the same order and
-// without delay. When each was taken is remembered here; the encoder never hears of time.
+// One run of ffmpeg, which encodes pictures as H.264. It outputs one for each input, in the same order and without delay.
+// The times of the pictures are kept here; the encoder does not know them.
 import type { ChildProcess } from 'node:child_process'
 import { setPriority } from 'node:os'
 import type { Socket } from 'node:net'
@@ -99,15 +99,15 @@ export class Encoder {
 }
 
 /**
- * x264 tells the processor what it will need next, which on ARM takes it a quarter of its time; without, the same
- * bytes come out. The extension that is named is the one that has all the rest, in the x264 of Debian 12.
+ * x264 prefetches memory, which takes a quarter of its time on ARM; without it the output is the same. In the x264 of
+ * Debian 12, naming this extension enables all the others.
  */
 const PROCESSOR = process.arch === 'arm64' ? ['-x264-params', 'asm=NEON'] : []
 
 function argumentsOf({ framerate, keyFrameEverySeconds, input, filter }: EncoderOptions): string[] {
   const colours = '-color_range tv -colorspace bt709 -color_primaries bt709 -color_trc bt709'
-  // Pictures are taken when something changed, so many may pass between two: a key frame by their number is
-  // one by time where there is movement, which is where one seeks.
+  // Pictures are taken only on changes. Counting them gives regular key frames where there is movement, which is where
+  // people seek.
   const video = `-c:v libx264 -preset ultrafast -tune zerolatency -threads 1 -crf 23 -g ${framerate * keyFrameEverySeconds}`
   return [
     ...'-v error -nostdin -probesize 32 -fpsprobesize 0 -analyzeduration 0'.split(' '),

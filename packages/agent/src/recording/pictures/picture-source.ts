@@ -8,8 +8,8 @@ export interface PictureSource extends Disposable {
   readonly input: readonly string[]
   readonly filter?: string
   /**
-   * Hands over the picture as it is now, unless it is the one that was handed over last, and waits for the work
-   * with it. Resolves with how much of it was looked at anew: 0 if there was nothing new, 1 for all of it.
+   * Calls `work` with the current picture, unless it was the last one that was passed, and waits for it. Resolves with
+   * the share of the picture that is new: 0 for none, 1 for all.
    */
   take(work: (picture: Buffer) => Promise<void>): Promise<number>
 }

@@ -1,5 +1,5 @@
-// Which parts of the screen have changed, as the display itself knows it (extension DAMAGE): nothing has to be
-// looked at to learn that nothing changed.
+// The display reports which parts of the screen have changed (extension DAMAGE), so no picture is needed to learn that
+// nothing changed.
 // https://www.x.org/releases/current/doc/damageproto/damageproto.txt, …/fixesproto/fixesproto.txt
 import type { XConnection } from '../../display/x-connection.ts'
 import { xRequest } from '@berth/codecs/x11/request'
@@ -31,7 +31,7 @@ export class Damage {
     x.post(xRequest(opcodes.damage, DAMAGE_CREATE, this.#damage, x.root, NON_EMPTY))
   }
 
-  /** Told once when something has changed, and then not before it was taken. */
+  /** Called once when something has changed, and not again before take(). */
   static async open(x: XConnection, onDamage: () => void): Promise<Damage> {
     const [damage, fixes] = await Promise.all([x.extension('DAMAGE'), x.extension('XFIXES')])
     await Promise.all([
@@ -44,7 +44,7 @@ export class Damage {
     return opened
   }
 
-  /** What changed since it was last taken. */
+  /** The parts that changed since the last call. */
   async take(): Promise<Part[]> {
     this.#x.post(xRequest(this.#damageOpcode, DAMAGE_SUBTRACT, this.#damage, NONE, this.#region))
     const reply = await this.#x.ask(xRequest(this.#fixesOpcode, FIXES_FETCH_REGION, this.#region))

@@ -19,7 +19,7 @@ function pointerAt(x: number, y: number, { side, pixel }: { side: number; pixel:
   return { x, y, width: side, height: side, pixels }
 }
 
-test('a pointer is painted by its opacity, and taken away without a trace', () => {
+test('a pointer is painted with its opacity, and removed without a trace', () => {
   const planes = greyPicture()
   const before = Buffer.from(planes)
   const undo = paintPointer(planes, size, pointerAt(4, 2, { side: 2, pixel: [255, 0, 0, 255] }))
@@ -30,7 +30,7 @@ test('a pointer is painted by its opacity, and taken away without a trace', () =
   undo()
   assert.deepEqual(planes, before)
 
-  // Colours are by their opacity already: white, half of it.
+  // Colours are premultiplied: this is half-transparent white.
   const undoHalf = paintPointer(planes, size, pointerAt(4, 2, { side: 2, pixel: [128, 128, 128, 128] }))
   const half = 128 / 255
   assert.equal(luma(planes, 4, 2), Math.floor(100 * (1 - half) + 16 * half + (220 * 128) / 256))
@@ -39,7 +39,7 @@ test('a pointer is painted by its opacity, and taken away without a trace', () =
   assert.deepEqual(planes, before)
 })
 
-test('as much of it is painted as is on the screen', () => {
+test('only the part on the screen is painted', () => {
   const pixel = [255, 255, 255, 255]
   for (const [x, y, painted] of [
     [-3, -3, 1],

@@ -1,5 +1,4 @@
-// Paints the pointer over a picture that is in planes already, and takes it away again: others use the same
-// picture without it.
+// Paints the pointer over a picture in planes, and removes it again, because others use the same picture without it.
 import type { Size } from '../../cdp/headless-size.ts'
 import { BLACK, BLUE, GREY, LUMA, RED } from '@berth/codecs/yuv/colours'
 import type { PointerPicture } from './pointer.ts'
@@ -8,14 +7,14 @@ interface Plane {
   readonly bytes: Buffer
   readonly width: number
   readonly height: number
-  /** How many pixels of the screen are one of it, in each direction. */
+  /** Pixels of the screen per value of the plane, in each direction. */
   readonly scale: 1 | 2
   readonly weights: readonly number[]
-  /** What no colour is. */
+  /** The value that stands for no colour. */
   readonly zero: number
 }
 
-/** Returns what undoes it. */
+/** Returns a function that removes the pointer. */
 export function paintPointer(planes: Buffer, { width, height }: Size, pointer: PointerPicture): () => void {
   const pixels = width * height
   const quarter = { width: width / 2, height: height / 2, scale: 2, zero: GREY } as const
@@ -47,7 +46,7 @@ function paint(plane: Plane, pointer: PointerPicture): () => void {
   }
 }
 
-/** Of one place of the plane: how much of it the pointer hides, and what it puts there. */
+/** For one value of the plane: how much of it the pointer covers, and what it adds. */
 function lookAt(
   { x: left, y: top, width, height, pixels }: PointerPicture,
   { scale, weights, zero }: Plane,

@@ -1,11 +1,11 @@
-// The parts of the screen to fetch, for those that changed.
+// Chooses the parts of the screen to fetch for the parts that changed.
 import type { Size } from '../../cdp/headless-size.ts'
 import { STRIDE, type Part } from '@berth/codecs/yuv/converter'
 
-/** A question for each part: beyond so many, all between them is fetched with them. */
+/** Each part is one request. If there are more parts, their bounding box is fetched instead. */
 const MAX_PARTS = 12
 
-/** Even in every number and wide enough to convert, within the picture, and few. */
+/** Returns few parts with even numbers, wide enough to convert, and within the picture. */
 export function toFetch(changed: readonly Part[], size: Size): Part[] {
   const parts = changed.flatMap((part) => toWhole(part, size) ?? [])
   if (parts.length <= 1) return parts
@@ -14,7 +14,7 @@ export function toFetch(changed: readonly Part[], size: Size): Part[] {
   return parts.length > MAX_PARTS || area * 1.5 > around.width * around.height ? [around] : parts
 }
 
-/** Cut into pieces of so many bytes at most. */
+/** Splits a part into bands of at most that many bytes. */
 export function bands({ x, y, width, height }: Part, maxBytes: number): Part[] {
   const rows = Math.max(2, Math.floor(maxBytes / (width * 4)) & ~1)
   const pieces: Part[] = []

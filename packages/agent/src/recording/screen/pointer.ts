@@ -1,5 +1,5 @@
-// The pointer, which is on the screen for who looks at it and not in the picture that a display gives: it is
-// painted over it (paint-pointer.ts). The display tells when it moves (XInput 2) and when it looks another way (XFIXES).
+// The pointer is not part of the picture that a display returns, so paint-pointer.ts paints it. The display reports when
+// it moves (XInput 2) and when its shape changes (XFIXES).
 import type { XConnection } from '../../display/x-connection.ts'
 import { halves, xRequest } from '@berth/codecs/x11/request'
 import type { Part } from '@berth/codecs/yuv/converter'
@@ -7,7 +7,7 @@ import type { Part } from '@berth/codecs/yuv/converter'
 const FIXES_SELECT_CURSOR_INPUT = 3
 const FIXES_GET_CURSOR_IMAGE = 4
 const DISPLAY_CURSOR_NOTIFY = 1
-/** After the first event of the extension. */
+/** Offset from the first event of the extension. */
 const CURSOR_NOTIFY = 1
 const XI_SELECT_EVENTS = 46
 const XI_QUERY_VERSION = 47
@@ -16,7 +16,7 @@ const ALL_MASTER_DEVICES = 1
 const GENERIC_EVENT = 35
 const REPLY_HEAD_BYTES = 32
 
-/** Where it is and what it looks like: colours by their opacity, blue first and opacity last. */
+/** Position and image. The colours are premultiplied by the opacity, in the order blue, green, red, opacity. */
 export interface PointerPicture extends Part {
   readonly pixels: Buffer
 }

@@ -1,5 +1,5 @@
-// The picture on the screen of a headful session, kept up to date for all who use it: only what changed is
-// fetched and converted, and only when one of them wants a picture.
+// The picture of a headful session's screen, shared by all users. Only changed parts are fetched and converted, and only
+// when somebody needs a picture.
 import { SerialQueue } from '@berth/kit/serial-queue'
 import { XConnection } from '../../display/x-connection.ts'
 import { halves, xRequest } from '@berth/codecs/x11/request'
@@ -15,13 +15,13 @@ const GET_IMAGE = 73
 const Z_PIXMAP = 2
 const ALL_PLANES = 0xffffffff
 const REPLY_HEAD_BYTES = 32
-/** Asked for at once: each question wakes the display and us, and what is too much lies about in its buffers. */
+/** Bytes per request. Each request wakes the display and the agent, but a large one fills the display's buffers. */
 const BAND_BYTES = 1024 * 1024
 
 export interface Use {
-  /** The picture that was used last. */
+  /** Number of the picture that the caller used last. */
   readonly known: number
-  /** Whether the pointer is to be painted over it, where it is. */
+  /** Whether to paint the pointer. */
   readonly hasPointer: boolean
   readonly work: (picture: Buffer) => Promise<void>
 }
@@ -36,11 +36,11 @@ export class Screen {
   #pointed: PointerPicture | undefined
   #hasChanged = true
   #hasMoved = true
-  /** What has changed and was not fetched since. */
+  /** Parts that changed and were not fetched yet. */
   #stale: Part[] = []
   #version = 0
   #pointerVersion = 0
-  /** How much of the screen is new in this version: 1 is all of it. */
+  /** The share of the screen that is new in this version; 1 is all of it. */
   #share = 0
   /** Updates and uses of the picture take turns. */
   readonly #turns = new SerialQueue()
@@ -75,7 +75,7 @@ export class Screen {
     return { [Symbol.dispose]: () => this.#listeners.delete(listener) }
   }
 
-  /** Which picture it is now, and how much of it is new: nothing is fetched. */
+  /** The current version, and how much of it is new. Fetches nothing. */
   async look(): Promise<{ version: number; share: number }> {
     return this.#inTurn(async () => {
       await this.#see()
@@ -83,7 +83,7 @@ export class Screen {
     })
   }
 
-  /** Hands over the picture as it is now, if it is a newer one; resolves with which it is, and how much is new. */
+  /** Calls `work` with the current picture if it is newer. Resolves with its version, and how much of it is new. */
   async use({ known, hasPointer, work }: Use): Promise<{ version: number; share: number }> {
     return this.#inTurn(async () => {
       await this.#see()
@@ -104,7 +104,7 @@ export class Screen {
   }
 
   async #see(): Promise<void> {
-    // All of it, at first.
+    // The first time, all of it.
     const changed: Part[] = this.#version === 0 ? [{ x: 0, y: 0, ...this.size }] : []
     if (this.#hasChanged) {
       this.#hasChanged = false
@@ -131,7 +131,7 @@ export class Screen {
     if (!before || !isSame(before, this.#pointed)) this.#pointerVersion++
   }
 
-  /** Who is inside may have made the screen smaller than it was. */
+  /** A program in the instance may have made the screen smaller. */
   #visible(): Size {
     const now = evenSize(this.#x.size)
     return { width: Math.min(now.width, this.size.width), height: Math.min(now.height, this.size.height) }
@@ -148,7 +148,7 @@ export class Screen {
       ALL_PLANES,
     )
     const image = await this.#x.ask(request, room)
-    // A short one comes in a buffer of its own.
+    // A short reply has its own buffer.
     if (image.buffer !== room.buffer) image.copy(room)
     this.#converter.convert(REPLY_HEAD_BYTES, { x, y, width, height })
   }

@@ -1,10 +1,10 @@
-// The one Screen that all who need its picture share, for as long as there are any: recordings and viewers.
+// Recordings and viewers share one Screen. It exists as long as somebody uses it.
 import type { Display } from '../../display/display.ts'
 import type { PictureSource, SourceEvents } from '../pictures/picture-source.ts'
 import { Screen } from './screen.ts'
 
 export interface ScreenSource extends PictureSource {
-  /** How much has changed since it was last looked at: 1 is all of it. Takes no picture, and costs next to nothing. */
+  /** The share of the screen that changed since the last call; 1 is all of it. Takes no picture, so it is cheap. */
   look(): Promise<number>
 }
 
@@ -71,7 +71,7 @@ export class Screens {
       for (const tell of onLost) tell()
     }
     const screen = this.#display.openConnection(lost).then((x) => Screen.open(x))
-    // Whoever waits for it sees it.
+    // Whoever waits for it gets the error.
     screen.catch(() => lost())
     const shared: Shared = { screen, onLost, users: 0 }
     return shared

@@ -5,7 +5,7 @@ import { BadCode, compile } from './code.ts'
 const nothing = undefined as never
 const run = (code: string) => compile(code)(nothing, nothing, nothing)
 
-test('types are taken out, and what is more than a type works, too', async () => {
+test('types are removed, and TypeScript that is more than types works too', async () => {
   assert.equal(await run('interface A { b: number }\nconst a: A = { b: 2 }\nreturn a.b satisfies number'), 2)
   assert.equal(await run('function same<T>(x: T): T { return x }\nreturn same<number>(3)'), 3)
   assert.equal(await run('enum Size { Small, Large }\nreturn Size.Large'), 1)
@@ -15,7 +15,7 @@ test('types are taken out, and what is more than a type works, too', async () =>
   assert.equal(await run('await null'), undefined)
 })
 
-test('what does not parse is told with its line and column', () => {
+test('a syntax error names its line and column', () => {
   const wrong: [string, RegExp][] = [
     ['let a = ;', /line 1, column 9\)/],
     ['const x: number = 1\n\n  foo(;', /line 3, column 7\)/],
@@ -32,7 +32,7 @@ test('what does not parse is told with its line and column', () => {
   }
 })
 
-test('a failure is told with the line and column of the code', async () => {
+test('a failure names the line and column in the code', async () => {
   await assert.rejects(run('const a: number = 1\n  throw new Error("x")'), (error: Error) => {
     return /code\.ts:2:9/.test(error.stack!)
   })

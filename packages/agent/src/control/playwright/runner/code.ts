@@ -1,5 +1,5 @@
-// Makes a function of the code of a call: types are taken out of it, which leaves every line and column
-// where it was, and what does not parse is told with its place.
+// Compiles the code of a call to a function. Types are removed without moving lines and columns, and a syntax error names
+// its position.
 import { stripTypeScriptTypes } from 'node:module'
 import { Script, constants } from 'node:vm'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
@@ -7,7 +7,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 export type Code = (page: Page, context: BrowserContext, browser: Browser) => Promise<unknown>
 
 const FILE = 'code.ts'
-/** Before the first line of the code, which stays line 1. */
+/** Lines before the code; its first line is still line 1. */
 const HEAD_LINES = 1
 
 export class BadCode extends Error {}
@@ -20,7 +20,7 @@ export function compile(code: string): Code {
       lineOffset: -HEAD_LINES,
       importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
     })
-    // SAFETY: it is what was written above.
+    // SAFETY: `whole` is a function with these parameters.
     return script.runInThisContext() as Code
   } catch (error) {
     throw error instanceof SyntaxError ? new BadCode(describe(error), { cause: error }) : error
@@ -38,8 +38,8 @@ function withoutTypes(code: string): string {
 }
 
 /**
- * The stack of a syntax error begins with its place: `file:line`, or `:line` of the whole from the type
- * stripper, then the line itself and a mark below it.
+ * The stack of a syntax error begins with its position: `file:line`, or `:line` in `whole` if the type stripper found it.
+ * The line itself follows, with a mark below it.
  */
 function describe({ message, stack = '' }: SyntaxError): string {
   const lines = stack.split('\n')

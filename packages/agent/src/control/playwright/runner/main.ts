@@ -1,4 +1,4 @@
-// Runs the code of tenants, in a process of its own beside the agent, which starts it, feeds it and ends it.
+// Runs the code of tenants in a separate process. The agent starts it, sends it tasks, and ends it.
 import { Socket } from 'node:net'
 import { inspect } from 'node:util'
 import { FrameSplitter, toFrame } from '@berth/codecs/frames/frames'
@@ -19,14 +19,14 @@ const frames = new FrameSplitter({ maxBytes: MAX_FRAME_BYTES })
 channel.on('data', (chunk: Buffer) => {
   for (const { payload } of frames.split(chunk)) void run(JSON.parse(payload.toString()) as Task)
 })
-// The agent is gone, and so is the reason to be here.
+// The agent is gone, so nobody waits for a result.
 channel.on('close', () => process.exit())
 channel.on('error', () => {})
 
 const send = (kind: number, payload: Buffer | string) =>
   channel.write(toFrame(kind, typeof payload === 'string' ? Buffer.from(payload) : payload))
 
-/** How many bytes of each kind were sent in this run. */
+/** Bytes sent in this run, for each kind of output. */
 const sent = new Map<number, number>()
 
 function redirect(stream: NodeJS.WriteStream, kind: number): void {
@@ -34,7 +34,7 @@ function redirect(stream: NodeJS.WriteStream, kind: number): void {
     const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : Buffer.from(chunk)
     const before = sent.get(kind) ?? 0
     sent.set(kind, before + bytes.length)
-    // One more than is kept, so that it is known to be cut.
+    // One byte more than the agent keeps, so that it knows that output was cut.
     const room = MAX_OUTPUT_BYTES + 1 - before
     if (room > 0) send(kind, bytes.subarray(0, room))
     const done = rest.find((each) => typeof each === 'function') as (() => void) | undefined
@@ -45,7 +45,7 @@ function redirect(stream: NodeJS.WriteStream, kind: number): void {
 redirect(process.stdout, FRAME.stdout)
 redirect(process.stderr, FRAME.stderr)
 
-// What nobody caught is printed, and is no reason to end: the code may be about to say what it found.
+// An uncaught error is printed but does not end the run: the code may still return a result.
 const report = (error: unknown) => process.stderr.write(`Uncaught ${inspect(error)}\n`)
 process.on('uncaughtException', report)
 process.on('unhandledRejection', report)

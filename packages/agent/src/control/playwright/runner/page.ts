@@ -1,5 +1,5 @@
-// The connection to Chromium is kept from call to call, so that what Playwright holds for it (routes,
-// viewport, init scripts) outlives the call that made it.
+// Keeps the connection to Chromium between calls, so that Playwright's settings for it (routes, viewport, init scripts)
+// stay after the call that made them.
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
 
 export interface Scope {
@@ -27,14 +27,14 @@ export async function scopeAt(endpoint: string): Promise<Scope> {
   return { browser, context, page }
 }
 
-/** Where the last one was closed the agent has made another, of which Playwright is about to hear. */
+/** If the last page was closed, the agent has opened another, which Playwright is about to see. */
 async function replacedPage(context: BrowserContext): Promise<Page> {
   return context.waitForEvent('page', { timeout: REPLACED_MS }).catch(() => context.newPage())
 }
 
 /**
- * Playwright answers dialogs that nobody listens for. While no code runs they are somebody else's: of a
- * person, or of another client.
+ * Playwright closes dialogs that have no listener. While no code runs, a dialog belongs to a person or to another client,
+ * so it must stay open.
  */
 export function leaveDialogs(): void {
   const context = connected?.browser.contexts()[0]
@@ -45,7 +45,7 @@ export function leaveDialogs(): void {
 
 const leaveOpen = () => {}
 
-/** The one used last, of which Chromium's own list is in order. */
+/** The page that was used last; Chromium lists pages in that order. */
 async function activePage(endpoint: string, context: BrowserContext): Promise<Page | undefined> {
   const pages = context.pages()
   if (pages.length <= 1) return pages[0]
