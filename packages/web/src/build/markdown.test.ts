@@ -14,19 +14,19 @@ test('headings get the ids of GitHub, and the first is the title', () => {
   )
 })
 
-test('code is text, and output of the block before looks different', () => {
+test('code is escaped, and the output of a block has its own style', () => {
   const body = bodyOf('```sh run\necho "<b>" && true\n```\n\n```text output\n<b>\n```\n')
   assert.match(body, /<pre class=""><code>echo &quot;&lt;b&gt;&quot; &amp;&amp; true<\/code><\/pre>/)
   assert.match(body, /<pre class="output"><code>&lt;b&gt;<\/code><\/pre>/)
 })
 
-test('a link that leads nowhere on the server is text, one to another site says nothing about us', () => {
+test('a link to a file that the server does not show is text, and a link to another site sends no referrer', () => {
   assert.equal(bodyOf('[text](gone.md)').trim(), '<p>text</p>')
   assert.match(bodyOf('[x](https://example.com)'), /href="https:\/\/example.com" rel="noopener noreferrer"/)
   assert.match(bodyOf('[x](sessions.md#a)'), /href="sessions.md#a"/)
 })
 
-test('tables scroll by themselves, and comments are left out', () => {
+test('each table scrolls on its own, and comments are left out', () => {
   const body = bodyOf('<!-- for a test -->\n\n| a | `b` |\n| - | - |\n| 1 | 2 |\n')
   assert.equal(
     body.trim(),

@@ -14,7 +14,7 @@ export interface RenderedPage {
   readonly headings: readonly Heading[]
 }
 
-/** Where a link or picture of a page leads on the server; undefined if it leads nowhere there. */
+/** The address on the server of a link or picture; undefined if the server does not show it. */
 export type Resolve = (href: string) => string | undefined
 
 /** Headings get the ids that GitHub gives them, so that a link works in both places. */
@@ -37,7 +37,7 @@ export function renderMarkdown(text: string, resolve: Resolve): RenderedPage {
         const isOutput = lang.split(' ').includes('output')
         return html`<pre class="${isOutput ? 'output' : ''}"><code>${code}</code></pre>`.toString() + '\n'
       },
-      // Comments are for the tests, too.
+      // Comments are only for the tests.
       html({ text: raw }: Tokens.HTML | Tokens.Tag) {
         return raw.trimStart().startsWith('<!--') ? '' : raw
       },

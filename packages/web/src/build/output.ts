@@ -25,7 +25,7 @@ export class Output {
     await writeFile(`${path}.br`, brotliCompressSync(contents, { params }))
   }
 
-  /** With its hash in its name, so that browsers may keep it for ever. Returns the name. */
+  /** Writes a file with its hash in its name, so that browsers may cache it for ever. Returns the name. */
   async writeHashed(name: string, contents: Uint8Array | string): Promise<string> {
     const hash = createHash('sha256').update(contents).digest('base64url').slice(0, 12)
     const end = extname(name)

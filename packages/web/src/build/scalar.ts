@@ -1,6 +1,6 @@
 // Scalar's browser bundle, a single file. It is part of two npm packages: `@scalar/api-reference` needs 270 other
 // packages that the bundle already contains, Scalar's Fastify plugin only 20. The plugin serves exactly that file, so
-// we ask it for it. It runs here only, not in our server.
+// we request it from the plugin. The plugin runs only in the build, not in our server.
 import scalar from '@scalar/fastify-api-reference'
 import fastify from 'fastify'
 

@@ -1,4 +1,4 @@
-// From the states of the flow to what the person sees, and back from what the person does.
+// Shows the states of the login flow to the person, and sends what the person enters.
 import { Choices } from './choices.ts'
 import { element, link, setText } from '../shared/elements.ts'
 import { Flow, NotAccepted, NotLetIn, type FlowState } from './flow.ts'
@@ -8,7 +8,7 @@ import { destination, readPlace } from './place.ts'
 import { Screen } from './screen.ts'
 import { linkIsOver, noticeOf, type Notice } from './words.ts'
 
-/** Long enough to be read. */
+/** Long enough to read the message. */
 const REDIRECT_MS = 1_500
 
 const place = readPlace(window.location)
@@ -26,7 +26,7 @@ let domain = ''
 let profileName = ''
 let registered: readonly string[] = []
 
-/** What makes a state another one: a connection says more than an event of it, and means the same. */
+/** Identifies a state. A connection has more fields than its events, but the same state. */
 const told = [
   'flow_status',
   'flow_step',
@@ -38,7 +38,7 @@ const told = [
   'error_code',
 ] as const satisfies (keyof FlowState)[]
 
-/** The code is out of the address before anything else happens: it is of no use any more, and nobody's business. */
+/** Removes the code from the address before anything else, because it works only once and is secret. */
 function hideCode(): void {
   window.history.replaceState(null, '', window.location.pathname + window.location.search)
 }
@@ -50,7 +50,7 @@ async function letIn(): Promise<void> {
   flow.token = token
 }
 
-/** A page that is loaded again comes with a code that is used up, and has what it was exchanged for. */
+/** A reloaded page has a used code, but it has kept the token that it got for the code. */
 async function tokenOf(): Promise<string> {
   if (place.code === undefined) {
     if (known) return known.token
@@ -90,7 +90,7 @@ function show(state: FlowState): void {
   const isOver = state.flow_status !== 'IN_PROGRESS'
   screen.show(isOver ? null : state.live_view_url)
   const now = JSON.stringify(told.map((name) => state[name] ?? null))
-  // What is the same is left alone: somebody may be typing.
+  // An unchanged state is not drawn again, because somebody may be typing.
   if (now === shown) return
   shown = now
   interactionId = state.interaction_id ?? undefined

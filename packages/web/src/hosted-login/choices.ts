@@ -1,4 +1,4 @@
-// What may be chosen instead of, or before, filling in: providers, second factors, accounts.
+// Choices instead of, or before, the form: providers, second factors, accounts.
 import type { FlowState } from './flow.ts'
 import { element, make } from '../shared/elements.ts'
 
@@ -37,7 +37,7 @@ export class Choices {
   }
 }
 
-/** Those that lead away from all of them come last. */
+/** A choice that switches to other methods comes last. */
 function inOrder({ choices, mfa_options }: FlowState): Choice[] {
   const methods = (choices ?? []).filter(({ type }) => type === 'mfa_method')
   const isSwitch = (choice: Choice) => mfa_options?.[methods.indexOf(choice)]?.type === 'switch'
@@ -45,7 +45,7 @@ function inOrder({ choices, mfa_options }: FlowState): Choice[] {
   return [...first, ...last]
 }
 
-/** Drawn, not fetched: a letter says as much. */
+/** A letter instead of a logo, so that nothing is loaded from another site. */
 function badge({ type, label }: Choice): HTMLElement {
   const provider = /google|microsoft|apple|github|gitlab|facebook|linkedin|okta|slack|amazon|azure|sso|saml/i
   const word = type === 'sso_provider' ? (provider.exec(label)?.[0] ?? label) : label

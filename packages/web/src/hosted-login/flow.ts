@@ -1,8 +1,8 @@
-// The flow as the page knows it: exchanged for a token once, read and followed with that, and given what it asks for.
+// The login flow for the page: exchanges the code for a token once, then reads, follows and answers the flow with it.
 import type { ManagedAuth, ManagedAuthEvent, SubmitRequest } from '@berth/contracts/auth-connections'
 import { eventsOf } from '../shared/events.ts'
 
-/** What both a connection and an event of it say. */
+/** The fields that a connection and its events share. */
 export type FlowState = Pick<
   ManagedAuth,
   | 'flow_status'
@@ -19,10 +19,10 @@ export type FlowState = Pick<
   | 'live_view_url'
 >
 
-/** The token is no good, or never was. */
+/** The token is not valid, or not valid any more. */
 export class NotLetIn extends Error {}
 
-/** What was sent is not accepted, for a reason that is for the person to know. */
+/** The server refused the input; the message is for the person. */
 export class NotAccepted extends Error {}
 
 const FIRST_PAUSE_MS = 1_000
@@ -40,7 +40,7 @@ export class Flow {
     this.#token = token
   }
 
-  /** Throws NotLetIn for a code that was used or is too old. */
+  /** Throws NotLetIn if the code was used or is too old. */
   async exchange(code: string): Promise<string> {
     const answer = await fetch(`${this.#base}/exchange`, {
       method: 'POST',
@@ -60,7 +60,7 @@ export class Flow {
     await this.#ask('/submit', body)
   }
 
-  /** Every state, until the flow is over; over interruptions. */
+  /** Yields every state until the flow is over. Reconnects after interruptions. */
   async *states(): AsyncGenerator<FlowState> {
     let pauseMs = FIRST_PAUSE_MS
     for (;;) {

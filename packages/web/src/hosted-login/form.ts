@@ -15,7 +15,7 @@ export class Form {
   readonly #form = form('form')
   readonly #fields = element('fields')
   readonly #submit = button('submit')
-  /** What was typed before, but for secrets: a page that asks again should not ask for all of it again. */
+  /** Earlier input without secrets, so that the person need not type everything again. */
   readonly #typed = new Map<string, string>()
 
   constructor(onSubmit: (values: Record<string, string>) => void) {
@@ -44,7 +44,7 @@ export class Form {
     this.isBusy = false
   }
 
-  /** Where the person goes on: at the first field that is empty. */
+  /** Focuses the first empty field. */
   focus(): void {
     const inputs = this.#inputs()
     const next = inputs.find(({ value }) => value === '') ?? inputs[0]
@@ -104,7 +104,7 @@ function kindOf(field: Field, details: Details | undefined): Kind {
       return { type: 'password', autocomplete: 'current-password', inputMode: 'text' }
     case 'code':
     case 'totp_code':
-      // Some have letters: only the keyboard is a guess.
+      // Some codes contain letters, so only the keyboard is numeric.
       return { type: 'text', autocomplete: 'one-time-code', inputMode: 'numeric' }
     case 'totp_secret':
       return { type: 'password', autocomplete: 'off', inputMode: 'text' }

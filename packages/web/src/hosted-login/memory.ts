@@ -1,4 +1,4 @@
-// What a tab remembers of its flow, so that it goes on when it is loaded again; another tab knows nothing of it.
+// Keeps the flow of a tab, so that it continues after a reload. Other tabs cannot see it.
 
 export interface Remembered {
   readonly token: string
@@ -21,6 +21,6 @@ export function remember(connectionId: string, remembered: Remembered): void {
   try {
     sessionStorage.setItem(keyOf(connectionId), JSON.stringify(remembered))
   } catch {
-    // A browser that remembers nothing: it works until it is loaded again.
+    // The browser does not allow storage, so the page works only until it is reloaded.
   }
 }

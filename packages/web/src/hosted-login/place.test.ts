@@ -16,11 +16,11 @@ test('parameters are found wherever a caller puts them', () => {
   assert.deepEqual(read(`#code=secret&success_url=${done}`), expected)
   assert.deepEqual(read(`#code=secret?success_url=${done}`), expected)
   assert.deepEqual(read('#code=secret'), { ...expected, successUrl: undefined })
-  // One that everybody on the way has seen is none.
+  // A code that was sent to servers is not accepted.
   assert.equal(read('?code=secret').code, undefined)
 })
 
-test('the end is a registered address, and never one that runs or shows something here', () => {
+test('the page ends at a registered address, and never at one that runs or shows something here', () => {
   const registered = ['https://app.example/done', 'my-app://done', 'javascript:alert(1)', 'data:text/html,x']
   const ours = { profile_name: 'me & you', domain: 'example.com', code: undefined }
   assert.equal(

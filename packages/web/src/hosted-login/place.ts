@@ -1,5 +1,5 @@
-// What the address of the page says, and the addresses it may go to in the end. Callers add parameters to `hosted_url` as
-// they are used to, and its end is the part that is not sent: so they are looked for there, too.
+// Reads the address of the page, and decides where it may go at the end. Callers append parameters to `hosted_url`, which
+// ends with a fragment, so parameters may be in the fragment too.
 
 export interface Place {
   readonly connectionId: string
@@ -20,12 +20,12 @@ export function readPlace({ pathname, search, hash }: Pick<URL, 'pathname' | 'se
   }
 }
 
-/** They would run or show something here, instead of going somewhere. */
+/** Addresses that would run or show something here instead of leaving the page. */
 const REFUSED = new Set(['javascript:', 'data:', 'file:', 'vbscript:', 'blob:', 'about:', 'view-source:'])
 
 /**
- * Undefined for an address that is not registered with the connection: anybody can write one into a link to this page,
- * and people trust where a sign-in page leads.
+ * Returns undefined for an address that is not registered with the connection. Anybody can write an address into a link
+ * to this page, and people trust where a login page leads.
  */
 export function destination(
   address: string | undefined,
@@ -40,7 +40,7 @@ export function destination(
   return url.href
 }
 
-/** As the server keeps registered addresses. */
+/** In the format of the server's registered addresses. */
 function placeOf({ href }: URL): string {
   const url = new URL(href)
   url.search = ''

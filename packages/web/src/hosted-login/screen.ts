@@ -1,4 +1,4 @@
-// The screen of the browser, for what the page has no words for. It is loaded when somebody wants to see it.
+// Shows the screen of the browser, for pages that the form cannot show. It is loaded on request.
 import { element, link, make } from '../shared/elements.ts'
 
 export class Screen {
@@ -13,7 +13,7 @@ export class Screen {
 
   show(url: string | null | undefined): void {
     this.#details.hidden = !url
-    // Every state has a link of its own; the first one is as good as the next.
+    // Every state has its own link, and they all work, so the first one is kept.
     if (url && this.#url === '') this.#url = url
     if (!url) {
       this.#details.open = false

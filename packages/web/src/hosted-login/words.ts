@@ -1,8 +1,8 @@
-// What the page says of a flow that waits, and of one that is over.
+// The texts for a flow that waits, and for one that is over.
 import type { FlowState } from './flow.ts'
 
 export interface Notice {
-  /** Which sign stands before it. */
+  /** The icon before the text. */
   readonly mark: 'busy' | 'phone' | 'done' | 'stopped'
   readonly title: string
   readonly text: string
@@ -28,7 +28,7 @@ const failures: Readonly<Record<string, string>> = {
   domain_not_allowed: 'The website led to another site that this sign-in may not use.',
 }
 
-/** Undefined: something is asked for, which speaks for itself. */
+/** Undefined if the page shows a form, which needs no text. */
 export function noticeOf(state: FlowState, domain: string): Notice | undefined {
   switch (state.flow_status) {
     case 'SUCCESS':

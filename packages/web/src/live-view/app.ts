@@ -1,5 +1,5 @@
-// The page of the live view: the screen of a session, and mouse, keyboard, clipboard and files for it. What it
-// may do is for the server to decide, and to enforce; it offers no more than that.
+// The live view: the screen of a session, with mouse, keyboard, clipboard and files. The server decides and enforces what
+// a viewer may do; the page offers only that.
 import { Clipboard } from './clipboard.ts'
 import { Connection } from './connection.ts'
 import { element } from '../shared/elements.ts'
@@ -18,7 +18,7 @@ const connection = new Connection({
   onConnect: (rfb) => {
     element('tools').hidden = false
     typing?.update()
-    // In a frame of somebody's page the focus is theirs to give.
+    // Inside a frame, the embedding page decides about the focus.
     if (!isReadOnly && window === window.top && !typing?.isOpen) rfb.focus({ preventScroll: true })
   },
   onDisconnect: () => (element('tools').hidden = true),

@@ -1,16 +1,16 @@
-// Copy and paste between this device and the session. Pasting needs no permission, as the browser hands over
-// what the person pastes; copying asks the browser, and where it refuses, the panel has the text.
+// Copy and paste between this device and the session. Pasting needs no permission, because the browser passes on what the
+// person pastes. Copying needs one; if the browser refuses, the panel shows the text.
 import type RFB from '@novnc/novnc'
 import { element } from '../shared/elements.ts'
 import { keysyms, keysymOf } from './keys.ts'
 import { toast } from '../shared/toasts.ts'
 
 const isApple = /Mac|iPhone|iPad/.test(navigator.platform)
-/** What Apple's people do with Command, everybody else does with Control. */
+/** Apple devices use Command, all others Control. */
 const APPLE_SHORTCUTS = 'acxyzft'
 /** How long after the viewer copied the text of the session may arrive. */
 const COPY_WITHIN_MS = 3_000
-/** The session has the text by then; there is no word that it has. */
+/** After this time the session has the text; it sends no confirmation. */
 const PASTE_AFTER_MS = 60
 
 export interface ClipboardOptions {
@@ -39,7 +39,7 @@ export class Clipboard {
       if (event.key === 'Escape') this.#toggle(false)
       event.stopPropagation()
     })
-    // Before noVNC, which would take the keys and so keep the browser from pasting.
+    // Before noVNC, which would handle the keys, so that the browser would not paste.
     document.addEventListener('keydown', (event) => this.#onKey(event), { capture: true })
     document.addEventListener(
       'keyup',
@@ -75,7 +75,7 @@ export class Clipboard {
     try {
       await navigator.clipboard.writeText(text)
     } catch {
-      // Where the page is embedded without the permission.
+      // The page is embedded without the permission.
       this.#text.select()
       document.execCommand('copy')
     }
@@ -91,7 +91,7 @@ export class Clipboard {
     if (!isCommand || event.altKey) return
     if (event.isTrusted && (key === 'c' || key === 'x')) this.#copiedAt = performance.now()
     if (key === 'v') {
-      // The browser goes on to paste, and noVNC hears nothing of it.
+      // The browser pastes, and noVNC does not see the keys.
       event.stopImmediatePropagation()
       return
     }
@@ -118,9 +118,9 @@ export class Clipboard {
 
   #shortcut(rfb: RFB, key: string): void {
     const code = `Key${key.toUpperCase()}`
-    // Whoever still holds it wants it to be held after this, too.
+    // The person still holds Control, so it must stay pressed in the session too.
     if (this.#isControlHeld) return rfb.sendKey(keysymOf(key), code)
-    // Command was sent as it was pressed; the session shall not take it for a part of this.
+    // Command was sent when it was pressed. Releases it, so that the session does not combine it with this shortcut.
     if (isApple) {
       rfb.sendKey(keysyms.superLeft, 'MetaLeft', false)
       rfb.sendKey(keysyms.superRight, 'MetaRight', false)

@@ -1,11 +1,11 @@
-// The connection to the screen, made again by itself for as long as that makes sense.
+// The connection to the screen. Reconnects as long as that makes sense.
 import RFB from '@novnc/novnc'
 import { explainClosing, explainProblem, type Explanation, type Notice } from './notice.ts'
 
 const FIRST_WAIT_MS = 400
 const WAIT_TIMEOUT_MS = 10_000
 const GROWTH = 1.7
-/** A connection that lasted so long was a good one. */
+/** A connection that lasted this long resets the delay. */
 const GOOD_MS = 5_000
 const TOO_MANY: Explanation = {
   title: 'Too many people are watching',
@@ -32,7 +32,7 @@ export class Connection {
     this.#options = options
   }
 
-  /** The one there is now, if it is connected. */
+  /** The current connection, if it is open. */
   get rfb(): RFB | undefined {
     return this.#rfb
   }
@@ -42,13 +42,13 @@ export class Connection {
     const socket = new WebSocket(screenAddress())
     let closing: CloseEvent | undefined
     let openedAt = 0
-    // Ours come first: noVNC sets handlers of its own, and does not tell codes.
+    // Before noVNC sets its own handlers, because noVNC does not report close codes.
     socket.addEventListener('close', (event) => (closing = event))
     const rfb = new RFB(target, socket, { shared: true })
     rfb.viewOnly = isReadOnly
     rfb.scaleViewport = true
     rfb.background = 'transparent'
-    // Of what moves; the X server sends what has come to rest once more, without losses.
+    // For moving content. The X server sends content again without losses when it has come to rest.
     rfb.qualityLevel = 3
     rfb.compressionLevel = 2
     rfb.addEventListener('connect', () => {
@@ -73,7 +73,7 @@ export class Connection {
     })
   }
 
-  /** Now, and not when it would be time. */
+  /** Connects at once instead of after the delay. */
   retry(): void {
     clearTimeout(this.#timer)
     this.#waitMs = FIRST_WAIT_MS
@@ -88,7 +88,7 @@ export class Connection {
     this.#timer = setTimeout(() => void this.#ask(), waitMs)
   }
 
-  /** A websocket that is refused does not say why; the page itself is, too, and does. */
+  /** A refused websocket gives no reason. A request for the page itself is refused for the same reason, and says it. */
   async #ask(): Promise<void> {
     const { notice } = this.#options
     const answer = await fetch(location.href, {
@@ -110,7 +110,7 @@ export class Connection {
   }
 }
 
-/** As the page was asked for: with its token, and with what it asks for. */
+/** The address of the websocket, with the token and the parameters of the page. */
 function screenAddress(): string {
   const url = new URL('/browser/live/screen', location.href)
   url.protocol = url.protocol.replace('http', 'ws')

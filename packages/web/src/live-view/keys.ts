@@ -1,4 +1,4 @@
-/** Keysyms, as X has them. */
+/** X keysyms. */
 export const keysyms = {
   backspace: 0xff08,
   return: 0xff0d,
@@ -7,7 +7,7 @@ export const keysyms = {
   superRight: 0xffec,
 } as const
 
-/** Beyond Latin 1, characters are their code points above this. */
+/** The keysym of a character beyond Latin 1 is this number plus its code point. */
 const UNICODE = 0x01000000
 
 export function keysymOf(character: string): number {

@@ -1,7 +1,7 @@
-// What the page says instead of a picture, or over the last one.
+// Messages instead of a picture, or over the last one.
 import { element, setText } from '../shared/elements.ts'
 
-/** What a viewer is told, by the code that the websocket was closed with; see endings.ts of the server. */
+/** The message for each close code of the websocket; see endings.ts of the server. */
 const endings: Readonly<Record<number, string>> = {
   4000: 'It was deleted.',
   4001: 'Nobody used it for its timeout.',
@@ -24,14 +24,14 @@ const expired: Explanation = {
   text: 'Ask whoever gave it to you for a new one.',
 }
 
-/** Undefined: it may be otherwise in a moment. */
+/** Undefined if trying again may help. */
 export function explainClosing(code: number): Explanation | undefined {
   if (code === LINK_EXPIRED) return expired
   const why = endings[code]
   return why === undefined ? undefined : ended(why)
 }
 
-/** Of an error that the server answers with instead of letting us in. */
+/** The message for an error response of the server. */
 export function explainProblem(code: string): Explanation | undefined {
   switch (code) {
     case 'unauthorized':
@@ -68,7 +68,7 @@ export class Notice {
     this.#action.hidden = !canRetry
   }
 
-  /** For good. */
+  /** Shows a final message. */
   ended(explanation: Explanation): void {
     document.body.dataset['state'] = 'ended'
     this.#say(explanation)

@@ -1,4 +1,4 @@
-// As much of noVNC as the page uses; it comes without types. See its docs/API.md.
+// The types of noVNC that the page uses; the package has none. See its docs/API.md.
 declare module '@novnc/novnc' {
   export default class RFB extends EventTarget {
     constructor(target: HTMLElement, channel: WebSocket | string, options?: { shared?: boolean })
@@ -8,7 +8,7 @@ declare module '@novnc/novnc' {
     focusOnClick: boolean
     showDotCursor: boolean
     background: string
-    /** 0 to 9, of what is sent as JPEG. */
+    /** JPEG quality, 0 to 9. */
     qualityLevel: number
     /** 0 to 9. */
     compressionLevel: number

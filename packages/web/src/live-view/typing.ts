@@ -1,10 +1,10 @@
-// The keyboard of a phone, which types into text fields only, and changes its mind about what was typed: a
-// field that nobody sees has the focus, and what changes in it becomes keys.
+// The keyboard of a phone types only into text fields, and may change earlier text. So an invisible field has the focus,
+// and its changes become keys.
 import type RFB from '@novnc/novnc'
 import { element } from '../shared/elements.ts'
 import { keysymOf, keysyms } from './keys.ts'
 
-/** Something to delete must be there, or deleting would not be told. */
+/** The field must not be empty; otherwise deleting would cause no event. */
 const FILLER = ' '.repeat(64)
 const LONGEST = 512
 
@@ -18,7 +18,7 @@ export class Typing {
   constructor(rfb: () => RFB | undefined) {
     this.#rfb = rfb
     this.#button.hidden = !matchMedia('(any-pointer: coarse)').matches
-    // Not by a click, which takes the focus from the field before it is asked for.
+    // Not on click, because a click would take the focus from the field first.
     this.#button.addEventListener('pointerdown', (event) => {
       event.preventDefault()
       this.#toggle()
@@ -31,7 +31,7 @@ export class Typing {
     this.#field.addEventListener('compositionstart', () => (this.#isComposing = true))
     this.#field.addEventListener('compositionend', () => (this.#isComposing = false))
     this.#field.addEventListener('input', () => this.#onInput())
-    // Keys that change no text, such as arrows and Tab, of keyboards that have them.
+    // Keys that change no text, such as arrows and Tab.
     this.#field.addEventListener('keydown', (event) => this.#onKey(event))
     this.#reset()
   }
@@ -40,7 +40,7 @@ export class Typing {
     return document.activeElement === this.#field
   }
 
-  /** A tap on the screen does not take the keyboard away while it is wanted. */
+  /** Keeps the keyboard open when the person taps on the screen. */
   update(): void {
     this.#button.setAttribute('aria-pressed', String(this.isOpen))
     const rfb = this.#rfb()

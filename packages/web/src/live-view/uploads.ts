@@ -1,4 +1,4 @@
-// Files that are dropped, pasted or chosen go to the session, one after another.
+// Sends dropped, pasted or chosen files to the session, one after another.
 import { SerialQueue } from '@berth/kit/serial-queue'
 import { element } from '../shared/elements.ts'
 import { lastingToast, type Toast } from '../shared/toasts.ts'
@@ -58,7 +58,7 @@ async function send(file: File): Promise<void> {
   toast.end()
 }
 
-/** Not by fetch, which tells nothing of its progress. */
+/** Not fetch, which does not report the progress of an upload. */
 function post(file: File, toast: Toast): Promise<string> {
   const url = new URL('/browser/live/files', location.href)
   url.search = location.search

@@ -1,4 +1,4 @@
-// Chapters lead to their place in the video, and the one that plays is marked.
+// A click on a chapter goes to its position in the video; the current chapter is marked.
 const video = document.querySelector('video')
 const chapters = [...document.querySelectorAll<HTMLButtonElement>('nav button')]
 const timeOf = (chapter: HTMLButtonElement) => Number(chapter.dataset['time'])

@@ -16,7 +16,7 @@ export interface PlayedReplay {
   readonly chapters: readonly Chapter[]
 }
 
-/** What `build.ts` made of app.css and app.ts. They stand in the page itself, so that its policy can name their hashes. */
+/** The built app.css and app.ts. They are inline, so that the page's policy can allow them by their hashes. */
 export interface PageCode {
   readonly style: string
   readonly script: string
@@ -76,7 +76,7 @@ export interface Message {
   readonly refreshSeconds?: number
 }
 
-/** Shown instead of a video that is not there yet, or never will be. */
+/** Shown if there is no video yet, or never will be. */
 export function messagePage(code: PageCode, { title, text, refreshSeconds }: Message): string {
   const body = html`<div class="message" role="status">
     <h1>${title}</h1>
@@ -91,7 +91,7 @@ export function messagePage(code: PageCode, { title, text, refreshSeconds }: Mes
 }
 
 function page({ style, script }: PageCode, title: string, body: Html, head: Html | false = false): string {
-  // Not written in the template below: it collapses white space, and the hashes would not match.
+  // Passed as values, because the template collapses white space, and the hashes would not match.
   const styleElement = new Html(`<style>${style}</style>`)
   const scriptElement = new Html(`<script type="module">${script}</script>`)
   return html`<!doctype html>

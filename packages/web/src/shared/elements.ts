@@ -17,7 +17,7 @@ export function link(id: string): HTMLAnchorElement {
   return element(id) as HTMLAnchorElement
 }
 
-/** Strings become text, never markup, whoever wrote them. */
+/** Strings become text, never markup. */
 export function make<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   properties: Partial<HTMLElementTagNameMap[K]> = {},
@@ -28,7 +28,7 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   return made
 }
 
-/** Leaves a text that is already there alone: screen readers would read it out again. */
+/** Does not set the same text again, because screen readers would read it out again. */
 export function setText(id: string, text: string): void {
   const target = element(id)
   if (target.textContent !== text) target.textContent = text

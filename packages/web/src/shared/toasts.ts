@@ -5,11 +5,11 @@ const SHOWN_MS = 4_000
 
 export interface Toast {
   say(text: string, kind?: 'problem'): void
-  /** Removes it after the time it takes to read it. */
+  /** Removes the toast after a reading time. */
   end(): void
 }
 
-/** Stays until ended. */
+/** The toast stays until end() is called. */
 export function lastingToast(text: string): Toast {
   const item = make('li', {}, text)
   element('toasts').append(item)
