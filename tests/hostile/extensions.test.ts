@@ -34,6 +34,10 @@ const refused: Record<string, { file: Buffer; why: RegExp }> = {
     why: /leads out/,
   },
   'an absolute name': { file: archiveOf([good, { name: '/etc/x', content: 'x' }]), why: /absolute/ },
+  'a name of a thousand directories': {
+    file: archiveOf([good, { name: `${'d/'.repeat(1000)}x`, content: 'x' }]),
+    why: /more than 64 directories deep/,
+  },
   'a backslash': { file: archiveOf([good, { name: 'a\\..\\b', content: 'x' }]), why: /backslash/ },
   'a link': {
     file: archiveOf([good, { name: 'link', content: 'manifest.json', mode: 0o120777 }]),

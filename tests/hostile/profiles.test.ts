@@ -6,11 +6,14 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { after, test } from 'node:test'
-import { gzipSync, zstdCompressSync } from 'node:zlib'
+import { constants, createZstdCompress, gzipSync, zstdCompressSync } from 'node:zlib'
 import type { Profile } from '@berth/contracts/profiles'
 import { TAR_END, tarHead, tarPadding } from '@berth/codecs/tar/writer'
 import { withCdp } from '../fixtures/cdp.ts'
+import { footprintOf } from '../fixtures/footprint.ts'
 import { eventually } from '../fixtures/host.ts'
 import { createProfile, endSession, readProfile, versionsOf, whenSaved } from '../fixtures/profiles.ts'
 import { startServer, tempDir } from '../fixtures/server.ts'
@@ -73,6 +76,84 @@ test('an archive is accepted whole or not at all, and the answer says why', asyn
     assert.equal((await put(id, body)).status, 201)
   }
   assert.equal((await readProfile(server, id)).version, 3)
+})
+
+/** Begins an import and sends a part of it; the answer may come before the rest. */
+function beginImport(id: string, part: Buffer, headers: Record<string, string> = {}) {
+  const sent = request(`${server.url}/profiles/${id}/archive`, {
+    method: 'PUT',
+    headers: {
+      authorization: `Bearer ${server.key}`,
+      'content-type': 'application/octet-stream',
+      ...headers,
+    },
+  })
+  const answer = new Promise<{ status: number; message: string }>((resolve, reject) => {
+    sent.once('error', reject)
+    sent.once('response', (response) => {
+      void text(response).then(
+        (body) =>
+          resolve({
+            status: response.statusCode!,
+            message: (JSON.parse(body) as { message: string }).message,
+          }),
+        reject,
+      )
+    })
+  })
+  // Whoever looks at it gets the failure; the others were cut off by the test.
+  answer.catch(() => {})
+  sent.write(part)
+  return { answer, cut: () => sent.destroy(), end: () => sent.end() }
+}
+
+test('ten small uploads that ask for a zstd window of 128 MiB are refused and take no memory', async () => {
+  const { id } = await createProfile(server)
+  const content = Buffer.concat([file('Default/zeros', Buffer.alloc(15 * MB)), TAR_END])
+  const params = { [constants.ZSTD_c_windowLog]: 27 }
+  const bomb = Buffer.concat(
+    await Array.fromAsync(
+      Readable.from([content]).pipe(createZstdCompress({ params })) as AsyncIterable<Buffer>,
+    ),
+  )
+  assert.ok(bomb.length < 8_000, `${bomb.length} bytes`)
+  const before = footprintOf(server).rssMb
+  // Their ends are never sent, so a decoder would go on waiting, with its window.
+  const imports = Array.from({ length: 10 }, () => beginImport(id, bomb.subarray(0, -8)))
+  for (const { answer } of imports) {
+    const { status, message } = await answer
+    assert.equal(status, 400)
+    assert.match(message, /body: its zstd window is larger than 8 MiB; compress it with "zstd -19" or less/)
+  }
+  const grown = footprintOf(server).rssMb - before
+  assert.ok(grown < 64, `${grown} MB more`)
+  for (const { cut } of imports) cut()
+  // What the command-line tool writes at its strongest usual level is taken.
+  const strong = { [constants.ZSTD_c_compressionLevel]: 19 }
+  assert.equal((await put(id, zstdCompressSync(good, { params: strong }))).status, 201)
+})
+
+test('one project has so many decoders at once, so many waiting, and delays no other project', async () => {
+  const { id } = await createProfile(server)
+  const held = gzipSync(good).subarray(0, -8)
+  const imports = Array.from({ length: 2 + 16 + 1 }, () => beginImport(id, held))
+  const refused = await Promise.race(imports.map(({ answer }) => answer))
+  assert.equal(refused.status, 429)
+  assert.match(refused.message, /too many archives of the project are being read; send fewer at once/)
+  const project = await send<{ id: string }>(server, 'POST', '/org/projects', { name: 'Undisturbed' })
+  const headers = { 'x-kernel-project-id': project.body.id }
+  const made = await server.fetch('/profiles', {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: '{}',
+  })
+  const theirs = (await made.json()) as Profile
+  const undisturbed = beginImport(theirs.id, gzipSync(good), headers)
+  undisturbed.end()
+  assert.equal((await undisturbed.answer).status, 201)
+  for (const { cut } of imports) cut()
+  // Those that waited have left, so the project gets its turn again.
+  assert.equal((await put(id, gzipSync(good))).status, 201)
 })
 
 test('a client that disconnects during an import leaves nothing', async () => {

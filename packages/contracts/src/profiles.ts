@@ -213,7 +213,7 @@ export const importProfile = operation({
   tag,
   summary: 'Extension: import a user-data directory as a new version of a profile',
   description:
-    'The body is a tar archive with `Default/` at its top, uncompressed or compressed with zstd or gzip. Use a downloaded profile, or close Chromium and run `tar -C <user-data-dir> -c .`. Caches, links and device files are skipped.',
+    'The body is a tar archive with `Default/` at its top, uncompressed or compressed with gzip or zstd (a window of at most 8 MiB: `zstd -19` or less). Use a downloaded profile, or close Chromium and run `tar -C <user-data-dir> -c .`. Caches, links and device files are skipped.',
   method: 'PUT',
   path: '/profiles/{id_or_name}/archive',
   params,

@@ -20,6 +20,9 @@ const MAX_DIRECTORY_BYTES = 32 * 1024 * 1024
 /** Limit for the unpacked size: this, plus so many times the packed size. */
 const FREE_BYTES = 64 * 1024 * 1024
 const MAX_RATIO = 200
+/** A large directory takes a second; nobody else is to wait so long. */
+const ENTRIES_AT_A_TIME = 256
+const othersTurn = () => new Promise((resolve) => void setImmediate(resolve))
 
 export type ArchiveFile = RandomAccess
 
@@ -54,11 +57,12 @@ export async function readDirectory(archive: ArchiveFile, size: number): Promise
     const { entry, length } = readEntry(directory, at)
     at += length
     if (all.push(entry) > count) break
+    if (all.length % ENTRIES_AT_A_TIME === 0) await othersTurn()
   }
   if (all.length !== count) throw refused('its directory is inconsistent')
   // An empty name is the target directory itself, which exists.
   const entries = all.filter(({ name }) => name !== '')
-  checkNames(entries)
+  await checkNames(entries)
   checkAmount(entries, start)
   return { entries: entries.toSorted((a, b) => a.offset - b.offset), start }
 }
@@ -212,14 +216,15 @@ function largeIn(extra: Buffer): Buffer | undefined {
 }
 
 /** Refuses two entries with the same path, also if only the case differs, and a file where a directory is needed. */
-function checkNames(entries: readonly ZipEntry[]): void {
+async function checkNames(entries: readonly ZipEntry[]): Promise<void> {
   const seen = new Map<string, ZipEntry>()
   for (const entry of entries) {
     const key = entry.name.toLowerCase()
     if (seen.has(key)) throw refused(`"${shown(entry.name)}" is in it twice`)
     seen.set(key, entry)
   }
-  for (const { name } of entries) {
+  for (const [index, { name }] of entries.entries()) {
+    if (index % ENTRIES_AT_A_TIME === 0) await othersTurn()
     for (let end = name.lastIndexOf('/'); end > 0; end = name.lastIndexOf('/', end - 1)) {
       const above = seen.get(name.slice(0, end).toLowerCase())
       if (above && (above.kind !== 'directory' || above.name !== name.slice(0, end))) {

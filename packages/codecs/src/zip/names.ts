@@ -4,6 +4,8 @@ import { refused } from './refused.ts'
 
 const MAX_PATH_LENGTH = 4096
 const MAX_NAME_LENGTH = 255
+/** Every directory above every entry is looked at, so the product of the two is what takes time. */
+const MAX_DEPTH = 64
 
 /** Code page 437, for names that are neither marked as UTF-8 nor valid UTF-8. */
 const UPPER_HALF =
@@ -27,6 +29,7 @@ export function safeName(name: string): string {
   if (segments.includes('..')) throw refuse('leads out of the directory')
   if (Buffer.byteLength(name) > MAX_PATH_LENGTH) throw refuse('is too long')
   if (segments.some((segment) => Buffer.byteLength(segment) > MAX_NAME_LENGTH)) throw refuse('is too long')
+  if (segments.length > MAX_DEPTH) throw refuse(`is more than ${MAX_DEPTH} directories deep`)
   return segments.join('/')
 }
 

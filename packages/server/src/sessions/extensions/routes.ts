@@ -7,7 +7,9 @@ export function extensionRoutes(extensions: ExtensionService): Route[] {
   return [
     route(contract.uploadExtension, (call) => extensions.upload(call, call.stream, call)),
     route(contract.listExtensions, (call) => extensions.list(call.db, call, call.query)),
-    route(contract.downloadFromChromeStore, ({ query, signal }) => extensions.fromChromeStore(query, signal)),
+    route(contract.downloadFromChromeStore, (call) =>
+      extensions.fromChromeStore(call, call.query, call.signal),
+    ),
     route(contract.downloadExtension, (call) => extensions.download(call.db, call, call.params.id)),
     route(contract.getExtension, (call) => extensions.get(call.db, call, call.params.id)),
     route(contract.deleteExtension, (call) => extensions.delete(call, call.params.id, call.commit)),

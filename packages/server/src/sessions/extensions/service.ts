@@ -3,7 +3,6 @@ import { finished, type Readable } from 'node:stream'
 import { MAX_EXTENSION_BYTES } from '@berth/contracts/extension-limits'
 import type { Extension } from '@berth/contracts/extensions'
 import { newId } from '@berth/kit/ids'
-import { Semaphore } from '@berth/kit/semaphore'
 import type { Blob, Blobs } from '../../platform/blobs/blobs.ts'
 import { BlobMissing } from '../../platform/blobs/store.ts'
 import { CONTENT_KEY_BYTES, ContentSealer, openContent } from '../../platform/blobs/sealed-content.ts'
@@ -11,7 +10,8 @@ import { crashPoint } from '../../platform/errors/crash-point.ts'
 import { nameTaken, uniqueNames } from '../../platform/database/unique-names.ts'
 import { wasDeleted } from '../../platform/database/deleted-rows.ts'
 import type { Db } from '../../platform/database/schema.ts'
-import { AppError } from '../../platform/errors/app-error.ts'
+import { AppError, invalidInput } from '../../platform/errors/app-error.ts'
+import { ArchiveTurns } from '../../http/archive-turns.ts'
 import type { BodyStream, Commit, OffsetPage, RawAnswer } from '../../http/call.ts'
 import { toPage } from '../../http/paging.ts'
 import { projectOf, type Principal } from '../../http/principal.ts'
@@ -29,6 +29,10 @@ const withFreeName = uniqueNames({ constraint: 'extensions_name', what: 'extensi
 const MAX_EXTENSIONS = 1_000
 /** Unpacking uses much processor time, which others need too. */
 const CHECKS_AT_ONCE = 2
+const CHECKS_AT_ONCE_PER_PROJECT = 1
+const CHECK_TIMEOUT_MS = 60_000
+/** The key of whoever has no project. */
+const ORGANIZATION = 'organization'
 const MAX_SEALED_BYTES = 2 * MAX_EXTENSION_BYTES
 
 export interface Caller {
@@ -48,7 +52,10 @@ export interface ExtensionServiceOptions {
 
 export class ExtensionService {
   readonly #options: ExtensionServiceOptions
-  readonly #checks = new Semaphore(CHECKS_AT_ONCE)
+  readonly #checks = new ArchiveTurns({
+    atOnce: CHECKS_AT_ONCE,
+    atOncePerProject: CHECKS_AT_ONCE_PER_PROJECT,
+  })
 
   constructor(options: ExtensionServiceOptions) {
     this.#options = options
@@ -65,7 +72,7 @@ export class ExtensionService {
     await using form = await readUploadForm(stream, spool)
     const { name, file } = form
     await this.#checkPlace(projectId, name)
-    const archive = await this.#check(file, signal)
+    const archive = await this.#check(file, projectId, signal)
     const id = newId()
     const kept = await this.#keep(id, archive, signal)
     crashPoint('extension-kept')
@@ -142,13 +149,14 @@ export class ExtensionService {
 
   /** Downloads an extension from the store as an archive that can be uploaded. */
   async fromChromeStore(
+    caller: Caller,
     { url, os = 'linux' }: { url: string; os?: StoreSystem },
     signal: AbortSignal,
   ): Promise<RawAnswer> {
     const { chromeStore, spool } = this.#options
     await using acquired = new AsyncDisposableStack()
     const fetched = acquired.use(await chromeStore.fetch({ url, os, spool, signal }))
-    const archive = await this.#check(fetched.file, signal)
+    const archive = await this.#check(fetched.file, projectOf(caller) ?? ORGANIZATION, signal)
     const body = archive.content()
     const owned = acquired.move()
     // Clean up even if the body is not read to its end.
@@ -188,10 +196,20 @@ export class ExtensionService {
     }
   }
 
-  async #check({ handle, size }: SpooledFile, signal: AbortSignal): Promise<CheckedArchive> {
-    const turn = await this.#checks.enter(signal)
+  async #check(
+    { handle, size }: SpooledFile,
+    projectId: string,
+    signal: AbortSignal,
+  ): Promise<CheckedArchive> {
+    const turn = await this.#checks.enter(projectId, { action: 'check the extension', signal })
+    const late = AbortSignal.timeout(CHECK_TIMEOUT_MS)
     try {
-      return await checkArchive(handle, size, signal)
+      return await checkArchive(handle, size, AbortSignal.any([signal, late]))
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!late.aborted) throw error
+      const limit = `${CHECK_TIMEOUT_MS / 1000} s`
+      throw invalidInput('file', `takes longer than ${limit} to unpack; send fewer or smaller files`)
     } finally {
       turn[Symbol.dispose]()
     }

@@ -118,3 +118,24 @@ test('kept bytes, skipped bytes and entries are limited', async () => {
   }
   await assert.rejects(clean(endless(), MB), ArchiveTooLarge)
 })
+
+const deep = (index: number) =>
+  Array.from({ length: 30 }, (_, depth) => `${index}-${depth}-${'x'.repeat(20)}`)
+
+function* deepEntries() {
+  for (let index = 0; index < 5_000; index++) {
+    const path = ['Default', ...deep(index), 'file'].join('/')
+    const record = ` path=${path}\n`
+    const length = record.length + String(record.length + 4).length
+    yield entry({ path: 'about', typeFlag: 'x', content: `${length}${record}` })
+    yield entry({ path: 'short' })
+  }
+  yield TAR_END
+}
+
+test('the names of all entries together are bounded, also those of directories that are made for them', async () => {
+  const all = cleanArchive(Readable.from(deepEntries()), { maxBytes: 1024 * MB })
+  await assert.rejects(async () => {
+    for await (const piece of all) assert.ok(piece.length > 0)
+  }, /the names of its entries are too long together/)
+})

@@ -10,6 +10,8 @@ const MAX_ENTRIES = 100_000
 const MAX_PATH_BYTES = 1_024
 const MAX_NAME_BYTES = 255
 const MAX_DEPTH = 32
+/** The names of all entries together, which are held in memory. */
+const MAX_NAMES_LENGTH = 16 * 1024 * 1024
 /** Skipped entries must be read as well. Caches may be larger than the kept files, but not without limit. */
 const MAX_READ_PER_KEPT = 4
 const PIECE_BYTES = 128 * 1024
@@ -41,6 +43,13 @@ async function* rewritten(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buf
   const directories = new Set<string>()
   const files = new Set<string>()
   let count = 0
+  let namesLength = 0
+  const remember = (set: Set<string>, path: string) => {
+    namesLength += path.length
+    if (namesLength > MAX_NAMES_LENGTH)
+      throw new ArchiveTooLarge('the names of its entries are too long together')
+    set.add(path)
+  }
   for await (const entry of readTar(source)) {
     if (++count > MAX_ENTRIES) throw new ArchiveTooLarge(`it has more than ${MAX_ENTRIES} entries`)
     const path = pathOf(entry)
@@ -53,12 +62,12 @@ async function* rewritten(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buf
       if (files.has(directory))
         throw new WrongArchive(`it contains "${directory}" as both a file and a directory`)
       if (directories.has(directory)) continue
-      directories.add(directory)
+      remember(directories, directory)
       yield tarHead({ path: directory, kind: 'directory', size: 0, mtimeSeconds: 0 })
     }
     if (entry.kind === 'directory') continue
     if (files.has(path) || directories.has(path)) throw new WrongArchive(`it contains "${path}" twice`)
-    files.add(path)
+    remember(files, path)
     const { size, mtimeSeconds } = entry
     yield tarHead({ path, kind: 'file', size, mtimeSeconds })
     yield* entry.content()

@@ -6,6 +6,7 @@ import { uniqueNames } from '../../platform/database/unique-names.ts'
 import { wasDeleted } from '../../platform/database/deleted-rows.ts'
 import type { Db } from '../../platform/database/schema.ts'
 import { AppError, invalidInput } from '../../platform/errors/app-error.ts'
+import { ArchiveTurns } from '../../http/archive-turns.ts'
 import type { BodyStream, Commit, OffsetPage, RawAnswer } from '../../http/call.ts'
 import { toPage } from '../../http/paging.ts'
 import { projectOf } from '../../http/principal.ts'
@@ -23,6 +24,9 @@ const withFreeName = uniqueNames({ constraint: 'profiles_name', what: 'profile' 
 
 const SAVE_TIMEOUT_MS = 120_000
 const IMPORT_TIMEOUT_MS = 600_000
+/** Each decoder has a window of up to 8 MiB. */
+const MAX_DECODERS = 8
+const MAX_DECODERS_PER_PROJECT = 2
 const RETRY_AFTER_SECONDS = '1'
 
 /** A kind of resource that needs its profile. */
@@ -42,6 +46,7 @@ export interface ProfileServiceOptions {
 
 export class ProfileService {
   readonly #options: ProfileServiceOptions
+  readonly #decoders = new ArchiveTurns({ atOnce: MAX_DECODERS, atOncePerProject: MAX_DECODERS_PER_PROJECT })
 
   constructor(options: ProfileServiceOptions) {
     this.#options = options
@@ -131,7 +136,10 @@ export class ProfileService {
     const profile = await find(this.#options.db, caller, idOrName)
     if (!stream) throw invalidInput('body', 'must be a tar archive; send it with a Content-Type')
     const over = AbortSignal.any([signal, AbortSignal.timeout(IMPORT_TIMEOUT_MS)])
-    const archive = await this.#store(unpacked(stream.body), over, 'import the archive')
+    const source = unpacked(stream.body, {
+      enter: () => this.#decoders.enter(profile.project_id, { action: 'import the archive', signal: over }),
+    })
+    const archive = await this.#store(source, over, 'import the archive')
     const added = await this.#add(archive, () =>
       commit(async (tx) => {
         const { id: profileId, project_id: projectId } = profile

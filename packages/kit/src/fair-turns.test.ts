@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { FairTurns, TooManyWaiting } from './fair-turns.ts'
+
+const never = new AbortController().signal
+
+/** Enters for each key in turn, and writes down the order in which they get in. */
+function crowd(turns: FairTurns, keys: string) {
+  const inside: { key: string; leave: () => void }[] = []
+  const order: string[] = []
+  const enter = async (key: string) => {
+    const place = await turns.enter(key, never)
+    order.push(key)
+    inside.push({ key, leave: () => place[Symbol.dispose]() })
+  }
+  for (const key of keys) void enter(key)
+  return { inside, order }
+}
+const settle = () => new Promise((resolve) => void setImmediate(resolve))
+
+test('keys that wait take turns, and each has its own bound', async () => {
+  const turns = new FairTurns({ atOnce: 2, atOncePerKey: 1, maxWaitingPerKey: 8 })
+  const { inside, order } = crowd(turns, 'aaaabbc')
+  await settle()
+  assert.deepEqual(order, ['a', 'b'])
+  while (inside.length > 0) {
+    assert.ok(inside.length <= 2)
+    inside.shift()!.leave()
+    await settle()
+  }
+  assert.deepEqual(order, ['a', 'b', 'a', 'b', 'c', 'a', 'a'])
+})
+
+test('one key with a full queue is refused, others are not', async () => {
+  const turns = new FairTurns({ atOnce: 1, atOncePerKey: 1, maxWaitingPerKey: 1 })
+  const first = await turns.enter('a', never)
+  const second = turns.enter('a', never)
+  await assert.rejects(turns.enter('a', never), TooManyWaiting)
+  const other = turns.enter('b', never)
+  first[Symbol.dispose]()
+  first[Symbol.dispose]()
+  ;(await second)[Symbol.dispose]()
+  ;(await other)[Symbol.dispose]()
+  await turns.enter('a', never)
+})
+
+test('whoever leaves while waiting takes no turn', async () => {
+  const turns = new FairTurns({ atOnce: 1, atOncePerKey: 1, maxWaitingPerKey: 1 })
+  const first = await turns.enter('a', never)
+  const gone = new AbortController()
+  const second = turns.enter('a', gone.signal)
+  gone.abort(new Error('gone'))
+  await assert.rejects(second, /gone/)
+  const third = turns.enter('b', never)
+  first[Symbol.dispose]()
+  ;(await third)[Symbol.dispose]()
+  await assert.rejects(turns.enter('a', gone.signal), /gone/)
+})
