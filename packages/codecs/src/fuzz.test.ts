@@ -11,6 +11,7 @@ import { FrameSplitter, toFrame } from './frames/frames.ts'
 import { RFB_VERSION, RfbClientMessages, RfbError, setEncodings } from './rfb/client-messages.ts'
 import { RfbScreenMessages, rfbEncodings } from './rfb/screen-messages.ts'
 import { WrongTar } from './tar/header.ts'
+import { JsonOutline } from './json/outline.ts'
 import { readTar } from './tar/reader.ts'
 import { TAR_END, tarHead, tarPadding } from './tar/writer.ts'
 import { markUnits, setupUnits } from './video/annex-b.ts'
@@ -294,6 +295,19 @@ const targets: readonly Target[] = [
         found.push(`${entry.kind} ${entry.path} ${Buffer.concat(content).toString('hex')}`)
       }
       return found
+    },
+  },
+  {
+    name: 'the outline of JSON',
+    samples: [Buffer.from('{"a":[1,"\\"[{",null],"b":{"c":"\\u00e9"}}')],
+    isStream: true,
+    errors: [BadInput],
+    read(pieces) {
+      const outline = new JsonOutline({ maxDepth: 8, maxValues: 100 })
+      for (const piece of pieces) outline.take(piece)
+      outline.end()
+      // What it refuses is none; what it accepts may still be none.
+      return 'like JSON'
     },
   },
   {

@@ -28,6 +28,7 @@ import { offsetHeaders, tokenHeaders } from './paging.ts'
 import type { Principal } from './principal.ts'
 import type { Semaphore } from '@berth/kit/semaphore'
 import type { RequestAudit } from './request-audit.ts'
+import { RawJson } from './raw-json.ts'
 import { discardRest } from './rest-of-body.ts'
 import { clientGone, ClientGone, statusSeen, type RequestContext } from './request-context.ts'
 
@@ -341,6 +342,7 @@ function send(operation: Operation, result: unknown, request: FastifyRequest, re
     if (status !== undefined) void reply.code(status)
     return reply.type(operation.contentType ?? 'application/octet-stream').send(body)
   }
+  if (result instanceof RawJson) return reply.type('application/json; charset=utf-8').send(result.body)
   if (result === undefined && operation.alsoAnswers?.[204]) return reply.code(204).send()
   const { limit, offset = 0 } = request.query as { limit: number; offset?: number }
   switch (operation.paging) {

@@ -26,6 +26,7 @@ const bad: [string, RegExp][] = [
   ['1e400', /too large/],
   ['[1,-1e999]', /too large/],
   ['9'.repeat(400), /too large/],
+  [`[${'[],'.repeat(500_000)}1]`, /more than 500000 values/],
   ['"\\ud800"', /surrogate/],
   ['"\\ude42\\ud83d"', /surrogate/],
   ['"\\ud83d \\ude42"', /surrogate/],

@@ -4,6 +4,9 @@ import { MAX_PAYLOAD_BYTES } from '@berth/contracts/invocations'
 import { AppError, invalidInput } from '../../platform/errors/app-error.ts'
 
 const MAX_NESTING = 500
+/** Parsing takes time for each value, in which the server does nothing else. */
+export const MAX_VALUES = 500_000
+const COMMA = 44
 const QUOTE = 34
 const BACKSLASH = 92
 const OPENING = new Set([91, 123])
@@ -30,6 +33,7 @@ export function checkJson(field: string, text: string): void {
 
 function wrongIn(text: string): string | undefined {
   let depth = 0
+  let values = 0
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (code === QUOTE) {
@@ -38,7 +42,9 @@ function wrongIn(text: string): string | undefined {
       at = end
     } else if (OPENING.has(code)) {
       if (++depth > MAX_NESTING) return `must not nest deeper than ${MAX_NESTING}`
+      values++
     } else if (CLOSING.has(code)) depth--
+    else if (code === COMMA) values++
     else if (code === 45 || (code >= 48 && code <= 57)) {
       NUMBER.lastIndex = at
       const [number] = NUMBER.exec(text) ?? []
@@ -46,6 +52,7 @@ function wrongIn(text: string): string | undefined {
       if (!Number.isFinite(Number(number))) return 'has a number that is too large'
       at += number.length - 1
     }
+    if (values > MAX_VALUES) return `must not have more than ${MAX_VALUES} values; pass the address of a file`
   }
   return undefined
 }

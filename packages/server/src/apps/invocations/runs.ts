@@ -12,9 +12,11 @@ import type { DeploymentLocks } from '../core/locks.ts'
 import { crashPoint } from '../../platform/errors/crash-point.ts'
 import type { Db } from '../../platform/database/schema.ts'
 import { findDeployment } from '../deployments/store.ts'
+import { excessOf } from '../../http/nesting.ts'
 import { NoCapacity } from '../../instances/stock/instances.ts'
 import { forgetRun, readRunRecordsAfter, startRun } from '../../instances/agent/apps.ts'
 import { AgentRefusal } from '../../instances/agent/errors.ts'
+import { MAX_VALUES } from './json-text.ts'
 import type { Ledger } from './ledger.ts'
 import * as store from './store.ts'
 import type { InvocationRecord } from './types.ts'
@@ -246,6 +248,9 @@ function endingOf({ output, reason }: NonNullable<RunRecord['end']>) {
   if (output === undefined) return failed(reason ?? 'It ended without a result')
   if (Buffer.byteLength(output) > MAX_PAYLOAD_BYTES) {
     return failed(`Its output has more than ${MAX_PAYLOAD_BYTES} bytes`)
+  }
+  if (excessOf(output, { maxLevels: Infinity, maxValues: MAX_VALUES })) {
+    return failed(`Its output has more than ${MAX_VALUES} values; return the address of a file instead`)
   }
   try {
     JSON.parse(output)

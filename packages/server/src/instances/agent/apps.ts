@@ -20,6 +20,8 @@ const CALL_TIMEOUT_MS = 30_000
 const FILES_TIMEOUT_MS = 300_000
 /** The largest answer with records: the held log, one more line, an output, and the worst case of JSON escaping. */
 const MAX_RECORDS_BYTES = 6 * (MAX_HELD_LOG_BYTES + MAX_PAYLOAD_BYTES) + 1024 * 1024
+/** A record of the log has a few bytes at least. */
+const MAX_RECORDS_VALUES = 500_000
 /** The longest line of a build is a registry. */
 const MAX_LINE_BYTES = 4 * 1024 * 1024
 
@@ -83,7 +85,13 @@ export async function readRunRecordsAfter(
 ): Promise<readonly RunRecord[]> {
   const path = `/apps/runs/${id}?after=${after}`
   const timeoutMs = RECORDS_WAIT_MS + CALL_TIMEOUT_MS
-  const answer = await work(agent, { method: 'GET', path, timeoutMs, signal })
+  const answer = await work(agent, {
+    method: 'GET',
+    path,
+    timeoutMs,
+    maxValues: MAX_RECORDS_VALUES,
+    signal,
+  })
   return readRunRecords(answer.toString(), path).records
 }
 
@@ -92,5 +100,10 @@ export async function forgetRun(agent: AgentClient, id: string, { signal }: Opti
 }
 
 function work(agent: AgentClient, call: Omit<Call, 'purpose'>): Promise<Buffer> {
-  return agent.call({ timeoutMs: CALL_TIMEOUT_MS, maxBytes: MAX_RECORDS_BYTES, ...call, purpose: 'work' })
+  return agent.call({
+    timeoutMs: CALL_TIMEOUT_MS,
+    maxBytes: MAX_RECORDS_BYTES,
+    ...call,
+    purpose: 'work',
+  })
 }

@@ -2,8 +2,10 @@
 // take a client: chromium.ts, state.ts, telemetry.ts and so on.
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
+import { JsonOutline } from '@berth/codecs/json/outline'
 import { PROCESSES_HEADER } from '@berth/contracts/link'
 import type { Instance } from '../driver/driver.ts'
+import { answerBudget } from './answer-budget.ts'
 import { isSuccess, readBytes, readError } from './answers.ts'
 import { LastState } from './last-state.ts'
 import { LinkAgent, send, type LinkRequest } from './link-requests.ts'
@@ -13,6 +15,7 @@ const MAX_MANAGEMENT_CONNECTIONS = 8
 const MAX_WORK_CONNECTIONS = 256
 const MAX_ANSWER_BYTES = 256 * 1024
 const CALL_TIMEOUT_MS = 10_000
+const MAX_DEPTH = 200
 
 /**
  * Management keeps the instance alive and configured. Work is what users request: it may take forever, and ends with
@@ -31,6 +34,8 @@ export interface Call {
   readonly headers?: OutgoingHttpHeaders
   readonly timeoutMs?: number
   readonly maxBytes?: number
+  /** For a large JSON answer: parsing it takes time for each value. */
+  readonly maxValues?: number
   readonly signal?: AbortSignal | undefined
 }
 
@@ -47,17 +52,22 @@ export class AgentClient {
   }
 
   /** Returns the whole answer. Throws an AgentRefusal for the caller's error, and an AgentError for any other. */
-  async call({ timeoutMs = CALL_TIMEOUT_MS, maxBytes = MAX_ANSWER_BYTES, ...call }: Call): Promise<Buffer> {
-    const { path, signal } = call
+  async call(options: Call): Promise<Buffer> {
+    const { timeoutMs = CALL_TIMEOUT_MS, maxBytes = MAX_ANSWER_BYTES, maxValues, ...call } = options
+    const { path } = call
     // Not AbortSignal.timeout(), which would keep all of this in memory for the whole timeout, even after the answer.
     const late = new AbortController()
     const timer = setTimeout(() => late.abort(new Error(`no answer within ${timeoutMs / 1000} s`)), timeoutMs)
+    const signal = call.signal ? AbortSignal.any([call.signal, late.signal]) : late.signal
+    using share = answerBudget.shareOf(this)
     try {
-      const answer = await this.open({
-        ...call,
-        signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
+      const answer = await this.open({ ...call, signal })
+      return await readBytes(answer, {
+        path,
+        maxBytes,
+        hold: (bytes) => share.take(bytes, signal),
+        check: maxValues === undefined ? undefined : new JsonOutline({ maxDepth: MAX_DEPTH, maxValues }),
       })
-      return await readBytes(answer, { path, maxBytes })
     } finally {
       clearTimeout(timer)
     }
@@ -65,7 +75,7 @@ export class AgentClient {
 
   /** Returns a successful answer as a stream; the caller limits its size and pace. Throws like call(). */
   async open(
-    call: Omit<Call, 'timeoutMs' | 'maxBytes'> & { readonly signal: AbortSignal },
+    call: Omit<Call, 'timeoutMs' | 'maxBytes' | 'maxValues'> & { readonly signal: AbortSignal },
   ): Promise<IncomingMessage> {
     const { purpose, method, path, json, headers = {}, signal } = call
     const answer = await this.#send(purpose, {

@@ -15,6 +15,7 @@ const ACT_TIMEOUT_MS = 60_000
 const HIDE_TIMEOUT_MS = 10_000
 /** The agent's own limit, with the worst case of JSON escaping. */
 const MAX_SIGHT_BYTES = 12 * 1024 * 1024
+const MAX_SIGHT_VALUES = 300_000
 const MAX_ANSWER_BYTES = 64 * 1024
 
 const readSnapshot = answerReader(PageSnapshot)
@@ -53,6 +54,7 @@ async function see(
     json: order,
     timeoutMs: order.most_ms + LOOK_MARGIN_MS,
     maxBytes: MAX_SIGHT_BYTES,
+    maxValues: MAX_SIGHT_VALUES,
     signal,
   })
   return readSnapshot(answer.toString(), path)

@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream'
 import { errorCodes, type ErrorBody, type ErrorCode } from '@berth/contracts/errors'
 import type { Operation } from '@berth/contracts/operation'
 import { AppError } from '../../platform/errors/app-error.ts'
-import { isSuccess, parseJson, readText } from './answers.ts'
+import { isSuccess, MAX_WAIT_MS, parseJson, readText } from './answers.ts'
 import type { AgentClient } from './client.ts'
 import { AgentError } from './errors.ts'
 
@@ -57,7 +57,7 @@ async function readRefusal(
   answer: IncomingMessage,
   { path, errors }: Operation,
 ): Promise<AppError | AgentError> {
-  const text = await readText(answer, { path, maxBytes: MAX_ERROR_BYTES })
+  const text = await readText(answer, { path, maxBytes: MAX_ERROR_BYTES, maxWaitMs: MAX_WAIT_MS })
   const value = parseJson(text)
   const { code, message, ...rest }: Refusal = typeof value === 'object' && value !== null ? value : {}
   const isKnown = (errorCodes as readonly unknown[]).includes(code)

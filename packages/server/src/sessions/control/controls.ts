@@ -6,15 +6,18 @@ import type { Session } from '../session/session.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { KeyedLimit } from '@berth/kit/keyed-limit'
 import type { Call, RawAnswer, Route } from '../../http/call.ts'
-import { readText } from '../../instances/agent/answers.ts'
+import { RawJson } from '../../http/raw-json.ts'
+import { answerBudget } from '../../instances/agent/answer-budget.ts'
+import { MAX_WAIT_MS, readText } from '../../instances/agent/answers.ts'
 import { AgentError } from '../../instances/agent/errors.ts'
 import { callOperation } from '../../instances/agent/operations.ts'
 import { eventsOf, LineFraming, toEvents } from './events.ts'
+import { readJsonAnswer } from './json-answer.ts'
 import { OutputFraming } from './output.ts'
 import { relayedAnswer, relayedHeaders } from './relay.ts'
 
-/** Limit for answers that are read as a whole, such as the output of a process. */
-const MAX_JSON_BYTES = 32 * 1024 * 1024
+/** For an answer that should be empty. */
+const MAX_EMPTY_BYTES = 64 * 1024
 /** Concurrent calls including streams; more would overload an agent. */
 const MAX_CALLS_PER_SESSION = 128
 
@@ -67,8 +70,18 @@ export class Controls {
         answer.once('close', () => held.dispose())
         return stream
       }
-      const text = await readText(answer, { path: operation.path, maxBytes: MAX_JSON_BYTES })
-      return operation.kind === 'json' ? (JSON.parse(text) as unknown) : undefined
+      const { path } = operation
+      if (operation.kind !== 'json') {
+        await readText(answer, { path, maxBytes: MAX_EMPTY_BYTES, maxWaitMs: MAX_WAIT_MS })
+        return undefined
+      }
+      const share = acquired.use(answerBudget.shareOf(loan.agent))
+      const result = await readJsonAnswer(answer, { path, share, signal })
+      if (result instanceof RawJson) {
+        const held = acquired.move()
+        result.body.once('close', () => held.dispose())
+      }
+      return result
     } catch (error) {
       throw tooLarge.signal.aborted ? tooLarge.signal.reason : toAppError(error, { session, call })
     }

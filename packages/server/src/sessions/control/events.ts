@@ -4,9 +4,12 @@ import { Transform, type Readable, type TransformCallback } from 'node:stream'
 import { Ajv, type ValidateFunction } from 'ajv'
 import type { Operation } from '@berth/contracts/operation'
 import { LineSplitter } from '@berth/kit/lines'
+import { excessOf } from '../../http/nesting.ts'
 import { SSE_HEARTBEAT_MS, sseComment, sseEvent } from '@berth/kit/sse'
 
 const MAX_LINE_BYTES = 1024 * 1024
+/** Events have long texts at most. */
+const JSON_LIMITS = { maxLevels: 200, maxValues: 20_000 }
 
 // Formats are documentation and not checked here.
 const ajv = new Ajv({ strict: true, allowUnionTypes: true, validateFormats: false })
@@ -24,7 +27,9 @@ export function eventsOf({ id, response }: Operation): ToEvent {
   const check = checks.get(id) ?? ajv.compile(response ?? {})
   checks.set(id, check)
   return (json) => {
-    const value: unknown = JSON.parse(json.toString())
+    const text = json.toString()
+    if (excessOf(text, JSON_LIMITS)) throw new Error('The agent sent an event that is too complex')
+    const value: unknown = JSON.parse(text)
     if (!check(value)) throw new Error('The agent sent a malformed event')
     return Buffer.from(sseEvent(value as object))
   }

@@ -5,7 +5,8 @@ import { readBounded } from '@berth/kit/read-bounded'
 import type { GatewaySession } from './session.ts'
 import { CDP_PATH, devtoolsPathPattern, type Discovery } from '../session/target.ts'
 
-const MAX_ANSWER_BYTES = 8 * 1024 * 1024
+/** Hundreds of tabs. Anything in the instance may answer instead of Chromium, and parsing stops the server meanwhile. */
+const MAX_ANSWER_BYTES = 1024 * 1024
 
 export interface DiscoveryOptions {
   readonly session: GatewaySession

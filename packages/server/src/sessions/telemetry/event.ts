@@ -9,6 +9,7 @@ import {
   type EventCategory,
   type EventType,
 } from '@berth/contracts/telemetry-events'
+import { excessOf } from '../../http/nesting.ts'
 import type { OwnEvent } from '../session/own-event.ts'
 import type { Selection } from './selection.ts'
 
@@ -25,6 +26,8 @@ export interface SessionEvent {
 /** An instance uses its host's clock; a larger difference is made up. */
 const MAX_AHEAD_US = 60_000_000
 const MAX_BEHIND_US = 24 * 3_600_000_000
+/** Large events have long texts, not many values, which would take the server's time. */
+const JSON_LIMITS = { maxLevels: 200, maxValues: 20_000 }
 
 const ownTypes: ReadonlySet<string> = new Set([
   'api_call',
@@ -60,6 +63,7 @@ export function ownEvent({ type, data }: OwnEvent): SessionEvent {
 
 /** Reads an event from a line of the agent. Throws for anything that an instance may not send. */
 export function readAgentLine(line: string): { position: number; event: SessionEvent } {
+  if (line.length > JSON_LIMITS.maxValues && excessOf(line, JSON_LIMITS)) throw new Error('it is too complex')
   const { n, event } = JSON.parse(line) as { n?: unknown; event?: unknown }
   if (!Number.isSafeInteger(n) || (n as number) < 1) throw new Error('it has no number')
   return { position: n as number, event: checkEvent(event) }
