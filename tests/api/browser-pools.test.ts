@@ -43,6 +43,11 @@ const inProject = (id: string) => ({ 'x-kernel-project-id': id })
 const remove = (at: TestServer, { id }: Pick<BrowserPool, 'id'>) =>
   send(at, 'DELETE', `/browser_pools/${id}`, { force: true })
 
+async function flushed(pool: Pick<BrowserPool, 'id'>): Promise<void> {
+  assert.equal((await send(one, 'POST', `/browser_pools/${pool.id}/flush`)).status, 204)
+  await filled(one, pool, 1)
+}
+
 const isRefused = (error: unknown) => error instanceof Refused && error.status === 404
 
 const through = (at: TestServer, address: string) => {
@@ -161,6 +166,98 @@ describe('two servers', () => {
       return rows.length === 4 && rows.every((row) => row.leased_at === null && row.end_reason === null)
     })
     await remove(one, pool)
+  })
+
+  describe('a release that comes late', () => {
+    /** The same server, for the holder of another key. */
+    async function withKey(at: TestServer): Promise<TestServer> {
+      const made = await send<{ key: string }>(at, 'POST', '/org/api_keys', { name: 'holder' })
+      assert.equal(made.status, 201)
+      return { ...at, fetch: (path, options) => at.fetch(path, { ...options, key: made.body.key }) }
+    }
+    const give = (at: TestServer, { pool, session_id }: LeasedSession, body: object = {}) =>
+      send<{ code?: string }>(at, 'POST', `/browser_pools/${pool.id}/release`, { session_id, ...body })
+    const end = (at: TestServer, { session_id }: LeasedSession, query = '') =>
+      send<{ code?: string }>(at, 'DELETE', `/browsers/${session_id}${query}`)
+
+    /** One browser that two holders lease one after the other. */
+    async function leasedTwice() {
+      const [earlier, later] = [await withKey(one), await withKey(other)]
+      const pool = await createPool(one, { size: 1 })
+      const first = await acquire(earlier, pool)
+      await release(earlier, first)
+      const second = await acquire(later, pool)
+      assert.equal(second.session_id, first.session_id)
+      assert.notEqual(second.lease_id, first.lease_id)
+      const isHeld = async () => {
+        const [row] = await pooledRows(one, pool)
+        return row!.leased_at !== null && row!.end_reason === null
+      }
+      return { earlier, later, pool, first, second, isHeld }
+    }
+
+    for (const how of [{}, { reuse: false }, { reset: true }]) {
+      test(`does not end the lease of the next holder, with ${JSON.stringify(how)}`, async () => {
+        const { earlier, later, pool, first, second, isHeld } = await leasedTwice()
+        // As a client without lease ids sends it, and as one with them, with either key.
+        assert.equal((await give(earlier, first, how)).status, 204)
+        for (const at of [earlier, later, one]) {
+          assert.equal((await give(at, first, { lease_id: first.lease_id, ...how })).status, 204)
+        }
+        assert.ok(await isHeld())
+        assert.equal((await readSession(later, second.session_id)).session_id, second.session_id)
+        assert.equal((await give(later, second, how)).status, 204)
+        assert.ok(!(await isHeld()))
+        await remove(one, pool)
+      })
+    }
+
+    test('by a key that never leased the browser needs the lease id, once it has been reused', async () => {
+      const { later, pool, second, isHeld } = await leasedTwice()
+      const refused = await give(one, second)
+      assert.deepEqual([refused.status, refused.body.code], [409, 'conflict'])
+      for (const lease_id of [`${second.session_id}-999`, 'nonsense', second.session_id]) {
+        assert.equal((await give(later, second, { lease_id })).status, 400, lease_id)
+      }
+      assert.ok(await isHeld())
+      assert.equal((await give(one, second, { lease_id: second.lease_id })).status, 204)
+      assert.ok(!(await isHeld()))
+      // Of a first lease nobody can be too late.
+      await flushed(pool)
+      const fresh = await acquire(later, pool)
+      assert.equal((await give(one, fresh)).status, 204)
+      await remove(one, pool)
+    })
+
+    test('as a delete of the session ends no later lease either', async () => {
+      const { earlier, later, pool, first, second, isHeld } = await leasedTwice()
+      const refused = await end(earlier, first)
+      assert.deepEqual([refused.status, refused.body.code], [409, 'conflict'])
+      assert.equal((await end(earlier, first, `?lease_id=${first.lease_id}`)).status, 204)
+      assert.equal((await end(later, second, '?lease_id=nonsense')).status, 400)
+      assert.ok(await isHeld())
+      assert.equal((await end(later, second)).status, 204)
+      assert.ok(!(await isHeld()))
+      await remove(one, pool)
+    })
+
+    test('at the same moment as the next lease ends none but its own', async () => {
+      const { earlier, later, pool, second } = await leasedTwice()
+      await release(later, second)
+      for (let round = 0; round < 10; round++) {
+        const held = await acquire(earlier, pool)
+        // Two releases of one lease, with the next acquire between them.
+        const [, , next] = await Promise.all([
+          give(earlier, held, { lease_id: held.lease_id }),
+          give(earlier, held, { lease_id: held.lease_id, reuse: round % 2 === 0 }),
+          acquire(later, pool),
+        ])
+        const kept = await give(later, next, { lease_id: next.lease_id })
+        assert.equal(kept.status, 204)
+        assert.notEqual(next.lease_id, held.lease_id)
+      }
+      await remove(one, pool)
+    })
   })
 
   test('with an Idempotency-Key, a retry on any server gets the same lease', async () => {

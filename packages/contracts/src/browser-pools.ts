@@ -1,6 +1,6 @@
 // Pools of identical browsers that are ready to be leased.
 import { Type, type Static } from 'typebox'
-import { Browser, BrowserName, BrowserViewport, Tags, TimeoutSeconds } from './browsers.ts'
+import { Browser, BrowserName, BrowserViewport, LeaseId, Tags, TimeoutSeconds } from './browsers.ts'
 import { operation } from './operation.ts'
 import { idOrName, Nullable, pageQuery, resourceId, Strict, Text, Timestamp } from './schema.ts'
 import { TelemetryConfig, TelemetryRequest } from './telemetry.ts'
@@ -186,6 +186,7 @@ export type AcquireBrowserRequest = Static<typeof AcquireBrowserRequest>
 
 export const ReleaseBrowserRequest = Strict({
   session_id: resourceId('browser session'),
+  lease_id: Type.Optional(LeaseId),
   reuse: Type.Optional(
     Type.Boolean({
       default: true,
@@ -314,7 +315,8 @@ export const releaseBrowser = operation({
   summary: 'Return a leased browser to its pool',
   description:
     'Disconnects all clients and invalidates the URLs of the lease. The name, tags, telemetry settings, viewport and ' +
-    'running recordings of the lease end too. Releasing a browser that is not leased does nothing.',
+    'running recordings of the lease end too. Releasing a lease that is already over does nothing, even if somebody else ' +
+    'has the browser now. A key that never leased the browser must name the `lease_id` once the browser has been reused.',
   method: 'POST',
   path: '/browser_pools/{id}/release',
   kind: 'empty',
@@ -322,7 +324,7 @@ export const releaseBrowser = operation({
   body: ReleaseBrowserRequest,
   effect: 'act',
   status: 204,
-  errors: ['not_found', 'capacity_exhausted'],
+  errors: ['not_found', 'conflict', 'capacity_exhausted'],
 })
 
 export const flushBrowserPool = operation({

@@ -154,6 +154,12 @@ export const Browser = Type.Object(
         { title: 'BrowserPoolRef', description: 'Pool that the session was leased from' },
       ),
     ),
+    lease_id: Type.Optional(
+      Type.String({
+        description:
+          'Extension: names this lease of a pooled browser. Send it to release or end this lease and no later one',
+      }),
+    ),
   },
   { title: 'Browser' },
 )
@@ -228,6 +234,13 @@ export type UpdateBrowserRequest = Static<typeof UpdateBrowserRequest>
 
 const params = Type.Object({ id: idOrName('browser session') })
 export const browserStatuses = ['active', 'deleted', 'all'] as const
+
+export const LeaseId = Text({
+  description:
+    'Extension: `lease_id` of the lease that is meant. A lease that is already over stays over, whoever has the browser now. When omitted, it is the last lease that the key of this request got',
+  minLength: 1,
+  maxLength: 255,
+})
 
 export const createBrowser = operation({
   id: 'createBrowser',
@@ -309,6 +322,7 @@ export const deleteBrowser = operation({
   kind: 'empty',
   params,
   query: Type.Object({
+    lease_id: Type.Optional(LeaseId),
     revoke_replay_links: Type.Optional(
       Type.Boolean({
         description:
@@ -318,7 +332,7 @@ export const deleteBrowser = operation({
   }),
   effect: 'act',
   status: 204,
-  errors: ['bad_request', 'not_found'],
+  errors: ['bad_request', 'not_found', 'conflict'],
 })
 
 export const deletePersistentBrowser = operation({

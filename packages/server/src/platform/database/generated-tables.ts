@@ -1,4 +1,4 @@
-// Made by `npm run generate`, of migrations 3cf13f56c57e90e61f71d4756c170620237451753a0d4b02ee5dab4a791acdc4.
+// Made by `npm run generate`, of migrations c0b807cbfebc20fde2ca0b28e5f37798856b0fec4217316720c918853928c946.
 import type { BigNumber, Json, Time } from './column-types.ts'
 import type { ColumnType } from 'kysely'
 
@@ -197,7 +197,9 @@ export interface Browsers {
   invocation_id: string | null
   is_default_proxy_disabled: Generated<boolean>
   kiosk_mode: boolean
+  lease_keys: Generated<Json>
   lease_number: Generated<number>
+  lease_started: Generated<number>
   leased_at: Time | null
   locale: string | null
   name: string | null

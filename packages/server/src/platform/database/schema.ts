@@ -48,6 +48,8 @@ type ColumnValues = Checked<{
   }
   browsers: {
     tags: Record<string, string>
+    /** The number of the last lease of each key. */
+    lease_keys: Record<string, number>
     state: 'starting' | 'ready' | 'standby' | 'ending' | 'ended'
     end_reason: EndReason
     /** Null when nothing is captured. */

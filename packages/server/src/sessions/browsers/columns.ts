@@ -34,6 +34,8 @@ export const browserColumns = [
   'pool_id',
   'pool_name',
   'lease_number',
+  'lease_started',
+  'lease_keys',
   'leased_at',
   'released_at',
   'profile_id',

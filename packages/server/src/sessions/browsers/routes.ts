@@ -21,6 +21,7 @@ export function browserRoutes(browsers: BrowserService): Route[] {
     route(contract.deletePersistentBrowser, () => {}),
     route(contract.deleteBrowser, (call) =>
       browsers.delete(callerOf(call), call.params.id, call.commit, {
+        leaseId: call.query.lease_id,
         revokesReplayLinks: call.query.revoke_replay_links ?? false,
       }),
     ),

@@ -22,6 +22,7 @@ import { isTimeZone, localeOf, speaks } from '../stealth/locale-of.ts'
 import { selectAtCreation, selectAtUpdate, type Age } from '../telemetry/selection.ts'
 import { collectExtras, type SessionExtra, type ExtraSource, type LookUp } from './extras.ts'
 import type { Profile, ProfileRequest } from '@berth/contracts/profiles'
+import { claimOf } from './lease-claim.ts'
 import { resizeAmong, type ResizeGuard } from './resize.ts'
 import type { LiveSessions } from './live-sessions.ts'
 import { SessionEnded, type Session } from '../session/session.ts'
@@ -437,12 +438,29 @@ export class BrowserService {
     caller: Caller,
     idOrName: string,
     commit: Commit,
-    { revokesReplayLinks = false }: { revokesReplayLinks?: boolean } = {},
+    { leaseId, revokesReplayLinks }: { leaseId: string | undefined; revokesReplayLinks: boolean },
   ): Promise<void> {
     const record = await this.find(caller, idOrName, { includeDeleted: true })
     const revoke = revokesReplayLinks ? (tx: Db) => store.revokeReplayLinks(tx, record.id) : undefined
-    if (!isOver(record)) return this.end(record, 'deleted', commit, revoke)
-    if (revoke) await commit(revoke)
+    if (isOver(record)) {
+      if (revoke) await commit(revoke)
+      return
+    }
+    if (record.leased_at === null) {
+      if (leaseId !== undefined) throw invalidInput('lease_id', 'is only for a session that a pool leases')
+      return this.end(record, 'deleted', commit, revoke)
+    }
+    const claim = claimOf(record, { leaseId, keyId: caller.principal.keyId })
+    if (claim === 'none') throw invalidInput('lease_id', `is not one of session "${record.id}"`)
+    // What the caller had of it has ended already.
+    if (claim === 'over' && leaseId !== undefined) return
+    if (claim === 'over') throw overtaken(record)
+    await this.end(record, 'deleted', commit, async (tx) => {
+      const now = await store.lockBrowser(tx, record.id)
+      const isSame = now?.leased_at === record.leased_at && now.lease_started === record.lease_started
+      if (now && !isOver(now) && !isSame) throw overtaken(record)
+      await revoke?.(tx)
+    })
   }
 
   /** `first` runs in the same transaction. */
@@ -502,6 +520,13 @@ export class BrowserService {
       throw notFound(idOrName)
     return record
   }
+}
+
+function overtaken({ id }: BrowserRecord): AppError {
+  return new AppError(
+    'conflict',
+    `Cannot end session "${id}": your lease of it is over, and another one may have begun; send the lease_id that you mean`,
+  )
 }
 
 async function markStarted(tx: Db, { id }: BrowserRecord): Promise<BrowserRecord> {

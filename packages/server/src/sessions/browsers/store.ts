@@ -319,3 +319,13 @@ export async function revokeReplayLinks(tx: Db, browserId: string): Promise<void
     .where('browser_id', '=', browserId)
     .execute()
 }
+
+/** The row as it is now, locked until the transaction ends. */
+export async function lockBrowser(tx: Db, id: string): Promise<BrowserRecord | undefined> {
+  return tx
+    .selectFrom('browsers')
+    .select(browserColumns)
+    .where('id', '=', id)
+    .forNoKeyUpdate()
+    .executeTakeFirst()
+}

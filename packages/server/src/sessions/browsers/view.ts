@@ -6,6 +6,7 @@ import type { Profile, ProfileSave } from '@berth/contracts/profiles'
 import { hasScope, type Principal } from '../../http/principal.ts'
 import { LIVE_PATH, liveAudiences } from '../session/target.ts'
 import { shownTelemetry, type Age } from '../telemetry/selection.ts'
+import { leaseIdOf } from './lease-claim.ts'
 import type { LiveSessions } from './live-sessions.ts'
 import type { BrowserRecord } from './types.ts'
 
@@ -72,6 +73,7 @@ export class BrowserView {
       ...(record.pool_id !== null && {
         pool: { id: record.pool_id, ...(record.pool_name !== null && { name: record.pool_name }) },
       }),
+      ...(record.leased_at !== null && { lease_id: leaseIdOf(record) }),
     }
   }
 

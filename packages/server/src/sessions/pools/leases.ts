@@ -6,13 +6,15 @@ import type { AcquireBrowserRequest, ReleaseBrowserRequest } from '@berth/contra
 import type { Browser } from '@berth/contracts/browsers'
 import type { BrowserService, Caller } from '../browsers/service.ts'
 import { toStartUrl, withFreeName } from '../browsers/service.ts'
+import { claimOf } from '../browsers/lease-claim.ts'
 import type { Sessions } from '../browsers/sessions.ts'
 import { isOver } from '../browsers/state.ts'
+import { lockBrowser } from '../browsers/store.ts'
 import type { BrowserRecord } from '../browsers/types.ts'
 import { crashPoint } from '../../platform/errors/crash-point.ts'
 import type { Db } from '../../platform/database/schema.ts'
 import { inTransaction } from '../../platform/database/transaction.ts'
-import { AppError } from '../../platform/errors/app-error.ts'
+import { AppError, invalidInput } from '../../platform/errors/app-error.ts'
 import type { Commit, Outcome } from '../../http/call.ts'
 import { CLIENT_GONE } from '../../http/request-context.ts'
 import { selectAtCreation, selectAtUpdate } from '../telemetry/selection.ts'
@@ -49,6 +51,9 @@ export interface Acquiring {
 
 /** Rolls back an attempt that found no idle browser. */
 class NoneIdle extends Error {}
+
+/** Rolls back the end of a lease that ended meanwhile: somebody else may have the browser now. */
+class LeaseOver extends Error {}
 
 export class Leases {
   readonly #options: LeasesOptions
@@ -114,6 +119,7 @@ export class Leases {
       timeoutSeconds: pool.timeout_seconds,
       startUrl: body.start_url || undefined,
       telemetry: selectAtUpdate(asked, idle.telemetry),
+      keyId: caller.principal.keyId,
     })
     if (!leased) throw new NoneIdle()
     if (place !== undefined) await leaveServed(tx, place)
@@ -141,7 +147,7 @@ export class Leases {
     const { log } = this.#options
     try {
       if (isUntouched) await this.#toIdle(leased, this.#commit)
-      else await this.#options.browsers.end(leased, 'released', this.#commit)
+      else await this.#end(leased, this.#commit)
       log.debug({ sessionId: leased.id }, 'a lease was undone because its caller left')
     } catch (error) {
       log.warn(
@@ -152,8 +158,9 @@ export class Leases {
   }
 
   async release(
+    { principal: { keyId } }: Pick<Caller, 'principal'>,
     pool: PoolRecord,
-    { session_id: id, reuse = true, reset = false }: ReleaseBrowserRequest,
+    { session_id: id, lease_id: leaseId, reuse = true, reset = false }: ReleaseBrowserRequest,
     commit: Commit,
   ): Promise<void> {
     const found = await pooled.findPooled(this.#options.db, pool.id, id)
@@ -162,11 +169,34 @@ export class Leases {
     if (!found || !wasLeased) {
       throw new AppError('not_found', `Cannot release browser session "${id}": this pool has not leased it`)
     }
+    const claim = claimOf(found, { leaseId, keyId })
+    if (claim === 'none') throw invalidInput('lease_id', `is not one of browser session "${id}"`)
     // Releasing twice succeeds, because a client that lost the first answer repeats the request.
-    if (isOver(found) || found.leased_at === null) return
-    if (reset) return this.#replace(pool, found, commit)
-    if (!reuse) return this.#options.browsers.end(found, 'released', commit)
-    await this.#reuse(found, commit)
+    if (isOver(found) || found.leased_at === null || claim === 'over') return
+    // Its first lease is the only one that can be meant.
+    if (claim === 'unknown' && found.released_at !== null) {
+      throw new AppError(
+        'conflict',
+        `Cannot release browser session "${id}": another key leases it now; send the lease_id that you mean`,
+      )
+    }
+    try {
+      if (reset) await this.#replace(pool, found, commit)
+      else if (reuse) await this.#reuse(found, commit)
+      else await this.#end(found, commit)
+    } catch (error) {
+      if (!(error instanceof LeaseOver)) throw error
+    }
+  }
+
+  /** Ends the browser of this lease. Throws when the lease is over; `first` runs in the same transaction. */
+  #end(leased: BrowserRecord, commit: Commit, first?: (tx: Db) => Promise<void>): Promise<void> {
+    return this.#options.browsers.end(leased, 'released', commit, async (tx) => {
+      // The pool's lock before the row's, as everywhere.
+      await first?.(tx)
+      const now = await lockBrowser(tx, leased.id)
+      if (now?.leased_at == null || now.lease_number !== leased.lease_number) throw new LeaseOver()
+    })
   }
 
   /**
@@ -174,7 +204,7 @@ export class Leases {
    * leaves a lease that can be released again or times out.
    */
   async #reuse(found: BrowserRecord, commit: Commit): Promise<void> {
-    const { sessions, browsers, log } = this.#options
+    const { sessions, log } = this.#options
     const revoked = await this.#commit((tx) => pooled.revoke(tx, found))
     if (!revoked) return
     crashPoint('lease-revoked')
@@ -185,7 +215,7 @@ export class Leases {
       restored = await this.#restore(revoked)
     } catch (error) {
       log.warn({ err: error, sessionId: found.id }, 'cannot reset a released browser; it ends')
-      return browsers.end(revoked, 'released', commit)
+      return this.#end(revoked, commit)
     }
     await this.#toIdle(restored, commit)
   }
@@ -207,22 +237,23 @@ export class Leases {
       return true
     })
     // The pool has become smaller.
-    if (!isWanted) await this.#options.browsers.end(browser, 'released', this.#commit)
+    if (!isWanted) await this.#end(browser, this.#commit)
     await this.#options.sessions.changed(browser.id)
   }
 
   /** Replaces the browser by a fresh one. Taken from the warm instances, it is as fast as a cleanup would be. */
   async #replace(pool: PoolRecord, found: BrowserRecord, commit: Commit): Promise<void> {
-    const { browsers, filler, log } = this.#options
+    const { filler, log } = this.#options
     let isReleased = false
     const end = async (first?: (tx: Db) => Promise<void>) => {
-      await browsers.end(found, 'released', commit, first)
+      await this.#end(found, commit, first)
       isReleased = true
       crashPoint('lease-reset')
     }
     try {
       await filler.replace(pool.id, end)
     } catch (error) {
+      if (error instanceof LeaseOver) throw error
       // The filler makes up for it later.
       log.warn({ err: error, poolId: pool.id }, 'cannot replace a released browser yet')
       if (!isReleased) await end()

@@ -15,6 +15,9 @@ import type { PoolRecord } from './types.ts'
  */
 const HEARD_WITHIN_SECONDS = 25
 
+/** How many keys a browser remembers. */
+const MAX_LEASE_KEYS = 50
+
 /**
  * The number of browsers that a selected pool may start now. Each minute allows the fill rate, rounded up, plus one for
  * each browser that ended after use or was discarded. A failed start does not count. A browser that crashed while it
@@ -112,18 +115,26 @@ export interface Lease {
   /** Undefined keeps the current one. */
   readonly startUrl: string | undefined
   readonly telemetry: Selection | undefined
+  /** The key that leases it. */
+  readonly keyId: string
 }
+
+/** A browser that many keys lease forgets the earlier ones, which must then name the lease they mean. */
+const keptKeys = sql`CASE WHEN (SELECT count(*) FROM jsonb_object_keys(lease_keys)) < ${sql.lit(MAX_LEASE_KEYS)}
+  THEN lease_keys ELSE '{}' END`
 
 export async function lease(
   tx: Db,
   id: string,
-  { name, tags, timeoutSeconds, startUrl, telemetry }: Lease,
+  { name, tags, timeoutSeconds, startUrl, telemetry, keyId }: Lease,
 ): Promise<BrowserRecord | undefined> {
   const leased = await tx
     .updateTable('browsers')
     .set({
       leased_at: sql`now()`,
       lease_number: sql<number>`lease_number + 1`,
+      lease_started: sql<number>`lease_number + 1`,
+      lease_keys: sql<string>`${keptKeys} || jsonb_build_object(${keyId}::text, lease_number + 1)`,
       name,
       tags: JSON.stringify(tags),
       timeout_seconds: timeoutSeconds,
@@ -170,6 +181,7 @@ export async function makeIdle(
       leased_at: null,
       released_at: sql`now()`,
       lease_number: number + 1,
+      lease_started: 0,
       name: null,
       tags: '{}',
       start_url: pool.browser.start_url ?? null,

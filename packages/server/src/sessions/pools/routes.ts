@@ -26,8 +26,9 @@ export function poolRoutes(pools: PoolService, leases: Leases): Route[] {
       })
     }),
     route(contract.releaseBrowser, async (call) => {
-      const pool = await pools.find(call.db, callerOf(call), call.params.id)
-      await leases.release(pool, call.body, call.commit)
+      const caller = callerOf(call)
+      const pool = await pools.find(call.db, caller, call.params.id)
+      await leases.release(caller, pool, call.body, call.commit)
     }),
     route(contract.flushBrowserPool, (call) => pools.flush(call.db, callerOf(call), call.params.id)),
   ]

@@ -13,6 +13,7 @@ import { authConnections } from './012-auth-connections.ts'
 import { sessionStates } from './013-session-states.ts'
 import { loginStates } from './014-login-states.ts'
 import { keyScopes } from './015-key-scopes.ts'
+import { leaseKeys } from './016-lease-keys.ts'
 import { secretPlaces } from './018-secret-places.ts'
 import { links } from './019-links.ts'
 
@@ -39,6 +40,7 @@ export const migrations: readonly Migration[] = [
   { version: 13, name: 'session-states', sql: sessionStates },
   { version: 14, name: 'login-states', sql: loginStates },
   { version: 15, name: 'key-scopes', sql: keyScopes },
+  { version: 16, name: 'lease-keys', sql: leaseKeys },
   { version: 18, name: 'secret-places', sql: secretPlaces },
   { version: 19, name: 'links', sql: links },
 ]
