@@ -53,7 +53,7 @@ async function eventsAfter(login: LoginUnderTest, after: number): Promise<{ text
   return { text, last: (JSON.parse(lines.at(-1)!) as { n: number }).n }
 }
 
-const isEnd = (line: string) => line.includes('"network_response"') && line.includes('"method":"PUT"')
+const isEnd = (line: string) => line.includes('"network_request"') && line.includes('"method":"PUT"')
 
 async function signIn(login: LoginUnderTest, path: string, { isTyped = true } = {}): Promise<void> {
   const page = await login.visit(path)
