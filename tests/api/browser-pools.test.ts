@@ -169,33 +169,6 @@ describe('two servers', () => {
   })
 
   describe('a release that comes late', () => {
-    /** The same server, for the holder of another key. */
-    async function withKey(at: TestServer): Promise<TestServer> {
-      const made = await send<{ key: string }>(at, 'POST', '/org/api_keys', { name: 'holder' })
-      assert.equal(made.status, 201)
-      return { ...at, fetch: (path, options) => at.fetch(path, { ...options, key: made.body.key }) }
-    }
-    const give = (at: TestServer, { pool, session_id }: LeasedSession, body: object = {}) =>
-      send<{ code?: string }>(at, 'POST', `/browser_pools/${pool.id}/release`, { session_id, ...body })
-    const end = (at: TestServer, { session_id }: LeasedSession, query = '') =>
-      send<{ code?: string }>(at, 'DELETE', `/browsers/${session_id}${query}`)
-
-    /** One browser that two holders lease one after the other. */
-    async function leasedTwice() {
-      const [earlier, later] = [await withKey(one), await withKey(other)]
-      const pool = await createPool(one, { size: 1 })
-      const first = await acquire(earlier, pool)
-      await release(earlier, first)
-      const second = await acquire(later, pool)
-      assert.equal(second.session_id, first.session_id)
-      assert.notEqual(second.lease_id, first.lease_id)
-      const isHeld = async () => {
-        const [row] = await pooledRows(one, pool)
-        return row!.leased_at !== null && row!.end_reason === null
-      }
-      return { earlier, later, pool, first, second, isHeld }
-    }
-
     for (const how of [{}, { reuse: false }, { reset: true }]) {
       test(`does not end the lease of the next holder, with ${JSON.stringify(how)}`, async () => {
         const { earlier, later, pool, first, second, isHeld } = await leasedTwice()
@@ -668,3 +641,34 @@ test('pools with a profile that is being saved wait for it without blocking othe
   await query(one, 'UPDATE browsers SET profile_save = NULL WHERE id = $1', [session.session_id])
   await send(one, 'DELETE', `/browsers/${session.session_id}`)
 })
+
+/** The same server, for the holder of another key. */
+async function withKey(at: TestServer): Promise<TestServer> {
+  const made = await send<{ key: string }>(at, 'POST', '/org/api_keys', { name: 'holder' })
+  assert.equal(made.status, 201)
+  return { ...at, fetch: (path, options) => at.fetch(path, { ...options, key: made.body.key }) }
+}
+
+function give(at: TestServer, { pool, session_id }: LeasedSession, body: object = {}) {
+  return send<{ code?: string }>(at, 'POST', `/browser_pools/${pool.id}/release`, { session_id, ...body })
+}
+
+function end(at: TestServer, { session_id }: LeasedSession, parameters = '') {
+  return send<{ code?: string }>(at, 'DELETE', `/browsers/${session_id}${parameters}`)
+}
+
+/** One browser that two holders lease one after the other. */
+async function leasedTwice() {
+  const [earlier, later] = [await withKey(one), await withKey(other)]
+  const pool = await createPool(one, { size: 1 })
+  const first = await acquire(earlier, pool)
+  await release(earlier, first)
+  const second = await acquire(later, pool)
+  assert.equal(second.session_id, first.session_id)
+  assert.notEqual(second.lease_id, first.lease_id)
+  const isHeld = async () => {
+    const [row] = await pooledRows(one, pool)
+    return row!.leased_at !== null && row!.end_reason === null
+  }
+  return { earlier, later, pool, first, second, isHeld }
+}
