@@ -10,8 +10,8 @@ import { readdirSync, statSync } from 'node:fs'
 export const DEFAULT_UID_BASE = 0x70000000
 /** Of instances. */
 const COUNT = 65_536
-const EACH = 4
-export const UID_COUNT = COUNT * EACH
+export const UIDS_EACH = 4
+export const UID_COUNT = COUNT * UIDS_EACH
 
 export interface HostUids {
   /** Chromium, and all that the tenant runs. */
@@ -40,7 +40,7 @@ export class Uids {
   take(): number {
     const running = uidsOfProcesses()
     for (let tried = 0; tried < COUNT; tried++) {
-      const uid = this.#base + EACH * this.#next
+      const uid = this.#base + UIDS_EACH * this.#next
       this.#next = (this.#next + 1) % COUNT
       const isUsed = (one: number) => this.#taken.has(one) || running.has(one)
       // An earlier version gave single uids, of any number.
