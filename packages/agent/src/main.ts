@@ -93,7 +93,7 @@ const api = createApi({
   answerRecording: answerRecording(chromium),
   answerUserData: answerUserData(chromium, settings.profile),
   answerApps: answerApps(settings),
-  answerLogin: answerLogin(chromium, secrets),
+  answerLogin: answerLogin(chromium, secrets, () => state.current.viewers ?? 0),
   upgrade: controls.upgrade,
   telemetry,
 })

@@ -168,6 +168,11 @@ export const LookOrder = Strict({
   most_ms: Type.Integer({ minimum: 0, maximum: 60_000 }),
   /** Wait until the document or its visible text changes. */
   until_changed: Type.Optional(Type.Boolean()),
+  /**
+   * The login waits for its person, who may be using the page. Until the next order, pages go only to these hosts while
+   * somebody watches, and no event contains what is typed.
+   */
+  only_hosts: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 262 }), { maxItems: 200 })),
 })
 export type LookOrder = Static<typeof LookOrder>
 

@@ -26,7 +26,7 @@ import { newInstances, openLocalDriver } from './instances/module.ts'
 import type { LoginEngine } from './logins/connections/engine.ts'
 import { agentLogins } from './logins/engine/agent-logins.ts'
 import { newLogins } from './logins/module.ts'
-import { profileUse, proxyUse } from './logins/uses.ts'
+import { isStuck, profileUse, proxyUse } from './logins/uses.ts'
 import { emitChange } from './platform/database/change-events.ts'
 import { claimDataDir } from './platform/database/storage.ts'
 import { Housekeeping } from './platform/jobs/housekeeping.ts'
@@ -101,6 +101,7 @@ export async function startApp(config: Config, serverLog: ServerLog, engines = s
     extraSources: [new InvocationSessions()],
     profileUses: [profileUse],
     proxyUses: [proxyUse],
+    isLoginStuck: isStuck,
   })
   const apps = newApps({ platform, instances, sessions, toApi: new InsideConnections(server).take })
   const logins = await newLogins({ platform, instances, sessions, server, engine: engines.logins })

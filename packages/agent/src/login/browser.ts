@@ -41,6 +41,9 @@ export class LoginBrowser {
   /** What the last look saw. */
   #lastLook: { document: number; fingerprint: string } | undefined
 
+  /** While a person may use the pages: whether they may go to an address. */
+  mayLeaveTo: ((url: string) => boolean) | undefined
+
   constructor(chromium: Chromium) {
     this.#chromium = chromium
   }
@@ -67,6 +70,7 @@ export class LoginBrowser {
   }
 
   async visit(order: VisitOrder, signal: AbortSignal): Promise<PageSnapshot> {
+    this.mayLeaveTo = undefined
     return this.#inTurn(signal, (conversation) =>
       order.aside
         ? this.#visitAside(conversation, order, signal)
@@ -75,6 +79,7 @@ export class LoginBrowser {
   }
 
   async act(order: ActOrder, signal: AbortSignal): Promise<ActResult> {
+    this.mayLeaveTo = undefined
     return this.#inTurn(signal, async ({ auth, ...conversation }) => {
       if (order.act !== 'authenticate') return act(currentOf(conversation), order, signal)
       const { user = '', value = '', hosts = [] } = order
@@ -281,7 +286,13 @@ export class LoginBrowser {
 
   #newTab(conversation: Conversation, place: { targetId: string; sessionId: string }): Tab {
     const { cdp, auth, tabs } = conversation
-    const tab = new Tab({ cdp, auth, ...place, nextNumber: () => ++this.#number })
+    const tab = new Tab({
+      cdp,
+      auth,
+      ...place,
+      nextNumber: () => ++this.#number,
+      mayLeaveTo: (url) => this.mayLeaveTo?.(url) ?? true,
+    })
     tabs.set(place.sessionId, tab)
     return tab
   }
@@ -314,6 +325,10 @@ export class LoginBrowser {
       return
     }
     if (tabs.has(sessionId)) return
+    // A page without an opener is not one of the login, and would be out of its sight. It ends before it shows anything.
+    if (waitingForDebugger && this.mayLeaveTo && !this.mayLeaveTo(targetInfo.url)) {
+      return void cdp.dispatch('Target.closeTarget', { targetId })
+    }
     if (waitingForDebugger) cdp.dispatch('Runtime.runIfWaitingForDebugger', {}, sessionId)
     // The page belongs to another client, or we are already attached to it.
     if (waitingForDebugger || conversation.isBeginning) cdp.dispatch('Target.detachFromTarget', { sessionId })

@@ -7,6 +7,7 @@ import { BadRequest } from '../requests/bad-request.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import { LoginBrowser } from './browser.ts'
 import { BrowserGone } from './gone.ts'
+import { isOfHosts } from './hosts.ts'
 import { readActOrder, readLookOrder, readSecrets, readVisitOrder } from './orders.ts'
 
 const WRONG = 400
@@ -14,14 +15,24 @@ const WRONG = 400
 const GONE = 410
 const FAILED = 500
 
-export function loginHandlers(chromium: Chromium, secrets: Secrets): AnswerRequest {
+export function loginHandlers(
+  chromium: Chromium,
+  secrets: Secrets,
+  /** How many people watch the screen. */
+  viewers: () => number,
+): AnswerRequest {
   const browser = new LoginBrowser(chromium)
 
   const handle = async (request: IncomingMessage, signal: AbortSignal): Promise<object | undefined> => {
     const body = await readJson(request)
     switch (`${request.method} ${request.url}`) {
-      case 'POST /login/look':
-        return browser.look(readLookOrder(body), signal)
+      case 'POST /login/look': {
+        const order = readLookOrder(body)
+        const { only_hosts: hosts } = order
+        if (hosts) secrets.type()
+        browser.mayLeaveTo = hosts && ((url) => viewers() === 0 || isOfHosts(url, hosts))
+        return browser.look(order, signal)
+      }
       case 'POST /login/visit':
         return browser.visit(readVisitOrder(body), signal)
       case 'POST /login/act': {

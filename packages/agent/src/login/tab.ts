@@ -30,6 +30,7 @@ const FRAMES_ONLY = [{ type: 'iframe' }, { exclude: true }]
 export interface TargetInfo {
   readonly targetId: string
   readonly type: string
+  readonly url: string
   readonly openerId?: string
 }
 
@@ -69,6 +70,8 @@ export interface TabOptions {
   readonly sessionId: string
   readonly auth: HttpAuth
   readonly nextNumber: () => number
+  /** Whether the page may go to an address now. */
+  readonly mayLeaveTo: (url: string) => boolean
 }
 
 export class Tab {
@@ -78,6 +81,7 @@ export class Tab {
   readonly traffic = new Traffic()
   readonly #auth: HttpAuth
   readonly #nextNumber: () => number
+  readonly #mayLeaveTo: (url: string) => boolean
   /** Sessions of the page and of frames in separate processes. */
   readonly #sessions: Map<string, { readonly frameId: string }>
   readonly #worlds = new Map<string, Promise<World>>()
@@ -97,12 +101,13 @@ export class Tab {
   /** Number of requested navigations that are not finished. */
   #navigations = 0
 
-  constructor({ cdp, targetId, sessionId, auth, nextNumber }: TabOptions) {
+  constructor({ cdp, targetId, sessionId, auth, nextNumber, mayLeaveTo }: TabOptions) {
     this.cdp = cdp
     this.targetId = targetId
     this.sessionId = sessionId
     this.#auth = auth
     this.#nextNumber = nextNumber
+    this.#mayLeaveTo = mayLeaveTo
     this.#sessions = new Map([[sessionId, { frameId: targetId }]])
     this.#document = this.#newDocument('about:blank')
   }
@@ -306,8 +311,15 @@ export class Tab {
       this.traffic.end(params.requestId)
       if (params.type === 'Document') keep(this.#failures, params.requestId, params.errorText)
     },
-    'Fetch.requestPaused': ({ requestId }: { requestId: string }, sessionId: string) =>
-      void this.cdp.dispatch('Fetch.continueRequest', { requestId }, sessionId),
+    'Fetch.requestPaused': (params: Paused, sessionId: string) => {
+      const { requestId, request, resourceType, frameId } = params
+      const isPage = resourceType === 'Document' && frameId === this.targetId
+      if (isPage && !this.#mayLeaveTo(request.url)) {
+        const errorReason = 'BlockedByClient'
+        return void this.cdp.dispatch('Fetch.failRequest', { requestId, errorReason }, sessionId)
+      }
+      return void this.cdp.dispatch('Fetch.continueRequest', { requestId }, sessionId)
+    },
     'Fetch.authRequired': (params: AuthRequired, sessionId: string) => this.#onAuth(params, sessionId),
   }
 
@@ -419,6 +431,13 @@ export class Tab {
     const since = performance.now()
     return { number: this.#nextNumber(), url, status: null, headers: {}, failure: null, since }
   }
+}
+
+interface Paused {
+  readonly requestId: string
+  readonly request: { readonly url: string }
+  readonly resourceType: string
+  readonly frameId: string
 }
 
 interface AuthRequired {

@@ -11,8 +11,8 @@ export const answerApps = (settings: Settings) =>
   lazily(async () => (await unpack('apps')).appHandlers(settings))
 
 /** About logins, see contracts/page-snapshot.ts. */
-export const answerLogin = (chromium: Chromium, secrets: Secrets) =>
-  lazily(async () => (await unpack('login')).loginHandlers(chromium, secrets))
+export const answerLogin = (chromium: Chromium, secrets: Secrets, viewers: () => number) =>
+  lazily(async () => (await unpack('login')).loginHandlers(chromium, secrets, viewers))
 
 /** About recordings, see contracts/recording.ts. */
 export const answerRecording = (chromium: Chromium) =>

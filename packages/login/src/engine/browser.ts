@@ -50,6 +50,12 @@ export class Browser {
     return this.#pageActions.look({ quiet_ms: 300, most_ms: maxMs, until_changed: true }, signal)
   }
 
+  /** The same while the login waits for its person, who may use the page but not leave these hosts. */
+  lookForPerson(maxMs: number, hosts: readonly string[], signal: AbortSignal): Promise<PageSnapshot> {
+    const order = { quiet_ms: 300, most_ms: maxMs, until_changed: true, only_hosts: [...hosts] }
+    return this.#pageActions.look(order, signal)
+  }
+
   /** Waits longer for applications that render in several steps. */
   async settle(first: PageSnapshot, isEnough: (snapshot: PageSnapshot) => boolean): Promise<PageSnapshot> {
     let snapshot = first

@@ -1,5 +1,6 @@
 // Asks the user, and watches the page at the same time, because it may continue without an answer.
 import type { PageSnapshot } from '@berth/contracts/page-snapshot'
+import { allowedHosts } from '../hosts/hosts.ts'
 import { readPage } from '../rules/read-page.ts'
 import type { ReadChoice, Reading } from '../rules/reading.ts'
 import type { LoginOptions, Submission } from '../run/run.ts'
@@ -76,12 +77,13 @@ export class Conversation {
         choices.length !== reading.choices.length
       )
     }
+    const hosts = allowedHosts(this.#options.domain, this.#options.allowedDomains)
     for (;;) {
-      const now = await this.#browser.lookForChange(LOOK_TIMEOUT_MS, signal)
+      const now = await this.#browser.lookForPerson(LOOK_TIMEOUT_MS, hosts, signal)
       signal.throwIfAborted()
       if (!isOther(now)) continue
       // A page that only redraws itself soon looks the same again.
-      const settled = await this.#browser.lookForChange(500, signal)
+      const settled = await this.#browser.lookForPerson(500, hosts, signal)
       if (isOther(settled)) return settled
     }
   }

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { isOwnOrigin, newHostCheck } from '../http/host-check.ts'
 import { originOf } from '../http/origin.ts'
+import type { Db } from '../platform/database/schema.ts'
 import type { Platform } from '../platform/module.ts'
 import type { Sessions } from './browsers/sessions.ts'
 import { Gateway } from './gateway/gateway.ts'
@@ -15,6 +16,9 @@ import { isTunnelUpgrade, TunnelHost } from './replicas/tunnel-host.ts'
 
 const MB = 1024 * 1024
 
+/** Whether the login that the session was made for waits for its person. */
+export type IsLoginStuck = (db: Db, sessionId: string) => Promise<boolean>
+
 export interface Clients {
   /** Tells every client that the server stops. */
   close(): Promise<void>
@@ -25,10 +29,16 @@ export function attachClients(options: {
   server: FastifyInstance
   sessions: Sessions
   tokens: SessionTokens
+  isLoginStuck: IsLoginStuck
 }): Clients {
   const { server, sessions, tokens } = options
-  const { config, log } = options.platform
-  const viewers = new Viewers({ maxPerSession: config.BERTH_MAX_VIEWERS })
+  const { config, log, db, changes } = options.platform
+  const viewers = new Viewers({
+    maxPerSession: config.BERTH_MAX_VIEWERS,
+    isLoginStuck: (sessionId) => options.isLoginStuck(db, sessionId),
+    log,
+  })
+  changes.on('connectionChanged', () => viewers.loginsChanged())
   const admission = {
     tokens,
     checkHost: newHostCheck(config),

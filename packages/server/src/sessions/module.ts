@@ -17,7 +17,7 @@ import { Sessions } from './browsers/sessions.ts'
 import { isUnsavedAfter } from './browsers/state.ts'
 import { countUsingProxy } from './browsers/store.ts'
 import { BrowserView } from './browsers/view.ts'
-import { attachClients } from './clients.ts'
+import { attachClients, type IsLoginStuck } from './clients.ts'
 import { Controls } from './control/controls.ts'
 import { controlRoutes } from './control/routes.ts'
 import { SessionAccess } from './control/session-access.ts'
@@ -60,6 +60,7 @@ export interface SessionsModuleOptions {
   /** Other users of profiles and proxies, besides sessions and pools. A profile or proxy in use cannot be deleted. */
   readonly profileUses: readonly ProfileUse[]
   readonly proxyUses: readonly ProxyUse[]
+  readonly isLoginStuck: IsLoginStuck
 }
 
 export interface SessionsModule {
@@ -208,7 +209,7 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
     projectOf: (id, leaseNumber) => browsers.projectOf(id, leaseNumber),
     rate,
   })
-  const clients = attachClients({ platform, server, sessions, tokens })
+  const clients = attachClients({ platform, server, sessions, tokens, isLoginStuck: options.isLoginStuck })
   attachPlayer(server, replays)
 
   changes.on('sessionChanged', ({ sessionId }) => void sessions.changed(sessionId))

@@ -58,6 +58,8 @@ export class LoginBrowsers {
       profile: { id: wanted.profileId },
       headless: !isSeen,
       stealth: isSeen,
+      // Without tabs and an address bar: the person with the link gets the page of the login and no more.
+      ...(isSeen && { kiosk_mode: true }),
       timeout_seconds: TIMEOUT_SECONDS,
       // Replaces the pages that the profile had open.
       start_url: 'about:blank',

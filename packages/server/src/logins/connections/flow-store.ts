@@ -310,3 +310,14 @@ export async function replayOf(db: Db, browserId: string): Promise<string | unde
     .executeTakeFirst()
   return row?.id
 }
+
+/** Whether the flow of the browser waits for its person. */
+export async function isStuck(db: Db, browserId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('auth_flows')
+    .select('id')
+    .where('browser_id', '=', browserId)
+    .where('state', 'in', ['AWAITING_INPUT', 'AWAITING_EXTERNAL_ACTION'])
+    .executeTakeFirst()
+  return row !== undefined
+}

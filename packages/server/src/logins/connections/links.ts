@@ -51,6 +51,13 @@ export class LinkMaker {
     { sessionId, origin }: { sessionId: string; origin: string },
   ): string {
     const lifeSeconds = Math.max(1, Math.ceil((Date.parse(expires_at) - Date.now()) / 1000))
-    return newLink(this.#tokens, { sessionId, leaseNumber: 0, origin, mode: 'control', lifeSeconds }).url
+    return newLink(this.#tokens, {
+      sessionId,
+      leaseNumber: 0,
+      origin,
+      mode: 'control',
+      lifeSeconds,
+      isForLogin: true,
+    }).url
   }
 }

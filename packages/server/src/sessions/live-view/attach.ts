@@ -13,7 +13,7 @@ import { clientGone } from '../../http/request-context.ts'
 import { discardRest } from '../../http/rest-of-body.ts'
 import { liveHtml, livePage, pageHeaders } from './page.ts'
 import { upload } from './upload.ts'
-import { checkTime, isOnlyWatching, type Viewers } from './viewers.ts'
+import { checkTime, isOfLogin, isOnlyWatching, type Viewers } from './viewers.ts'
 
 const MAX_UPLOADS = 32
 
@@ -102,6 +102,9 @@ class Uploads {
   async take(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     try {
       const { grant, session } = await admitted(request, this.#options)
+      if (isOfLogin(grant)) {
+        throw new AppError('forbidden', 'Cannot upload: this link is for one login')
+      }
       if (isOnlyWatching(grant)) {
         throw new AppError('forbidden', 'Cannot upload: this link is for watching only')
       }

@@ -97,3 +97,79 @@ test('unknown encodings are removed, and read-only viewers get no clipboard', ()
   // Extended clipboard: capabilities, with news of text and room for nothing.
   assert.deepEqual([...both.subarray(12)], [6, 0, 0, 0, 255, 255, 255, 248, 9, 0, 0, 1, 0, 0, 0, 0])
 })
+
+const letter = (sign: string) => sign.charCodeAt(0)
+const at = (buttons: number, y = 20) => Buffer.from([5, buttons, 0, 1, 0, y])
+const press = (keysym: number, isDown = true) => {
+  const message = Buffer.from([4, Number(isDown), 0, 0, 0, 0, 0, 0])
+  message.writeUInt32BE(keysym, 4)
+  return message
+}
+
+function ofLogin({ isStuck = true } = {}) {
+  const passed: Buffer[] = []
+  const state = { isStuck }
+  const input = new Input({
+    isReadOnly: false,
+    isLoginStuck: () => state.isStuck,
+    pass: (bytes) => passed.push(bytes),
+  })
+  input.take(opening)
+  passed.length = 0
+  const send = (...messages: Buffer[]) => {
+    for (const message of messages) input.take(Buffer.from(message))
+    return Buffer.concat(passed.splice(0))
+  }
+  return { send, state }
+}
+
+test('the link of a login changes nothing unless its flow waits for the person', () => {
+  const { send, state } = ofLogin({ isStuck: false })
+  assert.equal(send(key, placedKey, text, pointer(1, 1), pointer(1)).length, 0)
+  assert.deepEqual(send(request), request)
+  state.isStuck = true
+  assert.deepEqual(send(key), key)
+  const pressed = send(Buffer.from([5, 1, 0, 1, 0, 20]))
+  assert.equal(pressed[1], 1)
+  state.isStuck = false
+  assert.deepEqual(send(press(65, false)), press(65, false), 'what is pressed is released')
+  assert.equal(send(Buffer.from([5, 1, 0, 1, 0, 20]))[1], 0)
+  assert.equal(send(Buffer.from([5, 1, 0, 1, 0, 20])).length, 0)
+})
+
+test('the link of a login types and clicks, and reaches no tab, menu, address bar or tool', () => {
+  const [control, shift, alt, meta, escape] = [0xffe3, 0xffe1, 0xffe9, 0xffeb, 0xff1b]
+  const isPassed = (keysym: number, ...held: number[]) => {
+    const { send } = ofLogin()
+    for (const each of held) send(press(each))
+    return send(press(keysym)).length > 0
+  }
+  for (const keysym of [letter('a'), letter('@'), 0xff08, 0xff0d, 0xff09, 0xff51, 0xe9, 0x010020ac]) {
+    assert.ok(isPassed(keysym), keysym.toString(16))
+    assert.ok(isPassed(keysym, shift), keysym.toString(16))
+  }
+  for (const sign of 'acvxz') assert.ok(isPassed(letter(sign), control), sign)
+  for (const sign of 'tnwlkrfjdhuopsgTNCIJ1+-') assert.ok(!isPassed(letter(sign), control), sign)
+  for (const keysym of [alt, meta, 0xff67, ...[1, 5, 6, 10, 11, 12].map((f) => 0xffbd + f), 0x1008ff26]) {
+    assert.ok(!isPassed(keysym), keysym.toString(16))
+  }
+  for (const keysym of [0xff09, 0xff0d, 0xff55, shift])
+    assert.ok(!isPassed(keysym, control), keysym.toString(16))
+  assert.ok(!isPassed(escape, shift), 'the task manager')
+  assert.ok(!isPassed(control, letter('t')), 'a key that is held would repeat as a shortcut')
+  assert.ok(!isPassed(control, shift))
+
+  const { send } = ofLogin()
+  assert.equal(send(placedKey).length, 0)
+  assert.equal(send(at(0b111))[1], 1, 'only the left button')
+  assert.equal(send(at(0))[1], 0)
+  assert.equal(send(at(1, 0))[5], 8, 'not the topmost rows')
+  send(at(0), press(control))
+  assert.equal(send(at(1))[1] ?? 0, 0, 'no new tab by a click with Control')
+  const encodings = Buffer.alloc(12)
+  encodings[0] = 2
+  encodings.writeUInt16BE(2, 2)
+  encodings.writeInt32BE(7, 4)
+  encodings.writeInt32BE(-258, 8)
+  assert.deepEqual(send(encodings), Buffer.from([2, 0, 0, 1, 0, 0, 0, 7]), 'keys are judged by their symbol')
+})

@@ -8,6 +8,7 @@ import {
   rfbMessages,
   setEncodings,
 } from '@berth/codecs/rfb/client-messages'
+import { LoginKeys } from './login-keys.ts'
 
 const NO_SECURITY = 1
 const SHARED = 1
@@ -66,14 +67,28 @@ const inputs: ReadonlySet<number> = new Set([
 /** Only the API may resize the screen, and nobody may control its power. */
 const forNobody: ReadonlySet<number> = new Set([rfbMessages.setDesktopSize, rfbMessages.power])
 
+/** A key that is pressed or released: its symbol. */
+const KEYSYM_AT = 4
+/** The place of a key, by which the screen would take another key than the one that was judged. */
+const KEYS_BY_PLACE = -258
+const LEFT_BUTTON = 1
+/** Left button and the wheel: the others open menus and tabs, or go back. */
+const LOGIN_BUTTONS = LEFT_BUTTON | 0b1111000
+/** In its topmost rows a full-screen Chromium offers its own controls. */
+const LOGIN_TOP = 8
+
 export interface InputOptions {
   readonly isReadOnly: boolean
+  /** Set for the link of one login: whether its flow waits for the person now. */
+  readonly isLoginStuck?: (() => boolean) | undefined
   /** Sends bytes to the screen. */
   readonly pass: (bytes: Buffer) => void
 }
 
 export class Input {
   readonly #isReadOnly: boolean
+  readonly #isLoginStuck: (() => boolean) | undefined
+  readonly #loginKeys = new LoginKeys()
   readonly #pass: InputOptions['pass']
   readonly #messages = new RfbClientMessages()
   #opened = 0
@@ -86,8 +101,9 @@ export class Input {
   #allowance = MAX_AT_ONCE
   #allowedAt = performance.now()
 
-  constructor({ isReadOnly, pass }: InputOptions) {
+  constructor({ isReadOnly, isLoginStuck, pass }: InputOptions) {
     this.#isReadOnly = isReadOnly
+    this.#isLoginStuck = isLoginStuck
     this.#pass = pass
   }
 
@@ -125,6 +141,7 @@ export class Input {
 
   #judge(message: Buffer): void {
     const type = message[0]!
+    if (this.#isLoginStuck && inputs.has(type) && !this.#isForLogin(message)) return this.#spend(1)
     if (forNobody.has(type) || (this.#isReadOnly && inputs.has(type))) return this.#spend(1)
     if (type === rfbMessages.pointer) return this.#point(message)
     this.#tellMove(this.#movedAt)
@@ -135,6 +152,27 @@ export class Input {
     const isWholePicture = type === rfbMessages.updateRequest && message[1] === 0
     this.#spend(isWholePicture ? WHOLE_PICTURE_COST : 1 + Math.floor(message.length / BYTES_PER_COST))
     this.#out.push(message)
+  }
+
+  /** Narrows the message to what a login needs; false for one that must not pass. */
+  #isForLogin(message: Buffer): boolean {
+    const type = message[0]!
+    const isKey = type === rfbMessages.key
+    const isRelease = isKey && message[1] === 0
+    // What was pressed is released in any case.
+    if (!this.#isLoginStuck!() && !isRelease) {
+      if (type !== rfbMessages.pointer || this.#buttons === 0) return false
+      message[1] = 0
+    }
+    if (type === rfbMessages.pointer) {
+      const isShortcut = this.#loginKeys.isControlHeld || this.#loginKeys.isShiftHeld
+      message[1]! &= isShortcut ? LOGIN_BUTTONS & ~LEFT_BUTTON : LOGIN_BUTTONS
+      message.writeUInt16BE(Math.max(LOGIN_TOP, message.readUInt16BE(4)), 4)
+      return true
+    }
+    return isKey
+      ? this.#loginKeys.take(message.readUInt32BE(KEYSYM_AT), !isRelease)
+      : type === rfbMessages.cutText
   }
 
   /** Keeps only the last of many moves, but every press and release with its position. */
@@ -171,7 +209,9 @@ export class Input {
   }
 
   #encodings(message: Buffer): Buffer {
-    const kept = readEncodings(message).filter(isKnown)
+    const kept = readEncodings(message)
+      .filter(isKnown)
+      .filter((encoding) => !this.#isLoginStuck || encoding !== KEYS_BY_PLACE)
     // The screen sends copied text to every viewer that does not opt out.
     if (this.#isReadOnly && !kept.includes(EXTENDED_CLIPBOARD)) kept.push(EXTENDED_CLIPBOARD)
     const bytes = setEncodings(kept)

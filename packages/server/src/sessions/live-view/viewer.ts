@@ -16,6 +16,7 @@ const POLICY_VIOLATION = 1008
 
 export interface ViewerOptions extends PipeOptions {
   readonly isReadOnly: boolean
+  readonly isLoginStuck?: (() => boolean) | undefined
 }
 
 export class Viewer implements Pipe {
@@ -39,13 +40,13 @@ export class Viewer implements Pipe {
   /** Since when the client has not reacted; 0 when it is responsive. */
   #waitingSince = 0
 
-  constructor({ client, upstream, graceMs, isReadOnly, onTraffic, onEnd }: ViewerOptions) {
+  constructor({ client, upstream, graceMs, isReadOnly, isLoginStuck, onTraffic, onEnd }: ViewerOptions) {
     this.#client = client
     this.#screen = upstream
     this.#graceMs = graceMs
     this.#onTraffic = onTraffic
     this.#onEnd = onEnd
-    this.#input = new Input({ isReadOnly, pass: (bytes) => this.#pass(bytes) })
+    this.#input = new Input({ isReadOnly, isLoginStuck, pass: (bytes) => this.#pass(bytes) })
   }
 
   get messages(): number {

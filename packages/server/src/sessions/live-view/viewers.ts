@@ -1,4 +1,5 @@
 // Counts and limits the viewers of each session on this server.
+import type { Logger } from 'pino'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { KeyedLimit } from '@berth/kit/keyed-limit'
 import { linkExpired } from '../gateway/endings.ts'
@@ -12,11 +13,42 @@ import { Viewer } from './viewer.ts'
 /** The maximum of setTimeout. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1
 
+/** Somebody with the link of one login. */
+interface LoginViewer {
+  readonly sessionId: string
+  isStuck: boolean
+}
+
+export interface ViewersOptions {
+  readonly maxPerSession: number
+  /** Whether the login of the session waits for its person now. */
+  readonly isLoginStuck: (sessionId: string) => Promise<boolean>
+  readonly log: Logger
+}
+
 export class Viewers implements LiveDoor {
   readonly #viewers: KeyedLimit
+  readonly #options: ViewersOptions
+  readonly #logins = new Set<LoginViewer>()
 
-  constructor({ maxPerSession }: { maxPerSession: number }) {
-    this.#viewers = new KeyedLimit(maxPerSession)
+  constructor(options: ViewersOptions) {
+    this.#viewers = new KeyedLimit(options.maxPerSession)
+    this.#options = options
+  }
+
+  /** A login somewhere has moved on, or waits. */
+  loginsChanged(): void {
+    for (const login of this.#logins) void this.#look(login)
+  }
+
+  async #look(login: LoginViewer): Promise<void> {
+    const { isLoginStuck, log } = this.#options
+    try {
+      login.isStuck = await isLoginStuck(login.sessionId)
+    } catch (error) {
+      login.isStuck = false
+      log.warn({ err: error, sessionId: login.sessionId }, 'cannot read whether a login waits for its person')
+    }
   }
 
   /** Throws when the session has reached its limit of viewers. */
@@ -38,12 +70,19 @@ export class Viewers implements LiveDoor {
   }
 
   open(admitted: Admitted, options: PipeOptions): Pipe {
-    const { expiresAt } = admitted
+    const { expiresAt, sessionId } = admitted
+    const login = isOfLogin(admitted) ? { sessionId, isStuck: false } : undefined
+    if (login) {
+      this.#logins.add(login)
+      void this.#look(login)
+    }
     const viewer = new Viewer({
       ...options,
       isReadOnly: isOnlyWatching(admitted),
+      ...(login && { isLoginStuck: () => login.isStuck }),
       onEnd: () => {
         clearTimeout(expiry)
+        if (login) this.#logins.delete(login)
         options.onEnd()
       },
     })
@@ -62,5 +101,10 @@ export function checkTime({ expiresAt }: Pick<Admitted, 'expiresAt'>): void {
 
 /** True when the token is read-only or the URL asks for read-only. */
 export function isOnlyWatching({ audience, query }: Pick<Admitted, 'audience' | 'query'>): boolean {
-  return audience !== liveAudiences.control || asksForReadOnly(query)
+  return audience === liveAudiences.readOnly || asksForReadOnly(query)
+}
+
+/** Such a link controls its browser only while the login waits for the person, and only the page of it. */
+export function isOfLogin({ audience }: Pick<Admitted, 'audience'>): boolean {
+  return audience === liveAudiences.login
 }

@@ -50,13 +50,13 @@ export function targetOf(path: string): Target | undefined {
   return kind === 'page' ? { kind: 'websocket', purpose: 'cdp', devtoolsPath: rest } : undefined
 }
 
-/** A read-only token only allows watching. */
-export const liveAudiences = { control: 'live', readOnly: 'live_read_only' } as const
+/** A read-only token only allows watching; that of a login, using the page of it while it waits for its person. */
+export const liveAudiences = { control: 'live', readOnly: 'live_read_only', login: 'live_login' } as const
 
 /** The token must have at least one of these audiences. */
 export const audiencesOf: Readonly<Record<ClientPurpose, readonly string[]>> = {
   cdp: ['cdp'],
   bidi: ['bidi'],
   terminal: ['control'],
-  live: [liveAudiences.control, liveAudiences.readOnly],
+  live: [liveAudiences.control, liveAudiences.readOnly, liveAudiences.login],
 }
