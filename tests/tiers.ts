@@ -25,6 +25,8 @@ const fullOnly: Readonly<Record<string, string>> = {
   'tests/agent/login/floods.test.ts': 'pages made to be too large, for minutes',
   'tests/agent/login/traffic.test.ts':
     'slow answers and browsers that end; tests/agent/login/login.test.ts and pages.test.ts stay',
+  'tests/agent/login/typing.test.ts':
+    'every kind of field; tests/e2e/login-engine.test.ts and tests/agent/login/pages.test.ts stay',
   'tests/bench/smoke.test.ts': 'runs every row of the benchmark once, for minutes',
   'tests/client/computer.test.ts':
     'three client versions on real browsers; tests/agent/computer.test.ts stays',
@@ -40,13 +42,18 @@ const fullOnly: Readonly<Record<string, string>> = {
   'tests/e2e/docs.test.ts': 'the pages of the reference in real browsers; tests/docs stays',
   'tests/e2e/live-view-video.test.ts':
     'records and decodes minutes of video; tests/e2e/live-view.test.ts stays',
+  'tests/e2e/pool-contents.test.ts':
+    'what stays in a released browser; tests/e2e/browser-pools.test.ts stays',
   'tests/e2e/profiles-unusual.test.ts': 'many real browsers; tests/e2e/profiles.test.ts stays',
   'tests/e2e/puppeteer.test.ts': 'another client; tests/e2e/playwright.test.ts stays',
   'tests/e2e/selenium.test.ts': 'another client; tests/agent/bidi.test.ts stays',
   'tests/e2e/silence.test.ts': 'watches an idle server for a long time',
+  'tests/faults/apps.test.ts':
+    'kills among invocations; tests/e2e/apps.test.ts and tests/hostile/apps.test.ts stay',
   'tests/faults/auth-connections-kill.test.ts':
     'logins with real browsers through kills; auth-connections.test.ts stays',
   'tests/faults/browser-pools.test.ts': 'kills at nine points; tests/api and tests/e2e of pools stay',
+  'tests/faults/credentials.test.ts': 'kills among saves; tests/faults/kill.test.ts stays',
   'tests/faults/extensions.test.ts': 'kills at eight points; the points of sessions and profiles stay',
   'tests/faults/profiles.test.ts':
     'many saves by real browsers through kills; tests/e2e/profiles.test.ts and the kills of sessions stay',
@@ -54,12 +61,17 @@ const fullOnly: Readonly<Record<string, string>> = {
   'tests/faults/replays.test.ts': 'kills at every point of a recording; tests/e2e/replays.test.ts stays',
   'tests/faults/replica-sessions.test.ts': 'sessions over several servers; replicas.test.ts stays',
   'tests/faults/sessions-burst.test.ts': 'a hundred creates at once',
+  'tests/faults/sessions-crash-points.test.ts':
+    'kills at many points of a start; tests/faults/sessions-kill.test.ts stays',
   'tests/faults/sessions-cycles.test.ts': 'thirty sessions, one after another',
   'tests/faults/sessions-idle.test.ts': 'a hundred timeouts that run out',
+  'tests/faults/sessions-parts-killed.test.ts':
+    'kills of every process of a session; tests/e2e/lifecycle.test.ts and sessions-kill.test.ts stay',
   'tests/faults/sessions-start-fails.test.ts': 'waits for browsers that hang: 30 s and more',
   'tests/faults/sessions-stopped.test.ts': 'waits for leases to run out: a minute',
   'tests/faults/telemetry.test.ts': 'a fleet and crashes; tests/e2e/telemetry.test.ts stays',
   'tests/hostile/telemetry.test.ts': 'floods of events; tests/e2e/telemetry.test.ts stays',
+  'tests/instances/adoption.test.ts': 'drivers that end and come again; tests/e2e/lifecycle.test.ts stays',
 }
 
 /** Tests that repeat one thing: how often in each tier. `amount` reads it. */
@@ -83,7 +95,7 @@ const amounts = {
   /** Sites at which the login engine goes by its plan. */
   loginPlans: { change: 2, full: Infinity },
   /** Sites of the login zoo that are walked through by hand. */
-  zooSites: { change: 6, full: Infinity },
+  zooSites: { change: 3, full: Infinity },
 } satisfies Record<string, { change: number; full: number }>
 
 /** So many tests share a list; see `turnOf`. */
