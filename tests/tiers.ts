@@ -54,7 +54,8 @@ const fullOnly: Readonly<Record<string, string>> = {
     'logins with real browsers through kills; auth-connections.test.ts stays',
   'tests/faults/browser-pools.test.ts': 'kills at nine points; tests/api and tests/e2e of pools stay',
   'tests/faults/credentials.test.ts': 'kills among saves; tests/faults/kill.test.ts stays',
-  'tests/faults/extensions.test.ts': 'kills at eight points; tests/e2e/extensions.test.ts and tests/faults/kill.test.ts stay',
+  'tests/faults/extensions.test.ts':
+    'kills at eight points; tests/e2e/extensions.test.ts and tests/faults/kill.test.ts stay',
   'tests/faults/profiles.test.ts':
     'many saves by real browsers through kills; tests/e2e/profiles.test.ts and the kills of sessions stay',
   'tests/faults/proxies.test.ts': 'three servers and kills; tests/e2e/proxies.test.ts stays',
