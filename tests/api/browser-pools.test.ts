@@ -233,6 +233,27 @@ describe('two servers', () => {
     })
   })
 
+  test('a pool with reset_on_release gives no browser to a second lease, whatever the holder asks for', async () => {
+    const pool = await createPool(one, { size: 1, reset_on_release: true })
+    assert.equal(pool.browser_pool_config.reset_on_release, true)
+    const seen = new Set<string>()
+    for (const how of [{}, { reuse: true }, { reset: false }, { reuse: false }]) {
+      const lease = await acquire(other, pool)
+      assert.ok(!seen.has(lease.session_id), JSON.stringify(how))
+      seen.add(lease.session_id)
+      await release(one, lease, how)
+      assert.equal((await readSession(one, lease.session_id)).end_reason, 'released')
+    }
+    const change = (body: object) => send<BrowserPool>(one, 'PATCH', `/browser_pools/${pool.id}`, body)
+    // A change of something else keeps it.
+    assert.equal((await change({ size: 1 })).body.browser_pool_config.reset_on_release, true)
+    assert.equal((await change({ reset_on_release: false })).body.browser_pool_config.reset_on_release, false)
+    const first = await acquire(other, pool)
+    await release(one, first)
+    assert.equal((await acquire(other, pool)).session_id, first.session_id)
+    await remove(one, pool)
+  })
+
   test('with an Idempotency-Key, a retry on any server gets the same lease', async () => {
     const pool = await createPool(one, { size: 2 })
     await filled(one, pool, 2)
@@ -581,6 +602,7 @@ test('saving a profile replaces the waiting browsers of its pools, if they ask f
         fillRatePerMinute: 25,
         timeoutSeconds: 600,
         refreshOnProfileUpdate: refreshes,
+        resetOnRelease: false,
         browser: { headless: true, profile: { id: profileId } },
         sealedPolicy: null,
         telemetry: null,

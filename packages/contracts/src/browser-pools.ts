@@ -78,6 +78,12 @@ const fields = {
       description: 'Chrome enterprise policies by name',
     }),
   ),
+  reset_on_release: Type.Optional(
+    Type.Boolean({
+      description:
+        'Extension: every release works as with `reset: true`, so no lease sees anything of the one before. False by default',
+    }),
+  ),
   telemetry: Type.Optional(Nullable(TelemetryRequest)),
 }
 
@@ -140,6 +146,9 @@ const BrowserPoolConfig = Type.Object(
     extensions: Type.Optional(Type.Array(Reference, { description: 'Extensions, as given in the request' })),
     proxy_id: Type.Optional(Type.String({ description: 'Id of the proxy, if set' })),
     chrome_policy: fields.chrome_policy,
+    reset_on_release: Type.Optional(
+      Type.Boolean({ description: 'Extension: whether every release works as with `reset: true`' }),
+    ),
     telemetry: Type.Optional(TelemetryConfig),
   },
   { title: 'BrowserPoolConfig', description: 'Settings for new browsers of the pool' },
@@ -191,13 +200,14 @@ export const ReleaseBrowserRequest = Strict({
     Type.Boolean({
       default: true,
       description:
-        'True: the next lease gets this browser as it is, with its tabs, cookies and logins. False: the browser ends and a new one replaces it',
+        'True: the next lease gets this browser as it is, with its tabs, cookies and logins. False: the browser ends and a new one replaces it. Ignored by a pool with `reset_on_release`',
     }),
   ),
   reset: Type.Optional(
     Type.Boolean({
       default: false,
-      description: 'Extension: the browser ends, and an unused warm browser replaces it before the response',
+      description:
+        'Extension: the browser ends, and an unused warm browser replaces it before the response. Always so in a pool with `reset_on_release`',
     }),
   ),
 })

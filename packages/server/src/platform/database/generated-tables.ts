@@ -1,4 +1,4 @@
-// Made by `npm run generate`, of migrations c0b807cbfebc20fde2ca0b28e5f37798856b0fec4217316720c918853928c946.
+// Made by `npm run generate`, of migrations b6640a3a782a42ec37e99bc8d8e09bfd6bd9d3a275b5139cdc496ca4ba68c71e.
 import type { BigNumber, Json, Time } from './column-types.ts'
 import type { ColumnType } from 'kysely'
 
@@ -178,6 +178,7 @@ export interface BrowserPools {
   profile_id: string | null
   project_id: string
   refresh_on_profile_update: boolean
+  reset_on_release: Generated<boolean>
   sealed_policy: Buffer | null
   size: number
   telemetry: string[] | null

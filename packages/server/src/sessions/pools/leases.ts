@@ -181,7 +181,8 @@ export class Leases {
       )
     }
     try {
-      if (reset) await this.#replace(pool, found, commit)
+      // A pool that resets does so whatever its lease holders ask for.
+      if (reset || pool.reset_on_release) await this.#replace(pool, found, commit)
       else if (reuse) await this.#reuse(found, commit)
       else await this.#end(found, commit)
     } catch (error) {

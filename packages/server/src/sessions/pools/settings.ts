@@ -14,6 +14,7 @@ export function settingsAtCreation(body: CreateBrowserPoolRequest, age: Age): Po
     fillRatePerMinute: body.fill_rate_per_minute ?? DEFAULT_FILL_RATE,
     timeoutSeconds: body.timeout_seconds ?? DEFAULT_POOL_TIMEOUT_SECONDS,
     refreshOnProfileUpdate: refreshes(body, browser, browser.profile !== undefined),
+    resetOnRelease: body.reset_on_release ?? false,
     browser,
     telemetry: selectAtCreation({ request: body.telemetry, age }),
   }
@@ -29,6 +30,7 @@ export function settingsAtUpdate(pool: PoolRecord, body: UpdateBrowserPoolReques
     fillRatePerMinute: body.fill_rate_per_minute ?? pool.fill_rate_per_minute,
     timeoutSeconds: body.timeout_seconds ?? pool.timeout_seconds,
     refreshOnProfileUpdate: refreshes(body, browser, pool.refresh_on_profile_update || isFirstProfile),
+    resetOnRelease: body.reset_on_release ?? pool.reset_on_release,
     browser,
     telemetry: telemetry === undefined ? pool.telemetry : telemetry,
   }

@@ -18,6 +18,7 @@ export interface PoolSettings {
   readonly fillRatePerMinute: number
   readonly timeoutSeconds: number
   readonly refreshOnProfileUpdate: boolean
+  readonly resetOnRelease: boolean
   readonly browser: PooledBrowserRequest
   readonly telemetry: Selection
 }

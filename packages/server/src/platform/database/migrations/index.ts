@@ -14,6 +14,7 @@ import { sessionStates } from './013-session-states.ts'
 import { loginStates } from './014-login-states.ts'
 import { keyScopes } from './015-key-scopes.ts'
 import { leaseKeys } from './016-lease-keys.ts'
+import { resetOnRelease } from './017-reset-on-release.ts'
 import { secretPlaces } from './018-secret-places.ts'
 import { links } from './019-links.ts'
 
@@ -41,6 +42,7 @@ export const migrations: readonly Migration[] = [
   { version: 14, name: 'login-states', sql: loginStates },
   { version: 15, name: 'key-scopes', sql: keyScopes },
   { version: 16, name: 'lease-keys', sql: leaseKeys },
+  { version: 17, name: 'reset-on-release', sql: resetOnRelease },
   { version: 18, name: 'secret-places', sql: secretPlaces },
   { version: 19, name: 'links', sql: links },
 ]
