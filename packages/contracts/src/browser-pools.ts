@@ -147,7 +147,9 @@ const BrowserPoolConfig = Type.Object(
     proxy_id: Type.Optional(Type.String({ description: 'Id of the proxy, if set' })),
     chrome_policy: fields.chrome_policy,
     reset_on_release: Type.Optional(
-      Type.Boolean({ description: 'Extension: whether every release works as with `reset: true`' }),
+      Type.Boolean({
+        description: 'Extension: whether every release works as with `reset: true`; absent when it does not',
+      }),
     ),
     telemetry: Type.Optional(TelemetryConfig),
   },

@@ -20,7 +20,7 @@ export function toBrowserPool(pool: CountedPool, age: Age): BrowserPool {
       fill_rate_per_minute: pool.fill_rate_per_minute,
       timeout_seconds: pool.timeout_seconds,
       ...(pool.browser.profile && { refresh_on_profile_update: pool.refresh_on_profile_update }),
-      reset_on_release: pool.reset_on_release,
+      ...(pool.reset_on_release && { reset_on_release: true }),
       ...(telemetry && { telemetry }),
     },
     extension_ids: pool.extension_ids,
