@@ -49,4 +49,10 @@ test('a message that is too long, or not a server frame, is refused', () => {
     ]),
   )
   refuses(frameHead(opcodes.text, 1, { isMasked: true }))
+  // However it is cut.
+  const endless = Buffer.from([0x82, 127, ...Array<number>(12).fill(0x7f)])
+  for (const pieces of [[endless], [endless.subarray(0, 5), endless.subarray(5)]]) {
+    const reader = new MessageReader({ maxBytes: 100 })
+    assert.throws(() => pieces.map((piece) => [...reader.take(piece)]), /a frame is too long/)
+  }
 })

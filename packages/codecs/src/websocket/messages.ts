@@ -30,7 +30,10 @@ export class MessageReader {
     for (let at = 0; at < chunk.length;) {
       at = frames.next(chunk, at)
       if (frames.isBeginning) return
-      if (frames.isBroken) throw new MessageError('Cannot read the websocket: not a frame of a server')
+      // A length that no number holds is only too long, like one that has not arrived to its end.
+      if (frames.isBroken && frames.broken !== 'length') {
+        throw new MessageError('Cannot read the websocket: not a frame of a server')
+      }
       if (frames.payloadLength > this.#maxBytes)
         throw new MessageError('Cannot read the websocket: a frame is too long')
       const message = this.#add(chunk.subarray(frames.payloadStart, at))
