@@ -57,10 +57,18 @@ test('any server accepts submissions and streams events for a flow that another 
   assert.equal((await submit(other, id, typed)).status, 202)
   await eventually('the code is asked for', async () => (await read(other, id)).fields?.[0]?.id === 'code')
   assert.equal((await submit(other, id, { field_values: { code: '123456' } })).status, 202)
-  const [here, ...there] = await Promise.all(streams)
-  for (const events of there) {
+  // A stream tells the state as it is when it looks, so it may miss one that passes quickly. It tells none in a wrong order.
+  const path = ['AWAITING_INPUT', 'SUBMITTING', 'AWAITING_INPUT', 'SUBMITTING', 'COMPLETED']
+  for (const events of await Promise.all(streams)) {
     assert.equal(events.at(-1)!['flow_status'], 'SUCCESS')
-    assert.deepEqual(steps(events).slice(-5), steps(here!).slice(-5))
+    const told = steps(events).filter((step) => path.includes(String(step)))
+    const seen = told.filter((step, index) => step !== told[index - 1])
+    const rest = path.values()
+    assert.ok(
+      seen.every((step) => rest.some((next) => next === step)),
+      seen.join(),
+    )
+    assert.equal(seen.at(-1), 'COMPLETED')
   }
   // A cancel reaches the flow on any server, and so does a new login.
   const slow = await connect(owner, 'slow')
