@@ -327,6 +327,8 @@ test('the code works once, and the token opens only this connection', async () =
   assert.equal((await exchange(id, handoff_code!)).status, 410)
   assert.ok(invocation_id)
   const withToken = { fetch: (path: string, init = {}) => server.fetch(path, { ...init, key: jwt }) }
+  // From then on it has a browser.
+  await reaches(server, id, 'AWAITING_INPUT')
   const seen = await send<ManagedAuth>(withToken, 'GET', `${PATH}/${id}`)
   assert.equal(seen.status, 200)
   // A holder of the token does not get the code again.
@@ -354,7 +356,6 @@ test('the code works once, and the token opens only this connection', async () =
   // A session token does not open a flow either.
   const session = new URL(seen.body.live_view_url!).searchParams.get('jwt')!
   assert.equal((await server.fetch(`${PATH}/${id}`, { key: session })).status, 401)
-  await reaches(server, id, 'AWAITING_INPUT')
   const following = follow(withToken, id)
   assert.equal((await submit(withToken, id, { selected_choice_id: 'work' })).status, 202)
   await eventually('the password is asked for', async () => (await read(server, id)).fields?.length === 2)
