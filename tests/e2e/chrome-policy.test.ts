@@ -25,7 +25,6 @@ async function textAt(cdp: CdpClient, path: string): Promise<string> {
     'the page is there',
     async () =>
       (text = await cdp.evaluate<string>("document.title + (document.body?.innerText ?? '')")) !== '',
-    10_000,
   )
   return text
 }

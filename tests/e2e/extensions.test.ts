@@ -41,7 +41,7 @@ interface Target {
 /** What the extensions wrote into the page. */
 async function marks(cdp: CdpClient): Promise<Record<string, string>> {
   await cdp.callPage('Page.navigate', { url: `${site.url}/inner` })
-  await eventually('the page is there', () => cdp.evaluate<boolean>(`document.title === 'Inner'`), 10_000)
+  await eventually('the page is there', () => cdp.evaluate<boolean>(`document.title === 'Inner'`))
   return cdp.evaluate('({ ...document.documentElement.dataset })')
 }
 
@@ -171,7 +171,7 @@ test('an extension that only an administrator may install is installed, at creat
   const created = await createSession(server, { extensions: [{ name: 'blocker' }, { name: 'marker' }] })
   await withCdp(created.cdp_ws_url, async (cdp) => {
     assert.ok('marked' in (await marks(cdp)))
-    await eventually('it blocks', () => isBlocked(cdp), 10_000)
+    await eventually('it blocks', () => isBlocked(cdp))
   })
   await browsers.deleteByID(created.session_id)
 
@@ -184,7 +184,7 @@ test('an extension that only an administrator may install is installed, at creat
   assert.equal(answer.status, 201, await answer.text())
   await withCdp(session.cdp_ws_url, async (cdp) => {
     await marks(cdp)
-    await eventually('it blocks', () => isBlocked(cdp), 10_000)
+    await eventually('it blocks', () => isBlocked(cdp))
   })
   await browsers.deleteByID(session.session_id)
 })

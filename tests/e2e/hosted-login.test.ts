@@ -163,6 +163,8 @@ for (const [size, viewport] of Object.entries(sizes)) {
       await page.getByText('Approve the request on your phone').first().waitFor()
       assert.equal(await page.getByLabel('Code').count(), 1)
       await picture(page, `${size}-push`)
+      await page.getByLabel('Code').fill('123456')
+      await page.keyboard.press('Enter')
       await heading(page, 'You are signed in').waitFor()
       await isOver(id, 'SUCCESS')
     })

@@ -171,7 +171,7 @@ describe('a headful session in the live view', () => {
     await view.keyboard.press('Home')
     await view.keyboard.type('>')
     const value = () => remote.page.inputValue('#input')
-    await eventually('the text is there', async () => (await value()) === '>Ahoy, @Berth! 12', 5_000)
+    await eventually('the text is there', async () => (await value()) === '>Ahoy, @Berth! 12')
 
     const at = await place(view, 700, 600)
     await view.mouse.move(at.x, at.y)
@@ -193,7 +193,7 @@ describe('a headful session in the live view', () => {
       const event = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true })
       document.activeElement.dispatchEvent(event)
     })()`)
-    await eventually('it is pasted', async () => (await remote.page.inputValue('#input')) === text, 5_000)
+    await eventually('it is pasted', async () => (await remote.page.inputValue('#input')) === text)
 
     const copied = () => view.inputValue('#clipboard-text')
     const onDevice = () => view.evaluate<string[]>('written')
@@ -205,12 +205,12 @@ describe('a headful session in the live view', () => {
     await send(server, 'POST', `/browsers/${remote.session.session_id}/computer/clipboard/write`, {
       text: 'nobody asked for this',
     })
-    await eventually('the panel has it', async () => (await copied()) === 'nobody asked for this', 5_000)
+    await eventually('the panel has it', async () => (await copied()) === 'nobody asked for this')
     assert.deepEqual(await onDevice(), [], 'only the panel has what the viewer did not copy')
 
     await remote.page.evaluate("getSelection().selectAllChildren(document.querySelector('#text'))")
     await view.keyboard.press('Control+c')
-    await eventually('it is copied', async () => (await copied()) === 'Copied from the session: 漢字', 5_000)
+    await eventually('it is copied', async () => (await copied()) === 'Copied from the session: 漢字')
     assert.deepEqual(await onDevice(), ['Copied from the session: 漢字'])
     await view.click('#clipboard')
     await picture(view, 'clipboard')
@@ -261,7 +261,7 @@ describe('a headful session in the live view', () => {
     await view.keyboard.insertText('von unterwegs')
     await view.keyboard.press('Backspace')
     const value = () => remote.page.inputValue('#input')
-    await eventually('the text is there', async () => (await value()) === 'von unterweg', 5_000)
+    await eventually('the text is there', async () => (await value()) === 'von unterweg')
     await picture(view, 'phone')
     await closeView(view)
     const sideways = await connected(await openView(url, { ...phone, viewport: { width: 844, height: 390 } }))
@@ -349,7 +349,7 @@ describe('a headful session in the live view', () => {
     await send(server, 'POST', `/browsers/${remote.session.session_id}/computer/clipboard/write`, {
       text: 'a secret of the session',
     })
-    await eventually('who uses it is told', () => using.cutTexts.includes('a secret of the session'), 5_000)
+    await eventually('who uses it is told', () => using.cutTexts.includes('a secret of the session'))
     const inHex = Buffer.from('secret').toString('hex')
     assert.ok(!watching.cutTexts.some((text) => text.includes('secret') || text.includes(inHex)))
     await Promise.all([watching.close(), using.close()])
@@ -426,7 +426,7 @@ test('a headless session can be watched and used only by a link', async () => {
   await clickAt(view, 200, 220)
   await view.keyboard.type('Ahoy, Berth!')
   const value = () => remote.page.inputValue('#input')
-  await eventually('the text is there', async () => (await value()) === 'Ahoy, Berth!', 5_000)
+  await eventually('the text is there', async () => (await value()) === 'Ahoy, Berth!')
   const at = await place(view, 700, 600)
   await view.mouse.move(at.x, at.y)
   await view.mouse.wheel(0, 600)

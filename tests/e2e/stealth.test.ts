@@ -38,7 +38,7 @@ const headlessDetector = readFileSync(require.resolve('headless-detector'), 'utf
 
 async function openPage(cdp: CdpClient): Promise<void> {
   await cdp.callPage('Page.navigate', { url })
-  await eventually('the page is there', () => cdp.evaluate<boolean>(`document.title === 'Inner'`), 10_000)
+  await eventually('the page is there', () => cdp.evaluate<boolean>(`document.title === 'Inner'`))
 }
 
 interface Botd {

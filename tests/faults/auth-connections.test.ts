@@ -145,7 +145,7 @@ for (const { at, site, ends, isSaved } of sample(points, 'loginCrashPoints')) {
       const { flow_status, error_code } = await read(server, id)
       return error_code ?? flow_status ?? ''
     }
-    await eventually(`it is ${ends.join(' or ')}`, async () => ends.includes(await outcome()), 20_000)
+    await eventually(`it is ${ends.join(' or ')}`, async () => ends.includes(await outcome()))
     const profile = await send<{ version?: number }>(server, 'GET', `/profiles/${profile_name}`)
     assert.equal(profile.body.version, isSaved ? 1 : undefined)
     const { status } = await read(server, id)

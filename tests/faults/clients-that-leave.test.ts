@@ -125,7 +125,7 @@ describe('a client that disconnects while its session is created', () => {
   test('ends the warm instance that it got, and another replaces it', async (t) => {
     const { server } = await startHanging(t, { BERTH_EMPTY_INSTANCES: '1' })
     const isFull = async () => (await metric(server, 'berth_warm_instances{kind="empty"}')) === 1
-    await eventually('the stock is full', isFull, 30_000)
+    await eventually('the stock is full', isFull)
     const [given] = instanceDirs(server.dataDir)
     const starting = ask(server, '/browsers', { headless: true })
     const named = 'SELECT 1 FROM browsers WHERE deleted_at IS NULL AND instance_id = $1'
@@ -134,7 +134,7 @@ describe('a client that disconnects while its session is created', () => {
     await isOver(server, '/browsers')
     assert.equal(await countRows(server), 0)
     assert.deepEqual(processesOf(given!), [])
-    await eventually('the stock is full again', isFull, 30_000)
+    await eventually('the stock is full again', isFull)
     assert.ok(!instanceDirs(server.dataDir).includes(given!))
   })
 })
