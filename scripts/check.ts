@@ -1,4 +1,4 @@
-// What is quick to find wrong: types, lint with folder boundaries, format, generated files, unit tests.
+// Runs the quick checks: types, lint with folder boundaries, format, generated files, unit tests.
 // `npm run check -- static` stops before the tests. `npm test` begins with the same static checks.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// Formats all files of the repository.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 

@@ -1,4 +1,4 @@
-// Writes what is computed from other files and checked in, so that a change of it shows in review.
+// Writes the generated files. They are checked in, so that their changes show in review.
 // `npm run generate -- --check` writes nothing and fails when a file is not up to date.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ const root = join(import.meta.dirname, '..')
 
 const { values: options } = parseArgs({ options: { check: { type: 'boolean', default: false } } })
 
-/** What each is to be, given what it is; undefined: something else, which is not made for a check. */
+/** Returns the new content, given the current one; undefined: it is out of date, and a check does not generate it. */
 type Generate = (current: string | undefined) => string | undefined | Promise<string | undefined>
 const files: Record<string, Generate> = {
   'openapi.json': () => `${JSON.stringify(openApiDocument(operations), null, 2)}\n`,

@@ -1,5 +1,5 @@
-// What every npm script starts: set-up first, then the task, on a Node that can run it. Plain
-// JavaScript, because the machine's own Node may be 20 and know nothing of TypeScript.
+// Every npm script starts this file. It sets up first, then runs the task with a Node that is new enough. It is plain
+// JavaScript, because the machine's own Node may be version 20, which cannot run TypeScript.
 import { spawn } from 'node:child_process'
 import * as module from 'node:module'
 import { join } from 'node:path'
@@ -27,7 +27,7 @@ const tasks = {
 
 async function main([name, ...args]) {
   const task = tasks[name]
-  if (!task) throw new SetUpError(`Cannot run "${name}": there is no such task`)
+  if (!task) throw new SetUpError(`Cannot run "${name}": the tasks are ${Object.keys(tasks).join(', ')}`)
   const node = setUp({
     root,
     packages: task.packages ?? task.packagesFor?.[args[0]] ?? [],
@@ -36,7 +36,7 @@ async function main([name, ...args]) {
   task.run?.()
   if (!task.file) return
   const file = join(root, task.file)
-  // Compiled once, types stripped and all: a second start takes half the time.
+  // Node keeps the compiled code, so a second start takes half the time.
   process.env.NODE_COMPILE_CACHE ??= join(root, '.cache', 'compile')
   if (node === process.execPath && !task.nodeOptions) {
     process.argv = [process.argv[0], file, ...args]
@@ -47,7 +47,7 @@ async function main([name, ...args]) {
   await runWith(node, [...(task.nodeOptions ?? []), file, ...args])
 }
 
-/** The IPC channel tells the child when this process is killed and can pass on no more signals. */
+/** The IPC channel closes when this process is killed, so the child notices it even without a signal. */
 async function runWith(node, args) {
   const path = `${join(node, '..')}:${process.env.PATH}`
   const child = spawn(node, args, {

@@ -1,7 +1,7 @@
-// What is built of what people expect, computed from the installed clients and the contract.
+// Shows which of the operations that people expect are built. Compares the installed clients with the contract.
 //   npm run surface                 everything
 //   npm run surface -- --missing    only what is not built
-//   npm run surface -- --json       for machines; goes with --missing
+//   npm run surface -- --json       as JSON; can be combined with --missing
 import { parseArgs } from 'node:util'
 import { operations } from '@berth/contracts/operations'
 import { installedClients } from './surface/client-operations.ts'

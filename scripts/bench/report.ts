@@ -1,3 +1,4 @@
+// Prints the results as a text table.
 import type { Result } from './measure/judge.ts'
 import type { Goal } from './measure/metric.ts'
 

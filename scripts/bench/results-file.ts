@@ -1,3 +1,4 @@
+// Writes the raw samples of a run to bench-results/.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { arch, cpus, loadavg, release, totalmem } from 'node:os'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// Compiles AssemblyScript into modules that hold the program as text. Compiling takes seconds, so a check goes by the
-// hash in the module: it covers the source, the compiler with its options, and the program itself.
+// Compiles AssemblyScript into modules that hold the program as text. Compiling takes seconds, so a check compares only
+// the hash in the module: it covers the source, the compiler with its options, and the program itself.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -12,7 +12,7 @@ const MAX_LINE = 110
 
 const manifest = createRequire(import.meta.url).resolve('assemblyscript/package.json')
 
-/** The module as it should be; undefined when it would have to be compiled, and this is only a check. */
+/** Returns the up-to-date module; undefined: it is out of date, and a check does not compile it. */
 export function assembled(
   source: string,
   { name, current, isCheck }: { name: string; current: string | undefined; isCheck: boolean },
@@ -42,11 +42,11 @@ function hashOf(source: string, program: string): string {
   return hash.update(`${version} ${OPTIONS.join(' ')} ${program}`).digest('hex')
 }
 
-/** In base64. The compiler checks the types, and fails when they are wrong. */
+/** Returns the program in base64. The compiler also checks the types and fails when they are wrong. */
 function compile(source: string): string {
   const directory = mkdtempSync(join(tmpdir(), 'berth-assembly-'))
   try {
-    // It takes no other ending.
+    // The compiler accepts only files that end in .ts.
     const [entry, result] = [join(directory, 'entry.ts'), join(directory, 'result.wasm')]
     copyFileSync(source, entry)
     const compiler = join(dirname(manifest), 'bin', 'asc.js')

@@ -1,4 +1,4 @@
-// What the set-up installs: exact versions with hashes, without scripts, without tools of development.
+// Set-up installs exact versions with hashes, runs no install scripts, and production gets no development tools.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { BILL_OF_MATERIALS, billOfMaterials } from './bill-of-materials.ts'
 const root = join(import.meta.dirname, '../..')
 const textOf = (file: string) => readFileSync(join(root, file), 'utf8')
 
-test('every package of both lockfiles has a hash, and nothing runs at its installation', () => {
+test('every package in both lockfiles has a hash, and set-up runs no install scripts', () => {
   for (const file of ['package-lock.json', 'scripts/node/package-lock.json']) {
     const { packages } = JSON.parse(textOf(file)) as {
       packages: Record<string, { integrity?: string; link?: boolean }>
@@ -22,7 +22,7 @@ test('every package of both lockfiles has a hash, and nothing runs at its instal
   assert.match(textOf('scripts/lib/setup.mjs'), /'ci', '--ignore-scripts'/)
 })
 
-test('the bill of materials is up to date, and has no tools of development', () => {
+test('the bill of materials is up to date and lists no development tools', () => {
   const bill = billOfMaterials(root)
   assert.equal(bill, textOf(BILL_OF_MATERIALS))
   const { components } = JSON.parse(bill) as { components: { name: string }[] }

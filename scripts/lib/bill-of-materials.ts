@@ -1,5 +1,5 @@
-// The software bill of materials (CycloneDX) of what `npm start` installs. Made from the lockfiles, not by `npm sbom`,
-// whose result depends on the version of npm and on the name of the folder.
+// The software bill of materials (CycloneDX) of what `npm start` installs. We build it from the lockfiles and do not
+// use `npm sbom`, because its result depends on the version of npm and on the name of the folder.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import systemPackages from './system-packages.json' with { type: 'json' }
@@ -40,7 +40,7 @@ export function billOfMaterials(root: string): string {
 function npmComponent(name: string, { version, integrity = '', license, optional }: LockedPackage) {
   const purl = `pkg:npm/${name.replace('@', '%40')}@${version}`
   const [, sha512] = /^sha512-(.+)$/.exec(integrity) ?? []
-  if (sha512 === undefined) throw new Error(`Cannot list ${name}: the lockfile has no SHA-512 of it`)
+  if (sha512 === undefined) throw new Error(`Cannot list ${name}: it has no SHA-512 in the lockfile`)
   return {
     type: 'library',
     'bom-ref': purl,
@@ -53,7 +53,7 @@ function npmComponent(name: string, { version, integrity = '', license, optional
   }
 }
 
-/** Debian's packages have the version that the machine has. */
+/** Without a version: each machine has its own version of a Debian package. */
 function debianComponent({ package: name }: { readonly package: string }) {
   const purl = `pkg:deb/debian/${name}`
   return { type: 'application', 'bom-ref': purl, name, scope: 'required', purl }

@@ -1,5 +1,5 @@
-// Brings a fresh clone to where it can run: npm packages, system packages, the database account,
-// and a Node 24 when the machine's is older. Each step looks first and does nothing when it is done.
+// Prepares a fresh clone to run: npm packages, system packages, the database account, and Node 24 if the machine has
+// an older one. A step that was done before does nothing.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
@@ -15,17 +15,17 @@ import { join } from 'node:path'
 
 const DATABASE_ACCOUNT = 'berth-db'
 const isRoot = process.getuid?.() === 0
-/** Some shells leave out where the system's own programs are. */
+/** In some shells, PATH lacks the folders of the system's own programs. */
 const PATH = `${process.env.PATH ?? ''}:/usr/sbin:/sbin`
 
-/** Something the reader can mend; shown without a stack. */
+/** An error that the reader can fix; shown without a stack. */
 export class SetUpError extends Error {}
 
-/** Returns the Node to run the task with. `isProduction`: without what only development needs. */
+/** Returns the Node to run the task with. `isProduction`: do not install what only development needs. */
 export function setUp({ root, packages, isProduction }) {
   if (process.platform !== 'linux') throw new SetUpError('Cannot set up: Berth runs on Linux only')
   installNpmPackages(root, isProduction)
-  // `setpriv` and `useradd` belong to packages every Debian has; slim images may have lost them.
+  // Every Debian has the packages of `setpriv` and `useradd`, but slim images may lack them.
   installSystemPackages([
     { command: 'setpriv', package: 'util-linux' },
     ...(isRoot ? [{ command: 'useradd', package: 'passwd' }] : []),
@@ -38,12 +38,12 @@ export function setUp({ root, packages, isProduction }) {
   return node
 }
 
-/** Without them the server runs, says what it lacks, and makes no session. */
+/** Optional: without them the server runs and reports what is missing, but cannot create sessions. */
 const sessionPackages = JSON.parse(
   readFileSync(join(import.meta.dirname, 'system-packages.json'), 'utf8'),
 ).map((entry) => ({ ...entry, isOptional: true }))
 
-/** Installs the newest Chromium that Debian offers. Sessions that run keep the one they have; new ones get the new one. */
+/** Installs Debian's newest Chromium. Running sessions keep their version; new sessions get the new one. */
 export function updateBrowser() {
   const packages = ['chromium', 'chromium-common', 'chromium-sandbox', 'chromium-l10n'].filter((name) =>
     existsSync(`/var/lib/dpkg/info/${name}.list`),
@@ -67,11 +67,11 @@ function installNpmPackages(root, isProduction) {
     .digest('hex')
   const stamp = join(root, 'node_modules', '.berth-lock')
   const installed = existsSync(stamp) ? readFileSync(stamp, 'utf8') : ''
-  // All packages include those of production.
+  // An installation with all packages includes those of production.
   if (installed === lock || (isProduction && installed === `${lock} production`)) return
   say('installing npm packages')
-  // Not `npm ci`, which removes everything first, under a server that may be running. Versions and
-  // hashes are those of the lockfile all the same, and it is not written. What NODE_ENV says does not count.
+  // Not `npm ci`: it first removes all packages, and a running server may need them. This command also takes versions
+  // and hashes from the lockfile and does not write it. It ignores NODE_ENV.
   npm(root, [
     'install',
     '--no-save',
@@ -117,16 +117,16 @@ function aptGet(calls, { task, remedy }) {
 
 function makeDatabaseAccount() {
   if (new RegExp(`^${DATABASE_ACCOUNT}:`, 'm').test(readFileSync('/etc/passwd', 'utf8'))) return
-  say(`making the account ${DATABASE_ACCOUNT} for the database, which must not run as root`)
+  say(`creating the account ${DATABASE_ACCOUNT} for the database, which must not run as root`)
   const args = ['--system', '--user-group', '--no-create-home', '--home-dir', '/nonexistent']
   const { status, stderr, error } = spawnSync(
     'useradd',
     [...args, '--shell', '/usr/sbin/nologin', DATABASE_ACCOUNT],
     { env: { ...process.env, PATH }, encoding: 'utf8' },
   )
-  // 9: another start made it in the same moment.
+  // 9: another start created it at the same moment.
   if (status !== 0 && status !== 9)
-    throw new SetUpError(`Cannot make the account ${DATABASE_ACCOUNT}: ${stderr ?? error?.message}`)
+    throw new SetUpError(`Cannot create the account ${DATABASE_ACCOUNT}: ${stderr ?? error?.message}`)
 }
 
 function findNode(root) {
@@ -141,7 +141,7 @@ function findNode(root) {
   const home = join(root, '.tools', `node-${version}`)
   const node = join(home, 'node_modules', packageName, 'bin', 'node')
   if (existsSync(join(home, 'done'))) return node
-  say(`installing Node ${version}, as this machine has ${process.versions.node}`)
+  say(`installing Node ${version}, because this machine has only ${process.versions.node}`)
   rmSync(home, { recursive: true, force: true })
   mkdirSync(home, { recursive: true })
   // The lockfile has the hashes.
@@ -152,7 +152,7 @@ function findNode(root) {
   return node
 }
 
-/** The server, the programs of instances and the pages that people see are a few files each. */
+/** The packages that are bundled into a few files each, and the folders that each bundle is built from. */
 const bundles = [
   {
     of: 'packages/agent',
@@ -172,7 +172,7 @@ const bundles = [
   { of: 'packages/web', sources: ['packages/web', 'packages/contracts/src', 'packages/kit/src', 'docs'] },
 ]
 
-/** Made again when anything it is made from changed. */
+/** Builds the bundle again if one of its sources changed. */
 function makeBundle(root, node, bundle) {
   const folders = bundle.sources.filter((dir) => existsSync(join(root, dir)))
   const sources = folders.flatMap((dir) =>
@@ -198,7 +198,8 @@ function makeBundle(root, node, bundle) {
 
 function npm(cwd, args) {
   const { status, error } = spawnSync('npm', args, { cwd, stdio: ['ignore', 'ignore', 'inherit'] })
-  if (status !== 0) throw new SetUpError(`Cannot set up: npm ${args[0]} failed ${error ?? ''}`)
+  if (status !== 0)
+    throw new SetUpError(`Cannot set up: npm ${args[0]} failed${error ? `: ${error.message}` : ''}`)
 }
 
 function isOnPath(command) {

@@ -1,10 +1,10 @@
-// A lint rule: which folder may import which. The table is in .oxlintrc.json, one row for each folder. Plain JavaScript,
-// because the linter loads it with whichever Node the machine has.
+// A lint rule: which folder may import which. The table is in .oxlintrc.json, one row for each folder. This is plain
+// JavaScript, because the linter loads it with the machine's own Node.
 import { dirname, join, relative, resolve } from 'node:path'
 
 const repository = resolve(import.meta.dirname, '../..')
 
-/** The row of a file: the one with the longest path that the file is in. */
+/** The row of a file. If several rows contain the file, the longest path wins. */
 export function rowOf(table, file) {
   let found
   for (const path of Object.keys(table)) {
@@ -21,7 +21,7 @@ export function targetOf(file, specifier) {
   return name === undefined ? undefined : `${name}/src/${rest}.ts`
 }
 
-/** The table with every group replaced by the rows it stands for. */
+/** Replaces every group in the table with the rows of the group. */
 export function expand({ table, groups = {} }) {
   const listed = (entry) => (Object.hasOwn(groups, entry) ? groups[entry].flatMap(listed) : [entry])
   return Object.fromEntries(
@@ -60,7 +60,7 @@ function remedy(table, from, to) {
   return `${from} may not import ${to}. ${sentence(from)}. ${sentence(to)}. ${advice}`
 }
 
-/** The same for every file of a run. */
+/** Expanded once; all files of a run use it. */
 let expanded
 
 const folders = {
@@ -70,7 +70,7 @@ const folders = {
     const { root = repository } = options
     const table = (expanded ??= expand(options))
     const file = relative(join(root, 'packages'), context.filename)
-    // Tests may look into everything.
+    // Tests may import everything.
     if (file.startsWith('..') || !/^[^/]+\/src\//.test(file) || file.endsWith('.test.ts')) return {}
     const check = (node) => {
       if (typeof node.source?.value !== 'string') return

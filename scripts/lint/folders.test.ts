@@ -1,3 +1,4 @@
+// The import table and its lint rule.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -56,7 +57,7 @@ test('nobody imports the composition root', () => {
   }
 })
 
-test('contracts imports nothing of Node', () => {
+test('contracts may not import modules of Node', () => {
   assert.match(judge(table, 'contracts/src/browsers.ts', 'node:fs')!, /also runs in browsers/)
 })
 
@@ -64,7 +65,7 @@ test('a folder without a row is refused', () => {
   assert.match(judge(table, 'unheard-of/src/a.ts', './b.ts')!, /add a row to \.oxlintrc\.json/)
 })
 
-test('every folder of the packages beside the server has a row of its own', () => {
+test('every folder of the other packages has its own row', () => {
   for (const name of ['agent', 'codecs', 'login', 'web']) {
     const source = join(root, 'packages', name, 'src')
     const files = readdirSync(source, { recursive: true, withFileTypes: true })
@@ -86,7 +87,7 @@ test('two folders of the agent do not import each other', () => {
   )
 })
 
-test('no two rows allow each other, not even through others', () => {
+test('no two rows may import each other, not even through other rows', () => {
   const rows = Object.keys(table).filter((row) => row !== 'server/src')
   const allows = (from: string, to: string) =>
     from !== to && judge(table, fileIn(from), pathTo(from, to)) === undefined

@@ -1,5 +1,5 @@
-// What the published client can call, asked of the installed client itself: its resources are
-// walked, and the source of each method names the request it makes.
+// Lists the operations that the published client can call. Reads them from the installed client itself: the source of
+// each method of each resource contains its request.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, '../..')
 export interface ClientOperation {
   readonly method: string
   readonly path: string
-  /** How the call is written: `browsers.computer.clickMouse`. */
+  /** As a user writes it: `browsers.computer.clickMouse`. */
   readonly call: string
 }
 
@@ -19,7 +19,7 @@ export interface PublishedClient {
   readonly helpers: readonly string[]
 }
 
-/** All that are installed, newest first. */
+/** All installed clients, newest first. */
 export async function installedClients(): Promise<PublishedClient[]> {
   const { devDependencies } = readJson('package.json') as { devDependencies: Record<string, string> }
   const names = Object.keys(devDependencies).filter((name) =>
@@ -52,7 +52,7 @@ interface ClientMethod {
   readonly source: string
 }
 
-/** A resource is known by its reference to the client; it may hold further resources. */
+/** A resource is an object with a reference to the client. It may contain other resources. */
 function methodsOf(client: object, owner: object, prefix: string): ClientMethod[] {
   return Object.entries(owner).flatMap(([name, value]: [string, unknown]) => {
     if (typeof value !== 'object' || value === null || Reflect.get(value, '_client') !== client) return []

@@ -1,5 +1,5 @@
-// Which of the operations people expect are built: those of the published client in its newest
-// version, those that only older versions have, and those of the request Berth is made for.
+// Finds out which of the expected operations are built: those of the newest published client, those that only older
+// clients have, and those that requested.json lists.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathsOf, type Operation } from '@berth/contracts/operation'
@@ -10,11 +10,11 @@ export interface SurfaceRow {
   readonly isBuilt: boolean
   readonly method: string
   readonly path: string
-  /** Null: no installed client calls it. */
+  /** Null if no installed client calls it. */
   readonly call: string | null
-  /** Newest version of the client that has the call. */
+  /** The newest client version that has the call. */
   readonly version: string | null
-  /** Number within the request, if it is part of it. */
+  /** The number in requested.json; null if it is not there. */
   readonly requested: number | null
 }
 
@@ -29,7 +29,7 @@ export interface Surface {
   readonly client: Count
   readonly olderClients: Count
   readonly requested: Count
-  /** Operations of ours that nobody of these asks for. */
+  /** Our operations that neither a client nor requested.json has. */
   readonly ownOnly: readonly string[]
   readonly helpers: readonly string[]
 }
@@ -47,7 +47,7 @@ export function requestedOperations(): Requested[] {
   return JSON.parse(readFileSync(join(import.meta.dirname, 'requested.json'), 'utf8')) as Requested[]
 }
 
-/** Parameters are told by their place, not by their name. */
+/** Two paths are the same if their parameters are in the same places; names do not count. */
 function keyOf({ method, path }: Endpoint): string {
   return `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`
 }

@@ -1,3 +1,4 @@
+// The table of expected operations: complete, and right about what is built.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { operations } from '@berth/contracts/operations'
@@ -7,18 +8,18 @@ import { compareSurface, requestedOperations } from './compare.ts'
 const clients = await installedClients()
 const surface = compareSurface(clients, operations)
 
-test('the newest client is asked first, and every method of it was understood', () => {
+test('the newest client comes first, and the request of every method is found', () => {
   assert.deepEqual(
     clients.map(({ version }) => version),
     ['0.84.0', '0.70.0', '0.55.0'],
   )
   assert.equal(clients[0]!.operations.length, 127)
   assert.equal(surface.client.of, 127)
-  // These go through another method or to a session; a third one here would be a request overlooked.
+  // These two call another method or a session. A third one would mean that a request was not found.
   assert.deepEqual(clients[0]!.helpers, ['browsers.fetch', 'auditLogs.download'])
 })
 
-test('a call is found with its name, its method and its path', () => {
+test('a row has the call, the method and the path', () => {
   const row = surface.rows.find(({ call }) => call === 'browsers.replays.download')
   assert.equal(row?.method, 'GET')
   assert.equal(row?.path, '/browsers/{id}/replays/{replay_id}')
@@ -34,7 +35,7 @@ test('projects, limits, API keys and the audit log are built', () => {
   }
 })
 
-test('what only older clients call is listed with the version that still had it', () => {
+test('an operation that only older clients call is listed with the last version that has it', () => {
   const row = surface.rows.find(({ method, path }) => method === 'GET' && path === '/projects')
   assert.equal(row?.call, 'projects.list')
   assert.notEqual(row?.version, surface.newest)
@@ -51,7 +52,7 @@ test('every requested operation is in the table exactly once', () => {
   )
 })
 
-test('an operation that leaves the contract shows as not built', () => {
+test('an operation that is removed from the contract is listed as not built', () => {
   const without = operations.filter(({ id }) => id !== 'createProject')
   const smaller = compareSurface(clients, without)
   assert.equal(smaller.client.built, surface.client.built - 1)

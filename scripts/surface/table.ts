@@ -1,4 +1,4 @@
-// The surface as a table for people.
+// Prints the expected operations as a text table with totals.
 import type { Count, Surface, SurfaceRow } from './compare.ts'
 
 const HEADINGS = ['built', 'method', 'path', 'client call', 'requested']
@@ -33,8 +33,8 @@ export function surfaceTotals(surface: Surface): string {
   return [
     `built ${share(client)} client operations (${newest}), ${share(requested)} requested`,
     `      ${share(olderClients)} that only older clients call`,
-    `${helpers.join(', ')} of the client make no request of their own to the API`,
-    `beyond these, Berth has ${ownOnly.join(', ')}`,
+    `client methods without their own API request: ${helpers.join(', ')}`,
+    `other operations of Berth: ${ownOnly.join(', ')}`,
   ].join('\n')
 }
 

@@ -1,5 +1,5 @@
-// Runs many unit test files in one process. What they import is loaded once, which is most of the time of a small file.
-// The runner passes the files in a variable.
+// Runs many unit test files in one process, so that their imports are loaded only once: a small file spends most of its
+// time on imports. The runner passes the files in an environment variable.
 import { after } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { BATCH } from './plan.ts'
@@ -7,7 +7,7 @@ import { BATCH } from './plan.ts'
 const HOUR_MS = 3_600_000
 
 const files = process.env[BATCH]?.split('\n') ?? []
-// Only the batch itself shall take the list, not a process that one of its tests starts.
+// Only the batch itself may read the list. A process that one of its tests starts must not inherit it.
 delete process.env[BATCH]
 
 // A test may wait for a timer that does not keep a process alive, such as AbortSignal.timeout.

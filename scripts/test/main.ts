@@ -20,9 +20,9 @@ const durationsFile = join(root, '.cache/test-durations.json')
 
 /** A test that takes longer hangs. It fails, and the run continues. */
 const TEST_TIMEOUT_MS = { unit: 60_000, change: 600_000, full: 1_800_000 }
-/** How much longer a file may take to clean up. */
+/** The extra time in which a file may clean up. */
 const GRACE_MS = 60_000
-/** Files that run at once. One more than there are cores, because a file often waits: for a server to start, for a lease. */
+/** Files that run at once: one more than there are cores, because a file often waits, for example for a server to start. */
 const LANES = availableParallelism() + 1
 
 const { values, positionals } = parseArgs({

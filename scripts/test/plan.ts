@@ -1,16 +1,16 @@
-// Which files run together, and in which order.
+// Decides which test files run together, and in which order.
 import { groups, isUnit } from '../../tests/tiers.ts'
 
-/** Files that run one after another. They share a server or a process, or there is one file. */
+/** Files that run one after another, because they share a server or a process. Or a single file. */
 export interface Work {
   readonly files: readonly string[]
   readonly shares: 'server' | 'process' | 'nothing'
 }
 
-/** The variable in which a batch gets its files. */
+/** The environment variable with the files of a batch. */
 export const BATCH = 'BERTH_TEST_BATCH'
 
-/** So many unit files share a process. With more, the last batch would keep one core busy and leave the others idle. */
+/** How many unit files share a process. With more, the last batch would run on one core while the others are idle. */
 const BATCH_SIZE = 24
 
 /**

@@ -13,7 +13,7 @@ export async function whenGone(pids: readonly number[], isElseGone = () => true)
   for (;;) {
     left = left.filter(isAlive)
     if (left.length === 0 && isElseGone()) return
-    assert.ok(performance.now() < deadline, `processes ${left.join(', ')} do not end`)
+    assert.ok(performance.now() < deadline, `processes ${left.join(', ')} did not end in time`)
     await turn()
   }
 }

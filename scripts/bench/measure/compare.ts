@@ -1,3 +1,4 @@
+// Measures one comparison of a row: pairs of blocks, judged, and repeated while the result is undecided.
 import type { Effort } from '../effort.ts'
 import type { NoiseCheck } from './noise-check.ts'
 import { judge, type Result } from './judge.ts'

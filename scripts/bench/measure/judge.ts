@@ -1,3 +1,4 @@
+// Turns the pairs of a comparison into a verdict for each metric.
 import type { Goal, Metric, Pair } from './metric.ts'
 import { bootstrap, median, quantile, type Interval } from './statistics.ts'
 

@@ -1,3 +1,4 @@
+// Waits for processes to become idle before they are measured.
 import { setTimeout as pause } from 'node:timers/promises'
 
 const LOOK_MS = 300

@@ -1,3 +1,4 @@
+// Quantiles, and the bootstrap interval of a statistic.
 const RESAMPLES = 4_000
 
 export interface Interval {

@@ -1,3 +1,4 @@
+// Reads how much CPU time the hypervisor took from this machine.
 import { readFileSync } from 'node:fs'
 
 export interface CpuTicks {

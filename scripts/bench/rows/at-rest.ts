@@ -1,3 +1,4 @@
+// Row 33 in two parts: the idle server (idle.ts) and its start (starts.ts).
 import { compareIdle } from './idle.ts'
 import type { ProcessRow } from './row.ts'
 import { compareStarts } from './starts.ts'

@@ -68,7 +68,11 @@ function createAtOnce(server: SessionServer, { count, http }: { count: number; h
 async function assertOwnBrowsers(sessions: readonly { id: string; page: Page }[]): Promise<void> {
   assert.equal(new Set(sessions.map(({ id }) => id)).size, sessions.length)
   for (const { id, page } of sessions) {
-    assert.equal(await page.evaluate('globalThis.marker'), undefined, 'somebody was here before')
+    assert.equal(
+      await page.evaluate('globalThis.marker'),
+      undefined,
+      'the new session still has the marker of an earlier one',
+    )
     await page.evaluate(`globalThis.marker = ${JSON.stringify(id)}`)
   }
   for (const { id, page } of sessions) assert.equal(await page.evaluate('globalThis.marker'), id)

@@ -35,7 +35,11 @@ export function loadBlock(
     const requests = report.requests
     assert.ok(requests > 0, 'wrk got no answer')
     assert.equal(report.socketErrors, 0, 'wrk lost connections')
-    assert.equal(report.errorStatuses, target.status >= 400 ? requests : 0, 'wrk got answers of another kind')
+    assert.equal(
+      report.errorStatuses,
+      target.status >= 400 ? requests : 0,
+      'wrk got answers with an unexpected status',
+    )
     const lateMs = target.isAudited ? await auditWritten(setup, recordsBefore + requests) : 0
     await pause(QUIET_MS)
     const after = setup.cpuMs()

@@ -68,7 +68,7 @@ function refillBlock(
       return ids.some((id) => !known.has(id)) && ids.filter((id) => known.has(id)).length === 1
     }
     while (!isOnlyRefilling()) {
-      assert.ok(performance.now() < deadline, 'the pool does not refill')
+      assert.ok(performance.now() < deadline, 'the pool was not full again in time')
       await pause(LOOK_EVERY_MS)
     }
     const read = await readings()

@@ -1,3 +1,4 @@
+// A row of the table: what it compares, and what it needs to be measured.
 import type { SessionServers } from '../subjects/session-servers.ts'
 import type { ApiSetup } from '../subjects/api-setup.ts'
 import type { Cleanup } from '../cleanup.ts'

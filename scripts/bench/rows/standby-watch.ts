@@ -38,7 +38,7 @@ export class StandbyWatch {
       const frozenMs = await this.#frozenMs()
       if (frozenMs >= wantedMs) return
       const isLate = performance.now() - this.#leftAt > wantedMs + MARGIN_MS
-      assert.ok(!isLate, 'a session that nobody uses is not put on standby')
+      assert.ok(!isLate, 'the unused session did not go on standby in time')
       await pause(Math.max(MIN_PAUSE_MS, wantedMs - frozenMs))
     }
   }

@@ -61,7 +61,7 @@ export async function* compareStarts(
     {
       blocks: { ours: everNew, baseline: block(bareDirectly) },
       pairs: firstStartPairs,
-      metrics: [line('the very first, with initdb')],
+      metrics: [line('the first one, with initdb')],
     },
     { ...measuring, effort: { ...measuring.effort, warmUps: 0 } },
   )

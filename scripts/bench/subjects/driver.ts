@@ -1,3 +1,4 @@
+// Our side of the bare driver: starts its process and sends it statements.
 import { fork, type ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
 import type { Cleanup } from '../cleanup.ts'

@@ -51,7 +51,7 @@ export class Page {
       const value = await this.evaluate(expression).catch(() => undefined)
       if (value === wanted) return
       const isLate = performance.now() - startedAt > WAIT_TIMEOUT_MS
-      assert.ok(!isLate, `${expression} is ${String(value)} and never became ${String(wanted)}`)
+      assert.ok(!isLate, `${expression} is ${String(value)}, but should be ${String(wanted)}`)
     }
   }
 

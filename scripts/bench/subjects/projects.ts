@@ -1,3 +1,4 @@
+// Fills the database with projects.
 import type { Client } from 'pg'
 
 export const PROJECT_COUNT = 10_000

@@ -54,7 +54,7 @@ export class SessionReplay {
         return answer.bytes
       }
       assert.equal(answer.status, 202, answer.text)
-      assert.ok(performance.now() < deadline, 'the video is never ready')
+      assert.ok(performance.now() < deadline, 'the video was not ready in time')
       await pause(LOOK_EVERY_MS)
     }
   }

@@ -28,7 +28,7 @@ export type SessionRequest = CreateBrowserRequest & { readonly standby_after_sec
 export interface ServerProcesses {
   /** The server with its helpers, without its database and the warden. */
   readonly daemon: readonly number[]
-  /** Cleans up when the server cannot. */
+  /** The process that cleans up if the server is killed. */
   readonly warden: readonly number[]
   readonly postgres: readonly number[]
   /** By instance: all processes in it and around it. */
@@ -204,7 +204,7 @@ export class SessionServer {
       (await this.warmCount('headless')) === warmHeadless &&
       (await this.warmCount('headful')) === warmHeadful
     while (!(await isFilled())) {
-      assert.ok(performance.now() < deadline, `the server never held ${wanted} instances`)
+      assert.ok(performance.now() < deadline, `the server did not have ${wanted} instances ready in time`)
       await pause(LOOK_EVERY_MS)
     }
     await whenQuiet(() => this.cpuMs(), this.#effort)

@@ -55,7 +55,7 @@ export async function startUntilHealthy(
       if (child.exitCode !== null || child.signalCode !== null)
         throw new Error(`Cannot start the server: it ended: ${complaints}`)
       if (performance.now() - startedAt > START_TIMEOUT_MS)
-        throw new Error(`Cannot start the server: it is not healthy in time: ${complaints}`)
+        throw new Error(`Cannot start the server: it did not become healthy in time: ${complaints}`)
       await pause(LOOK_EVERY_MS)
     }
     return { pid: child.pid!, url: `http://127.0.0.1:${port}`, startMs: performance.now() - startedAt, stop }

@@ -1,3 +1,4 @@
+// Sends load with wrk and reads its report.
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
