@@ -1,4 +1,5 @@
-// The software with which the login engine was built, and software that it met when its rules were done.
+// All software that the script installs. The login engine was developed with the first group; the second group was added
+// when its rules were finished, to show that they are general.
 import type { Software } from './software.ts'
 import { djangoAdmin } from './software/django-admin.ts'
 import { dokuwiki } from './software/dokuwiki.ts'

@@ -1,4 +1,4 @@
-// What the browser of a login keeps of the software, and how it loses all of it.
+// Reads and clears what the software has stored in the browser of a login.
 import type { CdpConnection } from '../../packages/agent/src/cdp/cdp-connection.ts'
 import type { PageActionsUnderTest } from '../fixtures/login-page-actions.ts'
 import type { Kept } from './software.ts'
@@ -33,7 +33,7 @@ async function attach(cdp: CdpConnection, origin: string): Promise<string> {
     targetInfos: { targetId: string; type: string; url: string }[]
   }>('Target.getTargets')
   const page = targetInfos.find(({ type, url }) => type === 'page' && URL.parse(url)?.origin === origin)
-  if (!page) throw new Error(`No page of ${origin} is open`)
+  if (!page) throw new Error(`The browser has no page of ${origin} open`)
   const { sessionId } = await cdp.call<{ sessionId: string }>('Target.attachToTarget', {
     targetId: page.targetId,
     flatten: true,

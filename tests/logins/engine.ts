@@ -1,5 +1,6 @@
-// The login engine at real software, with an agent and a Chromium of its own for every attempt: alone with a credential
-// and attended, with the right password and with another; and whether it knows afterwards who is in and who is out.
+// Runs the login engine against real software, with a new agent and Chromium for every attempt: with a stored credential
+// and with a person, with the right password and with a wrong one. Then checks that the engine can tell whether the
+// browser is signed in.
 import { logInAt, type LoginPlace, type LoginReport, type Mode } from '../fixtures/login-at-place.ts'
 import { PageActionsUnderTest } from '../fixtures/login-page-actions.ts'
 import { knownValuesOf, describe } from '../fixtures/login-person.ts'
@@ -14,10 +15,10 @@ const MAX_TEXT = 600
 export interface EngineRow {
   readonly software: string
   readonly attempt: string
-  /** `as described`, or what was otherwise. */
+  /** `as described`, or the difference. */
   readonly verdict: string
   readonly seconds: number
-  /** For whoever wants to know why: what was asked and done, what it came to, and what the page said at the end. */
+  /** Explains the verdict: the questions, the actions, the outcome, and the text of the last page. */
   readonly details: readonly string[]
 }
 
@@ -64,7 +65,7 @@ function placeOf(one: Software, running: RunningSoftware): LoginPlace {
     loginUrl: one.loginPath && new URL(one.loginPath, running.url).href,
     allowedDomains: [],
     person: (variant) => ({ value: value(variant) }),
-    actElsewhere: () => Promise.reject(new Error(`Nothing is to be done elsewhere for "${one.name}"`)),
+    actElsewhere: () => Promise.reject(new Error(`"${one.name}" asks for nothing outside the browser`)),
     isSignedIn: async (pageActions) => running.isSignedIn(await keptBy(pageActions, origin)),
     async signOut(pageActions) {
       if (running.signOut) await running.signOut(await keptBy(pageActions, origin))
@@ -76,16 +77,16 @@ function placeOf(one: Software, running: RunningSoftware): LoginPlace {
 async function detailsOf(report: LoginReport, pageActions: PageActionsUnderTest): Promise<string[]> {
   const { outcome, questions, verdict } = report
   const asked = questions.map(
-    (question) => `asked: ${describe(question)} said [${question.websiteError ?? ''}]`,
+    (question) => `asked: ${describe(question)}, website said [${question.websiteError ?? ''}]`,
   )
-  const came =
+  const result =
     outcome?.isSuccess === false
-      ? [`came to: ${outcome.code}, ${outcome.message}, website said [${outcome.websiteError ?? ''}]`]
+      ? [`failed: ${outcome.code}, ${outcome.message}, website said [${outcome.websiteError ?? ''}]`]
       : outcome
-        ? [`came to: ${outcome.postLoginUrl}, checks ${JSON.stringify(outcome.checks)}`]
+        ? [`succeeded: ${outcome.postLoginUrl}, checks ${JSON.stringify(outcome.checks)}`]
         : []
   const did = `did: ${pageActions.acts.join(', ')}`
-  return [...asked, did, ...came, ...(verdict === 'as described' ? [] : await lastPage(pageActions))]
+  return [...asked, did, ...result, ...(verdict === 'as described' ? [] : await lastPage(pageActions))]
 }
 
 async function lastPage(pageActions: PageActionsUnderTest): Promise<string[]> {
@@ -95,6 +96,6 @@ async function lastPage(pageActions: PageActionsUnderTest): Promise<string[]> {
     const text = frames.map((frame) => frame.text).join(' | ')
     return [`page: ${url} (${status}): ${text.replaceAll(/\s+/g, ' ').slice(0, MAX_TEXT)}`]
   } catch (error) {
-    return [`page: cannot be seen, ${String(error)}`]
+    return [`page: cannot be read: ${String(error)}`]
   }
 }

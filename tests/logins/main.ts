@@ -1,7 +1,9 @@
-// Login pages of real software, installed from the package registries: `npm run logins`, some minutes, needs the network.
-// `npm run logins -- --only jupyter,dokuwiki` for some of it. Each is installed into a directory that is removed afterwards,
-// started on loopback, and shown to do what its description says. With `--engine` the login engine then goes through it as
-// well, and a table at the end says how that went.
+// Tests the login pages of real software, installed from package registries. Takes some minutes and needs the network.
+//   npm run logins                              all software
+//   npm run logins -- --only jupyter,dokuwiki   only these
+//   npm run logins -- --engine                  also run the login engine, and print a table of the results
+// Each software is installed into a temporary directory and started on loopback. Then plain Playwright checks that its
+// login behaves as described.
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -28,7 +30,7 @@ const rows: EngineRow[] = []
 for (const name of names) {
   const one = software.find((each) => each.name === name)
   if (!one)
-    throw new Error(`There is no software "${name}", only ${software.map((each) => each.name).join(', ')}`)
+    throw new Error(`Cannot test "${name}": choose from ${software.map((each) => each.name).join(', ')}`)
   const startedAt = performance.now()
   try {
     const done = await owning((owner) => show(owner, one))
@@ -78,7 +80,7 @@ async function signIn(browser: Browser, { one, running, variant }: Attempt): Pro
     const tab = await context.newPage()
     const at = (path: string | undefined) => new URL(path ?? '/', running.url).href
     await tab.goto(at(one.loginPath))
-    assert.equal(await running.isSignedIn(await keptBy(context)), false, 'a new browser is not signed in')
+    assert.equal(await running.isSignedIn(await keptBy(context)), false, 'a new browser is already signed in')
     const user = one.users.find(({ key }) => key === variant.user)!
     const value = (name: ValueName) => variant.gives?.[name] ?? user[name as 'password']
     await one.walk(tab, { variant, value })
@@ -89,7 +91,7 @@ async function signIn(browser: Browser, { one, running, variant }: Attempt): Pro
         .waitFor()
         .catch(async (cause: unknown) => {
           const text = (await tab.innerText('body')).slice(0, 1_000)
-          throw new Error(`It does not say "${variant.says}" but: ${text}`, { cause })
+          throw new Error(`The page should say "${variant.says}", but says: ${text}`, { cause })
         })
       assert.equal(await running.isSignedIn(await keptBy(context)), false)
       return
@@ -98,7 +100,7 @@ async function signIn(browser: Browser, { one, running, variant }: Attempt): Pro
     await eventually('the software says that the browser is signed in', isIn, WITHIN_MS)
     if (!running.signOut) return
     await running.signOut(await keptBy(context))
-    assert.equal(await isIn(), false, 'signed out from the side of the server')
+    assert.equal(await isIn(), false, 'still signed in after the server ended the session')
   } finally {
     await context.close()
   }

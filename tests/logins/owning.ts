@@ -1,6 +1,6 @@
 import type { Owner } from '../fixtures/cleanup.ts'
 
-/** For as long as the work takes; what it left to the owner ends with it. */
+/** Runs the work with a new owner, and cleans up after the work ends. */
 export async function owning<T>(work: (owner: Owner) => Promise<T>): Promise<T> {
   const cleanups: (() => void | Promise<void>)[] = []
   try {

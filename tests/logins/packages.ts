@@ -1,10 +1,10 @@
-// Packages into a directory of their own; the machine's are left alone.
+// Installs packages into a separate directory and does not change those of the machine.
 import { mkdir, readdir, readlink, rm, symlink, writeFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { run } from './processes.ts'
 
-/** `overrides` as package.json has them. */
+/** `overrides` has the format of package.json. */
 export async function installFromNpm(
   directory: string,
   packages: readonly string[],
@@ -15,17 +15,17 @@ export async function installFromNpm(
   await run({ command: 'npm', args: ['install', ...options, ...packages], cwd: directory })
 }
 
-/** Returns the Python that has them. */
+/** Returns the path of a Python that finds the packages. */
 export async function installFromPypi(directory: string, packages: readonly string[]): Promise<string> {
   await run({ command: 'python3', args: ['-m', 'venv', 'venv'], cwd: directory })
   const python = join(directory, 'venv', 'bin', 'python')
-  // An index that cannot be reached is asked once for each package, not six times.
+  // pip would try an unreachable index six times for each package.
   const options = ['--quiet', '--no-input', '--disable-pip-version-check', '--retries', '0']
   await run({ command: python, args: ['-m', 'pip', 'install', ...options, ...packages], cwd: directory })
   return python
 }
 
-/** Unpacks Debian packages without installing them. Returns the root of the tree, whose absolute links lead into itself. */
+/** Unpacks Debian packages without installing them. Returns the root of the tree; absolute links stay inside the tree. */
 export async function unpackFromDebian(directory: string, packages: readonly string[]): Promise<string> {
   const root = join(directory, 'root')
   await mkdir(root, { recursive: true })
@@ -38,7 +38,7 @@ export async function unpackFromDebian(directory: string, packages: readonly str
   return root
 }
 
-/** Environment of programs of such a tree, which find their libraries in it. */
+/** The environment in which programs of an unpacked tree find their libraries. */
 export function librariesOf(root: string): { readonly LD_LIBRARY_PATH: string } {
   return { LD_LIBRARY_PATH: `${root}/usr/lib/x86_64-linux-gnu:${root}/lib/x86_64-linux-gnu` }
 }

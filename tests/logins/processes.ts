@@ -1,4 +1,4 @@
-// Programs that the scripts start: to their end, or until the owner is done with them.
+// Starts programs: run() waits until the program ends, serve() keeps it running until the owner cleans up.
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -17,7 +17,7 @@ interface Command {
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** What it printed. The failure has what it complained of. */
+/** Returns the output. If the program fails, the error contains its stderr. */
 export async function run({ command, args, cwd, env }: Command): Promise<string> {
   const { stdout } = await promisify(execFile)(command, args, {
     cwd,
@@ -28,7 +28,7 @@ export async function run({ command, args, cwd, env }: Command): Promise<string>
   return stdout
 }
 
-/** A server in a process group of its own, as soon as it answers. */
+/** Starts a server in its own process group and waits for its first answer. */
 export async function serve(owner: Owner, command: Command, url: string): Promise<void> {
   const child = spawn(command.command, command.args, {
     cwd: command.cwd,
@@ -44,9 +44,9 @@ export async function serve(owner: Owner, command: Command, url: string): Promis
   }
   const failed = new Promise<never>((_, reject) => {
     child.once('error', reject)
-    child.once('exit', (code) => reject(new Error(`${command.command} ended with ${code}:\n${output}`)))
+    child.once('exit', (code) => reject(new Error(`${command.command} ended with code ${code}:\n${output}`)))
   })
-  // Whoever waits for it is told; after that it ends when it is ended.
+  // The race below reports a failed start. A later exit is expected and must not be an unhandled rejection.
   failed.catch(() => {})
   cleanUpAfter(owner, () => end(child))
   await Promise.race([answers(url, () => output), failed])
@@ -59,7 +59,8 @@ async function answers(url: string, output: () => string): Promise<void> {
       await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(5_000) })
       return
     } catch {
-      if (performance.now() > deadline) throw new Error(`Nothing answers at ${url}:\n${output()}`)
+      if (performance.now() > deadline)
+        throw new Error(`The server did not answer at ${url} in time:\n${output()}`)
       await delay(100)
     }
   }

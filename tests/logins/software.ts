@@ -1,26 +1,26 @@
-// How real third-party software with a login page is described: as the zoo's sites are, but what is true is asked of the
-// software itself, with what the browser has of it.
+// The description of real third-party software with a login page. It is like the description of a zoo site, but only the
+// software itself can tell whether a browser is signed in, so tests ask it with the browser's cookies and storage.
 import type { Page } from 'playwright-core'
 import type { Owner } from '../fixtures/cleanup.ts'
 import type { Person, SiteDescription } from '../fixtures/login-zoo/kit/site.ts'
 
-/** What a browser keeps of the software's origin. */
+/** What a browser has stored for the software's origin. */
 export interface Kept {
-  /** As a Cookie header has them. */
+  /** In the format of a Cookie header. */
   readonly cookies: string
   readonly local: Readonly<Record<string, string>>
 }
 
 export interface InstalledSoftware {
-  /** Loopback only; ends with the owner. */
+  /** Listens on loopback only, and ends when the owner cleans up. */
   start(owner: Owner): Promise<RunningSoftware>
 }
 
 export interface RunningSoftware {
   readonly url: string
-  /** By the software's own answer to a request that only somebody who is signed in may make. */
+  /** Sends a request that the software accepts only from signed-in users. */
   isSignedIn(kept: Kept): Promise<boolean>
-  /** Ends the session from the server's side; absent where the software knows no such thing. */
+  /** Ends the session on the server; absent if the software cannot do that. */
   signOut?(kept: Kept): Promise<void>
 }
 
@@ -28,8 +28,8 @@ export interface Software extends Pick<
   SiteDescription,
   'name' | 'kind' | 'users' | 'variants' | 'loginPath' | 'checkPath'
 > {
-  /** Into an empty directory, with the users. */
+  /** Installs into an empty directory and creates the users. */
   install(directory: string): Promise<InstalledSoftware>
-  /** From the start address to the software's yes or no, by hand. */
+  /** Logs in with plain Playwright, from the start address until the software accepts or refuses. */
   walk(tab: Page, person: Pick<Person, 'value' | 'variant'>): Promise<void>
 }

@@ -11,7 +11,7 @@ const user = newUser('django-admin')
 
 export const djangoAdmin: Software = {
   name: 'django-admin',
-  kind: 'A form with a token and a cookie that have to fit each other; the start address is a page without any link to it',
+  kind: 'A form whose token must match a cookie; the start page has no link to the form',
   users: [user],
   variants: [
     right(fill('username', 'password')),

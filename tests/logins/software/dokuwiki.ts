@@ -23,12 +23,12 @@ const PACKAGES = [
   'libjs-jquery-cookie',
   'libjs-jquery-ui',
 ]
-/** Debian's package says where things are once they are installed. */
+/** Paths in the package that are only right once it is installed. */
 const PLACES = /(?<=['"])\/(?=usr\/share\/|etc\/dokuwiki|var\/lib\/dokuwiki)/g
 
 export const dokuwiki: Software = {
   name: 'dokuwiki',
-  kind: 'A wiki that everybody may read, with a link to its form',
+  kind: 'A public wiki with a link to its login form',
   users: [user],
   variants: [
     right(fill('username', 'password')),
@@ -93,11 +93,11 @@ $conf['savedir'] = '${root}/var/lib/dokuwiki/data';
           url,
           async isSignedIn({ cookies }) {
             const answer = await fetch(`${url}doku.php?do=profile`, { headers: { cookie: cookies } })
-            // The form with the person's own name is for nobody else.
+            // Only signed-in users get the form with their own name.
             return (await answer.text()).includes('name="fullname"')
           },
           async signOut() {
-            // Whoever has lost the session is known by a cookie that this salt seals.
+            // Without a session, a second cookie still identifies the user. It is encrypted with this salt.
             await rm(join(root, 'var/lib/dokuwiki/data/meta/_htcookiesalt2'), { force: true })
             await rm(sessions, { recursive: true })
             await mkdir(sessions)

@@ -11,7 +11,7 @@ const user = newUser('fossil')
 
 export const fossil: Software = {
   name: 'fossil',
-  kind: 'A form that also lets in whoever reads a picture made of letters; a table instead of labels',
+  kind: 'A form in a table without labels; visitors can also log in as anonymous with a captcha made of letters',
   users: [user],
   variants: [
     right(fill('username', 'password')),

@@ -1,4 +1,4 @@
-// https://homebridge.io, its user interface without a bridge.
+// https://homebridge.io: the user interface only, without a bridge.
 import { pbkdf2Sync, randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

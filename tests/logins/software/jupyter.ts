@@ -1,4 +1,4 @@
-// https://jupyter.org, its notebook server with a password.
+// https://jupyter.org: the notebook server with a password.
 import { newUser } from '../../fixtures/login-zoo/kit/site.ts'
 import { fill, right, wrongPassword } from '../../fixtures/login-zoo/kit/variants.ts'
 import { installFromPypi } from '../packages.ts'
@@ -10,7 +10,7 @@ const user = newUser('jupyter')
 
 export const jupyter: Software = {
   name: 'jupyter',
-  kind: 'A password and no user name; the session is a signed cookie',
+  kind: 'A password without a user name; the session is a signed cookie',
   users: [user],
   variants: [right(fill('password')), wrongPassword('Invalid credentials', fill('password'))],
   async install(directory) {

@@ -41,7 +41,7 @@ const EXTENSIONS = [
 
 export const mediawiki: Software = {
   name: 'mediawiki',
-  kind: 'A wiki that everybody may read, with a search field and a link to create an account beside the one to log in',
+  kind: 'A public wiki with a search field, and a link to create an account next to the link to log in',
   users: [user],
   variants: [
     right(fill('username', 'password')),
@@ -64,10 +64,10 @@ export const mediawiki: Software = {
       command: join(root, 'usr/bin/php8.2'),
       args: ['-c', join(directory, 'php.ini'), ...args],
       cwd,
-      // One worker waits for itself as soon as a page asks for a second thing.
+      // With one worker, a request that needs a second request would wait forever.
       env: { ...librariesOf(root), PHP_INI_SCAN_DIR: '', PHP_CLI_SERVER_WORKERS: '4' },
     })
-    // A link to where the package's own configuration would be.
+    // This is a link to the configuration of an installed package, which does not exist here.
     await rm(join(cwd, 'LocalSettings.php'))
     const options = [
       ['--dbtype', 'sqlite'],
@@ -80,7 +80,7 @@ export const mediawiki: Software = {
     await run(php('maintenance/install.php', ...options, 'Harbour wiki', user.username))
     const more = [
       "if (isset($_SERVER['HTTP_HOST'])) $wgServer = 'http://' . $_SERVER['HTTP_HOST'];",
-      // Jobs would be run by a request of its own to itself.
+      // Otherwise MediaWiki sends a request to itself to run its jobs.
       '$wgJobRunRate = 0;',
     ]
     await appendFile(join(cwd, 'LocalSettings.php'), `\n${more.join('\n')}\n`)

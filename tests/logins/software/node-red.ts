@@ -1,4 +1,4 @@
-// https://nodered.org, with the adminAuth of its settings.
+// https://nodered.org, with adminAuth in its settings.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { newUser } from '../../fixtures/login-zoo/kit/site.ts'
@@ -16,7 +16,7 @@ const authorization = ({ local }: Kept) => {
 
 export const nodeRed: Software = {
   name: 'node-red',
-  kind: 'Drawn by script; the login is a dialog, the session a token in localStorage',
+  kind: 'A page drawn by script; the login is a dialog, and the session is a token in localStorage',
   users: [user],
   variants: [
     right(fill('username', 'password')),

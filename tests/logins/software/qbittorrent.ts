@@ -25,7 +25,7 @@ const PACKAGES = [
 
 export const qbittorrent: Software = {
   name: 'qbittorrent',
-  kind: 'A form that a script sends and answers itself; the page behind it is an application at the same address',
+  kind: 'A form that is sent by script; the application after it has the same address',
   users: [user],
   variants: [
     right(fill('username', 'password')),

@@ -1,4 +1,4 @@
-// https://www.rabbitmq.com, its management page, as Debian packages it with Erlang.
+// https://www.rabbitmq.com: the management page, as Debian packages it with Erlang.
 import { createHash, randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -29,12 +29,12 @@ const PACKAGES = [
   'erlang-xmerl',
 ]
 
-// Erlang would start the daemon of its names by itself, and leave it behind.
+// Otherwise Erlang starts its name server (epmd) itself and leaves it running.
 const START = 'epmd & until epmd -names >/dev/null 2>&1; do :; done; exec rabbitmq-server'
 
 export const rabbitmq: Software = {
   name: 'rabbitmq',
-  kind: 'Drawn by script; what was typed is kept in the browser and sent with every request; a wrong password makes the browser ask, too',
+  kind: 'A page drawn by script; the browser stores the password and sends it with every request; after a wrong password, the browser also asks for it',
   users: [user],
   variants: [
     right(fill('username', 'password')),
@@ -88,10 +88,10 @@ export const rabbitmq: Software = {
     }
   },
   async walk(tab, person) {
-    // When it refuses a request of the page, the browser asks for a password as well, and the page waits for that.
+    // When RabbitMQ refuses a request, the browser asks for a password, and the page waits for the answer.
     const browser = await tab.context().newCDPSession(tab)
     browser.on('Fetch.requestPaused', ({ requestId }) => {
-      // The page may be closed meanwhile.
+      // The page may be closed already.
       browser.send('Fetch.continueRequest', { requestId }).catch(() => {})
     })
     browser.on('Fetch.authRequired', ({ requestId }) => {
@@ -105,7 +105,7 @@ export const rabbitmq: Software = {
   },
 }
 
-/** The page names what it keeps by short hashes, that of `auth` among them. */
+/** The page stores its values under short hashes of their names; 2258 is the hash of `auth`. */
 function keptCredentials(cookies: string): string {
   const kept = /(?:^|; )m=(?:[^;]*\|)?2258:([^;|]*)/.exec(cookies)?.[1] ?? ''
   return decodeURIComponent(decodeURIComponent(kept))

@@ -12,14 +12,14 @@ const user = newUser('verdaccio')
 
 export const verdaccio: Software = {
   name: 'verdaccio',
-  kind: 'Drawn by script and readable for everybody; a button in the header opens the login; the session is a token in localStorage',
+  kind: 'A public page drawn by script; a button in the header opens the login; the session is a token in localStorage',
   users: [user],
   variants: [
     right(fill('username', 'password')),
     wrongPassword('Invalid username or password', fill('username', 'password')),
   ],
   async install(directory) {
-    // It wants one by a tag that not every mirror of the registry has.
+    // Verdaccio asks for node-fetch by a tag that some registry mirrors lack.
     await installFromNpm(directory, ['verdaccio@6.8.0'], { 'node-fetch': '2.7.0' })
     const code = `console.log(require('bcryptjs').hashSync(${JSON.stringify(user.password)}, 8))`
     const hash = (await run({ command: process.execPath, args: ['-e', code], cwd: directory })).trim()
@@ -30,7 +30,7 @@ export const verdaccio: Software = {
       packages: { '**': { access: '$authenticated', publish: '$authenticated' } },
       log: { type: 'stdout', format: 'pretty', level: 'warn' },
     }
-    // JSON is YAML.
+    // Every JSON file is also a YAML file.
     await writeFile(join(directory, 'config.yaml'), JSON.stringify(config))
     return {
       async start(owner) {
@@ -43,7 +43,7 @@ export const verdaccio: Software = {
           async isSignedIn({ local }) {
             const headers = { authorization: `Bearer ${local['token']}` }
             const { status } = await fetch(`${url}-/verdaccio/data/sidebar/no-such-package`, { headers })
-            // Others are not even told that there is none.
+            // Users who are not signed in get another status for a missing package.
             return status === 404
           },
         }
