@@ -55,7 +55,7 @@ test('a put that is too large, fails, or is aborted leaves no file', async (t) =
   const broken = Readable.from(
     (async function* () {
       yield Buffer.from('half')
-      throw new Error('the line went dead')
+      throw new Error('the connection was lost')
     })(),
   )
   await assert.rejects(blobs.put(broken, options()), /the line went dead/)

@@ -148,7 +148,7 @@ describe('two servers', () => {
         fleet[index % 2]!.fetch(`/browser_pools/${pool.id}/acquire`, { method: 'POST', signal: gone.signal }),
       ),
     )
-    await eventually('they are at it', async () => {
+    await eventually('they wait for the lock', async () => {
       const waiting = await query(one, 'SELECT 1 FROM pg_locks WHERE NOT granted')
       return waiting.length >= 4
     })
@@ -172,7 +172,7 @@ describe('two servers', () => {
     for (const how of [{}, { reuse: false }, { reset: true }]) {
       test(`does not end the lease of the next holder, with ${JSON.stringify(how)}`, async () => {
         const { earlier, later, pool, first, second, isHeld } = await leasedTwice()
-        // As a client without lease ids sends it, and as one with them, with either key.
+        // Old clients send no lease id. New clients send it, with the key of either holder or of the organisation.
         assert.equal((await give(earlier, first, how)).status, 204)
         for (const at of [earlier, later, one]) {
           assert.equal((await give(at, first, { lease_id: first.lease_id, ...how })).status, 204)
@@ -185,7 +185,7 @@ describe('two servers', () => {
       })
     }
 
-    test('by a key that never leased the browser needs the lease id, once it has been reused', async () => {
+    test('with a key that never leased the browser needs the lease id after the browser was reused', async () => {
       const { later, pool, second, isHeld } = await leasedTwice()
       const refused = await give(one, second)
       assert.deepEqual([refused.status, refused.body.code], [409, 'conflict'])
@@ -195,14 +195,14 @@ describe('two servers', () => {
       assert.ok(await isHeld())
       assert.equal((await give(one, second, { lease_id: second.lease_id })).status, 204)
       assert.ok(!(await isHeld()))
-      // Of a first lease nobody can be too late.
+      // A release of the first lease cannot be late, so it needs no lease id.
       await flushed(pool)
       const fresh = await acquire(later, pool)
       assert.equal((await give(one, fresh)).status, 204)
       await remove(one, pool)
     })
 
-    test('as a delete of the session ends no later lease either', async () => {
+    test('in the form of a DELETE of the session does not end a later lease', async () => {
       const { earlier, later, pool, first, second, isHeld } = await leasedTwice()
       const refused = await end(earlier, first)
       assert.deepEqual([refused.status, refused.body.code], [409, 'conflict'])
@@ -214,7 +214,7 @@ describe('two servers', () => {
       await remove(one, pool)
     })
 
-    test('at the same moment as the next lease ends none but its own', async () => {
+    test('at the same moment as the next acquire ends only its own lease', async () => {
       const { earlier, later, pool, second } = await leasedTwice()
       await release(later, second)
       for (let round = 0; round < 10; round++) {
@@ -291,7 +291,11 @@ describe('two servers', () => {
     const next = await acquire(other, pool)
     assert.equal(next.session_id, session.session_id)
     for (const each of fleet) {
-      await assert.rejects(CdpClient.open(through(each, session.cdp_ws_url)), isRefused, 'in other hands')
+      await assert.rejects(
+        CdpClient.open(through(each, session.cdp_ws_url)),
+        isRefused,
+        'while another holder leases it',
+      )
       const token = new URL(session.cdp_ws_url).searchParams.get('jwt')!
       const control = await each.fetch(`/browser/kernel/computer/get_mouse_position?jwt=${token}`, {
         method: 'POST',
@@ -426,7 +430,7 @@ describe('one server', () => {
     for (const session of leased) await release(server, session)
     await filled(server, pool, 1)
     const live = (await pooledRows(server, pool)).filter((row) => row.end_reason === null)
-    assert.equal(live.length, 1, 'what is too much ends when it is released')
+    assert.equal(live.length, 1, 'a browser beyond the size ends when it is released')
     for (const { status, body } of [...sessions, ...free]) {
       if (status === 200) await send(server, 'DELETE', `/browsers/${body.session_id}`)
     }
@@ -437,7 +441,7 @@ describe('one server', () => {
     await remove(server, pool)
   })
 
-  test('a pool is filled as fast as its rate says; what was used is replaced at once', async () => {
+  test('a pool is filled at its rate, and a used browser is replaced at once', async () => {
     const pool = await createPool(server, { size: 4, fill_rate_per_minute: 50 })
     await filled(server, pool, 2)
     const first = await acquire(server, pool)
@@ -446,7 +450,11 @@ describe('one server', () => {
     await release(server, first, { reuse: false })
     const third = await acquire(server, pool, { acquire_timeout_seconds: 10 })
     await release(server, second, { reset: true })
-    assert.equal((await readPool(server, pool)).available_count, 1, 'in its place when it is answered')
+    assert.equal(
+      (await readPool(server, pool)).available_count,
+      1,
+      'the replacement is ready when the release is answered',
+    )
     // As if a minute had passed.
     await query(server, `UPDATE browsers SET created_at = created_at - interval '61 s' WHERE pool_id = $1`, [
       pool.id,

@@ -138,7 +138,11 @@ test('a stored credential returns its values, fresh codes, and its provider', as
   assert.ok(now.expiresAt.getTime() > Date.now())
   const later = known.totp!(now.validFrom)
   assert.deepEqual(later.validFrom, now.expiresAt)
-  assert.equal(await resolve({ name }, 'a.example', otherProjectId), undefined, 'of the other project')
+  assert.equal(
+    await resolve({ name }, 'a.example', otherProjectId),
+    undefined,
+    'another project cannot use it',
+  )
   assert.equal(await resolve({ name: 'absent' }), undefined)
 })
 
@@ -193,7 +197,7 @@ test('only the projects that a provider names can use it or see it', async (t) =
     /project_ids: names no project/,
   )
   await providers.update(db, id, { project_ids: [] })
-  assert.equal(await resolve(reference), undefined, 'nobody uses it any more')
+  assert.equal(await resolve(reference), undefined, 'no project can use it any more')
 })
 
 const hostsOf = async (reference: CredentialReference) => (await resolve(reference, 'evil.example'))!.hosts
@@ -219,7 +223,7 @@ test('a credential is typed only where its own domains say', async (t) => {
   const { id, name } = await newCredential({ domain: 'bank.com', allowed_domains: ['sso.b.example:8443'] })
   const stored = await hostsOf({ name })
   assert.ok(isOf('https://login.bank.com', stored) && isOf('https://sso.b.example:8443', stored))
-  assert.ok(isOf('https://accounts.google.com', stored), 'of a usual identity provider')
+  assert.ok(isOf('https://accounts.google.com', stored), 'a well-known identity provider')
   assert.ok(!isOf('https://evil.example', stored) && !isOf('https://bank.com:9443', stored))
 
   const ofProject = { principal: { ...principal, projectId }, projectId: null }
@@ -233,7 +237,7 @@ test('a credential is typed only where its own domains say', async (t) => {
   assert.deepEqual((await credentials.get(db, caller, name)).allowed_domains, ['c.example', 'd.example'])
 })
 
-test('a seed of an item makes codes; what is no seed is left to the person', async (t) => {
+test('the seed of an item makes codes; a person is asked if the value is not a seed', async (t) => {
   const { name: provider } = await newProvider(t)
   const wild = await resolve({ provider, path: 'Team/Wild' })
   assert.match(wild!.totp!().code, /^\d{6}$/)
@@ -259,7 +263,7 @@ test('without a name, providers are asked by priority, and one that fails does n
   await prioritise(third.id, 1_000_000)
   assert.equal(await found(), 'of-vault')
   await providers.update(db, second.id, { enabled: false })
-  assert.equal(await found(), 'first', 'one that is not enabled is not asked')
+  assert.equal(await found(), 'first', 'a disabled provider is not asked')
   assert.equal(await resolve({ provider: second.name, auto: true }), undefined)
   await assert.rejects(resolve({ auto: true }, 'nobody.example'), { code: 'provider_unreachable' })
   await providers.delete(db, first.id)
@@ -278,7 +282,7 @@ test('lists are cached for as long as the provider allows, and values are read e
   assert.deepEqual([lists(), values()], [1, 4])
   await providers.test(id, signal)
   await read()
-  assert.deepEqual([lists(), values()], [2, 5], 'a test makes it look again')
+  assert.deepEqual([lists(), values()], [2, 5], 'a test of the provider reads the list again')
   await providers.update(db, id, { cache_ttl_seconds: 0 })
   await read()
   await read()
@@ -368,7 +372,7 @@ test('a checked credential cannot be deleted before the connection refers to it'
   assert.deepEqual(order, ['referred to', 'deleted'])
 })
 
-test('whether a connection can log in without a person is known without asking a provider', async (t) => {
+test('the server can tell without asking a provider whether a connection can log in without a person', async (t) => {
   const plain = await newCredential({ values: { email: 'a', password: 'p', pin: '' } })
   const coded = await newCredential({ totp_secret: 'JBSWY3DPEHPK3PXP' })
   const { id, name: provider } = await newProvider(t)
@@ -385,7 +389,7 @@ test('whether a connection can log in without a person is known without asking a
     .set({ sealed_values: Buffer.from('x') })
     .where('id', '=', coded.id)
     .execute()
-  assert.equal((await standing({ name: coded.name }))?.valueKeys, undefined, 'it does not open')
+  assert.equal((await standing({ name: coded.name }))?.valueKeys, undefined, 'it does not decrypt')
   assert.equal(await standing({ name: 'absent' }), undefined)
   assert.deepEqual(await standing({ provider, auto: true }), {
     isExternal: true,
@@ -419,7 +423,7 @@ test('a login is saved in the credential that it used', async () => {
   assert.equal(known?.ssoProvider, 'google')
   assert.ok(!known.hosts.some((host) => host.includes('evil')), 'a login does not widen where it is typed')
   await keep({}, 'github')
-  assert.equal((await resolve({ name }))?.ssoProvider, 'google', 'what is there stays')
+  assert.equal((await resolve({ name }))?.ssoProvider, 'google', 'an existing value is kept')
 })
 
 test('a login without a credential creates a new one with a free name', async () => {
@@ -447,7 +451,7 @@ test('a login without a credential creates a new one with a free name', async ()
   assert.equal(await keep({}), undefined, 'nothing was typed')
   assert.equal(await keep({ password: 'x' }, { name: 'deleted meanwhile' }), undefined)
   const external = { provider: 'somewhere', auto: true }
-  assert.deepEqual(await keep({ password: 'x' }, external), external, 'a provider keeps its own')
+  assert.deepEqual(await keep({ password: 'x' }, external), external, 'the item of a provider is not changed')
 })
 
 test('connections follow when their credential is renamed or deleted', async () => {

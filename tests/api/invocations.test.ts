@@ -118,7 +118,7 @@ test('streams replay the past, and end', async () => {
   assert.deepEqual(
     later.map(({ invocation }) => invocation?.status),
     ['succeeded'],
-    'at least how it ended',
+    'a stream that begins later still tells how it ended',
   )
   assert.equal((await send(server, 'GET', `/invocations/${id}/events?since=soon`)).status, 400)
 })
@@ -130,25 +130,25 @@ const forms: [what: string, fields: Record<string, string>, message: RegExp][] =
   ['a wrong force', { force: 'yes' }, /force/],
   ['an unknown field', { colour: 'teal' }, /colour: is not a field/],
   ['a wrong variable', { 'env_vars[A B]': '1' }, /env_vars/],
-  ['a source that is none', { source: 'x' }, /source: must be JSON/],
+  ['a source that is not JSON', { source: 'x' }, /source: must be JSON/],
   ['another kind of source', { source: '{"type":"svn"}' }, /source.type/],
   [
-    'a source without address',
+    'a source without an address',
     { source: '{"type":"github","ref":"main","entrypoint":"a.js"}' },
     /source.url/,
   ],
   [
-    'an option as a ref',
+    'an option of git as the ref',
     { source: '{"type":"github","url":"https://x.example/y","ref":"--upload-pack=x","entrypoint":"a.js"}' },
     /source.ref/,
   ],
   [
-    'a file as address',
+    'a file URL as the address',
     { source: '{"type":"github","url":"file:///etc","ref":"main","entrypoint":"a.js"}' },
     /source.url/,
   ],
   [
-    'a way out',
+    'an entrypoint outside the repository',
     { source: '{"type":"github","url":"https://x.example/y","ref":"main","entrypoint":"../a.js"}' },
     /entrypoint_rel_path/,
   ],
@@ -194,7 +194,7 @@ test('deployments are listed by app, and variables are never shown', async () =>
   )
   assert.ok(!stored!.text.includes('a-very-secret-value'))
   const keys = await (await server.fetch('/org/api_keys?limit=100')).text()
-  assert.ok(!keys.includes(`deployment ${deployment.id}`), "the key of a deployment is nobody else's to see")
+  assert.ok(!keys.includes(`deployment ${deployment.id}`), 'the key of a deployment is not listed')
 })
 
 test('caps are exact under load', async () => {
@@ -241,7 +241,7 @@ test('deployments that replace each other while they are deleted fail neither a 
     for (let round = 0; round < 20; round++) {
       const { status, body } = await postDeployment(server, { files, version: 'contested', force: true })
       assert.equal(status, 201)
-      // The one before the last: it runs, or is being replaced.
+      // The deployment before the last: it runs or is being replaced.
       const earlier = ids.at(-2)
       ids.push(body.id)
       if (earlier) assert.equal((await send(server, 'DELETE', `/deployments/${earlier}`)).status, 204)

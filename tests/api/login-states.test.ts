@@ -126,7 +126,7 @@ for (const from of flowStates) {
   }
 }
 
-test('of several parallel ends the first one counts', async () => {
+test('if a flow is ended several times in parallel, the first end counts', async () => {
   const id = await flowIn('AWAITING_INPUT')
   const events = ['fails', 'expires', 'is_canceled', 'is_dropped', 'saves'] as const
   const outcomes = await Promise.all(events.map((event) => move(id, event)))
@@ -137,7 +137,7 @@ test('of several parallel ends the first one counts', async () => {
   assert.ok(first.some((flow) => flow.state === state))
 })
 
-test('of two parallel answers one is accepted', async () => {
+test('only one of two parallel answers is accepted', async () => {
   const id = await flowIn('AWAITING_INPUT')
   const outcomes = await Promise.all([move(id, 'is_answered'), move(id, 'is_answered')])
   assert.equal(outcomes.filter((flow) => flow !== undefined).length, 1)
@@ -159,7 +159,7 @@ test('the facts of a flow cannot contradict its state', async () => {
   await refused("step = 'COMPLETED'", 'auth_flows_state_step')
 })
 
-test('flows of an earlier version get the state that their columns meant, and uses of secrets stay', async (t) => {
+test('flows of an earlier version get the state that their columns meant, and secrets can be used where they were used before', async (t) => {
   const { url } = await startPostgres(t)
   await migrate({ connectionString: url }, migrations.slice(0, 13))
   const client = new Client({ connectionString: url })

@@ -66,7 +66,7 @@ test('when the default project is archived, the oldest active project becomes th
   await projects.update(holder.id, { status: 'archived' })
   assert.equal(await defaultProject(), second.id)
   await projects.update(holder.id, { status: 'active' })
-  assert.equal(await defaultProject(), second.id, 'restoring does not take it back')
+  assert.equal(await defaultProject(), second.id, 'a restored project does not become the default again')
   await projects.delete(second.id)
   assert.equal(await defaultProject(), holder.id)
 })

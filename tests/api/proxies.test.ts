@@ -164,7 +164,7 @@ test('the operator’s proxy types use their configured address, and their secre
   assert.ok(!JSON.stringify(checked.body).includes('operators-secret'))
 
   const usual = await create({ type: 'datacenter' })
-  assert.deepEqual(usual.body.config, { country: 'US' }, 'where countries can be chosen, it is US')
+  assert.deepEqual(usual.body.config, { country: 'US' }, 'the default country is US')
   assert.deepEqual((await create({ type: 'isp' })).body.config, {})
 })
 
@@ -231,7 +231,7 @@ test('a sealed password that was moved to another proxy does not decrypt', async
   for (const id of [second, first]) await send(server, 'DELETE', `/proxies/${id}`)
 })
 
-test('of a delete and a new use of a proxy, exactly one succeeds', async () => {
+test('if a proxy is deleted while a session starts to use it, exactly one of the two succeeds', async () => {
   for (let round = 0; round < 12; round++) {
     const { id } = (await custom({})).body
     const session = (await send(server, 'POST', '/browsers', { headless: true })).body
@@ -298,7 +298,7 @@ test('a change that does not mention the proxy leaves it alone', async () => {
     )
   }
   const [row] = await database.run('SELECT proxy_version FROM browsers WHERE id = $1', [session.session_id])
-  assert.equal(row!['proxy_version'], 0, 'nothing was cut off for it')
+  assert.equal(row!['proxy_version'], 0, 'no connection was cut')
   await send(server, 'DELETE', path)
 })
 

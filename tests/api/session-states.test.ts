@@ -26,7 +26,7 @@ await sql`INSERT INTO profiles (id, project_id, name) VALUES ('profile', ${proje
   db,
 )
 
-/** As if it had always been in that state. */
+/** A session that looks as if it had always been in that state. */
 async function sessionIn(state: State): Promise<string> {
   const { id } = await insertBrowser(
     db,
@@ -116,7 +116,7 @@ test('a transition of a session that does not exist changes nothing', async () =
   assert.equal(await transition(db, newId(), { to: 'ready' }), undefined)
 })
 
-test('of many parallel transitions one is stored, with its own reason', async () => {
+test('only one of many parallel transitions is stored, with its own reason', async () => {
   const id = await sessionIn('ready')
   const reasons = ['deleted', 'timed_out', 'crashed', 'lost'] as const
   const outcomes = await Promise.all(reasons.map((reason) => transition(db, id, { to: 'ending', reason })))
@@ -125,7 +125,7 @@ test('of many parallel transitions one is stored, with its own reason', async ()
   assert.equal((await stored(id)).end_reason, reasons[outcomes.indexOf(done[0])])
 })
 
-test('of several sessions, those that may change do, and the others stay', async () => {
+test('a transition of several sessions changes those that may change, and no others', async () => {
   const ids = new Map<State, string>()
   for (const state of states) ids.set(state, await sessionIn(state))
   const which = db

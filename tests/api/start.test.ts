@@ -49,7 +49,7 @@ test('a port in use and an unreachable database are clear errors', async (t) => 
   assert.match(lost.stderr, /Cannot use the database in DATABASE_URL[^]*ECONNREFUSED/)
 })
 
-test('the first start prints a key that works and keeps it in a private file; a second mints none', async (t) => {
+test('the first start prints a key that works and keeps it in a private file; a second start creates none', async (t) => {
   const dataDir = tempDir(t)
   const first = await startServer(t, { dataDir, makesCluster: true })
   assert.match(first.output(), new RegExp(`Your API key +${first.key}`))
@@ -74,7 +74,7 @@ test('BERTH_API_KEY is the first key, at the first start only', async (t) => {
   assert.equal((await first.fetch('/org/projects', { key: 'my-own-key' })).status, 200)
   assert.ok(!first.output().includes('my-own-key'), 'it is not printed')
   await first.stop()
-  assert.deepEqual(filesWith(dataDir, 'my-own-key'), [], 'and in no file')
+  assert.deepEqual(filesWith(dataDir, 'my-own-key'), [], 'it is in no file')
   const second = await startServer(t, { dataDir, env: { BERTH_API_KEY: 'another-key' } })
   assert.equal((await second.fetch('/org/projects', { key: 'my-own-key' })).status, 200)
   assert.equal((await second.fetch('/org/projects', { key: 'another-key' })).status, 401)

@@ -151,7 +151,7 @@ test('history is read in pages, from either end, and by category and time', asyn
     assert.equal((await page(id, wrong)).status, 400, wrong)
   }
   await send(server, 'DELETE', `/browsers/${id}`)
-  assert.deepEqual((await page(id, 'limit=2')).numbers, [1, 2], 'also of a session that has ended')
+  assert.deepEqual((await page(id, 'limit=2')).numbers, [1, 2], 'also after the session has ended')
 })
 
 test('a session without events has an empty history and an empty HAR', async () => {
