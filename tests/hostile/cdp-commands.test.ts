@@ -81,7 +81,7 @@ test('a page that crashes affects nothing else', async () => {
   await assertWorks('Page.crash')
 })
 
-test('a browser without pages keeps running, and opens one when asked', async () => {
+test('a browser without pages keeps running and can open a new page', async () => {
   const client = await connect()
   for (const { targetId, type } of await targetsOf(client)) {
     if (type === 'page') await client.call('Target.closeTarget', { targetId })

@@ -46,7 +46,7 @@ async function openSocket(): Promise<WebSocket> {
 
 const rssOf = (pid: number) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1])
 
-test('of a hundred viewers, only the allowed number connects, and others connect when those leave', async () => {
+test('only the allowed number of a hundred viewers connects, and others connect when those leave', async () => {
   const tried = await Promise.allSettled(Array.from({ length: 100 }, () => RfbClient.overWebSocket(screen)))
   const inside = tried.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
   after(() => Promise.all(inside.map((viewer) => viewer.close())))

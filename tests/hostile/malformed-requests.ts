@@ -61,14 +61,14 @@ export function malformedRequests(options: {
     last('a negative length', post(['Content-Length: -1'], '{}')),
     last('a length with a sign', post(['Content-Length: +2'], '{}')),
     last('a hexadecimal length', post(['Content-Length: 0x2'], '{}')),
-    last('a length beyond all numbers', post([`Content-Length: 1${'0'.repeat(30)}`], '{}')),
+    last('a length that is too large for a number', post([`Content-Length: 1${'0'.repeat(30)}`], '{}')),
     last('an empty length', post(['Content-Length:'], '{}')),
     last('a folded header', get('X-Folded: one', ' two')),
     last('a header folded into the length', post(['Content-Length: 2', '\t60'], `{}${SMUGGLED}`)),
-    last('a chunk size that is no number', post(['Transfer-Encoding: chunked'], 'xyz\r\n{}\r\n0\r\n\r\n')),
+    last('a chunk size that is not a number', post(['Transfer-Encoding: chunked'], 'xyz\r\n{}\r\n0\r\n\r\n')),
     last('a negative chunk size', post(['Transfer-Encoding: chunked'], '-2\r\n{}\r\n0\r\n\r\n')),
     last(
-      'a chunk size beyond any number',
+      'a chunk size that is too large for a number',
       post(['Transfer-Encoding: chunked'], `${'f'.repeat(17)}\r\n{}\r\n0\r\n\r\n`),
     ),
     last(
@@ -130,7 +130,7 @@ export function malformedRequests(options: {
       'misdirected_request',
     ]),
 
-    last('a method nobody knows', lines('FOO / HTTP/1.1', ...own)),
+    last('an unknown method', lines('FOO / HTTP/1.1', ...own)),
     last('a method in lower case', lines('get /org/limits HTTP/1.1', ...own)),
     last('an HTTP/2 preface', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
     last('HTTP/9.9', lines('GET /org/limits HTTP/9.9', ...own)),
@@ -168,7 +168,7 @@ export function malformedRequests(options: {
     refused('an id with a line end', at(`/org/projects/${projectId}%0d%0aX-Injected:%201`), where),
     refused('an id of another type', at(`/org/api_keys/${projectId}`), where),
     refused('an empty id', at('/org/projects//limits'), where),
-    refused('raw bytes that are no text', at('/org/projects/\xff\xfe'), where),
+    refused('raw bytes that are not UTF-8', at('/org/projects/\xff\xfe'), where),
     refused('an expression', at('/org/projects/${7*7}{{7*7}}'), where),
   ]
 }

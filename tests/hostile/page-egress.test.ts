@@ -64,7 +64,7 @@ const names = await namesOfTheHost()
 async function assertAllArrive(below = ''): Promise<void> {
   const missing = () => pathsOfRequests.filter((path) => !site.requests.includes(`${below}${path}`))
   await eventually('all requests arrive', () => missing().length === 0, 15_000).catch((error: unknown) => {
-    throw new Error(`These did not: ${missing().join(' ')}`, { cause: error })
+    throw new Error(`These requests did not arrive: ${missing().join(' ')}`, { cause: error })
   })
 }
 
@@ -89,7 +89,7 @@ test('none of them reaches the host under any name', async () => {
   assert.equal(canaries.touches(), 0)
 })
 
-test('no redirect leads there, nor to another scheme', async () => {
+test('no redirect leads to the host or to another scheme', async () => {
   const targets = [
     ...['127.0.0.1', 'host.berth.internal', ...names].map((host) => `http://${host}:${canaries.port}/`),
     'http://169.254.169.254/latest/meta-data/',

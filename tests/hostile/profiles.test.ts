@@ -101,7 +101,7 @@ function beginImport(id: string, part: Buffer, headers: Record<string, string> =
       )
     })
   })
-  // Whoever looks at it gets the failure; the others were cut off by the test.
+  // A test that awaits the answer gets the failure. Nobody awaits imports that a test cuts off.
   answer.catch(() => {})
   sent.write(part)
   return { answer, cut: () => sent.destroy(), end: () => sent.end() }
@@ -118,7 +118,7 @@ test('ten small uploads that ask for a zstd window of 128 MiB are refused and ta
   )
   assert.ok(bomb.length < 8_000, `${bomb.length} bytes`)
   const before = footprintOf(server).rssMb
-  // Their ends are never sent, so a decoder would go on waiting, with its window.
+  // Their last bytes are never sent, so a decoder would wait and keep its window in memory.
   const imports = Array.from({ length: 10 }, () => beginImport(id, bomb.subarray(0, -8)))
   for (const { answer } of imports) {
     const { status, message } = await answer
@@ -128,12 +128,12 @@ test('ten small uploads that ask for a zstd window of 128 MiB are refused and ta
   const grown = footprintOf(server).rssMb - before
   assert.ok(grown < 64, `${grown} MB more`)
   for (const { cut } of imports) cut()
-  // What the command-line tool writes at its strongest usual level is taken.
+  // An archive of the command-line tool is accepted, even at its highest usual level.
   const strong = { [constants.ZSTD_c_compressionLevel]: 19 }
   assert.equal((await put(id, zstdCompressSync(good, { params: strong }))).status, 201)
 })
 
-test('one project has so many decoders at once, so many waiting, and delays no other project', async () => {
+test('a project has a limited number of running and waiting decoders, and does not delay other projects', async () => {
   const { id } = await createProfile(server)
   const held = gzipSync(good).subarray(0, -8)
   const imports = Array.from({ length: 2 + 16 + 1 }, () => beginImport(id, held))
@@ -152,7 +152,7 @@ test('one project has so many decoders at once, so many waiting, and delays no o
   undisturbed.end()
   assert.equal((await undisturbed.answer).status, 201)
   for (const { cut } of imports) cut()
-  // Those that waited have left, so the project gets its turn again.
+  // The waiting imports are gone, so the project can import again.
   assert.equal((await put(id, gzipSync(good))).status, 201)
 })
 

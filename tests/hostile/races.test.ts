@@ -30,7 +30,7 @@ async function untilWaiting(count: number, request?: Promise<unknown>): Promise<
   const deadline = performance.now() + 5_000
   while (!answered.signal.aborted) {
     if ((await database.run('SELECT 1 FROM pg_locks WHERE NOT granted')).length >= count) return
-    assert.ok(performance.now() < deadline, 'the request does not wait for what stands in its way')
+    assert.ok(performance.now() < deadline, 'the request did not wait for the lock')
     await delay(5)
   }
 }

@@ -1,4 +1,5 @@
-// An instance whose agent was replaced by a program that answers as badly as it can, beside a session that behaves well.
+// A hostile program replaces the agent of an instance and answers as badly as it can. It must not disturb the server or
+// another session.
 import assert from 'node:assert/strict'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -31,7 +32,7 @@ async function startHostileAgent(): Promise<string> {
   return path
 }
 
-/** Quick, unlike a whole footprint: it is read while latencies are measured. */
+/** Faster than footprintOf(), because it runs while latencies are measured. */
 function rssMb(): number {
   const status = readFileSync(`/proc/${server.process.pid}/status`, 'utf8')
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)![1]) / 1024
@@ -39,7 +40,7 @@ function rssMb(): number {
 
 const execute = (id: string) => `/browsers/${id}/playwright/execute`
 
-/** Sends a call and reads nothing of its answer. */
+/** Sends a call and does not read its answer. */
 function hold(id: string, code: string): { answer: Promise<IncomingMessage>; cut: () => void } {
   const sent = request(server.url + execute(id), {
     method: 'POST',
@@ -51,7 +52,7 @@ function hold(id: string, code: string): { answer: Promise<IncomingMessage>; cut
   return { answer, cut: () => sent.destroy() }
 }
 
-/** Reads floods of values, one after another, in a process of its own: this one measures. */
+/** Reads floods of values, one after another. A separate process, because this one measures latencies. */
 function startReaders(id: string): ChildProcess {
   const script = `
     const [url, key] = process.argv.slice(1)
@@ -90,7 +91,7 @@ const replaced = await send(server, 'POST', `/browsers/${hostile.session_id}/pro
 })
 assert.equal(replaced.status, 200)
 
-test('a large answer arrives as it was sent, and one without an end is cut', async () => {
+test('a large answer arrives unchanged, and an endless answer is cut', async () => {
   const { status, body } = await send<{ result: unknown[] }>(server, 'POST', execute(hostile.session_id), {
     code: 'lists',
   })
@@ -101,7 +102,7 @@ test('a large answer arrives as it was sent, and one without an end is cut', asy
 })
 
 test(
-  'a hundred answers that are held open and floods of values disturb no other session',
+  'a hundred open answers and floods of values do not disturb another session',
   { timeout: 300_000 },
   async (t) => {
     const { session_id: id } = hostile

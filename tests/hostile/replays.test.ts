@@ -39,7 +39,7 @@ test('a recording is encrypted at rest, during and after it', async () => {
   const growing = files()
   assert.ok(
     growing.some(({ length }) => length > 1_000),
-    'the recording is being kept',
+    'a part of the recording is stored',
   )
   await stopReplay(server, id, replay)
   const video = await downloadReplay(server, id, replay)
@@ -126,7 +126,7 @@ test('a range is served as requested, or refused', async () => {
   }
 })
 
-test('a script as address is shown as text', async () => {
+test('an address with a script in it is shown as text', async () => {
   const name = '<img src=x onerror=alert(1)>"\'&'
   const attacked = await startReplay(server, id)
   await withCdp(session.cdp_ws_url, (cdp) =>
@@ -171,7 +171,7 @@ test('a tenant that kills the encoder loses a moment, not the recording', async 
 
 const statusOf = async (url: string) => (await fetch(url)).status
 
-test('a link expires after seven days, and dies with its session if so asked', async () => {
+test('a link expires after seven days, or with its session if the delete asks for it', async () => {
   const { session_id: otherId } = other
   const recorded = await startReplay(server, otherId)
   await delay(300)
@@ -185,7 +185,7 @@ test('a link expires after seven days, and dies with its session if so asked', a
   assert.equal(ended.status, 204)
   assert.equal(await statusOf(first), 401)
   assert.equal(await statusOf(first.replace('/browser/replays', '/browser/replays/video')), 401)
-  // A token says whole seconds: one that is made in the second of the revocation counts as older.
+  // The time in a token has whole seconds. A token that is made in the second of the revocation counts as older.
   await eventually('a new link works', async () => {
     const [again] = await listReplays(server, otherId)
     return (await statusOf(again!.replay_view_url!)) === 200

@@ -1,3 +1,4 @@
+// Searches text and files for a secret in every encoding.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 

@@ -150,7 +150,7 @@ test('a page cannot fake an event or break the stream', async () => {
   assert.equal(texts[4]!.length, 4096)
   assert.equal(reader.ofType('api_call').length, 0)
   assert.ok(!reader.text.includes('\r'))
-  assert.ok(!/^(?!id: \d+$|data: \{|: |$)/m.test(reader.text), 'a line that is none of ours')
+  assert.ok(!/^(?!id: \d+$|data: \{|: |$)/m.test(reader.text), 'a line that the server did not write')
   reader.close()
 })
 

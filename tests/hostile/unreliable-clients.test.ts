@@ -194,7 +194,7 @@ async function untilNothingRuns(): Promise<void> {
   const others = `SELECT count(*)::int AS value FROM pg_stat_activity
     WHERE application_name = 'berth' AND state <> 'idle'`
   while (((await column(others))[0] as number) > 0) {
-    assert.ok(performance.now() < deadline, 'a transaction of a client that is gone goes on')
+    assert.ok(performance.now() < deadline, 'a transaction of a disconnected client is still open')
     await delay(10)
   }
   // One more request, behind all of them in the queue for a connection.
