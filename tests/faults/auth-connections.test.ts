@@ -57,7 +57,7 @@ test('any server accepts submissions and streams events for a flow that another 
   assert.equal((await submit(other, id, typed)).status, 202)
   await eventually('the code is asked for', async () => (await read(other, id)).fields?.[0]?.id === 'code')
   assert.equal((await submit(other, id, { field_values: { code: '123456' } })).status, 202)
-  // A stream tells the state as it is when it looks, so it may miss one that passes quickly. It tells none in a wrong order.
+  // A stream reports the state that it reads, so it may miss a short one. It never reports states in a wrong order.
   const path = ['AWAITING_INPUT', 'SUBMITTING', 'AWAITING_INPUT', 'SUBMITTING', 'COMPLETED']
   for (const events of await Promise.all(streams)) {
     assert.equal(events.at(-1)!['flow_status'], 'SUCCESS')
@@ -199,7 +199,7 @@ test('flows of a server that never returns are ended by another', { timeout: 120
   await reaches(other, id, 'AWAITING_INPUT')
 })
 
-test('a flow ends at its timeout: of a wait for input, or in total', async (t) => {
+test('a flow ends at the timeout of its wait for input, or at its total timeout', async (t) => {
   const server = await startServer(t, { env: { BERTH_LOGIN_WAIT_SECONDS: '1', BERTH_LOGIN_SECONDS: '3' } })
   const waiting = await connect(server, 'plain')
   await begin(server, waiting.id)

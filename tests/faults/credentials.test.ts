@@ -113,7 +113,10 @@ test('credentials and tokens move to a new master key, and decrypt without the o
       env: serverEnv({ BERTH_DATA_DIR: server.dataDir }),
     })
   const moved = /Moved (\d+) records/.exec((await run('rotate-master-key')).stdout)?.[1]
-  assert.ok(Number(moved) >= 4, `${moved} moved: values, seed and token, and what the server has itself`)
+  assert.ok(
+    Number(moved) >= 4,
+    `only ${moved} records moved; expected values, seed, token and secrets of the server itself`,
+  )
   await run('forget-old-master-keys')
   assert.equal((await send(server, 'GET', `/credentials/${id}`)).status, 200)
   await server.stop()

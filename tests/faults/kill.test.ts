@@ -1,3 +1,4 @@
+// The server is killed at random moments and at every crash point of a write; no acknowledged write is lost.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startServer, tempDir, type TestServer } from '../fixtures/server.ts'

@@ -74,6 +74,6 @@ test('a second server on the same data directory is refused and says why', async
 async function waitFor(condition: () => Promise<boolean>, timeoutMs: number): Promise<void> {
   const deadline = performance.now() + timeoutMs
   while (!(await condition())) {
-    assert.ok(performance.now() < deadline, 'it did not come true in time')
+    assert.ok(performance.now() < deadline, 'the condition did not become true in time')
   }
 }

@@ -24,7 +24,7 @@ export async function burst(server: TestServer, count: number): Promise<Burst> {
     if (status === 200) continue
     assert.ok(status === 429 || status === 529, `${status}: ${JSON.stringify(body)}`)
     assert.ok(body.message!.startsWith('Cannot create a session: '), body.message)
-    assert.ok(headers.get('retry-after'), 'says when to come again')
+    assert.ok(headers.get('retry-after'), 'the answer has no Retry-After')
   }
   // No session is half made: every answered session works, and no other exists.
   const made = answers.flatMap(({ status, body }) => (status === 200 ? [body] : []))

@@ -1,3 +1,4 @@
+// How the server stops: SIGTERM finishes running work, SIGINT ends at once.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { connect } from 'node:net'
