@@ -318,23 +318,23 @@ test('an app is deployed from a repository, or the error says why not', async ()
 })
 
 const broken: [what: string, files: Record<string, string>, reason: RegExp][] = [
-  ['has no such entrypoint', { 'other.js': '' }, /Cannot find the entrypoint "index.js"/],
+  ['lacks the entrypoint', { 'other.js': '' }, /Cannot find the entrypoint "index.js"/],
   [
     'throws when it is imported',
     { 'index.js': 'throw new Error("no key for the harbour")' },
     /no key for the harbour/,
   ],
   ['makes no app', { ...tinyClient, 'index.js': 'import "./core/app-framework.js"' }, /Cannot find an app/],
-  ['does not know the client', { 'index.js': 'export {}' }, /imports no copy of the client/],
+  ['does not import the client', { 'index.js': 'export {}' }, /imports no copy of the client/],
   [
-    'wants a package that is not there',
+    'needs a package that does not exist',
     {
       ...tinyApp('x', {}),
       'package.json': '{"type":"module","dependencies":{"no-such-package-at-all":"1.0.0"}}',
     },
     /Cannot install the packages/,
   ],
-  ['never ends to import', { 'index.js': 'process.exit(3)' }, /ended with code 3/],
+  ['exits while it is imported', { 'index.js': 'process.exit(3)' }, /ended with code 3/],
 ]
 
 test('a deployment that cannot run says what to do about it', async () => {

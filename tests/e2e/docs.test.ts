@@ -73,7 +73,7 @@ test('the reference lists every operation', async () => {
   await page.context().close()
 })
 
-test('the document that it loads is the one of the contract, with every path of an operation in its text', async () => {
+test('the reference loads the document of the contract, which names every path of an operation', async () => {
   const served = await (await server.fetch('/openapi.json', { key: null })).text()
   assert.equal(served, JSON.stringify(openApiDocument(operations)))
   const { paths } = JSON.parse(served) as { paths: Record<string, Record<string, { description?: string }>> }
@@ -83,7 +83,7 @@ test('the document that it loads is the one of the contract, with every path of 
   }
 })
 
-test('the reference finds an operation and sends its request with a key, which it does not keep', async () => {
+test('the reference finds an operation and sends its request with a key, but does not store the key', async () => {
   const { page, problems } = await open('/docs')
   await page.getByPlaceholder('Token').first().fill(server.key)
   await page
@@ -140,7 +140,7 @@ async function read(path: string): Promise<{ status: number; text: string }> {
 const guideNames = globSync('**/*.md', { cwd: docs }).toSorted()
 const guideUrl = (name: string) => `/docs/guide/${name.replace(/(\/README)?\.md$/, '')}`
 
-test('every page of docs/ is shown, and every link of it leads somewhere', async () => {
+test('every page of docs/ is shown, and none of its links is broken', async () => {
   const urls = ['/docs/guide', ...guideNames.map(guideUrl)]
   const pages = new Map<string, string>()
   for (const url of urls) {
@@ -170,7 +170,7 @@ test('every page of docs/ is shown, and every link of it leads somewhere', async
   for (const name of listed) assert.ok(overview.includes(`href="${guideUrl(name)}"`), name)
 })
 
-test('a page of the guide has the words of its file, fits a phone, and is dark where the device is', async () => {
+test('a page of the guide has the text of its file, fits a phone, and follows the dark mode of the device', async () => {
   const surfaces = new Set<unknown>()
   for (const colorScheme of ['light', 'dark'] as const) {
     const { page, problems } = await open('/docs/guide', { viewport: phone, colorScheme })
@@ -190,7 +190,7 @@ test('a page of the guide has the words of its file, fits a phone, and is dark w
   assert.equal(surfaces.size, 2)
 })
 
-test('files are small on the wire, kept by browsers only while they are the same, and nothing else is read', async () => {
+test('files are sent compressed and cached until they change, and no other file can be read', async () => {
   const answer = await server.fetch('/docs', { key: null, headers: { 'accept-encoding': 'gzip' } })
   const html = await answer.text()
   const policy = answer.headers.get('content-security-policy')!
@@ -200,7 +200,7 @@ test('files are small on the wire, kept by browsers only while they are the same
   assert.equal(answer.headers.get('cache-control'), 'no-cache')
   const scalar = /src="(\/docs\/files\/scalar-[^"]+)"/.exec(html)![1]!
   const packed = await server.fetch(scalar, { key: null, headers: { 'accept-encoding': 'br' } })
-  // Node's client unpacks it; the length is that on the wire.
+  // Node's client decompresses the body, but content-length is the compressed size.
   assert.equal(packed.headers.get('content-encoding'), 'br')
   assert.match(packed.headers.get('cache-control')!, /immutable/)
   assert.ok(Number(packed.headers.get('content-length')) < 1_500_000)

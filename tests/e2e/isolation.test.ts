@@ -76,7 +76,7 @@ function processesOf(instanceId: string): ProcessView[] {
             .split('\n')
             .map((line) => line.split(/:\s*/, 2) as [string, string]),
         )
-        // The bubblewrap process that waits outside holds nothing of the tenant.
+        // The bubblewrap process that waits outside the sandbox has no data of the tenant.
         if (status['NSpid']!.trim().split(/\s+/).length < 2) return []
         const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
         return [{ pid, command, status }]
@@ -248,7 +248,7 @@ test('WebRTC finds no address', async () => {
   })
 })
 
-test("with 127.0.0.0/8 listed, loopback in a page is the host's; without, it is the instance's own", async (t) => {
+test("if 127.0.0.0/8 is allowed, loopback in a page is the host's; otherwise it is the instance's own", async (t) => {
   await withPage(async (page) => {
     const answer = await page.goto(`http://127.0.0.1:${site.port}/`)
     assert.equal(answer!.status(), 502)

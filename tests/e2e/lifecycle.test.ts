@@ -17,7 +17,7 @@ async function until<T>(what: string, look: () => T | undefined | Promise<T | un
   for (;;) {
     const found = await look()
     if (found !== undefined) return found
-    assert.ok(performance.now() < deadline, `waited in vain for ${what}`)
+    assert.ok(performance.now() < deadline, `timed out while waiting for ${what}`)
     await pause(50)
   }
 }

@@ -67,7 +67,7 @@ suite('the zoo', { concurrency: !isAll && !isFull() ? 1 : Number(ZOO_AT_ONCE) },
 })
 
 for (const name of sample(['classic-form', 'random-names', 'email-first', 'unlinked-login'], 'loginPlans')) {
-  test(`${name}: a logged-in session is left alone, a logged-out one logs in by the plan while the plan fits`, async (t) => {
+  test(`${name}: a logged-in session is not changed; a logged-out one follows the stored plan while it fits the page`, async (t) => {
     const description = sites.find((each) => each.name === name)!
     const site = (await startZoo(t, [description])).site(name)
     const pageActions = await PageActionsUnderTest.start(t)

@@ -47,7 +47,7 @@ test('a pool leases browsers that are logged in by its profile, and replaces the
   assert.deepEqual(
     await withCdp(first.cdp_ws_url, (cdp) => knownAt(cdp, site)),
     everything('ada'),
-    'what is leased is left alone',
+    'a leased browser is not replaced',
   )
   assert.equal((await send(server, 'DELETE', `/browser_pools/${pool.id}`, { force: true })).status, 204)
 })

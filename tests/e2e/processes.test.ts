@@ -47,8 +47,8 @@ const events = async (processId: string): Promise<AsyncIterable<OutputEvent>> =>
   (await browsers.process.stdoutStream(processId, { id })) as AsyncIterable<OutputEvent>
 
 /**
- * Started first, because it takes longest: a session with the shortest timeout, and a program in it. It does not wait
- * for the tests before its own: on a busy machine they take longer than the session lives.
+ * Started first, because it takes longest: a session with the shortest timeout, and a program in it. The other tests
+ * run at the same time: on a busy machine they take longer than the session lives.
  */
 const inUse = (async () => {
   const short = await createSession(server, { timeout_seconds: 10 })
@@ -70,7 +70,7 @@ const inUse = (async () => {
   await endsAs(server, short, { reason: 'timed_out', withinMs: 14_000 })
   return { deletedAt, ticks: text(ticks.body.stdout_b64), idleMs: performance.now() - endedAt }
 })()
-// Its test reports a failure; until then nobody waits for it.
+// The last test awaits it and reports a failure. Until then, a failure must not be an unhandled rejection.
 inUse.catch(() => {})
 
 test('a program runs as the only user of the instance, in its home, with the egress proxy in its environment', async () => {

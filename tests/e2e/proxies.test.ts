@@ -140,7 +140,7 @@ for (const proxy of [http, https, socks5]) {
     assert.deepEqual(
       [plain, secure].map(({ connections }) => connections.get(DIRECT) ?? 0),
       before,
-      'nothing came by the direct way',
+      'no request came directly',
     )
     await browsers.deleteByID(id)
   })

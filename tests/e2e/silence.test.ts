@@ -1,3 +1,4 @@
+// Chromium contacts no host on its own: not while it is unused, and not beside the pages that it visits.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { chromium } from 'playwright-core'

@@ -111,7 +111,7 @@ test('post data and redirects are reported unchanged', () => {
     reader.ofType('network_request').find((event) => String(dataOf(event)['url']).endsWith('/from-outer')),
   )
   assert.equal(outer['target_id'], document['target_id'], 'a frame in another process belongs to its tab')
-  assert.notEqual(outer['session_id'], document['session_id'], 'the frame has no process of its own')
+  assert.notEqual(outer['session_id'], document['session_id'], 'the frame has no separate process')
   assert.notEqual(outer['frame_id'], document['frame_id'])
 })
 
