@@ -14,13 +14,13 @@ import { instanceOf } from '../fixtures/sessions.ts'
 
 const MB = 1024 * 1024
 const DISK_MB = 220
-const LIMIT_MB = 160
+const MAX_FILE_MB = 160
 const LARGE_MB = 128
 const server = await startServer(
   { after },
   {
     hasRealInstances: true,
-    env: { BERTH_SESSION_DISK_MB: String(DISK_MB), BERTH_MAX_FILE_MB: String(LIMIT_MB) },
+    env: { BERTH_SESSION_DISK_MB: String(DISK_MB), BERTH_MAX_FILE_MB: String(MAX_FILE_MB) },
   },
 )
 const clients = { '0.55': client55(server), '0.70': client70(server), '0.84': client84(server) }
@@ -300,12 +300,12 @@ test('a set-user-id bit has no effect in an instance', async () => {
 
 test('more than the limit is refused, with and without a content length, and nothing of it stays', async () => {
   const before = await names(HOME)
-  const sent = begin(`${HOME}/declared`, (LIMIT_MB + 1) * MB)
+  const sent = begin(`${HOME}/declared`, (MAX_FILE_MB + 1) * MB)
   sent.flushHeaders()
   const [answer] = (await once(sent, 'response')) as [{ statusCode: number }]
   assert.equal(answer.statusCode, 413)
   sent.destroy()
-  const undeclared = await refusalOf(await writeStream(`${HOME}/undeclared`, LIMIT_MB + 1))
+  const undeclared = await refusalOf(await writeStream(`${HOME}/undeclared`, MAX_FILE_MB + 1))
   assert.equal(undeclared.status, 413)
   assert.match(undeclared.message, /BERTH_MAX_FILE_MB/)
   await eventually('nothing stays', async () => (await names(HOME)).length === before.length)

@@ -20,7 +20,7 @@ import { createSession, listSessions, metric, query, send } from '../fixtures/se
 const CHROMIUM = '/usr/lib/chromium/chromium'
 const STARTS_AT_ONCE = 2 * availableParallelism()
 /** Far below every timeout that would also end the work: 15 s in the queue, 15 s for a check, 30 s for a save. */
-const SOON_MS = 5_000
+const CLEANUP_TIMEOUT_MS = 5_000
 const DEBUG = { BERTH_LOG_LEVEL: 'debug' }
 
 interface Leaving {
@@ -49,14 +49,14 @@ function ask(server: TestServer, path: string, body: object, headers: Record<str
 async function isOver(server: TestServer, route: string, count = 1): Promise<void> {
   const lines = () => server.output().split('\n')
   const isIt = (line: string) => line.includes(`"route":"${route}"`) && line.includes('"status":499')
-  await eventually(`${route} is over`, () => lines().filter(isIt).length === count, SOON_MS)
+  await eventually(`${route} is over`, () => lines().filter(isIt).length === count, CLEANUP_TIMEOUT_MS)
 }
 
 const countRows = async (server: TestServer) =>
   (await query(server, 'SELECT 1 FROM browsers WHERE deleted_at IS NULL')).length
 
 const hasRows = (server: TestServer, count: number) =>
-  eventually(`${count} rows`, async () => (await countRows(server)) === count, SOON_MS)
+  eventually(`${count} rows`, async () => (await countRows(server)) === count, CLEANUP_TIMEOUT_MS)
 
 /** Has its own view of the files, in which Chromium never gets ready in instances made before `restore`. */
 async function startHanging(t: TestContext, env: Record<string, string>) {

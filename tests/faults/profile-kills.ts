@@ -12,7 +12,7 @@ import { startServer, tempDir } from '../fixtures/server.ts'
 import { createSession, send } from '../fixtures/sessions.ts'
 
 /** About the duration of a save. */
-const WITHIN_MS = 500
+const MAX_KILL_DELAY_MS = 500
 
 export async function profileKillRounds(owner: Owner, rounds: number): Promise<{ saved: number }> {
   const site = await startMemberSite(owner)
@@ -30,7 +30,7 @@ export async function profileKillRounds(owner: Owner, rounds: number): Promise<{
       await join(cdp, site, name)
     })
     assert.equal((await send(server, 'DELETE', `/browsers/${session.session_id}`)).status, 204)
-    await delay(random.next() * WITHIN_MS)
+    await delay(random.next() * MAX_KILL_DELAY_MS)
     await server.stop('SIGKILL')
     server = await startServer(owner, settings)
     const { state } = await whenSaved(server, session.session_id)

@@ -8,7 +8,7 @@ import { eventually } from '../fixtures/host.ts'
 import { startServer, type TestServer } from '../fixtures/server.ts'
 import { createSession, listSessions, query, send, type Session } from '../fixtures/sessions.ts'
 
-const LATE_MS = 2_000
+const MAX_LATE_MS = 2_000
 
 /** The last activity was between these two times, seen from outside. */
 interface Activity {
@@ -36,7 +36,7 @@ async function endsInTime(server: TestServer, activities: ReadonlyMap<string, Ac
     const timeoutMs = timeout_seconds * 1000
     const earliest = deleted_at.getTime() - begun - timeoutMs
     const late = deleted_at.getTime() - over - timeoutMs
-    assert.ok(earliest >= 0 && late <= LATE_MS, `ended ${late} to ${earliest} ms after its timeout`)
+    assert.ok(earliest >= 0 && late <= MAX_LATE_MS, `ended ${late} to ${earliest} ms after its timeout`)
     latest = Math.max(latest, late)
   }
   return latest

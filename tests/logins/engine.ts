@@ -9,7 +9,7 @@ import { forgetAll, keptBy } from './browser-under-test.ts'
 import { owning } from './owning.ts'
 import type { RunningSoftware, Software } from './software.ts'
 
-const WITHIN_MS = 180_000
+const LOGIN_TIMEOUT_MS = 180_000
 const MAX_TEXT = 600
 
 export interface EngineRow {
@@ -47,7 +47,7 @@ async function attempt(run: {
   const pageActions = await PageActionsUnderTest.start(owner)
   try {
     const place = placeOf(one, running)
-    const report = await logInAt({ pageActions, place, variant, credential, withinMs: WITHIN_MS })
+    const report = await logInAt({ pageActions, place, variant, credential, withinMs: LOGIN_TIMEOUT_MS })
     return { verdict: report.verdict, details: await detailsOf(report, pageActions) }
   } catch (error) {
     return { verdict: String(error), details: await lastPage(pageActions) }

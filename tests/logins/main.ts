@@ -19,7 +19,7 @@ import { runEngine, type EngineRow } from './engine.ts'
 import { owning } from './owning.ts'
 import type { Kept, RunningSoftware, Software } from './software.ts'
 
-const WITHIN_MS = 30_000
+const PAGE_TIMEOUT_MS = 30_000
 
 const { values } = parseArgs({
   options: { only: { type: 'string', default: '' }, engine: { type: 'boolean', default: false } },
@@ -75,7 +75,7 @@ interface Attempt {
 
 async function signIn(browser: Browser, { one, running, variant }: Attempt): Promise<void> {
   const context = await browser.newContext()
-  context.setDefaultTimeout(WITHIN_MS)
+  context.setDefaultTimeout(PAGE_TIMEOUT_MS)
   try {
     const tab = await context.newPage()
     const at = (path: string | undefined) => new URL(path ?? '/', running.url).href
@@ -97,7 +97,7 @@ async function signIn(browser: Browser, { one, running, variant }: Attempt): Pro
       return
     }
     const isIn = async () => running.isSignedIn(await keptBy(context))
-    await eventually('the software says that the browser is signed in', isIn, WITHIN_MS)
+    await eventually('the software says that the browser is signed in', isIn, PAGE_TIMEOUT_MS)
     if (!running.signOut) return
     await running.signOut(await keptBy(context))
     assert.equal(await isIn(), false, 'still signed in after the server ended the session')

@@ -5,9 +5,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { cleanUpAfter, type Owner } from '../fixtures/cleanup.ts'
 
-const INSTALL_MS = 600_000
-const READY_MS = 60_000
-const END_MS = 5_000
+const INSTALL_TIMEOUT_MS = 600_000
+const READY_TIMEOUT_MS = 60_000
+const END_TIMEOUT_MS = 5_000
 const MAX_OUTPUT = 4_000
 
 interface Command {
@@ -22,7 +22,7 @@ export async function run({ command, args, cwd, env }: Command): Promise<string>
   const { stdout } = await promisify(execFile)(command, args, {
     cwd,
     env: { ...process.env, ...env },
-    timeout: INSTALL_MS,
+    timeout: INSTALL_TIMEOUT_MS,
     maxBuffer: 64 * 1024 * 1024,
   })
   return stdout
@@ -53,7 +53,7 @@ export async function serve(owner: Owner, command: Command, url: string): Promis
 }
 
 async function answers(url: string, output: () => string): Promise<void> {
-  const deadline = performance.now() + READY_MS
+  const deadline = performance.now() + READY_TIMEOUT_MS
   for (;;) {
     try {
       await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(5_000) })
@@ -70,7 +70,7 @@ async function end(child: ChildProcess): Promise<void> {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
   const ended = once(child, 'exit')
   process.kill(-child.pid, 'SIGTERM')
-  const timer = setTimeout(() => process.kill(-child.pid!, 'SIGKILL'), END_MS)
+  const timer = setTimeout(() => process.kill(-child.pid!, 'SIGKILL'), END_TIMEOUT_MS)
   await ended
   clearTimeout(timer)
 }

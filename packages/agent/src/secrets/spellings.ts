@@ -2,7 +2,7 @@
 
 /** Minimum length of the part of a base64 text that depends on the value alone; shorter ones match by chance. */
 const MIN_ENCODED_LENGTH = 4
-const SHORTEST = 3
+const MIN_SPELLING_LENGTH = 3
 
 export function spellingsOf(value: string): string[] {
   const once = encodeURIComponent(wellFormed(value))
@@ -29,7 +29,7 @@ export function spellingsOf(value: string): string[] {
     quote(value).replaceAll('/', String.raw`\/`),
     ...base64Of(value),
   ]
-  return [...new Set(all.filter((each) => each.length >= SHORTEST))]
+  return [...new Set(all.filter((each) => each.length >= MIN_SPELLING_LENGTH))]
 }
 
 const quote = (text: string) => JSON.stringify(text).slice(1, -1)

@@ -17,7 +17,7 @@ import { statusSeen } from './request-context.ts'
 import { SlowBodies } from './slow-bodies.ts'
 import { compileValidator, refusalOf } from './validation.ts'
 
-const BODY_LIMIT = 1024 * 1024
+const MAX_BODY_BYTES = 1024 * 1024
 /** More than any request needs: a policy with a list of 100,000 sites. */
 const JSON_LIMITS = { maxLevels: 200, maxValues: 200_000 }
 // Checks for slow senders this often, so that one is cut off soon after its time limit.
@@ -61,7 +61,7 @@ export function newServer({
   const server = Fastify({
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
-    bodyLimit: BODY_LIMIT,
+    bodyLimit: MAX_BODY_BYTES,
     // See slow-bodies.ts.
     requestTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,

@@ -3,7 +3,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Socket } from 'node:net'
 
-const LIMIT_MS = 60_000
+const BODY_TIMEOUT_MS = 60_000
 const SWEEP_MS = 5_000
 
 interface Watched {
@@ -28,7 +28,7 @@ export class SlowBodies {
     const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
     if (encoding === undefined && (length === undefined || length === '0')) return
     const { bytesRead } = request.raw.socket
-    this.#watched.set(request, { isStream, deadline: performance.now() + LIMIT_MS, bytesRead })
+    this.#watched.set(request, { isStream, deadline: performance.now() + BODY_TIMEOUT_MS, bytesRead })
   }
 
   forget(request: FastifyRequest): void {
@@ -44,7 +44,7 @@ export class SlowBodies {
     for (const [request, watched] of this.#watched) {
       const { complete, socket } = request.raw
       if (complete || socket.destroyed) this.#watched.delete(request)
-      else if (watched.isStream && this.#hasMoved(socket, watched)) watched.deadline = now + LIMIT_MS
+      else if (watched.isStream && this.#hasMoved(socket, watched)) watched.deadline = now + BODY_TIMEOUT_MS
       else if (now > watched.deadline) {
         this.#watched.delete(request)
         this.#onSlow(socket)

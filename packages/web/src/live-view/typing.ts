@@ -6,7 +6,7 @@ import { keysymOf, keysyms } from './keys.ts'
 
 /** The field must not be empty; otherwise deleting would cause no event. */
 const FILLER = ' '.repeat(64)
-const LONGEST = 512
+const MAX_FIELD_LENGTH = 512
 
 export class Typing {
   readonly #rfb: () => RFB | undefined
@@ -63,7 +63,7 @@ export class Typing {
       for (const character of now.slice(same)) rfb.sendKey(keysymOf(character), null)
     }
     this.#before = now
-    const isWornOut = now.length > LONGEST || now.length < FILLER.length / 2
+    const isWornOut = now.length > MAX_FIELD_LENGTH || now.length < FILLER.length / 2
     if (isWornOut && !this.#isComposing) this.#reset()
   }
 
