@@ -46,6 +46,14 @@ const SHORT = 4
  * match completely. In scripts without spaces, matches anywhere. Expects folded text.
  */
 export function words(...lists: readonly string[]): Words {
+  // Made when it is first needed: a server has dozens of lists, and most starts need none of them.
+  let pattern: RegExp | undefined
+  return {
+    in: (text) => (pattern ??= patternOf(lists)).test(text),
+  }
+}
+
+function patternOf(lists: readonly string[]): RegExp {
   const all = lists.flatMap((list) => list.split(/\s*[|\n]\s*/)).filter(Boolean)
   const read = all.map((word) => ({ isWhole: word.startsWith('='), text: fold(word.replace(/^=/, '')) }))
   const sourceOf = (isWanted: (word: Word) => boolean) =>
@@ -56,10 +64,7 @@ export function words(...lists: readonly string[]): Words {
   // The word boundary appears only once, because repeating it for each word makes the pattern slow to compile.
   const spaced = [whole && `(?:${whole})(?!${SAME_WORD})`, open].filter(Boolean).join('|')
   const parts = [spaced && `(?<!${SAME_WORD})(?:${spaced})`, anywhere]
-  const pattern = new RegExp(parts.filter(Boolean).join('|'), 'v')
-  return {
-    in: (text) => pattern.test(text),
-  }
+  return new RegExp(parts.filter(Boolean).join('|'), 'v')
 }
 
 interface Word {

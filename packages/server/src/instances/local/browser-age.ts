@@ -7,8 +7,8 @@ import type { Logger } from 'pino'
 
 const MAX_AGE_DAYS = 14
 const DAY_MS = 86_400_000
-/** Asking the package manager takes a third of a second of processor time, which a start should not wait for. */
-const FIRST_LOOK_MS = 5_000
+/** Asking the package manager takes a third of a second of processor time, which a start and the first sessions should not wait for. */
+const FIRST_LOOK_MS = 60_000
 const COMMAND_TIMEOUT_MS = 30_000
 const CHANGELOG = '/usr/share/doc/chromium/changelog.Debian.gz'
 const REMEDY = 'run npm run update-browser'
