@@ -15,6 +15,7 @@ import { excessOf } from './nesting.ts'
 import { answerProtocolError, TIMED_OUT } from './protocol-errors.ts'
 import { statusSeen } from './request-context.ts'
 import { SlowBodies } from './slow-bodies.ts'
+import { compileSerializerLater } from './serialization.ts'
 import { compileValidator, refusalOf } from './validation.ts'
 
 const MAX_BODY_BYTES = 1024 * 1024
@@ -74,6 +75,7 @@ export function newServer({
     return503OnClosing: false,
     clientErrorHandler: answerProtocolError,
     frameworkErrors: (error, request, reply) => answerError(error, request, reply),
+    schemaController: { compilersFactory: { buildSerializer: compileSerializerLater } },
     ...listenerOptions(config, shouldUpgrade),
   })
   server.setValidatorCompiler(compileValidator)

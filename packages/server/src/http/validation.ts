@@ -15,7 +15,14 @@ function isDateTime(text: string): boolean {
   return Number(year) > 0 && Number(day) <= new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate()
 }
 
-const ajv = new Ajv({ allErrors: true, useDefaults: true, allowUnionTypes: true, strict: true })
+// tests/conformance/openapi.test.ts checks the schemas themselves. Here that would take 50 ms of the first request.
+const ajv = new Ajv({
+  allErrors: true,
+  useDefaults: true,
+  allowUnionTypes: true,
+  strict: true,
+  validateSchema: false,
+})
 ajv.addFormat('date-time', isDateTime)
 
 /**

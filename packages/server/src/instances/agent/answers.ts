@@ -6,6 +6,8 @@ import type { JsonOutline } from '@berth/codecs/json/outline'
 import { readBounded } from '@berth/kit/read-bounded'
 import { AgentError, AgentRefusal } from './errors.ts'
 
+// Schemas are not checked themselves: see http/validation.ts.
+const ajv = new Ajv({ strict: true, allowUnionTypes: true, validateSchema: false })
 const MAX_REASON_LENGTH = 4_000
 const MAX_ERROR_BYTES = 64 * 1024
 
@@ -80,7 +82,7 @@ export function answerReader<Schema extends TSchema>(
 ): (text: string, path: string) => Static<Schema> {
   let check: ValidateFunction<Static<Schema>> | undefined
   return (text, path) => {
-    check ??= new Ajv({ strict: true, allowUnionTypes: true }).compile<Static<Schema>>(schema)
+    check ??= ajv.compile<Static<Schema>>(schema)
     const value = parseJson(text)
     if (!check(value)) throw new AgentError(`The agent sent a malformed answer to ${path}`)
     return value

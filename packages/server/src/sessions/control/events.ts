@@ -11,8 +11,8 @@ const MAX_LINE_BYTES = 1024 * 1024
 /** Events have long texts at most. */
 const JSON_LIMITS = { maxLevels: 200, maxValues: 20_000 }
 
-// Formats are documentation and not checked here.
-const ajv = new Ajv({ strict: true, allowUnionTypes: true, validateFormats: false })
+// Formats are documentation and not checked here; for validateSchema see http/validation.ts.
+const ajv = new Ajv({ strict: true, allowUnionTypes: true, validateFormats: false, validateSchema: false })
 const checks = new Map<string, ValidateFunction>()
 
 /** Converts JSON to an event of the operation; throws if it is malformed. */
