@@ -71,6 +71,8 @@ const fullOnly: Readonly<Record<string, string>> = {
   'tests/faults/sessions-start-fails.test.ts': 'waits for browsers that hang: 30 s and more',
   'tests/faults/sessions-stopped.test.ts': 'waits for leases to run out: a minute',
   'tests/faults/telemetry.test.ts': 'a fleet and crashes; tests/e2e/telemetry.test.ts stays',
+  'tests/fixtures/login-zoo/zoo.test.ts':
+    'tests of the login sites themselves; the tests of the login engine use these sites',
   'tests/hostile/telemetry.test.ts': 'floods of events; tests/e2e/telemetry.test.ts stays',
   'tests/instances/adoption.test.ts': 'drivers that end and come again; tests/e2e/lifecycle.test.ts stays',
 }
@@ -95,8 +97,6 @@ const amounts = {
   loginsShown: { change: 3, full: Infinity },
   /** Sites at which the login engine goes by its plan. */
   loginPlans: { change: 2, full: Infinity },
-  /** Sites of the login zoo that are walked through by hand. */
-  zooSites: { change: 3, full: Infinity },
 } satisfies Record<string, { change: number; full: number }>
 
 /** So many tests share a list; see `turnOf`. */
