@@ -43,7 +43,7 @@ describe('npm run bench -- --smoke finds every arm in order', { concurrency: tru
   test('with every row that there is', async () => {
     const child = spawn(process.execPath, [main, '--rows', '0'], { stdio: ['ignore', 'ignore', 'pipe'] })
     const [stderr] = await Promise.all([text(child.stderr), once(child, 'exit')])
-    const known = /there are ([\d, ]+)/.exec(stderr)?.[1]?.split(', ').map(Number) ?? []
+    const known = /the rows are ([\d, ]+)/.exec(stderr)?.[1]?.split(', ').map(Number) ?? []
     assert.deepEqual(new Set(known), new Set(Object.values(halves).flat()))
   })
 })

@@ -80,7 +80,7 @@ test('a session keeps its proxy over kill -9, follows changes made on another se
   await owner.stop('SIGKILL')
   const away = await change(other, ids[2])
   assert.deepEqual([away.status, away.body.code], [503, 'unavailable'], 'nobody has followed yet')
-  assert.match(away.body.message!, /follows when it does/)
+  assert.match(away.body.message!, /the change applies when it does/)
   // Clients retry a 503. That the row already has the new value does not make it a success.
   const repeated = change(other, ids[2])
   const again = await start({ dataDir: owner.dataDir })

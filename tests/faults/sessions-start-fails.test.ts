@@ -102,7 +102,7 @@ describe('a session', { concurrency: true }, () => {
     const failed = await create(server)
     assert.deepEqual([failed.status, failed.body.code], [503, 'unavailable'])
     assert.match(failed.body.message!, /Cannot connect to instance "\w+": it has ended/)
-    await eventually('the log tells why', () => server.output().includes('"said":"this is broken"'))
+    await eventually('the log tells why', () => server.output().includes('"stderr":"this is broken"'))
     assert.ok(failed.seconds < 5, `${failed.seconds} s`)
     restore(server, BWRAP)
 
