@@ -1,3 +1,4 @@
+// The bundled agent with a real Chromium: starts, restarts, shapes, refusals and leases.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readFileSync, readlinkSync } from 'node:fs'
@@ -10,7 +11,7 @@ import { AgentUnderTest, HEADLESS } from '../fixtures/agent/agent-under-test.ts'
 import { startEgress } from '../fixtures/agent/egress.ts'
 import { evaluate } from '../fixtures/agent/page.ts'
 
-test('Chromium is ready with a page, and evaluates for a client of the link', async (t) => {
+test('Chromium is ready with a page, and a client can use it through the link', async (t) => {
   const agent = await AgentUnderTest.start(t, { browser: HEADLESS })
   const state = await agent.ready()
   assert.equal(state.browser, 'ready', state.failure ?? '')
@@ -22,7 +23,7 @@ test('Chromium is ready with a page, and evaluates for a client of the link', as
   assert.equal(await evaluate(cdp, "!!document.createElement('canvas').getContext('webgl2')"), true)
 })
 
-test('an agent without a browser starts one when asked, and once for the same', async (t) => {
+test('an agent without a browser starts one on request, and only one for equal requests', async (t) => {
   const agent = await AgentUnderTest.start(t)
   assert.equal((await agent.state()).browser, 'none')
   const [one, other] = await Promise.all([
@@ -34,7 +35,7 @@ test('an agent without a browser starts one when asked, and once for the same', 
   assert.deepEqual(await agent.state(), one.body)
 })
 
-test('a question for the next state is answered when it changes', async (t) => {
+test('a request for the next state is answered when the state changes', async (t) => {
   const agent = await AgentUnderTest.start(t)
   const { number } = await agent.state()
   const next = agent.state(number)
@@ -66,7 +67,7 @@ test('Browser.close and SIGKILL each lead to a new Chromium on the same profile'
   assert.equal(await evaluate(cdp, '1 + 1'), 2)
 })
 
-test('asking for another browser ends the one that is there, even while it starts', async (t) => {
+test('a request for another browser ends the current one, even while it starts', async (t) => {
   const agent = await AgentUnderTest.start(t, { browser: HEADLESS })
   await agent.until(({ browser }) => browser === 'starting')
   const wanted = { ...HEADLESS, width: 1000, height: 700 }
@@ -82,7 +83,7 @@ test('asking for another browser ends the one that is there, even while it start
   assert.deepEqual(await evaluate(cdp, '[innerWidth, innerHeight]'), [1280, 720])
 })
 
-test('Chromium that keeps dying is given up, and can be asked for again', async (t) => {
+test('the agent stops restarting a Chromium that crashes too often, but starts one on request', async (t) => {
   const agent = await AgentUnderTest.start(t, { browser: HEADLESS })
   for (let kills = 0; kills < 6; kills++) {
     await agent.until(({ browser, restarts }) => browser === 'ready' && restarts === kills)
@@ -119,7 +120,7 @@ test('a shape changes viewport and screen live, and a restart keeps it', async (
   await checkWindow(again)
 })
 
-/** What every page of a maximised window with bars finds. */
+/** Checks the sizes that a page sees in a maximised window with bars. */
 async function checkWindow(cdp: CdpConnection): Promise<void> {
   const found = (await evaluate(
     cdp,
@@ -132,7 +133,7 @@ async function checkWindow(cdp: CdpConnection): Promise<void> {
   assert.deepEqual([found.screen, found.free, found.at], [outer, outer, [0, 0]], shown)
 }
 
-test('a start URL is reached through the proxy and the way out', async (t) => {
+test('a start URL is loaded through the proxy and the egress', async (t) => {
   const agent = await AgentUnderTest.start(t, { browser: HEADLESS })
   const egress = await startEgress(t, agent.directory)
   await agent.ready()
@@ -145,7 +146,7 @@ test('a start URL is reached through the proxy and the way out', async (t) => {
   assert.ok(egress.visited.length > 0)
 })
 
-test('a page reaches the servers of its instance, and the debugging port in no spelling', async (t) => {
+test('a page can reach servers in its instance, but not the debugging port in any spelling', async (t) => {
   const agent = await AgentUnderTest.start(t, { browser: HEADLESS })
   const egress = await startEgress(t, agent.directory)
   await agent.ready()
@@ -190,7 +191,7 @@ test('a message of 20 MB passes to the page and back', async (t) => {
   assert.equal(await evaluate(cdp, expression), length)
 })
 
-test('what the agent cannot take is refused, and it goes on', async (t) => {
+test('the agent refuses invalid requests and keeps working', async (t) => {
   const agent = await AgentUnderTest.start(t)
   const refused: [string, string, unknown, number][] = [
     ['GET', '/nothing', undefined, 404],
@@ -241,7 +242,7 @@ test('every control operation refuses a body that its contract does not allow', 
   assert.equal(status, 200)
 })
 
-test('wrong purposes are hung up on, and right ones are served after them', async (t) => {
+test('connections with an unknown purpose are closed, and later valid ones are served', async (t) => {
   const agent = await AgentUnderTest.start(t)
   await agent.state()
   for (const line of ['nothing\n', '\n', 'apiapiapiapiapiapi', 'constructor\n', 'API\n', '\0'.repeat(100)]) {
@@ -257,14 +258,14 @@ test('wrong purposes are hung up on, and right ones are served after them', asyn
   slow.destroy()
 })
 
-test('a server that comes after another finds the agent as it was', async (t) => {
+test('the next server finds the agent unchanged', async (t) => {
   const agent = await AgentUnderTest.start(t, { browser: HEADLESS })
   const before = await agent.ready()
   for (const purpose of ['api', 'cdp', 'bidi'] as const) (await agent.connect(purpose)).destroy()
   assert.deepEqual(await agent.state(), before)
 })
 
-test('a lease that nobody renews ends the agent and Chromium', async (t) => {
+test('the agent and Chromium end when nobody renews the lease', async (t) => {
   const agent = await AgentUnderTest.start(t, { browser: HEADLESS })
   await agent.ready()
   const pid = chromiumPid(agent)
@@ -275,7 +276,7 @@ test('a lease that nobody renews ends the agent and Chromium', async (t) => {
   while (isRunning(pid)) await delay(20)
 })
 
-test('a renewed lease goes on', async (t) => {
+test('a renewed lease keeps the agent running', async (t) => {
   const agent = await AgentUnderTest.start(t, { leaseSeconds: 1 })
   for (let round = 0; round < 6; round++) {
     assert.equal((await agent.call('PUT', '/lease', { seconds: 1 })).status, 200)
@@ -284,7 +285,7 @@ test('a renewed lease goes on', async (t) => {
   assert.equal(agent.process.exitCode, null)
 })
 
-/** From the lock that Chromium keeps on its profile: host name and process id. */
+/** Reads it from Chromium's lock on its profile, which has the host name and the process id. */
 function chromiumPid(agent: AgentUnderTest): number {
   const lock = readlinkSync(`${agent.directory}/home/user-data/SingletonLock`)
   return Number(lock.slice(lock.lastIndexOf('-') + 1))

@@ -1,3 +1,4 @@
+// WebDriver BiDi through the agent.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
@@ -37,7 +38,7 @@ async function openBidi(agent: AgentUnderTest) {
   return { socket, call, send }
 }
 
-test('a BiDi client makes a session, drives a page and ends the session', async (t) => {
+test('a BiDi client creates a session, drives a page and ends the session', async (t) => {
   const agent = await AgentUnderTest.start(t, { browser: HEADLESS })
   const { socket, call, send } = await openBidi(agent)
   assert.equal((await send('nonsense', null)).error, 'invalid argument')

@@ -1,4 +1,5 @@
-// The same for a display and for a headless browser: what a page sees of what is done.
+// Mouse, keyboard, screen and clipboard, as a page sees them. The same tests run on a display and on a headless
+// browser.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { AgentUnderTest, HEADFUL, HEADLESS } from '../fixtures/agent/agent-under-test.ts'
@@ -60,17 +61,17 @@ for (const [name, browser] of Object.entries({ headful: HEADFUL, headless: HEADL
       return decodePng(bytes)
     }
 
-    /** What is on the page is on the screen a frame or two later. */
+    /** A change of the page is on the screen a frame or two later. */
     async function captureWhen(isThere: (picture: Decoded) => boolean, body: object = {}) {
       const deadline = performance.now() + 5_000
       for (;;) {
         const picture = await capture(body)
         if (isThere(picture)) return picture
-        assert.ok(performance.now() < deadline, 'never on the screen')
+        assert.ok(performance.now() < deadline, 'the change did not appear on the screen in time')
       }
     }
 
-    test('a click is a real one, at its point', async () => {
+    test('a click is trusted and at the requested point', async () => {
       await page.forget()
       await act('click_mouse', page.at(300, 400))
       const seen = await page.seen(['mousedown', 'mouseup', 'click'], 3)
@@ -88,7 +89,7 @@ for (const [name, browser] of Object.entries({ headful: HEADFUL, headless: HEADL
       assert.deepEqual((await call('get_mouse_position')).body, page.at(300, 400))
     })
 
-    test('every button, twice and three times, with keys held', async () => {
+    test('every button can be clicked twice and three times, with keys held', async () => {
       for (const [button, number] of Object.entries({ left: 0, middle: 1, right: 2 })) {
         await page.forget()
         await act('click_mouse', {
@@ -105,7 +106,7 @@ for (const [name, browser] of Object.entries({ headful: HEADFUL, headless: HEADL
             [number, 2, 'ctrl+shift'],
           ],
         )
-        // The keys are let go.
+        // The keys are released.
         const [up] = (await page.seen(['keyup'], 2)).toReversed()
         assert.equal(up!.modifiers, '')
       }
@@ -129,7 +130,7 @@ for (const [name, browser] of Object.entries({ headful: HEADFUL, headless: HEADL
       )
     })
 
-    test('a button that is pressed stays so until it is released', async () => {
+    test('a pressed button stays pressed until it is released', async () => {
       await page.forget()
       await act('click_mouse', { ...page.at(100, 300), click_type: 'down' })
       await act('move_mouse', { ...page.at(120, 310), smooth: false })
@@ -144,7 +145,7 @@ for (const [name, browser] of Object.entries({ headful: HEADFUL, headless: HEADL
       assert.ok(moves.some(({ clientX, buttons }) => clientX === 120 && buttons === 1))
     })
 
-    test('a move is along a curve unless asked otherwise, and takes its time', async () => {
+    test('by default, a move follows a curve and takes the requested time', async () => {
       await act('move_mouse', { ...page.at(10, 10), smooth: false })
       await page.until('seen.some(({ kind, clientX }) => kind === "move" && clientX === 10)')
       await page.forget()
@@ -168,7 +169,7 @@ for (const [name, browser] of Object.entries({ headful: HEADFUL, headless: HEADL
       await page.evaluate('scrollTo(0, 0)')
       await page.forget()
       await act('scroll', { ...page.at(50, 400), delta_y: 2, delta_x: 1, hold_keys: ['Alt_L'] })
-      // Chromium makes one event of ticks that come at once, or two: the last is the one to the right.
+      // Chromium may merge ticks that come at once into one or two events. The last event is the one to the right.
       await page.until('seen.some(({ deltaX }) => deltaX > 0)')
       const seen = await page.seen(['wheel'], 2)
       const sum = (axis: 'deltaX' | 'deltaY') => seen.reduce((total, each) => total + each[axis], 0)
@@ -182,7 +183,7 @@ for (const [name, browser] of Object.entries({ headful: HEADFUL, headless: HEADL
       assert.match(await refused('scroll', { x: 1, y: 1 }), /both 0/)
     })
 
-    test('a drag is pressed at its first point, moved through all, and released at the last', async () => {
+    test('a drag presses at its first point, moves through all points, and releases at the last', async () => {
       const path = [
         [100, 450],
         [200, 480],
@@ -195,14 +196,14 @@ for (const [name, browser] of Object.entries({ headful: HEADFUL, headless: HEADL
         assert.deepEqual([down!.clientX, down!.clientY, down!.modifiers], [100, 450, 'shift'])
         assert.deepEqual([up!.clientX, up!.clientY, up!.modifiers], [300, 450, 'shift'])
         const moves = (await page.seen(['move'], 3)).filter(({ buttons }) => buttons === 1)
-        // As often as there are frames, so not every point of a smooth one is seen.
+        // There is one event per frame, so the page does not see every point of a smooth drag.
         assert.ok(moves.length >= 3)
         if (!way.duration_ms)
           assert.ok(moves.some(({ clientX, clientY }) => clientX === 200 && clientY === 480))
       }
     })
 
-    test('a drag whose caller leaves is released', async () => {
+    test('a drag is released when its caller leaves', async () => {
       await page.forget()
       const leaving = new AbortController()
       const path = [
@@ -246,7 +247,7 @@ for (const [name, browser] of Object.entries({ headful: HEADFUL, headless: HEADL
       assert.equal(await page.textOf('input', 5), 'aB cD')
     })
 
-    test('500 characters without a delay arrive in their order', async () => {
+    test('500 characters without a delay arrive in order', async () => {
       const few = Array.from({ length: 500 }, (_none, index) =>
         String.fromCharCode(33 + ((index * 7) % 94)),
       ).join('')
@@ -260,7 +261,7 @@ for (const [name, browser] of Object.entries({ headful: HEADFUL, headless: HEADL
       }
     })
 
-    test('a delay is between characters, and smooth typing takes its time and back its mistakes', async () => {
+    test('a delay applies between characters, and smooth typing corrects its mistakes', async () => {
       await page.focus('input')
       await page.forget()
       await act('type', { text: 'abc', delay: 60 })
@@ -271,7 +272,7 @@ for (const [name, browser] of Object.entries({ headful: HEADFUL, headless: HEADL
       assert.equal(await page.textOf('input', 10), 'Two words.')
     })
 
-    test('keys have the names of X, of xdotool and of characters, alone and together', async () => {
+    test('keys can be named as in X, as in xdotool or by their character, alone and combined', async () => {
       const keys: Record<string, string> = {
         Return: 'Enter',
         BackSpace: 'Backspace',
@@ -304,7 +305,7 @@ for (const [name, browser] of Object.entries({ headful: HEADFUL, headless: HEADL
       assert.match(await refused('press_key', { keys: ['ctrl+Nonsense'] }), /"Nonsense"/)
     })
 
-    test('keys with a duration are held together for so long', async () => {
+    test('keys with a duration are held together for that time', async () => {
       await page.focus('input')
       await page.forget()
       await act('press_key', { keys: ['a', 'b'], duration: 150 })
@@ -317,7 +318,7 @@ for (const [name, browser] of Object.entries({ headful: HEADFUL, headless: HEADL
       assert.ok(ups[0]!.at - downs[0]!.at >= 140)
     })
 
-    test('the clipboard is the one that pages have', async () => {
+    test('the clipboard is shared with pages', async () => {
       const text = 'Zwölf Boxkämpfer\n漢字 👍'
       await page.focus('area')
       await act('clipboard/write', { text })
@@ -334,7 +335,7 @@ for (const [name, browser] of Object.entries({ headful: HEADFUL, headless: HEADL
 
     test('a long text passes through the clipboard both ways', async () => {
       const line = 'Zwölf Boxkämpfer jagen Viktor quer über den großen Sylter Deich\n'
-      // Nearly the longest that the API takes; a page may copy more.
+      // Nearly the maximum of the API; a page may copy more.
       const text = line.repeat(1_500)
       const copied = line.repeat(2_500).toLowerCase()
       await page.focus('area')
@@ -348,7 +349,7 @@ for (const [name, browser] of Object.entries({ headful: HEADFUL, headless: HEADL
       assert.deepEqual((await call('clipboard/read')).body, { text: copied })
     })
 
-    test('a screenshot is the screen, or a region of it', async () => {
+    test('a screenshot shows the screen or a region of it', async () => {
       const corner = page.at(40, 40)
       await page.evaluate('scrollTo(0, 0)')
       const whole = await captureWhen((picture) => picture.at(corner.x, corner.y) === 0xff0000)
@@ -362,7 +363,7 @@ for (const [name, browser] of Object.entries({ headful: HEADFUL, headless: HEADL
         [part.at(0, 0), part.at(1, 1), part.at(60, 5), part.at(61, 5)],
         [0xffffff, 0xff0000, 0xff0000, 0xffffff],
       )
-      // A region is one of the screen, wherever the page is scrolled to.
+      // A region is in screen coordinates, so scrolling the page does not change it.
       await page.evaluate('scrollTo(0, 45)')
       const region = { ...page.at(40, 0), width: 10, height: 60 }
       const scrolled = await captureWhen((picture) => picture.at(0, 0) === 0xff0000, { region })
@@ -370,7 +371,7 @@ for (const [name, browser] of Object.entries({ headful: HEADFUL, headless: HEADL
       await page.evaluate('scrollTo(0, 0)')
     })
 
-    test('what is not on the screen is refused with its size', async () => {
+    test('points outside the screen are refused, and the error names the size of the screen', async () => {
       for (const point of [
         { x: 1280, y: 0 },
         { x: 0, y: 720 },
@@ -396,7 +397,7 @@ for (const [name, browser] of Object.entries({ headful: HEADFUL, headless: HEADL
       )
     })
 
-    test('what would take longer than a minute is refused with the limit', async () => {
+    test('actions that would take too long are refused, and the error names the limit', async () => {
       assert.match(await refused('type', { text: 'x'.repeat(2_000), delay: 100 }), /55 s/)
       assert.match(await refused('type', { text: 'x'.repeat(2_000), smooth: true }), /55 s/)
       const path = Array.from({ length: 100 }, (_none, index) => [index, index])
@@ -405,14 +406,14 @@ for (const [name, browser] of Object.entries({ headful: HEADFUL, headless: HEADL
       assert.match(await refused('batch', { actions: [sleep, sleep] }), /55 s/)
     })
 
-    test('the cursor can be hidden and shown, as often as one likes', async () => {
+    test('the cursor can be hidden and shown repeatedly', async () => {
       for (const hidden of [true, true, false, false]) {
         const answer = await call('cursor', { hidden })
         assert.deepEqual([answer.status, answer.body], [200, { ok: true }])
       }
     })
 
-    test('a batch is done in its order, and stops at the first that fails', async () => {
+    test('a batch runs in order and stops at the first action that fails', async () => {
       await page.focus('input')
       await page.forget()
       const click = { type: 'click_mouse', click_mouse: page.at(300, 50) }
@@ -432,7 +433,7 @@ for (const [name, browser] of Object.entries({ headful: HEADFUL, headless: HEADL
       })
       assert.equal(message, 'actions[1] (click_mouse): coordinates exceed screen bounds (max: 1280x720)')
       assert.equal(await page.textOf('input', 4), 'abcd')
-      // Malformed ones are not begun.
+      // A batch with a malformed action does not begin.
       assert.equal(
         await refused('batch', { actions: [later, { type: 'scroll' }] }),
         'actions[1] (scroll): "scroll" with its parameters is missing',
@@ -444,7 +445,7 @@ for (const [name, browser] of Object.entries({ headful: HEADFUL, headless: HEADL
       assert.equal(await page.textOf('input', 4), 'abcd')
     })
 
-    test('nothing comes between the actions of a batch', async () => {
+    test('no other action runs between the actions of a batch', async () => {
       await page.focus('input')
       await page.forget()
       const slow = ['a', 'b', 'c'].map((text) => ({

@@ -1,3 +1,4 @@
+// The window of a headful Chromium.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -6,7 +7,7 @@ import { evaluate } from '../fixtures/agent/page.ts'
 
 const SIZES = '[outerWidth, outerHeight, screen.width, screen.height, innerWidth, innerHeight]'
 
-test('the window of a headful Chromium fills its screen, follows it, and can be a kiosk', async (t) => {
+test('the window of a headful Chromium fills its screen, follows its size, and can be a kiosk', async (t) => {
   const agent = await AgentUnderTest.start(t, { browser: HEADFUL, hasOwnTmp: true })
   const began = performance.now()
   const state = await agent.ready()
@@ -22,7 +23,7 @@ test('the window of a headful Chromium fills its screen, follows it, and can be 
     )
     assert.equal(status, 204, JSON.stringify(body))
   }
-  /** The window is as asked when it is answered; its page is told a moment later. */
+  /** The window has its new size when the call is answered; the page sees it a moment later. */
   const becomes = async (wanted: readonly number[]) => {
     let seen: number[] = []
     for (const until = performance.now() + 5_000; performance.now() < until; await delay(20)) {

@@ -1,4 +1,4 @@
-// What CDP cannot reach: a dialog of the toolkit, which is on the screen and not in any page.
+// A native file dialog: it is on the screen but in no page, so CDP cannot reach it.
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
 import { test } from 'node:test'
@@ -8,11 +8,11 @@ import { decodePng } from '../fixtures/decode-png.ts'
 import { EventPage } from '../fixtures/agent/event-page.ts'
 
 const WAIT_MS = 15_000
-/** From the right and the bottom edge of the dialog to the middle of its button "Open". */
+/** Distances from the right and bottom edges of the dialog to the middle of its button "Open". */
 const OPEN_BUTTON = { right: 51, bottom: 24 }
 const FILE = '/etc/os-release'
 
-test('a file is chosen in the file dialog, by mouse and keyboard', async (t) => {
+test('mouse and keyboard can choose a file in the file dialog', async (t) => {
   const agent = await AgentUnderTest.start(t, { browser: HEADFUL, hasOwnTmp: true })
   await agent.ready()
   const act = async (operation: string, body: object) => {
@@ -40,7 +40,7 @@ test('a file is chosen in the file dialog, by mouse and keyboard', async (t) => 
   }
   const [browser] = await windowsAre(1)
   await act('click_mouse', page.at(30, 15))
-  /** Where it is now: it finds its size and place in the moments after it is opened. */
+  /** Reads its current place each time, because it still changes shortly after it opens. */
   const findDialog = async () => (await windowsAre(2)).find(({ id }) => id !== browser!.id)!
   const isPainted = async () => {
     const { left, top, width, height } = await findDialog()
@@ -48,7 +48,7 @@ test('a file is chosen in the file dialog, by mouse and keyboard', async (t) => 
   }
   const deadline = performance.now() + WAIT_MS
   while (!(await isPainted())) {
-    assert.ok(performance.now() < deadline, 'the dialog is never in the picture')
+    assert.ok(performance.now() < deadline, 'the dialog was not painted in time')
   }
 
   await act('type', { text: FILE, delay: 20 })
@@ -60,9 +60,9 @@ test('a file is chosen in the file dialog, by mouse and keyboard', async (t) => 
   await windowsAre(1)
   await page.until(`file.files[0]?.name === 'os-release'`)
 
-  // And the page has mouse and keyboard again, some time after the dialog is gone.
+  // Some time after the dialog closes, the page gets mouse and keyboard again.
   while ((await page.evaluate('document.activeElement.id')) !== 'text') {
-    assert.ok(performance.now() < deadline + WAIT_MS, 'the page does not take the mouse')
+    assert.ok(performance.now() < deadline + WAIT_MS, 'the page did not get the mouse again in time')
     await act('click_mouse', page.at(30, 310))
   }
   await act('type', { text: 'после диалога' })

@@ -1,3 +1,4 @@
+// Reading and replacing the user-data directory of a running agent.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -50,19 +51,19 @@ async function write(agent: AgentUnderTest, bytes: Buffer): Promise<number> {
   return answer.statusCode!
 }
 
-test('a user-data directory goes out and comes in whole, or nothing changes', async (t) => {
+test('a user-data directory is read and replaced completely, or nothing changes', async (t) => {
   const agent = await AgentUnderTest.start(t, { browser: HEADLESS })
   const home = join(agent.directory, 'home')
   const note = join(home, 'user-data', 'Default', 'note')
   const first = await agent.ready()
 
-  // Cut off in the middle, as by a server that was killed.
+  // The upload ends in the middle, as if the server was killed.
   const half = await ask(agent, 'PUT', '/profile?tabs=keep')
   half.sent.write(ARCHIVE.subarray(0, 6_000))
   await new Promise((resolve) => setTimeout(resolve, 200))
   half.cut()
   assert.equal(await write(agent, ARCHIVE.subarray(0, 6_000)), 500)
-  assert.equal((await agent.state()).devtools_path, first.devtools_path, 'the browser did not notice')
+  assert.equal((await agent.state()).devtools_path, first.devtools_path, 'the browser was not restarted')
   assert.ok(!existsSync(note))
 
   assert.equal(await write(agent, ARCHIVE), 204)
@@ -76,7 +77,7 @@ test('a user-data directory goes out and comes in whole, or nothing changes', as
     [],
   )
 
-  // Whoever reads it goes away: the browser is there again all the same.
+  // The reader disconnects; the browser still starts again.
   const left = await ask(agent, 'GET', '/profile?then=reopen')
   left.sent.end()
   await left.answered
@@ -90,7 +91,7 @@ test('a user-data directory goes out and comes in whole, or nothing changes', as
   const fourth = await agent.ready()
   assert.notEqual(fourth.devtools_path, third.devtools_path)
 
-  // At the end of a session, and once more for a server that takes over.
+  // As at the end of a session, and again for the next server.
   for (let times = 0; times < 2; times++) assert.ok((await read(agent, 'stay')).includes('Default/note'))
   assert.equal((await agent.state()).browser, 'restarting')
 })

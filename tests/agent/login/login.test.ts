@@ -1,3 +1,4 @@
+// The whole path of a simple login through the agent.
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { LoginUnderTest, named, saying } from '../../fixtures/agent/login-under-test.ts'

@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { LoginUnderTest } from '../../fixtures/agent/login-under-test.ts'
 import { eventually } from '../../fixtures/host.ts'
 
-test('a page that somebody watches goes only where the login may go', async (t) => {
+test('while somebody watches the page, it can only go to the hosts of the login', async (t) => {
   const arrived: string[] = []
   let go: ServerResponse | undefined
   const away = (asked: IncomingMessage, response: ServerResponse) => {
@@ -25,7 +25,7 @@ test('a page that somebody watches goes only where the login may go', async (t) 
   const look = () => login.look({ only_hosts, quiet_ms: 0, most_ms: 500 })
   const leave = async (address: string) => {
     go = undefined
-    // The page is never quiet, as it waits for the answer.
+    // The page is never quiet, because it waits for the answer.
     await login.visit('/start', { quiet_ms: 0, most_ms: 1_000 })
     await eventually('the page asks where to go', () => go !== undefined)
     await look()

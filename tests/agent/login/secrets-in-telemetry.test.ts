@@ -96,7 +96,7 @@ test('events contain no typed secret, in no encoding and not key by key', async 
     const others = [
       Array.from(value).toReversed().join(''),
       Buffer.from(value, 'latin1').toString('hex'),
-      // As a form in a legacy charset has it.
+      // The encoding in a form with a legacy charset.
       Array.from(value)
         .map((unit) => (/\w/.test(unit) ? unit : `%${unit.charCodeAt(0).toString(16)}`))
         .join(''),
@@ -105,7 +105,7 @@ test('events contain no typed secret, in no encoding and not key by key', async 
         .join(''),
     ]
     for (const spelling of [...spellingsOf(value), ...others]) {
-      assert.ok(!text.toLowerCase().includes(spelling.toLowerCase()), `It has ${spelling}`)
+      assert.ok(!text.toLowerCase().includes(spelling.toLowerCase()), `An event contains ${spelling}`)
     }
   }
   const events = text
