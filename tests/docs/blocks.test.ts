@@ -1,3 +1,4 @@
+// Reading the code blocks of a page.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { blocksOf, isPrinted } from './blocks.ts'
@@ -24,7 +25,7 @@ test('a block in a list item loses the indent of its item', () => {
   assert.equal(block!.code, 'npm start\n  more')
 })
 
-test('a block that does not say what it is, is refused', () => {
+test('a block without its kind is refused', () => {
   for (const info of ['ts', '', 'python run', 'sh', 'ts run clone', 'sh walk', 'json file=a b']) {
     assert.throws(
       () => blocksOf('page.md', fence(info, 'x')),

@@ -1,5 +1,5 @@
-// Every code block of the README and of docs/ is run as it is written, against one real server with real browsers.
-// What may stand beside a block is in blocks.ts, what stands in for the internet in stand-ins.ts.
+// Runs every code block of the README and of docs/ as it is written, against one real server with real browsers.
+// blocks.ts describes the kinds of blocks, and stand-ins.ts says what replaces the internet.
 import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -45,7 +45,7 @@ const registry = await startRegistry(
 )
 const providers = join(directory, 'providers.json')
 const places = { dataDir, site, mail, proxy, defaultProxy }
-// Before the server has its address, which is not in that file.
+// Written before the server has its address, which the file does not need.
 const withoutServer = standInsFor({ ...places, serverUrl: '' })
 writeFileSync(providers, replaceAll(named('providers.json').code, withoutServer))
 
@@ -80,7 +80,7 @@ for (const { path, blocks } of byPage) {
       standIn: (code: string) => replaceAll(code, standIns),
     }
     mkdirSync(place.directory)
-    // The quick start installs the packages by itself.
+    // The quick start installs the packages itself.
     if (!blocks.some(({ code }) => code.includes('npm install'))) linkPackages(place.directory)
     const run = new PageRun(blocks, place)
     after(() => run.stop())

@@ -1,4 +1,4 @@
-// The server as a reader starts it: by the command of the README, with a directory and a port of its own.
+// Starts the server as a reader does, with the command of the README, but with its own directory and port.
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ export async function startByCommand(
   settings: Readonly<Record<string, string>> & { readonly BERTH_DATA_DIR: string },
 ): Promise<StartedServer> {
   const { PATH = '', HOME = '' } = process.env
-  // A process group of its own, so that the signal reaches all of it, as Ctrl-C does.
+  // It has its own process group, so that a signal reaches all its processes, like Ctrl-C.
   const child = spawn('bash', ['-c', command], {
     cwd: root,
     env: { PATH, HOME, BERTH_PORT: '0', ...settings },

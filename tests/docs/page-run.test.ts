@@ -1,4 +1,4 @@
-// That a block which does not do what its page says is noticed.
+// Running a page reports every block that does not do what the page says.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ const fence = (info: string, code: string) => `\`\`\`${info}\n${code}\n\`\`\`\n`
 
 const standIn = (code: string) => code.replaceAll('shown.example', 'real.example')
 
-/** Runs a page of these parts, and says what went wrong. */
+/** Runs a page with these parts and returns what went wrong. */
 async function problemOf(t: TestContext, ...parts: string[]): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), 'berth-page-'))
   const blocks = blocksOf('page.md', parts.join('\n'))
@@ -29,7 +29,7 @@ async function problemOf(t: TestContext, ...parts: string[]): Promise<string> {
   }
 }
 
-test('blocks share their variables, and files are there for the blocks after them', async (t) => {
+test('blocks share their variables and can read the files of earlier blocks', async (t) => {
   const problem = await problemOf(
     t,
     fence('json file=a.json', '{"site":"shown.example"}'),
@@ -50,7 +50,7 @@ test('blocks share their variables, and files are there for the blocks after the
   assert.equal(problem, '')
 })
 
-test('another output, a check that is not so, and a failure are noticed', async (t) => {
+test('a different output, a false check and a failure are reported', async (t) => {
   const cases: [string[], RegExp][] = [
     [
       [fence('sh run', 'echo one'), fence('text output', 'two')],

@@ -1,5 +1,5 @@
-// Runs the blocks of one page in their order: TypeScript in one program and shell blocks in one shell, as a reader
-// would who has both open.
+// Runs the blocks of one page in order: all TypeScript in one program and all shell blocks in one shell, like a reader
+// who has both open.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -14,7 +14,7 @@ export interface Place {
   readonly directory: string
   readonly clone: string
   readonly env: Readonly<Record<string, string>>
-  /** Puts what runs here in place of what a page shows. */
+  /** Replaces what a page shows with what runs in the tests. */
   standIn(code: string): string
 }
 
@@ -49,7 +49,7 @@ export class PageRun {
     writeFileSync(path, `${this.#place.standIn(code)}\n`)
   }
 
-  /** What is written to the process for it to do the block. */
+  /** The text that makes the process run the block. */
   #commandOf(block: Block): string {
     if (block.language === 'ts') return '\n'
     const { directory, clone } = this.#place
@@ -98,13 +98,13 @@ export function programOf(blocks: readonly Block[], standIn: (code: string) => s
   return `${PROGRAM_HEAD}\n${parts.join('\n')}process.exit()\n`
 }
 
-/** One line of standard input lets the program go on to its next block. */
+/** One line on standard input lets the program continue with its next block. */
 const PROGRAM_HEAD = `import { createInterface as __lines } from 'node:readline'
 const __input = __lines({ input: process.stdin })[Symbol.asyncIterator]()
 const nextStep = () => __input.next()
 `
 
-/** A process that does one block after another. */
+/** A process that runs one block after another. */
 class Steps {
   readonly #child: ChildProcess
   #printed = ''
@@ -126,7 +126,7 @@ class Steps {
     })
   }
 
-  /** What it printed meanwhile. */
+  /** Runs a block and returns what it printed. */
   async take(at: string, command: () => string): Promise<string> {
     this.#child.stdin!.write(command())
     const deadline = setTimeout(() => {

@@ -1,3 +1,4 @@
+// The pages of the documentation, and the packages that their code imports.
 import { globSync, mkdirSync, readFileSync, realpathSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { blocksOf, type Block } from './blocks.ts'
@@ -13,7 +14,7 @@ export interface Page {
 /** Every page for readers. */
 export const pages = (): Page[] => read('*.md', 'docs/**/*.md')
 
-/** What a folder says about itself. */
+/** The README of every folder. */
 export const folderPages = (): Page[] =>
   read('packages/*/README.md', 'packages/*/src/**/README.md', '{scripts,tests}/**/README.md')
 
@@ -22,7 +23,7 @@ function read(...patterns: string[]): Page[] {
   return paths.map((path) => ({ path, markdown: readFileSync(join(root, path), 'utf8') }))
 }
 
-/** Those whose code blocks are run. */
+/** The pages whose code blocks are run. */
 export function pagesWithBlocks(): { readonly path: string; readonly blocks: readonly Block[] }[] {
   return pages()
     .filter(({ path }) => path === 'README.md' || path.startsWith('docs/'))
@@ -32,10 +33,10 @@ export function pagesWithBlocks(): { readonly path: string; readonly blocks: rea
 /** A name for a file or directory. */
 export const nameOf = (path: string): string => path.replaceAll(/\W/g, '-')
 
-/** What the pages import, and the folder of it in node_modules. */
+/** The packages that the pages import, and their folders in node_modules. */
 export const PACKAGES = { '@onkernel/sdk': 'kernel-sdk-0-84', 'playwright-core': 'playwright-core' }
 
-/** As if they had been installed in the directory. */
+/** Links the packages, as if they were installed in the directory. */
 export function linkPackages(directory: string): void {
   mkdirSync(join(directory, 'node_modules/@onkernel'), { recursive: true })
   for (const [name, folder] of Object.entries(PACKAGES)) {

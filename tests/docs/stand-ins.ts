@@ -1,5 +1,4 @@
-// What the pages show, and what runs in its place in the tests. This table is all there is: everything else in a block
-// runs as a reader would copy it.
+// What the tests replace in the code of the pages. Everything that is not in this table runs as a reader would copy it.
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -13,11 +12,11 @@ export interface Places {
   readonly site: { readonly url: string; readonly port: number }
   readonly mail: RunningSite
   readonly proxy: TestProxy
-  /** Of the operator, for stealth sessions. */
+  /** The operator's proxy for stealth sessions. */
   readonly defaultProxy: TestProxy
 }
 
-/** Pairs of what a page shows and what stands in for it. */
+/** Pairs of what a page shows and what replaces it. */
 export function standInsFor({
   serverUrl,
   dataDir,
@@ -30,7 +29,7 @@ export function standInsFor({
     // The server listens on a free port and keeps its data in a directory that is removed.
     ['http://127.0.0.1:8080', serverUrl],
     ['.berth/', `${dataDir}/`],
-    // Sites of this machine, as tests use no other network.
+    // Sites on this machine, because tests use no other network.
     ['https://example.com', site.url],
     ['https://mail.example.com', `http://${mail.domain}`],
     ["'mail.example.com'", `'${mail.domain}'`],
@@ -42,7 +41,7 @@ export function standInsFor({
 }
 
 export function replaceAll(text: string, standIns: readonly [string, string][]): string {
-  // In one pass, so that nothing stands in for a stand-in.
+  // In one pass, so that a replacement is not replaced again.
   const shown = standIns.map(([each]) => RegExp.escape(each)).join('|')
   const real = new Map(standIns)
   return text.replaceAll(new RegExp(shown, 'g'), (each) => real.get(each)!)

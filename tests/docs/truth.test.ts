@@ -1,4 +1,5 @@
-// What can be held against the code without running anything: links, names of settings, and the table of errors.
+// Compares the documentation with the code without running anything: links, names of settings, tables of errors, scopes
+// and ends.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
@@ -42,7 +43,7 @@ test('every claim of SECURITY.md names a test that exists', () => {
   assert.deepEqual(untested, [])
 })
 
-/** As GitHub makes them. */
+/** The ids that GitHub gives to headings. */
 function anchors(markdown: string): string[] {
   return [...markdown.matchAll(/^#+ (.*)$/gm)].map(([, title]) =>
     title!
@@ -60,7 +61,7 @@ test('every setting that a page names exists, and docs/operating.md has them all
   const settings = new Set([...help.matchAll(/^ {2}([A-Z_]+)$/gm)].map(([, name]) => name!))
   const unknown = all.flatMap(({ path, markdown }) =>
     [...markdown.matchAll(/\bBERTH_[A-Z_]*[A-Z]\b/g)]
-      // Those of the tests are no settings of a server.
+      // Variables of the tests are not settings of a server.
       .filter(([name]) => !settings.has(name) && !name.startsWith('BERTH_TEST_'))
       .map(([name]) => `${path}: ${name}`),
   )

@@ -1,4 +1,4 @@
-// That the TypeScript of the pages compiles for a reader, with the types of the published client.
+// The TypeScript of the pages compiles for a reader, with the types of the published client.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
