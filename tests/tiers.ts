@@ -79,13 +79,13 @@ const fullOnly: Readonly<Record<string, string>> = {
 
 /** Tests that repeat one thing: how often in each tier. `amount` reads it. */
 const amounts = {
-  /** Made-up requests. */
+  /** Generated requests. */
   fuzzRequests: { change: 5_000, full: 20_000 },
-  /** Of the server among writes; each round has two, and starts it twice. */
+  /** Rounds of kills during writes; each round kills and starts the server twice. */
   killRounds: { change: 2, full: 10 },
-  /** Of the server among saves of a credential. */
+  /** Kills of the server during saves of a credential. */
   credentialKills: { change: 1, full: 5 },
-  /** Of the server while a profile is saved. */
+  /** Kills of the server while a profile is saved. */
   profileKills: { change: 1, full: 5 },
   /** Invocations of an app while the server is killed now and then. */
   invocationsThroughKills: { change: 10, full: 100 },
@@ -93,13 +93,13 @@ const amounts = {
   crashPoints: { change: 2, full: Infinity },
   /** The same for logins, which have a dozen. */
   loginCrashPoints: { change: 2, full: Infinity },
-  /** Sites of the zoo at which the login engine is shown: one of every idea. */
+  /** Sites of the zoo for the login engine: one of every kind. */
   loginsShown: { change: 3, full: Infinity },
-  /** Sites at which the login engine goes by its plan. */
+  /** Sites at which the login engine follows its stored plan. */
   loginPlans: { change: 2, full: Infinity },
 } satisfies Record<string, { change: number; full: number }>
 
-/** So many tests share a list; see `turnOf`. */
+/** How many tests share a list; see `turnOf`. */
 const TURNS = 4
 
 /** Files that share one server and run one after another; see fixtures/shared-server.ts. */
@@ -120,7 +120,7 @@ export const groups: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** A file that is run by itself runs as a change would. */
+/** A file that runs alone uses the tier of `npm test`. */
 export const currentTier = (): Tier => {
   const name = process.env['BERTH_TEST_TIER'] ?? 'change'
   if (!isTier(name)) throw new Error(`BERTH_TEST_TIER is "${name}": use one of ${TIERS.join(', ')}`)
@@ -131,7 +131,7 @@ export const amount = (name: keyof typeof amounts) => amounts[name][isFull() ? '
 
 export const isUnit = (file: string) => !file.startsWith('tests/') || withoutServer.includes(file)
 
-/** As many of a list as the tier has time for: from its beginning and its end. */
+/** The part of a list that the tier has time for, from its beginning and its end. */
 export function sample<T>(items: readonly T[], name: keyof typeof amounts): readonly T[] {
   const count = amount(name)
   if (count >= items.length) return items
@@ -140,8 +140,8 @@ export function sample<T>(items: readonly T[], name: keyof typeof amounts): read
 }
 
 /**
- * The values that a test takes of a long list, when many tests take from it. In `npm test` they take turns: each has a
- * quarter, and together they have all. `turn` counts the tests.
+ * The values that a test takes from a long list that many tests share. In `npm test` they take turns: each test has a
+ * quarter of the list, and together they have all of it. `turn` counts the tests.
  */
 export function turnOf<T>(items: readonly T[], turn: number): readonly T[] {
   return isFull() ? items : items.filter((_item, index) => index % TURNS === turn % TURNS)

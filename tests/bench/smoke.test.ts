@@ -1,4 +1,4 @@
-// That the benchmark works, with every row once. Its numbers mean nothing here, so two halves of it may
+// Runs every row of the benchmark once, to see that it works. The numbers mean nothing here, so two halves of it may
 // run side by side.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -18,9 +18,9 @@ const halves = {
   ],
 }
 
-describe('npm run bench -- --smoke finds every arm in order', { concurrency: true }, () => {
+describe('npm run bench -- --smoke measures every row', { concurrency: true }, () => {
   for (const [name, rows] of Object.entries(halves)) {
-    test(`in the rows ${name}`, async () => {
+    test(name, async () => {
       const args = [main, '--smoke', '--rows', rows.join(',')]
       const child = spawn(process.execPath, args, {
         stdio: ['ignore', 'pipe', 'pipe'],
@@ -34,13 +34,13 @@ describe('npm run bench -- --smoke finds every arm in order', { concurrency: tru
       assert.equal(code, 0, `${stdout}\n${stderr}`)
       for (const row of rows) {
         const isMeasured = new RegExp(`^${row} {1,2} .* not judged$`, 'm').test(stdout)
-        // Never silently: a row that cannot be measured here says why.
+        // A row that cannot be measured here must say why.
         assert.ok(isMeasured || stdout.includes(`Skipped in row ${row}:`), `row ${row}\n${stdout}`)
       }
     })
   }
 
-  test('with every row that there is', async () => {
+  test('every row is in one of the halves', async () => {
     const child = spawn(process.execPath, [main, '--rows', '0'], { stdio: ['ignore', 'ignore', 'pipe'] })
     const [stderr] = await Promise.all([text(child.stderr), once(child, 'exit')])
     const known = /the rows are ([\d, ]+)/.exec(stderr)?.[1]?.split(', ').map(Number) ?? []

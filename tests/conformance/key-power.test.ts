@@ -63,12 +63,12 @@ test('a key gains no time by a rotation, neither of itself nor of a key that it 
     const successor = await rotate(by.key, old, { days_to_expire: 3650 })
     assert.ok(Date.parse(successor.expires_at!) <= Date.parse(first.expires_at!))
   }
-  // Whoever lives longer may give more time.
+  // A key that expires later may give more time.
   const renewed = await rotate(server.key, await make(server.key, { days_to_expire: 10 }))
   assert.ok(Date.parse(renewed.expires_at!) > Date.parse(first.expires_at!))
 })
 
-test('a key hands on no scope that it does not have', async () => {
+test('a key cannot pass on a scope that it does not have', async () => {
   for (const scope of scopes) {
     const own: Scope[] = [...new Set<Scope>([scope, 'api_keys:write'])]
     const maker = await make(server.key, { scopes: own })
@@ -134,7 +134,7 @@ test('a key cannot end, replace or rename the key that made it, nor the one that
   ] as const) {
     await assertOutOfReach(by, target)
   }
-  // What it made itself, and its equals, it may.
+  // It may change keys that it made itself, and keys with the same power.
   assert.equal((await caller.sendJson(first.key, 'DELETE', `/org/api_keys/${third.id}`)).status, 204)
 })
 
@@ -164,7 +164,7 @@ test('a successor takes over the keys that the old key made, and bounds their ti
   assert.ok(!(await works(child)) && !(await works(grandchild)))
 })
 
-test('a key that is deleted while it makes another leaves none', async () => {
+test('if a key is deleted while it makes another, no key is left', async () => {
   for (let round = 0; round < 10; round++) {
     const maker = await make(server.key)
     const middle = await make(maker)
@@ -203,7 +203,7 @@ test("an app's key makes and changes no keys, and has the limits of the key that
   assert.deepEqual([inherited, maker_id], [deployer.scopes, deployer.id])
   assert.equal((expires_at as Date).getTime(), Date.parse(deployer.expires_at!))
 
-  // Its text is known to the app only, so another one stands in for it.
+  // Only the app knows the text of its key, so the test uses another one with the same limits.
   const app = await make(deployer)
   await database.run('UPDATE api_keys SET is_of_deployment = true WHERE id = $1', [app.id])
   const references = { api_keys: deployer.id, ...absentResources }

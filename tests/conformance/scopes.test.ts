@@ -55,7 +55,7 @@ test('every operation with a key needs one scope, and every scope is needed', ()
   assert.deepEqual(single.toSorted(), [...new Set(guarded.map(({ scope }) => scope!))].toSorted())
 })
 
-/** The same place in other spellings, which the router takes for the same. */
+/** Other spellings of the path that the router treats as the same. */
 function spellings(path: string): string[] {
   const [place = '', query] = path.split('?')
   const rest = query === undefined ? '' : `?${query}`
@@ -127,7 +127,7 @@ test('a key that only reads gets no link to act in a login', async () => {
   assert.equal((await caller.sendJson(server.key, 'DELETE', `/auth/connections/${id}`)).status, 204)
 })
 
-test('the audit log says which scope a request needed, also one that was refused for it', async () => {
+test('the audit log says which scope a request needed, even if it was refused because of it', async () => {
   const key = await newKey(caller, server.key, { name: 'audited', scopes: ['profiles:read'] })
   const refused = await caller.sendJson(key.key, 'POST', '/profiles', { name: 'never-made' })
   assertError(refused, 'forbidden')

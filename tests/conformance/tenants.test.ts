@@ -160,7 +160,7 @@ for (const { operation, path } of nested) {
     const answer = await ask(replays)
     assertError(answer, 'not_found')
     assert.deepEqual(comparable(answer, replays), comparable(await ask(absent), absent))
-    // Whoever has the session finds it.
+    // The owner of the session finds it.
     const found = await caller.sendAs(theirs.key.key, request(theirSession, replays))
     assert.ok(found.status < 300, found.text)
     await caller.sendJson(theirs.key.key, 'POST', `${at}/${replays}/stop`)

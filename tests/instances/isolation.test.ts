@@ -494,7 +494,7 @@ describe('where files are', { skip }, () => {
 })
 
 test(
-  'where the agent can have no uid of its own, instances start only if weak isolation is allowed',
+  'if the agent cannot have its own uid, instances start only if weak isolation is allowed',
   { skip },
   async (t) => {
     const nativeCalls = '/no/such/file'

@@ -16,7 +16,7 @@ import {
 
 const MiB = 1024 * 1024
 
-test('a fork bomb stays within the limit and dies with the instance', { skip }, async (t) => {
+test('a fork bomb stays within the limit and ends with the instance', { skip }, async (t) => {
   const driver = await openDriver(t)
   const instance = await startInstance(t, driver, instanceOptions({ processes: 60 }))
   const explode = (bomb: string) =>

@@ -1,5 +1,5 @@
-// Stands in for the agent: hears the server, and ends with its lease. What a test asks for runs in a second process, as
-// the tenant; its end is the end of the instance.
+// Replaces the agent in tests: it answers the server and ends with its lease. What a test asks for runs in a second
+// process, as the tenant; when that process ends, so does the instance.
 import { spawn } from 'node:child_process'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createLink } from 'node:net'
