@@ -178,7 +178,7 @@ const misbehaviours: [
     /^it answers 400$/,
   ],
   ['fails', (_request, response) => void response.writeHead(503).end('{}'), /^it answers 503$/],
-  ['is a web page', (_request, response) => void response.end('<html>'), /no JSON/],
+  ['is a web page', (_request, response) => void response.end('<html>'), /not JSON/],
   ['gives something else', (_request, response) => void response.end('{"data":7}'), /gives no list/],
   [
     'leads elsewhere',

@@ -80,7 +80,7 @@ test('a failure says why and where', async () => {
     ['throw { odd: true }', /The code threw \{ odd: true \}/],
     ['return 1n', /Cannot return the result.*BigInt/],
     ['const a = {}; a.a = a; return a', /Cannot return the result.*circular/],
-    ['return () => 1', /Cannot return the result: a function is no JSON/],
+    ['return () => 1', /Cannot return the result: a function is not JSON/],
     ['return "x".repeat(9 * 1024 * 1024)', /Cannot return the result: 9437186 bytes/],
     ['await page.click("#absent", { timeout: 50 })', /Timeout 50ms exceeded/],
     ['console.log("bye"); process.exit(7)', /ended its own process: it ended with code 7/],

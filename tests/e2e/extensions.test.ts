@@ -122,7 +122,7 @@ test('a refusal by Chromium or the agent is a clear error, and nothing of the re
     [{ first: marker(), broken }, /"broken": Chromium refuses it: .*absent\.js/],
     [{ first: marker(), old }, /"old": .*version 2/],
     [{ first: marker(), crx }, /it is a crx/],
-    [{ first: marker(), none: Buffer.from('x') }, /"none": .*no zip archive/],
+    [{ first: marker(), none: Buffer.from('x') }, /"none": .*not a zip archive/],
     [{ '..': marker() }, /name "\.\."/],
     [{ 'a/b': marker() }, /name "a\/b"/],
     [{}, /form/],

@@ -25,10 +25,10 @@ const good: EntryOptions = { name: 'manifest.json', content: manifest() }
 const MB = 1024 * 1024
 
 const refused: Record<string, { file: Buffer; why: RegExp }> = {
-  'nothing at all': { file: Buffer.alloc(0), why: /no zip archive/ },
-  'no archive': { file: Buffer.from('#!/bin/sh\n'), why: /no zip archive/ },
-  'half an archive': { file: marker().subarray(0, 200), why: /no zip archive/ },
-  'data after its end': { file: Buffer.concat([marker(), Buffer.from('more')]), why: /behind its end/ },
+  'nothing at all': { file: Buffer.alloc(0), why: /not a zip archive/ },
+  'no archive': { file: Buffer.from('#!/bin/sh\n'), why: /not a zip archive/ },
+  'half an archive': { file: marker().subarray(0, 200), why: /not a zip archive/ },
+  'data after its end': { file: Buffer.concat([marker(), Buffer.from('more')]), why: /data after its end/ },
   'a name that leaves its directory': {
     file: archiveOf([good, { name: '../x', content: 'x' }]),
     why: /leads out/,

@@ -22,17 +22,17 @@ test('accepts lists and objects, whatever their strings contain', () => {
   }
 })
 
-test('refuses what is no list or object, is cut off or goes on', () => {
+test('refuses a text that is not a list or object, is incomplete, or continues after its end', () => {
   for (const text of ['"text"', '17', 'null', 'nonsense', ']']) {
     assert.throws(() => look(text), /neither a list nor an object/, text)
   }
   for (const text of ['', '   ', '[', '{"a":"', '{"a":"}', '["\\"]']) {
     assert.throws(() => look(text), /it is cut off/, text)
   }
-  for (const text of ['{}{}', '[] x', '[],']) assert.throws(() => look(text), /behind its end/, text)
+  for (const text of ['{}{}', '[] x', '[],']) assert.throws(() => look(text), /data after its end/, text)
 })
 
-test('refuses what is too deep or has too many values, however few bytes it has', () => {
+test('refuses a text that is nested too deep or has too many values, even if it is short', () => {
   look('[[[[]]]]')
   assert.throws(() => look('[[[[[]]]]]'), /nests deeper than 4/)
   look(JSON.stringify(Array.from({ length: 20 }, () => 1)))

@@ -49,7 +49,7 @@ export class JsonOutline {
 
   #begin(byte: number): void {
     if (byte <= SPACE) return
-    if (this.#isOver) throw refused('there is something behind its end')
+    if (this.#isOver) throw refused('there is data after its end')
     if (byte !== OPENING.list && byte !== OPENING.object) throw refused('it is neither a list nor an object')
     this.#open()
   }

@@ -104,7 +104,7 @@ function endIn(tail: Buffer): number {
     if (tail.readUInt32LE(at) !== signatures.end) continue
     if (at + lengths.end + tail.readUInt16LE(at + 20) === tail.length) return at
   }
-  throw refused('it is no zip archive, is cut off, or has something behind its end')
+  throw refused('it is not a zip archive, is incomplete, or has data after its end')
 }
 
 /** Null if there is no zip64 record, so that the full values are real values. */

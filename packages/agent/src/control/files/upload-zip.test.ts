@@ -130,7 +130,10 @@ const hostile: Record<string, { archive: Buffer; reason: RegExp }> = {
     reason: /damaged/,
   },
   'another name in the directory': { archive: one({ ...normal, localName: 'b' }), reason: /another name/ },
-  'garbage behind it': { archive: archiveOf([normal], { tail: Buffer.from('garbage') }), reason: /behind/ },
+  'garbage after it': {
+    archive: archiveOf([normal], { tail: Buffer.from('garbage') }),
+    reason: /data after its end/,
+  },
   'a directory elsewhere': { archive: archiveOf([normal], { directoryOffset: 7 }), reason: /not where/ },
   'more entries than there are': {
     archive: archiveOf([normal], { count: 9 }),
@@ -147,8 +150,8 @@ const hostile: Record<string, { archive: Buffer; reason: RegExp }> = {
     archive: one({ ...normal, bytes: 0xffffffff, extra: largeSize }),
     reason: /impossible|times as large/,
   },
-  nothing: { archive: Buffer.alloc(0), reason: /no zip/ },
-  text: { archive: Buffer.from('hello'.repeat(100)), reason: /no zip/ },
+  nothing: { archive: Buffer.alloc(0), reason: /not a zip archive/ },
+  text: { archive: Buffer.from('hello'.repeat(100)), reason: /not a zip archive/ },
 }
 
 for (const [what, { archive, reason }] of Object.entries(hostile)) {

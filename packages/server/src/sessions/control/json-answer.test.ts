@@ -43,7 +43,7 @@ test('a small answer is parsed, and a large one passes as it is', async () => {
   assert.equal(await textOf(await read((_, response) => response.end(large))), large)
 })
 
-test('a large answer that is no JSON, or has no end, breaks off', async () => {
+test('a large answer that is not JSON, or has no end, is broken off', async () => {
   const filler = 'x'.repeat(100_000)
   for (const wrong of [`{"a":"${filler}`, `{"a":"${filler}"} more`, `"${filler}"`]) {
     await assert.rejects(

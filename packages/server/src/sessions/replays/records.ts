@@ -174,7 +174,7 @@ function readMarker(content: Buffer): RecordingMarker {
   try {
     value = JSON.parse(content.toString())
   } catch {
-    throw new WrongRecord('a marker is no JSON')
+    throw new WrongRecord('a marker is not JSON')
   }
   const { kind, text } = (value ?? {}) as { kind?: unknown; text?: unknown }
   const known = markerKinds.find((each) => each === kind)

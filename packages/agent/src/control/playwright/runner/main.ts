@@ -70,11 +70,11 @@ function toJson(value: unknown): string {
   try {
     json = JSON.stringify(value)
   } catch (error) {
-    throw new Error(`Cannot return the result: it is no JSON (${firstLine((error as Error).message)})`, {
+    throw new Error(`Cannot return the result: it is not JSON (${firstLine((error as Error).message)})`, {
       cause: error,
     })
   }
-  if (json === undefined) throw new Error(`Cannot return the result: a ${typeof value} is no JSON`)
+  if (json === undefined) throw new Error(`Cannot return the result: a ${typeof value} is not JSON`)
   const length = Buffer.byteLength(json)
   if (length > MAX_RESULT_BYTES) {
     throw new Error(`Cannot return the result: ${length} bytes of JSON are more than ${MAX_RESULT_BYTES}`)

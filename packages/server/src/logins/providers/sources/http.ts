@@ -47,7 +47,7 @@ export class SourceServer {
       throw new SourceFailure(`it answers with a redirect (${status}); give the address that it leads to`)
     }
     if (status !== 200) throw new SourceFailure(`it answers ${status}`)
-    if (json === undefined) throw new SourceFailure('its answer is no JSON; is the address right?')
+    if (json === undefined) throw new SourceFailure('its answer is not JSON; check the address')
     return json
   }
 
