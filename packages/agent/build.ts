@@ -53,7 +53,7 @@ async function loginPage(): Promise<string> {
 
 const pack = (source: Uint8Array) => brotliCompressSync(source).toString('base64')
 
-/** A file of its own: it is many times the agent, and only a process of its own ever reads it. */
+/** A separate file, because it is much larger than the agent and only a separate process reads it. */
 export async function bundlePlaywrightRunner(outFile: string): Promise<void> {
   const runner = await bundle('src/control/playwright/runner/main.ts', {
     format: 'cjs',

@@ -37,7 +37,7 @@ export async function settle(
   ])
   const evaluate = (answerMs?: number) =>
     cdp.call('Runtime.evaluate', { expression: '1 + 1' }, page.sessionId, answerMs)
-  // A restored page may hang, crash or show a dialog; the browser is ready all the same.
+  // A restored page may hang, crash or show a dialog; the browser is still ready.
   if (hasForeignPages) await evaluate(FOREIGN_MS).catch(() => {})
   else await evaluate()
   return { version: product.slice(0, 100), page }

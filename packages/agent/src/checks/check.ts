@@ -1,6 +1,6 @@
 import { BadRequest } from '../requests/bad-request.ts'
 
-/** What went wrong, as Ajv says it. No message of its has a value in it: there may be passwords among them. */
+/** The errors of Ajv. Its messages contain no values, which may be passwords. */
 export interface CheckError {
   readonly keyword: string
   /** Such as /refs/0. */

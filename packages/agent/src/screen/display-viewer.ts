@@ -1,7 +1,6 @@
-// Who watches the screen of a display: RFB between the viewer and the X server. Where much moves, and the viewer
-// can, pictures come as H.264 instead: the X server is then asked for one pixel only, so that it still tells of
-// cursor, clipboard and size, and pictures are put between its messages. When it is over the X server sends all
-// of the screen as it is.
+// One viewer of a display. It gets RFB from the X server. While much of the screen moves, a viewer that can decode
+// H.264 gets video instead: the agent asks the X server for one pixel only, so that it still reports cursor, clipboard
+// and size, and inserts video frames between its messages. After that, the X server sends the whole screen again.
 import type { Socket } from 'node:net'
 import {
   readEncodings,
@@ -19,23 +18,23 @@ import { Movement } from './movement.ts'
 import { fence, isAnswer, updateOf, updatesOf, wholeOf, type Region } from '@berth/codecs/rfb/viewer-messages'
 import { pathExists } from '../user/path-exists.ts'
 
-/** With so many pictures on their way that the viewer has not answered for, no more are made for it. */
+/** With this many unanswered pictures, a viewer gets no more until it answers. */
 const MANY_UNDER_WAY = 8
 /**
- * Others may be quicker. Who has so many, or has answered for none in so long, is better served by the X server,
- * which sends what there is room for.
+ * Other viewers may be faster and still get pictures. A viewer with this many unanswered pictures, or without an answer
+ * for SILENCE_TIMEOUT_MS, goes back to the X server, which only sends what there is room for.
  */
 const MAX_UNDER_WAY = 12
-/** Whatever a viewer answers: what it does not read is kept for it up to here. */
+/** How much unread data is kept for a viewer, whatever it answers. */
 const MAX_HELD_BYTES = 1024 * 1024
 /**
- * An X server says an update by little pieces, some forty to a picture. Nobody can show a part of it, so they wait
- * for each other: everybody on the way would be woken for each of them. So many go on all the same.
+ * An X server sends an update in small pieces, about forty for a picture. Viewers cannot show a part of an update, and
+ * each piece would wake every process on the way, so the pieces are collected. More than this is sent anyway.
  */
 const MAX_GATHERED_BYTES = 32 * 1024
 const SILENCE_TIMEOUT_MS = 2_000
 const LOOK_MS = 200
-/** How long it stays like that. */
+/** How long a viewer stays with the X server after video has ended, by the reason. */
 const REST_MS = { still: 1_000, failed: 10_000 }
 const ONE_PIXEL: Region = { x: 0, y: 0, width: 1, height: 1 }
 const TRUE_COLOUR = { bits: 32, depth: 24 }
@@ -54,16 +53,16 @@ class DisplayViewer implements Audience {
   readonly #motion: Motion
   readonly #movement = new Movement()
   readonly #fromViewer = new RfbClientMessages()
-  /** Until it says something that cannot be followed. */
+  /** Undefined after the X server sent something that we cannot parse. */
   #fromScreen: RfbScreenMessages | undefined
   #opened = 0
   #hasTrueColour = false
   #takesVideo = false
-  /** What it wants to be told of without asking. */
+  /** The region for which the viewer wants continuous updates. */
   #region: Region | undefined
   #isMember = false
   #isVideo = false
-  /** Of an update that is not complete, unless there is a whole one before it. */
+  /** The pieces of an incomplete update; with `#hasWhole`, a complete update is before them. */
   #gathered: Buffer[] = []
   #gatheredBytes = 0
   #hasWhole = false
@@ -121,7 +120,7 @@ class DisplayViewer implements Audience {
   }
 
   show(picture: MotionPicture): void {
-    // A recording goes on in the size that it began with, and has the screen in that.
+    // A recording keeps the size that it began with, so its pictures may have another size.
     if (!this.#region || !isOf(picture, this.#region)) return this.#rest('failed')
     if (!this.#isVideo) {
       if (!picture.isKey) return
@@ -152,7 +151,7 @@ class DisplayViewer implements Audience {
     if (passed.length > 0 && !this.#screen.write(Buffer.concat(passed))) this.#link.pause()
   }
 
-  /** Returns what the X server is to hear of it. */
+  /** Returns the message to pass on to the X server, if any. */
   #hear(message: Buffer): Buffer | undefined {
     if (this.#opened < 3) {
       this.#opened++
@@ -202,7 +201,7 @@ class DisplayViewer implements Audience {
       this.#leave()
       this.#fromScreen = undefined
     }
-    // Other pixels have other lengths, and where an update ends is not known then.
+    // With another pixel format, lengths differ, and the end of an update is unknown.
     const mayWait = this.#hasTrueColour && this.#fromScreen?.isInUpdate && !this.#hasWhole
     if (!mayWait || this.#gatheredBytes >= MAX_GATHERED_BYTES) this.#passOn()
     this.#send()
@@ -231,7 +230,7 @@ class DisplayViewer implements Audience {
   }
 
   #onResize(): void {
-    // Pictures of the size before are of no use to anybody.
+    // Pictures of the old size are useless.
     if (this.#isMember) this.#motion.end('still')
   }
 

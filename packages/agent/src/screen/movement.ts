@@ -12,7 +12,7 @@ const LITTLE = 0.3
 export class Movement {
   #changes: { readonly at: number; readonly share: number }[] = []
 
-  /** A part of the screen has changed: 1 is all of it. */
+  /** Reports the share of the screen that has changed; 1 is the whole screen. */
   add(share: number): void {
     if (share >= MIN_SHARE) this.#changes.push({ at: performance.now(), share })
     this.#forget()

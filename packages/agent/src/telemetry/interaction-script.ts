@@ -68,7 +68,7 @@ export const INTERACTION_SCRIPT = String.raw`(() => {
   const textOf = (element) => {
     if (isSecret(element) || element instanceof HTMLInputElement && !/^(button|submit|reset)$/.test(element.type)) return undefined
     if (element instanceof HTMLTextAreaElement || element.isContentEditable) return undefined
-    // A whole page is no text of what was clicked, and takes long to have.
+    // The text of a large part of the page does not describe a click, and is slow to read.
     const text = element instanceof HTMLInputElement ? element.value
       : element.getElementsByTagName('*').length > 200 ? '' : element.textContent || ''
     return text.replace(/\s+/g, ' ').trim().slice(0, MAX_TEXT)

@@ -1,16 +1,16 @@
-// The screen as H.264, for all of its viewers for whom much moves: one stream for all of them, while there are any.
+// The screen as H.264: one stream for all viewers that want video, as long as there are any.
 import type { Display } from '../../display/display.ts'
 import { log } from '../../log/log.ts'
 import { Screens } from '../../recording/screen/screens.ts'
 import { MotionStream, type MotionPicture } from './stream.ts'
 
 export interface Audience {
-  /** It has not answered for as many pictures as it may have at once. */
+  /** Whether it has as many unanswered pictures as it may have. */
   readonly isBehind: boolean
   show(picture: MotionPicture): void
-  /** So much of the screen was new in a picture: 1 is all of it. */
+  /** Reports the share of the screen that was new in a picture; 1 is the whole screen. */
   moved(share: number): void
-  /** There will be no more, because nothing moves or because it cannot be. */
+  /** The video has ended, because nothing moves or because it failed. */
   over(why: 'still' | 'failed'): void
 }
 
@@ -34,12 +34,12 @@ export class Motion {
     if (this.#audience.size === 0) this.end('still')
   }
 
-  /** Somebody who was behind is no longer. */
+  /** A viewer is ready for another picture. */
   wanted(): void {
     this.#stream?.want()
   }
 
-  /** Now, for all who are still there. */
+  /** Ends the video for all viewers now. */
   end(why: 'still' | 'failed'): void {
     this.#stream?.close()
     this.#stream = undefined

@@ -1,17 +1,17 @@
-// One run of the encoder over pictures of the screen, as they change and while somebody wants them. It begins when
-// the display itself says that much moves: an X server also sends what has not changed, to make it sharp. Until
-// then no picture is taken: viewers still have it from the X server, and both at once is what would cost most.
+// One run of the encoder: it encodes pictures of the screen as they change, while a viewer wants them. It starts only
+// when the display itself confirms that much moves, because an X server also sends unchanged areas again to make them
+// sharp. Until then no picture is taken: viewers still get updates from the X server, and doing both would cost most.
 import type { Size } from '../../cdp/headless-size.ts'
 import { Encoder } from '../../recording/pictures/encoder.ts'
 import type { ScreenSource, Screens } from '../../recording/screen/screens.ts'
 import { markUnits, setupUnits } from '@berth/codecs/video/annex-b'
 
 const FRAMERATE = 30
-/** Whoever joins waits for one. */
+/** A new viewer waits for the next key frame. */
 const KEY_FRAME_EVERY_SECONDS = 4
 /**
- * So much has to change, so often and so soon: ten times a second. For what changes less often RFB is as cheap, and
- * sooner there.
+ * The encoder starts after this many changes of this size within this time. For rarer changes, RFB costs no more and is
+ * faster.
  */
 const PROOF = { share: 0.05, changes: 6, withinMs: 600 }
 
@@ -49,11 +49,11 @@ export class MotionStream {
     this.#opened.catch((error: unknown) => this.#fail(error))
   }
 
-  /** Takes a picture if there is another one and somebody to take it for, when its time has come. */
+  /** Takes the next picture at its time, if the screen may have changed and a viewer wants it. */
   want(): void {
     if (!this.#mayHaveChanged || this.#isTaking || this.#timer || this.#isOver) return
     if (!this.#events.isWanted()) return
-    // One change comes in several parts: who looks at once counts it twice.
+    // One change comes in several parts. Without the wait, it would count twice.
     const from = this.#encoder ? this.#lastTakenAt : performance.now()
     const wait = Math.max(0, from + 1000 / FRAMERATE - performance.now())
     this.#timer = setTimeout(() => {
@@ -79,7 +79,7 @@ export class MotionStream {
         },
         onLost: () => this.#fail('the display is gone'),
       },
-      // Who watches sees a pointer of their own.
+      // Viewers see their own pointer.
       { hasPointer: false },
     )
     if (this.#isOver) return source[Symbol.dispose]()
@@ -123,7 +123,7 @@ export class MotionStream {
   }
 
   #prove(share: number): void {
-    // The first is all of the screen, whether it changed or not.
+    // The first look reports the whole screen, whether it changed or not.
     if (this.#isOver || share < PROOF.share || this.#changes++ < PROOF.changes) return
     clearTimeout(this.#proofTimer)
     this.#encoder = this.#encode(this.#source!)

@@ -34,7 +34,7 @@ test('when all is held, others wait in order, and the free bytes of each agent s
   assert.deepEqual(order, ['third', 'fourth'])
 })
 
-test('whoever stops waiting holds nothing', async () => {
+test('a reader that stops waiting holds no part of the budget', async () => {
   const budget = newBudget()
   const held = [{}, {}].map((agent) => budget.shareOf(agent))
   for (const share of held) await share.take(60, never)
