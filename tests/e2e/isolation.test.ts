@@ -10,7 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { chromium, type Page } from 'playwright-core'
 import { client84 } from '../client/versions.ts'
 import { cleanUpAfter } from '../fixtures/cleanup.ts'
-import { allProcesses, instanceGroups } from '../fixtures/host.ts'
+import { allProcesses, instanceDirs, instanceGroups } from '../fixtures/host.ts'
 import { startServer } from '../fixtures/server.ts'
 import { startSite } from '../fixtures/site.ts'
 
@@ -45,7 +45,7 @@ writeFileSync(canaryFile, 'canary-of-the-host', { mode: 0o644 })
 while (!/berth_warm_instances\{kind="headless"\} 1/.test(await (await server.fetch('/metrics')).text())) {
   await pause(50)
 }
-const [warmId] = readdirSync(join(server.dataDir, 'instances')).filter((name) => /^[a-z0-9]{24}$/.test(name))
+const [warmId] = instanceDirs(server.dataDir)
 const session = await browsers.create({ headless: true, timeout_seconds: 600 })
 const browser = await chromium.connectOverCDP(session.cdp_ws_url)
 cleanUpAfter(fileOwner, () => browser.close())

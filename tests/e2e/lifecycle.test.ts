@@ -6,7 +6,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { chromium, type Browser } from 'playwright-core'
 import { WebSocket } from 'ws'
 import { client84 } from '../client/versions.ts'
-import { startServer, type TestServer } from '../fixtures/server.ts'
+import { instanceDirs } from '../fixtures/host.ts'
+import { startServer } from '../fixtures/server.ts'
 
 async function evaluate(browser: Browser, expression: string): Promise<unknown> {
   return browser.contexts()[0]!.pages()[0]!.evaluate(expression)
@@ -22,11 +23,6 @@ async function until<T>(what: string, look: () => T | undefined | Promise<T | un
   }
 }
 
-/** Ids of the instances whose directories exist. */
-function instanceDirs(server: TestServer): string[] {
-  return readdirSync(`${server.dataDir}/instances`).filter((name) => /^[a-z][a-z0-9]{23}$/.test(name))
-}
-
 /** For both versions of control groups. */
 function memoryLimit(instanceId: string): number {
   const [path] = globSync([
@@ -40,7 +36,7 @@ test('deleting closes its clients with a close frame, and leaves nothing behind'
   const server = await startServer(t, { hasRealInstances: true })
   const { browsers } = client84(server)
   const session = await browsers.create({ headless: true })
-  assert.equal(instanceDirs(server).length, 1)
+  assert.equal(instanceDirs(server.dataDir).length, 1)
   const socket = new WebSocket(session.cdp_ws_url)
   await new Promise((resolve) => socket.once('open', resolve))
   const closed = new Promise<[number, string]>((resolve) => {
@@ -50,7 +46,7 @@ test('deleting closes its clients with a close frame, and leaves nothing behind'
   const [code, reason] = await closed
   assert.match(reason, /deleted/)
   assert.notEqual(code, 1006)
-  await until('the instance to be gone', () => (instanceDirs(server).length === 0 ? true : undefined))
+  await until('the instance to be gone', () => (instanceDirs(server.dataDir).length === 0 ? true : undefined))
   const refused = new WebSocket(session.cdp_ws_url)
   const status = await new Promise((resolve) => {
     refused.once('unexpected-response', (_request, response) => resolve(response.statusCode))
@@ -103,7 +99,7 @@ test('SIGTERM leaves sessions to the next server, SIGINT ends them', async (t) =
   assert.equal(await evaluate(browser, '1 + 1'), 2)
   await browser.close()
   assert.equal(await second.stop('SIGINT'), 0)
-  assert.deepEqual(instanceDirs(second), [])
+  assert.deepEqual(instanceDirs(second.dataDir), [])
 
   const third = await startServer(t, { dataDir: first.dataDir })
   const ended = await client84(third).browsers.retrieve(session.session_id, { include_deleted: true })
@@ -113,10 +109,12 @@ test('SIGTERM leaves sessions to the next server, SIGINT ends them', async (t) =
 test('without another server nothing is left after the lease', async (t) => {
   const server = await startServer(t, { hasRealInstances: true, env: { BERTH_LEASE_SECONDS: '2' } })
   for (const headless of [true, false]) await client84(server).browsers.create({ headless })
-  const ids = instanceDirs(server)
+  const ids = instanceDirs(server.dataDir)
   assert.equal(ids.length, 2)
   await server.stop('SIGKILL')
-  await until('the instances to end themselves', () => (instanceDirs(server).length === 0 ? true : undefined))
+  await until('the instances to end themselves', () =>
+    instanceDirs(server.dataDir).length === 0 ? true : undefined,
+  )
   const left = readdirSync('/proc').filter((pid) => {
     try {
       return /^\d+$/.test(pid) && ids.some((id) => readFileSync(`/proc/${pid}/cgroup`, 'utf8').includes(id))
@@ -181,15 +179,15 @@ test('a session starts from an empty instance when no warm one is left', async (
       const metrics = await (await server.fetch('/metrics')).text()
       return /berth_warm_instances\{kind="empty"\} 1/.test(metrics) ? true : undefined
     })
-    const [empty] = instanceDirs(server)
+    const [empty] = instanceDirs(server.dataDir)
     const session = await browsers.create({ headless, viewport: { width: 1280, height: 800 } })
-    assert.ok(instanceDirs(server).includes(empty!))
+    assert.ok(instanceDirs(server.dataDir).includes(empty!))
     assert.equal(memoryLimit(empty!), (headless ? 2 : 4) * 1024 ** 3)
     const browser = await chromium.connectOverCDP(session.cdp_ws_url)
     assert.equal(await evaluate(browser, 'window.outerWidth'), 1280)
     await browser.close()
     await browsers.deleteByID(session.session_id)
-    await until('its end', () => (instanceDirs(server).includes(empty!) ? undefined : true))
+    await until('its end', () => (instanceDirs(server.dataDir).includes(empty!) ? undefined : true))
   }
 })
 
@@ -199,16 +197,16 @@ test('a warm instance is claimed, replaced and never claimed twice', async (t) =
     const metrics = await (await server.fetch('/metrics')).text()
     return /berth_warm_instances\{kind="headless"\} 1/.test(metrics) ? true : undefined
   })
-  const [warm] = instanceDirs(server)
+  const [warm] = instanceDirs(server.dataDir)
   const { browsers } = client84(server)
   const session = await browsers.create({ headless: true })
-  assert.ok(instanceDirs(server).includes(warm!))
+  assert.ok(instanceDirs(server.dataDir).includes(warm!))
   const browser = await chromium.connectOverCDP(session.cdp_ws_url)
   assert.equal(await evaluate(browser, '1 + 1'), 2)
   await browser.close()
   await browsers.deleteByID(session.session_id)
   await until('a new warm one', () => {
-    const dirs = instanceDirs(server)
+    const dirs = instanceDirs(server.dataDir)
     return dirs.length === 1 && dirs[0] !== warm ? true : undefined
   })
 })

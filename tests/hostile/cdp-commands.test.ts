@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { instancesDirOf } from '@berth/server/instances/local/instances-place'
 import { ServerDatabase } from '../conformance/server-database.ts'
 import { startServer } from '../fixtures/server.ts'
 import { createSession, send } from '../fixtures/sessions.ts'
@@ -134,7 +135,7 @@ test('downloads stay in the instance, whatever their path', async () => {
     '/dev/shm',
   ]
   const before = hostFiles()
-  for (const downloadPath of [...places, join(server.dataDir, 'instances')]) {
+  for (const downloadPath of [...places, instancesDirOf(server.dataDir)]) {
     const { browserContextId } = await client.call<{ browserContextId: string }>(
       'Target.createBrowserContext',
     )
@@ -153,7 +154,7 @@ test('downloads stay in the instance, whatever their path', async () => {
 
 /** Where a download would be if a path in the instance meant a path on the host. */
 function hostFiles(): string[] {
-  const places = ['/', '/etc', '/usr', '/dev/shm', server.dataDir, join(server.dataDir, 'instances')]
+  const places = ['/', '/etc', '/usr', '/dev/shm', server.dataDir, instancesDirOf(server.dataDir)]
   return places.flatMap((path) => readdirSync(path).filter((name) => /cargo|crdownload/.test(name)))
 }
 

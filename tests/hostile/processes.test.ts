@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, test } from 'node:test'
 import { eventually } from '../fixtures/host.ts'
+import { linesAboutTheHost } from '../fixtures/host-paths.ts'
 import { createSession, send } from '../fixtures/sessions.ts'
 import { startServer } from '../fixtures/server.ts'
 
@@ -147,6 +148,10 @@ test('/proc shows nothing of the host', async () => {
   )
   assert.ok(!seen.includes(server.key))
   assert.doesNotMatch(seen, /BERTH_|DATABASE_URL/)
+  const all = await output(
+    'cd /proc; cat [0-9]*/mountinfo [0-9]*/mounts [0-9]*/cgroup [0-9]*/maps [0-9]*/cmdline 2>&1 | sort -u',
+  )
+  assert.deepEqual(linesAboutTheHost(all, [server.dataDir]), [])
   const descriptors = seen.match(/ (\d+) -> /g)!.map((each) => Number(each.split(' ')[1]))
   assert.ok(Math.max(...descriptors) <= 3, `${descriptors.join(' ')}: no descriptors but its own`)
 })

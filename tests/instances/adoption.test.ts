@@ -8,6 +8,8 @@ import { test, type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { newId } from '@berth/kit/ids'
+import { formerInstancesDirOf, instancesDirOf } from '@berth/server/instances/local/instances-place'
+import { instanceDirs } from '../fixtures/host.ts'
 import {
   eventually,
   instanceGroups,
@@ -49,7 +51,7 @@ const wardensOf = (dataDir: string) =>
     .filter((name) => /^\d+$/.test(name))
     .filter((pid) => {
       try {
-        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(`\0${join(dataDir, 'instances')}\0`)
+        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(`\0${instancesDirOf(dataDir)}\0`)
       } catch {
         return false
       }
@@ -87,7 +89,7 @@ test('the end of an adopted instance is noticed', { skip }, async (t) => {
   const [instance] = await driver.adopt()
   await runInside(instance!, 'setTimeout(() => process.exit(), 10)')
   assert.equal(await instance!.ended, 'ended-by-itself')
-  assert.ok(!existsSync(join(dataDir, 'instances', id)))
+  assert.ok(!existsSync(join(instancesDirOf(dataDir), id)))
   assert.deepEqual(instanceGroups(id), [])
 })
 
@@ -100,24 +102,24 @@ test('without another server everything is gone after the lease', { skip }, asyn
   await eventually('the warden is gone', () => wardensOf(dataDir).length === 0)
   for (const id of ids) {
     assert.deepEqual(instanceGroups(id), [])
-    assert.ok(!existsSync(join(dataDir, 'instances', id)))
+    assert.ok(!existsSync(join(instancesDirOf(dataDir), id)))
   }
-  assert.deepEqual(
-    readdirSync(join(dataDir, 'instances')).filter((name) => !name.startsWith('.')),
-    [],
-  )
+  assert.deepEqual(instanceDirs(dataDir), [])
 })
 
 test('remains of dead instances are removed, whatever their state', { skip }, async (t) => {
   const dataDir = makeDataDir(t)
-  const instances = join(dataDir, 'instances')
+  const instances = instancesDirOf(dataDir)
   const [empty, broken, dead] = [newId(), newId(), newId()]
   for (const id of [empty, broken, dead]) mkdirSync(join(instances, id), { recursive: true })
   writeFileSync(join(instances, broken, 'instance.json'), '{"id":')
   writeFileSync(join(instances, dead, 'instance.json'), JSON.stringify({ id: dead, uid: 200_001 }))
+  const ofAnEarlierVersion = join(formerInstancesDirOf(dataDir), newId())
+  mkdirSync(ofAnEarlierVersion, { recursive: true })
   const driver = await openDriver(t, { dataDir })
   assert.deepEqual(await driver.adopt(), [])
   for (const id of [empty, broken, dead]) assert.ok(!existsSync(join(instances, id)))
+  assert.ok(!existsSync(ofAnEarlierVersion))
 })
 
 test('closing the driver leaves its instances to the next server', { skip }, async (t) => {
@@ -144,7 +146,7 @@ test('a server killed at any moment of a start leaves a complete instance or non
       await instance.destroy()
     }
     assert.deepEqual(instanceGroups(id), [])
-    assert.ok(!existsSync(join(dataDir, 'instances', id)))
+    assert.ok(!existsSync(join(instancesDirOf(dataDir), id)))
     await driver.close()
     await eventually('all wardens are gone', () => wardensOf(dataDir).length === 0)
   }

@@ -15,7 +15,7 @@ import type { Instance, InstanceOptions } from '@berth/server/instances/driver/d
 import type { Egress } from '@berth/server/instances/local/egress'
 import { LocalDriver } from '@berth/server/instances/local/local-driver'
 import { cleanUpAfter, type Owner } from '../fixtures/cleanup.ts'
-import { assertNothingLeft } from '../fixtures/host.ts'
+import { removeDataDir } from '../fixtures/host.ts'
 
 export { eventually, instanceGroups, processesOf } from '../fixtures/host.ts'
 
@@ -72,10 +72,7 @@ export function suiteOwner(): Owner {
 
 export function makeDataDir(owner: Owner, parent = tmpdir()): string {
   const path = mkdtempSync(join(parent, 'berth-instances-'))
-  cleanUpAfter(owner, async () => {
-    await assertNothingLeft(path)
-    rmSync(path, { recursive: true, force: true })
-  })
+  cleanUpAfter(owner, () => removeDataDir(path))
   return path
 }
 

@@ -2,13 +2,16 @@
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, mkdtempSync, readlinkSync, writeFileSync, rmSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { before, describe, test } from 'node:test'
 import { newId } from '@berth/kit/ids'
 import type { Instance } from '@berth/server/instances/driver/driver'
+import { instancesDirOf } from '@berth/server/instances/local/instances-place'
 import type { LocalDriver } from '@berth/server/instances/local/local-driver'
 import { forbidden, type Architecture } from '@berth/server/instances/local/syscalls'
+import { linesAboutTheHost, unexpectedSources } from '../fixtures/host-paths.ts'
 import {
+  agentFile,
   instanceOptions,
   makeDataDir,
   openDriver,
@@ -27,10 +30,11 @@ describe('an instance', { skip }, () => {
   const owner = suiteOwner()
   let driver: LocalDriver
   let instance: Instance
+  const dataDir = makeDataDir(owner)
 
   before(async () => {
     process.env['BERTH_CANARY'] = canary
-    driver = await openDriver(owner)
+    driver = await openDriver(owner, { dataDir })
     assert.deepEqual(driver.shortcomings, [])
     instance = await startInstance(owner, driver)
   })
@@ -103,7 +107,8 @@ describe('an instance', { skip }, () => {
       assert.ok(!String(seen['environments']).includes(canary))
       assert.deepEqual(seen['devices'], ['lo'])
       // Its own stderr; what Node made itself has no path.
-      const own = new RegExp(`^(/dev/null|/proc/.*|.*/${instance.id}/stderr|[^/].*)$`)
+      const stderr = join(instancesDirOf(dataDir), instance.id, 'stderr')
+      const own = new RegExp(`^(/dev/null|/proc/.*|${stderr}|[^/].*)$`)
       assert.deepEqual(
         (seen['descriptors'] as string[]).filter((path) => !own.test(path)),
         [],
@@ -148,6 +153,12 @@ describe('an instance', { skip }, () => {
       [],
     )
     for (const [path, options] of mounts) assert.match(options, /nosuid/, path)
+  })
+
+  test('cannot tell from its mounts where Berth is on the host', async () => {
+    const { stdout } = await shellInside(instance, 'cat /proc/*/mountinfo')
+    assert.match(stdout, /\/run\/berth-agent\/node/)
+    assert.deepEqual(unexpectedSources(stdout), [])
   })
 
   test('cannot change the system, its link or its agent', async () => {
@@ -311,7 +322,7 @@ print(json.dumps({path + ", " + name: outcome(act, path) for path in sys.argv[1:
        const pids = fs.readdirSync('/proc').filter((name) => /^\\d+$/.test(name))
        return [
          ...pids.flatMap((pid) => [
-           ...['environ', 'cmdline', 'mountinfo', 'maps', 'cgroup', 'stack'].map((file) => read('/proc/' + pid + '/' + file)),
+           ...['environ', 'cmdline', 'mountinfo', 'mounts', 'maps', 'cgroup', 'stack'].map((file) => read('/proc/' + pid + '/' + file)),
            ...['fd', 'cwd', 'root', 'ns', 'map_files'].map((name) => links('/proc/' + pid + '/' + name)),
          ]),
          ...['cmdline', 'keys', 'key-users', 'net/unix', 'net/tcp', 'net/tcp6', 'mounts', 'kallsyms', 'sched_debug', 'timer_list', 'kmsg']
@@ -321,6 +332,7 @@ print(json.dumps({path + ", " + name: outcome(act, path) for path in sys.argv[1:
     assert.ok(seen.includes('/run/berth-agent/agent.mjs'), 'the agent is seen')
     assert.ok(!seen.includes(canary), 'the environment of the server is seen')
     assert.doesNotMatch(seen, /PGSQL|master-keys|api-key|BERTH_/)
+    assert.deepEqual(linesAboutTheHost(seen, [dataDir, dirname(agentFile)]), [])
     // The other ends of its own connections; sockets of other services would be listed with their paths.
     for (const [, path] of seen.matchAll(/ (\/\S+\.sock\S*)$/gm)) {
       assert.match(path!, new RegExp(`/${instance.id}/pub/egress\\.sock$`))
@@ -489,7 +501,7 @@ describe('where files are', { skip }, () => {
     const instance = await startInstance(t, driver, instanceOptions())
     assert.equal(await runInside(instance, 'return process.getuid()'), 1000)
     await instance.destroy()
-    assert.ok(!existsSync(join(dataDir, 'instances', instance.id)))
+    assert.ok(!existsSync(join(instancesDirOf(dataDir), instance.id)))
   })
 })
 

@@ -5,6 +5,8 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
+import { instancesDirOf } from '@berth/server/instances/local/instances-place'
+import { instanceDirs } from '../fixtures/host.ts'
 import {
   eventually,
   instanceGroups,
@@ -90,7 +92,7 @@ test('an instance can be destroyed at any moment of its start', { skip }, async 
     await delay(waitMs)
     await instance.destroy()
     assert.deepEqual(instanceGroups(instance.id), [])
-    assert.ok(!existsSync(join(dataDir, 'instances', instance.id)))
+    assert.ok(!existsSync(join(instancesDirOf(dataDir), instance.id)))
   }
 })
 
@@ -155,10 +157,7 @@ test('twenty starts and destroys leave nothing behind', { skip }, async (t) => {
   await eventually('descriptors are back', () => count().descriptors <= before.descriptors)
   assert.deepEqual(count(), before)
   for (const id of ids) assert.deepEqual(instanceGroups(id), [])
-  assert.deepEqual(
-    readdirSync(join(dataDir, 'instances')).filter((name) => !name.startsWith('.')),
-    [],
-  )
+  assert.deepEqual(instanceDirs(dataDir), [])
   const children = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim().split(' ')
   assert.equal(children.length, 1, 'only the warden is left')
   await driver.close()

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { CreateBrowserPoolRequest } from '@berth/contracts/browser-pools'
 import type { Browser, CreateBrowserRequest } from '@berth/contracts/browsers'
+import { instancesDirOf } from '@berth/server/instances/local/instances-place'
 import { commandOf, cpuMsOf, treeOf } from '../measure/processes.ts'
 import { whenQuiet } from '../measure/quiet.ts'
 import type { FetchOptions } from '../../../tests/fixtures/server.ts'
@@ -161,11 +162,11 @@ export class SessionServer {
   }
 
   instanceDir(id: string): string {
-    return join(this.dataDir, 'instances', id)
+    return join(instancesDirOf(this.dataDir), id)
   }
 
   instanceIds(): string[] {
-    return readdirSync(join(this.dataDir, 'instances')).filter((name) => /^[a-z0-9]/.test(name))
+    return readdirSync(instancesDirOf(this.dataDir)).filter((name) => /^[a-z0-9]/.test(name))
   }
 
   processes(): ServerProcesses {

@@ -1,7 +1,6 @@
 // An instance's files on the host. Only the server writes here; the tenant sees pub/, read-only.
 //
-//   <data directory>/instances/           0711, root
-//     .lock                               held by the server, see instances-lock.ts
+//   <see instances-place.ts>/             0711, root
 //     .shared/                            files that all instances see
 //     <id>/                               0711, root: the instance's uid may pass, but not list
 //       instance.json                     0600

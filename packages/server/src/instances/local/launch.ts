@@ -11,6 +11,7 @@ import type { Writable } from 'node:stream'
 import { instancePaths, LINK_DESCRIPTOR } from '@berth/contracts/link'
 import { stepsToOrdinary } from '../../platform/priority.ts'
 import { AGENT_UID_INSIDE, ChildReport } from './id-map.ts'
+import type { PlacedFiles } from './placed-files.ts'
 import type { Programs } from './programs.ts'
 import { INSIDE_HOSTNAME, INSIDE_UID, INSIDE_USER, type SharedFiles } from './shared-files.ts'
 import { hostUidsOf, type HostUids } from './uids.ts'
@@ -27,6 +28,8 @@ export interface Host {
   readonly esbuild: string | undefined
   /** With it, the agent has a uid of its own; see packages/agent/src/own-uid.ts. */
   readonly nativeCalls: string | undefined
+  /** Keeps the files above where they are; see placed-files.ts. */
+  readonly placed: PlacedFiles | undefined
   /** Whether an instance's uid cannot reach these files, for example below /root. */
   readonly isOutOfReach: boolean
 }
@@ -86,6 +89,7 @@ unset PWD
 exec "$@"`
 
 export function spawnInstance(host: Host, launch: Launch): ChildProcess {
+  host.placed?.keep()
   const [command, ...args] = launchCommand(host, launch) as [string, ...string[]]
   const uids = hostUids(host, launch.uid)
   const seccomp = openSync(host.shared.seccomp, 'r')

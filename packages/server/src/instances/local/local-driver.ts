@@ -22,9 +22,16 @@ import {
 } from './examination.ts'
 import { InstanceDirectory, isInstanceId, makePassable } from './instance-directory.ts'
 import { InstancesLock } from './instances-lock.ts'
+import {
+  formerInstancesDirOf,
+  instancesDirOf,
+  removeFormerInstances,
+  removeInstancesDir,
+} from './instances-place.ts'
 import { hostUids, spawnInstance, type Host } from './launch.ts'
 import { LocalInstance } from './local-instance.ts'
 import { NamespaceSockets } from './namespace-sockets.ts'
+import { notPlaced, placePrograms } from './placed-files.ts'
 import { findNativeCalls, findPrograms } from './programs.ts'
 import { isSupported } from './seccomp.ts'
 import { SharedFiles, uidsInside } from './shared-files.ts'
@@ -97,37 +104,38 @@ export class LocalDriver implements Driver {
     }
     await using acquired = new AsyncDisposableStack()
     const dataDir = realpathSync(options.dataDir)
-    const instancesDir = join(dataDir, 'instances')
-    mkdirSync(instancesDir, { recursive: true })
-    makePassable(instancesDir)
-    const lockPath = join(instancesDir, '.lock')
+    const formerDir = formerInstancesDirOf(dataDir)
+    mkdirSync(formerDir, { recursive: true })
+    const lockPath = join(formerDir, '.lock')
     const lock = await InstancesLock.take({ flock: programs.flock, path: lockPath })
     acquired.defer(() => lock.release())
+    const instancesDir = instancesDirOf(dataDir)
+    mkdirSync(instancesDir, { recursive: true })
+    makePassable(instancesDir)
     const cgroups = findCgroups(dataDir)
     const { leaseSeconds, log } = options
-    const warden = new Warden({ programs, lockPath, leaseSeconds, parents: cgroups.parents, log })
+    const warden = new Warden({
+      programs,
+      lockPath,
+      instancesDir,
+      leaseSeconds,
+      parents: cgroups.parents,
+      log,
+    })
     acquired.defer(() => warden.close({ isNothingLeft: false }))
     const { uidBase = DEFAULT_UID_BASE } = options
-    const uids = new Uids({ base: uidBase, taken: recordedUids(instancesDir), seed: seedOf(dataDir) })
+    const taken = [instancesDir, formerDir].flatMap(recordedUids)
+    const uids = new Uids({ base: uidBase, taken, seed: seedOf(dataDir) })
     const shared = SharedFiles.write(instancesDir)
     const shortcomings = [...missingFiles(options), ...missingUids(uidBase)]
     const uid = isRoot() ? uids.take() : undefined
-    const { agentFile, playwrightRunner, esbuild } = options
-    const node = process.execPath
-    const { nativeCalls = findNativeCalls() } = options
-    const files = [agentFile, playwrightRunner ?? agentFile, esbuild ?? agentFile, nativeCalls ?? agentFile]
-    const isFar = isOutOfReach(programs, uid, [instancesDir, node, ...files])
-    const wanted: Host = {
-      programs,
-      instancesDir,
-      shared,
-      node,
-      agentFile,
-      playwrightRunner,
-      esbuild,
-      nativeCalls,
-      isOutOfReach: isFar,
-    }
+    const { agentFile, playwrightRunner, esbuild, nativeCalls = findNativeCalls() } = options
+    const ours = { node: process.execPath, agentFile, playwrightRunner, esbuild, nativeCalls }
+    const { paths, placed, failure } = isRoot() ? placePrograms(ours) : notPlaced(ours)
+    if (failure !== undefined) log.warn({ failure }, 'instances see where Berth is installed')
+    const files = Object.values(paths).filter((path) => path !== undefined)
+    const isFar = isOutOfReach(programs, uid, [instancesDir, ...files])
+    const wanted: Host = { programs, instancesDir, shared, ...paths, placed, isOutOfReach: isFar }
     const isWorthTrying = shortcomings.length === 0
     const found = isWorthTrying ? await tryHost({ host: wanted, cgroups, uid }) : undefined
     const { host = wanted, sharedUid, failures = [] } = found ?? {}
@@ -205,6 +213,7 @@ export class LocalDriver implements Driver {
       if (record && !cgroups.find(id).isEmpty() && (await this.#takeOver(instance))) adopted.push(instance)
       else await instance.destroy()
     }
+    removeFormerInstances(this.#options.dataDir)
     return adopted
   }
 
@@ -220,6 +229,7 @@ export class LocalDriver implements Driver {
       InstanceDirectory.list(host.instancesDir).length === 0 && cgroups.list().length === 0
     if (isNothingLeft) cgroups.release()
     await warden.close({ isNothingLeft })
+    if (isNothingLeft) removeInstancesDir(host.instancesDir)
     lock.release()
   }
 

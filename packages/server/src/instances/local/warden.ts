@@ -5,7 +5,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
-import { dirname } from 'node:path'
 import type { Logger } from 'pino'
 import { pause } from '@berth/kit/pause'
 import type { Programs } from './programs.ts'
@@ -81,11 +80,13 @@ for try in 1 2 3 4 5 6 7 8 9 10; do
   sleep 0.1
 done
 rm -rf "$instances"/*/
+[ "$instances" = "\${lock%/*}" ] || rm -rf "$instances"
 exit 0`
 
 export interface WardenOptions {
   readonly programs: Programs
   readonly lockPath: string
+  readonly instancesDir: string
   readonly leaseSeconds: number
   readonly parents: readonly string[]
   readonly log: Logger
@@ -112,11 +113,11 @@ export class Warden {
   }
 
   #spawn(): ChildProcess {
-    const { programs, lockPath, leaseSeconds, parents } = this.#options
+    const { programs, lockPath, instancesDir, leaseSeconds, parents } = this.#options
     const wait = String(Math.ceil(leaseSeconds) + MARGIN_SECONDS)
     const child = spawn(
       programs.sh,
-      ['-c', SCRIPT, 'berth-warden', programs.flock, lockPath, dirname(lockPath), wait, ...parents],
+      ['-c', SCRIPT, 'berth-warden', programs.flock, lockPath, instancesDir, wait, ...parents],
       { env: { PATH: '/usr/bin:/bin' }, cwd: '/', detached: true, stdio: ['pipe', 'ignore', 'ignore'] },
     )
     child.unref()
