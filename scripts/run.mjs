@@ -33,7 +33,7 @@ async function main([name, ...args]) {
     packages: task.packages ?? task.packagesFor?.[args[0]] ?? [],
     isProduction: task.isProduction ?? false,
   })
-  task.run?.()
+  task.run?.({ root })
   if (!task.file) return
   const file = join(root, task.file)
   // Node keeps the compiled code, so a second start takes half the time.

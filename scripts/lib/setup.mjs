@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { makeSystem } from './system/system.mjs'
 
 const DATABASE_ACCOUNT = 'berth-db'
 const isRoot = process.getuid?.() === 0
@@ -35,7 +36,19 @@ export function setUp({ root, packages, isProduction }) {
   if (isRoot) makeDatabaseAccount()
   const node = findNode(root)
   for (const bundle of bundles) makeBundle(root, node, bundle)
+  makeSystemForInstances(root)
   return node
+}
+
+/** What instances see instead of this machine's whole /usr. */
+function makeSystemForInstances(root) {
+  if (!isRoot) return
+  const more = (process.env.BERTH_INSTANCE_PACKAGES ?? '').split(/[\s,]+/).filter(Boolean)
+  try {
+    makeSystem({ checkout: root, more, say })
+  } catch (error) {
+    say(`instances see the whole /usr of this machine: ${error.message}`)
+  }
 }
 
 /** Optional: without them the server runs and reports what is missing, but cannot create sessions. */
@@ -44,7 +57,7 @@ const sessionPackages = JSON.parse(
 ).map((entry) => ({ ...entry, isOptional: true }))
 
 /** Installs Debian's newest Chromium. Running sessions keep their version; new sessions get the new one. */
-export function updateBrowser() {
+export function updateBrowser({ root }) {
   const packages = ['chromium', 'chromium-common', 'chromium-sandbox', 'chromium-l10n'].filter((name) =>
     existsSync(`/var/lib/dpkg/info/${name}.list`),
   )
@@ -58,6 +71,7 @@ export function updateBrowser() {
     { task: 'update Chromium', remedy },
   )
   const { stdout } = spawnSync('chromium', ['--version'], { env: { ...process.env, PATH }, encoding: 'utf8' })
+  makeSystemForInstances(root)
   say(`Chromium is up to date: ${stdout.trim()}`)
 }
 

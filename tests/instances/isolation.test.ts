@@ -8,10 +8,13 @@ import { newId } from '@berth/kit/ids'
 import type { Instance } from '@berth/server/instances/driver/driver'
 import { instancesDirOf } from '@berth/server/instances/local/instances-place'
 import type { LocalDriver } from '@berth/server/instances/local/local-driver'
+import { SystemFiles } from '@berth/server/instances/local/system-files'
 import { forbidden, type Architecture } from '@berth/server/instances/local/syscalls'
+import { installationRoot } from '@berth/server/platform/files/installation'
 import { linesAboutTheHost, unexpectedSources } from '../fixtures/host-paths.ts'
 import {
   agentFile,
+  execute,
   instanceOptions,
   makeDataDir,
   openDriver,
@@ -159,6 +162,33 @@ describe('an instance', { skip }, () => {
     const { stdout } = await shellInside(instance, 'cat /proc/*/mountinfo')
     assert.match(stdout, /\/run\/berth-agent\/node/)
     assert.deepEqual(unexpectedSources(stdout), [])
+  })
+
+  test('sees a choice of packages, and nothing else of the host’s programs', async () => {
+    const system = new SystemFiles(installationRoot).path
+    assert.notEqual(system, '', 'run npm run setup first')
+    const needed = ['/usr/lib/chromium/chromium', '/usr/bin/perl', '/usr/bin/unshare', '/usr/bin/prlimit']
+    const foreign = [
+      'gcc',
+      'make',
+      'sudo',
+      'su',
+      'mount',
+      'dpkg',
+      'apt-get',
+      'systemctl',
+      'ssh',
+      'docker',
+      'bwrap',
+    ]
+    const seen = await runInside<string[]>(
+      instance,
+      `return ${JSON.stringify([...needed, ...foreign.map((name) => `/usr/bin/${name}`)])}.filter((path) => require('fs').existsSync(path))`,
+    )
+    assert.deepEqual(seen, needed)
+    const suspect = '( -perm /6000 -o ! -user root -o ! -type l -perm /022 )'
+    const { stdout } = await execute('find', [system, ...suspect.split(' ')])
+    assert.equal(stdout, '', 'all of it belongs to root, who alone can change it, and nothing gives rights')
   })
 
   test('cannot change the system, its link or its agent', async () => {

@@ -1,4 +1,4 @@
-import { boolean, integer } from '../parsers/basic.ts'
+import { boolean, commaList, integer } from '../parsers/basic.ts'
 import { setting } from './setting.ts'
 
 export const instanceSettings = {
@@ -48,6 +48,11 @@ export const instanceSettings = {
     default: '1879048192',
     parse: integer(65_536, 4_294_000_000),
     help: 'First of the 262144 user ids of the host that sessions may have. Nobody else should use them.',
+  }),
+  BERTH_INSTANCE_PACKAGES: setting({
+    default: '',
+    parse: commaList,
+    help: 'Further Debian packages of this machine that sessions see. The set-up reads it.',
   }),
   BERTH_ALLOW_WEAK_ISOLATION: setting({
     default: 'false',

@@ -14,6 +14,7 @@ import { AGENT_UID_INSIDE, ChildReport } from './id-map.ts'
 import type { PlacedFiles } from './placed-files.ts'
 import type { Programs } from './programs.ts'
 import { INSIDE_HOSTNAME, INSIDE_UID, INSIDE_USER, type SharedFiles } from './shared-files.ts'
+import type { SystemFiles } from './system-files.ts'
 import { hostUidsOf, type HostUids } from './uids.ts'
 
 export interface Host {
@@ -28,6 +29,7 @@ export interface Host {
   readonly esbuild: string | undefined
   /** With it, the agent has a uid of its own; see packages/agent/src/own-uid.ts. */
   readonly nativeCalls: string | undefined
+  readonly system: SystemFiles
   /** Keeps the files above where they are; see placed-files.ts. */
   readonly placed: PlacedFiles | undefined
   /** Whether an instance's uid cannot reach these files, for example below /root. */
@@ -161,20 +163,21 @@ export function launchCommand(host: Host, launch: Launch): string[] {
   } = host
   const staged = [instancesDir, node, agentFile, playwrightRunner, bundler, nativeCalls]
   const uids = hostUids(host, launch.uid)
+  const root = host.system.path
   return [
     enter,
     host.isOutOfReach ? [...stage, programs.mount, ...staged] : [],
     [programs.setpriv, ...privileges(uids?.agent ?? launch.uid)],
     [programs.bwrap, ...namespaces, ...identity(uids)],
     ['/etc', '/etc/ssl', '/home'].flatMap(directory),
-    [...system(), ...etc(join(seen.instances, '.shared'), host.shared.etc)],
+    [...system(root), ...etc(root, { shared: join(seen.instances, '.shared'), names: host.shared.etc })],
     ['--proc', '/proc', '--dev', '/dev'],
     tmpfs('/dev/shm', sizes.shm, '1777'),
     tmpfs('/tmp', sizes.tmp, '1777'),
     tmpfs('/var', sizes.var, '0755'),
     directory('/var/cache'),
     // Without the host's font cache, Chromium takes twice as long to start.
-    ['--ro-bind-try', '/var/cache/fontconfig', '/var/cache/fontconfig'],
+    ['--ro-bind-try', `${root}/var/cache/fontconfig`, '/var/cache/fontconfig'],
     tmpfs('/run', sizes.run, '0755'),
     tmpfs(instancePaths.home, launch.homeBytes, '0700'),
     // The agent writes them, and so may the tenant: they allow nothing that programs could not do anyway.
@@ -233,20 +236,20 @@ function directory(path: string): string[] {
 }
 
 /** /usr, and the distribution's links or directories beside it. */
-function system(): string[] {
+function system(root: string): string[] {
   const besides = ['bin', 'sbin', 'lib', 'lib32', 'lib64'].flatMap((name) => {
     const path = `/${name}`
-    const stat = lstatSync(path, { throwIfNoEntry: false })
-    if (stat?.isSymbolicLink()) return ['--symlink', readlinkSync(path), path]
-    return stat?.isDirectory() ? ['--ro-bind', path, path] : []
+    const stat = lstatSync(root + path, { throwIfNoEntry: false })
+    if (stat?.isSymbolicLink()) return ['--symlink', readlinkSync(root + path), path]
+    return stat?.isDirectory() ? ['--ro-bind', root + path, path] : []
   })
-  return ['--ro-bind', '/usr', '/usr', ...besides]
+  return ['--ro-bind', `${root}/usr`, '/usr', ...besides]
 }
 
-function etc(shared: string, names: readonly string[]): string[] {
+function etc(root: string, { shared, names }: { shared: string; names: readonly string[] }): string[] {
   return [
     ...['fonts', 'ssl/certs', 'alternatives', 'ld.so.cache'].flatMap((name) => {
-      return ['--ro-bind-try', `/etc/${name}`, `/etc/${name}`]
+      return ['--ro-bind-try', `${root}/etc/${name}`, `/etc/${name}`]
     }),
     ...names.flatMap((name) => ['--ro-bind', join(shared, name), `/etc/${name}`]),
   ]

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { instancePaths } from '@berth/contracts/link'
 import { crashPoint } from '../../platform/errors/crash-point.ts'
+import { installationRoot } from '../../platform/files/installation.ts'
 import { DIRECT } from '../egress/route.ts'
 import type { Capabilities, Driver, Instance, InstanceOptions } from '../driver/driver.ts'
 import { findCgroups } from './cgroups.ts'
@@ -35,6 +36,7 @@ import { notPlaced, placePrograms } from './placed-files.ts'
 import { findNativeCalls, findPrograms } from './programs.ts'
 import { isSupported } from './seccomp.ts'
 import { SharedFiles, uidsInside } from './shared-files.ts'
+import { SystemFiles } from './system-files.ts'
 import { DEFAULT_UID_BASE, Uids } from './uids.ts'
 import { Warden } from './warden.ts'
 
@@ -135,7 +137,9 @@ export class LocalDriver implements Driver {
     if (failure !== undefined) log.warn({ failure }, 'instances see where Berth is installed')
     const files = Object.values(paths).filter((path) => path !== undefined)
     const isFar = isOutOfReach(programs, uid, [instancesDir, ...files])
-    const wanted: Host = { programs, instancesDir, shared, ...paths, placed, isOutOfReach: isFar }
+    const system = new SystemFiles(installationRoot)
+    system.watch(log)
+    const wanted: Host = { programs, instancesDir, shared, ...paths, placed, system, isOutOfReach: isFar }
     const isWorthTrying = shortcomings.length === 0
     const found = isWorthTrying ? await tryHost({ host: wanted, cgroups, uid }) : undefined
     const { host = wanted, sharedUid, failures = [] } = found ?? {}

@@ -15,7 +15,7 @@ function findRoot(): string {
   return folder
 }
 
-const root = findRoot()
+export const installationRoot = findRoot()
 
 /** What the set-up built of a package. */
-export const distOf = (name: 'agent' | 'web' | 'server') => join(root, 'packages', name, 'dist')
+export const distOf = (name: 'agent' | 'web' | 'server') => join(installationRoot, 'packages', name, 'dist')
