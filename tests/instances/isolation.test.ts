@@ -168,19 +168,7 @@ describe('an instance', { skip }, () => {
     const system = new SystemFiles(installationRoot).path
     assert.notEqual(system, '', 'run npm run setup first')
     const needed = ['/usr/lib/chromium/chromium', '/usr/bin/perl', '/usr/bin/unshare', '/usr/bin/prlimit']
-    const foreign = [
-      'gcc',
-      'make',
-      'sudo',
-      'su',
-      'mount',
-      'dpkg',
-      'apt-get',
-      'systemctl',
-      'ssh',
-      'docker',
-      'bwrap',
-    ]
+    const foreign = ['gcc', 'sudo', 'su', 'mount', 'dpkg', 'apt-get', 'systemctl', 'ssh', 'docker', 'bwrap']
     const seen = await runInside<string[]>(
       instance,
       `return ${JSON.stringify([...needed, ...foreign.map((name) => `/usr/bin/${name}`)])}.filter((path) => require('fs').existsSync(path))`,
