@@ -32,5 +32,9 @@ export async function bundleServer(
 }
 
 if (import.meta.main) {
-  await bundleServer(path('dist'), { main: path('src/main.ts'), admin: path('src/admin.ts') })
+  await bundleServer(path('dist'), {
+    main: path('src/main.ts'),
+    server: path('src/server.ts'),
+    admin: path('src/admin.ts'),
+  })
 }

@@ -1,4 +1,4 @@
-// Prepares a fresh clone to run: npm packages, system packages, the database account, and Node 24 if the machine has
+// Prepares a fresh clone to run: npm packages, system packages, the account of the server, and Node 24 if the machine has
 // an older one. A step that was done before does nothing.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path'
 import { makeSystem } from './system/system.mjs'
 
-const DATABASE_ACCOUNT = 'berth-db'
+const ACCOUNT = 'berth'
 const isRoot = process.getuid?.() === 0
 /** In some shells, PATH lacks the folders of the system's own programs. */
 const PATH = `${process.env.PATH ?? ''}:/usr/sbin:/sbin`
@@ -33,7 +33,7 @@ export function setUp({ root, packages, isProduction }) {
     ...packages.map((name) => ({ command: name, package: name })),
     ...sessionPackages,
   ])
-  if (isRoot) makeDatabaseAccount()
+  if (isRoot) makeAccount()
   const node = findNode(root)
   for (const bundle of bundles) makeBundle(root, node, bundle)
   makeSystemForInstances(root)
@@ -129,18 +129,17 @@ function aptGet(calls, { task, remedy }) {
   }
 }
 
-function makeDatabaseAccount() {
-  if (new RegExp(`^${DATABASE_ACCOUNT}:`, 'm').test(readFileSync('/etc/passwd', 'utf8'))) return
-  say(`creating the account ${DATABASE_ACCOUNT} for the database, which must not run as root`)
+function makeAccount() {
+  if (new RegExp(`^${ACCOUNT}:`, 'm').test(readFileSync('/etc/passwd', 'utf8'))) return
+  say(`creating the account ${ACCOUNT} for the server, which does not run as root`)
   const args = ['--system', '--user-group', '--no-create-home', '--home-dir', '/nonexistent']
-  const { status, stderr, error } = spawnSync(
-    'useradd',
-    [...args, '--shell', '/usr/sbin/nologin', DATABASE_ACCOUNT],
-    { env: { ...process.env, PATH }, encoding: 'utf8' },
-  )
+  const { status, stderr, error } = spawnSync('useradd', [...args, '--shell', '/usr/sbin/nologin', ACCOUNT], {
+    env: { ...process.env, PATH },
+    encoding: 'utf8',
+  })
   // 9: another start created it at the same moment.
   if (status !== 0 && status !== 9)
-    throw new SetUpError(`Cannot create the account ${DATABASE_ACCOUNT}: ${stderr ?? error?.message}`)
+    throw new SetUpError(`Cannot create the account ${ACCOUNT}: ${stderr ?? error?.message}`)
 }
 
 function findNode(root) {

@@ -1,12 +1,14 @@
 // The command line: help, wrong settings, first and second start, TLS, proxies, host names.
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, readFileSync, statSync } from 'node:fs'
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { withCdp } from '../fixtures/cdp.ts'
 import { programFile } from '../fixtures/programs.ts'
 import { serverEnv, startServer, tempDir } from '../fixtures/server.ts'
+import { createSession, send } from '../fixtures/sessions.ts'
 import { filesWith } from '../hostile/secret-search.ts'
 
 const main = programFile('main')
@@ -85,6 +87,20 @@ test('a data directory below one that the database user may not enter works', as
   chmodSync(closed, 0o700)
   const server = await startServer(t, { makesCluster: true, dataDir: join(closed, 'data') })
   assert.equal((await server.fetch('/org/projects')).status, 200)
+})
+
+test('below one that the account of the server may not enter, sessions work, and files of root are read', async (t) => {
+  const closed = tempDir(t)
+  chmodSync(closed, 0o700)
+  const providers = join(closed, 'providers.json')
+  writeFileSync(providers, JSON.stringify({ isp: { url: 'http://proxy.example:1' } }), { mode: 0o600 })
+  const dataDir = join(closed, 'd'.repeat(100), 'data')
+  const env = { BERTH_PROXY_PROVIDERS: providers }
+  const server = await startServer(t, { hasRealInstances: true, dataDir, env })
+  const { cdp_ws_url } = await createSession(server)
+  assert.equal(await withCdp(cdp_ws_url, (cdp) => cdp.evaluate('1 + 1')), 2)
+  const proxy = await send(server, 'POST', '/proxies', { type: 'isp' })
+  assert.equal(proxy.status, 201, JSON.stringify(proxy.body))
 })
 
 test('a data directory with a path too long for a socket works', async (t) => {

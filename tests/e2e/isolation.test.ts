@@ -1,6 +1,7 @@
 // Isolation of a session from the host, seen from both sides: the host's /proc for a claimed warm instance, and what
 // a page and Chromium can reach. Canaries on the host are never touched.
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
@@ -8,6 +9,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { chromium, type Page } from 'playwright-core'
+import { instancesDirOf } from '@berth/server/instances/local/instances-place'
 import { client84 } from '../client/versions.ts'
 import { cleanUpAfter } from '../fixtures/cleanup.ts'
 import { allProcesses, instanceDirs, instanceGroups } from '../fixtures/host.ts'
@@ -172,7 +174,7 @@ test('a page can open only files of the instance', async () => {
     await withPage(async (page) => {
       await page.goto(`file://${path}`).catch(() => {})
       const content = await page.content().catch(() => '')
-      for (const secret of ['canary-of-the-host', 'BERTH_', 'berth-db']) {
+      for (const secret of ['canary-of-the-host', 'BERTH_', 'berth:x:']) {
         assert.ok(!content.includes(secret), `${path} shows ${secret}`)
       }
     })
@@ -267,8 +269,63 @@ test("if 127.0.0.0/8 is allowed, loopback in a page is the host's; otherwise it 
   await local.close()
 })
 
+test('the server that root started is not root, has no capabilities, and can get none', () => {
+  const keeper = readFileSync(`/proc/${server.process.pid}/status`, 'utf8')
+  assert.match(keeper, /^Uid:\t0\t0\t0\t0$/m)
+  const status = readFileSync(`/proc/${server.pid}/status`, 'utf8')
+  const field = (name: string) => new RegExp(`^${name}:\\s+(.*)$`, 'm').exec(status)?.[1]
+  for (const name of ['Uid', 'Gid'])
+    assert.ok(!field(name)!.split('\t').includes('0'), `${name} ${field(name)}`)
+  for (const name of ['CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb'])
+    assert.match(field(name)!, /^0+$/, `${name} is empty`)
+  assert.equal(field('NoNewPrivs'), '1')
+  assert.match(status, /^Groups:\s*$/m)
+
+  // As the server, with its view of the files.
+  const [uid] = field('Uid')!.split('\t')
+  const [gid] = field('Gid')!.split('\t')
+  const become = [
+    'setpriv',
+    `--reuid=${uid}`,
+    `--regid=${gid}`,
+    '--clear-groups',
+    '--no-new-privs',
+    'sh',
+    '-c',
+  ]
+  const enter = ['--target', String(server.pid), '--mount', ...become]
+  const tried = (script: string) =>
+    spawnSync('nsenter', [...enter, script], {
+      encoding: 'utf8',
+      env: { ...process.env, DIR: server.dataDir, INSTANCES: instancesDirOf(server.dataDir) },
+    })
+  const ownFile = tried('cat "$DIR/server-id" && echo "$$" > "$DIR/own" && rm "$DIR/own"')
+  assert.equal(ownFile.status, 0, ownFile.stderr)
+  for (const script of [
+    'cat /etc/shadow',
+    'cat /proc/1/environ',
+    `cat /proc/${server.process.pid}/environ`,
+    `kill -0 ${server.process.pid}`,
+    'ls "$DIR/instances"',
+    'echo x > "$DIR/instances/file"',
+    `echo x > "$INSTANCES/${warmId}/pub/file"`,
+    `rm -f "$INSTANCES/${warmId}/instance.json"`,
+    `rm -f "$INSTANCES/${warmId}/pub/egress.sock"`,
+    'mv "$DIR/instances" "$DIR/renamed"',
+    'ls "$INSTANCES"',
+    'mv "$INSTANCES" "$INSTANCES.renamed"',
+    'rmdir "$INSTANCES/.shared"',
+    'chmod 0777 "$DIR"',
+  ]) {
+    const { status: code, stderr } = tried(script)
+    assert.notEqual(code, 0, script)
+    assert.match(stderr, /denied|not permitted/i, script)
+  }
+})
+
 test('the server has priority over processes in instances', () => {
-  assert.equal(niceOf(server.process.pid!), -10)
+  assert.equal(niceOf(server.pid), -10)
+  assert.equal(niceOf(server.process.pid!), -10, 'and so has its keeper')
   const own = processesOf(warmId!).filter(({ command }) => !command.includes('--type='))
   assert.ok(own.length > 1)
   // Chromium itself changes the priority of its helpers.

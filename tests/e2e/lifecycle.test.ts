@@ -1,5 +1,6 @@
 // A real session from start to end: warm and cold, on standby and awake, over restarts and kills.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { globSync, readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -7,7 +8,7 @@ import { chromium, type Browser } from 'playwright-core'
 import { WebSocket } from 'ws'
 import { client84 } from '../client/versions.ts'
 import { instanceDirs } from '../fixtures/host.ts'
-import { startServer } from '../fixtures/server.ts'
+import { startServer, type TestServer } from '../fixtures/server.ts'
 
 async function evaluate(browser: Browser, expression: string): Promise<unknown> {
   return browser.contexts()[0]!.pages()[0]!.evaluate(expression)
@@ -75,13 +76,28 @@ test('a session survives a kill -9 of its server, with its page and its name', a
     env: { BERTH_LEASE_SECONDS: '10', BERTH_PORT: port },
     dataDir: first.dataDir,
   })
-  for (const session of created) {
-    const found = await client84(second).browsers.retrieve(session.name!)
-    assert.equal(found.session_id, session.session_id)
-    const browser = await chromium.connectOverCDP(session.cdp_ws_url)
-    assert.equal(await evaluate(browser, 'globalThis.kept'), session.name)
-    await browser.close()
+  const isKept = async (server: TestServer) => {
+    for (const session of created) {
+      const found = await client84(server).browsers.retrieve(session.name!)
+      assert.equal(found.session_id, session.session_id)
+      const browser = await chromium.connectOverCDP(session.cdp_ws_url)
+      assert.equal(await evaluate(browser, 'globalThis.kept'), session.name)
+      await browser.close()
+    }
   }
+  await isKept(second)
+
+  // The first kill hit the keeper, and the kernel ended its server. This one hits the server, and ends the keeper.
+  assert.notEqual(second.pid, second.process.pid)
+  process.kill(second.pid, 'SIGKILL')
+  await once(second.process, 'close')
+  assert.equal(second.process.signalCode, 'SIGKILL')
+  const third = await startServer(t, {
+    hasRealInstances: true,
+    env: { BERTH_LEASE_SECONDS: '10', BERTH_PORT: port },
+    dataDir: first.dataDir,
+  })
+  await isKept(third)
 })
 
 test('SIGTERM leaves sessions to the next server, SIGINT ends them', async (t) => {

@@ -136,7 +136,7 @@ test('a viewer that never reads neither blocks others nor fills memory', async (
   for (const part of opening) lazy.send(Buffer.from(part, 'latin1'))
   lazy.pause()
   const request = Buffer.from([3, 0, 0, 0, 0, 0, 4, 0, 3, 0])
-  const before = rssOf(server.process.pid!)
+  const before = rssOf(server.pid)
   await page.evaluate(`(() => {
     let step = 0
     window.timer = setInterval(() => { document.documentElement.style.background = 'hsl(' + (step += 7) + ' 80% 50%)' }, 20)
@@ -147,7 +147,7 @@ test('a viewer that never reads neither blocks others nor fills memory', async (
   for (let count = 0; count < 300; count++) lazy.send(request)
   const seen = other.updates
   await eventually('the other sees on', () => other.updates > seen + 50)
-  const grown = (rssOf(server.process.pid!) - before) / 1024
+  const grown = (rssOf(server.pid) - before) / 1024
   assert.ok(grown < 64, `the server has grown by ${grown.toFixed(0)} MB`)
   await page.evaluate('clearInterval(timer)')
   lazy.terminate()

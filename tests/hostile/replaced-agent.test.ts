@@ -34,7 +34,7 @@ async function startHostileAgent(): Promise<string> {
 
 /** Faster than footprintOf(), because it runs while latencies are measured. */
 function rssMb(): number {
-  const status = readFileSync(`/proc/${server.process.pid}/status`, 'utf8')
+  const status = readFileSync(`/proc/${server.pid}/status`, 'utf8')
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)![1]) / 1024
 }
 

@@ -108,7 +108,7 @@ test('a session keeps only its newest events, up to its limit', async (t) => {
 
 test('a body of a gigabyte is reported without its content, and so are all binary bodies', async () => {
   const reader = await EventReader.open(server, id)
-  const before = server.process.pid
+  const before = server.pid
   await withCdp(session.cdp_ws_url, async (cdp) => {
     for (const path of ['/huge', '/bytes']) {
       const read = `fetch("${url}${path}").then(async (answer) => { let n = 0; for await (const piece of answer.body) n += piece.length; return n })`
@@ -125,7 +125,7 @@ test('a body of a gigabyte is reported without its content, and so are all binar
     assert.equal(ends(path).length, 1, path)
     assert.ok(!('body' in dataOf(ends(path)[0])), path)
   }
-  assert.equal(server.process.pid, before)
+  assert.equal(server.pid, before)
   reader.close()
 })
 

@@ -2,6 +2,9 @@
 import type { Pool } from 'pg'
 import { ConfigError } from './config/config-error.ts'
 import { loadConfig, type Config } from './config/config.ts'
+import { environment } from './config/environment.ts'
+import { startAsAccount } from './keeper/as-account.ts'
+import { findAccount } from './platform/account.ts'
 import { insertOperatorKey } from './tenancy/api-keys/operator-key.ts'
 import { newKey } from './tenancy/api-keys/key.ts'
 import { announceChange } from './platform/database/changes.ts'
@@ -98,8 +101,24 @@ async function main([name]: readonly string[]): Promise<void> {
   }
 }
 
+/** Root would leave files behind that the server cannot read. */
+function runAsAccount(args: readonly string[]): Promise<void> {
+  const [config, account, env] = [loadConfig(), findAccount()!, environment]
+  const command = [import.meta.filename, ...args] as const
+  const child = startAsAccount({ config, account, command, env, hasChannel: false })
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('exit', (code) => {
+      process.exitCode = code ?? 1
+      resolve()
+    })
+  })
+}
+
 try {
-  await main(process.argv.slice(2))
+  const [, , ...args] = process.argv
+  const isCommand = Object.hasOwn(commands, args[0] ?? '')
+  await (process.getuid!() === 0 && isCommand ? runAsAccount(args) : main(args))
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
   process.exit(1)

@@ -22,7 +22,7 @@ import { newServer } from './http/server.ts'
 import { Readiness } from './http/system/readiness.ts'
 import { systemRoutes } from './http/system/routes.ts'
 import type { Driver } from './instances/driver/driver.ts'
-import { newInstances, openLocalDriver } from './instances/module.ts'
+import { newInstances, openKeptDriver, openLocalDriver } from './instances/module.ts'
 import type { LoginEngine } from './logins/connections/engine.ts'
 import { agentLogins } from './logins/engine/agent-logins.ts'
 import { newLogins } from './logins/module.ts'
@@ -39,6 +39,9 @@ import { isTunnelUpgrade } from './sessions/replicas/tunnel-host.ts'
 import { AuditTrail } from './tenancy/audit/trail.ts'
 import { bootstrap } from './tenancy/bootstrap.ts'
 import { newTenancy } from './tenancy/module.ts'
+
+/** How long a server that was killed may need to end. */
+const KILLED_SERVER_MS = 1_000
 
 export const VERSION = '0.1.0'
 
@@ -66,11 +69,13 @@ export interface Engines {
 }
 
 const shipped: Engines = { openDriver: openLocalDriver, logins: agentLogins }
+/** For a server that root started. */
+export const keptEngines: Engines = { openDriver: openKeptDriver, logins: agentLogins }
 
 export async function startApp(config: Config, serverLog: ServerLog, engines = shipped): Promise<App> {
   await using cleanup = new AsyncDisposableStack()
   const { log } = serverLog
-  cleanup.use(await claimDataDir(config))
+  cleanup.use(await claimDataDir(config, { waitMs: KILLED_SERVER_MS }))
   // Opening the driver and the platform is mostly waiting for other processes, so both run at once.
   const opening = engines.openDriver(config, log)
   opening.catch(() => {})
@@ -91,7 +96,8 @@ export async function startApp(config: Config, serverLog: ServerLog, engines = s
     shouldUpgrade: (request) => isGatewayUpgrade(request) || isTunnelUpgrade(request),
   })
 
-  const instances = newInstances(platform, await opening)
+  const driver = await opening
+  const instances = newInstances(platform, driver)
   const sessions = await newSessions({
     platform,
     instances,
@@ -159,10 +165,15 @@ export async function startApp(config: Config, serverLog: ServerLog, engines = s
   })
   await server.listen({ host: config.BERTH_HOST, port: config.BERTH_PORT }).catch((error: unknown) => {
     const place = `${config.BERTH_HOST} port ${config.BERTH_PORT}`
-    throw new Error(`Cannot listen on ${place}; see BERTH_HOST and BERTH_PORT`, { cause: error })
+    const remedy =
+      (error as NodeJS.ErrnoException).code === 'EACCES'
+        ? `ports below 1024 are root's, and the server is not root: use a reverse proxy, or run sysctl net.ipv4.ip_unprivileged_port_start=${config.BERTH_PORT}`
+        : 'see BERTH_HOST and BERTH_PORT'
+    throw new Error(`Cannot listen on ${place}; ${remedy}`, { cause: error })
   })
   const address = addressOf(server, config)
   await sessions.listening(address)
+  driver.goAhead?.()
 
   const owned = cleanup.move()
   let closing: Promise<void> | undefined

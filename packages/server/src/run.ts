@@ -26,8 +26,9 @@ async function start(args: readonly string[], engines: Engines | undefined): Pro
   }
   if (args.length > 0)
     throw new ConfigError([`"${args[0]}" is not an option; settings are environment variables`])
-  closeInheritedDescriptors()
   const config = loadConfig()
+  // After the settings, because root hands over files that they name.
+  closeInheritedDescriptors()
   const serverLog = openLog(config.BERTH_LOG_LEVEL)
   process.on('exit', serverLog.flush)
   const starting = startApp(config, serverLog, engines)

@@ -54,6 +54,15 @@ export function cpuMsOf(pids: readonly number[]): number {
   return (ticks / ticksPerSecond) * 1000
 }
 
+/** What root starts is two processes: the keeper, and below it the server itself. */
+export function serverPids(started: number): number[] {
+  return [started, ...treeOf(started).filter((pid) => / --kept\s*$/.test(commandOf(pid)))]
+}
+
+export function serverRssBytesOf(started: number): number {
+  return serverPids(started).reduce((sum, pid) => sum + rssBytesOf(pid), 0)
+}
+
 export function rssBytesOf(pid: number): number {
   return kibibytes(readFileSync(`/proc/${pid}/status`, 'utf8'), 'VmRSS') * 1024
 }

@@ -4,7 +4,7 @@ import type { SessionServer } from '../subjects/session-server.ts'
 import { whyNoSessions } from '../subjects/session-servers.ts'
 import { judge } from '../measure/judge.ts'
 import { atMost, type Metric, type Pair } from '../measure/metric.ts'
-import { pssBytesOf, rssBytesOf } from '../measure/processes.ts'
+import { pssBytesOf, serverRssBytesOf } from '../measure/processes.ts'
 import { agentOf } from './agent-of.ts'
 import { LONG_TIMEOUT_SECONDS } from './standby-watch.ts'
 import type { ProcessRow } from './row.ts'
@@ -60,7 +60,7 @@ async function memoryPerConnection(server: SessionServer, count: number) {
   const held = await open(browsers.length)
   await server.settled({ sessions: browsers.length })
   const agents = [...server.processes().instances.values()].map(agentOf)
-  const read = () => ({ server: rssBytesOf(server.pid), agents: pssBytesOf(agents) })
+  const read = () => ({ server: serverRssBytesOf(server.pid), agents: pssBytesOf(agents) })
   const before = read()
   const opened = await open(count)
   await server.settled({ sessions: browsers.length })

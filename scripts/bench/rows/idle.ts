@@ -6,7 +6,7 @@ import { bareDirectly, oursDirectly } from '../subjects/startables.ts'
 import type { Compared, Measuring } from '../measure/compare.ts'
 import { judge } from '../measure/judge.ts'
 import { atMost, type Metric, type Pair } from '../measure/metric.ts'
-import { cpuMsOf, pssBytesOf, rssBytesOf, treeOf } from '../measure/processes.ts'
+import { cpuMsOf, pssBytesOf, serverRssBytesOf, treeOf } from '../measure/processes.ts'
 import type { ProcessPlace } from './row.ts'
 
 const SETTLE_MS = 5_000
@@ -84,7 +84,7 @@ class Watched {
     const serverMs = server - this.#cpuMs.server
     const postgresMs = postgres - this.#cpuMs.postgres
     return {
-      rssMb: rssBytesOf(this.started.pid) / MEBIBYTE,
+      rssMb: serverRssBytesOf(this.started.pid) / MEBIBYTE,
       postgresPssMb: pssBytesOf(this.#postgresPids()) / MEBIBYTE,
       cpuPercent: (serverMs / elapsedMs) * 100,
       cpuWithPostgresPercent: ((serverMs + postgresMs) / elapsedMs) * 100,

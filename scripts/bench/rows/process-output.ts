@@ -10,7 +10,7 @@ import { compare } from '../measure/compare.ts'
 import { pin } from '../measure/cores.ts'
 import { atLeast, atMost, type Metric } from '../measure/metric.ts'
 import type { Block } from '../measure/pairs.ts'
-import { cpuMsOf, rssBytesOf, treeOf } from '../measure/processes.ts'
+import { cpuMsOf, serverRssBytesOf, treeOf } from '../measure/processes.ts'
 import { inSession } from './in-session.ts'
 import type { ProcessRow } from './row.ts'
 
@@ -68,9 +68,9 @@ function oursBlock(
 ): Block {
   return async () => {
     const pids = () => treeOf(server.pid)
-    const [cpuBefore, rssBefore] = [cpuMsOf(pids()), rssBytesOf(server.pid)]
+    const [cpuBefore, rssBefore] = [cpuMsOf(pids()), serverRssBytesOf(server.pid)]
     let peak = rssBefore
-    const looking = setInterval(() => (peak = Math.max(peak, rssBytesOf(server.pid))), LOOK_EVERY_MS)
+    const looking = setInterval(() => (peak = Math.max(peak, serverRssBytesOf(server.pid))), LOOK_EVERY_MS)
     const startedAt = performance.now()
     const spawned = await http.send({
       url: inSession(browser, '/process/spawn'),

@@ -7,7 +7,7 @@ import type { SessionServer } from '../subjects/session-server.ts'
 import { whyNoSessions } from '../subjects/session-servers.ts'
 import { judge } from '../measure/judge.ts'
 import { atMost, type Metric, type Pair } from '../measure/metric.ts'
-import { rssBytesOf, treeOf, zombiesAmong } from '../measure/processes.ts'
+import { serverPids, serverRssBytesOf, treeOf, zombiesAmong } from '../measure/processes.ts'
 import { median } from '../measure/statistics.ts'
 import type { ProcessRow } from './row.ts'
 
@@ -69,8 +69,8 @@ async function cycle(server: SessionServer): Promise<Cycle> {
   await server.settled()
   return {
     usableMs,
-    rssMb: rssBytesOf(server.pid) / MEBIBYTE,
-    files: readdirSync(`/proc/${server.pid}/fd`).length,
+    rssMb: serverRssBytesOf(server.pid) / MEBIBYTE,
+    files: serverPids(server.pid).flatMap((pid) => readdirSync(`/proc/${pid}/fd`)).length,
     zombies: zombiesAmong(treeOf(server.pid)),
     temporary: readdirSync(tmpdir()).length,
     sharedMemory: readdirSync('/dev/shm').length,

@@ -10,7 +10,7 @@ import type { Cleanup } from '../cleanup.ts'
 import { compare } from '../measure/compare.ts'
 import { pin, type Cores } from '../measure/cores.ts'
 import { atLeast, atMost, type Metric } from '../measure/metric.ts'
-import { cpuMsOf, rssBytesOf } from '../measure/processes.ts'
+import { cpuMsOf, serverRssBytesOf } from '../measure/processes.ts'
 import { agentOf } from './agent-of.ts'
 import type { ProcessRow } from './row.ts'
 
@@ -115,16 +115,16 @@ async function write(
   }: { http: Agent; megabytes: number; pids: readonly number[]; server: number },
 ): Promise<Record<string, number>> {
   const cpuBefore = cpuMsOf(pids)
-  const rssBefore = rssBytesOf(server)
+  const rssBefore = serverRssBytesOf(server)
   let peak = rssBefore
-  const looking = setInterval(() => (peak = Math.max(peak, rssBytesOf(server))), LOOK_EVERY_MS)
+  const looking = setInterval(() => (peak = Math.max(peak, serverRssBytesOf(server))), LOOK_EVERY_MS)
   const startedAt = performance.now()
   assert.equal(await put(url, { http, megabytes }), 201)
   const seconds = (performance.now() - startedAt) / 1000
   clearInterval(looking)
   return {
     perSecond: megabytes / seconds,
-    grownMb: (Math.max(peak, rssBytesOf(server)) - rssBefore) / MB,
+    grownMb: (Math.max(peak, serverRssBytesOf(server)) - rssBefore) / MB,
     cpuMs: cpuMsOf(pids) - cpuBefore,
   }
 }

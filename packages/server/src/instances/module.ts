@@ -1,9 +1,6 @@
 // Where browsers come from: this host's driver and the instances it starts.
-import { createRequire } from 'node:module'
-import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { Config } from '../config/config.ts'
-import { distOf } from '../platform/files/installation.ts'
 import type { Platform } from '../platform/module.ts'
 import type { Driver, InstanceLimits } from './driver/driver.ts'
 import { AllowList } from './egress/allow-list.ts'
@@ -13,10 +10,11 @@ import { SystemNames } from './egress/dns/system-names.ts'
 import type { DirectUpstreamOptions } from './egress/upstream.ts'
 import { Instances, kinds } from './stock/instances.ts'
 import { watchBrowserAge } from './local/browser-age.ts'
+import { KeptDriver } from './kept/kept-driver.ts'
 import { LocalDriver } from './local/local-driver.ts'
+import { localSettings } from './local/settings.ts'
 
 const MB = 1024 * 1024
-const agentDist = distOf('agent')
 
 export function newEgressPolicy(config: Config): EgressPolicy {
   return new EgressPolicy({ allow: config.BERTH_EGRESS_ALLOW })
@@ -32,24 +30,20 @@ export function directOptions(config: Config): DirectUpstreamOptions {
   return { policy: newEgressPolicy(config), names: newSystemNames(config) }
 }
 
+/** The driver of a server that an ordinary user started: it makes the instances itself, as far as the machine allows. */
 export async function openLocalDriver(config: Config, log: Logger): Promise<Driver> {
-  const esbuild = findEsbuild()
   watchBrowserAge(log)
-  return LocalDriver.open({
-    dataDir: config.BERTH_DATA_DIR,
-    agentFile: join(agentDist, 'agent.mjs'),
-    playwrightRunner: join(agentDist, 'playwright.cjs'),
-    ...(esbuild !== undefined && { esbuild }),
-    leaseSeconds: config.BERTH_LEASE_SECONDS,
-    uidBase: config.BERTH_INSTANCE_UID_BASE,
-    allowWeakIsolation: config.BERTH_ALLOW_WEAK_ISOLATION,
-    egress: new EgressProxy({
-      policy: newEgressPolicy(config),
-      direct: { names: newSystemNames(config) },
-      log,
-    }),
-    log,
-  })
+  return LocalDriver.open({ ...localSettings(config), egress: newEgressProxy(config, log), log })
+}
+
+/** The driver of a server that root started, and that is not root itself. */
+export async function openKeptDriver(config: Config, log: Logger): Promise<KeptDriver> {
+  watchBrowserAge(log)
+  return KeptDriver.open({ egress: newEgressProxy(config, log), log })
+}
+
+function newEgressProxy(config: Config, log: Logger): EgressProxy {
+  return new EgressProxy({ policy: newEgressPolicy(config), direct: { names: newSystemNames(config) }, log })
 }
 
 export function newInstances({ config, metrics, log }: Platform, driver: Driver): Instances {
@@ -74,15 +68,6 @@ export function newInstances({ config, metrics, log }: Platform, driver: Driver)
     read: () => Object.fromEntries(kinds.map((kind) => [kind, instances.readyCount(kind)])),
   })
   return instances
-}
-
-/** Builds apps inside instances; without it, TypeScript apps cannot be built. */
-function findEsbuild(): string | undefined {
-  try {
-    return createRequire(import.meta.url).resolve(`@esbuild/linux-${process.arch}/bin/esbuild`)
-  } catch {
-    return undefined
-  }
 }
 
 function limitsOf(config: Config, { headless }: { headless: boolean }): InstanceLimits {

@@ -2,13 +2,13 @@
 // busy browser would keep the CPU until its time slice ends, and messages would wait.
 import { getPriority, setPriority } from 'node:os'
 
-const AHEAD = -10
+export const AHEAD = -10
 
 export function goAhead(): void {
   try {
     setPriority(AHEAD)
   } catch {
-    // Only root may raise the priority.
+    // Only root may raise the priority. For a server that root started, the keeper does it.
   }
 }
 

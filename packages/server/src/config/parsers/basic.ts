@@ -35,8 +35,10 @@ export function commaList(value: string): string[] {
 
 export function fileContent(path: string): Buffer | undefined {
   if (!path) return undefined
+  // Handed over by root, as one that this process could not open again by its path.
+  const [, descriptor] = /^\/dev\/fd\/(\d+)$/.exec(path) ?? []
   try {
-    return readFileSync(path)
+    return readFileSync(descriptor === undefined ? path : Number(descriptor))
   } catch (error) {
     throw new SettingError(`must name a readable file, but "${path}" gives ${(error as Error).message}`)
   }

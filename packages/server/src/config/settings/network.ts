@@ -16,6 +16,7 @@ export const networkSettings = {
   }),
   BERTH_PROXY_PROVIDERS: setting({
     default: '',
+    isFile: true,
     parse: proxyProviders,
     help: 'JSON file with the upstreams behind datacenter, isp, residential and mobile proxies; the format is in packages/server/src/sessions/proxies/README.md.',
   }),

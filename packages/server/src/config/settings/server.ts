@@ -28,11 +28,13 @@ export const serverSettings = {
   }),
   BERTH_TLS_CERT: setting({
     default: '',
+    isFile: true,
     parse: fileContent,
     help: 'Certificate chain file (PEM) to serve HTTPS with; needs BERTH_TLS_KEY.',
   }),
   BERTH_TLS_KEY: setting({
     default: '',
+    isFile: true,
     parse: fileContent,
     help: 'Private key file (PEM) of that certificate.',
   }),

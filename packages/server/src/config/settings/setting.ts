@@ -6,6 +6,8 @@ export interface Setting<T> {
   readonly help: string
   /** Throws a SettingError for a value that cannot be used. */
   readonly parse: (value: string) => T
+  /** The value is the path of a file, which the account of the server need not be able to read. */
+  readonly isFile?: true
   /** What `--help` shows as the default, where the real one is long or computed. */
   readonly shownDefault?: string
 }

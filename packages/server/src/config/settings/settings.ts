@@ -22,6 +22,11 @@ export const settings = {
   ...loginSettings,
 }
 
+/** Those whose value is the path of a file. */
+export const fileSettings: readonly string[] = Object.entries<Setting<unknown>>(settings)
+  .filter(([, { isFile }]) => isFile)
+  .map(([name]) => name)
+
 interface Group {
   readonly title: string
   readonly settings: Readonly<Record<string, Setting<unknown>>>

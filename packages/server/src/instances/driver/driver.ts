@@ -52,6 +52,8 @@ export interface Driver {
   start(options: InstanceOptions, signal?: AbortSignal): Promise<Instance>
   /** Returns the running instances that earlier servers left on this host, and removes what is left of dead ones. */
   adopt(): Promise<Instance[]>
+  /** Lets this process go before others, where it may not do so itself. */
+  goAhead?(): void
   /** Releases everything except the instances, which stay alive until their lease ends. */
   close(): Promise<void>
 }

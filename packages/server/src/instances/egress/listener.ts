@@ -39,6 +39,8 @@ export interface EgressListenerOptions {
   readonly log: Logger
 }
 
+export type ListenPlace = { readonly path: string } | { readonly handle: { readonly fd: number } }
+
 /** The upstream in use, and the signal that fires when another replaces it. */
 interface ActiveUpstream {
   readonly upstream: Upstream
@@ -136,13 +138,15 @@ export class EgressListener implements AsyncDisposable {
     this.setRoute(DIRECT)
   }
 
-  async listen(socketPath: string): Promise<void> {
+  async listen(place: ListenPlace): Promise<void> {
     // If a burst exceeded the backlog, clients would fail to connect instead of being refused.
-    this.#server.listen({ path: socketPath, backlog: this.#server.maxConnections })
+    const backlog = this.#server.maxConnections
+    if ('path' in place) this.#server.listen({ path: place.path, backlog })
+    else this.#server.listen(place.handle, backlog)
     await once(this.#server, 'listening')
   }
 
-  /** Ends every connection; resolves when none is left and the socket file is gone. */
+  /** Ends every connection; resolves when none is left and a socket file that it made is gone. */
   close(): Promise<void> {
     this.#closed ??= new Promise((resolve) => {
       this.#server.close(() => resolve())

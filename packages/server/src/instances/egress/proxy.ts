@@ -1,6 +1,6 @@
 import { lstat, rm } from 'node:fs/promises'
 import type { Logger } from 'pino'
-import { EgressListener, type EgressLimits } from './listener.ts'
+import { EgressListener, type EgressLimits, type ListenPlace } from './listener.ts'
 import type { EgressPolicy } from './policy.ts'
 import { DIRECT, type EgressRoute } from './route.ts'
 import { DirectUpstream, type DirectUpstreamOptions } from './upstream.ts'
@@ -34,12 +34,21 @@ export class EgressProxy {
 
   /** Replaces the socket of a crashed server. The directory must belong to the host. */
   async listen(socketPath: string, route: EgressRoute = DIRECT): Promise<EgressListener> {
-    const { policy, log } = this.#options
     await removeStaleSocket(socketPath)
+    return this.#start(route, { path: socketPath })
+  }
+
+  /** On a socket that listens already, which another process handed over. */
+  accept(handle: { readonly fd: number }, route: EgressRoute): Promise<EgressListener> {
+    return this.#start(route, { handle })
+  }
+
+  async #start(route: EgressRoute, place: ListenPlace): Promise<EgressListener> {
+    const { policy, log } = this.#options
     // Its own upstream, so that one instance cannot use up another's look-ups.
     const direct = new DirectUpstream({ ...this.#options.direct, policy })
     const listener = new EgressListener({ policy, direct, route, limits: this.#limits, log })
-    await listener.listen(socketPath)
+    await listener.listen(place)
     return listener
   }
 }

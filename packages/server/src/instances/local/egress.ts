@@ -3,7 +3,8 @@ import type { EgressRoute } from '../egress/route.ts'
 import type { Openings } from '../egress/openings.ts'
 
 export interface Egress {
-  listen(socketPath: string, route: EgressRoute): Promise<EgressListener>
+  /** `id` is that of the instance. */
+  listen(socketPath: string, route: EgressRoute, id: string): Promise<EgressListener>
 }
 
 export interface EgressListener {

@@ -1,16 +1,17 @@
-// An instance's files on the host. Only the server writes here; the tenant sees pub/, read-only.
+// An instance's files on the host. Only the driver writes here; the tenant sees pub/, read-only.
 //
 //   <see instances-place.ts>/             0711, root
 //     .shared/                            files that all instances see
 //     <id>/                               0711, root: the instance's uid may pass, but not list
 //       instance.json                     0600
 //       stderr report                     0600, fifos; for report see id-map.ts
-//       link.sock                         0600; the agent listens there, see link-socket.ts
+//       link.sock                         0600, of the server's account; the agent listens there, see link-socket.ts
 //       pub/                              0711; /run/berth inside
 //         egress.sock                     root:<uid>, 0660
 import {
   chmodSync,
   chownSync,
+  constants,
   existsSync,
   mkdirSync,
   openSync,
@@ -21,6 +22,7 @@ import {
 } from 'node:fs'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Account } from '../../platform/account.ts'
 
 export interface InstanceRecord {
   readonly id: string
@@ -30,6 +32,8 @@ export interface InstanceRecord {
 
 /** The kernel's limit for socket paths is 107 bytes. */
 const MAX_SOCKET_PATH_LENGTH = 107
+/** From asm-generic, the same on x64 and arm64. Such a descriptor needs no right to read the directory. */
+const O_PATH = 0o10000000
 
 export function isInstanceId(name: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(name)
@@ -110,6 +114,13 @@ export class InstanceDirectory {
     chmodSync(path, uid === undefined ? 0o600 : 0o660)
   }
 
+  /** Allows only this account to dial the agent. */
+  giveLink({ uid, gid }: Account): void {
+    const path = join(this.path, 'link.sock')
+    chmodSync(path, 0o600)
+    chownSync(path, uid, gid)
+  }
+
   close(): void {
     for (const descriptor of this.#opened.values()) closeSync(descriptor)
     this.#opened.clear()
@@ -118,7 +129,7 @@ export class InstanceDirectory {
   #short(directory: string, name: string): string {
     const path = join(directory, name)
     if (Buffer.byteLength(path) <= MAX_SOCKET_PATH_LENGTH) return path
-    const descriptor = this.#opened.get(directory) ?? openSync(directory, 'r')
+    const descriptor = this.#opened.get(directory) ?? openSync(directory, O_PATH | constants.O_DIRECTORY)
     this.#opened.set(directory, descriptor)
     return `/proc/${process.pid}/fd/${descriptor}/${name}`
   }

@@ -3,12 +3,12 @@
 import { mkdirSync, realpathSync } from 'node:fs'
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import type { Logger } from 'pino'
 import { instancePaths } from '@berth/contracts/link'
 import { crashPoint } from '../../platform/errors/crash-point.ts'
+import type { Account } from '../../platform/account.ts'
 import { installationRoot } from '../../platform/files/installation.ts'
-import { DIRECT } from '../egress/route.ts'
-import type { Capabilities, Driver, Instance, InstanceOptions } from '../driver/driver.ts'
+import type { Capabilities, Driver, InstanceOptions } from '../driver/driver.ts'
+import type { Log } from '../driver/log.ts'
 import { findCgroups } from './cgroups.ts'
 import type { Cgroups } from './cgroup.ts'
 import type { Egress } from './egress.ts'
@@ -58,7 +58,9 @@ export interface LocalDriverOptions {
   /** Runs instances even without their own uids or limits. */
   readonly allowWeakIsolation: boolean
   readonly egress: Egress
-  readonly log: Logger
+  /** Who dials the agents, if that is another account than ours. */
+  readonly server?: Account
+  readonly log: Log
 }
 
 interface Parts {
@@ -158,7 +160,15 @@ export class LocalDriver implements Driver {
     })
   }
 
-  async start({ id, limits, agent, isBackground }: InstanceOptions, signal?: AbortSignal): Promise<Instance> {
+  /** Where instances have their files; empty if none can start. */
+  get instancesDir(): string {
+    return this.#parts?.host.instancesDir ?? ''
+  }
+
+  async start(
+    { id, limits, agent, isBackground }: InstanceOptions,
+    signal?: AbortSignal,
+  ): Promise<LocalInstance> {
     const { host, cgroups, uids } = this.#usable(`start instance "${id}"`)
     if (!isInstanceId(id)) throw new Error(`Cannot start instance "${id}": the id is malformed`)
     if (this.#instances.has(id)) throw new Error(`Cannot start instance "${id}": it already exists`)
@@ -174,7 +184,7 @@ export class LocalDriver implements Driver {
       cgroup.setBackground(isBackground)
       crashPoint('instance-limited')
       // No session uses it yet, so the direct route reveals nothing.
-      await instance.listen({ route: DIRECT })
+      await instance.listen({ route: { kind: 'direct' } })
       this.#usable(`start instance "${id}"`)
       signal?.throwIfAborted()
       await instance.start({
@@ -205,11 +215,11 @@ export class LocalDriver implements Driver {
     }
   }
 
-  async adopt(): Promise<Instance[]> {
+  async adopt(): Promise<LocalInstance[]> {
     if (!this.#parts) return []
     const { host, cgroups } = this.#parts
     const ids = new Set([...InstanceDirectory.list(host.instancesDir), ...cgroups.list()])
-    const adopted: Instance[] = []
+    const adopted: LocalInstance[] = []
     for (const id of ids) {
       if (this.#instances.has(id)) continue
       const record = new InstanceDirectory(host.instancesDir, id).readRecord()
@@ -256,6 +266,7 @@ export class LocalDriver implements Driver {
       id,
       uid,
       egress: this.#options.egress,
+      server: this.#options.server,
       log: this.#options.log,
       directory: new InstanceDirectory(host.instancesDir, id),
       cgroup: cgroups.find(id),

@@ -3,12 +3,13 @@ import type { ChildProcess } from 'node:child_process'
 import { closeSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { Logger } from 'pino'
 import { agentExitCodes, instancePorts, type LinkPurpose } from '@berth/contracts/link'
 import { crashPoint } from '../../platform/errors/crash-point.ts'
 import { SerialQueue } from '@berth/kit/serial-queue'
-import { CLOSED, type EgressRoute } from '../egress/route.ts'
+import type { EgressRoute } from '../egress/route.ts'
+import type { Account } from '../../platform/account.ts'
 import type { Instance, InstanceEnd, InstanceLimits, OomKill } from '../driver/driver.ts'
+import type { Log } from '../driver/log.ts'
 import type { Openings } from '../egress/openings.ts'
 import type { Cgroup } from './cgroup.ts'
 import type { Egress, EgressListener } from './egress.ts'
@@ -27,7 +28,9 @@ export interface LocalInstanceOptions {
   readonly egress: Egress
   /** Undefined when the server may not create sockets for instances. */
   readonly sockets: NamespaceSockets | undefined
-  readonly log: Logger
+  /** Who dials the agent, if that is another account than ours. */
+  readonly server: Account | undefined
+  readonly log: Log
   /** Called once, when nothing is left of the instance. */
   readonly onGone: () => void
 }
@@ -38,7 +41,7 @@ export class LocalInstance implements Instance {
   readonly id: string
   readonly ended: Promise<InstanceEnd>
   readonly #options: LocalInstanceOptions
-  readonly #log: Logger
+  readonly #log: Log
   readonly #ending = new AbortController()
   #link: Link | undefined
   #egress: EgressListener | undefined
@@ -84,17 +87,18 @@ export class LocalInstance implements Instance {
   async listen({ route }: { route: EgressRoute }): Promise<void> {
     const { directory, uid, egress } = this.#options
     this.#link = new Link({ id: this.id, path: directory.linkPath })
-    this.#egress = await egress.listen(directory.socketPath('egress.sock'), route)
+    this.#egress = await egress.listen(directory.socketPath('egress.sock'), route, this.id)
     directory.admit('egress.sock', uid)
   }
 
   /** Starts the instance with `spawn`; the exit of that process ends the instance. */
   async start({ mkfifo, spawn }: { mkfifo: string; spawn: Spawn }): Promise<void> {
-    const { directory } = this.#options
+    const { directory, server } = this.#options
     const [link] = await Promise.all([
       LinkSocket.listen({ path: directory.linkPath, unfinished: directory.unfinishedLinkPath }),
       makeFifos({ mkfifo, paths: directory.fifos }),
     ])
+    if (server) directory.giveLink(server)
     const stderr = StderrFifo.open(directory.stderr)
     this.#stderr = stderr
     const child = link.handOver((descriptor) => stderr.lend((errors) => spawn(errors, descriptor)))
@@ -110,10 +114,12 @@ export class LocalInstance implements Instance {
 
   /** Continues an instance that an earlier server started. */
   async takeOver(): Promise<void> {
-    if (!this.#options.directory.hasLink) throw new Error('an earlier version of Berth made it')
+    const { directory, server } = this.#options
+    if (!directory.hasLink) throw new Error('an earlier version of Berth made it')
+    if (server) directory.giveLink(server)
     // Nothing may leave the instance until its route is known.
-    await this.listen({ route: CLOSED })
-    this.#stderr = StderrFifo.open(this.#options.directory.stderr)
+    await this.listen({ route: { kind: 'closed' } })
+    this.#stderr = StderrFifo.open(directory.stderr)
     await this.thaw()
     this.#isTakenOver = true
   }
@@ -133,13 +139,14 @@ export class LocalInstance implements Instance {
   async connect(purpose: LinkPurpose, signal: AbortSignal): Promise<Duplex> {
     if (!this.#link) throw new Error(`Cannot connect to instance "${this.id}": it is not started`)
     if (purpose === 'cdp') {
-      const direct = this.#connectDirectly()
+      const direct = this.connectDirectly()
       if (direct) return direct
     }
     return this.#link.connect(purpose, signal)
   }
 
-  #connectDirectly(): Socket | undefined {
+  /** A socket to Chromium that no process inside relays. Undefined where that is not possible, or not yet. */
+  connectDirectly(): Socket | undefined {
     const { sockets, cgroup } = this.#options
     if (!sockets || this.#end) return undefined
     this.#namespace ??= sockets.find(() => cgroup.processes())

@@ -5,8 +5,8 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
-import type { Logger } from 'pino'
 import { pause } from '@berth/kit/pause'
+import type { Log } from '../driver/log.ts'
 import type { Programs } from './programs.ts'
 
 /** Added to the lease: an instance may need this long to notice that it lapsed. */
@@ -89,7 +89,7 @@ export interface WardenOptions {
   readonly instancesDir: string
   readonly leaseSeconds: number
   readonly parents: readonly string[]
-  readonly log: Logger
+  readonly log: Log
 }
 
 export class Warden {
@@ -134,7 +134,7 @@ export class Warden {
   /** Something killed it, most likely the kernel because memory ran out. */
   async #replace(): Promise<void> {
     if (this.#isClosing) return
-    this.#options.log.warn('the warden ended; starting another')
+    this.#options.log.warn({}, 'the warden ended; starting another')
     await pause(RESTART_AFTER_MS)
     if (!this.#isClosing) this.#child = this.#spawn()
   }

@@ -10,10 +10,13 @@ export interface Storage extends AsyncDisposable {
   readonly connection: Connection
 }
 
-/** Locks the data directory for this process. */
-export async function claimDataDir({ BERTH_DATA_DIR: path }: Config): Promise<AsyncDisposable> {
+/** Locks the data directory for this process, if need be as soon as a server that was killed has ended. */
+export async function claimDataDir(
+  { BERTH_DATA_DIR: path }: Config,
+  { waitMs = 0 } = {},
+): Promise<AsyncDisposable> {
   mkdirSync(path, { recursive: true, mode: 0o711 })
-  return lockDataDir(path)
+  return lockDataDir(path, { waitMs })
 }
 
 /** A PostgreSQL with our schema: the operator's, or an embedded one in the locked data directory. */

@@ -3,6 +3,9 @@
 import { createHash } from 'node:crypto'
 import { realpathSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
+import { pause } from '@berth/kit/pause'
+
+const LOOK_EVERY_MS = 20
 
 export class DataDirInUse extends Error {
   constructor(dataDir: string) {
@@ -12,21 +15,35 @@ export class DataDirInUse extends Error {
   }
 }
 
-export async function lockDataDir(dataDir: string): Promise<AsyncDisposable> {
+/** Waits at most `waitMs` for another server: one that was just killed may need a moment to end. */
+export async function lockDataDir(dataDir: string, { waitMs }: { waitMs: number }): Promise<AsyncDisposable> {
   const name = `\0berth-${createHash('sha256').update(realpathSync(dataDir)).digest('hex').slice(0, 32)}`
   const server = createServer((socket) => socket.destroy())
-  await listen(server, name).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'EADDRINUSE' ? new DataDirInUse(dataDir) : error
-  })
+  const deadline = performance.now() + waitMs
+  while (!(await listen(server, name))) {
+    if (performance.now() >= deadline) throw new DataDirInUse(dataDir)
+    await pause(LOOK_EVERY_MS)
+  }
   server.unref()
   return {
     [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(() => resolve())),
   }
 }
 
-function listen(server: Server, path: string): Promise<void> {
+/** False when another process has it. */
+function listen(server: Server, path: string): Promise<boolean> {
   return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(path, resolve)
+    const onListening = () => {
+      server.off('error', onError)
+      resolve(true)
+    }
+    const onError = (error: NodeJS.ErrnoException) => {
+      server.off('listening', onListening)
+      if (error.code === 'EADDRINUSE') resolve(false)
+      else reject(error)
+    }
+    server.once('error', onError)
+    server.once('listening', onListening)
+    server.listen(path)
   })
 }

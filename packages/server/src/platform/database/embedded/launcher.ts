@@ -1,10 +1,10 @@
-// Starts a PostgreSQL program as the database account. The kernel stops it when the server dies. Its
-// files stay reachable even if the checkout is below a directory that the account may not enter,
-// such as /root.
+// Starts a PostgreSQL program, which refuses to run as root. The kernel stops it when the server dies. For a caller that
+// is root, it runs as our account, and its files stay reachable even if the checkout is below a directory that the
+// account may not enter, such as /root. A server that root started has that account already.
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import type { ChildOptions } from '@berth/kit/child-process'
-import type { Account } from './account.ts'
+import type { Account } from '../../account.ts'
 
 export interface Launcher {
   readonly root: string

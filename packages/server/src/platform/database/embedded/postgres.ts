@@ -1,7 +1,7 @@
 // A private PostgreSQL in the data directory: unix socket only, never root. It stops with the server,
 // even when the server is killed, and restarts when it dies.
 //
-//   <data directory>/postgres/          0700, owned by the database account
+//   <data directory>/postgres/          0700, of the account it runs as
 //     cluster/                          created by initdb
 //     run/.s.PGSQL.5432                 the socket
 import { createHash } from 'node:crypto'
@@ -22,7 +22,7 @@ import type { Logger } from 'pino'
 import { Child, run } from '@berth/kit/child-process'
 import { pause } from '@berth/kit/pause'
 import type { Connection } from '../database.ts'
-import { databaseAccount, type Account } from './account.ts'
+import { findAccount, type Account } from '../../account.ts'
 import { findPostgres } from './binaries.ts'
 import { asDatabaseAccount, type Launcher } from './launcher.ts'
 
@@ -72,7 +72,7 @@ export class EmbeddedPostgres {
 
   static async start({ dataDir, log }: { dataDir: string; log: Logger }): Promise<EmbeddedPostgres> {
     const root = join(dataDir, 'postgres')
-    const account = databaseAccount()
+    const account = findAccount()
     makePrivateDir(root, account)
     const launcher = await asDatabaseAccount({ account, binaries: findPostgres(), root })
     const socketDir = socketDirOf(root)
@@ -146,7 +146,9 @@ function makePrivateDir(path: string, account: Account | undefined): void {
 function socketDirOf(root: string): string {
   const beside = join(root, 'run')
   if (beside.length <= MAX_SOCKET_DIR_LENGTH) return beside
-  return join(tmpdir(), `berth-${createHash('sha256').update(root).digest('hex').slice(0, 16)}`)
+  // An earlier version ran the database as another account, whose directory this one could not use.
+  const { uid } = statSync(root)
+  return join(tmpdir(), `berth-${createHash('sha256').update(`${uid} ${root}`).digest('hex').slice(0, 16)}`)
 }
 
 function connectionAt(socketDir: string): Connection {

@@ -1,0 +1,29 @@
+// What the driver needs of the settings and of the installation.
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import type { Config } from '../../config/config.ts'
+import { distOf } from '../../platform/files/installation.ts'
+import type { LocalDriverOptions } from './local-driver.ts'
+
+export function localSettings(config: Config): Omit<LocalDriverOptions, 'egress' | 'log'> {
+  const agentDist = distOf('agent')
+  const esbuild = findEsbuild()
+  return {
+    dataDir: config.BERTH_DATA_DIR,
+    agentFile: join(agentDist, 'agent.mjs'),
+    playwrightRunner: join(agentDist, 'playwright.cjs'),
+    ...(esbuild !== undefined && { esbuild }),
+    leaseSeconds: config.BERTH_LEASE_SECONDS,
+    uidBase: config.BERTH_INSTANCE_UID_BASE,
+    allowWeakIsolation: config.BERTH_ALLOW_WEAK_ISOLATION,
+  }
+}
+
+/** Builds apps inside instances; without it, TypeScript apps cannot be built. */
+function findEsbuild(): string | undefined {
+  try {
+    return createRequire(import.meta.url).resolve(`@esbuild/linux-${process.arch}/bin/esbuild`)
+  } catch {
+    return undefined
+  }
+}
