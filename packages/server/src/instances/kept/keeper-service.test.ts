@@ -32,7 +32,7 @@ function keeper() {
     start: async (options: InstanceOptions, signal: AbortSignal) => {
       started.push(options)
       if (options.isBackground)
-        await new Promise((_, reject) => (signal.onabort = () => reject(signal.reason)))
+        await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
       return instance
     },
     adopt: async () => [instance],
