@@ -1,4 +1,4 @@
-// The rate limit of the organisation counts all its keys and ignores claimed addresses.
+// The rate limit counts all keys of a project together, and ignores claimed addresses.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -20,18 +20,19 @@ const spoofs = [
   ['X-Client-IP', SPOOFED],
 ] as const
 
-test('the requests of all keys count together, and only waiting helps', async (t) => {
+test('the requests of all keys of a project count together, and only waiting helps', async (t) => {
   const server = await startServer(t, {
     env: { BERTH_RATE_LIMIT_PER_MINUTE: String(PER_MINUTE), BERTH_TRUSTED_PROXIES: '10.0.0.0/8' },
   })
   const database = await ServerDatabase.open(t, server)
   const caller = new HttpCaller(t, server.url)
   const project = await newProject(caller, server.key, 'Counted')
-  const keys = [
-    server.key,
-    (await newKey(caller, server.key, { name: 'second' })).key,
-    (await newKey(caller, server.key, { name: 'of a project', project_id: project.id })).key,
-  ]
+  const keyOf = async (projectId: string) =>
+    (await newKey(caller, server.key, { name: 'one of several', project_id: projectId })).key
+  const keys = [await keyOf(project.id), await keyOf(project.id), await keyOf(project.id)]
+  const other = await newProject(caller, server.key, 'Other')
+  const otherKey = await keyOf(other.id)
+  const ofOrganization = 6
   const ask = (index: number, spoof?: readonly [string, string]): Promise<Answer> =>
     caller.sendAs(keys[index % keys.length]!, {
       method: 'GET',
@@ -39,7 +40,7 @@ test('the requests of all keys count together, and only waiting helps', async (t
       headers: spoof ? [spoof] : [],
     })
 
-  for (let used = 3; used < PER_MINUTE; used++) {
+  for (let used = 0; used < PER_MINUTE; used++) {
     const answer = await ask(used, spoofs[used])
     assert.equal(answer.status, 200, answer.text)
     assert.equal(answer.headers['x-ratelimit-limit'], String(PER_MINUTE))
@@ -61,13 +62,30 @@ test('the requests of all keys count together, and only waiting helps', async (t
   }
   assert.deepEqual(await database.state(), before)
 
+  // Other projects have their own share, and so has a key without a project. With a header, it counts for the project.
+  const named = (name: string) =>
+    caller.sendAs(server.key, { method: 'GET', path: '/org/limits', headers: [['X-Kernel-Project', name]] })
+  const asOther = await caller.sendJson(otherKey, 'GET', '/org/limits')
+  assert.deepEqual(remaining(asOther), [200, String(PER_MINUTE - 1)])
+  assert.deepEqual(remaining(await named('Other')), [200, String(PER_MINUTE - 2)])
+  assertError(await named('Counted'), 'too_many_requests')
+  const withoutProject = await caller.sendJson(server.key, 'GET', '/org/limits')
+  assert.deepEqual(remaining(withoutProject), [200, String(PER_MINUTE - ofOrganization - 1)])
+  const unknown = await named('No such project')
+  assertError(unknown, 'project_not_found')
+  assert.equal(unknown.headers['x-ratelimit-remaining'], String(PER_MINUTE - ofOrganization - 2))
+
   // Strangers get 429, too; paths without a key do not count.
   assertError(await caller.sendJson('nonsense', 'GET', '/org/limits'), 'unauthorized')
   assert.equal((await caller.send({ method: 'GET', path: '/health' })).status, 200)
 
-  const addresses = await untilRecorded(database, PER_MINUTE + keys.length * (spoofs.length + 2))
+  const afterwards = 5
+  const refused = keys.length * (spoofs.length + 2)
+  const addresses = await untilRecorded(database, ofOrganization + PER_MINUTE + refused + afterwards)
   assert.deepEqual(addresses, ['127.0.0.1'])
 })
+
+const remaining = ({ status, headers }: Answer) => [status, headers['x-ratelimit-remaining']]
 
 /** Refusals are written in batches, a moment later. */
 async function untilRecorded(database: ServerDatabase, count: number): Promise<unknown[]> {

@@ -17,7 +17,7 @@ import { IdempotentAnswers } from './http/idempotency.ts'
 import { InsideConnections } from './http/inside.ts'
 import { mount } from './http/mount.ts'
 import { originOf } from './http/origin.ts'
-import { RateLimit } from './http/rate-limit.ts'
+import { RequestShares } from './http/request-shares.ts'
 import { newServer } from './http/server.ts'
 import { Readiness } from './http/system/readiness.ts'
 import { systemRoutes } from './http/system/routes.ts'
@@ -86,7 +86,10 @@ export async function startApp(config: Config, serverLog: ServerLog, engines = s
 
   const audit = new AuditTrail({ db, log })
   const readiness = new Readiness(db)
-  const rate = new RateLimit(config.BERTH_RATE_LIMIT_PER_MINUTE)
+  const shares = new RequestShares({
+    perMinute: config.BERTH_RATE_LIMIT_PER_MINUTE,
+    atOnce: config.BERTH_MAX_REQUESTS_AT_ONCE,
+  })
   const { fastify: server, connections } = newServer({
     config,
     log,
@@ -102,7 +105,7 @@ export async function startApp(config: Config, serverLog: ServerLog, engines = s
     platform,
     instances,
     server,
-    rate,
+    shares,
     version: VERSION,
     extraSources: [new InvocationSessions()],
     profileUses: [profileUse],
@@ -135,7 +138,13 @@ export async function startApp(config: Config, serverLog: ServerLog, engines = s
   cleanup.defer(() => housekeeping.close())
 
   const { authenticator, projects, openStreams } = tenancy
-  const access = new Access({ authenticator, flows: logins.tokens, projects, rate, room: () => audit.room() })
+  const access = new Access({
+    authenticator,
+    flows: logins.tokens,
+    projects,
+    shares,
+    room: () => audit.room(),
+  })
   const docs = new DocsFiles()
   attachDocs(server, docs)
   const routes = [

@@ -1,12 +1,12 @@
-// Access checks: authentication, then the organisation's rate limit, then authorisation. They run
-// before the body is read.
+// Access checks: authentication, then the share of the project, then authorisation. They run before the body is
+// read.
 import { isUtf8 } from 'node:buffer'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Operation } from '@berth/contracts/operation'
 import { AppError } from '../platform/errors/app-error.ts'
 import { bearerToken, unauthorized } from './bearer.ts'
 import type { Authenticator, FlowAuthenticator, Principal, ProjectResolver } from './principal.ts'
-import type { RateLimit } from './rate-limit.ts'
+import type { RequestShares } from './request-shares.ts'
 import type { RequestContext } from './request-context.ts'
 
 type Done = (error?: Error) => void
@@ -16,21 +16,21 @@ export class Access {
   readonly #authenticator: Authenticator
   readonly #flows: FlowAuthenticator
   readonly #projects: ProjectResolver
-  readonly #rate: RateLimit
+  readonly #shares: RequestShares
   readonly #room: () => Promise<void> | undefined
 
   constructor(options: {
     authenticator: Authenticator
     flows: FlowAuthenticator
     projects: ProjectResolver
-    rate: RateLimit
+    shares: RequestShares
     /** A promise to wait for when the audit queue is full. */
     room: () => Promise<void> | undefined
   }) {
     this.#authenticator = options.authenticator
     this.#flows = options.flows
     this.#projects = options.projects
-    this.#rate = options.rate
+    this.#shares = options.shares
     this.#room = options.room
   }
 
@@ -85,35 +85,60 @@ export class Access {
         'Cannot use this key: its project is archived; use a key of an active project',
       )
     }
-    const headers = this.#rate.take()
-    if (headers) reply.headers(headers)
-    if (operation.auth === 'organization-key' && principal.projectId !== null) {
-      throw new AppError('forbidden', 'Cannot do this with a project key; use an organisation-wide key')
-    }
-    checkScope(operation, principal)
     // A flow token belongs to one project, whatever the headers name.
-    const reference = principal.flowId === undefined ? projectReference(request.headers) : undefined
+    const names = principal.flowId === undefined && namesProject(request.headers)
+    if (principal.projectId === null && names) return this.#admitNamed(operation, { request, reply, context })
+    this.#shares.take(principal.projectId, request, reply)
+    authorise(operation, principal)
+    const reference = names ? projectReference(request.headers) : undefined
     const room = this.#room()
-    if (!reference) return room
-    return this.#enterProject(reference, context, room)
+    return reference ? this.#enterOwn(reference, context, room) : room
   }
 
-  async #enterProject(
-    { value, by }: ProjectReference,
+  /** With an organisation-wide key, the request counts for the project that it names. */
+  async #admitNamed(
+    operation: Operation,
+    { request, reply, context }: { request: FastifyRequest; reply: FastifyReply; context: RequestContext },
+  ): Promise<void> {
+    await this.#room()
+    let reference: ProjectReference
+    let project: { readonly id: string } | undefined
+    try {
+      reference = projectReference(request.headers)
+      project = await this.#projects.resolve(reference.value, reference.by)
+    } finally {
+      this.#shares.take(project?.id ?? null, request, reply)
+    }
+    authorise(operation, context.principal)
+    if (!project) throw unknownProject(reference)
+    context.projectId = project.id
+  }
+
+  /** A project key may name its own project only. */
+  async #enterOwn(
+    reference: ProjectReference,
     context: RequestContext,
     room: Promise<void> | undefined,
   ): Promise<void> {
     await room
-    const { principal } = context
-    const project = await this.#projects.resolve(value, by)
-    // A project key must not reveal whether other projects exist.
-    if (principal.projectId !== null && project?.id !== principal.projectId) {
+    const project = await this.#projects.resolve(reference.value, reference.by)
+    // It must not reveal whether other projects exist.
+    if (project?.id !== context.principal.projectId) {
       throw new AppError('forbidden', 'Cannot use a project key in another project')
     }
-    if (!project) throw new AppError('project_not_found', `Cannot find an active project "${value}"`)
     context.projectId = project.id
   }
 }
+
+function authorise(operation: Operation, principal: Principal): void {
+  if (operation.auth === 'organization-key' && principal.projectId !== null) {
+    throw new AppError('forbidden', 'Cannot do this with a project key; use an organisation-wide key')
+  }
+  checkScope(operation, principal)
+}
+
+const unknownProject = ({ value }: ProjectReference) =>
+  new AppError('project_not_found', `Cannot find an active project "${value}"`)
 
 function checkScope({ scope, closedToApps }: Operation, principal: Principal): void {
   if (closedToApps && principal.isOfDeployment) {
@@ -139,10 +164,13 @@ interface ProjectReference {
   readonly by: 'id' | 'id-or-name'
 }
 
-function projectReference(headers: FastifyRequest['headers']): ProjectReference | undefined {
+function namesProject(headers: FastifyRequest['headers']): boolean {
+  return Boolean(headers['x-kernel-project-id'] || headers['x-kernel-project'])
+}
+
+function projectReference(headers: FastifyRequest['headers']): ProjectReference {
   const id = headers['x-kernel-project-id']
   const idOrName = headers['x-kernel-project']
-  if (!id && !idOrName) return undefined
   if (id && idOrName && id !== idOrName) {
     throw new AppError(
       'bad_request',

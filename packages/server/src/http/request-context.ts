@@ -23,6 +23,8 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     context: RequestContext | null
+    /** Its place among the requests of its project, until it is over. */
+    place: Disposable | null
     /** The contract's path, with its parameters unfilled. */
     route: string
     /** True while a handler works; the request is not over before it returns, even if the client left. */

@@ -83,11 +83,13 @@ export function newServer({
   server.setErrorHandler(answerError)
   server.decorateRequest('context', null)
   server.decorateRequest('route', 'none')
+  server.decorateRequest('place', null)
   server.decorateRequest('isHandling', false)
   server.decorateRequest('whenOver', (request, reply) => {
     const status = statusSeen(reply)
     const { context, method, route } = request
     connections.requestEnded(request.raw.socket)
+    request.place?.[Symbol.dispose]()
     slowBodies.forget(request)
     metrics.requestDurations.observe({ method, route, status }, reply.elapsedTime)
     if (context && !context.isAudited) audit.record(auditRecord(request, context, status))

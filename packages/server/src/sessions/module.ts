@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type { Guard } from '../http/access.ts'
 import type { Call, Route } from '../http/call.ts'
-import type { RateLimit } from '../http/rate-limit.ts'
+import type { RequestShares } from '../http/request-shares.ts'
 import type { Instances, ReadyInstance } from '../instances/stock/instances.ts'
 import type { Platform } from '../platform/module.ts'
 import { serviceSecret } from '../platform/secrets/service-secret.ts'
@@ -53,7 +53,7 @@ export interface SessionsModuleOptions {
   readonly platform: Platform
   readonly instances: Instances
   readonly server: FastifyInstance
-  readonly rate: RateLimit
+  readonly shares: RequestShares
   readonly version: string
   /** Extras that higher layers add to sessions. */
   readonly extraSources: readonly ExtraSource[]
@@ -84,7 +84,7 @@ export interface SessionsModule {
 }
 
 export async function newSessions(options: SessionsModuleOptions): Promise<SessionsModule> {
-  const { platform, instances, server, rate } = options
+  const { platform, instances, server, shares } = options
   const { config, db, pool, box, blobs, changes, metrics, serverId, log } = platform
   const leaseSeconds = config.BERTH_LEASE_SECONDS
   const secret = await serviceSecret(db, box, 'session-tokens')
@@ -203,11 +203,15 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
     endRecordings: (id) => recorder.endRunning(id, 'stopped'),
   })
   const find = (call: Call<unknown>, id: string) => browsers.session(callerOf(call), id)
-  const controls = new Controls({ find, maxBodyBytes: config.BERTH_MAX_FILE_MB * MB })
+  const controls = new Controls({
+    find,
+    maxBodyBytes: config.BERTH_MAX_FILE_MB * MB,
+    maxCallsPerProject: config.BERTH_MAX_CALLS_AT_ONCE,
+  })
   const access = new SessionAccess({
     tokens,
     projectOf: (id, leaseNumber) => browsers.projectOf(id, leaseNumber),
-    rate,
+    shares,
   })
   const clients = attachClients({ platform, server, sessions, tokens, isLoginStuck: options.isLoginStuck })
   attachPlayer(server, replays)

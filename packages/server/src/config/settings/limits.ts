@@ -6,7 +6,19 @@ export const limitSettings = {
     default: '12000',
     unit: 'requests',
     parse: integer(0, 10_000_000),
-    help: 'Requests the organisation may make in a minute, counted by each server; 0 for no limit.',
+    help: 'Requests that each project may make in a minute, counted by each server; 0 for no limit. Requests without a project have a share of their own.',
+  }),
+  BERTH_MAX_REQUESTS_AT_ONCE: setting({
+    default: '2000',
+    unit: 'requests',
+    parse: integer(1, 1_000_000),
+    help: 'How many requests of each project may run at once on each server, those that wait or stream included.',
+  }),
+  BERTH_MAX_CALLS_AT_ONCE: setting({
+    default: '512',
+    unit: 'calls',
+    parse: integer(1, 1_000_000),
+    help: 'How many of them may be calls into sessions: files, processes, screenshots, Playwright, curl.',
   }),
   BERTH_MAX_CONCURRENT_SESSIONS: setting({
     default: '100',

@@ -36,7 +36,7 @@ export const groups: readonly Group[] = [
   { title: 'Server', settings: serverSettings },
   { title: 'Storage', settings: storageSettings },
   { title: 'First API key and its creator', settings: operatorSettings },
-  { title: 'Limits of the whole organisation', settings: limitSettings },
+  { title: 'Limits of the organisation and its projects', settings: limitSettings },
   { title: 'Network of browser sessions', settings: networkSettings },
   { title: 'Instances of browser sessions', settings: instanceSettings },
   { title: 'Browser sessions', settings: sessionSettings },

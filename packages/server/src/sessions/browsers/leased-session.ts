@@ -40,6 +40,10 @@ export class LeasedSession implements PooledSession {
     return this.#session.id
   }
 
+  get projectId(): string {
+    return this.#session.projectId
+  }
+
   get ending(): AbortSignal {
     return this.#ending.signal
   }

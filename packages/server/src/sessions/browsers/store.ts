@@ -285,15 +285,19 @@ export async function sawServer(db: Db, server: { id: string; address: string | 
     .execute()
 }
 
+interface Owner {
+  readonly address: string
+  readonly project_id: string
+  readonly telemetry: Category[] | null
+  readonly lease_number: number
+}
+
 /** The address of the server that runs a session; undefined when the session has ended. */
-export async function findOwner(
-  db: Db,
-  sessionId: string,
-): Promise<{ address: string; telemetry: Category[] | null; lease_number: number } | undefined> {
+export async function findOwner(db: Db, sessionId: string): Promise<Owner | undefined> {
   return db
     .selectFrom('browsers')
     .innerJoin('servers', 'servers.id', 'browsers.server_id')
-    .select(['servers.address', 'browsers.telemetry', 'browsers.lease_number'])
+    .select(['servers.address', 'browsers.project_id', 'browsers.telemetry', 'browsers.lease_number'])
     .$narrowType<{ address: string }>()
     .where('browsers.id', '=', sessionId)
     .where(isUsableRow())

@@ -26,14 +26,18 @@ export interface ControlsOptions {
   readonly find: (call: Call<unknown>, id: string) => Promise<Session>
   /** Limit for bodies that are passed on. */
   readonly maxBodyBytes: number
+  /** Concurrent calls to all sessions of a project. */
+  readonly maxCallsPerProject: number
 }
 
 export class Controls {
   readonly #options: ControlsOptions
   readonly #calls = new KeyedLimit(MAX_CALLS_PER_SESSION)
+  readonly #callsOfProject: KeyedLimit
 
   constructor(options: ControlsOptions) {
     this.#options = options
+    this.#callsOfProject = new KeyedLimit(options.maxCallsPerProject)
   }
 
   route(operation: Operation): Route {
@@ -50,7 +54,8 @@ export class Controls {
       }),
     )
     using acquired = new DisposableStack()
-    acquired.use(this.#enter(session.id))
+    acquired.use(enter(this.#callsOfProject, session.projectId, 'sessions of the project'))
+    acquired.use(enter(this.#calls, session.id, 'the session'))
     const tooLarge = new AbortController()
     try {
       const loan = acquired.use(await session.lend())
@@ -86,16 +91,16 @@ export class Controls {
       throw tooLarge.signal.aborted ? tooLarge.signal.reason : toAppError(error, { session, call })
     }
   }
+}
 
-  #enter(sessionId: string): Disposable {
-    const place = this.#calls.enter(sessionId)
-    if (place) return place
-    throw new AppError(
-      'too_many_requests',
-      `Cannot do this: ${MAX_CALLS_PER_SESSION} calls to the session are running, including streams; wait for one to end`,
-      { headers: { 'retry-after': '1' } },
-    )
-  }
+function enter(limit: KeyedLimit, key: string, what: string): Disposable {
+  const place = limit.enter(key)
+  if (place) return place
+  throw new AppError(
+    'too_many_requests',
+    `Cannot do this: ${limit.max} calls to ${what} are running, including streams; wait for one to end`,
+    { headers: { 'retry-after': '1' } },
+  )
 }
 
 function bodyOf({ kind, body, bodyStream }: Operation, call: Call<unknown>) {

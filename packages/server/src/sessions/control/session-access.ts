@@ -1,10 +1,10 @@
 // Lets the holder of a session token control that session and nothing else. Below base_url, the published client sends
 // the token instead of its key.
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../platform/errors/app-error.ts'
 import type { SessionTokens } from '../gateway/tokens.ts'
 import type { Guard } from '../../http/access.ts'
-import type { RateLimit } from '../../http/rate-limit.ts'
+import type { RequestShares } from '../../http/request-shares.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 
 export const CONTROL_AUDIENCE = 'control'
@@ -16,7 +16,7 @@ export interface SessionAccessOptions {
     sessionId: string,
     leaseNumber: number,
   ) => Promise<string | undefined> | string | undefined
-  readonly rate: RateLimit
+  readonly shares: RequestShares
 }
 
 export class SessionAccess {
@@ -29,17 +29,14 @@ export class SessionAccess {
   readonly guard: Guard = (request, reply, done) => {
     // Read now, because a closed connection has no address.
     const clientIp = (request.ip as string | undefined) ?? ''
-    this.#admit(request, clientIp).then(
-      (headers) => {
-        if (headers) reply.headers(headers)
-        return done()
-      },
+    this.#admit(request, reply, clientIp).then(
+      () => done(),
       (error: unknown) => done(error as Error),
     )
   }
 
-  async #admit(request: FastifyRequest, clientIp: string): Promise<Record<string, string> | undefined> {
-    const { tokens, projectOf, rate } = this.#options
+  async #admit(request: FastifyRequest, reply: FastifyReply, clientIp: string): Promise<void> {
+    const { tokens, projectOf, shares } = this.#options
     const query = request.query as Record<string, unknown>
     const { jwt } = query
     const { sessionId, leaseNumber } = await tokens.verify(
@@ -67,6 +64,6 @@ export class SessionAccess {
     request.context = context
     // The path does not contain the session; the token names it.
     ;(request.params as Record<string, string>)['id'] = sessionId
-    return rate.take()
+    shares.take(projectId, request, reply)
   }
 }

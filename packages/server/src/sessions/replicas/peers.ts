@@ -36,10 +36,11 @@ export class Peers implements OtherServers {
     const { db, tokens, certificate, onEvent } = this.#options
     const owner = await findOwner(db, id)
     if (!owner) return undefined
-    const { address, telemetry, lease_number: leaseNumber } = owner
+    const { address, telemetry, project_id: projectId, lease_number: leaseNumber } = owner
     if (wanted !== undefined && wanted !== leaseNumber) return undefined
     return new RemoteSession({
       id,
+      projectId,
       leaseNumber,
       dial: (purpose, signal) => {
         const claims = { sessionId: id, audience: [TUNNEL_AUDIENCE], lifeSeconds: TOKEN_SECONDS, leaseNumber }

@@ -13,6 +13,7 @@ const RETRY_MS = 1_000
 
 export interface RemoteSessionOptions {
   readonly id: string
+  readonly projectId: string
   readonly leaseNumber: number
   readonly dial: (purpose: LinkPurpose, signal: AbortSignal) => Promise<Duplex>
   /** Watches for the end of the session while somebody here holds it. */
@@ -24,12 +25,14 @@ export interface RemoteSessionOptions {
 
 export class RemoteSession implements Session {
   readonly id: string
+  readonly projectId: string
   readonly leaseNumber: number
   readonly #options: RemoteSessionOptions
   readonly #ending = new AbortController()
 
   constructor(options: RemoteSessionOptions) {
     this.id = options.id
+    this.projectId = options.projectId
     this.leaseNumber = options.leaseNumber
     this.#options = options
   }

@@ -18,6 +18,7 @@ export interface Hold extends Disposable {
 
 export interface Session {
   readonly id: string
+  readonly projectId: string
   /** Grows with each start and each end of a lease; 0 without a pool. */
   readonly leaseNumber: number
   /** Aborts with a SessionEnded when the session ends. */
