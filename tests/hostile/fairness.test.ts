@@ -20,11 +20,13 @@ const WAITING_STARTS = 2
 const HELD_CALLS = Math.max(100, STARTS + WAITING_STARTS)
 const REQUESTS = HELD_CALLS + 1
 const CALLS = 100
+const DATABASE_POOL = 4
 
 const owner = { after }
 const server = await startServer(owner, {
   env: {
     BERTH_MAX_CONCURRENT_SESSIONS: '1000',
+    BERTH_DATABASE_POOL: String(DATABASE_POOL),
     BERTH_MAX_CALLS_AT_ONCE: String(HELD_CALLS),
     BERTH_MAX_REQUESTS_AT_ONCE: String(REQUESTS),
   },
@@ -157,4 +159,48 @@ test('held calls and requests of one project are bounded, and the calls of anoth
     assert.equal(ended.status, 204, ended.text)
   }
   await eventually('they end', async () => (await countSessions(busy)) === 0)
+})
+
+test('an act with an Idempotency-Key waits for none that hangs', async () => {
+  const session = await newSession(quiet)
+  const held = new HeldRequests()
+  const count = STARTS + WAITING_STARTS
+  assert.ok(count > DATABASE_POOL / 2)
+  for (let index = 0; index < count; index++) {
+    held.send('/browsers', { headless: true, timezone: NEVER_STARTS })
+  }
+  await eventually('they work', async () => (await countSessions(busy)) >= count)
+  const path = `/browsers/${session.session_id}/live_view_links`
+  const link = await post(quiet, path, {}, [['Idempotency-Key', 'a-link']])
+  assert.equal(link.status, 201, link.text)
+  held.leave()
+  await eventually('they end', async () => (await countSessions(busy)) === 0)
+})
+
+test('requests with one Idempotency-Key wait for the first, and one takes over when it leaves', async () => {
+  const body = { headless: true, timezone: NEVER_STARTS }
+  const leaving = new AbortController()
+  const ask = (given: object, signal?: AbortSignal) =>
+    fetch(`${server.url}/browsers`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${busy.key.key}`,
+        'content-type': 'application/json',
+        'idempotency-key': 'passed-on',
+      },
+      body: JSON.stringify(given),
+      ...(signal && { signal }),
+    })
+  const first = ask(body, leaving.signal)
+  await eventually('it starts', async () => (await countSessions(busy)) === 1)
+  const second = ask({ headless: true })
+  const third = ask({ headless: true })
+  leaving.abort()
+  await assert.rejects(first)
+  const answers = await Promise.all([second, third])
+  const ids = await Promise.all(answers.map(async (answer) => ((await answer.json()) as Session).session_id))
+  assert.deepEqual([answers.map(({ status }) => status), new Set(ids).size], [[200, 200], 1])
+  await eventually('one is left', async () => (await countSessions(busy)) === 1)
+  const ended = await caller.sendJson(busy.key.key, 'DELETE', `/browsers/${ids[0]}`)
+  assert.equal(ended.status, 204, ended.text)
 })

@@ -2,7 +2,7 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
-import { Semaphore } from '@berth/kit/semaphore'
+import { FairTurns } from '@berth/kit/fair-turns'
 import { openApiDocument } from '@berth/contracts/openapi'
 import { operations } from '@berth/contracts/operations'
 import { InvocationSessions } from './apps/invocations/session-link.ts'
@@ -44,6 +44,9 @@ import { newTenancy } from './tenancy/module.ts'
 const KILLED_SERVER_MS = 1_000
 
 export const VERSION = '0.1.0'
+
+/** Acts of one project that wait to commit. */
+const MAX_WAITING_ACTS = 1_000
 
 export interface App {
   /** The server's URL, such as http://127.0.0.1:8080. */
@@ -168,7 +171,8 @@ export async function startApp(config: Config, serverLog: ServerLog, engines = s
     audit,
     answers: new IdempotentAnswers({ box, secret: await serviceSecret(db, box, 'idempotent-requests') }),
     originOf: (request) => originOf(config, request),
-    heldActs: new Semaphore(Math.floor(config.BERTH_DATABASE_POOL / 2)),
+    locks: platform.locks,
+    heldActs: newHeldActs(config),
     openStreams,
     onChange: (change) => emitChange(changes, change),
   })
@@ -195,6 +199,12 @@ export async function startApp(config: Config, serverLog: ServerLog, engines = s
       return (closing ??= shutDown({ server, connections, readiness, sessions, owned, ...options }))
     },
   }
+}
+
+/** Half of the connections, and half of that for one project. */
+function newHeldActs({ BERTH_DATABASE_POOL: connections }: Config): FairTurns {
+  const atOnce = Math.floor(connections / 2)
+  return new FairTurns({ atOnce, atOncePerKey: Math.ceil(atOnce / 2), maxWaitingPerKey: MAX_WAITING_ACTS })
 }
 
 async function startHousekeeping({ config, db, pool, blobs, log }: Platform): Promise<Housekeeping> {

@@ -1,6 +1,6 @@
 // Requests with the same Idempotency-Key have one effect and one answer. The key's row is written in
-// the transaction of the effect: a second request waits for the first on the unique index and then
-// reads its answer. A crash leaves both or neither.
+// the transaction of the effect: a second request waits for the first, on a lock or on the unique index,
+// and then reads its answer. A crash leaves both or neither.
 import { createHmac } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Db } from '../platform/database/schema.ts'
@@ -16,6 +16,11 @@ export interface IdempotentRequest {
   readonly scope: string
   readonly key: string
   readonly hash: Buffer
+}
+
+/** The name of the lock that requests with the same key wait for. */
+export function lockOf({ scope, key }: IdempotentRequest): string {
+  return `idempotency-key/${scope}/${key}`
 }
 
 export class IdempotentAnswers {
@@ -49,7 +54,6 @@ export class IdempotentAnswers {
   /** Claims the key for this transaction, or returns the answer of an earlier request. */
   async claim(tx: Db, request: IdempotentRequest): Promise<{ replay: unknown } | undefined> {
     const { scope, key, hash } = request
-    const isOld = sql<boolean>`idempotency_keys.created_at < now() - make_interval(hours => ${sql.lit(KEPT_HOURS)})`
     const claimed = await tx
       .insertInto('idempotency_keys')
       .values({ scope, key, request_hash: hash, status: null, response: null })
@@ -61,13 +65,17 @@ export class IdempotentAnswers {
       )
       .returning('key')
       .executeTakeFirst()
-    if (claimed) return undefined
-    const row = await tx
-      .selectFrom('idempotency_keys')
-      .select(['request_hash', 'response'])
-      .where('scope', '=', scope)
-      .where('key', '=', key)
-      .executeTakeFirstOrThrow()
+    return claimed ? undefined : this.#replay(request, (await find(tx, request))!)
+  }
+
+  /** The answer of an earlier request, if there is one. */
+  async earlier(db: Db, request: IdempotentRequest): Promise<{ replay: unknown } | undefined> {
+    const row = await find(db, request)
+    return row && !row.isOld ? this.#replay(request, row) : undefined
+  }
+
+  #replay(request: IdempotentRequest, row: KeptRow): { replay: unknown } {
+    const { key, hash } = request
     if (!row.request_hash.equals(hash)) {
       throw new AppError(
         'idempotency_key_reused',
@@ -101,6 +109,25 @@ export class IdempotentAnswers {
       .where('key', '=', request.key)
       .execute()
   }
+}
+
+const isOld = sql<boolean>`idempotency_keys.created_at < now() - make_interval(hours => ${sql.lit(KEPT_HOURS)})`
+
+interface KeptRow {
+  readonly request_hash: Buffer
+  readonly response: Buffer | null
+}
+
+function find(
+  db: Db,
+  { scope, key }: IdempotentRequest,
+): Promise<(KeptRow & { isOld: boolean }) | undefined> {
+  return db
+    .selectFrom('idempotency_keys')
+    .select(['request_hash', 'response', isOld.as('isOld')])
+    .where('scope', '=', scope)
+    .where('key', '=', key)
+    .executeTakeFirst()
 }
 
 function contextOf({ scope, key }: IdempotentRequest): string {

@@ -4,7 +4,6 @@ import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
-import { sql } from 'kysely'
 import type { Pool } from 'pg'
 import { SESSION_BASE } from '@berth/contracts/control'
 import {
@@ -20,20 +19,19 @@ import { changesAnnouncedIn } from '../platform/database/changes.ts'
 import type { Db } from '../platform/database/schema.ts'
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts'
 import type { Access, Guard } from './access.ts'
+import { actOnce } from './act-once.ts'
 import { auditRecord } from './audit-hook.ts'
 import type { BodyStream, Call, Commit, OffsetPage, Outcome, RawAnswer, Route, TokenPage } from './call.ts'
 import type { IdempotentAnswers } from './idempotency.ts'
 import type { OpenStreams } from './open-streams.ts'
 import { offsetHeaders, tokenHeaders } from './paging.ts'
-import type { Principal } from './principal.ts'
-import type { Semaphore } from '@berth/kit/semaphore'
+import { projectOf, type Principal } from './principal.ts'
+import type { FairTurns } from '@berth/kit/fair-turns'
+import type { KeyLocks } from '../platform/database/key-locks.ts'
 import type { RequestAudit } from './request-audit.ts'
 import { RawJson } from './raw-json.ts'
 import { discardRest } from './rest-of-body.ts'
 import { clientGone, ClientGone, statusSeen, type RequestContext } from './request-context.ts'
-
-/** Well below idle_in_transaction_session_timeout. */
-const KEEP_ALIVE_MS = 5_000
 
 export interface MountOptions {
   readonly db: Db
@@ -44,8 +42,10 @@ export interface MountOptions {
   readonly audit: RequestAudit
   readonly answers: IdempotentAnswers
   readonly originOf: (request: FastifyRequest) => string
-  /** Limits acts that hold a transaction while they work: each needs a second connection to finish. */
-  readonly heldActs: Semaphore
+  /** Acts with the same Idempotency-Key wait for each other. */
+  readonly locks: KeyLocks
+  /** By project. See act-once.ts. */
+  readonly heldActs: FairTurns
   /** Ends streams whose key was deleted or has expired. */
   readonly openStreams: OpenStreams
   /** Called for each change after its commit, before the caller gets the answer. */
@@ -238,7 +238,23 @@ async function change(route: Route, options: WriteContext): Promise<unknown> {
     void reply.header('idempotent-replayed', 'true')
     return { answer: replay, isRepeated: true }
   }
-  if (operation.effect === 'act' && (!idempotent || operation.waits)) {
+  if (operation.effect === 'act' && idempotent && !operation.waits) {
+    const signal = clientGone(reply)
+    const outcome = await actOnce({
+      request: idempotent,
+      answers,
+      locks: options.locks,
+      turns: options.heldActs,
+      projectId: projectOf(context),
+      db,
+      signal,
+      record: (work) => recorded(operation, options, work),
+      keep: operation,
+      act: async (commit) => route.handle(new RequestCall(request, reply, { db, commit, originOf, signal })),
+    })
+    return outcome.isRepeated ? repeated({ replay: outcome.answer }).answer : outcome.answer
+  }
+  if (operation.effect === 'act') {
     // When the act waits, the first request to finish claims the key, and the other gets the same answer.
     const commit: Commit = <T>(work: (tx: Db) => Promise<T>) =>
       recorded<T>(operation, options, async (tx, alongCommit) => {
@@ -251,37 +267,13 @@ async function change(route: Route, options: WriteContext): Promise<unknown> {
       })
     return route.handle(new RequestCall(request, reply, { db, commit, originOf }))
   }
-  // An act with a key commits in the transaction that holds the key from the start: a second request
-  // with the same key waits for it, and a crash leaves nothing behind. If the client leaves before the
-  // act is done, the key is free again and can be used for a new attempt.
-  const signal = operation.effect === 'act' ? clientGone(reply) : undefined
-  const turn = signal && (await options.heldActs.enter(signal))
-  try {
-    return await recorded(operation, options, async (tx, alongCommit) => {
-      const earlier = idempotent && (await answers.claim(tx, idempotent))
-      if (earlier) return repeated(earlier)
-      signal?.throwIfAborted()
-      const call =
-        operation.effect === 'act'
-          ? new RequestCall(request, reply, { db, commit: (work) => work(tx), originOf, signal })
-          : new RequestCall(request, reply, { db: tx, originOf })
-      using held = new DisposableStack()
-      if (operation.effect === 'act') held.use(keptAlive(tx))
-      const answer = await route.handle(call)
-      if (idempotent) alongCommit(() => answers.keep(tx, idempotent, { ...operation, answer }))
-      return { answer, isRepeated: false }
-    })
-  } finally {
-    turn?.[Symbol.dispose]()
-  }
-}
-
-/** An act may take longer than a transaction may be idle. */
-function keptAlive(tx: Db): Disposable {
-  const timer = setInterval(() => {
-    sql`SELECT 1`.execute(tx).catch(() => {})
-  }, KEEP_ALIVE_MS)
-  return { [Symbol.dispose]: () => clearInterval(timer) }
+  return recorded(operation, options, async (tx, alongCommit) => {
+    const earlier = idempotent && (await answers.claim(tx, idempotent))
+    if (earlier) return repeated(earlier)
+    const answer = await route.handle(new RequestCall(request, reply, { db: tx, originOf }))
+    if (idempotent) alongCommit(() => answers.keep(tx, idempotent, { ...operation, answer }))
+    return { answer, isRepeated: false }
+  })
 }
 
 /** Commits the work with its audit record, then publishes the changes in it. */

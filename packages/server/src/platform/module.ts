@@ -8,6 +8,7 @@ import { Blobs } from './blobs/blobs.ts'
 import { DirectoryBlobStore } from './blobs/directory-store.ts'
 import { emitChange, type ChangeBus, type ChangeEvents } from './database/change-events.ts'
 import { openDatabase } from './database/database.ts'
+import { KeyLocks } from './database/key-locks.ts'
 import { ChangeListener } from './database/listener.ts'
 import type { Db } from './database/schema.ts'
 import { startStorage } from './database/storage.ts'
@@ -21,6 +22,7 @@ export interface Platform {
   readonly config: Config
   readonly db: Db
   readonly pool: Pool
+  readonly locks: KeyLocks
   readonly ring: Keyring
   readonly box: SealedBox
   readonly blobs: Blobs
@@ -43,6 +45,8 @@ export async function openPlatform(
   const database = openDatabase(storage.connection, { size: config.BERTH_DATABASE_POOL, log })
   cleanup.defer(() => database.close())
   const { db, pool } = database
+  const locks = new KeyLocks({ connection: storage.connection, log })
+  cleanup.defer(() => locks.close())
   const ring = await Keyring.open({ dataDir: config.BERTH_DATA_DIR, fromSetting: config.BERTH_MASTER_KEY })
   const changes = new EventBus<ChangeEvents>({
     onError: (error, name) => log.error({ err: error, change: name }, 'cannot handle a change'),
@@ -67,6 +71,7 @@ export async function openPlatform(
     config,
     db,
     pool,
+    locks,
     ring,
     box: new SealedBox(ring),
     blobs: new Blobs({ store: await DirectoryBlobStore.open(join(config.BERTH_DATA_DIR, 'blobs')), log }),

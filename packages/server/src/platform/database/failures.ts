@@ -16,7 +16,7 @@ const CONNECTION_ERRORS = new Set([
 
 // The pool and the driver report these without a code.
 const CONNECTION_MESSAGES =
-  /timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after/i
+  /timeout exceeded when trying to connect|timeout expired|Connection terminated|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after/i
 
 // Classes and codes: https://www.postgresql.org/docs/current/errcodes-appendix.html
 const UNAVAILABLE = /^(08|53[03]|57P|25006|57014|55P03|40001|40P01)/
