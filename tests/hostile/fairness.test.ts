@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { errorCatalogue } from '@berth/contracts/errors'
 import { assertError } from '../conformance/error-answer.ts'
 import { newTenant, type Tenant } from '../conformance/fixture-keys.ts'
 import { HttpCaller, type Answer } from '../conformance/http-exchange.ts'
@@ -27,6 +28,7 @@ const server = await startServer(owner, {
   env: {
     BERTH_MAX_CONCURRENT_SESSIONS: '1000',
     BERTH_DATABASE_POOL: String(DATABASE_POOL),
+    BERTH_MAX_WAITING_STARTS: String(WAITING_STARTS),
     BERTH_MAX_CALLS_AT_ONCE: String(HELD_CALLS),
     BERTH_MAX_REQUESTS_AT_ONCE: String(REQUESTS),
   },
@@ -203,4 +205,25 @@ test('requests with one Idempotency-Key wait for the first, and one takes over w
   await eventually('one is left', async () => (await countSessions(busy)) === 1)
   const ended = await caller.sendJson(busy.key.key, 'DELETE', `/browsers/${ids[0]}`)
   assert.equal(ended.status, 204, ended.text)
+})
+
+test('starts of one project that take for ever leave a place for another, also with an Idempotency-Key', async () => {
+  const held = new HeldRequests()
+  for (let count = 0; count < STARTS + WAITING_STARTS + 1; count++) {
+    held.send('/browsers', { headless: true, timezone: NEVER_STARTS })
+  }
+  // One finds no place, not even to wait.
+  await eventually('one is refused', () => held.answered.length > 0)
+  const refused = await post(busy, '/browsers', { headless: true })
+  assertError(refused, 'capacity_exhausted')
+  assert.equal(refused.headers['retry-after'], '5')
+  for (const key of ['one', 'two', 'three']) {
+    const made = await post(quiet, '/browsers', { headless: true }, [['Idempotency-Key', key]])
+    assert.equal(made.status, 200, made.text)
+    const again = await post(quiet, '/browsers', { headless: true }, [['Idempotency-Key', key]])
+    assert.deepEqual([again.text, again.headers['idempotent-replayed']], [made.text, 'true'])
+  }
+  assert.deepEqual(new Set(held.answered), new Set([errorCatalogue.capacity_exhausted.status]))
+  held.leave()
+  await eventually('they end', async () => (await countSessions(busy)) === 0)
 })

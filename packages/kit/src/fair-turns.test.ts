@@ -56,3 +56,19 @@ test('whoever leaves while waiting takes no turn', async () => {
   ;(await third)[Symbol.dispose]()
   await assert.rejects(turns.enter('a', gone.signal), /gone/)
 })
+
+test('when all wait in a crowd, a key may still wait with less than its share', async () => {
+  const turns = new FairTurns({ atOnce: 1, atOncePerKey: 1, maxWaitingPerKey: 4, maxWaiting: 4 })
+  const gone = new AbortController()
+  const first = await turns.enter('a', never)
+  const waiting = ['a', 'a', 'a', 'a', 'b', 'b'].map((key) => turns.enter(key, gone.signal))
+  await assert.rejects(turns.enter('a', never), TooManyWaiting)
+  await assert.rejects(turns.enter('b', never), TooManyWaiting)
+  first[Symbol.dispose]()
+  ;(await waiting[0]!)[Symbol.dispose]()
+  ;(await waiting[4]!)[Symbol.dispose]()
+  ;(await waiting[1]!)[Symbol.dispose]()
+  const left = Promise.allSettled([waiting[2], waiting[3]])
+  gone.abort(new Error('gone'))
+  await left
+})

@@ -1,13 +1,15 @@
 // Turns at something scarce, shared by keys: so many at once, and so many of them for one key. Those that wait get
 // their turns key by key, so a key with a long queue delays only itself.
 
-/** The key has too many that wait already. */
+/** The key, or all keys together, have too many that wait already. */
 export class TooManyWaiting extends Error {}
 
 export interface FairTurnsOptions {
   readonly atOnce: number
   readonly atOncePerKey: number
   readonly maxWaitingPerKey: number
+  /** When so many wait for all keys, only a key with less than its share of them may wait. Unlimited by default. */
+  readonly maxWaiting?: number
 }
 
 export class FairTurns<Key = string> {
@@ -16,14 +18,15 @@ export class FairTurns<Key = string> {
   /** The key that has waited longest for a turn is first. */
   readonly #waiting = new Map<Key, Set<() => void>>()
   #count = 0
+  #waitingCount = 0
 
   constructor(options: FairTurnsOptions) {
     this.#options = options
   }
 
   /** Rejects with TooManyWaiting, or with the signal's reason if it fires while waiting. Dispose of the result to leave. */
-  async enter(key: Key, signal: AbortSignal): Promise<Disposable> {
-    signal.throwIfAborted()
+  async enter(key: Key, signal?: AbortSignal): Promise<Disposable> {
+    signal?.throwIfAborted()
     if (this.#mayRun(key)) this.#begin(key)
     else await this.#wait(key, signal)
     let isInside = true
@@ -67,15 +70,25 @@ export class FairTurns<Key = string> {
     }
   }
 
-  #wait(key: Key, signal: AbortSignal): Promise<void> {
+  /** For a key of which so many wait already. */
+  #mayWait(count: number): boolean {
+    const { maxWaiting = Number.POSITIVE_INFINITY, maxWaitingPerKey } = this.#options
+    if (count >= maxWaitingPerKey) return false
+    const keys = this.#waiting.size + (count === 0 ? 1 : 0)
+    return this.#waitingCount < maxWaiting || count < Math.floor(maxWaiting / keys)
+  }
+
+  #wait(key: Key, signal: AbortSignal | undefined): Promise<void> {
     const queue = this.#waiting.get(key) ?? new Set()
-    if (queue.size >= this.#options.maxWaitingPerKey) return Promise.reject(new TooManyWaiting())
+    if (!this.#mayWait(queue.size)) return Promise.reject(new TooManyWaiting())
     this.#waiting.set(key, queue)
+    this.#waitingCount++
     return new Promise((resolve, reject) => {
       const settle = () => {
         queue.delete(enter)
+        this.#waitingCount--
         if (queue.size === 0 && this.#waiting.get(key) === queue) this.#waiting.delete(key)
-        signal.removeEventListener('abort', leave)
+        signal?.removeEventListener('abort', leave)
       }
       const enter = () => {
         settle()
@@ -83,10 +96,10 @@ export class FairTurns<Key = string> {
       }
       const leave = () => {
         settle()
-        reject(signal.reason as Error)
+        reject(signal!.reason as Error)
       }
       queue.add(enter)
-      signal.addEventListener('abort', leave)
+      signal?.addEventListener('abort', leave)
     })
   }
 }

@@ -61,6 +61,7 @@ export function newInstances({ config, metrics, log }: Platform, driver: Driver)
   })
   for (const shortcoming of instances.shortcomings) {
     log.warn({ shortcoming }, 'no browser sessions on this host')
+    maxWaitingStartsPerProject: config.BERTH_MAX_WAITING_STARTS,
   }
   metrics.gaugeBy('kind', {
     name: 'berth_warm_instances',

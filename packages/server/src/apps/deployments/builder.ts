@@ -131,7 +131,7 @@ export class Builder {
   ): Promise<Built> {
     const { instances, limits, openings, npm, pythonIndex } = this.#options
     const npmRegistry = await npm.registry()
-    const { instance, agent } = await instances.claimWithoutBrowser(limits).open(signal)
+    const { instance, agent } = await instances.claimWithoutBrowser(record.project_id, limits).open(signal)
     const over = AbortSignal.any([signal, endOf(instance.ended)])
     try {
       instance.endureOom()

@@ -172,7 +172,7 @@ export class AppInstances {
     const { db, box, instances, serverId, limits, memoryMb, openings } = this.#options
     if (this.#isClosed) throw new Error('Cannot run an app: the server is closing')
     const lock = DeploymentLock.open(box, deployment)
-    const claim = instances.claimWithoutBrowser(limits)
+    const claim = instances.claimWithoutBrowser(deployment.project_id, limits)
     const { instanceId } = claim
     // The row first, so that a server that finds the instance knows what it is.
     await store

@@ -20,6 +20,12 @@ export const limitSettings = {
     parse: integer(1, 1_000_000),
     help: 'How many of them may be calls into sessions: files, processes, screenshots, Playwright, curl.',
   }),
+  BERTH_MAX_WAITING_STARTS: setting({
+    default: '200',
+    unit: 'starts',
+    parse: integer(1, 1_000_000),
+    help: 'How many starts of instances may wait for each project, on each server. Projects that wait take turns.',
+  }),
   BERTH_MAX_CONCURRENT_SESSIONS: setting({
     default: '100',
     unit: 'sessions',

@@ -7,6 +7,7 @@ import type { BrowserStart } from '@berth/contracts/link'
 import { joinSignals } from '@berth/kit/abort'
 import { newId } from '@berth/kit/ids'
 import { pause } from '@berth/kit/pause'
+import { FairTurns, TooManyWaiting } from '@berth/kit/fair-turns'
 import { Semaphore } from '@berth/kit/semaphore'
 import { RunningTime } from '@berth/kit/running-time'
 import { crashPoint } from '../../platform/errors/crash-point.ts'
@@ -20,7 +21,11 @@ import { Stock } from './stock.ts'
 /** A third of the lease would be enough; a quarter tolerates one late renewal. */
 const RENEWALS_PER_LEASE = 4
 /** Starting uses the CPU: with more at once, all would be late. */
-const STARTS_AT_ONCE = Math.max(2, 2 * availableParallelism())
+const STARTS_AT_ONCE_PER_PROJECT = Math.max(2, 2 * availableParallelism())
+/** However slowly the instances of one project start, there is a place for another. */
+const STARTS_AT_ONCE = STARTS_AT_ONCE_PER_PROJECT + 1
+/** Of all projects together; beyond, only a project with few waiting starts may wait. */
+const MAX_WAITING_STARTS = 1_000
 /** A caller who waits longer has most likely given up. */
 const QUEUE_TIMEOUT_MS = 15_000
 
@@ -35,6 +40,7 @@ export interface InstancesOptions {
   /** How many instances of each kind are kept ready. */
   readonly stock: Readonly<Record<Kind, number>>
   readonly leaseSeconds: number
+  readonly maxWaitingStartsPerProject: number
   /** See AgentStart. */
   readonly hostLoopback: boolean
   readonly log: Logger
@@ -82,11 +88,18 @@ export class Instances {
   readonly #unused = new Set<string>()
   readonly #closing = new AbortController()
   readonly #time = new RunningTime()
-  readonly #starts = new Semaphore(STARTS_AT_ONCE)
+  /** Projects that wait take turns. */
+  readonly #starts: FairTurns
 
   constructor(options: InstancesOptions) {
     this.#options = options
-    const { stock, log } = options
+    const { stock, log, maxWaitingStartsPerProject } = options
+    this.#starts = new FairTurns({
+      atOnce: STARTS_AT_ONCE,
+      atOncePerKey: STARTS_AT_ONCE_PER_PROJECT,
+      maxWaitingPerKey: maxWaitingStartsPerProject,
+      maxWaiting: MAX_WAITING_STARTS,
+    })
     const shared = { turns: new Semaphore(1), closing: this.#closing.signal, log }
     const settled = (headless: boolean) => () =>
       this.#start(newId(), { headless, kiosk: false, ...WARM_SIZE }, { isBackground: true })
@@ -122,24 +135,24 @@ export class Instances {
   }
 
   /**
-   * Claims an unused instance, or the id of one that is still to be started. Nothing happens to it until
-   * `open`, so that the session's row can name it first.
+   * Claims an unused instance for a project, or the id of one that is still to be started. Nothing happens to it
+   * until `open`, so that the session's row can name it first.
    */
-  claim(browser: BrowserStart, preparations: readonly Preparation[] = []): Claim {
+  claim(projectId: string, browser: BrowserStart, preparations: readonly Preparation[] = []): Claim {
     return (
-      this.#claimSettled(browser, preparations) ??
-      this.#claimFrom(this.#stocks.empty, (ready, caller) =>
-        this.#inTurn(() => this.#startIn(ready, browser, preparations), caller),
+      this.#claimSettled(projectId, browser, preparations) ??
+      this.#claimFrom(this.#stocks.empty, projectId, (ready, caller) =>
+        this.#inTurn(projectId, () => this.#startIn(ready, browser, preparations), caller),
       ) ??
-      this.#claimNew(browser, preparations)
+      this.#claimNew(projectId, browser, preparations)
     )
   }
 
   /** Claims an instance without a browser, for other programs. */
-  claimWithoutBrowser(limits: InstanceLimits): Claim {
+  claimWithoutBrowser(projectId: string, limits: InstanceLimits): Claim {
     const isAsStocked = limits.homeBytes === this.#options.limits({ headless: true }).homeBytes
     const fromStock = isAsStocked
-      ? this.#claimFrom(this.#stocks.empty, async ({ instance }) => {
+      ? this.#claimFrom(this.#stocks.empty, projectId, async ({ instance }) => {
           await this.#checkMemory(MIN_FREE_MB.withoutBrowser)
           await instance.setLimits(limits)
           await instance.setBackground(false)
@@ -150,19 +163,28 @@ export class Instances {
     return {
       instanceId: id,
       open: (caller) =>
-        this.#inTurn(async () => {
-          await this.#checkMemory(MIN_FREE_MB.withoutBrowser)
-          return this.#launch({ id, limits, isBackground: false, caller }, ({ agent }) =>
-            readState(agent, { signal: this.#closing.signal }),
-          )
-        }, caller),
+        this.#inTurn(
+          projectId,
+          async () => {
+            await this.#checkMemory(MIN_FREE_MB.withoutBrowser)
+            return this.#launch({ id, limits, isBackground: false, caller }, ({ agent }) =>
+              readState(agent, { signal: this.#closing.signal }),
+            )
+          },
+          caller,
+        ),
       giveBack: () => {},
     }
   }
 
-  #claimSettled(browser: BrowserStart, preparations: readonly Preparation[]): Claim | undefined {
+  #claimSettled(
+    projectId: string,
+    browser: BrowserStart,
+    preparations: readonly Preparation[],
+  ): Claim | undefined {
     if (preparations.some(({ needsStart }) => needsStart) || !isOrdinary(browser)) return undefined
-    return this.#claimFrom(this.#stocks[browser.headless ? 'headless' : 'headful'], async (ready) => {
+    const stock = this.#stocks[browser.headless ? 'headless' : 'headful']
+    return this.#claimFrom(stock, projectId, async (ready) => {
       await this.#shape(ready, browser)
       await bringAll(ready, preparations)
       await completeAll(ready, preparations)
@@ -171,9 +193,10 @@ export class Instances {
 
   #claimFrom(
     stock: Stock,
+    projectId: string,
     prepare: (ready: ReadyInstance, caller: AbortSignal | undefined) => Promise<void>,
   ): Claim | undefined {
-    const ready = stock.take()
+    const ready = stock.take(projectId)
     if (!ready) return undefined
     const { instance } = ready
     return {
@@ -202,12 +225,12 @@ export class Instances {
     }
   }
 
-  #claimNew(browser: BrowserStart, preparations: readonly Preparation[]): Claim {
+  #claimNew(projectId: string, browser: BrowserStart, preparations: readonly Preparation[]): Claim {
     const instanceId = newId()
     return {
       instanceId,
       open: (caller) =>
-        this.#inTurn(() => this.#startFor(instanceId, browser, { preparations, caller }), caller),
+        this.#inTurn(projectId, () => this.#startFor(instanceId, browser, { preparations, caller }), caller),
       giveBack: () => {},
     }
   }
@@ -218,21 +241,22 @@ export class Instances {
     await setShape(agent, { width, height, kiosk })
   }
 
-  async #inTurn<T>(start: () => Promise<T>, caller: AbortSignal | undefined): Promise<T> {
+  async #inTurn<T>(projectId: string, start: () => Promise<T>, caller: AbortSignal | undefined): Promise<T> {
     using turn = new DisposableStack()
-    turn.use(await this.#enterStarts(caller))
+    turn.use(await this.#enterStarts(projectId, caller))
     return await start()
   }
 
-  async #enterStarts(caller: AbortSignal | undefined): Promise<Disposable> {
+  async #enterStarts(projectId: string, caller: AbortSignal | undefined): Promise<Disposable> {
     const late = AbortSignal.timeout(QUEUE_TIMEOUT_MS)
     using waiting = joinSignals(late, this.#closing.signal, ...(caller ? [caller] : []))
     try {
-      return await this.#starts.enter(waiting.signal)
-    } catch {
+      return await this.#starts.enter(projectId, waiting.signal)
+    } catch (error) {
       caller?.throwIfAborted()
+      if (error instanceof TooManyWaiting) throw new NoCapacity('too many others wait to be started')
       throw new NoCapacity(
-        `${STARTS_AT_ONCE} other instances have been starting for ${QUEUE_TIMEOUT_MS / 1000} s`,
+        `${STARTS_AT_ONCE_PER_PROJECT} other instances have been starting for ${QUEUE_TIMEOUT_MS / 1000} s`,
       )
     }
   }

@@ -4,6 +4,7 @@ import { pause } from '@berth/kit/pause'
 import type { Semaphore } from '@berth/kit/semaphore'
 import type { Instance } from '../driver/driver.ts'
 import type { ReadyInstance } from './instances.ts'
+import { StockShares } from './stock-shares.ts'
 
 /** Delay after a claim: starting another at once would slow down the new session. */
 const REFILL_AFTER_MS = 500
@@ -24,6 +25,7 @@ export interface StockOptions {
 export class Stock {
   readonly #options: StockOptions
   readonly #ready: ReadyInstance[] = []
+  readonly #shares = new StockShares()
   #refilling: Promise<void> | undefined
 
   constructor(options: StockOptions) {
@@ -39,8 +41,11 @@ export class Stock {
     return this.#refilling ?? Promise.resolve()
   }
 
-  take(): ReadyInstance | undefined {
-    return this.#ready.shift()
+  /** Undefined when there is none, or when those that are left are for other projects. */
+  take(projectId: string): ReadyInstance | undefined {
+    // Without a stock, nobody is owed anything.
+    if (this.#options.size === 0) return this.#ready.shift()
+    return this.#shares.mayTake(projectId, this.#ready.length) ? this.#ready.shift() : undefined
   }
 
   giveBack(ready: ReadyInstance): void {

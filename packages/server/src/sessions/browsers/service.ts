@@ -179,7 +179,7 @@ export class BrowserService {
       )
     }
     signal?.throwIfAborted()
-    const claim = instances.claim(toStart(browser), extras)
+    const claim = instances.claim(browser.projectId, toStart(browser), extras)
     crashPoint('browser-claimed')
     const reserved = await reserve(claim.instanceId).catch((error: unknown) => {
       claim.giveBack()

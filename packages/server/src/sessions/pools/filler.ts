@@ -1,8 +1,11 @@
-// Starts the browsers that pools lack. Every server does this, one browser at a time. The row is inserted first, under
-// the pool's lock, so that all servers together start the right number.
+// Starts the browsers that pools lack. Every server does this, one browser at a time for each project: projects take
+// turns, and one whose browsers start slowly delays only itself. The row is inserted first, under the pool's lock, so that
+// all servers together start the right number.
+import { availableParallelism } from 'node:os'
 import type { Logger } from 'pino'
 import type { Pool } from 'pg'
 import { pause } from '@berth/kit/pause'
+import { TurnOrder } from './turn-order.ts'
 import type { BrowserService, PlannedBrowser } from '../browsers/service.ts'
 import { transition } from '../browsers/state.ts'
 import { insertBrowser } from '../browsers/store.ts'
@@ -10,12 +13,13 @@ import type { BrowserRecord } from '../browsers/types.ts'
 import { crashPoint } from '../../platform/errors/crash-point.ts'
 import type { Db } from '../../platform/database/schema.ts'
 import { inTransaction } from '../../platform/database/transaction.ts'
-import { hasRoom, isCrowded, listShortPools } from './pooled-browsers.ts'
+import { hasRoom, isCrowded, listShortPools, type ShortPool } from './pooled-browsers.ts'
 import type { PoolPolicies } from './policies.ts'
 import { removeAbandonedPlaces } from './queue.ts'
 import * as store from './store.ts'
 import type { PoolRecord } from './types.ts'
 
+const PROJECTS_AT_ONCE = Math.max(2, availableParallelism())
 /** Interval while a pool lacks browsers but its fill rate does not allow another yet. */
 const NEXT_LOOK_MS = 1_000
 /** Interval otherwise, to notice missed announcements and clean up after lost servers. */
@@ -52,9 +56,13 @@ export class Filler {
   readonly #closing = new AbortController()
   /** Pools whose last attempt on this server failed. */
   readonly #backoffs = new Map<string, Backoff>()
+  /** By project. */
+  readonly #filling = new Map<string, Promise<void>>()
+  readonly #turns = new TurnOrder()
   #running: Promise<void> | undefined
   #wake: (() => void) | undefined
   #isNews = false
+  #hasMade = false
   readonly #replacing = new Set<Promise<boolean>>()
 
   constructor(options: FillerOptions) {
@@ -98,6 +106,7 @@ export class Filler {
     this.#closing.abort()
     this.#wake?.()
     await this.#running
+    await Promise.all(this.#filling.values())
     await Promise.allSettled(this.#replacing)
   }
 
@@ -105,18 +114,12 @@ export class Filler {
     const { db, log } = this.#options
     while (!this.#closing.signal.aborted) {
       this.#isNews = false
+      this.#hasMade = false
       let waitMs = IDLE_LOOK_MS
       try {
         const short = await listShortPools(db)
         this.#forgetBackoffs(new Set(short.map(({ id }) => id)))
-        let hasMade = false
-        for (const { id, mayGrow } of short) {
-          if (this.#closing.signal.aborted) return
-          if (!mayGrow || this.#isBackingOff(id)) continue
-          hasMade = (await this.#try(id)) || hasMade
-        }
-        // One browser per pool and round, so that no pool waits until another is full.
-        if (hasMade) continue
+        this.#fill(short)
         if (short.length > 0) waitMs = NEXT_LOOK_MS
         else await removeAbandonedPlaces(db)
       } catch (error) {
@@ -124,6 +127,29 @@ export class Filler {
       }
       await this.#sleep(waitMs)
     }
+  }
+
+  /** One browser for each project, for the pool whose turn it is; then it looks again. */
+  #fill(short: readonly ShortPool[]): void {
+    for (const { id, projectId, mayGrow } of this.#turns.inOrder(short)) {
+      if (this.#filling.size >= PROJECTS_AT_ONCE || this.#closing.signal.aborted) return
+      if (!mayGrow || this.#isBackingOff(id) || this.#filling.has(projectId)) continue
+      this.#turns.served({ id, projectId })
+      this.#filling.set(projectId, this.#fillOne(id, projectId))
+    }
+  }
+
+  async #fillOne(id: string, projectId: string): Promise<void> {
+    const isMade = await this.#try(id)
+    this.#filling.delete(projectId)
+    if (isMade || this.#isBackingOff(id)) this.#lookAgain()
+  }
+
+  /** At once, unlike after a change of a pool. */
+  #lookAgain(): void {
+    this.#isNews = true
+    this.#hasMade = true
+    this.#wake?.()
   }
 
   async #try(poolId: string): Promise<boolean> {
@@ -204,6 +230,6 @@ export class Filler {
     await pause(ms, woken.signal)
     this.#wake = undefined
     // Changes come in bursts, and one look is enough for a whole burst.
-    if (woken.signal.aborted) await pause(BURST_MS, this.#closing.signal)
+    if (woken.signal.aborted && !this.#hasMade) await pause(BURST_MS, this.#closing.signal)
   }
 }

@@ -94,7 +94,7 @@ export class Leases {
     const answer =
       (await attempt()) ??
       (waitMs > 0
-        ? await this.#options.waiters.wait(pool.id, { ms: waitMs, signal: call.signal, attempt })
+        ? await this.#options.waiters.wait(pool, { ms: waitMs, signal: call.signal, attempt })
         : undefined)
     crashPoint('lease-committed')
     // An answer without a lease is the stored answer of an earlier request with the same key.

@@ -36,6 +36,7 @@ const missing = sql<number>`(pool.size - (
 
 export interface ShortPool {
   readonly id: string
+  readonly projectId: string
   /** Whether the fill rate allows another browser now. */
   readonly mayGrow: boolean
 }
@@ -43,7 +44,7 @@ export interface ShortPool {
 /** Pools that have fewer browsers than their size; pools without a waiting browser come first. */
 export async function listShortPools(db: Db): Promise<ShortPool[]> {
   const { rows } = await sql<ShortPool>`
-    SELECT pool.id, ${allowance} > 0 AS "mayGrow"
+    SELECT pool.id, pool.project_id AS "projectId", ${allowance} > 0 AS "mayGrow"
     FROM browser_pools AS pool JOIN projects ON projects.id = pool.project_id
     WHERE pool.deleted_at IS NULL AND pool.fill_rate_per_minute > 0 AND projects.status = 'active'
       AND ${missing} > 0

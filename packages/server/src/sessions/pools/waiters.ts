@@ -1,14 +1,17 @@
 // Callers of this server that wait for a browser. When a pool changes, the first one tries; if it gets a browser, the
 // next one tries. The queue in the database decides the order among all servers.
 import type { Logger } from 'pino'
+import { KeyedLimit } from '@berth/kit/keyed-limit'
 import type { Db } from '../../platform/database/schema.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { isWorthTrying } from './pooled-browsers.ts'
+import type { PoolRecord } from './types.ts'
 import { leaveQueue, queueUp, RENEW_MS, renewPlaces } from './queue.ts'
 
 /** In case an announcement was missed. */
 const LOOK_MS = 1_000
-const MAX_WAITERS = 2_000
+/** More than a project has sessions to wait for; the waiting requests of one project must not keep out those of others. */
+const MAX_WAITERS_PER_PROJECT = 1_000
 
 /** Gets the number of the caller's place; returns undefined when no browser is free yet. */
 export type Attempt<T> = (place: string) => Promise<T | undefined>
@@ -26,6 +29,7 @@ export class Waiters {
   /** Pools whose waiters are being served; `again` is set when the pool changes during that. */
   readonly #serving = new Map<string, { again: boolean }>()
   readonly #closing = new AbortController()
+  readonly #ofProject = new KeyedLimit(MAX_WAITERS_PER_PROJECT)
   #count = 0
   #looking: NodeJS.Timeout | undefined
   #renewing: NodeJS.Timeout | undefined
@@ -41,18 +45,11 @@ export class Waiters {
 
   /** Undefined after the time is over. Rejects when the signal aborts, the server stops or the attempt fails. */
   async wait<T>(
-    poolId: string,
+    { id: poolId, project_id: projectId }: Pick<PoolRecord, 'id' | 'project_id'>,
     { ms, signal, attempt }: { ms: number; signal: AbortSignal; attempt: Attempt<T> },
   ): Promise<T | undefined> {
-    if (this.#count >= MAX_WAITERS) {
-      throw new AppError(
-        'too_many_requests',
-        `Cannot wait for a browser: ${MAX_WAITERS} others wait already`,
-        {
-          headers: { 'retry-after': '5' },
-        },
-      )
-    }
+    using counted = new DisposableStack()
+    counted.use(this.#enter(projectId))
     this.#count++
     let place: string | undefined
     const over = new AbortController()
@@ -66,6 +63,16 @@ export class Waiters {
       this.#count--
       if (place !== undefined) await this.#leave(poolId, place)
     }
+  }
+
+  #enter(projectId: string): Disposable {
+    const place = this.#ofProject.enter(projectId)
+    if (place) return place
+    throw new AppError(
+      'too_many_requests',
+      `Cannot wait for a browser: ${MAX_WAITERS_PER_PROJECT} others of the project wait already`,
+      { headers: { 'retry-after': '5' } },
+    )
   }
 
   /** Called when the pool has changed. */
