@@ -98,7 +98,7 @@ async function hang(tenant: Tenant, session: Session): Promise<void> {
   const path = join(tempDir(owner), 'agent.sock')
   const agent = createServer((request, response) => {
     request.resume()
-    if (!/^\/control\b/.test(request.url!)) response.end(JSON.stringify(state))
+    if (!/^\/(control|profile)\b/.test(request.url!)) response.end(JSON.stringify(state))
   })
   agent.listen(path)
   await once(agent, 'listening')
@@ -226,4 +226,34 @@ test('starts of one project that take for ever leave a place for another, also w
   assert.deepEqual(new Set(held.answered), new Set([errorCatalogue.capacity_exhausted.status]))
   held.leave()
   await eventually('they end', async () => (await countSessions(busy)) === 0)
+})
+
+async function endWithSave(tenant: Tenant, name: string, { hangs }: { hangs: boolean }): Promise<void> {
+  const profile = await post(tenant, '/profiles', { name })
+  assert.equal(profile.status, 201, profile.text)
+  const made = await post(tenant, '/browsers', { headless: true, profile: { name, save_changes: true } })
+  assert.equal(made.status, 200, made.text)
+  const session = made.json as Session
+  if (hangs) await hang(tenant, session)
+  const path = `/browsers/${session.session_id}`
+  const ended = await caller.sendJson(tenant.key.key, 'DELETE', path)
+  assert.equal(ended.status, 204, ended.text)
+}
+
+async function countSaved({ project }: Tenant): Promise<unknown> {
+  const [row] = await database.run(
+    `SELECT count(*)::int AS count FROM profile_versions JOIN profiles ON profiles.id = profile_id
+      WHERE project_id = $1`,
+    [project.id],
+  )
+  return row!['count']
+}
+
+test('saves of one project that take for ever leave a place for another', async () => {
+  for (let count = 0; count < 5; count++) await endWithSave(busy, `hangs-${count}`, { hangs: true })
+  await endWithSave(quiet, 'kept', { hangs: false })
+  await eventually('it is saved', async () => (await countSaved(quiet)) === 1)
+  assert.equal(await countSaved(busy), 0)
+  // Otherwise it would wait for the saves.
+  await server.stop('SIGKILL')
 })

@@ -107,7 +107,7 @@ export function newApps(options: {
         maxConcurrent: config.BERTH_MAX_CONCURRENT_INVOCATIONS,
         work: (id, taken) => runs.run(id, taken),
       },
-      deployment: { maxConcurrent: BUILDS_AT_ONCE, work: (id, taken) => builder.build(id, taken) },
+      deployment: { maxConcurrent: BUILDS_AT_ONCE, work: (_id, taken) => builder.buildNext(taken) },
     },
   })
   const leaseSeconds = config.BERTH_LEASE_SECONDS

@@ -142,9 +142,9 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
     leaseSeconds,
     telemetry,
     routeOf: (record) => sessionProxies.routeOf(record),
-    beforeDestroy: async ({ id, instance, reason, hasProfile }) => {
+    beforeDestroy: async ({ id, projectId, instance, reason, hasProfile }) => {
       await recordings.endAll(id, 'session_ended')
-      if (hasProfile && !isUnsavedAfter(reason)) await saver.saveAtEnd(id, instance)
+      if (hasProfile && !isUnsavedAfter(reason)) await saver.saveAtEnd({ id, projectId }, instance)
     },
     log,
   })

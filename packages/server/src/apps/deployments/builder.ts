@@ -71,10 +71,12 @@ export class Builder {
     this.#options = options
   }
 
-  async build(id: string, taken: () => void): Promise<void> {
-    const record = await this.#begin(id)
+  /** Builds the deployment whose turn it is. There is a job for each, so none is left. */
+  async buildNext(taken: () => void): Promise<void> {
+    const record = await this.#begin()
     taken()
     if (!record) return
+    const { id } = record
     crashPoint('deployment-building')
     const stop = new AbortController()
     this.#building.set(id, stop)
@@ -113,11 +115,12 @@ export class Builder {
     this.#closing.abort()
   }
 
-  async #begin(id: string): Promise<DeploymentRecord | undefined> {
+  async #begin(): Promise<DeploymentRecord | undefined> {
     const { pool, box, serverId } = this.#options
     return inTransaction(pool, async ({ db: tx }) => {
-      const record = await store.beginBuild(tx, id, serverId)
+      const record = await store.beginBuild(tx, serverId)
       if (!record) return undefined
+      const { id } = record
       const lock = DeploymentLock.open(box, record)
       const change = { status: 'in_progress', reason: null }
       await appendEvents(tx, { deploymentId: id, lock }, [{ kind: 'deployment_state', change }])

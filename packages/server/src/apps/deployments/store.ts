@@ -118,12 +118,8 @@ export async function listDeployments(
   return query.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(limit).offset(offset).execute()
 }
 
-/** Only on the server that has the source. */
-export async function beginBuild(
-  tx: Db,
-  id: string,
-  serverId: string,
-): Promise<DeploymentRecord | undefined> {
+/** The next one for the server that has the source: projects take turns, those with fewer builds under way first. */
+export async function beginBuild(tx: Db, serverId: string): Promise<DeploymentRecord | undefined> {
   return tx
     .updateTable('deployments')
     .set({
@@ -131,9 +127,16 @@ export async function beginBuild(
       attempts: sql<number>`attempts + 1`,
       updated_at: sql<string>`now()`,
     })
-    .where('id', '=', id)
-    .where('server_id', '=', serverId)
-    .where('status', '=', 'queued')
+    .where(
+      'id',
+      '=',
+      sql<string>`(
+        SELECT id FROM deployments AS queued WHERE server_id = ${serverId} AND status = 'queued'
+        ORDER BY (SELECT count(*) FROM deployments AS building
+          WHERE building.server_id = queued.server_id AND building.project_id = queued.project_id
+            AND building.status = 'in_progress'), queued_at, id
+        LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)`,
+    )
     .returning(columns)
     .executeTakeFirst()
 }

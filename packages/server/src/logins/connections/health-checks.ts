@@ -56,6 +56,8 @@ export class HealthChecks {
   readonly #options: HealthChecksOptions
   readonly #closing = new AbortController()
   readonly #running = new Set<Promise<void>>()
+  /** Those on request do not count: they must not keep the others from running. */
+  #scheduled = 0
   #loop: Promise<void> | undefined
   #wake: (() => void) | undefined
 
@@ -108,10 +110,14 @@ export class HealthChecks {
     while (!this.#closing.signal.aborted) {
       let waitMs = MAX_IDLE_MS
       try {
-        if (this.#running.size < maxAtOnce) {
+        if (this.#scheduled < maxAtOnce) {
           const id = await store.claimDue(db, { serverId, seconds: CLAIM_SECONDS })
           if (id !== undefined) {
-            void this.#tracked(this.#check(id)).finally(() => this.wake())
+            this.#scheduled++
+            void this.#tracked(this.#check(id)).finally(() => {
+              this.#scheduled--
+              this.wake()
+            })
             continue
           }
           const due = await store.nextDueInSeconds(db)

@@ -212,16 +212,18 @@ export interface CheckClaim {
   readonly seconds: number
 }
 
-/** Claims the next due connection for this server; undefined when there is none. */
+/** Claims a due connection for this server: projects take turns, those with fewer checks under way first. */
 export async function claimDue(db: Db, { serverId, seconds }: CheckClaim): Promise<string | undefined> {
   const { rows } = await sql<{ id: string }>`
     UPDATE auth_connections SET checked_by = ${serverId},
       checked_until = now() + make_interval(secs => ${seconds})
     WHERE id = (
-      SELECT id FROM auth_connections
+      SELECT id FROM auth_connections AS due
       WHERE deleted_at IS NULL AND health_checks AND memory IS NOT NULL AND next_check_at <= now()
         AND (checked_until IS NULL OR checked_until < now())
-      ORDER BY next_check_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
+      ORDER BY (SELECT count(*) FROM auth_connections AS other
+        WHERE other.project_id = due.project_id AND other.checked_until >= now()), next_check_at
+      LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
     RETURNING id`.execute(db)
   return rows[0]?.id
 }

@@ -74,7 +74,7 @@ export interface ProfileAttachments {
     signal?: AbortSignal,
   ): Promise<(tx: Db) => Promise<void>>
   /** Limits how many attachments run at once. */
-  turn(signal?: AbortSignal): Promise<Disposable>
+  turn(projectId: string, signal?: AbortSignal): Promise<Disposable>
 }
 
 export interface BrowserServiceOptions {
@@ -371,7 +371,7 @@ export class BrowserService {
     const attach = body.profile && (await profiles.attach(record, body.profile, signal))
     let updated: BrowserRecord | undefined
     using turn = new DisposableStack()
-    if (attach) turn.use(await profiles.turn(signal))
+    if (attach) turn.use(await profiles.turn(record.project_id, signal))
     const answer = await withFreeName(body.name ?? null, () =>
       commit(async (tx) => {
         await attach?.(tx)

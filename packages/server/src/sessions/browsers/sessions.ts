@@ -63,6 +63,7 @@ export interface SessionsOptions {
 
 export interface EndedSession {
   readonly id: string
+  readonly projectId: string
   readonly instance: Instance
   readonly reason: EndReason
   readonly hasProfile: boolean
@@ -168,11 +169,11 @@ export class Sessions {
 
   /** Resumes a profile save; the instance was kept for it. */
   #resumeSave(
-    { id, end_reason: reason }: BrowserRecord & { end_reason: EndReason },
+    { id, project_id: projectId, end_reason: reason }: BrowserRecord & { end_reason: EndReason },
     ready: ReadyInstance,
   ): void {
     const { instance } = ready
-    const saved = this.#destroy({ id, instance, reason, hasProfile: true })
+    const saved = this.#destroy({ id, projectId, instance, reason, hasProfile: true })
     this.#track(
       id,
       saved.then(() => this.#recordEnded(id)),
@@ -361,8 +362,8 @@ export class Sessions {
     const finishing = (async () => {
       const uptimeMs = session.uptimeMs
       this.#unrecorded.set(session.id, { reason, uptimeMs })
-      const { id, instance, hasProfile } = session
-      await Promise.all([this.#destroy({ id, instance, reason, hasProfile }), this.#record(id)])
+      const { id, projectId, instance, hasProfile } = session
+      await Promise.all([this.#destroy({ id, projectId, instance, reason, hasProfile }), this.#record(id)])
       await session.telemetry.close()
       await this.#recordEnded(id)
       log.info({ sessionId: session.id, reason, uptimeMs }, 'session ended')

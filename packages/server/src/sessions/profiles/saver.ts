@@ -4,8 +4,8 @@
 import type { Readable } from 'node:stream'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
+import { FairTurns } from '@berth/kit/fair-turns'
 import { pause } from '@berth/kit/pause'
-import { Semaphore } from '@berth/kit/semaphore'
 import { crashPoint } from '../../platform/errors/crash-point.ts'
 import { announceChange } from '../../platform/database/changes.ts'
 import type { Db } from '../../platform/database/schema.ts'
@@ -23,7 +23,9 @@ const RECONCILE_MS = 10_000
 /** Added to the lease: after this silence, the instances of a server have ended themselves. */
 const LOST_MARGIN_SECONDS = 30
 /** Each save flushes a Chromium to disk and compresses an archive. */
-const SAVES_AT_ONCE = 4
+const SAVES_AT_ONCE_PER_PROJECT = 4
+/** However slowly the instances of one project give their state, there is a place for another. */
+const SAVES_AT_ONCE = 6
 /** All attempts for one session together. */
 const SAVE_TIMEOUT_MS = 180_000
 /** Time without a byte, which includes the end of Chromium. */
@@ -44,7 +46,12 @@ export interface SaverOptions {
 
 export class ProfileSaver {
   readonly #options: SaverOptions
-  readonly #turns = new Semaphore(SAVES_AT_ONCE)
+  /** Every session that ended waits for its turn, however long that takes. */
+  readonly #turns = new FairTurns({
+    atOnce: SAVES_AT_ONCE,
+    atOncePerKey: SAVES_AT_ONCE_PER_PROJECT,
+    maxWaitingPerKey: Number.POSITIVE_INFINITY,
+  })
   readonly #saving = new Set<string>()
   #timer: NodeJS.Timeout | undefined
 
@@ -64,12 +71,15 @@ export class ProfileSaver {
   }
 
   /** Saves a session that has ended; resolves when its instance is no longer needed. */
-  async saveAtEnd(sessionId: string, instance: Instance): Promise<void> {
+  async saveAtEnd(
+    { id: sessionId, projectId }: { id: string; projectId: string },
+    instance: Instance,
+  ): Promise<void> {
     const { log } = this.#options
     this.#saving.add(sessionId)
     try {
       using turn = new DisposableStack()
-      turn.use(await this.#turns.enter())
+      turn.use(await this.#turns.enter(projectId))
       const over = new AbortController()
       void instance.ended.then(() => over.abort(new NotSaved('its instance has ended')))
       const timer = setTimeout(() => over.abort(new NotSaved('it took too long')), SAVE_TIMEOUT_MS)

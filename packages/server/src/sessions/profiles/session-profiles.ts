@@ -1,7 +1,7 @@
 // Loads a profile into a session: before its Chromium starts, or later by restarting Chromium.
 import type { CreateBrowserRequest } from '@berth/contracts/browsers'
 import type { Profile, ProfileRequest } from '@berth/contracts/profiles'
-import { Semaphore } from '@berth/kit/semaphore'
+import { FairTurns } from '@berth/kit/fair-turns'
 import type { SessionExtra, ExtraSource, LookUp } from '../browsers/extras.ts'
 import type { ProfileAttachments } from '../browsers/service.ts'
 import { awake, type Session } from '../session/session.ts'
@@ -17,7 +17,9 @@ import type { ArchiveStore } from './archive-store.ts'
 import { toProfile } from './view.ts'
 
 /** Each attachment holds a database connection while Chromium restarts. */
-const ATTACHES_AT_ONCE = 2
+const ATTACHES_AT_ONCE = 3
+/** However slowly the sessions of one project take their profile, there is a place for another. */
+const ATTACHES_AT_ONCE_PER_PROJECT = 2
 
 export interface SessionProfilesOptions {
   readonly db: Db
@@ -33,7 +35,11 @@ interface Asked extends SessionProfile {
 
 export class SessionProfiles implements ExtraSource, ProfileAttachments {
   readonly #options: SessionProfilesOptions
-  readonly #attaching = new Semaphore(ATTACHES_AT_ONCE)
+  readonly #attaching = new FairTurns({
+    atOnce: ATTACHES_AT_ONCE,
+    atOncePerKey: ATTACHES_AT_ONCE_PER_PROJECT,
+    maxWaitingPerKey: Number.POSITIVE_INFINITY,
+  })
 
   constructor(options: SessionProfilesOptions) {
     this.#options = options
@@ -86,8 +92,8 @@ export class SessionProfiles implements ExtraSource, ProfileAttachments {
   }
 
   /** Limits attachments, because each holds a database connection. */
-  turn(signal?: AbortSignal): Promise<Disposable> {
-    return this.#attaching.enter(signal)
+  turn(projectId: string, signal?: AbortSignal): Promise<Disposable> {
+    return this.#attaching.enter(projectId, signal)
   }
 
   async #find(projectId: string, request: ProfileRequest, { db, waits, signal }: LookUp): Promise<Asked> {

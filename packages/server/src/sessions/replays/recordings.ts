@@ -2,7 +2,7 @@
 import type { Logger } from 'pino'
 import type { Pool } from 'pg'
 import type { ReplayEnd } from '@berth/contracts/replays'
-import { Semaphore } from '@berth/kit/semaphore'
+import { FairTurns } from '@berth/kit/fair-turns'
 import type { Blobs } from '../../platform/blobs/blobs.ts'
 import type { LiveSession } from '../browsers/live-session.ts'
 import { awake } from '../session/session.ts'
@@ -47,8 +47,12 @@ export class Recordings {
   readonly #options: RecordingsOptions
   readonly #collectors = new Map<string, Collector>()
   readonly #finishing = new Map<string, Promise<void>>()
-  /** One at a time: assembly takes long and is not urgent. */
-  readonly #assembling = new Semaphore(1)
+  /** One at a time: assembly takes long and is not urgent. Projects take turns. */
+  readonly #assembling = new FairTurns({
+    atOnce: 1,
+    atOncePerKey: 1,
+    maxWaitingPerKey: Number.POSITIVE_INFINITY,
+  })
   readonly #closing = new AbortController()
   readonly #timer: NodeJS.Timeout
 
@@ -151,7 +155,7 @@ export class Recordings {
     await store.markFinishing(db, id, reason)
     crashPoint('replay-ended')
     using turn = new DisposableStack()
-    turn.use(await this.#assembling.enter(this.#closing.signal))
+    turn.use(await this.#assembling.enter(replay.project_id, this.#closing.signal))
     const key = this.#keyOf(replay)
     const isThere = (await journals.list()).includes(id)
     const video =
