@@ -55,6 +55,7 @@ export const silentEgress: Egress = {
       traffic: { sent: 3, received: 4 },
       lastRefusal: undefined,
       setRoute: () => {},
+      setProject: () => {},
       open: () => {},
       close: () => new Promise<void>((resolve) => server.close(() => resolve())),
     }

@@ -6,6 +6,7 @@ import type { Driver, InstanceLimits } from './driver/driver.ts'
 import { AllowList } from './egress/allow-list.ts'
 import { EgressPolicy } from './egress/policy.ts'
 import { EgressProxy } from './egress/proxy.ts'
+import { EgressShares } from './egress/shares.ts'
 import { SystemNames } from './egress/dns/system-names.ts'
 import type { DirectUpstreamOptions } from './egress/upstream.ts'
 import { Instances, kinds } from './stock/instances.ts'
@@ -43,7 +44,15 @@ export async function openKeptDriver(config: Config, log: Logger): Promise<KeptD
 }
 
 function newEgressProxy(config: Config, log: Logger): EgressProxy {
-  return new EgressProxy({ policy: newEgressPolicy(config), direct: { names: newSystemNames(config) }, log })
+  return new EgressProxy({
+    policy: newEgressPolicy(config),
+    direct: { names: newSystemNames(config) },
+    shares: new EgressShares({
+      connectionsPerProject: config.BERTH_EGRESS_CONNECTIONS,
+      bytesPerSecond: (config.BERTH_EGRESS_MBIT * 1_000_000) / 8,
+    }),
+    log,
+  })
 }
 
 export function newInstances({ config, metrics, log }: Platform, driver: Driver): Instances {
@@ -56,12 +65,12 @@ export function newInstances({ config, metrics, log }: Platform, driver: Driver)
       headful: config.BERTH_WARM_HEADFUL,
     },
     leaseSeconds: config.BERTH_LEASE_SECONDS,
+    maxWaitingStartsPerProject: config.BERTH_MAX_WAITING_STARTS,
     hostLoopback: new AllowList(config.BERTH_EGRESS_ALLOW).hasLoopback,
     log,
   })
   for (const shortcoming of instances.shortcomings) {
     log.warn({ shortcoming }, 'no browser sessions on this host')
-    maxWaitingStartsPerProject: config.BERTH_MAX_WAITING_STARTS,
   }
   metrics.gaugeBy('kind', {
     name: 'berth_warm_instances',

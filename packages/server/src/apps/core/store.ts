@@ -180,10 +180,12 @@ export async function deleteAppInstance(db: Db, instanceId: string): Promise<voi
 export async function listAppInstances(
   db: Db,
   serverId: string,
-): Promise<{ instanceId: string; deploymentId: string; isSetUp: boolean }[]> {
+): Promise<{ instanceId: string; deploymentId: string; projectId: string; isSetUp: boolean }[]> {
   return db
     .selectFrom('app_instances')
+    .innerJoin('deployments', 'deployments.id', 'deployment_id')
     .select(['instance_id as instanceId', 'deployment_id as deploymentId', 'is_set_up as isSetUp'])
-    .where('server_id', '=', serverId)
+    .select('deployments.project_id as projectId')
+    .where('app_instances.server_id', '=', serverId)
     .execute()
 }

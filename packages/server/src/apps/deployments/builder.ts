@@ -138,6 +138,7 @@ export class Builder {
     const over = AbortSignal.any([signal, endOf(instance.ended)])
     try {
       instance.endureOom()
+      instance.setProject(record.project_id)
       const allow = [...openings.allow, ...[npmRegistry ?? [], pythonIndex].flat().map(toEntry)]
       instance.setOpenings({ ...openings, allow })
       if (record.source_blob_id !== null) {

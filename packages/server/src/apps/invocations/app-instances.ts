@@ -99,7 +99,8 @@ export class AppInstances {
   /** Adopts the instances that an earlier run of this server left. */
   async resume(found: Map<string, ReadyInstance>): Promise<void> {
     const { db, serverId, openings } = this.#options
-    for (const { instanceId, deploymentId, isSetUp } of await store.listAppInstances(db, serverId)) {
+    const left = await store.listAppInstances(db, serverId)
+    for (const { instanceId, deploymentId, projectId, isSetUp } of left) {
       // Nobody claims what stays in `found`, so it is destroyed.
       const ready = isSetUp ? found.get(instanceId) : undefined
       if (!ready) {
@@ -108,6 +109,7 @@ export class AppInstances {
       }
       found.delete(instanceId)
       ready.instance.endureOom()
+      ready.instance.setProject(projectId)
       ready.instance.setOpenings(openings)
       this.#own(deploymentId, ready)
     }
@@ -186,6 +188,7 @@ export class AppInstances {
       ready = await claim.open()
       const { instance, agent } = ready
       instance.endureOom()
+      instance.setProject(deployment.project_id)
       instance.setOpenings(openings)
       const over = overWith(ready)
       crashPoint('app-instance-started')

@@ -1,3 +1,4 @@
+import { integer } from '../parsers/basic.ts'
 import { dnsServers, egressAllow } from '../parsers/networks.ts'
 import { proxyProviders } from '../parsers/proxy-providers.ts'
 import { requiredUrl, webUrls } from '../parsers/urls.ts'
@@ -8,6 +9,18 @@ export const networkSettings = {
     default: '',
     parse: egressAllow,
     help: 'Comma list of private CIDRs or host:port that sessions may reach, e.g. host.berth.internal:3000.',
+  }),
+  BERTH_EGRESS_MBIT: setting({
+    default: '0',
+    unit: 'Mbit/s',
+    parse: integer(0, 10_000_000),
+    help: 'Bandwidth that sessions and apps of this server use together, in each direction; projects share it equally. 0 for no bound.',
+  }),
+  BERTH_EGRESS_CONNECTIONS: setting({
+    default: '8192',
+    unit: 'connections',
+    parse: integer(16, 10_000_000),
+    help: 'How many connections to the network the sessions and apps of each project may have open, on each server.',
   }),
   BERTH_DNS_SERVERS: setting({
     default: '',

@@ -71,6 +71,8 @@ export interface Instance {
    * adopted one has no route until this is called.
    */
   setRoute(route: EgressRoute): void
+  /** The project that it works for, whose share of the network it takes part in. */
+  setProject(projectId: string): void
   setLimits(limits: InstanceLimits): Promise<void>
   /** Sets normal or low CPU priority. */
   setBackground(isBackground: boolean): Promise<void>

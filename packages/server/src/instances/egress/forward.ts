@@ -2,8 +2,11 @@
 // backpressure. Redirects are passed on like any answer; their target is checked when the browser
 // requests it.
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
+import { Transform, type Readable } from 'node:stream'
+import type { Meter } from './fair-bandwidth.ts'
 import { requestHeaders, responseHeaders } from './headers.ts'
 import { EgressRefusal, toRefusal } from './refusal.ts'
+import type { EgressShare } from './shares.ts'
 import { hostHeader, type HttpTarget } from './target.ts'
 import type { RequestConnection } from './upstream.ts'
 
@@ -17,6 +20,7 @@ export interface ForwardOptions {
   readonly connection: RequestConnection
   /** How long the other side may take to answer after it has the whole request. */
   readonly answerMs: number
+  readonly share: Pick<EgressShare, 'sent' | 'received'>
 }
 
 /** Refuses requests that cannot be forwarded correctly. */
@@ -32,7 +36,7 @@ export function checkForwardable({ headers }: IncomingMessage): void {
 
 /** Resolves when the answer was sent or broke off; rejects while an error answer can still be sent. */
 export function forward(options: ForwardOptions): Promise<void> {
-  const { request, response, target, answerMs } = options
+  const { request, response, target, answerMs, share } = options
   const { stream, proxy } = options.connection
   let thinking: NodeJS.Timeout | undefined
 
@@ -72,7 +76,7 @@ export function forward(options: ForwardOptions): Promise<void> {
       } catch (error) {
         return fail(error)
       }
-      answer.pipe(response)
+      metered(answer, share.received).pipe(response)
       answer.once('close', () => {
         if (!answer.complete) response.destroy()
       })
@@ -86,8 +90,23 @@ export function forward(options: ForwardOptions): Promise<void> {
       stream.destroy()
       resolve()
     })
-    request.pipe(sent)
+    metered(request, share.sent).pipe(sent)
   }).finally(() => clearTimeout(thinking))
+}
+
+/** The same bytes, at the pace of the project's share. */
+function metered(source: Readable, meter: Meter | undefined): Readable {
+  if (!meter) return source
+  const paced = new Transform({
+    transform: (chunk: Buffer, _encoding, done) => {
+      const pass = () => done(null, chunk)
+      if (meter(chunk.length, pass)) pass()
+    },
+  })
+  source.once('close', () => {
+    if (!source.readableEnded) paced.destroy()
+  })
+  return source.pipe(paced)
 }
 
 function credentialsFor(proxy: RequestConnection['proxy']): string[] {

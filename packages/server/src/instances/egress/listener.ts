@@ -14,6 +14,7 @@ import { refuseCredentials } from './headers.ts'
 import type { EgressPolicy } from './policy.ts'
 import { deniedBecause, toRefusal } from './refusal.ts'
 import { readConnectTarget, readHttpTarget, type Target } from './target.ts'
+import type { EgressShare } from './shares.ts'
 import { joinStreams } from './tunnel.ts'
 import { DIRECT, upstreamFor, type EgressRoute } from './route.ts'
 import type { DirectUpstream, RequestConnection, Upstream } from './upstream.ts'
@@ -36,6 +37,7 @@ export interface EgressListenerOptions {
   readonly direct: DirectUpstream
   readonly route: EgressRoute
   readonly limits: EgressLimits
+  readonly share: EgressShare
   readonly log: Logger
 }
 
@@ -67,6 +69,7 @@ export class EgressListener implements AsyncDisposable {
   #policy: EgressPolicy
   #toApi: Openings['toApi']
   readonly #limits: EgressLimits
+  readonly #share: EgressShare
   readonly #log: Logger
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
@@ -80,15 +83,16 @@ export class EgressListener implements AsyncDisposable {
   #lastRefusal: string | undefined
   #closed: Promise<void> | undefined
 
-  constructor({ policy, direct, route, limits, log }: EgressListenerOptions) {
+  constructor({ policy, direct, route, limits, share, log }: EgressListenerOptions) {
     this.#commonPolicy = policy
     this.#policy = policy
     this.#commonDirect = direct
     this.#direct = direct
     this.#active = { upstream: upstreamFor(route, direct), replaced: new AbortController() }
     this.#limits = limits
+    this.#share = share
     this.#log = log
-    this.#exchanges = new Exchanges(limits.connections)
+    this.#exchanges = new Exchanges(limits.connections, share)
     this.#server = createServer({
       maxHeaderSize: limits.headerBytes,
       headersTimeout: limits.headerMs,
@@ -128,6 +132,11 @@ export class EgressListener implements AsyncDisposable {
     this.#active = { upstream, replaced: new AbortController() }
     replaced.abort(new Error('The egress route changed'))
     for (const stream of this.#outside) stream.destroy()
+  }
+
+  /** The instance has been given to a project. */
+  setProject(projectId: string): void {
+    this.#share.setProject(projectId)
   }
 
   /** Opens more than all instances may reach, directly from this host; existing connections are cut. */
@@ -191,7 +200,8 @@ export class EgressListener implements AsyncDisposable {
       }))
       socket.write('HTTP/1.1 200 Connection Established\r\n\r\n')
       if (head.length > 0) outside.write(head)
-      joinStreams(socket, outside, this.#limits)
+      const { halfOpenMs } = this.#limits
+      joinStreams(socket, outside, { halfOpenMs, share: this.#share })
     } catch (error) {
       refuseConnect(socket, toRefusal(error, 'the target'))
     }
@@ -213,7 +223,8 @@ export class EgressListener implements AsyncDisposable {
         const connection = await this.#connect(target, exchange.signal, (upstream, given) =>
           upstream.connectForRequest(target, given),
         )
-        await forward({ request, response, target, connection, answerMs: this.#limits.answerMs })
+        const { answerMs } = this.#limits
+        await forward({ request, response, target, connection, answerMs, share: this.#share })
       } finally {
         exchange.end()
       }

@@ -12,6 +12,8 @@ export interface LookupsOptions {
   /** Look-ups that timed out here count until they have really ended. */
   readonly maxAtOnce: number
   readonly maxWaiting: number
+  /** The turn of the session's project, which its sessions share. */
+  readonly turn?: ((signal: AbortSignal) => Promise<Disposable>) | undefined
 }
 
 export class Lookups {
@@ -61,12 +63,11 @@ export class Lookups {
 
   async #inTurn(name: string): Promise<readonly string[]> {
     // Nobody waits for a look-up any more whose turn comes after the deadline of the first who asked.
-    const place = await this.#places.enter(AbortSignal.timeout(this.#options.timeoutMs))
-    try {
-      return await this.#options.lookup(name)
-    } finally {
-      place[Symbol.dispose]()
-    }
+    const late = AbortSignal.timeout(this.#options.timeoutMs)
+    using places = new DisposableStack()
+    places.use(await this.#places.enter(late))
+    places.use(await this.#options.turn?.(late))
+    return await this.#options.lookup(name)
   }
 }
 

@@ -3,12 +3,15 @@ import type { Logger } from 'pino'
 import { EgressListener, type EgressLimits, type ListenPlace } from './listener.ts'
 import type { EgressPolicy } from './policy.ts'
 import { DIRECT, type EgressRoute } from './route.ts'
+import { EgressShares } from './shares.ts'
 import { DirectUpstream, type DirectUpstreamOptions } from './upstream.ts'
 
 export interface EgressProxyOptions {
   readonly policy: EgressPolicy
   readonly log: Logger
   readonly limits?: Partial<EgressLimits>
+  /** Of projects; by default without bounds. */
+  readonly shares?: EgressShares
   /** How to connect directly from this host. */
   readonly direct?: Omit<DirectUpstreamOptions, 'policy'>
 }
@@ -22,14 +25,18 @@ const usualLimits: EgressLimits = {
   halfOpenMs: 300_000,
 }
 
+const UNBOUNDED = { connectionsPerProject: Number.POSITIVE_INFINITY, bytesPerSecond: 0 }
+
 /** The only egress of instances: one listener for each, with the server's policy. */
 export class EgressProxy {
   readonly #options: EgressProxyOptions
   readonly #limits: EgressLimits
+  readonly #shares: EgressShares
 
   constructor(options: EgressProxyOptions) {
     this.#options = options
     this.#limits = { ...usualLimits, ...options.limits }
+    this.#shares = options.shares ?? new EgressShares(UNBOUNDED)
   }
 
   /** Replaces the socket of a crashed server. The directory must belong to the host. */
@@ -46,8 +53,10 @@ export class EgressProxy {
   async #start(route: EgressRoute, place: ListenPlace): Promise<EgressListener> {
     const { policy, log } = this.#options
     // Its own upstream, so that one instance cannot use up another's look-ups.
-    const direct = new DirectUpstream({ ...this.#options.direct, policy })
-    const listener = new EgressListener({ policy, direct, route, limits: this.#limits, log })
+    const share = this.#shares.newShare()
+    const lookupTurn = (signal: AbortSignal) => share.lookup(signal)
+    const direct = new DirectUpstream({ ...this.#options.direct, policy, lookupTurn })
+    const listener = new EgressListener({ policy, direct, route, limits: this.#limits, share, log })
     await listener.listen(place)
     return listener
   }

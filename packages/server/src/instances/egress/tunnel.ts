@@ -1,23 +1,45 @@
 import type { Duplex } from 'node:stream'
+import type { Meter } from './fair-bandwidth.ts'
+import type { EgressShare } from './shares.ts'
+
+interface JoinOptions {
+  readonly halfOpenMs: number
+  /** Of the instance at `inside`. */
+  readonly share: Pick<EgressShare, 'sent' | 'received'>
+}
 
 /**
  * Copies bytes in both directions until both have ended or one has failed, with backpressure.
  * A silent tunnel stays open. Once one side has ended, the other must send something within
  * `halfOpenMs`, because the first may be gone altogether.
  */
-export function joinStreams(a: Duplex, b: Duplex, { halfOpenMs }: { halfOpenMs: number }): void {
+export function joinStreams(inside: Duplex, outside: Duplex, { halfOpenMs, share }: JoinOptions): void {
   let halfOpen: NodeJS.Timeout | undefined
   const destroyBoth = () => {
     clearTimeout(halfOpen)
-    a.destroy()
-    b.destroy()
+    inside.destroy()
+    outside.destroy()
   }
-  const carry = (from: Duplex, to: Duplex) => {
+  const carry = (from: Duplex, to: Duplex, meter: Meter | undefined) => {
+    let isFull = false
+    let hasUsedUp = false
+    const goOn = () => {
+      if (!isFull && !hasUsedUp) from.resume()
+    }
+    const onTurn = () => {
+      hasUsedUp = false
+      goOn()
+    }
     from.on('data', (chunk: Buffer) => {
       halfOpen?.refresh()
-      if (!to.write(chunk)) from.pause()
+      isFull = !to.write(chunk)
+      if (meter && !meter(chunk.length, onTurn)) hasUsedUp = true
+      if (isFull || hasUsedUp) from.pause()
     })
-    to.on('drain', () => from.resume())
+    to.on('drain', () => {
+      isFull = false
+      goOn()
+    })
     const onEnd = () => {
       to.end()
       halfOpen ??= setTimeout(destroyBoth, halfOpenMs)
@@ -32,7 +54,7 @@ export function joinStreams(a: Duplex, b: Duplex, { halfOpenMs }: { halfOpenMs: 
       else if (to.closed) clearTimeout(halfOpen)
     })
   }
-  if (a.destroyed || b.destroyed) return destroyBoth()
-  carry(a, b)
-  carry(b, a)
+  if (inside.destroyed || outside.destroyed) return destroyBoth()
+  carry(inside, outside, share.sent)
+  carry(outside, inside, share.received)
 }

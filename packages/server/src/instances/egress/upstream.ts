@@ -35,6 +35,8 @@ export interface DirectUpstreamOptions {
   readonly nextAddressAfterMs?: number
   readonly maxLookups?: number
   readonly maxLookupsWaiting?: number
+  /** See Lookups. */
+  readonly lookupTurn?: (signal: AbortSignal) => Promise<Disposable>
 }
 
 /** Connects directly from this host. Each session has its own, and so its own look-ups. */
@@ -57,6 +59,7 @@ export class DirectUpstream implements Upstream, Disposable {
         timeoutMs: lookupMs,
         maxAtOnce: maxLookups,
         maxWaiting: maxLookupsWaiting,
+        turn: options.lookupTurn,
       })
     this.#resolver = new Resolver({ policy, lookups: this.#lookups })
   }

@@ -52,6 +52,7 @@ const nothingToDo: EgressListener = {
   traffic: { sent: 0, received: 0 },
   lastRefusal: undefined,
   setRoute: () => {},
+  setProject: () => {},
   open: () => {},
   close: async () => {},
 }

@@ -90,6 +90,10 @@ export class KeptInstance implements Instance {
     this.#options.egress.setRoute(route)
   }
 
+  setProject(projectId: string): void {
+    this.#options.egress.setProject(projectId)
+  }
+
   async setLimits(limits: InstanceLimits): Promise<void> {
     await this.#options.calls.ask({ ask: 'setLimits', id: this.id, limits })
   }

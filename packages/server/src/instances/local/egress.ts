@@ -14,6 +14,8 @@ export interface EgressListener {
   readonly lastRefusal: string | undefined
   /** Applies at once, also to open connections. */
   setRoute(route: EgressRoute): void
+  /** From now on, it takes part in the share of this project. */
+  setProject(projectId: string): void
   open(openings: Openings): void
   close(): Promise<void>
 }

@@ -174,6 +174,10 @@ export class LocalInstance implements Instance {
     this.#egress?.setRoute(route)
   }
 
+  setProject(projectId: string): void {
+    this.#egress?.setProject(projectId)
+  }
+
   async setLimits(limits: InstanceLimits): Promise<void> {
     if (!this.#end) this.#options.cgroup.setLimits(limits)
   }

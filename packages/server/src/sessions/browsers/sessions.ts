@@ -281,6 +281,7 @@ export class Sessions {
     const { telemetry: selection, telemetry_version: version } = record
     const isTold = isAdopted && (selection !== null || version > 0)
     const before = { version: selection === null && !isTold ? version : -1, isTold }
+    instance.setProject(record.project_id)
     const session = new LiveSession({
       telemetry: this.#options.telemetry.collector(record.id, { instance, before }),
       id: record.id,
