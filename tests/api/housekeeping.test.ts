@@ -95,6 +95,15 @@ test('housekeeping removes everything expired, in several steps, and nothing els
     segments.map(({ payload }) => payload.toString()),
     ['new'],
   )
+  const counted = db.selectFrom('telemetry_sessions').select(['project_id', 'stored_bytes'])
+  assert.deepEqual(await counted.execute(), [{ project_id: 'p', stored_bytes: '3' }])
+  // Once nothing of an ended session is left, it counts for no project.
+  await sql`UPDATE browsers SET ended_at = now() - interval '2 hours'`.execute(db)
+  await sql`DELETE FROM telemetry_segments`.execute(db)
+  const last = new Housekeeping(options)
+  await last.run()
+  await last.close()
+  assert.deepEqual(await counted.execute(), [{ project_id: null, stored_bytes: '0' }])
 
   const kept = await db.selectFrom('replays').select(['id', 'blob_id']).execute()
   assert.deepEqual(
@@ -120,7 +129,9 @@ test('a housekeeping task that fails does not stop the others', async (t) => {
 
 /** The session of the recordings. */
 async function insertSegments(db: Db, daysOf: Readonly<Record<string, number>>): Promise<void> {
-  await sql`INSERT INTO telemetry_sessions (session_id, sealed_key) VALUES ('b', '')`.execute(db)
+  await sql`INSERT INTO telemetry_sessions (session_id, sealed_key, stored_bytes) VALUES ('b', '', 6)`.execute(
+    db,
+  )
   for (const [index, [payload, days]] of Object.entries(daysOf).entries()) {
     await sql`INSERT INTO telemetry_segments
         (session_id, first_seq, last_seq, first_ts, last_ts, categories, payload, created_at)

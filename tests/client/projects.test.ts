@@ -74,6 +74,7 @@ for (const [version, newClient] of Object.entries(versions)) {
         max_concurrent_sessions: null,
         max_concurrent_invocations: null,
         max_pooled_sessions: null,
+        max_storage_bytes: null,
       }
       assert.deepEqual(await projects.limits.retrieve(id), none)
       assert.deepEqual(

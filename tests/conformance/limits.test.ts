@@ -13,7 +13,12 @@ const caller = new HttpCaller(owner, server.url)
 const project = await newProject(caller, server.key, 'Limited')
 const other = await newProject(caller, server.key, 'Not limited')
 const path = `/org/projects/${project.id}/limits`
-const none = { max_concurrent_sessions: null, max_concurrent_invocations: null, max_pooled_sessions: null }
+const none: ProjectLimits = {
+  max_concurrent_sessions: null,
+  max_concurrent_invocations: null,
+  max_pooled_sessions: null,
+  max_storage_bytes: null,
+}
 
 async function change(at: string, body?: object): Promise<unknown> {
   const answer = await caller.sendJson(server.key, 'PATCH', at, body)
@@ -29,7 +34,12 @@ test('a project starts without limits', async () => {
 
 test('each limit of a project is set, kept and removed independently', async () => {
   for (const name of Object.keys(none) as (keyof ProjectLimits)[]) {
-    const all = { max_concurrent_sessions: 1, max_concurrent_invocations: 2, max_pooled_sessions: 3 }
+    const all: ProjectLimits = {
+      max_concurrent_sessions: 1,
+      max_concurrent_invocations: 2,
+      max_pooled_sessions: 3,
+      max_storage_bytes: 4,
+    }
     assert.deepEqual(await change(path, all), all)
     assert.deepEqual(await change(path, { [name]: 7 }), { ...all, [name]: 7 })
     assert.deepEqual(await change(path, {}), { ...all, [name]: 7 })

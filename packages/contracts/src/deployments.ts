@@ -106,7 +106,13 @@ export const createDeployment = operation({
   effect: 'act',
   status: 201,
   response: Deployment,
-  errors: ['bad_request', 'payload_too_large', 'insufficient_storage', 'sessions_unavailable'],
+  errors: [
+    'bad_request',
+    'payload_too_large',
+    'storage_full',
+    'insufficient_storage',
+    'sessions_unavailable',
+  ],
 })
 
 export const listDeployments = operation({

@@ -53,6 +53,10 @@ const catalogue = {
     meaning: 'The one-time code was already used, or its login flow has ended; start another login',
   },
   payload_too_large: { status: 413, meaning: 'The request body is larger than allowed' },
+  storage_full: {
+    status: 413,
+    meaning: 'The project may not store more; the message says what it stores and what to do',
+  },
   unsupported_media_type: { status: 415, meaning: 'Send the body as application/json' },
   range_not_satisfiable: {
     status: 416,

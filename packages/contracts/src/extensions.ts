@@ -73,7 +73,14 @@ export const uploadExtension = operation({
   effect: 'act',
   status: 201,
   response: Extension,
-  errors: ['bad_request', 'already_exists', 'payload_too_large', 'conflict', 'insufficient_storage'],
+  errors: [
+    'bad_request',
+    'already_exists',
+    'payload_too_large',
+    'storage_full',
+    'conflict',
+    'insufficient_storage',
+  ],
 })
 
 export const listExtensions = operation({

@@ -221,7 +221,7 @@ export const importProfile = operation({
   effect: 'act',
   status: 201,
   response: ProfileVersion,
-  errors: ['bad_request', 'not_found', 'payload_too_large', 'insufficient_storage'],
+  errors: ['bad_request', 'not_found', 'payload_too_large', 'storage_full', 'insufficient_storage'],
 })
 
 export const listProfileVersions = operation({
@@ -265,5 +265,12 @@ export const saveSessionProfile = operation({
   effect: 'act',
   status: 200,
   response: ProfileVersion,
-  errors: ['bad_request', 'not_found', 'conflict', 'payload_too_large', 'insufficient_storage'],
+  errors: [
+    'bad_request',
+    'not_found',
+    'conflict',
+    'payload_too_large',
+    'storage_full',
+    'insufficient_storage',
+  ],
 })

@@ -1,4 +1,4 @@
-import { Type, type Static } from 'typebox'
+import { Type, type Static, type TInteger } from 'typebox'
 import { operation } from './operation.ts'
 import { idOrName, Nullable, OneOf, pageQuery, Strict, Text, Timestamp } from './schema.ts'
 
@@ -39,11 +39,19 @@ const capRead = (what: string) =>
     }),
   )
 
+const MAX_STORAGE_BYTES = 10 ** 15
+
 export const ProjectLimits = Type.Object(
   {
     max_concurrent_sessions: capRead('browser sessions'),
     max_concurrent_invocations: capRead('app invocations'),
     max_pooled_sessions: capRead('pooled sessions'),
+    max_storage_bytes: Nullable(
+      Type.Integer({
+        description:
+          'Extension: how many bytes the project may store. Null means as many as the operator has set for every project',
+      }),
+    ),
   },
   { title: 'ProjectLimits' },
 )
@@ -53,8 +61,45 @@ export const UpdateProjectLimitsRequest = Strict({
   max_concurrent_sessions: Type.Optional(cap('browser sessions')),
   max_concurrent_invocations: Type.Optional(cap('app invocations')),
   max_pooled_sessions: Type.Optional(cap('pooled sessions')),
+  max_storage_bytes: Type.Optional(
+    Nullable(
+      Type.Integer({
+        minimum: 0,
+        maximum: MAX_STORAGE_BYTES,
+        description:
+          'Extension: how many bytes the project may store. 0 or null restores what the operator has set; omit to keep it',
+      }),
+    ),
+  ),
 })
 export type UpdateProjectLimitsRequest = Static<typeof UpdateProjectLimitsRequest>
+
+/** What a project stores. */
+export const storageKinds = ['profiles', 'replays', 'telemetry', 'extensions', 'deployments'] as const
+export type StorageKind = (typeof storageKinds)[number]
+
+const bytesOf: Record<StorageKind, string> = {
+  profiles: 'All versions of all profiles',
+  replays: 'Recordings, also those that are running',
+  telemetry: 'Telemetry events',
+  extensions: 'Extensions',
+  deployments: 'Source and built files of apps',
+}
+const kindFields = Object.fromEntries(
+  storageKinds.map((kind) => [kind, Type.Integer({ description: bytesOf[kind] })]),
+) as Record<StorageKind, TInteger>
+
+export const ProjectStorage = Type.Object(
+  {
+    max_bytes: Nullable(
+      Type.Integer({ description: 'How many bytes the project may store. Null: any number' }),
+    ),
+    used_bytes: Type.Integer({ description: 'How many bytes it stores now, compressed as they are kept' }),
+    by_kind: Type.Object(kindFields, { description: 'The same by what it is' }),
+  },
+  { title: 'ProjectStorage' },
+)
+export type ProjectStorage = Static<typeof ProjectStorage>
 
 const params = Type.Object({ id: idOrName('project') })
 
@@ -168,4 +213,17 @@ export const updateProjectLimits = operation({
   status: 200,
   response: ProjectLimits,
   errors: ['bad_request', 'forbidden', 'not_found'],
+})
+
+export const getProjectStorage = operation({
+  id: 'getProjectStorage',
+  tag,
+  summary: 'Get how much a project stores, and how much it may',
+  method: 'GET',
+  path: '/org/projects/{id}/storage',
+  aliases: ['/projects/{id}/storage'],
+  params,
+  status: 200,
+  response: ProjectStorage,
+  errors: ['not_found'],
 })

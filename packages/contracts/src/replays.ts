@@ -40,6 +40,7 @@ export const replayEnds = [
   'stopped',
   'max_duration',
   'size_limit',
+  'storage_limit',
   'resized',
   'session_ended',
   'interrupted',
@@ -98,7 +99,7 @@ export const startReplay = operation({
   effect: 'act',
   status: 201,
   response: Replay,
-  errors: ['not_found', 'conflict', 'insufficient_storage'],
+  errors: ['not_found', 'conflict', 'storage_full', 'insufficient_storage'],
 })
 
 export const listReplays = operation({

@@ -35,6 +35,8 @@ export const categoryOfType = {
   monitor_reconnected: 'monitor',
   monitor_reconnect_failed: 'monitor',
   monitor_init_failed: 'monitor',
+  // Ours: the oldest events of the project were deleted, because it may not store more.
+  monitor_events_deleted: 'monitor',
   api_call: 'control',
   cdp_connect: 'connection',
   cdp_disconnect: 'connection',

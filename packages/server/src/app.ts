@@ -36,9 +36,11 @@ import { serviceSecret } from './platform/secrets/service-secret.ts'
 import { isGatewayUpgrade } from './sessions/gateway/upgrade.ts'
 import { newSessions, type SessionsModule } from './sessions/module.ts'
 import { isTunnelUpgrade } from './sessions/replicas/tunnel-host.ts'
+import { storedKinds } from './stored-kinds.ts'
 import { AuditTrail } from './tenancy/audit/trail.ts'
 import { bootstrap } from './tenancy/bootstrap.ts'
 import { newTenancy } from './tenancy/module.ts'
+import { StorageLimits } from './tenancy/storage/storage-limits.ts'
 
 /** How long a server that was killed may need to end. */
 const KILLED_SERVER_MS = 1_000
@@ -104,9 +106,15 @@ export async function startApp(config: Config, serverLog: ServerLog, engines = s
 
   const driver = await opening
   const instances = newInstances(platform, driver)
+  const storage = new StorageLimits({
+    db,
+    kinds: storedKinds,
+    defaultMaxBytes: config.BERTH_PROJECT_STORAGE_MB * 1024 * 1024,
+  })
   const sessions = await newSessions({
     platform,
     instances,
+    storage,
     server,
     shares,
     version: VERSION,
@@ -115,9 +123,15 @@ export async function startApp(config: Config, serverLog: ServerLog, engines = s
     proxyUses: [proxyUse],
     isLoginStuck: isStuck,
   })
-  const apps = newApps({ platform, instances, sessions, toApi: new InsideConnections(server).take })
+  const apps = newApps({
+    platform,
+    instances,
+    storage,
+    sessions,
+    toApi: new InsideConnections(server).take,
+  })
   const logins = await newLogins({ platform, instances, sessions, server, engine: engines.logins })
-  const tenancy = newTenancy({ platform, audit, contents })
+  const tenancy = newTenancy({ platform, audit, storage, contents })
 
   let endAll = true
   cleanup.defer(async () => {

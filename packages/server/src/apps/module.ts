@@ -7,6 +7,7 @@ import * as browserStore from '../sessions/browsers/store.ts'
 import type { EndedBrowser } from '../sessions/browsers/types.ts'
 import type { SessionsModule } from '../sessions/module.ts'
 import { findDefaultProject } from '../tenancy/projects/store.ts'
+import type { StorageLimits } from '../tenancy/storage/storage-limits.ts'
 import { DeploymentLocks } from './core/locks.ts'
 import { Npm } from './core/npm.ts'
 import { JobQueue } from './core/queue.ts'
@@ -39,11 +40,12 @@ export interface AppsModule {
 export function newApps(options: {
   platform: Platform
   instances: Instances
+  storage: StorageLimits
   sessions: SessionsModule
   /** Receives a connection from inside an instance to the API. */
   toApi: (connection: Duplex) => void
 }): AppsModule {
-  const { platform, instances, sessions: room } = options
+  const { platform, instances, storage, sessions: room } = options
   const { config, db, pool, box, blobs, changes, metrics, serverId, log } = platform
   const shut = (browsers: readonly EndedBrowser[]) =>
     browsers.forEach((browser) => room.sessions.shut(browser, 'deleted'))
@@ -52,6 +54,7 @@ export function newApps(options: {
     pool,
     box,
     blobs,
+    storage,
     instances,
     serverId,
     limits: {
@@ -142,6 +145,7 @@ export function newApps(options: {
     ...services,
     box,
     blobs,
+    storage,
     maxSourceBytes: config.BERTH_APP_SOURCE_MB * MB,
     stops,
   })

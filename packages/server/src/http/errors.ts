@@ -74,7 +74,7 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
       'internal_error',
       `Cannot complete the request: an internal error, logged as request ${request.id}`,
     )
-  if (answer.code === 'payload_too_large') dropTheRest(request, reply)
+  if (answer.status === 413) dropTheRest(request, reply)
   void reply
     .code(answer.status)
     .headers({ 'x-request-id': request.id, ...errorHeaders(answer) })

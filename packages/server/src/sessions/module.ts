@@ -9,6 +9,7 @@ import type { Instances, ReadyInstance } from '../instances/stock/instances.ts'
 import type { Platform } from '../platform/module.ts'
 import { serviceSecret } from '../platform/secrets/service-secret.ts'
 import { findDefaultProject } from '../tenancy/projects/store.ts'
+import type { StorageLimits } from '../tenancy/storage/storage-limits.ts'
 import type { ExtraSource } from './browsers/extras.ts'
 import { LiveSessions } from './browsers/live-sessions.ts'
 import { browserRoutes, callerOf } from './browsers/routes.ts'
@@ -52,6 +53,7 @@ const MB = 1024 * 1024
 export interface SessionsModuleOptions {
   readonly platform: Platform
   readonly instances: Instances
+  readonly storage: StorageLimits
   readonly server: FastifyInstance
   readonly shares: RequestShares
   readonly version: string
@@ -84,7 +86,7 @@ export interface SessionsModule {
 }
 
 export async function newSessions(options: SessionsModuleOptions): Promise<SessionsModule> {
-  const { platform, instances, server, shares } = options
+  const { platform, instances, storage, server, shares } = options
   const { config, db, pool, box, blobs, changes, metrics, serverId, log } = platform
   const leaseSeconds = config.BERTH_LEASE_SECONDS
   const secret = await serviceSecret(db, box, 'session-tokens')
@@ -100,6 +102,7 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
     db,
     pool,
     box,
+    storage,
     maxBytes: config.BERTH_TELEMETRY_SESSION_MB * MB,
     version: options.version,
     log,
@@ -109,6 +112,7 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
     pool,
     box,
     blobs,
+    storage,
     journals: await Journals.open(join(config.BERTH_DATA_DIR, 'recordings')),
     serverId,
     leaseSeconds,
@@ -117,7 +121,7 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
     log,
   })
   const archives = new ArchiveStore({ box, blobs, maxBytes: config.BERTH_PROFILE_MAX_MB * MB })
-  const versions = { archives, kept: config.BERTH_PROFILE_VERSIONS, onChange: refreshPoolsOf }
+  const versions = { archives, storage, kept: config.BERTH_PROFILE_VERSIONS, onChange: refreshPoolsOf }
   const saver = new ProfileSaver({
     db,
     pool,
@@ -149,11 +153,11 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
     log,
   })
   const findSession = (id: string) => sessions.find(id)
-  const recorder = new ReplayRecorder({ db, pool, box, findSession, recordings })
+  const recorder = new ReplayRecorder({ db, pool, box, storage, findSession, recordings })
   const saves = new SaveWatch(db)
   const sessionProfiles = new SessionProfiles({ db, archives, watch: saves, findSession })
   const policies = new Policies({ db, box })
-  const extensions = await newExtensions(platform)
+  const extensions = await newExtensions(platform, storage)
   const browsers = new BrowserService({
     policies,
     db,

@@ -14,6 +14,8 @@ import { OrganizationService } from './organization/service.ts'
 import { projectRoutes } from './projects/routes.ts'
 import { ProjectService } from './projects/service.ts'
 import type { ProjectContent } from './projects/types.ts'
+import type { StorageLimits } from './storage/storage-limits.ts'
+import { StorageTotals } from './storage/totals.ts'
 
 export interface TenancyModule {
   readonly authenticator: KeyAuthenticator
@@ -25,15 +27,17 @@ export interface TenancyModule {
 export function newTenancy(options: {
   platform: Platform
   audit: AuditTrail
+  storage: StorageLimits
   /** What a project can contain, counted by the rooms that own it. Only an empty project can be deleted. */
   contents: readonly ProjectContent[]
 }): TenancyModule {
-  const { audit } = options
-  const { config, db, changes, metrics, listener } = options.platform
+  const { audit, storage } = options
+  const { config, db, changes, metrics, listener, log } = options.platform
   const authenticator = new KeyAuthenticator({ db, canRemember: () => listener.isListening })
   const openStreams = new OpenStreams(authenticator)
   const projects = new ProjectService({
     db,
+    storage,
     contents: [{ what: 'API keys', countIn: countLiveApiKeys }, ...options.contents],
   })
   const organization = new OrganizationService({
@@ -52,6 +56,17 @@ export function newTenancy(options: {
       openStreams.check()
     })
   }
+  const totals = new StorageTotals({ db, kinds: storage.kinds, log })
+  metrics.gaugeBy('kind', {
+    name: 'berth_storage_bytes',
+    help: 'Bytes that all projects store, by kind, up to a minute old',
+    read: () => totals.read(),
+  })
+  metrics.counter({
+    name: 'berth_storage_refusals_total',
+    help: 'Writes that were refused because their project may not store more',
+    read: () => storage.refusedCount,
+  })
   metrics.counter({
     name: 'berth_audit_records_dropped_total',
     help: 'Audit records lost while the database was unreachable',

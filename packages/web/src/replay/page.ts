@@ -24,6 +24,7 @@ export interface PageCode {
 
 const endings: Readonly<Record<string, string>> = {
   size_limit: 'It stopped because it had become as large as it may',
+  storage_limit: 'It stopped because its project may not store more',
   interrupted: 'It was cut off',
   failed: 'It was cut off by a fault',
   resized: 'It goes on as another recording after the window was resized',

@@ -20,6 +20,8 @@ import type { Instance, InstanceLimits } from '../../instances/driver/driver.ts'
 import type { Openings } from '../../instances/egress/openings.ts'
 import type { Instances } from '../../instances/stock/instances.ts'
 import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
+import type { StorageLimits } from '../../tenancy/storage/storage-limits.ts'
+import { StorageFull } from '../../tenancy/storage/use.ts'
 import { buildApp, openFiles, putSource } from '../../instances/agent/apps.ts'
 import type { AgentClient } from '../../instances/agent/client.ts'
 import { forgetKey } from './stops.ts'
@@ -38,6 +40,7 @@ export interface BuilderOptions {
   readonly pool: Pool
   readonly box: SealedBox
   readonly blobs: Blobs
+  readonly storage: StorageLimits
   readonly instances: Instances
   readonly serverId: string
   readonly limits: InstanceLimits
@@ -86,6 +89,8 @@ export class Builder {
     try {
       if (record.attempts > MAX_ATTEMPTS)
         throw new BuildFailure('The build was interrupted too many times; deploy it again')
+      // Checked early, because a build takes minutes. The row of the result is what counts.
+      await this.#options.storage.expectRoom(writeOf(record))
       const built = await this.#run(record, { lock, logs, signal })
       await logs.flush()
       await this.#succeed(record, lock, built)
@@ -94,7 +99,7 @@ export class Builder {
       if (this.#closing.signal.aborted) return
       await logs.flush().catch(() => {})
       await this.#fail(record, lock, reasonOf(error, signal))
-      if (!(error instanceof BuildFailure))
+      if (!(error instanceof BuildFailure || error instanceof StorageFull))
         this.#options.log.warn({ err: error, deploymentId: id }, 'build failed')
     } finally {
       this.#building.delete(id)
@@ -221,31 +226,33 @@ export class Builder {
   }
 
   async #succeed(record: DeploymentRecord, lock: DeploymentLock, built: Built): Promise<void> {
-    const { pool, db, blobs, onRunning } = this.#options
+    const { pool, db, blobs, storage, onRunning } = this.#options
     const { files, bytes, runtime } = built
     let isKept = false
     try {
-      const running = await inTransaction(pool, async ({ db: tx }) => {
-        await blobs.record(tx, 'app-files', files)
-        const rivals = await this.#takeNames(tx, record, built.registry)
-        const ended = await store.markBuilt(tx, record, {
-          blobId: files.id,
-          bytes,
-          runtime,
-          secrets: withoutToken(record, lock),
-        })
-        if (!ended) throw new BuildFailure('It was deleted')
-        await store.markSuperseded(tx, rivals.superseded, record.id)
-        await appendEvents(tx, { deploymentId: record.id, lock }, [
-          ...rivals.versionIds.map((appVersionId): NewEvent => ({
-            kind: 'app_version_summary',
-            appVersionId,
-          })),
-          { kind: 'deployment_state', change: { status: 'running', reason: null } },
-        ])
-        await announceChange(tx, 'deploymentChanged', { deploymentId: record.id })
-        return ended
-      })
+      const running = await inTransaction(pool, ({ db: tx }) =>
+        storage.guard(tx, writeOf(record), async () => {
+          await blobs.record(tx, 'app-files', files)
+          const rivals = await this.#takeNames(tx, record, built.registry)
+          const ended = await store.markBuilt(tx, record, {
+            blobId: files.id,
+            bytes,
+            runtime,
+            secrets: withoutToken(record, lock),
+          })
+          if (!ended) throw new BuildFailure('It was deleted')
+          await store.markSuperseded(tx, rivals.superseded, record.id)
+          await appendEvents(tx, { deploymentId: record.id, lock }, [
+            ...rivals.versionIds.map((appVersionId): NewEvent => ({
+              kind: 'app_version_summary',
+              appVersionId,
+            })),
+            { kind: 'deployment_state', change: { status: 'running', reason: null } },
+          ])
+          await announceChange(tx, 'deploymentChanged', { deploymentId: record.id })
+          return ended
+        }),
+      )
       isKept = true
       crashPoint('deployment-running')
       onRunning(running)
@@ -302,6 +309,9 @@ export class Builder {
     })
   }
 }
+
+const writeOf = ({ project_id: projectId }: DeploymentRecord) =>
+  ({ projectId, kind: 'deployments', action: 'keep the built app' }) as const
 
 export function secretsOf(record: DeploymentRecord, lock: DeploymentLock): DeploymentSecrets {
   // SAFETY: this server's code sealed it.

@@ -18,6 +18,7 @@ import type { BodyStream, Commit, OffsetPage } from '../../http/call.ts'
 import { toPage } from '../../http/paging.ts'
 import { projectOf, type Principal } from '../../http/principal.ts'
 import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
+import type { StorageLimits } from '../../tenancy/storage/storage-limits.ts'
 import { readDeploymentForm } from './form.ts'
 import type { DeploymentStops } from './stops.ts'
 import * as store from './store.ts'
@@ -29,6 +30,7 @@ export interface DeploymentServiceOptions {
   readonly pool: Pool
   readonly box: SealedBox
   readonly blobs: Blobs
+  readonly storage: StorageLimits
   readonly queue: JobQueue
   readonly serverId: string
   readonly defaultProject: (db: Db) => Promise<{ id: string }>
@@ -60,11 +62,14 @@ export class DeploymentService {
     { principal, projectId: asked }: DeploymentCaller,
     { stream, signal, commit }: { stream: BodyStream | undefined; signal: AbortSignal; commit: Commit },
   ): Promise<Deployment> {
-    const { db, box, blobs, queue, serverId, defaultProject, shortcomings } = this.#options
+    const { db, box, blobs, storage, queue, serverId, defaultProject, shortcomings } = this.#options
     if (shortcomings.length > 0) {
       throw new AppError('sessions_unavailable', `Cannot deploy an app: ${shortcomings.join('; ')}`)
     }
     const projectId = principal.projectId ?? asked ?? (await defaultProject(db)).id
+    const write = { projectId, kind: 'deployments', action: 'deploy the app' } as const
+    using uploads = new DisposableStack()
+    uploads.use(await storage.begin(write))
     const id = newId()
     const { lock, sealedKey } = DeploymentLock.make(box, id)
     let stored: Blob | undefined
@@ -81,32 +86,34 @@ export class DeploymentService {
         apiKey: material.key,
         ...(deployment.git?.token !== undefined && { gitToken: deployment.git.token }),
       }
-      const answer = await commit(async (tx) => {
-        if (kept) await blobs.record(tx, 'app-source', kept.blob)
-        const apiKeyId = await insertDeploymentKey(tx, {
-          material,
-          name: `deployment ${id}`,
-          projectId,
-          creator: principal.creator,
-          maker: await makerFor(tx, principal),
-        })
-        const record = await store.insertDeployment(tx, {
-          id,
-          projectId,
-          ...deployment,
-          checksum: kept?.checksum ?? null,
-          sealedKey,
-          envNames: Object.keys(deployment.env),
-          secrets: lock.seal(JSON.stringify(secrets), places.secrets(id)),
-          apiKeyId,
-          serverId,
-          source: kept && { blobId: kept.blob.id, bytes: kept.bytes },
-        })
-        const change = { status: 'queued', reason: null }
-        await appendEvents(tx, { deploymentId: id, lock }, [{ kind: 'deployment_state', change }])
-        await queue.send(tx, 'deployment', { id, serverId })
-        return toDeployment(record)
-      })
+      const answer = await commit((tx) =>
+        storage.guard(tx, write, async () => {
+          if (kept) await blobs.record(tx, 'app-source', kept.blob)
+          const apiKeyId = await insertDeploymentKey(tx, {
+            material,
+            name: `deployment ${id}`,
+            projectId,
+            creator: principal.creator,
+            maker: await makerFor(tx, principal),
+          })
+          const record = await store.insertDeployment(tx, {
+            id,
+            projectId,
+            ...deployment,
+            checksum: kept?.checksum ?? null,
+            sealedKey,
+            envNames: Object.keys(deployment.env),
+            secrets: lock.seal(JSON.stringify(secrets), places.secrets(id)),
+            apiKeyId,
+            serverId,
+            source: kept && { blobId: kept.blob.id, bytes: kept.bytes },
+          })
+          const change = { status: 'queued', reason: null }
+          await appendEvents(tx, { deploymentId: id, lock }, [{ kind: 'deployment_state', change }])
+          await queue.send(tx, 'deployment', { id, serverId })
+          return toDeployment(record)
+        }),
+      )
       stored = undefined
       crashPoint('deployment-queued')
       queue.look()

@@ -323,6 +323,14 @@ export async function listOrphans(db: Db, silentSeconds: number): Promise<Deploy
     .execute()
 }
 
+/** An ended deployment keeps its row without its files. */
+export const deploymentBytes = sql`
+  SELECT sum(
+    CASE WHEN source_blob_id IS NULL THEN 0 ELSE source_bytes END +
+    CASE WHEN built_blob_id IS NULL THEN 0 ELSE built_bytes END)
+  FROM deployments
+  WHERE deployments.project_id = projects.id AND (source_blob_id IS NOT NULL OR built_blob_id IS NOT NULL)`
+
 export async function countLiveDeployments(db: Db, projectId: string): Promise<number> {
   const { count } = await db
     .selectFrom('deployments')

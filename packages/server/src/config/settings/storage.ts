@@ -22,6 +22,12 @@ export const storageSettings = {
     parse: integer(2, 200),
     help: 'Maximum number of database connections of this server.',
   }),
+  BERTH_PROJECT_STORAGE_MB: setting({
+    default: '51200',
+    unit: 'MB',
+    parse: integer(0, 1_000_000_000),
+    help: 'How much each project may store: profiles, recordings, telemetry, extensions and apps together; 0 for no limit. Recordings may take half of it, telemetry a quarter.',
+  }),
   BERTH_MASTER_KEY: setting({
     default: '',
     shownDefault: 'made in the data directory',

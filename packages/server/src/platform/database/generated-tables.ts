@@ -1,4 +1,4 @@
-// Made by `npm run generate`, of migrations b6640a3a782a42ec37e99bc8d8e09bfd6bd9d3a275b5139cdc496ca4ba68c71e.
+// Made by `npm run generate`, of migrations 30513ac9658d11b476076b2b7b0565f8fdf3032fa899b0428377a92bc53f3d3c.
 import type { BigNumber, Json, Time } from './column-types.ts'
 import type { ColumnType } from 'kysely'
 
@@ -392,6 +392,7 @@ export interface Projects {
   max_concurrent_invocations: number | null
   max_concurrent_sessions: number | null
   max_pooled_sessions: number | null
+  max_storage_bytes: BigNumber | null
   name: string
   status: Generated<string>
   updated_at: Generated<Time>
@@ -425,6 +426,7 @@ export interface Replays {
   finished_at: Time | null
   framerate: number
   id: string
+  journal_bytes: Generated<BigNumber>
   links_valid_from: Time | null
   lost_ms: Generated<BigNumber>
   max_duration_seconds: number | null
@@ -472,6 +474,7 @@ export interface TelemetrySessions {
   created_at: Generated<Time>
   ended_at: Time | null
   last_seq: Generated<BigNumber>
+  project_id: string | null
   sealed_key: Buffer
   session_id: string
   stored_bytes: Generated<BigNumber>

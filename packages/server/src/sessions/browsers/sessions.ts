@@ -283,7 +283,11 @@ export class Sessions {
     const before = { version: selection === null && !isTold ? version : -1, isTold }
     instance.setProject(record.project_id)
     const session = new LiveSession({
-      telemetry: this.#options.telemetry.collector(record.id, { instance, before }),
+      telemetry: this.#options.telemetry.collector(record.id, {
+        projectId: record.project_id,
+        instance,
+        before,
+      }),
       id: record.id,
       projectId: record.project_id,
       instance,

@@ -4,6 +4,7 @@ import type { Route } from '../../http/call.ts'
 import { PerCallUpstream } from '../../instances/egress/per-call-upstream.ts'
 import { directOptions } from '../../instances/module.ts'
 import type { Platform } from '../../platform/module.ts'
+import type { StorageLimits } from '../../tenancy/storage/storage-limits.ts'
 import { findDefaultProject } from '../../tenancy/projects/store.ts'
 import { ChromeStore } from './chrome-store.ts'
 import { extensionRoutes } from './routes.ts'
@@ -16,11 +17,15 @@ export interface ExtensionsModule {
   readonly routes: readonly Route[]
 }
 
-export async function newExtensions({ config, db, box, blobs }: Platform): Promise<ExtensionsModule> {
+export async function newExtensions(
+  { config, db, box, blobs }: Platform,
+  storage: StorageLimits,
+): Promise<ExtensionsModule> {
   const service = new ExtensionService({
     db,
     box,
     blobs,
+    storage,
     spool: await Spool.open(join(config.BERTH_DATA_DIR, 'uploads')),
     chromeStore: new ChromeStore({
       address: config.BERTH_CHROME_STORE_URL,

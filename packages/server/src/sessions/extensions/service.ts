@@ -16,6 +16,7 @@ import type { BodyStream, Commit, OffsetPage, RawAnswer } from '../../http/call.
 import { toPage } from '../../http/paging.ts'
 import { projectOf, type Principal } from '../../http/principal.ts'
 import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
+import type { StorageLimits } from '../../tenancy/storage/storage-limits.ts'
 import { checkArchive, type CheckedArchive } from './archive.ts'
 import type { ChromeStore, StoreSystem } from './chrome-store.ts'
 import { readUploadForm } from './form.ts'
@@ -45,6 +46,7 @@ export interface ExtensionServiceOptions {
   readonly db: Db
   readonly box: SealedBox
   readonly blobs: Blobs
+  readonly storage: StorageLimits
   readonly spool: Spool
   readonly chromeStore: ChromeStore
   readonly defaultProject: (db: Db) => Promise<{ id: string }>
@@ -67,8 +69,11 @@ export class ExtensionService {
     stream: BodyStream | undefined,
     { commit, signal }: { commit: Commit; signal: AbortSignal },
   ): Promise<Extension> {
-    const { db, blobs, spool, defaultProject } = this.#options
+    const { db, blobs, storage, spool, defaultProject } = this.#options
     const projectId = projectOf(caller) ?? (await defaultProject(db)).id
+    const write = { projectId, kind: 'extensions', action: 'take the extension' } as const
+    using uploads = new DisposableStack()
+    uploads.use(await storage.begin(write))
     await using form = await readUploadForm(stream, spool)
     const { name, file } = form
     await this.#checkPlace(projectId, name)
@@ -78,21 +83,23 @@ export class ExtensionService {
     crashPoint('extension-kept')
     try {
       const record = await withFreeName(name, () =>
-        commit(async (tx) => {
-          await blobs.record(tx, 'extension', kept.blob)
-          return store.insertExtension(tx, {
-            id,
-            projectId,
-            name,
-            sha256: file.sha256,
-            sizeBytes: file.size,
-            manifestName: archive.manifest.name,
-            manifestVersion: archive.manifest.version,
-            blobId: kept.blob.id,
-            archiveBytes: kept.archiveBytes,
-            sealedKey: kept.sealedKey,
-          })
-        }),
+        commit((tx) =>
+          storage.guard(tx, write, async () => {
+            await blobs.record(tx, 'extension', kept.blob)
+            return store.insertExtension(tx, {
+              id,
+              projectId,
+              name,
+              sha256: file.sha256,
+              sizeBytes: file.size,
+              manifestName: archive.manifest.name,
+              manifestVersion: archive.manifest.version,
+              blobId: kept.blob.id,
+              archiveBytes: kept.archiveBytes,
+              sealedKey: kept.sealedKey,
+            })
+          }),
+        ),
       )
       return toExtension(record)
     } catch (error) {

@@ -104,6 +104,10 @@ export async function markUsed(tx: Db, ids: readonly string[]): Promise<number> 
   return rows.length
 }
 
+export const extensionBytes = sql`
+  SELECT sum(archive_bytes) FROM extensions
+  WHERE extensions.project_id = projects.id AND extensions.deleted_at IS NULL`
+
 export async function countExtensions(db: Db, projectId: string): Promise<number> {
   const { count } = await db
     .selectFrom('extensions')

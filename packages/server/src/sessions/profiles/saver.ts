@@ -14,6 +14,7 @@ import type { Instance } from '../../instances/driver/driver.ts'
 import { AgentClient } from '../../instances/agent/client.ts'
 import { AgentError } from '../../instances/agent/errors.ts'
 import { readUserData } from '../../instances/agent/user-data.ts'
+import { StorageFull } from '../../tenancy/storage/use.ts'
 import { ArchiveTooLarge, WrongArchive } from './archive.ts'
 import * as store from './store.ts'
 import type { StoredArchive } from './types.ts'
@@ -106,9 +107,7 @@ export class ProfileSaver {
         return await this.#save(sessionId, instance, over)
       } catch (error) {
         if (over.aborted) throw over.reason
-        if (attempt === MAX_ATTEMPTS || error instanceof WrongArchive || error instanceof ArchiveTooLarge) {
-          throw error
-        }
+        if (attempt === MAX_ATTEMPTS || isFinal(error)) throw error
         log.info({ err: error, sessionId, attempt }, 'retrying the save of a session')
         await pause(RETRY_MS * attempt, over)
       }
@@ -120,6 +119,8 @@ export class ProfileSaver {
     const asked = await store.beginSave(db, sessionId)
     if (!asked) return
     crashPoint('profile-save-begun')
+    const { storage } = this.#options.versions
+    await storage.expectRoom({ projectId: asked.project_id, kind: 'profiles', action: 'save the session' })
     await instance.thaw()
     const agent = new AgentClient(instance)
     let archive: StoredArchive
@@ -142,7 +143,6 @@ export class ProfileSaver {
     try {
       const added = await inTransaction(pool, async ({ db: tx }) => {
         const { id: browserId, project_id: projectId, profile_id: profileId, profile_on_conflict } = asked
-        const basedOn = await store.lockBaseOf(tx, browserId)
         const outcome = await addVersion(
           tx,
           {
@@ -151,7 +151,6 @@ export class ProfileSaver {
             source: 'session',
             archive,
             browserId,
-            basedOn,
             onConflict: profile_on_conflict ?? 'replace',
           },
           versions,
@@ -237,11 +236,16 @@ export async function readFrom(
   }
 }
 
+/** Trying again would give the same. */
+const isFinal = (error: unknown) =>
+  error instanceof WrongArchive || error instanceof ArchiveTooLarge || error instanceof StorageFull
+
 /** Leaves out internal details, which are in the operator's log. */
 function messageOf(error: unknown): string {
   if (isDiskFull(error)) return 'the disk of the server is full'
   if (error instanceof WrongArchive || error instanceof ArchiveTooLarge)
     return `its archive is refused: ${error.message}`
+  if (error instanceof StorageFull) return error.why
   if (error instanceof NotSaved) return error.message
   return error instanceof AgentError
     ? 'its instance did not return its state'

@@ -135,6 +135,14 @@ export class ProfileService {
   ): Promise<ProfileVersion> {
     const profile = await find(this.#options.db, caller, idOrName)
     if (!stream) throw invalidInput('body', 'must be a tar archive; send it with a Content-Type')
+    using uploads = new DisposableStack()
+    uploads.use(
+      await this.#options.versions.storage.begin({
+        projectId: profile.project_id,
+        kind: 'profiles',
+        action: 'import the archive',
+      }),
+    )
     const over = AbortSignal.any([signal, AbortSignal.timeout(IMPORT_TIMEOUT_MS)])
     const source = unpacked(stream.body, {
       enter: () => this.#decoders.enter(profile.project_id, { action: 'import the archive', signal: over }),
@@ -144,11 +152,7 @@ export class ProfileService {
       commit(async (tx) => {
         const { id: profileId, project_id: projectId } = profile
         const version = { projectId, profileId, source: 'import', archive, browserId: null } as const
-        const outcome = await addVersion(
-          tx,
-          { ...version, basedOn: null, onConflict: 'replace' },
-          this.#options.versions,
-        )
+        const outcome = await addVersion(tx, { ...version, onConflict: 'replace' }, this.#options.versions)
         if (!outcome) throw notFound(idOrName)
         return outcome
       }),
@@ -200,12 +204,19 @@ export class ProfileService {
     if (!force && profile.current_version !== profile_version) throw conflict(profile, profile_version)
     const session = await findSession(browserId)
     if (!session) throw new AppError('not_found', `Cannot find browser session "${idOrName}"`)
+    using uploads = new DisposableStack()
+    uploads.use(
+      await this.#options.versions.storage.begin({
+        projectId: browser.project_id,
+        kind: 'profiles',
+        action: 'save the session',
+      }),
+    )
     const archive = await this.#read(session)
     const added = await this.#add(archive, () =>
       commit(async (tx) => {
-        const basedOn = await store.lockBaseOf(tx, browserId)
         const projectId = browser.project_id
-        const version = { projectId, profileId, source: 'save', archive, browserId, basedOn } as const
+        const version = { projectId, profileId, source: 'save', archive, browserId } as const
         const onConflict = force ? 'replace' : 'refuse'
         const outcome = await addVersion(tx, { ...version, onConflict }, this.#options.versions)
         if (!outcome) throw notFound(profileId)

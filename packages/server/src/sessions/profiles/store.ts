@@ -154,10 +154,15 @@ export async function countProfiles(db: Db, projectId: string): Promise<number> 
   return count
 }
 
+/** Deleted profiles have no versions. */
+export const profileBytes = sql`
+  SELECT sum(packed_bytes) FROM profiles JOIN profile_versions ON profile_versions.profile_id = profiles.id
+  WHERE profiles.project_id = projects.id AND profiles.deleted_at IS NULL`
+
 export async function insertVersion(
   tx: Db,
   number: number,
-  version: NewVersion & { readonly conflictsWith: number | null },
+  version: NewVersion & { readonly basedOn: number | null; readonly conflictsWith: number | null },
 ): Promise<VersionRecord> {
   const { archive } = version
   return tx

@@ -28,8 +28,6 @@ export interface NewVersion {
   readonly archive: StoredArchive
   /** The saved session; null for an imported archive. */
   readonly browserId: string | null
-  /** The version that the session started from. */
-  readonly basedOn: number | null
   /** The rule when another version is current by now. */
   readonly onConflict: ConflictRule | 'refuse'
 }

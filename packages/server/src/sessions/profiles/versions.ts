@@ -4,6 +4,7 @@ import type { Db } from '../../platform/database/schema.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import * as store from './store.ts'
 import type { NewVersion, ProfileRecord, VersionRecord } from './types.ts'
+import type { StorageLimits } from '../../tenancy/storage/storage-limits.ts'
 import type { ArchiveStore } from './archive-store.ts'
 
 export interface AddedVersion {
@@ -18,29 +19,41 @@ export type OnProfileChange = (tx: Db, projectId: string, profileId: string) => 
 
 export interface VersionOptions {
   readonly archives: ArchiveStore
+  readonly storage: StorageLimits
   /** How many versions a profile keeps. */
   readonly kept: number
   readonly onChange: OnProfileChange
 }
 
-/** Undefined when the profile was deleted. */
+/** Must come first in the transaction. Undefined when the profile was deleted; rejects when its project is full. */
 export async function addVersion(
+  tx: Db,
+  added: NewVersion,
+  options: VersionOptions,
+): Promise<AddedVersion | undefined> {
+  const { projectId, source } = added
+  const action = source === 'import' ? 'import the archive' : 'save the session'
+  return options.storage.guard(tx, { projectId, kind: 'profiles', action }, () => add(tx, added, options))
+}
+
+async function add(
   tx: Db,
   added: NewVersion,
   { archives, kept, onChange }: VersionOptions,
 ): Promise<AddedVersion | undefined> {
+  const basedOn = added.browserId === null ? null : await store.lockBaseOf(tx, added.browserId)
   // This locks pools, so it runs before the profile is locked: the filler takes the two locks in the same order.
   if (added.onConflict !== 'keep') await onChange(tx, added.projectId, added.profileId)
   const profile = await store.lockProfile(tx, added.profileId)
   if (!profile) return undefined
   // An import replaces the current version on purpose, so it is never a conflict.
-  const isConflict = added.source !== 'import' && added.basedOn !== profile.current_version
-  if (isConflict && added.onConflict === 'refuse') throw conflict(profile, added.basedOn)
+  const isConflict = added.source !== 'import' && basedOn !== profile.current_version
+  if (isConflict && added.onConflict === 'refuse') throw conflict(profile, basedOn)
   const conflictsWith = isConflict ? profile.current_version : null
   const isCurrent = conflictsWith === null || added.onConflict !== 'keep'
   const number = profile.last_version + 1
   await archives.blobs.record(tx, 'profile', added.archive.blob)
-  const version = await store.insertVersion(tx, number, { ...added, conflictsWith })
+  const version = await store.insertVersion(tx, number, { ...added, basedOn, conflictsWith })
   await store.setLastVersion(tx, profile.id, { number, isCurrent })
   const removedBlobs = await store.pruneVersions(tx, profile.id, kept)
   await archives.blobs.forget(tx, removedBlobs)

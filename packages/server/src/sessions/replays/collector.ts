@@ -16,6 +16,9 @@ const RETRY_MS = 500
 const LAST_RECORDS_MS = 4_000
 const FORGET_MS = 2_000
 const LATE_MS = 10_000
+/** A recording is measured when it has grown by so much, and not more often than this. */
+const MEASURE_BYTES = 256 * 1024
+const MEASURE_MS = 2_000
 
 export interface CollectorOptions {
   readonly replayId: string
@@ -25,6 +28,8 @@ export interface CollectorOptions {
   readonly maxBytes: number
   /** Null records until it is stopped. */
   readonly maxMs: number | null
+  /** Told the size of the journal; resolves to whether the project may store more. */
+  readonly measure: (bytes: number) => Promise<boolean>
   readonly log: Logger
 }
 
@@ -35,6 +40,8 @@ export class Collector {
   readonly #reader = new RecordReader()
   readonly #stopping = new AbortController()
   #reason: ReplayEnd | undefined
+  #measured = { bytes: 0, at: -Infinity }
+  #isMeasuring = false
   /** Resolves with the end reason; undefined when the next server continues. */
   readonly done: Promise<ReplayEnd | undefined>
 
@@ -104,10 +111,29 @@ export class Collector {
       if (wrong) throw wrong
       if (ended) return this.#reason ?? ended
       if (journal.bytes > maxBytes) this.end('size_limit')
+      // Not awaited: a slow database must not delay the records.
+      void this.#measure()
       // The agent enforces the limit precisely; this check is for an agent that does not.
       if (maxMs !== null && Date.now() - startedAt.getTime() > maxMs + LATE_MS) this.end('max_duration')
     }
     return this.#reason ?? (session.ending.aborted ? 'session_ended' : undefined)
+  }
+
+  async #measure(): Promise<void> {
+    const { journal, measure, log, replayId } = this.#options
+    const { bytes } = journal
+    const now = performance.now()
+    const isSoon = now - this.#measured.at < MEASURE_MS || bytes - this.#measured.bytes < MEASURE_BYTES
+    if (this.#isMeasuring || isSoon) return
+    this.#isMeasuring = true
+    this.#measured = { bytes, at: now }
+    try {
+      if (!(await measure(bytes))) this.end('storage_limit')
+    } catch (error) {
+      log.debug({ err: error, replayId }, 'cannot measure a recording now')
+    } finally {
+      this.#isMeasuring = false
+    }
   }
 
   /** Accepts the records up to the first malformed one. */

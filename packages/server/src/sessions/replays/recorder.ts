@@ -21,6 +21,7 @@ import type { Commit } from '../../http/call.ts'
 import { AgentError, AgentRefusal } from '../../instances/agent/errors.ts'
 import { forgetRecording, startRecording, stopRecording } from '../../instances/agent/recordings.ts'
 import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
+import type { StorageLimits } from '../../tenancy/storage/storage-limits.ts'
 import { keyContext, type Recordings } from './recordings.ts'
 import * as store from './store.ts'
 import type { ReplayRecord } from './types.ts'
@@ -34,6 +35,7 @@ export interface ReplayRecorderOptions {
   readonly db: Db
   readonly pool: Pool
   readonly box: SealedBox
+  readonly storage: StorageLimits
   readonly findSession: (id: string) => Session | undefined | Promise<Session | undefined>
   readonly recordings: Recordings
 }
@@ -95,11 +97,15 @@ export class ReplayRecorder implements ResizeGuard, SessionRecorder<Wanted> {
 
   /** Inserts the row, starts the recording, then marks the row as recording. */
   async begin(browser: BrowserRecord, options: Wanted, { commit, signal }: Act): Promise<ReplayRecord> {
-    const { db, box, recordings, findSession } = this.#options
+    const { db, box, storage, recordings, findSession } = this.#options
     const session = await findSession(browser.id)
     if (!session) throw new AppError('not_found', `Cannot find browser session "${browser.id}"`)
     if ((await store.countOfBrowser(db, browser.id)) >= MAX_REPLAYS) {
       throw new AppError('conflict', `Cannot record: the session has ${MAX_REPLAYS} recordings already`)
+    }
+    // The continuation of a recording is stopped like the recording itself, so that a resize does not fail.
+    if (options.continuesId === null) {
+      await storage.expectRoom({ projectId: browser.project_id, kind: 'replays', action: 'record' })
     }
     const id = randomUUID()
     const key = randomBytes(CONTENT_KEY_BYTES).toString('base64')

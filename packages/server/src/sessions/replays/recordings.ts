@@ -11,6 +11,8 @@ import type { Db } from '../../platform/database/schema.ts'
 import { inTransaction } from '../../platform/database/transaction.ts'
 import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
 import { forgetRecording } from '../../instances/agent/recordings.ts'
+import type { StorageLimits } from '../../tenancy/storage/storage-limits.ts'
+import { roomFor } from '../../tenancy/storage/use.ts'
 import { assemble } from './assembly.ts'
 import { Collector } from './collector.ts'
 import type { Journals } from './journal.ts'
@@ -30,6 +32,7 @@ export interface RecordingsOptions {
   readonly pool: Pool
   readonly box: SealedBox
   readonly blobs: Blobs
+  readonly storage: StorageLimits
   readonly journals: Journals
   readonly serverId: string
   readonly leaseSeconds: number
@@ -107,6 +110,7 @@ export class Recordings {
       journal: journals.journal(replay.id, this.#keyOf(replay)),
       maxBytes,
       maxMs: replay.max_duration_seconds === null ? null : replay.max_duration_seconds * 1000,
+      measure: (bytes) => this.#measure(replay, bytes),
       log,
     })
     this.#collectors.set(replay.id, collector)
@@ -115,6 +119,14 @@ export class Recordings {
       this.#collectors.delete(replay.id)
       return finishing
     })
+  }
+
+  async #measure({ id, project_id: projectId }: ReplayRecord, bytes: number): Promise<boolean> {
+    const { db, storage, log } = this.#options
+    await store.setJournalBytes(db, id, bytes)
+    const hasRoom = roomFor('replays', await storage.recentUse(projectId)) > 0
+    if (!hasRoom) log.info({ replayId: id, projectId }, 'a recording stops: its project may not store more')
+    return hasRoom
   }
 
   /** Ends the running recordings of a session; resolves when their last records have arrived. */

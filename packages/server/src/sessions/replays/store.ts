@@ -114,6 +114,15 @@ export async function markRecording(tx: Db, id: string): Promise<ReplayRecord | 
     .executeTakeFirst()
 }
 
+/** So that a running recording counts as what its project stores. */
+export async function setJournalBytes(db: Db, id: string, bytes: number): Promise<void> {
+  await db
+    .updateTable('replays')
+    .set({ journal_bytes: String(bytes) })
+    .where('id', '=', id)
+    .execute()
+}
+
 /** The first reason and time stay. */
 export async function markFinishing(db: Db, id: string, reason: ReplayEnd): Promise<void> {
   await db
@@ -177,6 +186,11 @@ export async function giveUpOfLostServers(db: Db, silentSeconds: number): Promis
     )
     .execute()
 }
+
+/** A recording without a video counts as its journal; a failed one has neither. */
+export const replayBytes = sql`
+  SELECT sum(CASE state WHEN 'ready' THEN size_bytes WHEN 'failed' THEN 0 ELSE journal_bytes END)
+  FROM replays WHERE replays.project_id = projects.id`
 
 /** Deletes rows and returns their blobs for the caller to remove. */
 export async function deleteFinishedBefore(

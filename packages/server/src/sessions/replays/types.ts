@@ -1,7 +1,8 @@
 import type { Selectable } from 'kysely'
 import type { ReplaysTable } from '../../platform/database/schema.ts'
 
-export type ReplayRecord = Selectable<ReplaysTable>
+/** The journal's size is only summed, see store.ts. */
+export type ReplayRecord = Omit<Selectable<ReplaysTable>, 'journal_bytes'>
 
 export interface NewReplay {
   readonly id: string

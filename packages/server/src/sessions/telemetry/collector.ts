@@ -26,9 +26,12 @@ const LAST_WORDS_MS = 1_000
 const FLUSH_MS = 3_000
 /** A larger jump of the agent's numbers is made up. */
 const MAX_DROPPED = 1_000_000_000
+/** How often readers are told that the oldest events are deleted. */
+const TELL_TRIMMED_MS = 600_000
 
 export interface CollectorOptions {
   readonly sessionId: string
+  readonly projectId: string
   readonly instance: Instance
   readonly db: Db
   readonly box: SealedBox
@@ -76,6 +79,7 @@ export class Collector {
   #hasInbox = false
   #droppedCount = 0
   #isEnding = false
+  #toldTrimmedAt = -Infinity
 
   constructor(options: CollectorOptions) {
     this.#options = options
@@ -90,6 +94,10 @@ export class Collector {
 
   get sessionId(): string {
     return this.#options.sessionId
+  }
+
+  get projectId(): string {
+    return this.#options.projectId
   }
 
   get storedBytes(): number {
@@ -291,8 +299,19 @@ export class Collector {
     this.#onRoom = undefined
   }
 
-  dropped(bytes: number): void {
-    this.#storedBytes -= bytes
+  /** Called when stored events were deleted. */
+  dropped({ leftBytes }: { leftBytes: number }): void {
+    this.#storedBytes = leftBytes
+  }
+
+  /** Tells the readers that the oldest events of the project were deleted, whatever they have selected. */
+  tellTrimmed(): void {
+    const now = performance.now()
+    const isOff = !this.#seal || this.#selection === null || this.#closing.signal.aborted
+    if (isOff || now - this.#toldTrimmedAt < TELL_TRIMMED_MS) return
+    this.#toldTrimmedAt = now
+    this.#pending.addOwn(ownEvent({ type: 'monitor_events_deleted', data: { reason: 'storage_limit' } }))
+    this.#options.recorder.schedule(this)
   }
 
   /** Called when the session has ended; resolves when all events are stored, or after a timeout. */

@@ -36,6 +36,7 @@ const ownTypes: ReadonlySet<string> = new Set([
   'live_view_connect',
   'live_view_disconnect',
   'system_oom_kill',
+  'monitor_events_deleted',
 ] satisfies EventType[])
 
 export const nowUs = (): number => Math.round((performance.timeOrigin + performance.now()) * 1000)

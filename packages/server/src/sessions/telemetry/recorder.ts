@@ -8,6 +8,7 @@ import type { Db } from '../../platform/database/schema.ts'
 import { inTransaction } from '../../platform/database/transaction.ts'
 import type { Collector, StoredBatch } from './collector.ts'
 import type { Feed } from './feed.ts'
+import type { ProjectShare } from './project-share.ts'
 import * as store from './store.ts'
 
 /** Time between two transactions. After a silence, only SOON_MS applies. */
@@ -22,6 +23,7 @@ export interface RecorderOptions {
   readonly db: Db
   readonly pool: Pool
   readonly feed: Feed
+  readonly share: ProjectShare
   /** Stored bytes per session. */
   readonly maxBytes: number
   readonly log: Logger
@@ -59,7 +61,10 @@ export class Recorder {
 
   async #write(): Promise<void> {
     const { log } = this.#options
-    const collectors = [...this.#dirty].filter((collector) => collector.hasWork)
+    // In a fixed order, to avoid a deadlock with the clean-up.
+    const collectors = [...this.#dirty]
+      .filter((collector) => collector.hasWork)
+      .toSorted((one, other) => (one.sessionId < other.sessionId ? -1 : 1))
     this.#dirty.clear()
     if (collectors.length === 0) return
     this.#lastAt = performance.now()
@@ -97,7 +102,7 @@ export class Recorder {
   }
 
   async #commit(collectors: readonly Collector[]): Promise<void> {
-    const { pool, feed } = this.#options
+    const { pool, feed, share } = this.#options
     const stored = await inTransaction(pool, async ({ db: tx, alongCommit }) => {
       const batches: { collector: Collector; batch: StoredBatch }[] = []
       for (const collector of collectors) {
@@ -114,12 +119,14 @@ export class Recorder {
       feed.committed(collector.sessionId, batch)
       if (collector.hasWork) this.#dirty.add(collector)
       if (collector.storedBytes > this.#options.maxBytes) await this.#dropOldest(collector)
+      share.check(collector.projectId)
     }
   }
 
   async #dropOldest(collector: Collector): Promise<void> {
     const { db, maxBytes } = this.#options
-    collector.dropped(await store.dropOldest(db, collector.sessionId, Math.floor(maxBytes * KEPT_SHARE)))
+    const leftBytes = await store.dropOldest(db, collector.sessionId, Math.floor(maxBytes * KEPT_SHARE))
+    collector.dropped({ leftBytes })
   }
 
   /** Resolves when the collector has nothing left to store, or when the time is up. */

@@ -73,7 +73,7 @@ export async function appendSegment(tx: Db, segment: NewSegment): Promise<boolea
   return rows.length > 0
 }
 
-/** Removes the oldest segments until at most `maxBytes` are left; returns the removed bytes. */
+/** Removes the oldest segments until at most `maxBytes` are left; returns how many are left. */
 export async function dropOldest(db: Db, sessionId: string, maxBytes: number): Promise<number> {
   const { rows } = await sql<{ bytes: string }>`
     WITH measured AS (
@@ -84,12 +84,33 @@ export async function dropOldest(db: Db, sessionId: string, maxBytes: number): P
       WHERE session_id = ${sessionId} AND telemetry_segments.first_seq = measured.first_seq
         AND measured.kept > ${maxBytes}
       RETURNING octet_length(payload) AS bytes
-    ), counted AS (SELECT coalesce(sum(bytes), 0) AS bytes FROM gone), told AS (
-      UPDATE telemetry_sessions SET stored_bytes = stored_bytes - (SELECT bytes FROM counted)
-      WHERE session_id = ${sessionId}
-    )
-    SELECT bytes FROM counted`.execute(db)
+    ), counted AS (SELECT coalesce(sum(bytes), 0) AS bytes FROM gone)
+    UPDATE telemetry_sessions
+    SET stored_bytes = greatest(stored_bytes - counted.bytes, 0)
+    FROM counted WHERE session_id = ${sessionId}
+    RETURNING stored_bytes AS bytes`.execute(db)
   return Number(rows[0]?.bytes ?? 0)
+}
+
+export const telemetryBytes = sql`
+  SELECT sum(stored_bytes) FROM telemetry_sessions WHERE telemetry_sessions.project_id = projects.id`
+
+/** Sessions of a project with events, the oldest first. */
+export async function listOldest(
+  db: Db,
+  projectId: string,
+  limit: number,
+): Promise<{ sessionId: string; bytes: number }[]> {
+  const rows = await db
+    .selectFrom('telemetry_sessions')
+    .select(['session_id', 'stored_bytes'])
+    .where('project_id', '=', projectId)
+    .where('stored_bytes', '>', '0')
+    .orderBy('created_at')
+    .orderBy('session_id')
+    .limit(limit)
+    .execute()
+  return rows.map(({ session_id, stored_bytes }) => ({ sessionId: session_id, bytes: Number(stored_bytes) }))
 }
 
 export interface StoredSegment {
@@ -138,11 +159,33 @@ export async function listSegments(db: Db, sessionId: string, query: SegmentQuer
 
 /** For the hourly clean-up. */
 export async function deleteSegmentsBefore(tx: Db, end: Date, limit: number): Promise<number> {
-  const { rows } = await sql`
-    DELETE FROM telemetry_segments WHERE ctid IN (
-      SELECT ctid FROM telemetry_segments WHERE created_at < ${end} ORDER BY created_at LIMIT ${limit}
-    ) RETURNING 1`.execute(tx)
-  return rows.length
+  const { rows } = await sql<{ count: number }>`
+    WITH gone AS (
+      DELETE FROM telemetry_segments WHERE ctid IN (
+        SELECT ctid FROM telemetry_segments WHERE created_at < ${end} ORDER BY created_at LIMIT ${limit}
+      ) RETURNING session_id, octet_length(payload) AS bytes
+    ), freed AS (SELECT session_id, sum(bytes) AS bytes FROM gone GROUP BY session_id), locked AS (
+      SELECT session_id FROM telemetry_sessions WHERE session_id IN (SELECT session_id FROM freed)
+      ORDER BY session_id FOR NO KEY UPDATE
+    ), told AS (
+      UPDATE telemetry_sessions
+      SET stored_bytes = greatest(stored_bytes - freed.bytes, 0)
+      FROM locked JOIN freed USING (session_id) WHERE telemetry_sessions.session_id = locked.session_id
+    )
+    SELECT count(*)::int AS count FROM gone`.execute(tx)
+  return rows[0]!.count
+}
+
+/** Sessions that have ended and have no events left count no longer, so that the sum of a project stays short. */
+export async function forgetEmptySessions(tx: Db): Promise<void> {
+  await sql`
+    UPDATE telemetry_sessions SET project_id = NULL, stored_bytes = 0
+    FROM browsers
+    WHERE telemetry_sessions.project_id IS NOT NULL AND browsers.id = session_id
+      AND browsers.ended_at < now() - interval '1 hour'
+      AND NOT EXISTS (SELECT FROM telemetry_segments WHERE telemetry_segments.session_id = browsers.id)`.execute(
+    tx,
+  )
 }
 
 export async function putInInbox(

@@ -10,11 +10,13 @@ import type { Db } from '../../platform/database/schema.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import type { OffsetPage } from '../../http/call.ts'
 import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
+import type { StorageLimits } from '../../tenancy/storage/storage-limits.ts'
 import { Collector, type CollectorOptions } from './collector.ts'
 import { Feed } from './feed.ts'
 import { harOf } from './har.ts'
 import { readPage, type HistoryQuery } from './history.ts'
 import { Inbox } from './inbox.ts'
+import { ProjectShare } from './project-share.ts'
 import { Recorder } from './recorder.ts'
 import { openStream, translatorFor } from './stream.ts'
 
@@ -25,6 +27,7 @@ export interface TelemetryOptions {
   readonly db: Db
   readonly pool: Pool
   readonly box: SealedBox
+  readonly storage: StorageLimits
   /** Stored bytes per session. */
   readonly maxBytes: number
   readonly version: string
@@ -43,7 +46,14 @@ export class Telemetry {
   constructor(options: TelemetryOptions) {
     this.#options = options
     this.#feed = new Feed(options)
-    this.#recorder = new Recorder({ ...options, feed: this.#feed })
+    const share = new ProjectShare({
+      ...options,
+      onDropped: (sessionId, leftBytes) => this.#collectors.get(sessionId)?.dropped({ leftBytes }),
+      onTrimmed: (projectId) => {
+        for (const each of this.#collectors.values()) if (each.projectId === projectId) each.tellTrimmed()
+      },
+    })
+    this.#recorder = new Recorder({ ...options, feed: this.#feed, share })
     this.inbox = new Inbox(options)
   }
 
@@ -56,11 +66,11 @@ export class Telemetry {
   /** For a session of this server, until it is closed or released. */
   collector(
     sessionId: string,
-    { instance, before }: Pick<CollectorOptions, 'instance' | 'before'>,
+    { projectId, instance, before }: Pick<CollectorOptions, 'projectId' | 'instance' | 'before'>,
   ): Collector {
     const { db, box, log } = this.#options
     const recorder = this.#recorder
-    const collector = new Collector({ sessionId, instance, before, db, box, recorder, log })
+    const collector = new Collector({ sessionId, projectId, instance, before, db, box, recorder, log })
     this.#collectors.set(sessionId, collector)
     return collector
   }

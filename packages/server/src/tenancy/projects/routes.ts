@@ -17,5 +17,8 @@ export function projectRoutes(projects: ProjectService): Route[] {
     route(contract.updateProjectLimits, ({ db, principal, params, body }) =>
       projects.updateLimits(db, principal, params.id, body),
     ),
+    route(contract.getProjectStorage, ({ db, principal, params }) =>
+      projects.getStorage(db, principal, params.id),
+    ),
   ]
 }

@@ -2,6 +2,7 @@ import type {
   Project,
   ProjectLimits,
   ProjectStatus,
+  ProjectStorage,
   UpdateProjectLimitsRequest,
 } from '@berth/contracts/projects'
 import { announceChange } from '../../platform/database/changes.ts'
@@ -12,17 +13,26 @@ import { AppError } from '../../platform/errors/app-error.ts'
 import type { OffsetPage } from '../../http/call.ts'
 import { toPage } from '../../http/paging.ts'
 import type { Principal, ProjectResolver } from '../../http/principal.ts'
+import { toStorage, type StorageLimits } from '../storage/storage-limits.ts'
 import * as store from './store.ts'
 import { limitNames, type ProjectContent, type ProjectRecord, type ProjectSummary } from './types.ts'
 
 const withFreeName = uniqueNames({ constraint: 'projects_name', what: 'project' })
 
+export interface ProjectServiceOptions {
+  readonly db: Db
+  readonly storage: StorageLimits
+  readonly contents: readonly ProjectContent[]
+}
+
 export class ProjectService implements ProjectResolver {
   readonly #db: Db
+  readonly #storage: StorageLimits
   readonly #contents: readonly ProjectContent[]
 
-  constructor({ db, contents }: { db: Db; contents: readonly ProjectContent[] }) {
+  constructor({ db, storage, contents }: ProjectServiceOptions) {
     this.#db = db
+    this.#storage = storage
     this.#contents = contents
   }
 
@@ -126,6 +136,11 @@ export class ProjectService implements ProjectResolver {
     return toLimits(await store.updateProjectLimits(tx, project.id, caps))
   }
 
+  async getStorage(db: Db, principal: Principal, idOrName: string): Promise<ProjectStorage> {
+    const { id } = await findVisible(db, principal, idOrName)
+    return toStorage(await this.#storage.use(db, id))
+  }
+
   async resolve(reference: string, by: 'id' | 'id-or-name'): Promise<{ id: string } | undefined> {
     const project =
       by === 'id'
@@ -168,5 +183,6 @@ function toLimits(record: ProjectRecord): ProjectLimits {
     max_concurrent_sessions: record.max_concurrent_sessions,
     max_concurrent_invocations: record.max_concurrent_invocations,
     max_pooled_sessions: record.max_pooled_sessions,
+    max_storage_bytes: record.max_storage_bytes === null ? null : Number(record.max_storage_bytes),
   }
 }

@@ -9,18 +9,20 @@ export const projectColumns = [
   'max_concurrent_sessions',
   'max_concurrent_invocations',
   'max_pooled_sessions',
+  'max_storage_bytes',
 ] as const
 
 /** The fields of a project that the API shows. */
 export type ProjectSummary = Pick<Selectable<Tables['projects']>, (typeof summaryColumns)[number]>
 export type ProjectRecord = Pick<Selectable<Tables['projects']>, (typeof projectColumns)[number]>
 
-export type LimitName = 'max_concurrent_sessions' | 'max_concurrent_invocations' | 'max_pooled_sessions'
-export const limitNames: readonly LimitName[] = [
+export const limitNames = [
   'max_concurrent_sessions',
   'max_concurrent_invocations',
   'max_pooled_sessions',
-]
+  'max_storage_bytes',
+] as const
+export type LimitName = (typeof limitNames)[number]
 
 /** A resource type that can live in a project and prevents its deletion. */
 export interface ProjectContent {

@@ -17,6 +17,7 @@ import { leaseKeys } from './016-lease-keys.ts'
 import { resetOnRelease } from './017-reset-on-release.ts'
 import { secretPlaces } from './018-secret-places.ts'
 import { links } from './019-links.ts'
+import { storage } from './020-storage.ts'
 
 export interface Migration {
   readonly version: number
@@ -45,4 +46,5 @@ export const migrations: readonly Migration[] = [
   { version: 17, name: 'reset-on-release', sql: resetOnRelease },
   { version: 18, name: 'secret-places', sql: secretPlaces },
   { version: 19, name: 'links', sql: links },
+  { version: 20, name: 'storage', sql: storage },
 ]
