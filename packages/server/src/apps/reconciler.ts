@@ -55,10 +55,12 @@ export class Reconciler {
 
   /** Called when this or another server changed a deployment. */
   async deploymentChanged(id: string): Promise<void> {
-    const { db, builder, stops, appInstances, serverId, log } = this.#options
+    const { db, ledger, builder, stops, appInstances, serverId, log } = this.#options
     try {
       const record = await deploymentStore.findDeployment(db, null, id)
       if (record?.status !== 'stopped' && record?.status !== 'failed') return
+      // Before their instance ends; otherwise they would say that it was lost.
+      if (record.status === 'stopped') await ledger.endAllOf(id, 'Its deployment was deleted')
       builder.stop(id)
       await appInstances.stop(id)
       if (record.server_id === serverId) await stops.removeFiles(id)
