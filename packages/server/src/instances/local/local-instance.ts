@@ -235,8 +235,10 @@ export class LocalInstance implements Instance {
       if (reason !== 'destroyed' && cgroup.oomKills() > 0) end = 'out-of-memory'
       if (end === 'out-of-memory') this.#lastOomKill = readOomKill(this.#options.uid)
       const stderr = this.#stderr?.drain()
-      if (reason !== 'destroyed') {
-        const { exitCode, signalCode } = this.#child ?? {}
+      const { exitCode, signalCode } = this.#child ?? {}
+      // Its end may have been noticed by a broken connection, and then it was destroyed.
+      const hasFailed = typeof exitCode === 'number' && exitCode !== 0
+      if (reason !== 'destroyed' || hasFailed) {
         this.#log.info({ end, exitCode, signalCode, stderr }, 'instance ended unexpectedly')
       }
     })
