@@ -154,8 +154,7 @@ export class Instances {
     const fromStock = isAsStocked
       ? this.#claimFrom(this.#stocks.empty, projectId, async ({ instance }) => {
           await this.#checkMemory(MIN_FREE_MB.withoutBrowser)
-          await instance.setLimits(limits)
-          await instance.setBackground(false)
+          await Promise.all([instance.setLimits(limits), instance.setBackground(false)])
         })
       : undefined
     if (fromStock) return fromStock
@@ -236,7 +235,8 @@ export class Instances {
   }
 
   async #shape({ instance, agent }: ReadyInstance, { width, height, kiosk }: BrowserStart): Promise<void> {
-    await instance.setBackground(false)
+    // Nobody waits for it: a keeper that cannot do it is gone, and the server with it.
+    void instance.setBackground(false).catch(() => {})
     if (width === WARM_SIZE.width && height === WARM_SIZE.height && !kiosk) return
     await setShape(agent, { width, height, kiosk })
   }
@@ -268,8 +268,7 @@ export class Instances {
   ): Promise<void> {
     const { instance, agent } = ready
     await this.#checkMemory(leastFreeFor(browser))
-    await instance.setLimits(this.#options.limits(browser))
-    await instance.setBackground(false)
+    await Promise.all([instance.setLimits(this.#options.limits(browser)), instance.setBackground(false)])
     await bringAll(ready, preparations)
     await startChromium(agent, browser, { signal: this.#closing.signal })
     await completeAll(ready, preparations)
