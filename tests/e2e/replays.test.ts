@@ -30,6 +30,8 @@ const sessions = {
 }
 /** Away from the pointer, which is part of the picture. */
 const PLACE = { x: 100, y: 600 }
+/** By so much a busy machine may paint, record and stop too late. */
+const SLACK_SECONDS = 1
 const FRAMERATE = 20
 
 /** When the video shows each colour. */
@@ -79,10 +81,16 @@ for (const [kind, session] of Object.entries(sessions)) {
       const seen = showsInTurn(frames, ['white', 'red', 'green', 'blue']).slice(1)
       for (const [index, seconds] of seen.entries()) {
         const sinceStart = (flips[index]! - startedAt) / 1000
-        assert.ok(Math.abs(seconds - sinceStart) < 0.2, `flip ${index} at ${sinceStart}, seen at ${seconds}`)
+        assert.ok(
+          Math.abs(seconds - sinceStart) < SLACK_SECONDS,
+          `flip ${index} at ${sinceStart}, seen at ${seconds}`,
+        )
       }
       const seconds = (stoppedAt - startedAt) / 1000
-      assert.ok(Math.abs(Number(format.duration) - seconds) < 0.2, `${format.duration} instead of ${seconds}`)
+      assert.ok(
+        Math.abs(Number(format.duration) - seconds) < SLACK_SECONDS,
+        `${format.duration} instead of ${seconds}`,
+      )
       // Nothing moved most of the time.
       assert.ok(frames.length < 25, `${frames.length} pictures`)
 
@@ -190,7 +198,10 @@ test('a session can be recorded from creation to its end, and the recording is k
   const [ended] = await listReplays(server, id)
   assert.equal(ended!.end_reason, 'session_ended')
   const seconds = (deletedAt - Date.parse(ended!.started_at!)) / 1000
-  assert.ok(Math.abs(ended!.duration_ms! / 1000 - seconds) < 0.5, `${ended!.duration_ms} ms, ${seconds} s`)
+  assert.ok(
+    Math.abs(ended!.duration_ms! / 1000 - seconds) < SLACK_SECONDS,
+    `${ended!.duration_ms} ms, ${seconds} s`,
+  )
 })
 
 test('invalid recordings are refused by name', async () => {
