@@ -71,7 +71,7 @@ test('a session keeps its proxy over kill -9, follows changes made on another se
 
   const changed = await change(other, ids[1])
   assert.equal(changed.status, 200)
-  await eventually('nothing passes the old one', () => first.open() === 0, 10_000)
+  await eventually('nothing passes the old one', () => first.open() === 0, 1_000)
   const passed = first.passed.length
   await comesFrom(second.exit)
   assert.equal(first.passed.length, passed, 'not one request after the answer')
