@@ -1,10 +1,11 @@
 // Calls to an agent: answers are limited, checked, and errors are classified.
 import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { duplexPair } from 'node:stream'
+import { once } from 'node:events'
+import { duplexPair, PassThrough } from 'node:stream'
 import { test, type TestContext } from 'node:test'
 import { AgentClient, type Call } from './client.ts'
-import { AgentError, AgentRefusal } from './errors.ts'
+import { AgentError, AgentLate, AgentRefusal } from './errors.ts'
 import { readState } from './state.ts'
 
 const GET: Call = { purpose: 'work', method: 'GET', path: '/thing' }
@@ -115,4 +116,64 @@ test('readState() refuses a malformed state and keeps a valid one', async (t) =>
   client.lastState.followProcesses((running) => heard.push(running))
   client.lastState.hearOfProcesses(3)
   assert.deepEqual(heard, [2, 3])
+})
+
+const FORWARDED = {
+  method: 'POST',
+  path: '/control/thing',
+  headers: {},
+  signal: new AbortController().signal,
+}
+
+test('a request that is passed on fails when no answer begins in time', async (t) => {
+  const client = startAgent(t, () => {})
+  const request = { ...FORWARDED, body: '{}', answerWithinMs: 20 }
+  await assert.rejects(client.forward(request), (error) => {
+    assert.ok(error instanceof AgentLate)
+    assert.match(error.message, /\/control\/thing: no answer within 0.02 s/)
+    return true
+  })
+})
+
+test('a request that waits for a connection fails in time, too', async (t) => {
+  const client = new AgentClient({
+    connect: (_service, signal) =>
+      new Promise((_resolve, reject) =>
+        signal.addEventListener('abort', () => reject(signal.reason as Error)),
+      ),
+  })
+  t.after(() => client.close())
+  await assert.rejects(client.forward({ ...FORWARDED, body: undefined, answerWithinMs: 20 }), AgentLate)
+})
+
+test('the deadline of an answer begins after the last byte of the request', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const client = startAgent(t, (request, response) => void request.pipe(response))
+  const body = new PassThrough()
+  const answered = client.forward({ ...FORWARDED, body, answerWithinMs: 1000 })
+  for (const piece of ['a', 'b', 'c']) {
+    const passed = once(body, 'data')
+    body.write(piece)
+    await passed
+    t.mock.timers.tick(600)
+  }
+  body.end()
+  assert.equal((await answered).statusCode, 200)
+})
+
+test('the deadline does not apply to the rest of an answer', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const held: ServerResponse[] = []
+  const client = startAgent(t, (_request, response) => {
+    response.flushHeaders()
+    held.push(response)
+  })
+  const body = new PassThrough()
+  const answer = await client.forward({ ...FORWARDED, body, answerWithinMs: 1000 })
+  const passed = once(body, 'data')
+  body.end('the rest of the request')
+  await passed
+  t.mock.timers.tick(5000)
+  held[0]!.end('whole')
+  assert.equal(Buffer.concat(await answer.toArray()).toString(), 'whole')
 })

@@ -59,7 +59,7 @@ for (const [name, open] of Object.entries(links)) {
           const headers = length === undefined ? {} : { 'content-length': length }
           const { signal } = new AbortController()
           void client
-            .forward({ method: 'PUT', path: '/', headers, body: given, signal })
+            .forward({ method: 'PUT', path: '/', headers, body: given, signal, answerWithinMs: 60_000 })
             .then((answer) => answer.pipe(response))
         }).listen(0)
         await once(front, 'listening')

@@ -15,10 +15,12 @@ const MAX_MANAGEMENT_CONNECTIONS = 8
 const MAX_WORK_CONNECTIONS = 256
 const MAX_ANSWER_BYTES = 256 * 1024
 const CALL_TIMEOUT_MS = 10_000
+/** Until the head of an answer that is read as a stream. */
+const MAX_HEAD_WAIT_MS = 300_000
 const MAX_DEPTH = 200
 
 /**
- * Management keeps the instance alive and configured. Work is what users request: it may take forever, and ends with
+ * Management keeps the instance alive and configured. Work is what users request: it may take long, and ends with
  * the session. They use separate connections, so that work never delays the renewal of a lease.
  */
 export type Purpose = 'management' | 'work'
@@ -38,6 +40,8 @@ export interface Call {
   readonly maxValues?: number
   readonly signal?: AbortSignal | undefined
 }
+
+type StreamCall = Omit<Call, 'timeoutMs' | 'maxBytes' | 'maxValues'> & { readonly signal: AbortSignal }
 
 export class AgentClient {
   readonly #connections: Readonly<Record<Purpose, LinkAgent>>
@@ -61,7 +65,7 @@ export class AgentClient {
     const signal = call.signal ? AbortSignal.any([call.signal, late.signal]) : late.signal
     using share = answerBudget.shareOf(this)
     try {
-      const answer = await this.open({ ...call, signal })
+      const answer = await this.#open({ ...call, signal })
       return await readBytes(answer, {
         path,
         maxBytes,
@@ -74,9 +78,11 @@ export class AgentClient {
   }
 
   /** Returns a successful answer as a stream; the caller limits its size and pace. Throws like call(). */
-  async open(
-    call: Omit<Call, 'timeoutMs' | 'maxBytes' | 'maxValues'> & { readonly signal: AbortSignal },
-  ): Promise<IncomingMessage> {
+  async open(call: StreamCall): Promise<IncomingMessage> {
+    return this.#open(call, MAX_HEAD_WAIT_MS)
+  }
+
+  async #open(call: StreamCall, answerWithinMs?: number): Promise<IncomingMessage> {
     const { purpose, method, path, json, headers = {}, signal } = call
     const answer = await this.#send(purpose, {
       method,
@@ -84,13 +90,14 @@ export class AgentClient {
       headers: json === undefined ? headers : { ...headers, 'content-type': 'application/json' },
       body: json === undefined ? call.body : JSON.stringify(json),
       signal,
+      ...(answerWithinMs !== undefined && { answerWithinMs }),
     })
     if (isSuccess(answer)) return answer
     throw await readError(answer, path)
   }
 
   /** Passes a request on and returns any answer; the caller limits its size and pace. */
-  async forward(request: LinkRequest): Promise<IncomingMessage> {
+  async forward(request: Required<LinkRequest>): Promise<IncomingMessage> {
     return this.#send('work', request)
   }
 

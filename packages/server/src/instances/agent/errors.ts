@@ -16,3 +16,6 @@ export class AgentRefusal extends AgentError {
     super(message, { status })
   }
 }
+
+/** The agent did not begin to answer in time. */
+export class AgentLate extends AgentError {}

@@ -12,7 +12,7 @@ import { Readable, type Duplex } from 'node:stream'
 import { freeBuffer } from '@berth/kit/free-buffer'
 import { collectPassedPieces } from '@berth/kit/collect-passed-pieces'
 import type { Instance } from '../driver/driver.ts'
-import { AgentError } from './errors.ts'
+import { AgentError, AgentLate } from './errors.ts'
 
 /** Large enough for the headers of an answer that the agent passes on. */
 const MAX_HEAD_BYTES = 128 * 1024
@@ -25,6 +25,8 @@ export interface LinkRequest {
   readonly headers: OutgoingHttpHeaders
   readonly body: Readable | string | undefined
   readonly signal: AbortSignal
+  /** From the last byte of the request to the head of its answer. Without it, the signal is the caller's deadline. */
+  readonly answerWithinMs?: number
 }
 
 interface LinkRequestOptions extends RequestOptions {
@@ -62,8 +64,10 @@ export class LinkAgent extends Agent {
 /** Resolves with the head of the answer; the caller limits the body. */
 export function send(
   agent: LinkAgent,
-  { method, path, headers, body, signal }: LinkRequest,
+  { method, path, headers, body, signal: given, answerWithinMs }: LinkRequest,
 ): Promise<IncomingMessage> {
+  const deadline = answerWithinMs === undefined ? undefined : new AnswerDeadline(answerWithinMs)
+  const signal = deadline ? AbortSignal.any([given, deadline.signal]) : given
   const options: LinkRequestOptions = {
     agent,
     host: 'agent',
@@ -77,17 +81,52 @@ export function send(
   const sent = request(options)
   const answered = new Promise<IncomingMessage>((resolve, reject) => {
     sent.once('response', (answer) => {
+      deadline?.end()
       collectPassedPieces(answer)
       resolve(answer)
     })
     sent.on('error', (error) => {
+      deadline?.end()
       const { message } = signal.aborted ? (signal.reason as Error) : error
-      reject(new AgentError(`Cannot ask the agent for ${path}: ${message}`, { cause: error }))
+      const Kind = deadline?.signal.aborted ? AgentLate : AgentError
+      reject(new Kind(`Cannot ask the agent for ${path}: ${message}`, { cause: error }))
     })
   })
-  if (body instanceof Readable) passOn(body, sent)
-  else sent.end(body)
+  if (body instanceof Readable) {
+    passOn(body, sent)
+    if (deadline) body.on('data', () => deadline.restart())
+  } else sent.end(body)
   return answered
+}
+
+class AnswerDeadline {
+  readonly #late = new AbortController()
+  readonly #ms: number
+  #timer: NodeJS.Timeout | undefined
+  #isOver = false
+
+  constructor(ms: number) {
+    this.#ms = ms
+    this.restart()
+  }
+
+  get signal(): AbortSignal {
+    return this.#late.signal
+  }
+
+  restart(): void {
+    clearTimeout(this.#timer)
+    // An answer may begin before the request ends.
+    if (this.#isOver) return
+    this.#timer = setTimeout(() => {
+      this.#late.abort(new Error(`no answer within ${this.#ms / 1000} s`))
+    }, this.#ms)
+  }
+
+  end(): void {
+    this.#isOver = true
+    clearTimeout(this.#timer)
+  }
 }
 
 /** Node does not frame the body of a DELETE, so the agent would read the body as the next request. */

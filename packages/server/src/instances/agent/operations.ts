@@ -3,6 +3,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import { errorCodes, type ErrorBody, type ErrorCode } from '@berth/contracts/errors'
+import { MARGIN_MS } from '@berth/contracts/answer-time'
 import type { Operation } from '@berth/contracts/operation'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { isSuccess, MAX_WAIT_MS, parseJson, readText } from './answers.ts'
@@ -19,6 +20,8 @@ export interface OperationCall {
   readonly headers?: OutgoingHttpHeaders
   readonly body?: Readable | string | undefined
   readonly signal: AbortSignal
+  /** From the last byte of the request to the head of its answer. */
+  readonly answerWithinMs?: number
 }
 
 /**
@@ -28,10 +31,18 @@ export interface OperationCall {
 export async function callOperation(
   agent: AgentClient,
   operation: Operation,
-  { params = {}, query, headers = {}, body, signal }: OperationCall,
+  call: OperationCall,
 ): Promise<IncomingMessage> {
+  const { params = {}, query, headers = {}, body, signal, answerWithinMs = MARGIN_MS } = call
   const path = pathOf(operation, params, query)
-  const answer = await agent.forward({ method: operation.method, path, headers, body, signal })
+  const answer = await agent.forward({
+    method: operation.method,
+    path,
+    headers,
+    body,
+    signal,
+    answerWithinMs,
+  })
   if (isSuccess(answer)) return answer
   throw await readRefusal(answer, operation)
 }

@@ -88,6 +88,7 @@ async function callThrough({ session }: ReturnType<typeof startSession>): Promis
     headers: {},
     body: '{}',
     signal: session.ending,
+    answerWithinMs: 60_000,
   })
   await readText(answer, { path: '', maxBytes: 1000 })
 }

@@ -1,5 +1,6 @@
 // Passes every control operation to the agent in the same way; the contract describes the differences.
 import type { IncomingMessage } from 'node:http'
+import { maxAnswerMs } from '@berth/contracts/answer-time'
 import { OUTPUT_FRAMES_TYPE } from '@berth/contracts/link'
 import type { Operation } from '@berth/contracts/operation'
 import type { Session } from '../session/session.ts'
@@ -9,7 +10,7 @@ import type { Call, RawAnswer, Route } from '../../http/call.ts'
 import { RawJson } from '../../http/raw-json.ts'
 import { answerBudget } from '../../instances/agent/answer-budget.ts'
 import { MAX_WAIT_MS, readText } from '../../instances/agent/answers.ts'
-import { AgentError } from '../../instances/agent/errors.ts'
+import { AgentError, AgentLate } from '../../instances/agent/errors.ts'
 import { callOperation } from '../../instances/agent/operations.ts'
 import { eventsOf, LineFraming, toEvents } from './events.ts'
 import { readJsonAnswer } from './json-answer.ts'
@@ -67,6 +68,7 @@ export class Controls {
         params: rest,
         query,
         signal,
+        answerWithinMs: maxAnswerMs(operation, call),
         ...bodyOf(operation, call),
       })
       if (operation.kind === 'binary' || operation.kind === 'events' || operation.kind === 'relay') {
@@ -150,6 +152,10 @@ function toAppError(error: unknown, { session, call }: { session: Session; call:
   if (error instanceof AppError || call.signal.aborted) return error
   if (session.ending.aborted) {
     return new AppError('not_found', 'Cannot do this: the session has ended', { cause: error })
+  }
+  if (error instanceof AgentLate) {
+    const message = 'Cannot do this: the session does not answer; try again, or create a new session'
+    return new AppError('unavailable', message, { cause: error })
   }
   return error instanceof AgentError || error instanceof SyntaxError
     ? new AppError('unavailable', 'Cannot reach the instance of the session; try again', { cause: error })
