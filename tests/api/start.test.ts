@@ -1,10 +1,12 @@
 // The command line: help, wrong settings, first and second start, TLS, proxies, host names.
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
-import { join } from 'node:path'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { test } from 'node:test'
+import { EmbeddedPostgres } from '@berth/server/platform/database/embedded/postgres'
 import { withCdp } from '../fixtures/cdp.ts'
 import { programFile } from '../fixtures/programs.ts'
 import { serverEnv, startServer, tempDir } from '../fixtures/server.ts'
@@ -106,6 +108,11 @@ test('below one that the account of the server may not enter, sessions work, and
 test('a data directory with a path too long for a socket works', async (t) => {
   const server = await startServer(t, { makesCluster: true, dataDir: join(tempDir(t), 'd'.repeat(120)) })
   assert.equal((await server.fetch('/org/projects')).status, 200)
+  const host = EmbeddedPostgres.connectionIn(server.dataDir).host!
+  assert.equal(dirname(host), tmpdir())
+  assert.ok(existsSync(host))
+  await server.stop()
+  assert.equal(existsSync(host), false, 'the directory of the socket is left behind')
 })
 
 test('no process of the database runs as root', async (t) => {

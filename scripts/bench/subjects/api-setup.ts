@@ -1,10 +1,7 @@
 // The setup of rows 27 to 30: our server, the bare server and the bare driver, on the same embedded PostgreSQL with
 // the same ten thousand projects, each on its own core.
-import { createHash } from 'node:crypto'
-import { existsSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { Client } from 'pg'
+import { EmbeddedPostgres } from '@berth/server/platform/database/embedded/postgres'
 import { startServer } from '../../../tests/fixtures/server.ts'
 import type { Cleanup } from '../cleanup.ts'
 import { pin, type Cores } from '../measure/cores.ts'
@@ -40,7 +37,7 @@ export async function startApiSetup(
     env: { NODE_ENV: 'production', ...env },
   })
   discardOutput(ours.process)
-  const host = socketDirOf(ours.dataDir)
+  const host = EmbeddedPostgres.connectionIn(ours.dataDir).host!
   const database = new Client({ host, user: 'berth', database: 'postgres' })
   // The connection ends with the server, which is not a failure of the run.
   database.on('error', () => {})
@@ -81,12 +78,4 @@ function cpuOf(of: { oursPid: number; bare: BareServer; driver: Driver; postmast
 /** The fixture keeps all output. A test prints little, but here every request prints a log line. */
 function discardOutput({ stdout, stderr }: Awaited<ReturnType<typeof startServer>>['process']): void {
   for (const stream of [stdout, stderr]) stream?.removeAllListeners('data').resume()
-}
-
-/** Where the embedded database listens: packages/server/src/platform/database/embedded/postgres.ts. */
-function socketDirOf(dataDir: string): string {
-  const root = join(dataDir, 'postgres')
-  const beside = join(root, 'run')
-  if (existsSync(join(beside, '.s.PGSQL.5432'))) return beside
-  return join(tmpdir(), `berth-${createHash('sha256').update(root).digest('hex').slice(0, 16)}`)
 }

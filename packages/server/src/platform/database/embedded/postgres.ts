@@ -13,6 +13,7 @@ import {
   mkdirSync,
   readFileSync,
   renameSync,
+  rmdirSync,
   rmSync,
   statSync,
 } from 'node:fs'
@@ -128,6 +129,7 @@ export class EmbeddedPostgres {
     // SIGINT is a fast shutdown: open transactions roll back, everything committed is flushed.
     await this.#child?.stop({ signal: 'SIGINT', graceMs: STOP_GRACE_MS })
     await this.#supervision
+    if (dirname(this.#socketDir) === tmpdir()) removeIfEmpty(this.#socketDir)
   }
 }
 
@@ -149,6 +151,15 @@ function socketDirOf(root: string): string {
   // An earlier version ran the database as another account, whose directory this one could not use.
   const { uid } = statSync(root)
   return join(tmpdir(), `berth-${createHash('sha256').update(`${uid} ${root}`).digest('hex').slice(0, 16)}`)
+}
+
+/** Not empty: its database was killed, and the next start uses it again. */
+function removeIfEmpty(directory: string): void {
+  try {
+    rmdirSync(directory)
+  } catch {
+    // See above.
+  }
 }
 
 function connectionAt(socketDir: string): Connection {
