@@ -1,6 +1,6 @@
 // Measures our server against baselines in the same run and prints a table. README.md describes the method, and
 // `npm run bench -- --help` lists the options.
-import { mkdirSync, readdirSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { SessionServers } from './subjects/session-servers.ts'
@@ -130,6 +130,8 @@ async function main(cleanup: Cleanup, signal: AbortSignal): Promise<boolean> {
   const env: Record<string, string> = {}
   if (profileDir) {
     mkdirSync(profileDir, { recursive: true })
+    // The server writes here as an account of its own.
+    chmodSync(profileDir, 0o1777)
     env['NODE_OPTIONS'] = `--cpu-prof --cpu-prof-dir=${profileDir}`
   }
   await measureApiRows(rows, { cleanup, cores, measuring, run, env })
