@@ -23,7 +23,8 @@ async function assertServes(): Promise<void> {
   const answer = await caller.sendJson(server.key, 'GET', projectPath)
   assert.equal(answer.status, 200, answer.text)
   const elapsedMs = performance.now() - startedAt
-  assert.ok(elapsedMs < 2000, `a normal request took ${elapsedMs} ms`)
+  // A busy machine takes a second or two; a server that hangs takes forever.
+  assert.ok(elapsedMs < 20_000, `a normal request took ${elapsedMs} ms`)
 }
 
 for (const { what, bytes, expected, isLast } of malformedRequests({
