@@ -8,16 +8,12 @@ import { BidiParser } from 'chromium-bidi/out/Default/gen/src/bidiTab/BidiParser
 import { MapperCdpConnection } from 'chromium-bidi/out/Default/gen/src/cdp/CdpConnection.js'
 import { SmallWebSocket } from '../cdp/websocket.ts'
 import type { DevtoolsOptions } from '../devtools/pass-to-devtools.ts'
+import { channelOf, readCommand, type Command, type Malformed } from './command.ts'
+import { oneByOne } from './one-by-one.ts'
 
 const READY_MS = 15_000
 /** By then a closing Chromium has disconnected, unless something blocks it. */
 const CLOSING_MS = 3_000
-
-interface Command {
-  readonly id: number
-  readonly method: string
-  readonly params: object
-}
 
 export async function serveSession(client: WebSocket, { port, chromium }: DevtoolsOptions): Promise<void> {
   // Messages that arrive while the mapper starts.
@@ -30,7 +26,7 @@ export async function serveSession(client: WebSocket, { port, chromium }: Devtoo
   let onCdpMessage: ((text: string) => unknown) | undefined
   const session = new Session(client)
   const socket = await SmallWebSocket.open(port, path, {
-    onMessage: (text) => onCdpMessage?.(text),
+    onMessage: oneByOne((text) => onCdpMessage?.(text)),
     onClose: () => {
       session.answerClose()
       client.close(1001, 'Chromium has ended')
@@ -101,21 +97,21 @@ class Session {
   }
 
   take(text: string): void {
-    const command = parse(text)
-    if (!command) return this.#refuse(null, 'invalid argument', 'The message is not a command')
+    const command = readCommand(text)
+    if ('problem' in command) return this.#refuse(command, 'invalid argument', command.problem)
     const { id, method } = command
     if (method === 'session.status') {
-      return this.#answer(id, { ready: !this.#hasBegun, message: this.#hasBegun ? 'in use' : 'ready' })
+      return this.#answer(command, { ready: !this.#hasBegun, message: this.#hasBegun ? 'in use' : 'ready' })
     }
     if (method === 'session.new') {
       if (this.#hasBegun || this.#newId !== undefined) {
-        return this.#refuse(id, 'session not created', 'This connection has a session')
+        return this.#refuse(command, 'session not created', 'This connection has a session')
       }
       this.#newId = id
     } else if (!this.#hasBegun) {
-      return this.#refuse(id, 'invalid session id', 'There is no session yet: ask for session.new')
+      return this.#refuse(command, 'invalid session id', 'There is no session yet: ask for session.new')
     } else if (method === 'session.end') {
-      this.#answer(id, {})
+      this.#answer(command, {})
       return this.#client.close(1000)
     } else if (method === 'browser.close') {
       this.#closeId = id
@@ -124,12 +120,18 @@ class Session {
     void this.#toMapper?.(command as never)
   }
 
-  #answer(id: number, result: object): void {
-    this.#client.send(JSON.stringify({ type: 'success', id, result }))
+  #answer(command: Command, result: object): void {
+    this.#client.send(JSON.stringify({ type: 'success', id: command.id, result, ...channelOf(command) }))
   }
 
-  #refuse(id: number | null, error: string, message: string): void {
-    this.#client.send(JSON.stringify({ type: 'error', id, error, message }))
+  #refuse(
+    command: Pick<Command, 'goog:channel'> & Pick<Malformed, 'id'>,
+    error: string,
+    message: string,
+  ): void {
+    this.#client.send(
+      JSON.stringify({ type: 'error', id: command.id, error, message, ...channelOf(command) }),
+    )
   }
 }
 
@@ -147,15 +149,5 @@ function withNames(result: NewSession = {}): NewSession {
   return {
     ...result,
     capabilities: { ...result.capabilities, browserName, browserVersion, platformName: 'linux' },
-  }
-}
-
-function parse(text: string): Command | undefined {
-  try {
-    const { id, method, params } = JSON.parse(text) as Command
-    const isCommand = Number.isSafeInteger(id) && id >= 0 && typeof method === 'string'
-    return isCommand && typeof params === 'object' && params !== null ? { id, method, params } : undefined
-  } catch {
-    return undefined
   }
 }

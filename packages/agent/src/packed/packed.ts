@@ -21,18 +21,40 @@ export interface Packed {
   readonly userData: typeof userData
 }
 
+/**
+ * The address of a module is in each line of its stack traces, so it is short: not a data: address, which would hold
+ * the whole source.
+ */
+const SCHEME = 'berth:'
+
 const unpacked = new Map<keyof Packed, Promise<unknown>>()
 
 /** Loads the module on first use. */
 export function unpack<Name extends keyof Packed>(name: Name): Promise<Packed[Name]> {
-  const module = unpacked.get(name) ?? load(PACKED[name])
+  const module = unpacked.get(name) ?? load(name)
   unpacked.set(name, module)
   // SAFETY: build.ts packs that module under this name.
   return module as Promise<Packed[Name]>
 }
 
-async function load(packed: string): Promise<unknown> {
-  const { brotliDecompressSync } = await import('node:zlib')
-  const source = brotliDecompressSync(Buffer.from(packed, 'base64'))
-  return import(`data:text/javascript;base64,${source.toString('base64')}`) as Promise<unknown>
+async function load(name: keyof Packed): Promise<unknown> {
+  const [{ brotliDecompressSync }, { registerHooks }] = await Promise.all([
+    import('node:zlib'),
+    import('node:module'),
+  ])
+  const address = `${SCHEME}${name}`
+  const hooks = registerHooks({
+    resolve: (specifier, context, next) =>
+      specifier === address ? { url: address, shortCircuit: true } : next(specifier, context),
+    load: (url, context, next) => {
+      if (url !== address) return next(url, context)
+      const source = brotliDecompressSync(Buffer.from(PACKED[name], 'base64'))
+      return { format: 'module', source, shortCircuit: true }
+    },
+  })
+  try {
+    return (await import(address)) as unknown
+  } finally {
+    hooks.deregister()
+  }
 }
