@@ -63,6 +63,8 @@ export const BrowserStart = Strict(
     locale: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9-]{2,35}$' })),
     /** Such as Europe/Berlin. Defaults to UTC. */
     timezone: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_+/-]{1,64}$' })),
+    /** As in the browser of a person. Otherwise a page may open windows without a click, as under every driver. */
+    blocksPopups: Type.Optional(Type.Boolean()),
   },
   { title: 'BrowserStart' },
 )

@@ -341,7 +341,8 @@ const isSame = (one: BrowserStart | undefined, other: BrowserStart) =>
   one.height === other.height &&
   one.kiosk === other.kiosk &&
   one.locale === other.locale &&
-  one.timezone === other.timezone
+  one.timezone === other.timezone &&
+  one.blocksPopups === other.blocksPopups
 
 function environment(
   { home, temporary }: Settings,

@@ -1,6 +1,6 @@
 // Chromium's command line. Each flag is here because the instance needs it, because it saves memory or
 // processor time, or because it stops Chromium from contacting its vendor or prompting a user. No flag
-// changes what a page sees, beyond what an instance requires.
+// changes what a page sees, beyond what an instance requires and what every driver of Chromium does.
 import type { BrowserStart } from '@berth/contracts/link'
 
 export interface FlagOptions {
@@ -81,7 +81,7 @@ const BARS_PIXELS = 87
 
 export function chromiumFlags(options: FlagOptions): string[] {
   const { browser, profile, installsExtensions, ports, restores, hasTabs } = options
-  const { headless, width, locale } = browser
+  const { headless, width, locale, blocksPopups = false } = browser
   const height = browser.height + (headless ? BARS_PIXELS : 0)
   return [
     ...(headless ? ['--headless=new', `--screen-info={${width}x${height}}`] : ['--ozone-platform=x11']),
@@ -96,6 +96,8 @@ export function chromiumFlags(options: FlagOptions): string[] {
     // Without a GPU, WebGL needs software rendering.
     '--enable-unsafe-swiftshader',
     ...(locale === undefined ? [] : [`--lang=${locale}`, `--accept-lang=${acceptedLanguages(locale)}`]),
+    // Playwright, Puppeteer and ChromeDriver all do so, and their users rely on it.
+    ...(blocksPopups ? [] : ['--disable-popup-blocking']),
     ...NOBODY_TO_TALK_TO,
     ...(installsExtensions ? [] : ['--disable-background-networking']),
     ...NO_CALLS_HOME,

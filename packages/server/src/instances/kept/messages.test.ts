@@ -17,7 +17,7 @@ const good: Request[] = [
     ask: 'start',
     id,
     limits,
-    agent: { browser: { ...browser, locale: 'de-DE', timezone: 'Europe/Berlin' } },
+    agent: { browser: { ...browser, locale: 'de-DE', timezone: 'Europe/Berlin', blocksPopups: true } },
     isBackground: false,
   },
   { n: 4, ask: 'cancel', of: 3 },
@@ -87,6 +87,7 @@ const bad: [object, RegExp][] = [
   [{ agent: { browser: { ...browser, width: 100_000 } } }, /"start\.agent\.browser\.width"/],
   [{ agent: { browser: { ...browser, locale: '--flag x' } } }, /"start\.agent\.browser\.locale"/],
   [{ agent: { browser: { ...browser, timezone: '$(x)' } } }, /"start\.agent\.browser\.timezone"/],
+  [{ agent: { browser: { ...browser, blocksPopups: 1 } } }, /"start\.agent\.browser\.blocksPopups"/],
 ]
 
 test('bad ids, limits beyond those of the operator, and wishes for the agent are refused by name', () => {

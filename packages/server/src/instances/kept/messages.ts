@@ -125,7 +125,11 @@ const agent = record(
   {
     browser: record(
       { headless: boolean, width: integer(320, 7680), height: integer(240, 4320), kiosk: boolean },
-      { locale: text(/^[A-Za-z0-9-]{2,35}$/), timezone: text(/^[A-Za-z0-9_+/-]{1,64}$/) },
+      {
+        locale: text(/^[A-Za-z0-9-]{2,35}$/),
+        timezone: text(/^[A-Za-z0-9_+/-]{1,64}$/),
+        blocksPopups: boolean,
+      },
     ),
     hostLoopback: boolean,
   },

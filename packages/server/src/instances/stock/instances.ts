@@ -435,8 +435,8 @@ async function completeAll(ready: ReadyInstance, preparations: readonly Preparat
 }
 
 /** Whether a warm browser has these settings. */
-function isOrdinary({ locale, timezone }: BrowserStart): boolean {
-  return locale === undefined && timezone === undefined
+function isOrdinary({ locale, timezone, blocksPopups = false }: BrowserStart): boolean {
+  return locale === undefined && timezone === undefined && !blocksPopups
 }
 
 const WARM_SIZE = { width: 1920, height: 1080 }

@@ -556,7 +556,7 @@ function isWithoutScreen({ headless, stealth }: Pick<NewBrowser, 'headless' | 's
 }
 
 function toStart(browser: NewBrowser): BrowserStart {
-  const { viewport, kioskMode, locale, timezone } = browser
+  const { viewport, kioskMode, locale, timezone, stealth } = browser
   return {
     headless: isWithoutScreen(browser),
     width: viewport.width,
@@ -564,6 +564,8 @@ function toStart(browser: NewBrowser): BrowserStart {
     kiosk: kioskMode,
     ...(locale !== null && { locale }),
     ...(timezone !== null && { timezone }),
+    // Without it, a page could tell by window.open() that nobody uses this browser.
+    ...(stealth && { blocksPopups: true }),
   }
 }
 
