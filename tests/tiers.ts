@@ -80,7 +80,7 @@ const fullOnly: Readonly<Record<string, string>> = {
 /** Tests that repeat one thing: how often in each tier. `amount` reads it. */
 const amounts = {
   /** Generated requests. */
-  fuzzRequests: { change: 5_000, full: 20_000 },
+  fuzzRequests: { change: 2_500, full: 20_000 },
   /** Rounds of kills during writes; each round kills and starts the server twice. */
   killRounds: { change: 2, full: 10 },
   /** Kills of the server during saves of a credential. */
@@ -100,7 +100,7 @@ const amounts = {
 } satisfies Record<string, { change: number; full: number }>
 
 /** How many tests share a list; see `turnOf`. */
-const TURNS = 4
+const TURNS = 8
 
 /** Files that share one server and run one after another; see fixtures/shared-server.ts. */
 export const groups: Readonly<Record<string, readonly string[]>> = {
@@ -140,8 +140,8 @@ export function sample<T>(items: readonly T[], name: keyof typeof amounts): read
 }
 
 /**
- * The values that a test takes from a long list that many tests share. In `npm test` they take turns: each test has a
- * quarter of the list, and together they have all of it. `turn` counts the tests.
+ * The values that a test takes from a long list that many tests share. In `npm test` they take turns: each test has an
+ * eighth of the list, and together they have all of it. `turn` counts the tests.
  */
 export function turnOf<T>(items: readonly T[], turn: number): readonly T[] {
   return isFull() ? items : items.filter((_item, index) => index % TURNS === turn % TURNS)

@@ -264,9 +264,9 @@ for (const [name, browser] of Object.entries({ headful: HEADFUL, headless: HEADL
     test('a delay applies between characters, and smooth typing corrects its mistakes', async () => {
       await page.focus('input')
       await page.forget()
-      await act('type', { text: 'abc', delay: 60 })
+      await act('type', { text: 'abc', delay: 400 })
       const [a, b, c] = await page.seen(['keydown'], 3)
-      assert.ok(b!.at - a!.at > 50 && c!.at - b!.at > 50)
+      assert.ok(b!.at - a!.at > 100 && c!.at - b!.at > 100)
       await page.focus('input')
       await act('type', { text: 'Two words.', smooth: true, typo_chance: 0.1 })
       assert.equal(await page.textOf('input', 10), 'Two words.')
@@ -308,14 +308,15 @@ for (const [name, browser] of Object.entries({ headful: HEADFUL, headless: HEADL
     test('keys with a duration are held together for that time', async () => {
       await page.focus('input')
       await page.forget()
-      await act('press_key', { keys: ['a', 'b'], duration: 150 })
+      await act('press_key', { keys: ['a', 'b'], duration: 800 })
       const seen = (await page.seen(['keydown', 'keyup'], 4)).filter(
         ({ kind, key }) => kind === 'keyup' || key,
       )
       const downs = seen.filter(({ kind }) => kind === 'keydown')
       const ups = seen.filter(({ kind }) => kind === 'keyup')
       assert.deepEqual(ups.map(({ key }) => key).toSorted(), ['a', 'b'])
-      assert.ok(ups[0]!.at - downs[0]!.at >= 140)
+      // A busy X server may be late for the first key; without the duration, all four come within milliseconds.
+      assert.ok(ups[0]!.at - downs[0]!.at >= 200)
     })
 
     test('the clipboard is shared with pages', async () => {

@@ -1,7 +1,7 @@
 // What a page sees in a session is what it sees in a Chromium that a driver started on its own machine.
 import assert from 'node:assert/strict'
-import { after, describe, test } from 'node:test'
-import { chromium, type Page } from 'playwright-core'
+import { after, before, describe, test } from 'node:test'
+import { chromium, type Browser, type Page } from 'playwright-core'
 import { connect } from 'puppeteer-core'
 import { client84 } from '../client/versions.ts'
 import { startServer } from '../fixtures/server.ts'
@@ -19,47 +19,33 @@ const ONLINE_IN_WORKER = `new Promise((resolve) => {
 /** A script of the page itself, because drivers run theirs as if somebody had clicked. */
 const OPENING = `data:text/html,<script>opened = window.open('about:blank') !== null</script>`
 
-async function withPage(
-  options: Parameters<typeof browsers.create>[0],
-  use: (page: Page) => Promise<void>,
-): Promise<void> {
-  const session = await browsers.create(options)
-  const browser = await chromium.connectOverCDP(session.cdp_ws_url)
-  try {
-    const page = browser.contexts()[0]!.pages()[0]!
-    await page.goto(site.url)
-    await use(page)
-  } finally {
-    await browser.close()
-    await browsers.deleteByID(session.session_id)
-  }
-}
-
 for (const headless of [true, false]) {
   describe(headless ? 'headless' : 'headful', () => {
-    test('pages and workers are online, until a client makes them offline', () =>
-      withPage({ headless }, async (page) => {
-        assert.equal(await page.evaluate('navigator.onLine'), true)
-        assert.equal(await page.evaluate(ONLINE_IN_WORKER), true)
-        await page.context().setOffline(true)
-        assert.equal(await page.evaluate('navigator.onLine'), false)
-        await page.context().setOffline(false)
-        assert.equal(await page.evaluate('navigator.onLine'), true)
-      }))
+    let browser: Browser
+    let page: Page
+    before(async () => {
+      const session = await browsers.create({ headless })
+      browser = await chromium.connectOverCDP(session.cdp_ws_url)
+      page = browser.contexts()[0]!.pages()[0]!
+    })
+    after(() => browser.close())
 
-    test('a page opens a window without a click', () =>
-      withPage({ headless }, async (page) => {
-        const popup = page.waitForEvent('popup')
-        await page.goto(OPENING)
-        assert.equal(await page.evaluate('opened'), true)
-        await (await popup).close()
-      }))
+    test('pages and workers are online, until a client makes them offline', async () => {
+      await page.goto(site.url)
+      assert.equal(await page.evaluate('navigator.onLine'), true)
+      assert.equal(await page.evaluate(ONLINE_IN_WORKER), true)
+      await page.context().setOffline(true)
+      assert.equal(await page.evaluate('navigator.onLine'), false)
+      await page.context().setOffline(false)
+      assert.equal(await page.evaluate('navigator.onLine'), true)
+    })
 
-    test('in a stealth session, a page opens no window without a click', () =>
-      withPage({ headless, stealth: true }, async (page) => {
-        await page.goto(OPENING)
-        assert.equal(await page.evaluate('opened'), false)
-      }))
+    test('a page opens a window without a click', async () => {
+      const popup = page.waitForEvent('popup')
+      await page.goto(OPENING)
+      assert.equal(await page.evaluate('opened'), true)
+      await (await popup).close()
+    })
   })
 }
 

@@ -104,9 +104,9 @@ function suspicions(node: object, path = ''): string[] {
 
 for (const headless of [true, false]) {
   const kind = headless ? 'headless' : 'headful'
+  const session = await createSession(server, { headless, stealth: true })
 
   test(`a stealth ${kind} session is consistent, and shows no automation`, async () => {
-    const session = await createSession(server, { headless, stealth: true })
     assert.equal(session.browser_live_view_url === undefined, headless)
     await withCdp(session.cdp_ws_url, async (cdp) => {
       await openPage(cdp)
@@ -134,11 +134,9 @@ for (const headless of [true, false]) {
         )
       }
     })
-    await send(server, 'DELETE', `/browsers/${session.session_id}`)
   })
 
   test(`BotD takes a stealth ${kind} session for a person`, async () => {
-    const session = await createSession(server, { headless, stealth: true })
     await withCdp(session.cdp_ws_url, async (cdp) => {
       await openPage(cdp)
       const { verdict, detections } = await cdp.evaluate<Botd>(`${botd};globalThis.botd`)
@@ -146,11 +144,9 @@ for (const headless of [true, false]) {
       assert.deepEqual(noticed, [])
       assert.equal(verdict.bot, false)
     })
-    await send(server, 'DELETE', `/browsers/${session.session_id}`)
   })
 
   test(`headless-detector finds only the missing GPU in a stealth ${kind} session`, async () => {
-    const session = await createSession(server, { headless, stealth: true })
     await withCdp(session.cdp_ws_url, async (cdp) => {
       await openPage(cdp)
       const {
@@ -163,7 +159,18 @@ for (const headless of [true, false]) {
       const noticed = suspicions(found).filter((path) => !WITHOUT_GPU.has(path))
       assert.deepEqual(noticed, [])
     })
-    await send(server, 'DELETE', `/browsers/${session.session_id}`)
+  })
+
+  test(`a page of a stealth ${kind} session opens no window without a click`, async () => {
+    await withCdp(session.cdp_ws_url, async (cdp) => {
+      // A script of the page itself, because this client runs its own as if somebody had clicked.
+      const script = `document.title = 'opened ' + (window.open('about:blank') !== null)`
+      await cdp.callPage('Page.navigate', { url: `data:text/html,<script>${script}</script>` })
+      await eventually('the page has tried', () =>
+        cdp.evaluate<boolean>(`document.title.startsWith('opened')`),
+      )
+      assert.equal(await cdp.evaluate<string>('document.title'), 'opened false')
+    })
   })
 }
 
