@@ -23,6 +23,7 @@ const order = [
   'api',
   'sessions',
   'controls',
+  'downloads',
   'live-view-and-replays',
   'telemetry',
   'profiles',
