@@ -102,10 +102,21 @@ function suspicions(node: object, path = ''): string[] {
   })
 }
 
-for (const headless of [true, false]) {
-  const kind = headless ? 'headless' : 'headful'
-  const session = await createSession(server, { headless, stealth: true })
+// Before the first test: the file would end, and its server with it, while it waits between two tests.
+const sessions = [
+  {
+    kind: 'headless',
+    headless: true,
+    session: await createSession(server, { headless: true, stealth: true }),
+  },
+  {
+    kind: 'headful',
+    headless: false,
+    session: await createSession(server, { headless: false, stealth: true }),
+  },
+]
 
+for (const { kind, headless, session } of sessions) {
   test(`a stealth ${kind} session is consistent, and shows no automation`, async () => {
     assert.equal(session.browser_live_view_url === undefined, headless)
     await withCdp(session.cdp_ws_url, async (cdp) => {
