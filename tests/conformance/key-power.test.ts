@@ -16,6 +16,7 @@ const owner = { after }
 const server = await sharedServer(owner)
 const database = await ServerDatabase.open(owner, server)
 const caller = new HttpCaller(owner, server.url)
+const project = await newProject(caller, server.key, 'Of keys that make keys')
 
 const make = (maker: IssuedKey | string, body: object = {}) =>
   newKey(caller, typeof maker === 'string' ? maker : maker.key, { name: 'minted', ...body })
@@ -86,7 +87,6 @@ test('a key cannot pass on a scope that it does not have', async () => {
 
 const around = (scope: Scope) => [...scopes, ...scopes].slice(scopes.indexOf(scope) + 1).slice(0, 3)
 
-const project = await newProject(caller, server.key, 'Of keys that make keys')
 const stronger: [what: string, target: () => Promise<IssuedKey>, weaker: object][] = [
   ['without scopes', () => make(server.key), { scopes: ['api_keys:write', 'browsers:write'] }],
   [

@@ -106,6 +106,9 @@ const victims: Record<string, Victim[]> = {
   invocations: [{ what: 'by id', reference: theirApp.invocations, absent: 'a'.repeat(24) }],
 }
 
+// Here, because nothing may wait between two tests.
+const ownSession = await newBrowser(caller, mine.key.key, { name: 'my-session' })
+
 /** An answer without the fields that differ between requests. */
 function comparable({ status, headers, text }: Answer, reference: string): object {
   const { date: _date, 'x-request-id': _id, 'content-length': _length, ...rest } = headers
@@ -143,7 +146,6 @@ for (const { operation, path } of withId) {
 
 // Ids below one's own resource. Processes and watches are known only inside their instance, and versions are numbers
 // of their profile; what the server itself keeps are replays.
-const ownSession = await newBrowser(caller, mine.key.key, { name: 'my-session' })
 const theirSession = victims['browsers']![0]!.reference
 const nested = withId.filter(({ path }) => path.includes('/replays/{'))
 
