@@ -17,6 +17,7 @@ const NO_LIMITS = {
   max_concurrent_sessions: null,
   max_concurrent_invocations: null,
   max_pooled_sessions: null,
+  max_storage_bytes: null,
 }
 
 export const validateBodyRow: ApiRow = {

@@ -30,6 +30,7 @@ const limits = {
     max_concurrent_sessions: cap,
     max_concurrent_invocations: cap,
     max_pooled_sessions: cap,
+    max_storage_bytes: cap,
   },
 }
 const newProject = {
