@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { ApiKey } from '@berth/contracts/api-keys'
+import { eventually } from '../fixtures/host.ts'
 import { pathsOf, type Auth } from '@berth/contracts/operation'
 import { operations } from '@berth/contracts/operations'
 import type { Project } from '@berth/contracts/projects'
@@ -166,6 +167,11 @@ for (const { operation, path } of nested) {
     const found = await caller.sendAs(theirs.key.key, request(theirSession, replays))
     assert.ok(found.status < 300, found.text)
     await caller.sendJson(theirs.key.key, 'POST', `${at}/${replays}/stop`)
+    // It is finished in the background, and later tests compare the whole database.
+    await eventually('the replay has ended', async () => {
+      const { replays: rows } = await database.state()
+      return rows!.every((row) => !row.includes(',finishing,'))
+    })
   })
 }
 

@@ -6,13 +6,16 @@ import { availableParallelism } from 'node:os'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test, type TestContext } from 'node:test'
+import { SystemFiles } from '@berth/server/instances/local/system-files'
+import { installationRoot } from '@berth/server/platform/files/installation'
 import { agrees } from '../fixtures/agreement.ts'
 import { withCdp } from '../fixtures/cdp.ts'
 import { eventually } from '../fixtures/host.ts'
 import { startServer, tempDir, type TestServer } from '../fixtures/server.ts'
 import { createSession, query, send } from '../fixtures/sessions.ts'
 
-const CHROMIUM = '/usr/lib/chromium/chromium'
+/** As instances see it. */
+const CHROMIUM = join(new SystemFiles(installationRoot).path, '/usr/lib/chromium/chromium')
 const BWRAP = '/usr/bin/bwrap'
 const fails = 'echo "this is broken" >&2; exit 1'
 const hangs = 'exec sleep 1000'
