@@ -23,10 +23,11 @@ const withoutServer = [
 /** Whole files that only `npm run test:full` runs, and why a change does not wait for them. */
 const fullOnly: Readonly<Record<string, string>> = {
   'tests/agent/login/floods.test.ts': 'pages made to be too large, for minutes',
+  'tests/agent/login/pages.test.ts': 'unusual pages; tests/agent/login/login.test.ts stays',
   'tests/agent/login/traffic.test.ts':
-    'slow answers and browsers that end; tests/agent/login/login.test.ts and pages.test.ts stay',
+    'slow answers and browsers that end; tests/agent/login/login.test.ts stays',
   'tests/agent/login/typing.test.ts':
-    'every kind of field; tests/e2e/login-engine.test.ts and tests/agent/login/pages.test.ts stay',
+    'every kind of field; tests/e2e/login-engine.test.ts and tests/agent/login/login.test.ts stay',
   'tests/bench/smoke.test.ts': 'runs every row of the benchmark once, for minutes',
   'tests/client/computer.test.ts':
     'three client versions on real browsers; tests/agent/computer.test.ts stays',
@@ -50,8 +51,9 @@ const fullOnly: Readonly<Record<string, string>> = {
   'tests/e2e/silence.test.ts': 'watches an idle server for a long time',
   'tests/faults/apps.test.ts':
     'kills among invocations; tests/e2e/apps.test.ts and tests/hostile/apps.test.ts stay',
-  'tests/faults/auth-connections-kill.test.ts':
-    'logins with real browsers through kills; auth-connections.test.ts stays',
+  'tests/faults/auth-connections.test.ts':
+    'logins with real browsers whose servers end; tests/api/auth-connections.test.ts and tests/faults/kill.test.ts stay',
+  'tests/faults/auth-connections-kill.test.ts': 'logins with real browsers through kills; the same stay',
   'tests/faults/browser-pools.test.ts': 'kills at nine points; tests/api and tests/e2e of pools stay',
   'tests/faults/credentials.test.ts': 'kills among saves; tests/faults/kill.test.ts stays',
   'tests/faults/extensions.test.ts':
@@ -73,6 +75,8 @@ const fullOnly: Readonly<Record<string, string>> = {
   'tests/faults/telemetry.test.ts': 'a fleet and crashes; tests/e2e/telemetry.test.ts stays',
   'tests/fixtures/login-zoo/zoo.test.ts':
     'tests of the login sites themselves; the tests of the login engine use these sites',
+  'tests/hostile/cdp-commands.test.ts':
+    'restarts Chromium many times; tests/e2e/lifecycle.test.ts and tests/hostile/page-egress.test.ts stay',
   'tests/hostile/telemetry.test.ts': 'floods of events; tests/e2e/telemetry.test.ts stays',
   'tests/instances/adoption.test.ts': 'drivers that end and come again; tests/e2e/lifecycle.test.ts stays',
 }
@@ -94,9 +98,9 @@ const amounts = {
   /** The same for logins, which have a dozen. */
   loginCrashPoints: { change: 2, full: Infinity },
   /** Sites of the zoo for the login engine: one of every kind. */
-  loginsShown: { change: 3, full: Infinity },
+  loginsShown: { change: 2, full: Infinity },
   /** Sites at which the login engine follows its stored plan. */
-  loginPlans: { change: 2, full: Infinity },
+  loginPlans: { change: 1, full: Infinity },
 } satisfies Record<string, { change: number; full: number }>
 
 /** How many tests share a list; see `turnOf`. */
