@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { linkPostgres } from './postgres-links.mjs'
 import { makeSystem } from './system/system.mjs'
 
 const ACCOUNT = 'berth'
@@ -26,6 +27,7 @@ export class SetUpError extends Error {}
 export function setUp({ root, packages, isProduction }) {
   if (process.platform !== 'linux') throw new SetUpError('Cannot set up: Berth runs on Linux only')
   installNpmPackages(root, isProduction)
+  linkPostgres(root)
   // Every Debian has the packages of `setpriv` and `useradd`, but slim images may lack them.
   installSystemPackages([
     { command: 'setpriv', package: 'util-linux' },
