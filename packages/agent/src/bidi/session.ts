@@ -25,13 +25,18 @@ export async function serveSession(client: WebSocket, { port, chromium }: Devtoo
   if (path === null) throw new Error('Chromium is not ready')
   let onCdpMessage: ((text: string) => unknown) | undefined
   const session = new Session(client)
+  let source: SmallWebSocket | undefined
   const socket = await SmallWebSocket.open(port, path, {
-    onMessage: oneByOne((text) => onCdpMessage?.(text)),
+    onMessage: oneByOne((text) => onCdpMessage?.(text), {
+      pause: () => source?.pause(),
+      resume: () => source?.resume(),
+    }),
     onClose: () => {
       session.answerClose()
       client.close(1001, 'Chromium has ended')
     },
   })
+  source = socket
   client.once('close', () => socket.close())
   const cdp = new MapperCdpConnection({
     setOnMessage: (handler) => (onCdpMessage = handler),

@@ -60,6 +60,15 @@ export class SmallWebSocket {
     this.#socket.destroySoon()
   }
 
+  /** Reads nothing more for now; what was read is still handed over. */
+  pause(): void {
+    this.#socket.pause()
+  }
+
+  resume(): void {
+    this.#socket.resume()
+  }
+
   #gather(ms: number): void {
     this.#socket.pause()
     this.#gathering = setTimeout(() => this.#socket.resume(), ms)
