@@ -264,7 +264,9 @@ for (const [name, browser] of Object.entries({ headful: HEADFUL, headless: HEADL
     test('a delay applies between characters, and smooth typing corrects its mistakes', async () => {
       await page.focus('input')
       await page.forget()
+      const began = performance.now()
       await act('type', { text: 'abc', delay: 400 })
+      assert.ok(performance.now() - began >= 790)
       const [a, b, c] = await page.seen(['keydown'], 3)
       assert.ok(b!.at - a!.at > 100 && c!.at - b!.at > 100)
       await page.focus('input')
@@ -308,7 +310,9 @@ for (const [name, browser] of Object.entries({ headful: HEADFUL, headless: HEADL
     test('keys with a duration are held together for that time', async () => {
       await page.focus('input')
       await page.forget()
+      const began = performance.now()
       await act('press_key', { keys: ['a', 'b'], duration: 800 })
+      assert.ok(performance.now() - began >= 790)
       const seen = (await page.seen(['keydown', 'keyup'], 4)).filter(
         ({ kind, key }) => kind === 'keyup' || key,
       )

@@ -1,5 +1,6 @@
 // Invalid list parameters, and text that is code elsewhere: the server refuses it or takes it literally.
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
 import type { ErrorCode } from '@berth/contracts/errors'
 import { operations } from '@berth/contracts/operations'
@@ -15,7 +16,9 @@ import { startServer } from '../fixtures/server.ts'
 import { hostileStrings } from './hostile-strings.ts'
 import { assertNoFaultLogged } from './server-log.ts'
 
-// Far above the time of any of these on a busy machine, and far below that of a pg_sleep or a regex bomb.
+// Far above what any of these takes, and far below a regex bomb. Processor time, because a busy machine takes longer.
+const MAX_CPU_MS = 2_000
+// Far below a pg_sleep, which takes no processor time.
 const MAX_MS = 20_000
 
 const owner = { after }
@@ -28,11 +31,20 @@ const references = {
   ...(await newResources(caller, server.key)),
 }
 
+/** Of the server so far. The kernel counts in hundredths of a second. */
+function cpuMs(): number {
+  const stat = readFileSync(`/proc/${server.pid}/stat`, 'utf8')
+  const [user, system] = stat.slice(stat.lastIndexOf(')')).split(' ').slice(12, 14)
+  return (Number(user) + Number(system)) * 10
+}
+
 async function promptly(what: string, send: () => Promise<Answer>): Promise<Answer> {
   const startedAt = performance.now()
+  const cpuBefore = cpuMs()
   const answer = await send()
   const elapsedMs = performance.now() - startedAt
   assert.ok(elapsedMs < MAX_MS, `${what} took ${elapsedMs} ms`)
+  assert.ok(cpuMs() - cpuBefore < MAX_CPU_MS, `${what} took ${cpuMs() - cpuBefore} ms of processor time`)
   assert.ok(answer.status < 500, `${what}: ${answer.status} ${answer.text}`)
   return answer
 }
