@@ -28,8 +28,8 @@ const COMMAND = '/usr/lib/chromium/chromium'
 const START_MS = 20_000
 /** How long Chromium may take to exit after it closes its connection. */
 const GOODBYE_MS = 5_000
-/** How long a closing Chromium may take to write its state to disk. */
-const QUIT_MS = 10_000
+/** How long a closing Chromium may take to write its state to disk. A busy machine needs long; nobody waits but the save. */
+const QUIT_MS = 30_000
 const RETRY_MS = 20
 const OPEN_MS = 15_000
 
@@ -209,8 +209,15 @@ export class Chromium {
       using cdp = await CdpConnection.open(this.#settings.ports.devtools, path)
       cdp.dispatch('Browser.close')
       const late = new AbortController()
-      await Promise.race([process?.exited, pause(QUIT_MS, late.signal)])
+      const isLate = await Promise.race([
+        process?.exited.then(() => false),
+        pause(QUIT_MS, late.signal).then(() => true),
+      ])
       late.abort()
+      if (isLate)
+        log(
+          `Chromium did not close within ${QUIT_MS / 1000} s and is killed; it may not have written everything`,
+        )
     } catch (error) {
       log('Cannot ask Chromium to close', error)
     }
