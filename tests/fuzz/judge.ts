@@ -6,8 +6,11 @@ import type { ApiDocument, DescribedOperation, DescribedResponse } from './docum
 import { toExchange, type FuzzRequest } from './request.ts'
 
 const DOCUMENT = 'document'
-/** Valid answers to a request without an operation: it is malformed, or the path does not exist. */
-const UNMATCHED = new Set([400, 404, 405, 413, 415])
+/**
+ * Valid answers to a request without an operation: it is malformed, or the path does not exist. 401: its path is that of
+ * an operation with an empty id, and another request has deleted its key.
+ */
+const UNMATCHED = new Set([400, 401, 404, 405, 413, 415])
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.(\d{3}|\d{9})Z$/
 
