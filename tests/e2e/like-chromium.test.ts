@@ -46,6 +46,21 @@ for (const headless of [true, false]) {
       assert.equal(await page.evaluate('opened'), true)
       await (await popup).close()
     })
+
+    test('screenshots of five tabs at once all succeed', async () => {
+      for (let round = 0; round < 2; round++) {
+        const context = await browser.newContext({ viewport: { width: 500, height: 500 } })
+        const open = async () => {
+          const tab = await context.newPage()
+          await tab.goto(`${site.url}/popup`)
+          return tab
+        }
+        const tabs = await Promise.all([open(), open(), open(), open(), open()])
+        const pictures = await Promise.all(tabs.map((tab) => tab.screenshot()))
+        assert.ok(pictures.every(({ length }) => length > 0))
+        await context.close()
+      }
+    })
   })
 }
 

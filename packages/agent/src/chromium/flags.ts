@@ -73,8 +73,13 @@ const DISABLED_FEATURES = [
   'Translate',
 ]
 
-// The network service runs in its own process; this sandboxes it.
-const ENABLED_FEATURES = ['NetworkServiceSandbox']
+const ENABLED_FEATURES = [
+  // The network service runs in its own process; this sandboxes it.
+  'NetworkServiceSandbox',
+  // Without it, a screenshot of a tab in the background waits for a frame that may never come, for example when several
+  // tabs are asked at once. Playwright enables it, too.
+  'CDPScreenshotNewSurface',
+]
 
 /** Height of tabs and address bar. An estimate that saves time; headless-size.ts corrects it. */
 const BARS_PIXELS = 87
