@@ -16,6 +16,7 @@ const tasks = {
   'update-browser': { isProduction: true, run: updateBrowser },
   check: { file: 'scripts/check.ts' },
   test: { file: 'scripts/test/main.ts', packagesFor: { full: ['wrk', 'xdotool'] } },
+  suites: { file: 'scripts/suites/main.ts' },
   format: { file: 'scripts/format.ts' },
   generate: { file: 'scripts/generate.ts' },
   surface: { file: 'scripts/surface.ts' },

@@ -25,6 +25,8 @@ let startCount = 0
 export interface BareOptions {
   readonly cores: CoreList
   readonly isHeadless: boolean
+  /** Instead of the few flags of the baseline; they must open a debugging port. */
+  readonly flags?: (profile: string) => readonly string[]
 }
 
 export class BareChromium {
@@ -49,14 +51,15 @@ export class BareChromium {
   }
 
   /** Resolves when the debugging port is open. */
-  static async start(cleanup: Cleanup, { cores, isHeadless }: BareOptions): Promise<BareChromium> {
+  static async start(cleanup: Cleanup, { cores, isHeadless, flags }: BareOptions): Promise<BareChromium> {
     const uid = FIRST_UID + (startCount++ % UIDS)
     const directory = mkdtempSync(join(tmpdir(), 'berth-bare-'))
     chownSync(directory, uid, uid)
     const xServer = isHeadless ? undefined : await XServer.start(cleanup, { cores })
+    const profile = join(directory, 'profile')
     const child = spawn(
       'taskset',
-      ['--cpu-list', cores, chromiumProgram, ...flagsOf({ directory, isHeadless })],
+      ['--cpu-list', cores, chromiumProgram, ...(flags?.(profile) ?? flagsOf({ profile, isHeadless }))],
       {
         uid,
         gid: uid,
@@ -116,11 +119,11 @@ export class BareChromium {
   }
 }
 
-function flagsOf({ directory, isHeadless }: { directory: string; isHeadless: boolean }): string[] {
+function flagsOf({ profile, isHeadless }: { profile: string; isHeadless: boolean }): string[] {
   return [
     ...(isHeadless ? ['--headless=new'] : ['--window-position=0,0']),
     '--remote-debugging-port=0',
-    `--user-data-dir=${join(directory, 'profile')}`,
+    `--user-data-dir=${profile}`,
     '--no-first-run',
     '--no-default-browser-check',
     // The size of one of our sessions.

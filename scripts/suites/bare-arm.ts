@@ -1,0 +1,34 @@
+// A bare Chromium for each browser, with the flags of a session. It needs no way out, so it has no proxy.
+import { chromiumFlags } from '../../packages/agent/src/chromium/flags.ts'
+import type { Cleanup } from '../bench/cleanup.ts'
+import { BareChromium } from '../bench/subjects/bare-chromium.ts'
+import type { Arm } from './arm.ts'
+import { serveWithReferenceMapper } from './reference-mapper.ts'
+import { SIZE } from './berth-arm.ts'
+
+export function bareArm(cleanup: Cleanup, { cores }: { cores: string }): Arm {
+  return {
+    name: 'bare',
+    async open() {
+      const chromium = await BareChromium.start(cleanup, { cores, isHeadless: true, flags: sessionFlags })
+      const { wsUrl: cdpUrl } = chromium
+      return {
+        cdpUrl,
+        serveBidi: (client) => serveWithReferenceMapper(client, cdpUrl),
+        close: () => chromium.end(),
+      }
+    },
+  }
+}
+
+function sessionFlags(profile: string): string[] {
+  const flags = chromiumFlags({
+    browser: { headless: true, kiosk: false, ...SIZE },
+    profile,
+    installsExtensions: false,
+    ports: { devtools: 0, proxy: 0 },
+    restores: false,
+    hasTabs: false,
+  })
+  return flags.filter((flag) => !flag.startsWith('--proxy-'))
+}

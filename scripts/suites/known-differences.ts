@@ -1,0 +1,38 @@
+// Tests that pass in a bare Chromium and cannot pass through Berth. Each needs a reason that was shown, not supposed.
+
+export type SuiteName = 'page' | 'library' | 'bidi'
+
+export interface KnownDifference {
+  readonly suite: SuiteName
+  /** Matches the name of the test, as the report prints it. */
+  readonly test: RegExp
+  readonly reason: string
+}
+
+export const knownDifferences: readonly KnownDifference[] = []
+
+export interface Sorted {
+  readonly unexplained: readonly string[]
+  readonly explained: readonly { readonly name: string; readonly reason: string }[]
+  /** Entries whose tests have all passed, so that the list should lose them. */
+  readonly outdated: readonly KnownDifference[]
+}
+
+/** Sorts the tests that fail only through Berth by whether the list explains them. */
+export function explain(
+  { suite, onlyBare, passed }: { suite: SuiteName; onlyBare: readonly string[]; passed: readonly string[] },
+  list: readonly KnownDifference[] = knownDifferences,
+): Sorted {
+  const entries = list.filter((entry) => entry.suite === suite)
+  const unexplained: string[] = []
+  const explained: { name: string; reason: string }[] = []
+  for (const name of onlyBare) {
+    const entry = entries.find(({ test }) => test.test(name))
+    if (entry) explained.push({ name, reason: entry.reason })
+    else unexplained.push(name)
+  }
+  const matches = (names: readonly string[], { test }: KnownDifference) =>
+    names.some((name) => test.test(name))
+  const outdated = entries.filter((entry) => matches(passed, entry) && !matches(onlyBare, entry))
+  return { unexplained, explained, outdated }
+}
