@@ -1,5 +1,8 @@
-// Bundles the programs of an instance into the files that are bound into it: the agent, and the runner of
-// Playwright code, which is started by the agent when there is code to run.
+// Bundles the programs of an instance into the files that are bound into it: the agent, and the program with Playwright,
+// which the agent starts when there is code to run or a client of Playwright's own protocol to serve.
+//
+//   node build.ts [directory]                                  all of them
+//   node build.ts --playwright <playwright-core> <file>        only Playwright, of another version
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -15,6 +18,7 @@ const packed = {
   bidi: 'src/bidi/server.ts',
   computer: 'src/packed/computer.ts',
   login: 'src/login/handlers.ts',
+  playwright: 'src/playwright/server.ts',
   recording: 'src/packed/recording.ts',
   telemetry: 'src/telemetry/capture.ts',
   terminals: 'src/control/processes/attach-server.ts',
@@ -25,6 +29,7 @@ export async function bundleAgent(outFile: string): Promise<void> {
   const define = {
     APP_RUNNERS: JSON.stringify(await appRunners()),
     LOGIN_PAGE: JSON.stringify(await loginPage()),
+    PLAYWRIGHT_VERSION: JSON.stringify(await playwrightVersion()),
   }
   const entries = Object.entries(packed).map(async ([name, entry]) => [
     name,
@@ -53,10 +58,22 @@ async function loginPage(): Promise<string> {
 
 const pack = (source: Uint8Array) => brotliCompressSync(source).toString('base64')
 
-/** A separate file, because it is much larger than the agent and only a separate process reads it. */
-export async function bundlePlaywrightRunner(outFile: string): Promise<void> {
-  const runner = await bundle('src/control/playwright/runner/main.ts', {
+/** Its first two numbers: clients and servers that share them understand each other. */
+async function playwrightVersion(): Promise<string> {
+  const text = await readFile(fileURLToPath(import.meta.resolve('playwright-core/package.json')), 'utf8')
+  const { version } = JSON.parse(text) as { version: string }
+  return version.split('.', 2).join('.')
+}
+
+/**
+ * A separate file, because it is much larger than the agent and only a separate process reads it. `playwrightCore`: the
+ * directory of another version than ours.
+ */
+export async function bundlePlaywrightRunner(outFile: string, playwrightCore?: string): Promise<void> {
+  const runner = await bundle('src/playwright/entry.ts', {
     format: 'cjs',
+    ...(playwrightCore !== undefined && { alias: { 'playwright-core': playwrightCore } }),
+    loader: { '.wasm': 'binary' },
     // Asked for only by drivers of other browsers.
     external: ['chromium-bidi/*', 'electron/*'],
     plugins: [ownFilesOfPlaywright],
@@ -80,7 +97,7 @@ async function bundle(entry: string, options: BuildOptions): Promise<Uint8Array>
     bundle: true,
     // The contract's constants come with its schemas, which the agent does not use: its checks are generated from them.
     plugins: [generatedChecks, ...(options.plugins ?? [])],
-    alias: { typebox: path('src/checks/no-schemas.ts') },
+    alias: { typebox: path('src/checks/no-schemas.ts'), ...options.alias },
     // Stack traces stay readable; comments and blanks would only be parsed once more per instance.
     minifyWhitespace: true,
     legalComments: 'none',
@@ -89,19 +106,25 @@ async function bundle(entry: string, options: BuildOptions): Promise<Uint8Array>
   return outputFiles.at(0)!.contents
 }
 
-/** Playwright reads two files of its package by paths that it computes; the bundle has them inside. */
+/** Playwright reads files of its package by paths that it computes; the bundle has them inside. */
 const ownFilesOfPlaywright: Plugin = {
   name: 'own-files-of-playwright',
   setup(build) {
-    build.onLoad({ filter: /playwright-core\/lib\/coreBundle\.js$/ }, async ({ path: file }) => {
+    build.onLoad({ filter: /\/lib\/coreBundle\.js$/ }, async ({ path: file }) => {
       const found: string[] = []
-      const contents = (await readFile(file, 'utf8')).replaceAll(
-        /require\(\w+\.default\.join\(packageRoot, "(package|browsers)\.json"\)\)/g,
-        (_all, name: string) => {
-          found.push(name)
-          return `require("../${name}.json")`
-        },
-      )
+      const contents = (await readFile(file, 'utf8'))
+        .replaceAll(
+          /require\(\w+\.default\.join\(packageRoot, "(package|browsers)\.json"\)\)/g,
+          (_all, name: string) => {
+            found.push(name)
+            return `require("../${name}.json")`
+          },
+        )
+        // Older versions do not have it.
+        .replace(
+          /\w+\.default\.readFileSync\(\w+\.default\.join\(__dirname, "(webp_codec\.wasm)"\)\)/,
+          'require("./$1")',
+        )
       if (found.toSorted().join() !== 'browsers,package') {
         throw new Error(`Cannot bundle Playwright: it reads other files than expected (${found.join()})`)
       }
@@ -116,7 +139,13 @@ async function write(file: string, contents: Uint8Array): Promise<void> {
 }
 
 if (import.meta.main) {
-  const directory = process.argv[2] ?? path('dist')
-  await bundleAgent(`${directory}/agent.mjs`)
-  await bundlePlaywrightRunner(`${directory}/playwright.cjs`)
+  const [first, ...rest] = process.argv.slice(2)
+  if (first === '--playwright') {
+    const [playwrightCore, outFile] = rest as [string, string]
+    await bundlePlaywrightRunner(outFile, playwrightCore)
+  } else {
+    const directory = first ?? path('dist')
+    await bundleAgent(`${directory}/agent.mjs`)
+    await bundlePlaywrightRunner(`${directory}/playwright.cjs`)
+  }
 }

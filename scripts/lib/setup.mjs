@@ -38,6 +38,7 @@ export function setUp({ root, packages, isProduction }) {
   if (isRoot) makeAccount()
   const node = findNode(root)
   for (const bundle of bundles) makeBundle(root, node, bundle)
+  makePlaywrights(root, node)
   makeSystemForInstances(root)
   return node
 }
@@ -209,6 +210,34 @@ function makeBundle(root, node, bundle) {
   const { status, stderr } = spawnSync(node, [join(root, bundle.of, 'build.ts')], { encoding: 'utf8' })
   if (status !== 0) throw new SetUpError(`Cannot set up: bundling ${bundle.of} failed\n${stderr}`)
   writeFileSync(stamp, sum)
+}
+
+/** Other versions of Playwright for sessions. Without one, its clients are refused and told why. */
+function makePlaywrights(root, node) {
+  const dist = join(root, 'packages/agent/dist')
+  const wanted = (process.env.BERTH_PLAYWRIGHT_VERSIONS ?? '').split(/[\s,]+/).filter(Boolean)
+  const sources = readFileSync(join(dist, '.sources'), 'utf8')
+  for (const version of wanted) {
+    const stamp = join(dist, `.playwright-${version}`)
+    if (existsSync(stamp) && readFileSync(stamp, 'utf8') === sources) continue
+    if (!/^\d+\.\d+$/.test(version)) {
+      throw new SetUpError(`Cannot set up: "${version}" in BERTH_PLAYWRIGHT_VERSIONS is not like 1.64`)
+    }
+    say(`adding Playwright ${version} for sessions`)
+    const home = join(root, '.cache/playwright', version)
+    const library = join(home, 'node_modules/playwright-core')
+    if (!existsSync(library)) {
+      mkdirSync(home, { recursive: true })
+      writeFileSync(join(home, 'package.json'), '{}')
+      const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
+      npm(home, ['install', ...flags, `playwright-core@${version}`])
+    }
+    const build = join(root, 'packages/agent/build.ts')
+    const file = join(dist, `playwright-${version}.cjs`)
+    const { status, stderr } = spawnSync(node, [build, '--playwright', library, file], { encoding: 'utf8' })
+    if (status !== 0) throw new SetUpError(`Cannot set up: bundling Playwright ${version} failed\n${stderr}`)
+    writeFileSync(stamp, sources)
+  }
 }
 
 function npm(cwd, args) {

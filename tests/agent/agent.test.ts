@@ -261,7 +261,9 @@ test('connections with an unknown purpose are closed, and later valid ones are s
 test('the next server finds the agent unchanged', async (t) => {
   const agent = await AgentUnderTest.start(t, { browser: HEADLESS })
   const before = await agent.ready()
-  for (const purpose of ['api', 'cdp', 'bidi'] as const) (await agent.connect(purpose)).destroy()
+  for (const purpose of ['api', 'cdp', 'bidi', 'playwright'] as const) {
+    ;(await agent.connect(purpose)).destroy()
+  }
   assert.deepEqual(await agent.state(), before)
 })
 

@@ -41,6 +41,7 @@ const bad: Record<string, string[]> = {
   'an empty one': [''],
   'an API key': [server.key],
   'that of BiDi': [tokenOf(session.webdriver_ws_url)],
+  'that of Playwright': [tokenOf(session.playwright_ws_url!)],
   'the token of the live view': [tokenOf(session.browser_live_view_url!)],
   'a token with the claims of another': [`${head}.${otherClaims}.${signature}`],
   'one cut short': [good.slice(0, -1)],

@@ -126,7 +126,7 @@ test('a tunnel accepts only servers', async (t) => {
   const session = await client84(server).browsers.create({ headless: true })
   const token = new URL(session.cdp_ws_url).searchParams.get('jwt')!
   for (const authorization of ['', `Bearer ${server.key}`, `Bearer ${token}`]) {
-    for (const purpose of ['api', 'cdp', 'bidi', 'other']) {
+    for (const purpose of ['api', 'cdp', 'bidi', 'playwright', 'other']) {
       const socket = new WebSocket(`${server.url.replace(/^http/, 'ws')}/internal/link/${purpose}`, {
         headers: authorization ? { authorization } : {},
       })

@@ -13,7 +13,7 @@ import { RawConnection } from './raw-connection.ts'
 export interface Place {
   readonly path: string
   readonly isWebSocket: boolean
-  readonly audience: 'cdp' | 'bidi' | 'live'
+  readonly audience: 'cdp' | 'bidi' | 'playwright' | 'live'
 }
 
 export const places: readonly Place[] = [
@@ -22,6 +22,7 @@ export const places: readonly Place[] = [
   { path: '/browser/cdp/devtools/page/AB12', isWebSocket: true, audience: 'cdp' },
   { path: '/browser/cdp/devtools/browser/AB12', isWebSocket: true, audience: 'cdp' },
   { path: '/browser/webdriver/session', isWebSocket: true, audience: 'bidi' },
+  { path: '/browser/playwright', isWebSocket: true, audience: 'playwright' },
   { path: '/browser/live/screen', isWebSocket: true, audience: 'live' },
   { path: '/browser/cdp/json/version', isWebSocket: false, audience: 'cdp' },
   { path: '/browser/cdp/json/list', isWebSocket: false, audience: 'cdp' },
@@ -42,8 +43,12 @@ export function tokenOf(url: string): string {
 
 /** By purpose, for a headful session. */
 export function tokensOf(session: Session): Record<Place['audience'], string> {
-  const { cdp_ws_url: cdp, webdriver_ws_url: bidi, browser_live_view_url: live } = session
-  return { cdp: tokenOf(cdp), bidi: tokenOf(bidi), live: tokenOf(live!) }
+  return {
+    cdp: tokenOf(session.cdp_ws_url),
+    bidi: tokenOf(session.webdriver_ws_url),
+    playwright: tokenOf(session.playwright_ws_url),
+    live: tokenOf(session.browser_live_view_url!),
+  }
 }
 
 /** The server's signing secret, so that a forged token has only the fault that the test wants. */
@@ -112,7 +117,7 @@ export class UpstreamWitness {
   }
 
   #linesOf(instanceId: string): number {
-    const line = new RegExp(`^fake instance ${instanceId}: (cdp|bidi|screen) connection$`, 'gm')
+    const line = new RegExp(`^fake instance ${instanceId}: (cdp|bidi|playwright|screen) connection$`, 'gm')
     return this.#server.output().match(line)?.length ?? 0
   }
 }

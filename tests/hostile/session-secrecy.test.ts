@@ -1,10 +1,12 @@
 // Session tokens are in the session's URLs and nowhere else.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { chromium } from 'playwright-core'
 import { WebSocket } from 'ws'
 import { client84 } from '../client/versions.ts'
 import { CdpClient } from '../fixtures/cdp.ts'
 import { startServer } from '../fixtures/server.ts'
+import type { Session } from '../fixtures/sessions.ts'
 import { assertNoFaultLogged } from './server-log.ts'
 
 const tokenOf = (url: string) => new URL(url).searchParams.get('jwt')!
@@ -24,6 +26,7 @@ test('no token of a session is in the log, the audit trail or the metrics', asyn
   await server.fetch(`/browsers/${session.session_id}?jwt=${token}`)
   await browsers.deleteByID(ended.session_id)
   await assert.rejects(CdpClient.open(ended.cdp_ws_url))
+  await assert.rejects(chromium.connect((ended as typeof ended & Session).playwright_ws_url))
   // Refused for its size, before the path is parsed.
   const long = new WebSocket(`${session.cdp_ws_url}${'a'.repeat(20_000)}`)
   await new Promise((resolve) => long.once('error', resolve))
@@ -36,9 +39,10 @@ test('no token of a session is in the log, the audit trail or the metrics', asyn
     metrics: await (await server.fetch('/metrics')).text(),
   }
   assert.match(places.audit, /browsers/)
-  const signatures = sessions.flatMap(({ cdp_ws_url, webdriver_ws_url }) =>
-    [cdp_ws_url, webdriver_ws_url].map((url) => tokenOf(url).split('.')[2]!),
-  )
+  const signatures = sessions.flatMap((each) => {
+    const { cdp_ws_url, webdriver_ws_url, playwright_ws_url } = each as typeof each & Session
+    return [cdp_ws_url, webdriver_ws_url, playwright_ws_url].map((url) => tokenOf(url).split('.')[2]!)
+  })
   for (const [place, text] of Object.entries(places)) {
     for (const signature of signatures) assert.ok(!text.includes(signature), `a token is in the ${place}`)
   }

@@ -172,6 +172,7 @@ test('no client token opens the link between servers', async () => {
       ...hostileTokens(places[0]!),
       'the cdp token': goodTokens.cdp,
       'the bidi token': goodTokens.bidi,
+      'the playwright token': goodTokens.playwright,
       'the live token': goodTokens.live,
     }
     for (const [what, token] of Object.entries(wrong)) {

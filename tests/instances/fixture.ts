@@ -83,6 +83,7 @@ interface DriverChanges {
   readonly agent?: string
   readonly allowWeakIsolation?: boolean
   readonly nativeCalls?: string
+  readonly otherPlaywrights?: readonly string[]
 }
 
 export async function openDriver(

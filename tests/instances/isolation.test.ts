@@ -37,7 +37,9 @@ describe('an instance', { skip }, () => {
 
   before(async () => {
     process.env['BERTH_CANARY'] = canary
-    driver = await openDriver(owner, { dataDir })
+    const otherPlaywright = join(dirname(agentFile), 'playwright-1.64.cjs')
+    writeFileSync(otherPlaywright, '')
+    driver = await openDriver(owner, { dataDir, otherPlaywrights: [otherPlaywright] })
     assert.deepEqual(driver.shortcomings, [])
     instance = await startInstance(owner, driver)
   })
@@ -149,8 +151,10 @@ describe('an instance', { skip }, () => {
       'ssl/certs',
     ]
     const fixed = ['/', '/dev', '/usr', '/run/berth', '/run/berth-agent', '/var/cache/fontconfig']
+    const other = '/run/berth-agent/playwright-1.64.cjs'
+    assert.ok(readable.includes(other), 'the other version of Playwright')
     const program = ['agent.mjs', 'node', 'koffi.node'].map((name) => `/run/berth-agent/${name}`)
-    const known = new Set([...etc.map((name) => `/etc/${name}`), ...fixed, ...program])
+    const known = new Set([...etc.map((name) => `/etc/${name}`), ...fixed, ...program, other])
     assert.deepEqual(
       readable.filter((path) => !known.has(path)),
       [],

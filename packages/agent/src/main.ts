@@ -13,6 +13,7 @@ import { Lease } from './instance/lease.ts'
 import { openLink } from './link/link.ts'
 import { agentLog, log } from './log/log.ts'
 import { unpack } from './packed/packed.ts'
+import { passToPlaywright } from './playwright/pass-to-playwright.ts'
 import { createProxy } from './proxy/proxy.ts'
 import { Screen } from './screen/screen.ts'
 import { secrets } from './secrets/secrets.ts'
@@ -81,6 +82,7 @@ const controls = new Controls({
 })
 
 const loadBidi = async () => (await unpack('bidi')).acceptBidi
+const loadPlaywright = async () => (await unpack('playwright')).playwrightServer
 
 const api = createApi({
   state,
@@ -112,5 +114,6 @@ openLink({
     cdp: (connection) => void passToDevtools(connection, { port: ports.devtools, chromium }),
     screen: screen.accept,
     bidi: (connection) => void passToBidi(connection, { port: ports.devtools, chromium, loadBidi }),
+    playwright: passToPlaywright({ settings, chromium, loadPlaywright }),
   },
 })

@@ -95,6 +95,12 @@ export const Browser = Type.Object(
       description:
         'WebSocket URL for WebDriver BiDi; contains its own token. Empty for a key without the scope `browsers:write`',
     }),
+    playwright_ws_url: Type.Optional(
+      Type.String({
+        description:
+          "Extension: WebSocket URL for `chromium.connect()` of Playwright, over which files of your disk and of the session's pass; contains its own token. Absent for a key without the scope `browsers:write`",
+      }),
+    ),
     browser_live_view_url: Type.Optional(
       Type.String({
         description:

@@ -7,11 +7,15 @@ import type { Category } from './telemetry-events.ts'
 
 /**
  * api: HTTP/1.1 requests to the agent. cdp: the bytes of Chromium's debugging port. bidi: a WebDriver
- * BiDi websocket, starting with its HTTP upgrade. screen: the remote framebuffer protocol, starting with the version
- * message of the VNC server.
+ * BiDi websocket, starting with its HTTP upgrade. playwright: a websocket of Playwright's own protocol, likewise; the path
+ * is the version of the client, such as /1.65, or / if it is not known. screen: the remote framebuffer protocol, starting
+ * with the version message of the VNC server.
  */
-export const linkPurposes = ['api', 'cdp', 'bidi', 'screen'] as const
+export const linkPurposes = ['api', 'cdp', 'bidi', 'playwright', 'screen'] as const
 export type LinkPurpose = (typeof linkPurposes)[number]
+
+/** In an answer of 428 to a client of Playwright: the versions that the instance has, such as `1.65 1.64`. */
+export const PLAYWRIGHT_VERSIONS_HEADER = 'playwright-versions'
 
 /** Paths inside an instance. */
 export const instancePaths = {
@@ -19,6 +23,7 @@ export const instancePaths = {
   egress: '/run/berth/egress.sock',
   node: '/run/berth-agent/node',
   agent: '/run/berth-agent/agent.mjs',
+  /** Other versions are beside it, such as playwright-1.64.cjs. */
   playwrightRunner: '/run/berth-agent/playwright.cjs',
   esbuild: '/run/berth-agent/esbuild',
   nativeCalls: '/run/berth-agent/koffi.node',

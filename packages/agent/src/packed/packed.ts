@@ -3,6 +3,7 @@ import type * as attachServer from '../control/processes/attach-server.ts'
 import type * as computer from './computer.ts'
 import type * as bidiServer from '../bidi/server.ts'
 import type * as login from '../login/handlers.ts'
+import type * as playwrightServer from '../playwright/server.ts'
 import type * as recording from './recording.ts'
 import type * as capture from '../telemetry/capture.ts'
 import type * as userData from '../user-data/handlers.ts'
@@ -15,6 +16,7 @@ export interface Packed {
   readonly bidi: typeof bidiServer
   readonly computer: typeof computer
   readonly login: typeof login
+  readonly playwright: typeof playwrightServer
   readonly recording: typeof recording
   readonly telemetry: typeof capture
   readonly terminals: typeof attachServer

@@ -1,5 +1,5 @@
-// Connections into a session besides API operations: CDP, BiDi, terminals, the live view and its page, and tunnels
-// from other servers.
+// Connections into a session besides API operations: CDP, BiDi, Playwright, terminals, the live view and its page, and
+// tunnels from other servers.
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { isOwnOrigin, newHostCheck } from '../http/host-check.ts'
@@ -8,7 +8,7 @@ import type { Db } from '../platform/database/schema.ts'
 import type { Platform } from '../platform/module.ts'
 import type { Sessions } from './browsers/sessions.ts'
 import { Gateway } from './gateway/gateway.ts'
-import { SCREEN_PATH, TERMINAL_ROUTE } from './session/target.ts'
+import { PLAYWRIGHT_PATH, SCREEN_PATH, TERMINAL_ROUTE } from './session/target.ts'
 import type { SessionTokens } from './gateway/tokens.ts'
 import { attachLive } from './live-view/attach.ts'
 import { Viewers } from './live-view/viewers.ts'
@@ -61,8 +61,11 @@ export function attachClients(options: {
     originOf: (request) => originOf(config, request),
     maxUploadBytes: config.BERTH_MAX_FILE_MB * MB,
   })
-  // Not in the contract: CDP and BiDi clients request these paths on their own.
-  const paths = ['/browser/cdp', '/browser/webdriver/session'].flatMap((path) => [path, `${path}/*`])
+  // Not in the contract: clients of these protocols request the paths on their own.
+  const paths = ['/browser/cdp', '/browser/webdriver/session', PLAYWRIGHT_PATH].flatMap((path) => [
+    path,
+    `${path}/*`,
+  ])
   for (const url of [...paths, TERMINAL_ROUTE, SCREEN_PATH]) {
     server.route({
       method: ['GET', 'HEAD', 'POST', 'PUT'],

@@ -33,6 +33,13 @@ export function commaList(value: string): string[] {
     .filter(Boolean)
 }
 
+export function versionList(value: string): string[] {
+  const versions = commaList(value)
+  const wrong = versions.find((version) => !/^\d{1,3}\.\d{1,3}$/.test(version))
+  if (wrong !== undefined) throw new SettingError(`must list versions such as 1.64, but has "${wrong}"`)
+  return versions
+}
+
 export function fileContent(path: string): Buffer | undefined {
   if (!path) return undefined
   // Handed over by root, as one that this process could not open again by its path.

@@ -1,4 +1,4 @@
-import { boolean, commaList, integer } from '../parsers/basic.ts'
+import { boolean, commaList, integer, versionList } from '../parsers/basic.ts'
 import { setting } from './setting.ts'
 
 export const instanceSettings = {
@@ -53,6 +53,11 @@ export const instanceSettings = {
     default: '',
     parse: commaList,
     help: 'Further Debian packages of this machine that sessions see. The set-up reads it.',
+  }),
+  BERTH_PLAYWRIGHT_VERSIONS: setting({
+    default: '',
+    parse: versionList,
+    help: 'Further versions of Playwright whose chromium.connect() sessions serve, from 1.61 on, such as 1.64. The set-up reads it.',
   }),
   BERTH_ALLOW_WEAK_ISOLATION: setting({
     default: 'false',

@@ -6,7 +6,7 @@
 // server's, and no secret in its arguments.
 import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process'
 import { closeSync, lstatSync, openSync, readlinkSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { instancePaths, LINK_DESCRIPTOR } from '@berth/contracts/link'
 import { stepsToOrdinary } from '../../platform/priority.ts'
@@ -25,6 +25,8 @@ export interface Host {
   readonly agentFile: string
   /** For instances that run code; see playwrightRunner in LocalDriverOptions. */
   readonly playwrightRunner: string | undefined
+  /** The same with other versions. Left out where files are out of reach. */
+  readonly otherPlaywrights?: readonly string[]
   /** For instances that build apps; without it they cannot build TypeScript. */
   readonly esbuild: string | undefined
   /** With it, the agent has a uid of its own; see packages/agent/src/own-uid.ts. */
@@ -188,6 +190,7 @@ export function launchCommand(host: Host, launch: Launch): string[] {
     ['--ro-bind', seen.node, instancePaths.node],
     ['--ro-bind', seen.agent, instancePaths.agent],
     runner ? ['--ro-bind', runner, instancePaths.playwrightRunner] : [],
+    host.isOutOfReach ? [] : (host.otherPlaywrights ?? []).flatMap(playwright),
     esbuild ? ['--ro-bind', esbuild, instancePaths.esbuild] : [],
     calls ? ['--ro-bind', calls, instancePaths.nativeCalls] : [],
     ['--remount-ro', dirname(instancePaths.agent)],
@@ -228,6 +231,10 @@ const environment = [
 
 function tmpfs(path: string, bytes: number, mode: string): string[] {
   return ['--perms', mode, '--size', String(bytes), '--tmpfs', path]
+}
+
+function playwright(file: string): string[] {
+  return ['--ro-bind-try', file, join(dirname(instancePaths.playwrightRunner), basename(file))]
 }
 
 /** Made before what is mounted in it: otherwise bubblewrap makes it for its own uid only. */

@@ -48,6 +48,8 @@ export interface LocalDriverOptions {
   readonly agentFile: string
   /** The Playwright runner as a single file; without it, instances cannot run Playwright code. */
   readonly playwrightRunner?: string
+  /** The same with other versions of Playwright, for clients of these. */
+  readonly otherPlaywrights?: readonly string[]
   /** Bundles the TypeScript of apps; without it, apps cannot use TypeScript. */
   readonly esbuild?: string
   /** The native file of koffi; by default that of the package. */
@@ -135,13 +137,25 @@ export class LocalDriver implements Driver {
     const uid = isRoot() ? uids.take() : undefined
     const { agentFile, playwrightRunner, esbuild, nativeCalls = findNativeCalls() } = options
     const ours = { node: process.execPath, agentFile, playwrightRunner, esbuild, nativeCalls }
-    const { paths, placed, failure } = isRoot() ? placePrograms(ours) : notPlaced(ours)
+    const { otherPlaywrights = [] } = options
+    const { paths, others, placed, failure } = isRoot()
+      ? placePrograms(ours, otherPlaywrights)
+      : notPlaced(ours, otherPlaywrights)
     if (failure !== undefined) log.warn({ failure }, 'instances see where Berth is installed')
     const files = Object.values(paths).filter((path) => path !== undefined)
     const isFar = isOutOfReach(programs, uid, [instancesDir, ...files])
     const system = new SystemFiles(installationRoot)
     system.watch(log)
-    const wanted: Host = { programs, instancesDir, shared, ...paths, placed, system, isOutOfReach: isFar }
+    const wanted: Host = {
+      programs,
+      instancesDir,
+      shared,
+      ...paths,
+      otherPlaywrights: others,
+      placed,
+      system,
+      isOutOfReach: isFar,
+    }
     const isWorthTrying = shortcomings.length === 0
     const found = isWorthTrying ? await tryHost({ host: wanted, cgroups, uid }) : undefined
     const { host = wanted, sharedUid, failures = [] } = found ?? {}

@@ -30,6 +30,7 @@ const READABLE_BY_ALL = 0o005
 
 export interface PlacedPrograms<Paths> {
   readonly paths: Paths
+  readonly others: readonly string[]
   readonly placed: PlacedFiles | undefined
   /** Why some are where they were, if any is. */
   readonly failure: string | undefined
@@ -38,23 +39,30 @@ export interface PlacedPrograms<Paths> {
 /** Files that are not there are left as they are. */
 export function placePrograms<Paths extends Readonly<Record<string, string | undefined>>>(
   paths: Paths,
+  others: readonly string[] = [],
 ): PlacedPrograms<Paths> {
   try {
     const placed = new PlacedFiles()
     const found = Object.entries(paths).map(([name, path]) => {
       return [name, path !== undefined && existsSync(path) ? placed.place(path) : path]
     })
+    const placedOthers = others.map((path) => placed.place(path))
     placed.removeUnused()
     // SAFETY: built from the entries of `paths`.
-    return { paths: Object.fromEntries(found) as Paths, placed, failure: undefined }
+    return {
+      paths: Object.fromEntries(found) as Paths,
+      others: placedOthers,
+      placed,
+      failure: undefined,
+    }
   } catch (error) {
-    return { paths, placed: undefined, failure: (error as Error).message }
+    return { ...notPlaced(paths, others), failure: (error as Error).message }
   }
 }
 
 /** For a server that may not: its instances see where the files are. */
-export function notPlaced<Paths>(paths: Paths): PlacedPrograms<Paths> {
-  return { paths, placed: undefined, failure: undefined }
+export function notPlaced<Paths>(paths: Paths, others: readonly string[] = []): PlacedPrograms<Paths> {
+  return { paths, others, placed: undefined, failure: undefined }
 }
 
 export class PlacedFiles {

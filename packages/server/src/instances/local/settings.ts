@@ -1,4 +1,5 @@
 // What the driver needs of the settings and of the installation.
+import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { Config } from '../../config/config.ts'
@@ -12,6 +13,9 @@ export function localSettings(config: Config): Omit<LocalDriverOptions, 'egress'
     dataDir: config.BERTH_DATA_DIR,
     agentFile: join(agentDist, 'agent.mjs'),
     playwrightRunner: join(agentDist, 'playwright.cjs'),
+    otherPlaywrights: config.BERTH_PLAYWRIGHT_VERSIONS.map((version) =>
+      join(agentDist, `playwright-${version}.cjs`),
+    ).filter((path) => existsSync(path)),
     ...(esbuild !== undefined && { esbuild }),
     leaseSeconds: config.BERTH_LEASE_SECONDS,
     uidBase: config.BERTH_INSTANCE_UID_BASE,

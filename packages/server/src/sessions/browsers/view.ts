@@ -4,7 +4,7 @@ import type { Browser } from '@berth/contracts/browsers'
 import type { ChromePolicy } from '@berth/contracts/chrome-policy'
 import type { Profile, ProfileSave } from '@berth/contracts/profiles'
 import { hasScope, type Principal } from '../../http/principal.ts'
-import { LIVE_PATH, liveAudiences } from '../session/target.ts'
+import { LIVE_PATH, liveAudiences, PLAYWRIGHT_PATH } from '../session/target.ts'
 import { shownTelemetry, type Age } from '../telemetry/selection.ts'
 import { leaseIdOf } from './lease-claim.ts'
 import type { LiveSessions } from './live-sessions.ts'
@@ -80,12 +80,16 @@ export class BrowserView {
   #urlsOf(
     { id: sessionId, lease_number: leaseNumber, headless }: BrowserRecord,
     origin: string,
-  ): Pick<Browser, 'cdp_ws_url' | 'webdriver_ws_url' | 'browser_live_view_url' | 'base_url'> {
+  ): Pick<
+    Browser,
+    'cdp_ws_url' | 'webdriver_ws_url' | 'playwright_ws_url' | 'browser_live_view_url' | 'base_url'
+  > {
     const token = (...audience: string[]) => this.#tokens.sign({ sessionId, leaseNumber, audience })
     const wsOrigin = origin.replace(/^http/, 'ws')
     return {
       cdp_ws_url: `${wsOrigin}/browser/cdp?jwt=${token('cdp', 'control')}`,
       webdriver_ws_url: `${wsOrigin}/browser/webdriver/session?jwt=${token('bidi')}`,
+      playwright_ws_url: `${wsOrigin}${PLAYWRIGHT_PATH}?jwt=${token('playwright')}`,
       ...(!headless && {
         browser_live_view_url: `${origin}${LIVE_PATH}?jwt=${token(liveAudiences.control)}`,
       }),

@@ -1,5 +1,5 @@
-// Connects CDP and BiDi clients to their session through its signed URL. A client's connection holds the session; its
-// end ends nothing else.
+// Connects CDP, BiDi and Playwright clients to their session through its signed URL. A client's connection holds the
+// session; its end ends nothing else.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Logger } from 'pino'
@@ -10,6 +10,7 @@ import { endingOf } from './endings.ts'
 import { isFault, refuseRequest, refuseSocket } from './refusals.ts'
 import type { GatewaySession, GatewaySessions } from './session.ts'
 import { Splice, type Pipe, type PipeOptions } from './splice.ts'
+import { playwrightVersionOf } from './playwright-version.ts'
 import { acceptOf, openScreen, openUpstream, unreachable } from './upstream.ts'
 import { admit, readHandshake, type AdmissionOptions, type Admitted } from './upgrade.ts'
 import { Visit } from './visit.ts'
@@ -17,6 +18,8 @@ import { Visit } from './visit.ts'
 export interface GatewayLimits {
   /** How long an instance has to answer. */
   readonly connectMs: number
+  /** The same where it may have to start a program first. */
+  readonly startMs: number
   /** Shorter than the idle timeout of common load balancers. */
   readonly pingMs: number
   /** How long a client may leave a ping unanswered or read no bytes. */
@@ -29,6 +32,7 @@ export interface GatewayLimits {
 
 const defaultLimits: GatewayLimits = {
   connectMs: 10_000,
+  startMs: 30_000,
   pingMs: 25_000,
   silentMs: 35_000,
   sweepMs: 5_000,
@@ -80,7 +84,7 @@ export class Gateway {
     })
   }
 
-  /** Handles plain requests below /browser/cdp and /browser/webdriver/session, and always answers. */
+  /** Handles plain requests below the paths of clients, and always answers. */
   async answer(
     request: IncomingMessage,
     response: ServerResponse,
@@ -131,9 +135,13 @@ export class Gateway {
     acquired.use(target.purpose === 'live' ? this.#options.live.enter(admitted) : this.#enter(sessionId))
     const hold = acquired.use(session.hold({ maySleep: true }))
     const watch = watchForEnd(client)
+    const version = playwrightVersionOf(request.headers['user-agent'])
     const open = (signal: AbortSignal) =>
-      target.purpose === 'live' ? openScreen(session, signal) : openUpstream({ session, target, key, signal })
-    const upstream = await this.#inTime(session, client, open).finally(() => watch[Symbol.dispose]())
+      target.purpose === 'live'
+        ? openScreen(session, signal)
+        : openUpstream({ session, target, key, version, signal })
+    const limitMs = target.purpose === 'playwright' ? this.#limits.startMs : this.#limits.connectMs
+    const upstream = await this.#inTime(session, client, open, limitMs).finally(() => watch[Symbol.dispose]())
     if (client.destroyed || session.ending.aborted || this.#closing) {
       upstream.destroy()
       throw this.#stopping.signal.aborted ? this.#stopping.signal.reason : unreachable(session, undefined)
@@ -197,10 +205,11 @@ export class Gateway {
     session: GatewaySession,
     client: Socket | ServerResponse,
     work: (signal: AbortSignal) => Promise<T>,
+    limitMs = this.#limits.connectMs,
   ): Promise<T> {
     const waiting = new AbortController()
     const stop = () => waiting.abort(new Error('The client has left or the time is up'))
-    const timer = setTimeout(stop, this.#limits.connectMs)
+    const timer = setTimeout(stop, limitMs)
     client.on('close', stop)
     session.ending.addEventListener('abort', stop)
     this.#stopping.signal.addEventListener('abort', stop)

@@ -50,6 +50,7 @@ test('without a good token nothing of the session is touched', async (t) => {
     `/browser/cdp?jwt=${sign('live')}`,
     `/browser/cdp?jwt=${sign('bidi')}`,
     `/browser/webdriver/session?jwt=${cdp}`,
+    `/browser/playwright?jwt=${cdp}`,
     `/browser/cdp?jwt=${cdp}&jwt=${cdp}`,
     `/browser/cdp?JWT=${cdp}`,
     `/browser/cdp?jwt=${cdp}x`,
@@ -319,6 +320,37 @@ test('a browser that misbehaves in the handshake does no harm', async (t) => {
   const response = await fetch(`http://127.0.0.1:${rest.port}${path.replace('?', '/json/list?')}`)
   assert.equal(response.status, 503)
   await until(() => session.streams.size === 0 && session.holds === 0)
+})
+
+test('a Playwright client of a version that the session lacks is told which ones it has', async (t) => {
+  let versions = '1.65 1.64'
+  const asked: string[] = []
+  const browser = await startRawBrowser(t, (socket) => {
+    socket.once('data', (head) => {
+      asked.push(head.toString().split(' ', 2)[1]!)
+      socket.write(`HTTP/1.1 428 Precondition Required\r\nPlaywright-Versions: ${versions}\r\n\r\n`)
+    })
+  })
+  const { port, tokens } = await startGateway(t, browser, limits)
+  const path = `/browser/playwright?jwt=${tokens.sign({ sessionId: 'one', audience: ['playwright'] })}`
+  const refusal = async (userAgent: string) => {
+    const answer = await tryUpgrade(port, path, { 'user-agent': userAgent })
+    checkRefusal(answer, 400, 'bad_request')
+    return (JSON.parse(answer.body) as { message: string }).message
+  }
+  const message = await refusal('Playwright/1.40.1 (x64; debian 13) node/24.1')
+  assert.match(
+    message,
+    /client of Playwright 1\.40: this session has 1\.65 and 1\.64\. Use Playwright 1\.65,/,
+  )
+  assert.match(message, /add 1\.40 to BERTH_PLAYWRIGHT_VERSIONS, or use connectOverCDP with cdp_ws_url$/)
+  // What the instance says is not repeated unless it is versions.
+  for (versions of ['<b>1.65</b>', '1.65 '.repeat(100), '']) {
+    assert.match(await refusal('Playwright/1.40.1'), /this session has another version\. Use Playwright/)
+  }
+  await refusal('Playwright/../../1.40.1')
+  await refusal('curl/8')
+  assert.deepEqual([...new Set(asked)], ['/1.40', '/'])
 })
 
 test('a client that leaves while the browser is slow leaves nothing behind', async (t) => {

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import { unlessAborted } from '@berth/kit/abort'
 import { AppError } from '../../platform/errors/app-error.ts'
+import { WRONG_VERSION, wrongVersion } from './playwright-version.ts'
 import type { GatewaySession } from './session.ts'
 import { devtoolsPathPattern, type Target } from '../session/target.ts'
 
@@ -20,28 +21,32 @@ export interface UpstreamOptions {
   readonly target: Exclude<Target & { kind: 'websocket' }, { purpose: 'live' }>
   /** Sec-WebSocket-Key of the client. */
   readonly key: string
+  /** Of a Playwright client, if it says so. */
+  readonly version: string | undefined
   readonly signal: AbortSignal
 }
 
 /** The browser answered, but did not open a websocket. */
 class NotUpgraded extends Error {
   readonly status: number
+  readonly headers: ReadonlyMap<string, string>
 
-  constructor(status: number) {
+  constructor(status: number, headers: ReadonlyMap<string, string>) {
     super('The browser did not open a websocket')
     this.status = status
+    this.headers = headers
   }
 }
 
 /** Returns a paused stream that starts with the first frame. */
 export async function openUpstream(options: UpstreamOptions): Promise<Duplex> {
-  const { session, target, signal } = options
+  const { session, signal } = options
   try {
     return await open(options)
   } catch (error) {
     if (signal.aborted || session.ending.aborted) throw unreachable(session, error)
     if (error instanceof NotUpgraded) {
-      const refusal = refusalOf(target, error)
+      const refusal = refusalOf(options, error)
       if (refusal) throw refusal
     }
   }
@@ -67,7 +72,13 @@ export async function openScreen(session: GatewaySession, signal: AbortSignal): 
 }
 
 /** Undefined when a retry may succeed. */
-function refusalOf(target: UpstreamOptions['target'], { status }: NotUpgraded): AppError | undefined {
+function refusalOf(
+  { target, version }: UpstreamOptions,
+  { status, headers }: NotUpgraded,
+): AppError | undefined {
+  if (target.purpose === 'playwright') {
+    return status === WRONG_VERSION ? wrongVersion(version, headers) : undefined
+  }
   if (target.purpose === 'terminal') {
     return status === 404
       ? new AppError('not_found', `Cannot find process "${target.processId}"`)
@@ -90,11 +101,9 @@ export function acceptOf(key: string): string {
     .digest('base64')
 }
 
-async function open(
-  { session, target, key, signal }: UpstreamOptions,
-  { isSecond = false } = {},
-): Promise<Duplex> {
-  const path = await unlessAborted(pathOf(session, target, isSecond), signal)
+async function open(options: UpstreamOptions, { isSecond = false } = {}): Promise<Duplex> {
+  const { session, target, key, signal } = options
+  const path = await unlessAborted(pathOf(options, isSecond), signal)
   const stream = await session.connect(target.purpose === 'terminal' ? 'api' : target.purpose, signal)
   try {
     stream.on('error', () => {})
@@ -111,11 +120,11 @@ async function open(
 }
 
 async function pathOf(
-  session: GatewaySession,
-  target: UpstreamOptions['target'],
+  { session, target, version = '' }: UpstreamOptions,
   isKnownWrong: boolean,
 ): Promise<string> {
   if (target.purpose === 'bidi') return BIDI_PATH
+  if (target.purpose === 'playwright') return `/${version}`
   if (target.purpose === 'terminal') return `/control/process/${target.processId}/attach`
   const path = target.devtoolsPath ?? (await session.devtoolsPath({ isKnownWrong }))
   if (!devtoolsPathPattern.test(path)) throw new Error('The browser has an unusable DevTools path')
@@ -125,12 +134,12 @@ async function pathOf(
 function checkHead(head: string, key: string): void {
   const [status = '', ...lines] = head.split('\r\n')
   const [, code = '0'] = /^HTTP\/1\.1 (\d{3})(?: |$)/.exec(status) ?? []
-  if (code !== '101') throw new NotUpgraded(Number(code))
   const headers = new Map<string, string>()
   for (const line of lines) {
     const colon = line.indexOf(':')
     headers.set(line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim())
   }
+  if (code !== '101') throw new NotUpgraded(Number(code), headers)
   if (headers.get('upgrade')?.toLowerCase() !== 'websocket')
     throw new Error('The browser upgraded to another protocol')
   if (headers.get('sec-websocket-accept') !== acceptOf(key))

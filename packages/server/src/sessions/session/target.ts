@@ -7,6 +7,8 @@ export type Discovery = 'version' | 'list' | 'protocol'
 export type Target =
   /** A websocket to Chromium as a whole, or to one of its targets by path. */
   | { readonly kind: 'websocket'; readonly purpose: 'cdp' | 'bidi'; readonly devtoolsPath?: string }
+  /** A websocket of Playwright's own protocol. */
+  | { readonly kind: 'websocket'; readonly purpose: 'playwright' }
   /** A websocket to the terminal of a process. */
   | { readonly kind: 'websocket'; readonly purpose: 'terminal'; readonly processId: string }
   /** A websocket to the screen, for the page of the live view. */
@@ -16,6 +18,7 @@ export type Target =
 
 export const CDP_PATH = '/browser/cdp'
 const BIDI_PATH = '/browser/webdriver/session'
+export const PLAYWRIGHT_PATH = '/browser/playwright'
 /** The page of the live view; its websocket, its files and its uploads are below. */
 export const LIVE_PATH = '/browser/live'
 export const SCREEN_PATH = `${LIVE_PATH}/screen`
@@ -38,6 +41,7 @@ export function targetOf(path: string): Target | undefined {
   if (plain === CDP_PATH) return { kind: 'websocket', purpose: 'cdp' }
   if (plain === SCREEN_PATH) return { kind: 'websocket', purpose: 'live' }
   if (plain === BIDI_PATH) return { kind: 'websocket', purpose: 'bidi' }
+  if (plain === PLAYWRIGHT_PATH) return { kind: 'websocket', purpose: 'playwright' }
   const [, processId] = terminalPattern.exec(plain) ?? []
   if (processId) return { kind: 'websocket', purpose: 'terminal', processId }
   if (!plain.startsWith(`${CDP_PATH}/`)) return undefined
@@ -57,6 +61,7 @@ export const liveAudiences = { control: 'live', readOnly: 'live_read_only', logi
 export const audiencesOf: Readonly<Record<ClientPurpose, readonly string[]>> = {
   cdp: ['cdp'],
   bidi: ['bidi'],
+  playwright: ['playwright'],
   terminal: ['control'],
   live: [liveAudiences.control, liveAudiences.readOnly, liveAudiences.login],
 }
