@@ -28,8 +28,11 @@ const COMMAND = '/usr/lib/chromium/chromium'
 const START_MS = 20_000
 /** How long Chromium may take to exit after it closes its connection. */
 const GOODBYE_MS = 5_000
-/** How long a closing Chromium may take to write its state to disk. A busy machine needs long; nobody waits but the save. */
-const QUIT_MS = 30_000
+/**
+ * How long a closing Chromium may take to write its state to disk. A busy machine needs long. Clearly less than the server
+ * waits for the first byte of a profile (SILENCE_TIMEOUT_MS): what Chromium has written is then saved all the same.
+ */
+const QUIT_MS = 20_000
 const RETRY_MS = 20
 const OPEN_MS = 15_000
 
