@@ -218,15 +218,16 @@ function makePlaywrights(root, node) {
   const wanted = (process.env.BERTH_PLAYWRIGHT_VERSIONS ?? '').split(/[\s,]+/).filter(Boolean)
   const sources = readFileSync(join(dist, '.sources'), 'utf8')
   for (const version of wanted) {
-    const stamp = join(dist, `.playwright-${version}`)
-    if (existsSync(stamp) && readFileSync(stamp, 'utf8') === sources) continue
     if (!/^\d+\.\d+$/.test(version)) {
       throw new SetUpError(`Cannot set up: "${version}" in BERTH_PLAYWRIGHT_VERSIONS is not like 1.64`)
     }
+    const stamp = join(dist, `.playwright-${version}`)
+    if (existsSync(stamp) && readFileSync(stamp, 'utf8') === sources) continue
     say(`adding Playwright ${version} for sessions`)
     const home = join(root, '.cache/playwright', version)
     const library = join(home, 'node_modules/playwright-core')
-    if (!existsSync(library)) {
+    // npm writes this file last, so an installation that was interrupted is made again.
+    if (!existsSync(join(home, 'node_modules/.package-lock.json'))) {
       mkdirSync(home, { recursive: true })
       writeFileSync(join(home, 'package.json'), '{}')
       const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
