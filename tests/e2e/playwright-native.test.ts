@@ -106,7 +106,7 @@ test('the endpoint needs its token and a version that it has, and says why a ses
   const { playwright_ws_url: url } = session
   await assert.rejects(
     chromium.connect(url, { headers: { 'User-Agent': 'Playwright/1.40.1 (x64) node/24.1' } }),
-    /400 Bad Request[^]*client of Playwright 1\.40: this session has 1\.\d+\..*BERTH_PLAYWRIGHT_VERSIONS.*connectOverCDP/,
+    /400 Bad Request[^]*serve Playwright 1\.40: this session has 1\.\d+\..*BERTH_PLAYWRIGHT_VERSIONS.*connectOverCDP/,
   )
   const token = new URL(session.cdp_ws_url).searchParams.get('jwt')!
   for (const wrong of ['', 'rubbish', token]) {

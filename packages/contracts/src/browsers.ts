@@ -98,7 +98,7 @@ export const Browser = Type.Object(
     playwright_ws_url: Type.Optional(
       Type.String({
         description:
-          "Extension: WebSocket URL for `chromium.connect()` of Playwright, over which files of your disk and of the session's pass; contains its own token. Absent for a key without the scope `browsers:write`",
+          'Extension: WebSocket URL for `chromium.connect()` of Playwright, which also carries files between the session and your disk; contains its own token. Absent for a key without the scope `browsers:write`',
       }),
     ),
     browser_live_view_url: Type.Optional(

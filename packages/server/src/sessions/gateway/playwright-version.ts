@@ -15,11 +15,11 @@ export function playwrightVersionOf(userAgent: string | undefined): string | und
 export function wrongVersion(version: string | undefined, headers: ReadonlyMap<string, string>): AppError {
   const given = headers.get(PLAYWRIGHT_VERSIONS_HEADER) ?? ''
   const versions = VERSIONS.test(given) ? given.split(' ') : []
-  const [first = 'another version'] = versions
+  const client = version === undefined ? 'a client that does not say its version' : `Playwright ${version}`
+  const others = versions.length === 0 ? 'other versions' : versions.join(' and ')
   return new AppError(
     'bad_request',
-    `Cannot serve a client of Playwright ${version ?? 'without a version'}: this session has ` +
-      `${versions.join(' and ') || 'another version'}. Use Playwright ${first}, let the operator add ` +
+    `Cannot serve ${client}: this session has ${others}. Use one that it has, let the operator add ` +
       `${version ?? 'yours'} to BERTH_PLAYWRIGHT_VERSIONS, or use connectOverCDP with cdp_ws_url`,
   )
 }

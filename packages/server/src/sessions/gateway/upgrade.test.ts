@@ -339,14 +339,11 @@ test('a Playwright client of a version that the session lacks is told which ones
     return (JSON.parse(answer.body) as { message: string }).message
   }
   const message = await refusal('Playwright/1.40.1 (x64; debian 13) node/24.1')
-  assert.match(
-    message,
-    /client of Playwright 1\.40: this session has 1\.65 and 1\.64\. Use Playwright 1\.65,/,
-  )
+  assert.match(message, /serve Playwright 1\.40: this session has 1\.65 and 1\.64\. Use one that it has,/)
   assert.match(message, /add 1\.40 to BERTH_PLAYWRIGHT_VERSIONS, or use connectOverCDP with cdp_ws_url$/)
   // What the instance says is not repeated unless it is versions.
   for (versions of ['<b>1.65</b>', '1.65 '.repeat(100), '']) {
-    assert.match(await refusal('Playwright/1.40.1'), /this session has another version\. Use Playwright/)
+    assert.match(await refusal('Playwright/1.40.1'), /: this session has other versions\. Use one/)
   }
   await refusal('Playwright/../../1.40.1')
   await refusal('curl/8')
