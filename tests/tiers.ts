@@ -55,6 +55,8 @@ const fullOnly: Readonly<Record<string, string>> = {
     'logins with real browsers whose servers end; tests/api/auth-connections.test.ts and tests/faults/kill.test.ts stay',
   'tests/faults/auth-connections-kill.test.ts': 'logins with real browsers through kills; the same stay',
   'tests/faults/browser-pools.test.ts': 'kills at nine points; tests/api and tests/e2e of pools stay',
+  'tests/faults/database-hangs.test.ts':
+    'waits for the limits of statements; tests/faults/database.test.ts stays',
   'tests/faults/credentials.test.ts': 'kills among saves; tests/faults/kill.test.ts stays',
   'tests/faults/extensions.test.ts':
     'kills at eight points; tests/e2e/extensions.test.ts and tests/faults/kill.test.ts stay',

@@ -1,5 +1,6 @@
 import { Pool, types, type PoolConfig } from 'pg'
 import type { Logger } from 'pino'
+import { ClientSockets } from './client-sockets.ts'
 import { kyselyOver } from './executor.ts'
 import type { Db } from './schema.ts'
 import { readTime } from './time.ts'
@@ -19,8 +20,10 @@ export interface Database {
 }
 
 export function openDatabase(connection: Connection, { size, log }: { size: number; log: Logger }): Database {
+  const sockets = new ClientSockets()
   const pool = new Pool({
     ...connection,
+    stream: sockets.stream,
     max: size,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     // PostgreSQL ends a slow statement; the client gives up a little later in case PostgreSQL hangs.
@@ -41,7 +44,7 @@ export function openDatabase(connection: Connection, { size, log }: { size: numb
   // (for idle connections) and on each connection (for busy ones), the process would end.
   pool.on('error', (error) => log.warn({ err: error }, 'database connection lost'))
   pool.on('connect', (client) => client.on('error', () => {}))
-  return { db: kyselyOver(pool), pool, connection, close: () => pool.end() }
+  return { db: kyselyOver(pool), pool, connection, close: () => sockets.endOrCut(() => pool.end()) }
 }
 
 const TIMESTAMPTZ: number = types.builtins.TIMESTAMPTZ

@@ -6,6 +6,7 @@ import { Client } from 'pg'
 import type { Logger } from 'pino'
 import { FairTurns } from '@berth/kit/fair-turns'
 import { pause } from '@berth/kit/pause'
+import { ClientSockets } from './client-sockets.ts'
 import type { Connection } from './database.ts'
 
 const MAX_WAITING = 100
@@ -63,6 +64,7 @@ export class KeyLocks {
 /** A transaction while somebody is in it: a pooler then leaves the connection as it is. */
 class SharedTransaction {
   readonly #client: Client
+  readonly #sockets = new ClientSockets()
   readonly #connected: Promise<unknown>
   #inside = 0
   #alive: NodeJS.Timeout | undefined
@@ -71,6 +73,7 @@ class SharedTransaction {
   constructor(connection: Connection, log: Logger) {
     this.#client = new Client({
       ...connection,
+      stream: this.#sockets.stream,
       application_name: 'berth-locks',
       keepAlive: true,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -121,7 +124,8 @@ class SharedTransaction {
   async close(): Promise<void> {
     this.isOpen = false
     clearInterval(this.#alive)
-    await this.#connected.then(() => this.#client.end()).catch(() => {})
+    const end = () => this.#connected.then(() => this.#client.end()).catch(() => {})
+    await this.#sockets.endOrCut(end)
   }
 
   /** Statements are sent in order. A lost connection has no locks and no transaction any more. */

@@ -4,6 +4,7 @@ import { Client } from 'pg'
 import type { Logger } from 'pino'
 import { pause } from '@berth/kit/pause'
 import { decodeChange, type Change } from './change-events.ts'
+import { ClientSockets } from './client-sockets.ts'
 import type { Connection } from './database.ts'
 
 const CHANNEL = 'berth_changes'
@@ -14,6 +15,7 @@ export class ChangeListener {
   readonly #log: Logger
   readonly #onChange: (change: Change) => void
   readonly #closing = new AbortController()
+  readonly #sockets = new ClientSockets()
   #client: Client | undefined
   #loop: Promise<void> | undefined
 
@@ -36,7 +38,12 @@ export class ChangeListener {
 
   async #run(onFirstAttempt: () => void): Promise<void> {
     while (!this.#closing.signal.aborted) {
-      const client = new Client({ ...this.#connection, application_name: 'berth-listener', keepAlive: true })
+      const client = new Client({
+        ...this.#connection,
+        stream: this.#sockets.stream,
+        application_name: 'berth-listener',
+        keepAlive: true,
+      })
       const ended = new Promise<void>((resolve) => {
         client.once('end', resolve)
         client.on('error', (error) => this.#log.warn({ err: error }, 'change listener lost its connection'))
@@ -61,8 +68,10 @@ export class ChangeListener {
 
   async close(): Promise<void> {
     this.#closing.abort()
-    await this.#client?.end()
-    await this.#loop
+    await this.#sockets.endOrCut(async () => {
+      await this.#client?.end()
+      await this.#loop
+    })
   }
 }
 
