@@ -1,15 +1,14 @@
 // Proxies of real sessions: all traffic uses them, none bypasses them, and they can change under open pages. Every
 // proxy has its own exit address, which the site sees; 127.0.0.1 would be a direct connection.
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { chromium, type Page } from 'playwright-core'
 import { client84 } from '../client/versions.ts'
 import { newCertificate } from '../fixtures/certificates.ts'
 import { cleanUpAfter } from '../fixtures/cleanup.ts'
+import { freePort } from '../fixtures/free-port.ts'
 import { eventually } from '../fixtures/host.ts'
 import { startProxy } from '../fixtures/proxies.ts'
 import { startServer, tempDir } from '../fixtures/server.ts'
@@ -78,15 +77,6 @@ async function openPage(body: object): Promise<{ id: string; page: Page }> {
   const cdp = await page.context().newCDPSession(page)
   await cdp.send('Security.setIgnoreCertificateErrors', { ignore: true })
   return { id: session.session_id, page }
-}
-
-async function freePort(): Promise<number> {
-  const listener = createServer().listen(0, '127.0.0.1')
-  await once(listener, 'listening')
-  const { port } = listener.address() as AddressInfo
-  listener.close()
-  await once(listener, 'close')
-  return port
 }
 
 /** The address from which the site saw a request of the page. */

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { newUser } from '../../fixtures/login-zoo/kit/site.ts'
 import { fill, right, wrongPassword } from '../../fixtures/login-zoo/kit/variants.ts'
 import { librariesOf, unpackFromDebian } from '../packages.ts'
-import { freePort } from '../../fixtures/agent/agent-under-test.ts'
+import { freePort } from '../../fixtures/free-port.ts'
 import { serve } from '../processes.ts'
 import type { Software } from '../software.ts'
 

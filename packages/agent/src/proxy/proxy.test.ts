@@ -184,9 +184,11 @@ test('with the loopback of the host allowed, egress also decides about loopback'
 
 test('the proxy refuses requests that are not for a proxy, and reports a silent server as an error', async (t) => {
   const { send, port } = await startProxy(t)
-  const closed = createServer()
-  const closedPort = await listen(closed, t)
-  closed.close()
+  // A client's own port: nobody listens on it, and nobody else can get it.
+  const client = connect(port, '127.0.0.1')
+  t.after(() => client.destroy())
+  await once(client, 'connect')
+  const closedPort = client.localPort
   const cases: [string, RegExp][] = [
     ['GET / HTTP/1.1\r\nHost: localhost\r\n\r\n', /^HTTP\/1\.1 400 /],
     ['nonsense\r\n\r\n', /^HTTP\/1\.1 400 /],
