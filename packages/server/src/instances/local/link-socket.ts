@@ -3,6 +3,7 @@
 // sees; the next server finds it there.
 import { renameSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
+import { descriptorOf } from '@berth/kit/descriptor-of'
 
 /** Connections that wait for the agent, for example while it is frozen. The kernel may allow fewer. */
 const QUEUE = 512
@@ -29,9 +30,9 @@ export class LinkSocket {
   /** Calls `use` with a descriptor to inherit, and closes our own. */
   handOver<Result>(use: (descriptor: number) => Result): Result {
     try {
-      // SAFETY: a listening server has a handle, and on Linux that has a descriptor; Node has no public name for it.
-      const { _handle: handle } = this.#server as unknown as { _handle: { fd: number } }
-      return use(handle.fd)
+      const descriptor = descriptorOf(this.#server)
+      if (descriptor === undefined) throw new Error('Cannot hand the link over: it is closed')
+      return use(descriptor)
     } finally {
       this.close()
     }
