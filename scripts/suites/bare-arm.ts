@@ -22,13 +22,13 @@ export function bareArm(cleanup: Cleanup, { cores }: { cores: string }): Arm {
 }
 
 function sessionFlags(profile: string): string[] {
-  const flags = chromiumFlags({
+  return chromiumFlags({
     browser: { headless: true, kiosk: false, ...SIZE },
     profile,
     installsExtensions: false,
-    ports: { devtools: 0, proxy: 0 },
+    devtoolsPort: 0,
+    proxyPort: undefined,
     restores: false,
     hasTabs: false,
   })
-  return flags.filter((flag) => !flag.startsWith('--proxy-'))
 }

@@ -185,7 +185,7 @@ test('a failed request reports the reason in the words of Chromium', async () =>
     [{ url: `${target.url}/loop` }, 'ERR_TOO_MANY_REDIRECTS', -310],
     [{ url: `${target.url}/away?to=file:///etc/passwd` }, 'ERR_UNSAFE_REDIRECT', -311],
     [{ url: `https://host.berth.internal:${target.port}/` }, 'ERR_SSL_PROTOCOL_ERROR', -107],
-    [{ url: `https://127.0.0.1:${port}/` }, 'ERR_TUNNEL_CONNECTION_FAILED', -111],
+    [{ url: `https://127.0.0.1:${port}/` }, 'ERR_CONNECTION_REFUSED', -102],
     [{ url: 'http://127.0.0.1:1/' }, 'ERR_UNSAFE_PORT', -312],
   ]
   for (const [asked, name, number] of failures) {
@@ -270,13 +270,7 @@ test('the egress rules of the session apply: refused hosts are not reached', asy
   await once(canary, 'listening')
   cleanUpAfter(owner, () => void canary.close())
   const { port } = canary.address() as AddressInfo
-  const hosts = [
-    `host.berth.internal:${port}`,
-    '169.254.169.254',
-    '10.0.0.1',
-    '[fd00:ec2::254]',
-    '0x7f.1:9222',
-  ]
+  const hosts = [`host.berth.internal:${port}`, '169.254.169.254', '10.0.0.1', '[fd00:ec2::254]']
   for (const host of hosts) {
     for (const url of [`http://${host}/`, away(`http://${host}/`)]) {
       const { body } = await curl({ url })
@@ -285,9 +279,13 @@ test('the egress rules of the session apply: refused hosts are not reached', asy
     const secure = await curl({ url: `https://${host}/` })
     assert.deepEqual(
       [secure.status, secure.body.net_error_name],
-      [502, 'ERR_TUNNEL_CONNECTION_FAILED'],
+      [502, 'ERR_CONNECTION_RESET'],
       `https://${host}/`,
     )
+  }
+  for (const scheme of ['http', 'https']) {
+    const { body } = await curl({ url: `${scheme}://0x7f.1:9222/` })
+    assert.equal(body.net_error_name, 'ERR_CONNECTION_REFUSED', 'its own debugging port')
   }
   assert.equal(visits, 0)
 })

@@ -128,22 +128,24 @@ test('no redirect leads to the host or to another scheme', async () => {
 })
 
 test('pages cannot reach the ports of their instance in any spelling', async () => {
-  const [debugging, proxy] = [9222, 3128]
-  await withPage(async (page) => {
-    // Sockets below try every spelling at once; pages take a second each.
-    const places = turnOf([...LOOPBACKS, ...names], 0).map((host) => `${host}:${debugging}`)
-    for (const place of [...places, `127.0.0.1:${proxy}`, `localhost:${proxy}`, `[::1]:${proxy}`]) {
+  const [debugging, proxy, arrivals] = [9222, 3128, 3129]
+  // Sockets below try every spelling at once; pages take a second each.
+  const places = turnOf([...LOOPBACKS, ...names], 0).map((host) => `${host}:${debugging}`)
+  const ours = [`127.0.0.1:${proxy}`, `localhost:${proxy}`, `[::1]:${proxy}`, `127.0.0.1:${arrivals}`]
+  for (const place of [...places, ...ours]) {
+    // A page of its own each: Playwright cannot close one in which several loads failed, in any Chromium over CDP.
+    await withPage(async (page) => {
       const response = await page.goto(`http://${place}/json/version`).catch(() => null)
       const shown = `${place} answered ${response?.status()}`
       assert.ok(response === null || response.status() === 403, shown)
       const text = (await response?.text().catch(() => '')) ?? ''
       assert.doesNotMatch(text, /webSocketDebuggerUrl|not a proxy request/, shown)
-    }
-  })
+    })
+  }
   await withPage(async (page) => {
     await page.goto(site.url)
     const opened = await page.evaluate(
-      `Promise.all(${JSON.stringify(LOOPBACKS)}.flatMap((host) => [${debugging}, ${proxy}].map((port) =>
+      `Promise.all(${JSON.stringify(LOOPBACKS)}.flatMap((host) => [${debugging}, ${proxy}, ${arrivals}].map((port) =>
          new Promise((resolve) => {
            try {
              const socket = new WebSocket('ws://' + host + ':' + port + '/devtools/browser/x')

@@ -1,7 +1,7 @@
 // A driver with its own data directory, and programs inside its instances.
 import { request } from 'node:http'
 import { execFile } from 'node:child_process'
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, closeSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { after } from 'node:test'
@@ -57,6 +57,7 @@ export const silentEgress: Egress = {
       setRoute: () => {},
       setProject: () => {},
       open: () => {},
+      acceptArrivals: ({ fd }) => closeSync(fd),
       close: () => new Promise<void>((resolve) => server.close(() => resolve())),
     }
   },

@@ -147,6 +147,7 @@ describe('an instance', { skip }, () => {
       'hosts',
       'ld.so.cache',
       'nsswitch.conf',
+      'resolv.conf',
       'passwd',
       'ssl/certs',
     ]

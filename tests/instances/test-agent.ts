@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createLink } from 'node:net'
 import { createRequire } from 'node:module'
 import { instancePaths, LINK_DESCRIPTOR, type AgentStart } from '@berth/contracts/link'
+import { loadNativeCalls } from '../../packages/agent/src/user/native-calls.ts'
 import { keepOwnUid } from '../../packages/agent/src/user/own-uid.ts'
 
 interface Answer {
@@ -41,7 +42,8 @@ function beAgent(): void {
   const user = start.uids?.user
   if (user !== undefined) {
     const directories = [instancePaths.home, instancePaths.policies, '/var']
-    keepOwnUid({ user, directories, nativeCalls: instancePaths.nativeCalls })
+    const calls = loadNativeCalls(instancePaths.nativeCalls)
+    keepOwnUid({ user, directories, calls, hasNetwork: start.hasNetwork ?? false })
   }
   const tenant = spawn(process.execPath, [program, startText, 'tenant'], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

@@ -13,6 +13,7 @@ import { Lease } from './instance/lease.ts'
 import { openLink } from './link/link.ts'
 import { agentLog, log } from './log/log.ts'
 import { unpack } from './packed/packed.ts'
+import { Network } from './network/network.ts'
 import { passToPlaywright } from './playwright/pass-to-playwright.ts'
 import { createProxy } from './proxy/proxy.ts'
 import { Screen } from './screen/screen.ts'
@@ -20,16 +21,27 @@ import { secrets } from './secrets/secrets.ts'
 import { readSettings } from './instance/settings.ts'
 import { StateBoard } from './instance/state.ts'
 import { Telemetry } from './telemetry/telemetry.ts'
+import { loadNativeCalls } from './user/native-calls.ts'
 import { keepOwnUid } from './user/own-uid.ts'
 import { setUids } from './user/user.ts'
 
 const settings = readSettings(process.argv)
 const { start, ports } = settings
+let network: Network | undefined
 // Before anything touches a file or starts a program.
 if (start.uids) {
   const directories = [settings.home, settings.policies, '/var']
-  keepOwnUid({ user: start.uids.user, directories, nativeCalls: instancePaths.nativeCalls })
+  const calls = loadNativeCalls(instancePaths.nativeCalls)
+  keepOwnUid({ user: start.uids.user, directories, calls, hasNetwork: start.hasNetwork ?? false })
   setUids(start.uids)
+  if (start.hasNetwork)
+    network = new Network({ egressSocket: settings.egressSocket, calls, onBroken: endWith })
+}
+
+/** Programs could no longer connect, and nothing would say so. */
+function endWith(error: unknown): void {
+  log('The network of the instance is broken; ending it', error)
+  process.exit(1)
 }
 const state = new StateBoard()
 const logs = { agent: agentLog, chromium: new ServiceLog(), display: new ServiceLog() }
@@ -43,6 +55,7 @@ const chromium = new Chromium({
   settings,
   state,
   logs,
+  network: network?.isOpen,
   onCrash: (phase, pid) => telemetry.crashed('chromium', phase, pid),
   onStart: (cdp) => controls.extensions.loadAgain(cdp),
 })
@@ -54,6 +67,7 @@ if (start.browser) void chromium.start(start.browser).catch(() => {})
 process.once('exit', () => {
   chromium.kill()
   controls.kill()
+  network?.close()
 })
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => process.exit(0))
 

@@ -36,8 +36,23 @@ export const instancePaths = {
   appHome: '/tmp/app-home',
 } as const
 
-/** Ports on the instance's own loopback. Pages and tenant programs can only reach the proxy. */
-export const instancePorts = { devtools: 9222, proxy: 3128 } as const
+/**
+ * Ports on the instance's own loopback; pages reach none of them. Of an instance with a network, `arrivals` is where its
+ * connections come out at the server, and `names` is the agent's name server.
+ */
+export const instancePorts = { devtools: 9222, proxy: 3128, arrivals: 3129, names: 53 } as const
+
+/** The host under which an agent asks egress about names and connections; see egress/asks.ts of the server. */
+export const EGRESS_ASK_HOST = 'egress.berth.internal'
+
+/**
+ * Of an instance with a network. The kernel shows the agent the first packet of each connection in this queue, and the
+ * agent answers with one of these marks.
+ */
+export const connectionQueue = { number: 0, refuse: 2, unreachable: 3 } as const
+
+/** What becomes of a connection that begins. `ignore` leaves it to the sender's own patience. */
+export type ConnectionFate = 'accept' | 'refuse' | 'unreachable' | 'ignore'
 
 /** Host name under which an app reaches Berth's API through the proxy. Only instances that run apps may use it. */
 export const API_HOST = 'api.berth.internal'
@@ -55,6 +70,11 @@ export const relay = { header: 'relay-header-', status: 'relay-status' } as cons
 
 /** The socket that the agent inherits. */
 export const LINK_DESCRIPTOR = 4
+/**
+ * A socket that the agent inherits, if it has a network. It writes a byte when it runs, and receives the descriptor of the
+ * queue of connections when the network is made.
+ */
+export const NETWORK_DESCRIPTOR = 7
 
 const size = (maximum: number, minimum: number) => Type.Integer({ minimum, maximum })
 
@@ -91,6 +111,8 @@ export interface AgentStart {
   readonly browser?: BrowserStart
   /** When the agent is root of the instance's user namespace. When omitted, all inside have the same uid. */
   readonly uids?: InstanceUids
+  /** Programs can connect to any address, and egress decides. When omitted, there is only the proxy. */
+  readonly hasNetwork?: boolean
   /** Development only: loopback addresses in pages mean the host instead of the instance. */
   readonly hostLoopback?: boolean
 }

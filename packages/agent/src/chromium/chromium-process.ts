@@ -1,7 +1,7 @@
 // One run of Chromium, from its start to its end.
 import type { ChildProcess } from 'node:child_process'
 import type { ServiceLog } from '../log/service-log.ts'
-import { spawnAsUser } from '../user/user.ts'
+import { spawnAsBrowser } from '../user/user.ts'
 
 const MAX_OUTPUT_CHARACTERS = 4_000
 /** Printed once the debugging port is open. */
@@ -31,7 +31,7 @@ export class ChromiumProcess {
 
   constructor({ command, flags, environment, directory, log }: ChromiumProcessOptions) {
     // Its own process group, so that kill() ends every child too.
-    this.#child = spawnAsUser(command, flags, {
+    this.#child = spawnAsBrowser(command, flags, {
       detached: true,
       stdio: ['ignore', 'ignore', 'pipe'],
       env: environment,

@@ -40,6 +40,8 @@ export interface ChromiumOptions {
   readonly settings: Settings
   readonly state: StateBoard
   readonly logs: ServiceLogs
+  /** Resolves when pages can connect; by default they can. */
+  readonly network?: Promise<void> | undefined
   /** Chromium ended unexpectedly, could not be restarted, or is no longer retried. */
   readonly onCrash?: (phase: 'running' | 'startup' | 'gave_up', pid?: number) => void
   /** Chromium has started, and no client is connected yet. */
@@ -49,6 +51,7 @@ export interface ChromiumOptions {
 export class Chromium {
   readonly #settings: Settings
   readonly #state: StateBoard
+  readonly #network: Promise<void> | undefined
   readonly #restarts = new RestartLimit()
   readonly #display: Display
   readonly #log: ServiceLog
@@ -66,7 +69,8 @@ export class Chromium {
   /** Serialises starts and reshapes. */
   readonly #turns = new SerialQueue()
 
-  constructor({ settings, state, logs, onCrash, onStart }: ChromiumOptions) {
+  constructor({ settings, state, logs, network, onCrash, onStart }: ChromiumOptions) {
+    this.#network = network
     this.#onCrash = onCrash
     this.#onStart = onStart
     this.policies = new Policies(settings.policies)
@@ -242,7 +246,7 @@ export class Chromium {
     this.#process?.kill()
     await this.#process?.exited
     if (generation !== this.#generation) return
-    const { home, profile, ports } = this.#settings
+    const { home, profile, ports, start } = this.#settings
     const browser = this.#shape!
     prepareProfile(profile)
     const hasTabs = this.#keepsTabs && areTabsIn(profile)
@@ -252,7 +256,8 @@ export class Chromium {
       flags: chromiumFlags({
         browser,
         profile,
-        ports,
+        devtoolsPort: ports.devtools,
+        proxyPort: start.hasNetwork ? undefined : ports.proxy,
         installsExtensions: this.policies.hasInstalled,
         restores: this.#keepsTabs,
         hasTabs,
@@ -283,6 +288,8 @@ export class Chromium {
           chromium.kill()
         },
       })
+      // A page that loads before would get errors.
+      await this.#network
       if (generation !== this.#generation) return
       this.#vigil = vigil
       this.#state.update({ browser: 'ready', devtools_path: path, browser_version: version })

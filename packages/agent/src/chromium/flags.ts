@@ -8,7 +8,9 @@ export interface FlagOptions {
   readonly profile: string
   /** Whether policies install extensions, which needs the updater that otherwise only contacts the vendor. */
   readonly installsExtensions: boolean
-  readonly ports: { readonly devtools: number; readonly proxy: number }
+  readonly devtoolsPort: number
+  /** Undefined when the instance has a network. */
+  readonly proxyPort: number | undefined
   /** Restores the previous run's session cookies and, if there are any, its tabs. */
   readonly restores: boolean
   readonly hasTabs: boolean
@@ -62,6 +64,9 @@ const DISABLED_FEATURES = [
   // Look for devices in a network that has none.
   'DialMediaRouteProvider',
   'MediaRouter',
+  // Ask whether a page may reach the local network, where nobody answers. Egress decides that.
+  'LocalNetworkAccessChecks',
+  'LocalNetworkAccessChecksWebSockets',
   // Keeps a renderer of some 40 MB for a page that may never come.
   'SpareRendererForSitePerProcess',
   // A renderer for the address bar's popup, loaded before anybody types.
@@ -85,7 +90,7 @@ const ENABLED_FEATURES = [
 const BARS_PIXELS = 87
 
 export function chromiumFlags(options: FlagOptions): string[] {
-  const { browser, profile, installsExtensions, ports, restores, hasTabs } = options
+  const { browser, profile, installsExtensions, devtoolsPort, proxyPort, restores, hasTabs } = options
   const { headless, width, locale, blocksPopups = false } = browser
   const height = browser.height + (headless ? BARS_PIXELS : 0)
   return [
@@ -93,10 +98,8 @@ export function chromiumFlags(options: FlagOptions): string[] {
     '--window-position=0,0',
     `--window-size=${width},${height}`,
     `--user-data-dir=${profile}`,
-    `--remote-debugging-port=${ports.devtools}`,
-    `--proxy-server=http://127.0.0.1:${ports.proxy}`,
-    // Otherwise pages would reach loopback directly, including the debugging port.
-    '--proxy-bypass-list=<-loopback>',
+    `--remote-debugging-port=${devtoolsPort}`,
+    ...(proxyPort === undefined ? NETWORK : proxy(proxyPort)),
     '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
     // Without a GPU, WebGL needs software rendering.
     '--enable-unsafe-swiftshader',
@@ -113,6 +116,17 @@ export function chromiumFlags(options: FlagOptions): string[] {
     ...(restores ? ['--restore-last-session'] : []),
     // With restored tabs this would open an extra one.
     ...(hasTabs ? [] : ['about:blank']),
+  ]
+}
+
+/** Only TCP leaves an instance. */
+const NETWORK = ['--disable-quic']
+
+function proxy(port: number): string[] {
+  return [
+    `--proxy-server=http://127.0.0.1:${port}`,
+    // Otherwise pages would reach loopback directly, including the debugging port.
+    '--proxy-bypass-list=<-loopback>',
   ]
 }
 

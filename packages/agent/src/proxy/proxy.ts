@@ -1,7 +1,7 @@
-// The instance's only proxy, for Chromium and for programs. Requests to loopback stay in the instance,
-// except to the agent's own ports, which are refused. Everything else is forwarded unchanged to the
-// server, which decides. The proxy reads only the first request of a connection: later ones go to the
-// server too, which checks each, and a loopback connection closes after one request.
+// The instance's proxy, for programs, and for Chromium in an instance without a network. Requests to loopback stay in the
+// instance, except to the agent's own ports, which are refused. Everything else is forwarded unchanged to the server, which
+// decides. The proxy reads only the first request of a connection: later ones go to the server too, which checks each, and
+// a loopback connection closes after one request.
 import {
   createServer as createHttpServer,
   request as httpRequest,

@@ -3,12 +3,14 @@
 // removes, the kernel treats it as the tenant. That identity (fsuid) belongs to a thread, and threads inherit it, so it
 // is set before Node starts any that touches files. Node has no call for it, so a native library makes it.
 import { chownSync } from 'node:fs'
+import type { NativeCalls } from './native-calls.ts'
 
 const CHOWN = 0
 const KILL = 5
 const SETGID = 6
 const SETUID = 7
 const SETPCAP = 8
+const NET_ADMIN = 12
 const SYS_NICE = 23
 const PR_CAPBSET_DROP = 24
 const CAPABILITY_VERSION_3 = 0x20080522
@@ -18,47 +20,25 @@ export interface OwnUid {
   readonly user: number
   /** What the tenant owns from now on. */
   readonly directories: readonly string[]
-  /** koffi's native file. */
-  readonly nativeCalls: string
+  readonly calls: NativeCalls
+  /** To decide about the connections of its network, which needs a capability. */
+  readonly hasNetwork: boolean
 }
 
-interface NativeCalls {
-  readonly prctl: (option: number, value: number, third: number, fourth: number, fifth: number) => number
-  readonly capset: (header: Buffer, data: Buffer) => number
-  readonly setfsuid: (uid: number) => number
-  readonly setfsgid: (gid: number) => number
-}
-
-/** The little of it that is used here. */
-interface Koffi {
-  load(library: string): { func(prototype: string): (...values: unknown[]) => number }
-}
-
-export function keepOwnUid({ user, directories, nativeCalls }: OwnUid): void {
+export function keepOwnUid({ user, directories, calls, hasNetwork }: OwnUid): void {
   for (const directory of directories) chownSync(directory, user, user)
-  const { prctl, capset, setfsuid, setfsgid } = load(nativeCalls)
+  const { prctl, capset, setfsuid, setfsgid } = calls
   // Nothing that is started can get these back.
-  for (const capability of [CHOWN, KILL, SETGID, SETUID, SETPCAP, SYS_NICE]) {
+  for (const capability of [CHOWN, KILL, SETGID, SETUID, SETPCAP, NET_ADMIN, SYS_NICE]) {
     prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
   }
   setfsgid(user)
   setfsuid(user)
-  const kept = [KILL, SETGID, SETUID, SYS_NICE].reduce((set, capability) => set | (1 << capability), 0)
+  const wanted = [KILL, SETGID, SETUID, SYS_NICE, ...(hasNetwork ? [NET_ADMIN] : [])]
+  const kept = wanted.reduce((set, capability) => set | (1 << capability), 0)
   // They return the identity before; a value that no user has changes nothing.
   const isDone = capset(header(), sets(kept)) === 0 && setfsuid(-1) === user && setfsgid(-1) === user
   if (!isDone) throw new Error('Cannot act as the user: the system refuses it')
-}
-
-function load(path: string): NativeCalls {
-  const module = { exports: {} as Koffi }
-  process.dlopen(module, path)
-  const libc = module.exports.load('libc.so.6')
-  return {
-    prctl: libc.func('int prctl(int, unsigned long, unsigned long, unsigned long, unsigned long)'),
-    capset: libc.func('int capset(void *, void *)'),
-    setfsuid: libc.func('int setfsuid(int)'),
-    setfsgid: libc.func('int setfsgid(int)'),
-  }
 }
 
 /** struct __user_cap_header_struct, for the calling thread. */

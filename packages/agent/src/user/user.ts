@@ -36,6 +36,16 @@ export function spawnAsApp(command: string, args: readonly string[], options: Sp
   return spawnAs(shared[KEY]?.app, command, args, options)
 }
 
+/** The user, in a group in which nothing else of the user's is: so the kernel knows which connections pages open. */
+export function spawnAsBrowser(
+  command: string,
+  args: readonly string[],
+  options: SpawnOptions,
+): ChildProcess {
+  const { [KEY]: uids } = shared
+  return spawn(command, args, { ...options, ...(uids && { uid: uids.user, gid: uids.app }) })
+}
+
 function spawnAs(
   id: number | undefined,
   command: string,

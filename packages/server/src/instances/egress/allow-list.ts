@@ -39,6 +39,11 @@ export class AllowList {
     return this.#networks.some((network) => isInside(ip, network))
   }
 
+  /** With any port. */
+  hasHost(host: string): boolean {
+    return this.#hosts.some((entry) => entry.host === host)
+  }
+
   /** A host is a name, or an address with a port. */
   listingOf(host: string, port: number): HostListing {
     const entries = this.#hosts.filter((entry) => entry.host === host)

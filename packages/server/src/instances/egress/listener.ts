@@ -1,23 +1,26 @@
-// The egress proxy of one instance: an HTTP proxy on a unix socket. Anything in the instance can send
-// it anything, so the worst result of bad input must be a refusal.
+// The egress of one instance: an HTTP proxy on a unix socket, and the connections that arrive from its network. Anything
+// in the instance can send anything, so the worst result of bad input must be a refusal.
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
-import { API_HOST } from '@berth/contracts/link'
+import { API_HOST, EGRESS_ASK_HOST } from '@berth/contracts/link'
 import type { Openings } from './openings.ts'
 import { refuseConnect, refuseRequest } from './answers.ts'
-import { Exchanges } from './exchanges.ts'
+import { Arrivals } from './arrivals.ts'
+import { answerAsk } from './asks.ts'
+import { Exchanges, type Exchange } from './exchanges.ts'
 import { checkForwardable, forward } from './forward.ts'
 import { refuseCredentials } from './headers.ts'
 import type { EgressPolicy } from './policy.ts'
-import { deniedBecause, toRefusal } from './refusal.ts'
-import { readConnectTarget, readHttpTarget, type Target } from './target.ts'
+import { Outgoing } from './outgoing.ts'
+import { toRefusal } from './refusal.ts'
+import { readConnectTarget, readHttpTarget, type HttpTarget } from './target.ts'
 import type { EgressShare } from './shares.ts'
 import { joinStreams } from './tunnel.ts'
-import { DIRECT, upstreamFor, type EgressRoute } from './route.ts'
-import type { DirectUpstream, RequestConnection, Upstream } from './upstream.ts'
+import type { EgressRoute } from './route.ts'
+import type { DirectUpstream, Upstream } from './upstream.ts'
 
 export interface EgressLimits {
   /** Concurrent tunnels and requests. */
@@ -43,12 +46,6 @@ export interface EgressListenerOptions {
 
 export type ListenPlace = { readonly path: string } | { readonly handle: { readonly fd: number } }
 
-/** The upstream in use, and the signal that fires when another replaces it. */
-interface ActiveUpstream {
-  readonly upstream: Upstream
-  readonly replaced: AbortController
-}
-
 /** Bytes that the instance sent to the proxy and received from it. */
 export interface Traffic {
   readonly sent: number
@@ -64,35 +61,28 @@ const ROOM_FOR_REFUSALS = 128
 const LATENESS = 3
 
 export class EgressListener implements AsyncDisposable {
-  /** The policy of all instances; `#policy` may open more. */
-  readonly #commonPolicy: EgressPolicy
-  #policy: EgressPolicy
-  #toApi: Openings['toApi']
+  readonly #outgoing: Outgoing
   readonly #limits: EgressLimits
   readonly #share: EgressShare
-  readonly #log: Logger
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
-  /** Connections to targets. One may outlive the instance's connection while its last bytes are read. */
-  readonly #outside = new Set<Duplex>()
   readonly #exchanges: Exchanges
-  #direct: DirectUpstream
-  readonly #commonDirect: DirectUpstream
-  #active: ActiveUpstream
+  readonly #arrivals: Arrivals
   #ended: Traffic = { sent: 0, received: 0 }
-  #lastRefusal: string | undefined
   #closed: Promise<void> | undefined
 
   constructor({ policy, direct, route, limits, share, log }: EgressListenerOptions) {
-    this.#commonPolicy = policy
-    this.#policy = policy
-    this.#commonDirect = direct
-    this.#direct = direct
-    this.#active = { upstream: upstreamFor(route, direct), replaced: new AbortController() }
+    this.#outgoing = new Outgoing({ policy, direct, route, log })
     this.#limits = limits
     this.#share = share
-    this.#log = log
     this.#exchanges = new Exchanges(limits.connections, share)
+    this.#arrivals = new Arrivals({
+      outgoing: this.#outgoing,
+      maxConnections: limits.connections + ROOM_FOR_REFUSALS,
+      onSocket: (socket) => this.#watch(socket),
+      join: (socket, outside) => this.#join(socket, outside),
+      serveRequests: (socket) => this.#server.emit('connection', socket),
+    })
     this.#server = createServer({
       maxHeaderSize: limits.headerBytes,
       headersTimeout: limits.headerMs,
@@ -109,7 +99,7 @@ export class EgressListener implements AsyncDisposable {
   }
 
   get lastRefusal(): string | undefined {
-    return this.#lastRefusal
+    return this.#outgoing.lastRefusal
   }
 
   /** Live total over all connections, open and closed. */
@@ -124,14 +114,11 @@ export class EgressListener implements AsyncDisposable {
 
   /** Applies at once: connections of the old route are cut, and new ones use the new route. */
   setRoute(route: EgressRoute): void {
-    this.setUpstream(upstreamFor(route, this.#direct))
+    this.#outgoing.setRoute(route)
   }
 
   setUpstream(upstream: Upstream): void {
-    const { replaced } = this.#active
-    this.#active = { upstream, replaced: new AbortController() }
-    replaced.abort(new Error('The egress route changed'))
-    for (const stream of this.#outside) stream.destroy()
+    this.#outgoing.setUpstream(upstream)
   }
 
   /** The instance has been given to a project. */
@@ -139,12 +126,14 @@ export class EgressListener implements AsyncDisposable {
     this.#share.setProject(projectId)
   }
 
-  /** Opens more than all instances may reach, directly from this host; existing connections are cut. */
-  open({ allow, toApi }: Openings): void {
-    this.#policy = this.#commonPolicy.with(allow)
-    this.#direct = this.#commonDirect.under(this.#policy)
-    this.#toApi = toApi
-    this.setRoute(DIRECT)
+  /** Opens more than all instances may reach; existing connections are cut. */
+  open(openings: Openings): void {
+    this.#outgoing.open(openings)
+  }
+
+  /** Takes the connections that programs open to anywhere, at a socket in the instance's network. */
+  acceptArrivals(handle: { readonly fd: number }): void {
+    this.#arrivals.listen(handle)
   }
 
   async listen(place: ListenPlace): Promise<void> {
@@ -159,8 +148,9 @@ export class EgressListener implements AsyncDisposable {
   close(): Promise<void> {
     this.#closed ??= new Promise((resolve) => {
       this.#server.close(() => resolve())
-      for (const stream of [...this.#sockets, ...this.#outside]) stream.destroy()
-      this.#commonDirect.close()
+      this.#arrivals.close()
+      for (const socket of this.#sockets) socket.destroy()
+      this.#outgoing.close()
     })
     return this.#closed
   }
@@ -170,6 +160,8 @@ export class EgressListener implements AsyncDisposable {
   }
 
   #watch(socket: Socket): void {
+    // An arrival with plain requests is also a connection of the proxy.
+    if (this.#sockets.has(socket)) return
     this.#sockets.add(socket)
     // Node removes its own handler when a connection becomes a tunnel.
     socket.on('error', () => undefined)
@@ -190,18 +182,16 @@ export class EgressListener implements AsyncDisposable {
       const { signal } = this.#exchanges.begin(socket)
       const target = readConnectTarget(request.url ?? '')
       refuseCredentials(request)
-      if (target.host === API_HOST && this.#toApi) {
+      const { toApi } = this.#outgoing
+      if (target.host === API_HOST && toApi) {
         socket.write('HTTP/1.1 200 Connection Established\r\n\r\n')
         if (head.length > 0) socket.unshift(head)
-        return this.#toApi(socket)
+        return toApi(socket)
       }
-      const { stream: outside } = await this.#connect(target, signal, async (upstream, given) => ({
-        stream: await upstream.connect(target, given),
-      }))
+      const outside = await this.#outgoing.connect(target, signal)
       socket.write('HTTP/1.1 200 Connection Established\r\n\r\n')
       if (head.length > 0) outside.write(head)
-      const { halfOpenMs } = this.#limits
-      joinStreams(socket, outside, { halfOpenMs, share: this.#share })
+      this.#join(socket, outside)
     } catch (error) {
       refuseConnect(socket, toRefusal(error, 'the target'))
     }
@@ -217,12 +207,14 @@ export class EgressListener implements AsyncDisposable {
     try {
       const exchange = this.#exchanges.begin(request.socket)
       try {
-        const target = readHttpTarget(request.url ?? '')
+        const arrived = this.#arrivals.targetOf(request)
+        const target = arrived ?? readHttpTarget(request.url ?? '')
         refuseCredentials(request)
+        // Not of one that arrived: pages could ask.
+        const isAsk = !arrived && target.host === EGRESS_ASK_HOST
+        if (isAsk) return await this.#answer(target, response, exchange)
         checkForwardable(request)
-        const connection = await this.#connect(target, exchange.signal, (upstream, given) =>
-          upstream.connectForRequest(target, given),
-        )
+        const connection = await this.#outgoing.connectForRequest(target, exchange.signal)
         const { answerMs } = this.#limits
         await forward({ request, response, target, connection, answerMs, share: this.#share })
       } finally {
@@ -233,43 +225,15 @@ export class EgressListener implements AsyncDisposable {
     }
   }
 
-  async #connect(target: Target, signal: AbortSignal, open: Open): Promise<RequestConnection> {
-    const { host, port } = target
-    try {
-      const verdict = this.#policy.judgeTarget(target)
-      if (!verdict.allowed) throw deniedBecause(target, verdict.reason)
-      const connection = await this.#open(signal, open)
-      this.#log.debug({ host, port }, 'egress connected')
-      return connection
-    } catch (error) {
-      const refusal = toRefusal(error, host)
-      this.#lastRefusal = refusal.message
-      this.#log.debug({ host, port, code: refusal.code, reason: refusal.message }, 'egress refused')
-      throw refusal
-    }
+  async #answer(target: HttpTarget, response: ServerResponse, exchange: Exchange): Promise<void> {
+    const outgoing = this.#outgoing
+    const arrivals = this.#arrivals
+    const answer = await answerAsk(target.path, { outgoing, arrivals, exchange })
+    response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(answer))
   }
 
-  /** If the upstream is replaced while connecting, tries the new one: nothing was sent yet. */
-  async #open(signal: AbortSignal, open: Open): Promise<RequestConnection> {
-    for (;;) {
-      const active = this.#active
-      try {
-        const connection = await open(active.upstream, AbortSignal.any([signal, active.replaced.signal]))
-        const { stream } = connection
-        stream.on('error', () => undefined)
-        if (signal.aborted || active !== this.#active) stream.destroy()
-        else {
-          // Added before anything else can run, so that the next route change finds it.
-          this.#outside.add(stream)
-          stream.once('close', () => this.#outside.delete(stream))
-          return connection
-        }
-      } catch (error) {
-        if (active === this.#active) throw error
-      }
-      signal.throwIfAborted()
-    }
+  #join(socket: Socket, outside: Duplex): void {
+    const { halfOpenMs } = this.#limits
+    joinStreams(socket, outside, { halfOpenMs, share: this.#share })
   }
 }
-
-type Open = (upstream: Upstream, signal: AbortSignal) => Promise<RequestConnection>

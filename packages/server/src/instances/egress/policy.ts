@@ -74,6 +74,25 @@ export class EgressPolicy {
     return host === HOST_NAME || isLoopbackName(host) ? HOST_LOOPBACK : undefined
   }
 
+  /** Whether no entry is about the name, and all its addresses are open to all. Others must not be known inside. */
+  isPublic(name: string, addresses: readonly string[]): boolean {
+    if (this.#allowList.hasHost(name)) return false
+    return addresses.every((address) => {
+      const ip = parseAddress(address)
+      return ip && classify(ip).every((part) => part.kind === 'unicast' && this.#isOpen(part))
+    })
+  }
+
+  /** Whether this machine reaches others over IPv6 only. */
+  get isIpv6Only(): boolean {
+    const ranges = [...this.#ownAddresses()].flatMap((address) => {
+      const ip = parseAddress(address)
+      return ip ? [{ version: ip.kind(), range: ip.range() }] : []
+    })
+    const others = ranges.filter(({ range }) => range !== 'loopback' && range !== 'linkLocal')
+    return others.length > 0 && others.every(({ version }) => version === 'ipv6')
+  }
+
   isListedName({ host, port }: Target): boolean {
     return this.#allowList.listingOf(host, port) !== 'none'
   }

@@ -46,6 +46,10 @@ export class ProxyUpstream implements Upstream {
     return { stream, proxy: { authorization: basicCredentials(this.#proxy) } }
   }
 
+  takesRequests(): boolean {
+    return this.#proxy.protocol !== 'socks5'
+  }
+
   async #open(
     target: Target,
     signal: AbortSignal,

@@ -39,15 +39,21 @@ export function upstreamFor(route: EgressRoute, direct: DirectUpstream): Upstrea
     case 'direct':
       return direct
     case 'closed':
-      return closed
+      return NO_ROUTE
     case 'proxy': {
       const proxied = throughProxy(route.proxy, direct)
       if (route.bypassHosts.length === 0) return proxied
       const bypass = newHostMatcher(route.bypassHosts)
-      const of = ({ host }: Target) => (bypass(host) ? direct : proxied)
+      const of = ({ host }: Target): Upstream => (bypass(host) ? direct : proxied)
       return {
         connect: (target, signal) => of(target).connect(target, signal),
         connectForRequest: (target, signal) => of(target).connectForRequest(target, signal),
+        takesRequests: (target) => of(target).takesRequests?.(target) ?? false,
+        // A connection to an address would not be known to bypass the proxy.
+        addressesOf: async (name, signal) => {
+          await of({ host: name, port: 0 }).addressesOf?.(name, signal)
+          return []
+        },
       }
     }
   }
@@ -70,7 +76,7 @@ function refuseAll(target: Target): Promise<never> {
   const message = `Cannot reach "${authorityOf(target)}": the egress route of the session is not known yet`
   return Promise.reject(new EgressRefusal('egress_failed', message))
 }
-const closed: Upstream = { connect: refuseAll, connectForRequest: refuseAll }
+export const NO_ROUTE: Upstream = { connect: refuseAll, connectForRequest: refuseAll }
 
 function newHostMatcher(patterns: readonly string[]): (host: string) => boolean {
   const exact = new Set(patterns.filter((pattern) => !pattern.startsWith('*.')))

@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream'
+import { cut } from './cut.ts'
 import type { Meter } from './fair-bandwidth.ts'
 import type { EgressShare } from './shares.ts'
 
@@ -17,8 +18,8 @@ export function joinStreams(inside: Duplex, outside: Duplex, { halfOpenMs, share
   let halfOpen: NodeJS.Timeout | undefined
   const destroyBoth = () => {
     clearTimeout(halfOpen)
-    inside.destroy()
-    outside.destroy()
+    cut(inside)
+    cut(outside)
   }
   const carry = (from: Duplex, to: Duplex, meter: Meter | undefined) => {
     let isFull = false

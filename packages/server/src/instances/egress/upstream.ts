@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { dial } from './dial.ts'
 import { SessionNames } from './dns/session-names.ts'
@@ -16,6 +17,13 @@ export interface Upstream {
   connect(target: Target, signal: AbortSignal): Promise<Duplex>
   /** The same for one plain HTTP request. */
   connectForRequest(target: Target, signal: AbortSignal): Promise<RequestConnection>
+  /** Whether requests to this target go to an HTTP proxy, one by one. By default they do not. */
+  takesRequests?(target: Target): boolean
+  /**
+   * The addresses of a name, if a connection to one of them is as good as one to the name; otherwise none. Rejects with
+   * EgressRefusal when there is no such name. Without it, others resolve names.
+   */
+  addressesOf?(name: string, signal: AbortSignal): Promise<readonly string[]>
 }
 
 export interface RequestConnection {
@@ -86,5 +94,14 @@ export class DirectUpstream implements Upstream, Disposable {
 
   async connectForRequest(target: Target, signal: AbortSignal): Promise<RequestConnection> {
     return { stream: await this.connect(target, signal) }
+  }
+
+  async addressesOf(name: string, signal: AbortSignal): Promise<readonly string[]> {
+    const { policy } = this.#options
+    if (policy.fixedAddresses(name)) return []
+    const addresses = await this.#lookups.addressesOf(name, signal)
+    // Inside, names have IPv4 addresses only. Where this machine has only IPv6, we must choose the address.
+    if (policy.isIpv6Only || !policy.isPublic(name, addresses)) return []
+    return addresses.filter((address) => isIPv4(address))
   }
 }

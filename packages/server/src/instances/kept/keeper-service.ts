@@ -119,7 +119,7 @@ export class KeeperService {
     const { openDriver, send } = this.#options
     if (this.#driver) throw new Error('Refused: the driver is open already')
     const log = new SentLog((line) => void send(line))
-    const egress = new HandedEgress((id, handle) => send({ event: 'egress', id }, handle))
+    const egress = new HandedEgress((event, id, handle) => send({ event, id }, handle))
     this.#driver = openDriver({ egress, log })
     const { capabilities, shortcomings, instancesDir } = await this.#driver
     return { ...capabilities, locales: [...capabilities.locales], shortcomings, instancesDir }

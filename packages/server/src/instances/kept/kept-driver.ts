@@ -1,5 +1,4 @@
 // The driver of a server that root started: the keeper, which is still root, makes the instances.
-import type { SendHandle } from 'node:child_process'
 import type { Capabilities, Driver, Instance, InstanceOptions } from '../driver/driver.ts'
 import type { Log } from '../driver/log.ts'
 import type { EgressProxy } from '../egress/proxy.ts'
@@ -10,6 +9,12 @@ import { KeeperCalls, processPort, type KeeperEvent, type KeeperPort } from './k
 import { KeptInstance } from './kept-instance.ts'
 import type { Opened } from './messages.ts'
 import { readError } from './sent-log.ts'
+
+/** As Node's own handles are. */
+interface ListeningHandle {
+  readonly fd: number
+  close(): void
+}
 
 export interface KeptDriverOptions {
   readonly egress: Pick<EgressProxy, 'accept'>
@@ -100,7 +105,11 @@ export class KeptDriver implements Driver {
     switch (event.event) {
       case 'egress':
         // SAFETY: the keeper sends this event with a listening socket only.
-        this.#listen(event.id, handle as SendHandle & { fd: number })
+        this.#listen(event.id, handle as ListeningHandle)
+        return
+      case 'arrivals':
+        // SAFETY: the keeper sends this event with a listening socket only.
+        void this.#acceptArrivals(event.id, handle as ListeningHandle)
         return
       case 'ended':
         this.#ended.set(event.id, event)
@@ -126,13 +135,21 @@ export class KeptDriver implements Driver {
     await instance.end(report.end, report.oomKill)
   }
 
-  #listen(id: string, handle: { fd: number }): void {
+  #listen(id: string, handle: ListeningHandle): void {
     // No session uses a new one yet, so the direct route reveals nothing. Nothing may leave one that an earlier server
     // left until its route is known.
     const route = this.#starting.has(id) ? DIRECT : CLOSED
     const listener = this.#options.egress.accept(handle, route)
     listener.catch(() => {})
     this.#listeners.set(id, listener)
+  }
+
+  /** Its network is made while it starts, so it may be an instance already. */
+  async #acceptArrivals(id: string, handle: ListeningHandle): Promise<void> {
+    const listener = (await this.#listeners.get(id)?.catch(() => {})) ?? this.#instances.get(id)?.egress
+    // The instance has ended meanwhile. An open socket would keep its network.
+    if (!listener) return handle.close()
+    await listener.acceptArrivals(handle)
   }
 
   async #own(id: string): Promise<KeptInstance> {

@@ -38,6 +38,10 @@ export class KeptInstance implements Instance {
     this.#resolveEnded = resolve
   }
 
+  get egress(): EgressListener {
+    return this.#options.egress
+  }
+
   get lastOomKill(): OomKill | undefined {
     return this.#lastOomKill
   }

@@ -57,6 +57,8 @@ export type FromKeeper =
   | { readonly n: number; readonly failure: Failure }
   /** With the listening egress socket of an instance that is being started or taken over. */
   | { readonly event: 'egress'; readonly id: string }
+  /** With the listening socket in the network of such an instance. */
+  | { readonly event: 'arrivals'; readonly id: string }
   | { readonly event: 'ended'; readonly id: string; readonly end: InstanceEnd; readonly oomKill?: OomKill }
   | {
       readonly event: 'log'

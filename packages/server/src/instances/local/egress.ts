@@ -2,6 +2,9 @@
 import type { EgressRoute } from '../egress/route.ts'
 import type { Openings } from '../egress/openings.ts'
 
+/** Connections that wait to be accepted: more than the listener takes at a time, so that it can refuse the rest. */
+export const EGRESS_QUEUE = 640
+
 export interface Egress {
   /** `id` is that of the instance. */
   listen(socketPath: string, route: EgressRoute, id: string): Promise<EgressListener>
@@ -17,5 +20,7 @@ export interface EgressListener {
   /** From now on, it takes part in the share of this project. */
   setProject(projectId: string): void
   open(openings: Openings): void
+  /** Takes a socket that listens in the instance's network, where its connections come out. */
+  acceptArrivals(socket: { readonly fd: number }): void | Promise<void>
   close(): Promise<void>
 }

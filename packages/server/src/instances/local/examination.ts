@@ -80,7 +80,7 @@ async function tryLaunch(options: Trial): Promise<string[]> {
   const cgroup = cgroups.find(id)
   let stderr: StderrFifo | undefined
   try {
-    directory.make({ id, uid })
+    directory.make({ id, uid, hasNetwork: false })
     await makeFifos({ mkfifo: host.programs.mkfifo, paths: directory.fifos })
     stderr = StderrFifo.open(directory.stderr)
     const { entrances } = await cgroups.create(id, trialLimits)

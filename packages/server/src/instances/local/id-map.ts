@@ -3,7 +3,7 @@
 import { closeSync, constants, openSync, writeFileSync } from 'node:fs'
 import { Socket } from 'node:net'
 import type { Writable } from 'node:stream'
-import { APP_UID_INSIDE, INSIDE_UID } from './shared-files.ts'
+import { APP_UID_INSIDE, INSIDE_UID } from './ids-inside.ts'
 import type { HostUids } from './uids.ts'
 
 /** Root inside: the agent, and bubblewrap's first process. */

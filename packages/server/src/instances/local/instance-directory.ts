@@ -28,6 +28,7 @@ export interface InstanceRecord {
   readonly id: string
   /** Undefined when the server is not root; the instance then has the server's uid. */
   readonly uid: number | undefined
+  readonly hasNetwork: boolean
 }
 
 /** The kernel's limit for socket paths is 107 bytes. */

@@ -8,12 +8,14 @@ import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process'
 import { closeSync, lstatSync, openSync, readlinkSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Writable } from 'node:stream'
-import { instancePaths, LINK_DESCRIPTOR } from '@berth/contracts/link'
+import { instancePaths, LINK_DESCRIPTOR, NETWORK_DESCRIPTOR } from '@berth/contracts/link'
 import { stepsToOrdinary } from '../../platform/priority.ts'
 import { AGENT_UID_INSIDE, ChildReport } from './id-map.ts'
+import type { NetworkMaker } from './network-maker.ts'
 import type { PlacedFiles } from './placed-files.ts'
 import type { Programs } from './programs.ts'
-import { INSIDE_HOSTNAME, INSIDE_UID, INSIDE_USER, type SharedFiles } from './shared-files.ts'
+import { INSIDE_UID, INSIDE_USER } from './ids-inside.ts'
+import { INSIDE_HOSTNAME, type SharedFiles } from './shared-files.ts'
 import type { SystemFiles } from './system-files.ts'
 import { hostUidsOf, type HostUids } from './uids.ts'
 
@@ -34,6 +36,8 @@ export interface Host {
   readonly system: SystemFiles
   /** Keeps the files above where they are; see placed-files.ts. */
   readonly placed: PlacedFiles | undefined
+  /** Undefined where instances can have no network of their own; they have only the proxy then. */
+  readonly network: NetworkMaker | undefined
   /** Whether an instance's uid cannot reach these files, for example below /root. */
   readonly isOutOfReach: boolean
 }
@@ -50,17 +54,26 @@ export interface Launch {
   readonly report: string
   /** The agent's listening socket; see link-socket.ts. */
   readonly link?: number
+  /** Whether it gets a network, for which it has a socket to us; see instance-network.ts. */
+  readonly hasNetwork?: boolean
 }
 
 const MiB = 1024 * 1024
 const sizes = { shm: 512 * MiB, tmp: 256 * MiB, var: 16 * MiB, run: 1 * MiB, agent: 4096, policies: 32 * MiB }
 
-/** Beyond the usual three. Bubblewrap closes all of them but the link before it starts the agent. */
-const descriptors = { seccomp: 3, link: LINK_DESCRIPTOR, report: 5, go: 6 } as const
+/** Beyond the usual three. Bubblewrap closes all of them but link and network before it starts the agent. */
+const descriptors = {
+  seccomp: 3,
+  link: LINK_DESCRIPTOR,
+  report: 5,
+  go: 6,
+  network: NETWORK_DESCRIPTOR,
+} as const
 
 /**
  * Of the agent, over the instance's own user namespace: to start programs as the user, to slow them down and to end
- * them; CHOWN and SETPCAP until it has given the user its home and dropped the rest.
+ * them; NET_ADMIN to decide about connections, if it has a network; CHOWN and SETPCAP until it has given the user its home
+ * and dropped the rest.
  */
 const AGENT_CAPABILITIES = ['SETUID', 'SETGID', 'KILL', 'SYS_NICE', 'CHOWN', 'SETPCAP']
 
@@ -98,7 +111,9 @@ export function spawnInstance(host: Host, launch: Launch): ChildProcess {
   const uids = hostUids(host, launch.uid)
   const seccomp = openSync(host.shared.seccomp, 'r')
   const report = uids && new ChildReport(launch.report)
-  const mapping: StdioOptions = report ? [report.theirs, 'pipe'] : []
+  const mapping: StdioOptions = report
+    ? [report.theirs, 'pipe', ...(launch.hasNetwork ? ['pipe' as const] : [])]
+    : []
   try {
     const child = spawn(command, args, {
       env: {},
@@ -170,7 +185,7 @@ export function launchCommand(host: Host, launch: Launch): string[] {
     enter,
     host.isOutOfReach ? [...stage, programs.mount, ...staged] : [],
     [programs.setpriv, ...privileges(uids?.agent ?? launch.uid)],
-    [programs.bwrap, ...namespaces, ...identity(uids)],
+    [programs.bwrap, ...namespaces, ...identity(uids, launch.hasNetwork ?? false)],
     ['/etc', '/etc/ssl', '/home'].flatMap(directory),
     [...system(root), ...etc(root, { shared: join(seen.instances, '.shared'), names: host.shared.etc })],
     ['--proc', '/proc', '--dev', '/dev'],
@@ -215,12 +230,13 @@ const namespaces = [
   ['--hostname', INSIDE_HOSTNAME],
 ].flat()
 
-function identity(uids: HostUids | undefined): string[] {
+function identity(uids: HostUids | undefined, hasNetwork: boolean): string[] {
   const id = String(uids ? AGENT_UID_INSIDE : INSIDE_UID)
   const own = ['--uid', id, '--gid', id]
   if (!uids) return own
   const mapping = ['--info-fd', String(descriptors.report), '--userns-block-fd', String(descriptors.go)]
-  return [...own, ...mapping, ...AGENT_CAPABILITIES.flatMap((name) => ['--cap-add', `CAP_${name}`])]
+  const capabilities = [...AGENT_CAPABILITIES, ...(hasNetwork ? ['NET_ADMIN'] : [])]
+  return [...own, ...mapping, ...capabilities.flatMap((name) => ['--cap-add', `CAP_${name}`])]
 }
 
 const variables = { HOME: instancePaths.home, USER: INSIDE_USER, PATH: '/usr/bin:/bin', LANG: 'C.UTF-8' }

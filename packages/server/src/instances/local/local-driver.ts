@@ -21,7 +21,7 @@ import {
   tryHost,
   weaknesses,
 } from './examination.ts'
-import { InstanceDirectory, isInstanceId, makePassable } from './instance-directory.ts'
+import { InstanceDirectory, isInstanceId, makePassable, type InstanceRecord } from './instance-directory.ts'
 import { InstancesLock } from './instances-lock.ts'
 import {
   formerInstancesDirOf,
@@ -32,10 +32,12 @@ import {
 import { hostUids, spawnInstance, type Host } from './launch.ts'
 import { LocalInstance } from './local-instance.ts'
 import { NamespaceSockets } from './namespace-sockets.ts'
+import { NetworkMaker, type NetworkMakerOptions } from './network-maker.ts'
 import { notPlaced, placePrograms } from './placed-files.ts'
 import { findNativeCalls, findPrograms } from './programs.ts'
 import { isSupported } from './seccomp.ts'
-import { SharedFiles, uidsInside } from './shared-files.ts'
+import { uidsInside } from './ids-inside.ts'
+import { SharedFiles } from './shared-files.ts'
 import { SystemFiles } from './system-files.ts'
 import { DEFAULT_UID_BASE, Uids } from './uids.ts'
 import { Warden } from './warden.ts'
@@ -146,6 +148,7 @@ export class LocalDriver implements Driver {
     const isFar = isOutOfReach(programs, uid, [instancesDir, ...files])
     const system = new SystemFiles(installationRoot)
     system.watch(log)
+    const network = await findNetwork({ programs, rules: shared.rules.ordinary, log })
     const wanted: Host = {
       programs,
       instancesDir,
@@ -154,6 +157,7 @@ export class LocalDriver implements Driver {
       otherPlaywrights: others,
       placed,
       system,
+      network,
       isOutOfReach: isFar,
     }
     const isWorthTrying = shortcomings.length === 0
@@ -190,9 +194,11 @@ export class LocalDriver implements Driver {
     const uid = isRoot() ? uids.take() : undefined
     const instance = this.#own(id, uid)
     const directory = new InstanceDirectory(host.instancesDir, id)
+    const uidsOfHost = hostUids(host, uid)
+    const hasNetwork = uidsOfHost !== undefined && host.network !== undefined
     try {
       // Written first, so that adopt() and the warden find everything that is created after it.
-      directory.make({ id, uid })
+      directory.make({ id, uid, hasNetwork })
       crashPoint('instance-recorded')
       const cgroup = await cgroups.create(id, limits)
       cgroup.setBackground(isBackground)
@@ -201,10 +207,13 @@ export class LocalDriver implements Driver {
       await instance.listen({ route: { kind: 'direct' } })
       this.#usable(`start instance "${id}"`)
       signal?.throwIfAborted()
+      const rules = agent.hostLoopback ? host.shared.rules.hostLoopback : host.shared.rules.ordinary
       await instance.start({
         mkfifo: host.programs.mkfifo,
+        network: hasNetwork ? { maker: host.network, rules } : undefined,
         spawn: (stderr, link) =>
           spawnInstance(host, {
+            hasNetwork,
             id,
             uid,
             stderr,
@@ -215,7 +224,11 @@ export class LocalDriver implements Driver {
             command: [
               instancePaths.node,
               instancePaths.agent,
-              JSON.stringify({ ...agent, ...(hostUids(host, uid) && { uids: uidsInside }) }),
+              JSON.stringify({
+                ...agent,
+                ...(uidsOfHost && { uids: uidsInside }),
+                ...(hasNetwork && { hasNetwork }),
+              }),
             ],
           }),
       })
@@ -238,7 +251,8 @@ export class LocalDriver implements Driver {
       if (this.#instances.has(id)) continue
       const record = new InstanceDirectory(host.instancesDir, id).readRecord()
       const instance = this.#own(id, record?.uid)
-      if (record && !cgroups.find(id).isEmpty() && (await this.#takeOver(instance))) adopted.push(instance)
+      const isAlive = record && !cgroups.find(id).isEmpty()
+      if (isAlive && (await this.#takeOver(instance, record))) adopted.push(instance)
       else await instance.destroy()
     }
     removeFormerInstances(this.#options.dataDir)
@@ -261,9 +275,9 @@ export class LocalDriver implements Driver {
     lock.release()
   }
 
-  async #takeOver(instance: LocalInstance): Promise<boolean> {
+  async #takeOver(instance: LocalInstance, { hasNetwork }: InstanceRecord): Promise<boolean> {
     try {
-      await instance.takeOver()
+      await instance.takeOver({ hasNetwork })
       return true
     } catch (error) {
       this.#options.log.error(
@@ -312,6 +326,16 @@ export class LocalDriver implements Driver {
   #look(): void {
     for (const instance of this.#instances.values()) instance.look()
   }
+}
+
+/** Says why, where instances have only the proxy. */
+async function findNetwork({
+  log,
+  ...options
+}: NetworkMakerOptions & { log: Log }): Promise<NetworkMaker | undefined> {
+  const { maker, reason } = isRoot() ? await NetworkMaker.find(options) : { reason: 'the server is not root' }
+  if (!maker) log.info({ reason }, 'browsers reach the network through a proxy only')
+  return maker
 }
 
 function recordedUids(instancesDir: string): number[] {

@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process'
 import { closeSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { agentExitCodes, instancePorts, type LinkPurpose } from '@berth/contracts/link'
+import { agentExitCodes, instancePorts, NETWORK_DESCRIPTOR, type LinkPurpose } from '@berth/contracts/link'
 import { crashPoint } from '../../platform/errors/crash-point.ts'
 import { SerialQueue } from '@berth/kit/serial-queue'
 import type { EgressRoute } from '../egress/route.ts'
@@ -14,10 +14,13 @@ import type { Openings } from '../egress/openings.ts'
 import type { Cgroup } from './cgroup.ts'
 import type { Egress, EgressListener } from './egress.ts'
 import type { InstanceDirectory } from './instance-directory.ts'
+import { handOverArrivals, makeNetwork } from './instance-network.ts'
 import { Link } from './link.ts'
 import { LinkSocket } from './link-socket.ts'
 import type { NamespaceSockets } from './namespace-sockets.ts'
+import type { NetworkMaker } from './network-maker.ts'
 import { readOomKill } from './oom-report.ts'
+import type { RuleFiles } from './shared-files.ts'
 import { makeFifos, StderrFifo } from './stderr-fifo.ts'
 
 export interface LocalInstanceOptions {
@@ -35,7 +38,12 @@ export interface LocalInstanceOptions {
   readonly onGone: () => void
 }
 
-type Spawn = (stderr: number, link: number) => ChildProcess
+interface InstanceStart {
+  readonly mkfifo: string
+  /** Undefined when it has only the proxy. */
+  readonly network: { readonly maker: NetworkMaker; readonly rules: RuleFiles } | undefined
+  readonly spawn: (stderr: number, link: number) => ChildProcess
+}
 
 export class LocalInstance implements Instance {
   readonly id: string
@@ -92,7 +100,7 @@ export class LocalInstance implements Instance {
   }
 
   /** Starts the instance with `spawn`; the exit of that process ends the instance. */
-  async start({ mkfifo, spawn }: { mkfifo: string; spawn: Spawn }): Promise<void> {
+  async start({ mkfifo, network, spawn }: InstanceStart): Promise<void> {
     const { directory, server } = this.#options
     const [link] = await Promise.all([
       LinkSocket.listen({ path: directory.linkPath, unfinished: directory.unfinishedLinkPath }),
@@ -110,18 +118,49 @@ export class LocalInstance implements Instance {
     child.once('exit', onEnd)
     // The process could not be started at all.
     child.once('error', onEnd)
+    if (network) this.#giveNetwork(child, network)
+  }
+
+  /** When its agent runs. Without one, the agent ends, and the instance with it. */
+  #giveNetwork(child: ChildProcess, network: NonNullable<InstanceStart['network']>): void {
+    const { sockets, cgroup } = this.#options
+    // SAFETY: it was asked for, and a pipe is a socket. It is missing when the child could not be started.
+    const agent = (child.stdio as readonly unknown[])[NETWORK_DESCRIPTOR] as Socket | null | undefined
+    if (!agent) return
+    agent.unref()
+    agent.on('error', () => {})
+    agent.once('data', () => {
+      const options = {
+        ...network,
+        sockets: sockets!,
+        egress: this.#egress!,
+        processes: () => cgroup.processes(),
+      }
+      makeNetwork(agent, options).catch((error: unknown) => {
+        agent.destroy()
+        if (!this.#end) this.#log.error({ err: error }, 'cannot make the network of an instance')
+      })
+    })
   }
 
   /** Continues an instance that an earlier server started. */
-  async takeOver(): Promise<void> {
+  async takeOver({ hasNetwork }: { hasNetwork: boolean }): Promise<void> {
     const { directory, server } = this.#options
     if (!directory.hasLink) throw new Error('an earlier version of Berth made it')
     if (server) directory.giveLink(server)
     // Nothing may leave the instance until its route is known.
     await this.listen({ route: { kind: 'closed' } })
     this.#stderr = StderrFifo.open(directory.stderr)
+    if (hasNetwork) await this.#takeOverNetwork()
     await this.thaw()
     this.#isTakenOver = true
+  }
+
+  async #takeOverNetwork(): Promise<void> {
+    const { sockets, cgroup } = this.#options
+    this.#namespace ??= sockets?.find(() => cgroup.processes())
+    if (!sockets || this.#namespace === undefined) throw new Error('its network cannot be found')
+    await handOverArrivals({ sockets, egress: this.#egress!, network: this.#namespace })
   }
 
   /** Called regularly, to find an end or a reason to end that no event reports. */

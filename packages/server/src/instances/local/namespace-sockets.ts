@@ -7,10 +7,21 @@
 import { closeSync, openSync, readFileSync, readlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { Socket } from 'node:net'
+import { bindQueue, NETLINK_NETFILTER } from '@berth/codecs/netlink/packet-queue'
 
 const CLONE_NEWNET = 0x40000000
 const AF_INET = 2
+const AF_INET6 = 10
+const AF_NETLINK = 16
 const SOCK_STREAM = 1
+const SOCK_RAW = 3
+const SOL_SOCKET = 1
+const SCM_RIGHTS = 1
+const SO_REUSEADDR = 2
+/** An int. */
+const TRUE = Buffer.from([1, 0, 0, 0])
+/** struct cmsghdr with one descriptor, padded to 8 bytes. */
+const CONTROL_BYTES = 24
 /** From asm-generic, the same on x64 and arm64. */
 const SOCK_NONBLOCK = 0o4000
 const SOCK_CLOEXEC = 0o2000000
@@ -21,6 +32,17 @@ interface SystemCalls {
   readonly socket: (domain: number, type: number, protocol: number) => number
   readonly connect: (socket: number, address: Buffer, length: number) => number
   readonly close: (descriptor: number) => number
+  readonly bind: (socket: number, address: Buffer, length: number) => number
+  readonly listen: (socket: number, queue: number) => number
+  readonly setsockopt: (socket: number, level: number, name: number, value: Buffer, length: number) => number
+  readonly send: (socket: number, bytes: Buffer, length: number, flags: number) => number
+  readonly sendmsg: (socket: number, message: object, flags: number) => number
+}
+
+/** Of one instance, as descriptors. */
+export interface Namespaces {
+  readonly network: number
+  readonly user: number
 }
 
 /** Undefined when the server may not do this; the agent then copies the bytes. */
@@ -35,7 +57,7 @@ export class NamespaceSockets {
 
   static open(): NamespaceSockets | undefined {
     try {
-      const calls = loadSystemCalls()
+      const calls = systemCalls()
       const own = openSync(OWN_NAMESPACE, 'r')
       // Enters the current namespace, as a test: it fails without the permission.
       if (calls.setns(own, CLONE_NEWNET) === 0) return new NamespaceSockets(calls, own)
@@ -55,35 +77,42 @@ export class NamespaceSockets {
    * case of doubt: it must never return the namespace of another instance or of the host.
    */
   find(listProcesses: () => readonly number[]): number | undefined {
+    const found = this.#find(listProcesses, ['net'])
+    return found?.[0]
+  }
+
+  /** The same, with the user namespace. */
+  findBoth(listProcesses: () => readonly number[]): Namespaces | undefined {
+    const [network, user] = this.#find(listProcesses, ['net', 'user']) ?? []
+    return network === undefined || user === undefined ? undefined : { network, user }
+  }
+
+  #find(listProcesses: () => readonly number[], kinds: readonly string[]): number[] | undefined {
     const first = listProcesses().find(isFirstOfInstance)
     if (first === undefined) return undefined
-    const path = `/proc/${first}/ns/net`
+    const opened: number[] = []
     try {
-      const namespace = openSync(path, 'r')
+      for (const kind of kinds) opened.push(openSync(`/proc/${first}/ns/${kind}`, 'r'))
       // Checked again after opening: the pid may have been reused in between.
       const isIts = listProcesses().includes(first) && isFirstOfInstance(first)
-      if (isIts && readlinkSync(path) !== readlinkSync(OWN_NAMESPACE)) return namespace
-      closeSync(namespace)
+      if (isIts && readlinkSync(`/proc/${first}/ns/net`) !== readlinkSync(OWN_NAMESPACE)) return opened
     } catch {
       // The process has just ended.
     }
+    for (const descriptor of opened) closeSync(descriptor)
     return undefined
   }
 
   /** Undefined when nobody listens there or accepts at once. */
   connect(namespace: number, port: number): Socket | undefined {
-    const { setns, socket, connect, close } = this.#calls
-    if (setns(namespace, CLONE_NEWNET) !== 0) return undefined
-    let descriptor: number
-    try {
-      descriptor = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)
+    const { socket, connect, close } = this.#calls
+    const descriptor = this.#inside(namespace, () => {
+      const made = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)
       // On loopback, the connection is open or refused when the call returns, whatever it returns.
-      if (descriptor !== -1) connect(descriptor, loopbackAddress(port), ADDRESS_BYTES)
-    } finally {
-      // A server must never continue inside a tenant's network.
-      if (setns(this.#own, CLONE_NEWNET) !== 0) process.abort()
-    }
-    if (descriptor === -1) return undefined
+      if (made !== -1) connect(made, loopbackAddress(port), ADDRESS_BYTES)
+      return made
+    })
+    if (descriptor === undefined || descriptor === -1) return undefined
     let opened: Socket
     try {
       opened = new Socket({ fd: descriptor, readable: true, writable: true })
@@ -95,6 +124,69 @@ export class NamespaceSockets {
     if (opened.remotePort === port) return opened.setNoDelay(true)
     opened.destroy()
     return undefined
+  }
+
+  /** The descriptor of a socket that listens in the instance's network. */
+  listen(namespace: number, port: number, queue: number): number {
+    const { socket, setsockopt, bind, listen } = this.#calls
+    return this.#make(namespace, 'listen in its network', () => {
+      // For IPv4 too. A machine may have no IPv6.
+      const dual = socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)
+      const made = dual === -1 ? socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0) : dual
+      const address = dual === -1 ? loopbackAddress(port) : anyAddress(port)
+      // Connections of the server before may still be ending there.
+      setsockopt(made, SOL_SOCKET, SO_REUSEADDR, TRUE, TRUE.length)
+      const isDone = bind(made, address, address.length) === 0 && listen(made, queue) === 0
+      return { made, isDone }
+    })
+  }
+
+  /** The descriptor of the queue of packets that wait for a verdict. */
+  openPacketQueue(namespace: number, queue: number): number {
+    const { socket, send } = this.#calls
+    return this.#make(namespace, 'open its queue of packets', () => {
+      const made = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_NETFILTER)
+      const isDone = bindQueue(queue).every((bytes) => send(made, bytes, bytes.length, 0) === bytes.length)
+      return { made, isDone }
+    })
+  }
+
+  /** Over a unix socket, to another process. */
+  sendDescriptor(socket: number, descriptor: number): void {
+    const control = Buffer.alloc(CONTROL_BYTES)
+    control.writeBigUInt64LE(BigInt(CONTROL_BYTES - 4), 0)
+    control.writeInt32LE(SOL_SOCKET, 8)
+    control.writeInt32LE(SCM_RIGHTS, 12)
+    control.writeInt32LE(descriptor, 16)
+    const message = {
+      name: null,
+      namelen: 0,
+      iov: [{ base: Buffer.from('!'), len: 1 }],
+      iovlen: 1,
+      control,
+      controllen: CONTROL_BYTES,
+      flags: 0,
+    }
+    if (this.#calls.sendmsg(socket, message, 0) !== 1) throw new Error('Cannot send the descriptor')
+  }
+
+  #make(namespace: number, what: string, make: () => { made: number; isDone: boolean }): number {
+    const { made, isDone } = this.#inside(namespace, make) ?? { made: -1, isDone: false }
+    if (made !== -1 && isDone) return made
+    if (made !== -1) this.#calls.close(made)
+    throw new Error(`Cannot ${what}: the system refuses it`)
+  }
+
+  /** Undefined when the namespace cannot be entered. */
+  #inside<T>(namespace: number, act: () => T): T | undefined {
+    const { setns } = this.#calls
+    if (setns(namespace, CLONE_NEWNET) !== 0) return undefined
+    try {
+      return act()
+    } finally {
+      // A server must never continue inside a tenant's network.
+      if (setns(this.#own, CLONE_NEWNET) !== 0) process.abort()
+    }
   }
 }
 
@@ -108,6 +200,7 @@ function isFirstOfInstance(pid: number): boolean {
 }
 
 const ADDRESS_BYTES = 16
+const ADDRESS6_BYTES = 28
 
 /** A struct sockaddr_in for 127.0.0.1. */
 function loopbackAddress(port: number): Buffer {
@@ -118,14 +211,46 @@ function loopbackAddress(port: number): Buffer {
   return address
 }
 
-// Loaded on first use, so that a server without instances starts without it.
+/** A struct sockaddr_in6 for all addresses: nothing but the instance itself reaches any of them. */
+function anyAddress(port: number): Buffer {
+  const address = Buffer.alloc(ADDRESS6_BYTES)
+  address.writeUInt16LE(AF_INET6, 0)
+  address.writeUInt16BE(port, 2)
+  return address
+}
+
+let loaded: SystemCalls | undefined
+
+// Loaded on first use, so that a server without instances starts without it; once, because its types have names.
+function systemCalls(): SystemCalls {
+  loaded ??= loadSystemCalls()
+  return loaded
+}
+
 function loadSystemCalls(): SystemCalls {
   const koffi = createRequire(import.meta.url)('koffi') as typeof import('koffi')
+  koffi.struct('iovec', { base: 'void *', len: 'size_t' })
+  koffi.struct('msghdr', {
+    name: 'void *',
+    namelen: 'uint32_t',
+    iov: 'iovec *',
+    iovlen: 'size_t',
+    control: 'void *',
+    controllen: 'size_t',
+    flags: 'int',
+  })
   const libc = koffi.load('libc.so.6')
   return {
     setns: libc.func('int setns(int, int)') as SystemCalls['setns'],
     socket: libc.func('int socket(int, int, int)') as SystemCalls['socket'],
     connect: libc.func('int connect(int, const uint8_t *, uint32_t)') as SystemCalls['connect'],
     close: libc.func('int close(int)') as SystemCalls['close'],
+    bind: libc.func('int bind(int, const uint8_t *, uint32_t)') as SystemCalls['bind'],
+    listen: libc.func('int listen(int, int)') as SystemCalls['listen'],
+    setsockopt: libc.func(
+      'int setsockopt(int, int, int, const uint8_t *, uint32_t)',
+    ) as SystemCalls['setsockopt'],
+    send: libc.func('long send(int, const uint8_t *, size_t, int)') as SystemCalls['send'],
+    sendmsg: libc.func('long sendmsg(int, msghdr *, int)') as SystemCalls['sendmsg'],
   }
 }

@@ -4,14 +4,10 @@ import { chmodSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { instancePaths } from '@berth/contracts/link'
 import { makePassable } from './instance-directory.ts'
+import { APP_UID_INSIDE, INSIDE_UID, INSIDE_USER } from './ids-inside.ts'
+import { networkRules } from './network-rules.ts'
 import { isSupported, seccompProgram } from './seccomp.ts'
 
-/** The uid inside. Chromium refuses to run as root. */
-export const INSIDE_UID = 1000
-export const INSIDE_USER = 'kernel'
-/** Invocations of an app run as this one, which owns none of the app's files. */
-export const APP_UID_INSIDE = 1001
-export const uidsInside = { user: INSIDE_UID, app: APP_UID_INSIDE } as const
 export const INSIDE_HOSTNAME = 'browser'
 
 const files = {
@@ -23,7 +19,15 @@ const files = {
   ],
   group: ['root:x:0:', `${INSIDE_USER}:x:${INSIDE_UID}:`, `app:x:${APP_UID_INSIDE}:`, 'nogroup:x:65534:'],
   hosts: ['127.0.0.1 localhost', '::1 localhost', `127.0.1.1 ${INSIDE_HOSTNAME}`],
-  'nsswitch.conf': ['passwd: files', 'group: files', 'hosts: files'],
+  'nsswitch.conf': ['passwd: files', 'group: files', 'hosts: files dns'],
+  // The agent's name server, if the instance has a network. It asks ours, which takes 10 seconds at most.
+  'resolv.conf': ['nameserver 127.0.0.1', 'options timeout:12 attempts:1'],
+}
+
+/** Paths of files with rules; see network-rules.ts. */
+export interface RuleFiles {
+  readonly ipv4: string
+  readonly ipv6: string
 }
 
 export class SharedFiles {
@@ -31,10 +35,16 @@ export class SharedFiles {
   /** File names that belong in /etc. */
   readonly etc: readonly string[] = Object.keys(files)
   readonly seccomp: string
+  readonly rules: { readonly ordinary: RuleFiles; readonly hostLoopback: RuleFiles }
 
   private constructor(path: string) {
     this.path = path
     this.seccomp = join(path, 'seccomp')
+    const rules = (name: string): RuleFiles => ({
+      ipv4: join(path, `${name}.4`),
+      ipv6: join(path, `${name}.6`),
+    })
+    this.rules = { ordinary: rules('rules'), hostLoopback: rules('rules-host-loopback') }
   }
 
   static write(instancesDir: string): SharedFiles {
@@ -43,6 +53,10 @@ export class SharedFiles {
     makePassable(shared.path)
     for (const [name, lines] of Object.entries(files))
       replace(join(shared.path, name), `${lines.join('\n')}\n`)
+    for (const family of ['ipv4', 'ipv6'] as const) {
+      replace(shared.rules.ordinary[family], networkRules({ family, hostLoopback: false }))
+      replace(shared.rules.hostLoopback[family], networkRules({ family, hostLoopback: true }))
+    }
     if (isSupported(process.arch)) replace(shared.seccomp, seccompProgram(process.arch))
     return shared
   }

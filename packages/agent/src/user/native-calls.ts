@@ -1,0 +1,58 @@
+// System calls that Node does not offer. A native library makes them.
+
+export interface NativeCalls {
+  readonly prctl: (option: number, value: number, third: number, fourth: number, fifth: number) => number
+  readonly capset: (header: Buffer, data: Buffer) => number
+  readonly setfsuid: (uid: number) => number
+  readonly setfsgid: (gid: number) => number
+  readonly recvmsg: {
+    async(
+      socket: number,
+      message: MessageHeader,
+      flags: number,
+      callback: (error: Error | null, length: number) => void,
+    ): void
+  }
+}
+
+/** struct msghdr. */
+export interface MessageHeader {
+  readonly name: null
+  readonly namelen: number
+  readonly iov: readonly { readonly base: Buffer; readonly len: number }[]
+  readonly iovlen: number
+  readonly control: Buffer
+  readonly controllen: number
+  readonly flags: number
+}
+
+/** The little of it that is used here. */
+interface Koffi {
+  struct(name: string, fields: Readonly<Record<string, string>>): unknown
+  load(library: string): { func(prototype: string): never }
+}
+
+/** `path` is that of koffi's native file. */
+export function loadNativeCalls(path: string): NativeCalls {
+  const module = { exports: {} as Koffi }
+  process.dlopen(module, path)
+  const koffi = module.exports
+  koffi.struct('iovec', { base: 'void *', len: 'size_t' })
+  koffi.struct('msghdr', {
+    name: 'void *',
+    namelen: 'uint32_t',
+    iov: 'iovec *',
+    iovlen: 'size_t',
+    control: 'void *',
+    controllen: 'size_t',
+    flags: 'int',
+  })
+  const libc = koffi.load('libc.so.6')
+  return {
+    prctl: libc.func('int prctl(int, unsigned long, unsigned long, unsigned long, unsigned long)'),
+    capset: libc.func('int capset(void *, void *)'),
+    setfsuid: libc.func('int setfsuid(int)'),
+    setfsgid: libc.func('int setfsgid(int)'),
+    recvmsg: libc.func('long recvmsg(int, msghdr *, int)'),
+  }
+}
