@@ -69,6 +69,8 @@ const fullOnly: Readonly<Record<string, string>> = {
   'tests/faults/sessions-crash-points.test.ts':
     'kills at many points of a start; tests/faults/sessions-kill.test.ts stays',
   'tests/faults/sessions-cycles.test.ts': 'thirty sessions, one after another',
+  'tests/faults/sessions-database.test.ts':
+    'sessions whose database goes away; tests/faults/database.test.ts and sessions-kill.test.ts stay',
   'tests/faults/sessions-idle.test.ts': 'a hundred timeouts that run out',
   'tests/faults/sessions-parts-killed.test.ts':
     'kills of every process of a session; tests/e2e/lifecycle.test.ts and sessions-kill.test.ts stay',
@@ -86,7 +88,7 @@ const fullOnly: Readonly<Record<string, string>> = {
 /** Tests that repeat one thing: how often in each tier. `amount` reads it. */
 const amounts = {
   /** Generated requests. */
-  fuzzRequests: { change: 2_500, full: 20_000 },
+  fuzzRequests: { change: 1_500, full: 20_000 },
   /** Rounds of kills during writes; each round kills and starts the server twice. */
   killRounds: { change: 2, full: 10 },
   /** Kills of the server during saves of a credential. */

@@ -202,6 +202,6 @@ test('an unknown host name is a network error, not a website error', { timeout: 
   const { error_code, error_message } = await reaches(server, made.id, 'FAILED', MAX_MS)
   assert.deepEqual(
     [error_code, error_message],
-    ['network_error', 'Cannot load the page: destination_unavailable'],
+    ['network_error', 'Cannot load the page: net::ERR_NAME_NOT_RESOLVED'],
   )
 })

@@ -12,7 +12,7 @@ import {
   startProxy,
   startServer,
 } from '../../../../../tests/fixtures/egress.ts'
-import type { EgressRoute } from './route.ts'
+import { CLOSED, DIRECT, type EgressRoute } from './route.ts'
 
 const INSIDE = '240.0.0.1'
 
@@ -24,8 +24,8 @@ async function lookup(name: string): Promise<string[]> {
 }
 
 /** A proxy that knows these names, with a socket for arrivals. */
-async function start(t: TestContext, { allow = ['127.0.0.0/8'] } = {}) {
-  const proxy = await startProxy(t, { allow, direct: { lookup, connectMs: 300 } })
+async function start(t: TestContext, { allow = ['127.0.0.0/8'], route = DIRECT } = {}) {
+  const proxy = await startProxy(t, { allow, route, direct: { lookup, connectMs: 300 } })
   const arrivals = createServer()
   const port = await listenOn(t, arrivals)
   proxy.listener.acceptArrivals({ fd: descriptorOf(arrivals)! })
@@ -100,13 +100,14 @@ test('nothing is dialled before the first request through an HTTP proxy, unlike 
   assert.equal(proxy.connections(), 1)
 })
 
-test('while the route is not known, the agent is told to ask again', async (t) => {
-  const { ask, listener } = await start(t)
-  listener.setRoute({ kind: 'closed' })
+test('until the route was looked up, the agent is told to ask again; one that is not found is explained', async (t) => {
+  const { ask, fateOf, listener } = await start(t, { route: CLOSED })
   for (const question of ['/names/public.example', `/connections/a.example:80?to=${INSIDE}`])
     assert.equal((await ask(question)).status, 503, question)
-  listener.setRoute({ kind: 'direct' })
-  assert.equal((await ask('/names/public.example')).status, 200)
+  listener.setRoute(CLOSED)
+  assert.equal((await ask('/names/public.example')).answer['exists'], true)
+  assert.equal(await fateOf('a.example:80'), 'accept')
+  assert.match(listener.lastRefusal!, /route of the session is not known/)
 })
 
 test('questions that make no sense are refused', async (t) => {

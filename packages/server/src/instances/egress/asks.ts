@@ -35,7 +35,7 @@ export async function answerAsk(path: string, parts: AskParts): Promise<AskAnswe
   const [what = '', to = ''] = encoded.map((text) => decoded(text ?? ''))
   if (kind === 'names') {
     const { host } = readConnectTarget(`${what}:1`)
-    checkReady(outgoing.hasRoute)
+    checkReady(outgoing.isRouteDecided)
     return lookUp(outgoing, host, exchange.signal)
   }
   if (kind !== 'connections' || isIP(to) === 0) {
@@ -45,7 +45,7 @@ export async function answerAsk(path: string, parts: AskParts): Promise<AskAnswe
     )
   }
   const target = readConnectTarget(what)
-  checkReady(outgoing.hasRoute && arrivals.isListening)
+  checkReady(outgoing.isRouteDecided && arrivals.isListening)
   return { fate: await arrivals.decide(target, to, exchange) }
 }
 

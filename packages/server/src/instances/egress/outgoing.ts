@@ -5,7 +5,7 @@ import type { Openings } from './openings.ts'
 import type { EgressPolicy } from './policy.ts'
 import { deniedBecause, toRefusal } from './refusal.ts'
 import { GivenNames } from './given-names.ts'
-import { DIRECT, NO_ROUTE, upstreamFor, type EgressRoute } from './route.ts'
+import { DIRECT, upstreamFor, type EgressRoute } from './route.ts'
 import type { Target } from './target.ts'
 import type { DirectUpstream, RequestConnection, Upstream } from './upstream.ts'
 
@@ -32,6 +32,7 @@ export class Outgoing {
   readonly #commonDirect: DirectUpstream
   #direct: DirectUpstream
   #active: ActiveUpstream
+  #isRouteDecided: boolean
   readonly #given = new GivenNames()
   #toApi: Openings['toApi']
   #lastRefusal: string | undefined
@@ -44,6 +45,7 @@ export class Outgoing {
     this.#policy = policy
     this.#commonDirect = direct
     this.#direct = direct
+    this.#isRouteDecided = route.kind !== 'closed'
     this.#active = { upstream: upstreamFor(route, direct), replaced: new AbortController() }
     this.#log = log
   }
@@ -64,6 +66,7 @@ export class Outgoing {
 
   setUpstream(upstream: Upstream): void {
     const { replaced } = this.#active
+    this.#isRouteDecided = true
     this.#active = { upstream, replaced: new AbortController() }
     replaced.abort(new Error('The egress route changed'))
     for (const stream of this.#streams) stream.destroy()
@@ -97,9 +100,9 @@ export class Outgoing {
     return this.#active.upstream.takesRequests?.(target) ?? false
   }
 
-  /** False while the route of the session is not known yet. */
-  get hasRoute(): boolean {
-    return this.#active.upstream !== NO_ROUTE
+  /** False from the start of a server until somebody has looked the session's route up, found or not. */
+  get isRouteDecided(): boolean {
+    return this.#isRouteDecided
   }
 
   /** See Upstream. A name that a proxy resolves is taken to exist. */

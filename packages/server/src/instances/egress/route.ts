@@ -39,7 +39,7 @@ export function upstreamFor(route: EgressRoute, direct: DirectUpstream): Upstrea
     case 'direct':
       return direct
     case 'closed':
-      return NO_ROUTE
+      return closed
     case 'proxy': {
       const proxied = throughProxy(route.proxy, direct)
       if (route.bypassHosts.length === 0) return proxied
@@ -76,7 +76,7 @@ function refuseAll(target: Target): Promise<never> {
   const message = `Cannot reach "${authorityOf(target)}": the egress route of the session is not known yet`
   return Promise.reject(new EgressRefusal('egress_failed', message))
 }
-export const NO_ROUTE: Upstream = { connect: refuseAll, connectForRequest: refuseAll }
+const closed: Upstream = { connect: refuseAll, connectForRequest: refuseAll }
 
 function newHostMatcher(patterns: readonly string[]): (host: string) => boolean {
   const exact = new Set(patterns.filter((pattern) => !pattern.startsWith('*.')))
