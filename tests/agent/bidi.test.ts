@@ -2,57 +2,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
-import { WebSocket } from 'ws'
-import { eventually } from '../fixtures/host.ts'
 import { AgentUnderTest, HEADLESS } from '../fixtures/agent/agent-under-test.ts'
-
-interface Answer {
-  id: number | null
-  type: string
-  method?: string
-  params?: Record<string, unknown>
-  error?: string
-  result?: Record<string, unknown>
-  'goog:channel'?: string
-}
-
-async function openBidi(agent: AgentUnderTest) {
-  const link = await agent.connect('bidi')
-  const socket = new WebSocket('ws://agent/session', { createConnection: () => link })
-  const answers: Answer[] = []
-  /** Everything that came, in its order. */
-  const received: { text: string; message: Answer }[] = []
-  let wake: (() => void) | undefined
-  socket.on('message', (data: Buffer) => {
-    const text = data.toString()
-    const message = JSON.parse(text) as Answer
-    received.push({ text, message })
-    answers.push(message)
-    wake?.()
-  })
-  await once(socket, 'open')
-  let lastId = 0
-  const send = async (text: string, id: number | null): Promise<Answer> => {
-    socket.send(text)
-    for (;;) {
-      const index = answers.findIndex((answer) => answer.id === id)
-      if (index !== -1) return answers.splice(index, 1)[0]!
-      await new Promise<void>((resolve) => (wake = resolve))
-    }
-  }
-  const call = async (method: string, params: object = {}, rest: object = {}) => {
-    const id = ++lastId
-    return send(JSON.stringify({ id, method, params, ...rest }), id)
-  }
-  return { socket, call, send, received }
-}
-
-async function openSession(agent: AgentUnderTest) {
-  const client = await openBidi(agent)
-  await client.call('session.new', { capabilities: {} })
-  const tree = (await client.call('browsingContext.getTree')).result as { contexts: { context: string }[] }
-  return { ...client, context: tree.contexts[0]!.context }
-}
+import { openBidi, openSession } from '../fixtures/agent/bidi-client.ts'
 
 test('a BiDi client creates a session, drives a page and ends the session', async (t) => {
   const agent = await AgentUnderTest.start(t, { browser: HEADLESS })
@@ -91,23 +42,6 @@ test('an error is small, whatever its stack', async (t) => {
     assert.equal((await call(method, params)).type, 'error')
     const { text } = received.at(-1)!
     assert.ok(text.length < 8192, `${method}: ${text.length} characters, ${text.slice(0, 300)}`)
-  }
-})
-
-test('an event does not overtake the answer before it', async (t) => {
-  const agent = await AgentUnderTest.start(t, { browser: HEADLESS })
-  const { call, received, context } = await openSession(agent)
-  await call('session.subscribe', { events: ['browsingContext.load'] })
-  const placeOfLoad = (navigation: unknown) =>
-    received.findIndex(({ message }) => message.params?.['navigation'] === navigation)
-  for (let round = 0; round < 10; round++) {
-    const url = `data:text/html,<title>${round}</title>`
-    const answer = await call('browsingContext.navigate', { context, url, wait: 'interactive' })
-    assert.equal(answer.type, 'success')
-    const navigation = answer.result?.['navigation']
-    await eventually('the page is loaded', () => placeOfLoad(navigation) !== -1)
-    const placeOfAnswer = received.findIndex(({ message }) => message.id === answer.id)
-    assert.ok(placeOfAnswer < placeOfLoad(navigation), 'the load of the page came before the answer')
   }
 })
 
