@@ -189,7 +189,8 @@ for (const [name, browser] of Object.entries({ headful: HEADFUL, headless: HEADL
         [200, 480],
         [300, 450],
       ].map(([x, y]) => Object.values(page.at(x!, y!)))
-      for (const way of [{ duration_ms: 200 }, { smooth: false, steps_per_segment: 2, step_delay_ms: 60 }]) {
+      // Moves that come while Chromium is busy become one. On a busy machine that can be a tenth of a second.
+      for (const way of [{ duration_ms: 800 }, { smooth: false, steps_per_segment: 2, step_delay_ms: 300 }]) {
         await page.forget()
         await act('drag_mouse', { path, delay: 20, hold_keys: ['shift'], ...way })
         const [down, up] = await page.seen(['mousedown', 'mouseup'], 2)

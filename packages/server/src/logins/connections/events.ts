@@ -1,5 +1,6 @@
-// Streams the states of a connection's login flow: first the current state, then every change, until the flow ends.
-// Each reader gets what the row says, and nothing twice.
+// Streams the states of a connection's login flow: first the current state, then what follows, until the flow ends.
+// Each reader gets what the row says, and nothing twice. A state that another one replaces at once may be left out; a
+// question is not, because only its answer replaces it.
 import type { Readable } from 'node:stream'
 import type { ManagedAuthEvent } from '@berth/contracts/auth-connections'
 import { FollowedEvents } from '../../http/followed-events.ts'
