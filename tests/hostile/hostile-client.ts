@@ -29,7 +29,7 @@ export class HostileClient {
       return { result: await this.#cdp.call(method, params, { ...(sessionId && { sessionId }) }) }
     } catch (error) {
       const { message } = error as Error
-      assert.doesNotMatch(message, /^No answer/, message)
+      assert.doesNotMatch(message, /^No answer/, `${message}: ${JSON.stringify(params).slice(0, 500)}`)
       return { error: message }
     }
   }
