@@ -42,7 +42,6 @@ test('errors name what does not exist', async () => {
     [{ ...sample, async_timeout_seconds: 100 }, 400, /async_timeout_seconds/],
     [{ ...sample, async: true, async_timeout_seconds: 9 }, 400, /async_timeout_seconds/],
     [{ ...sample, payload: 'x' }, 400, /payload: must be JSON/],
-    [{ ...sample, more: 1 }, 400, /more/],
     [{}, 400, /app_name/],
   ]
   for (const [body, status, message] of cases) {
@@ -50,6 +49,12 @@ test('errors name what does not exist', async () => {
     assert.equal(answer.status, status, JSON.stringify(body))
     assert.match(answer.body.message ?? '', message)
   }
+})
+
+test('unknown fields of an invocation are ignored and named', async () => {
+  const answer = await send(server, 'POST', '/invocations', { ...sample, more: 1 })
+  assert.equal(answer.status, 200)
+  assert.equal(answer.headers.get('x-berth-ignored'), 'more')
 })
 
 test('lists have every filter of the API', async () => {
@@ -128,7 +133,6 @@ const forms: [what: string, fields: Record<string, string>, message: RegExp][] =
   ['a wrong label', { version: 'a b' }, /version/],
   ['a wrong region', { region: 'here' }, /region/],
   ['a wrong force', { force: 'yes' }, /force/],
-  ['an unknown field', { colour: 'teal' }, /colour: is not a field/],
   ['a wrong variable', { 'env_vars[A B]': '1' }, /env_vars/],
   ['a source that is not JSON', { source: 'x' }, /source: must be JSON/],
   ['another kind of source', { source: '{"type":"svn"}' }, /source.type/],
@@ -169,6 +173,10 @@ test('an invalid form is refused by the name of its field, and leaves nothing', 
     assert.equal(response.status, 400, `${what}: ${text}`)
     assert.match(text, message, what)
   }
+  const unknownFile = new FormData()
+  unknownFile.set('image', new Blob(['x']), 'a.png')
+  const withFile = await server.fetch('/deployments', { method: 'POST', body: unknownFile })
+  assert.equal(withFile.status, 400, 'a file is never ignored')
   for (const entrypoint of ['../index.js', '/etc/passwd', 'a//b.js', '', 'a\\b.js']) {
     const answer = await postDeployment(server, { files, entrypoint })
     assert.equal(answer.status, 400, entrypoint)
@@ -176,6 +184,23 @@ test('an invalid form is refused by the name of its field, and leaves nothing', 
   const json = await send(server, 'POST', '/deployments', { version: 'v1' })
   assert.equal(json.status, 400)
   assert.deepEqual(await rows(), before)
+})
+
+test('unknown fields of a form and of its source are ignored and named', async () => {
+  const form = new FormData()
+  const source = {
+    type: 'github',
+    url: 'https://code.invalid/x',
+    ref: 'main',
+    entrypoint: 'a.js',
+    branch: 'x',
+  }
+  form.set('source', JSON.stringify(source))
+  form.set('version', 'newer')
+  form.set('colour', 'teal')
+  const response = await server.fetch('/deployments', { method: 'POST', body: form })
+  assert.equal(response.status, 201, await response.text())
+  assert.equal(response.headers.get('x-berth-ignored'), 'colour, source%5Bbranch%5D')
 })
 
 test('deployments are listed by app, and variables are never shown', async () => {

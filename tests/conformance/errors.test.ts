@@ -81,15 +81,37 @@ for (const operation of operations.filter(({ body }) => body)) {
     })
   }
 
-  test(`${operation.id} refuses a field it does not know`, async () => {
-    assert.equal(schema.additionalProperties, false)
-    const before = await database.state()
-    for (const field of ['extra', 'project', 'toString', 'hasOwnProperty', 'valueOf', '$where', '']) {
-      const text = toJson({ ...sampleBody(operation), [field]: 1 })
-      assertNames(await send(text), field || 'body', text)
-    }
-    assert.deepEqual(await database.state(), before)
-  })
+  const isClosed = schema.additionalProperties === false
+  const strangers = ['extra', 'project', 'toString', 'hasOwnProperty', 'valueOf', '$where', '']
+
+  if (isClosed) {
+    test(`${operation.id} refuses a field it does not know`, async () => {
+      const before = await database.state()
+      for (const field of strangers) {
+        const text = toJson({ ...sampleBody(operation), [field]: 1 })
+        assertNames(await send(text), field || 'body', text)
+      }
+      assert.deepEqual(await database.state(), before)
+    })
+  } else {
+    test(`${operation.id} ignores fields that it does not know, and names them`, async () => {
+      const before = await database.state()
+      const [field, fieldSchema] = Object.entries(schema.properties)[0]!
+      // Refused because of another field, so that it has no effect.
+      const wrong = { ...sampleBody(operation), [field]: badValues(fieldSchema, 'body')[0] }
+      const answer = await send(
+        toJson({ ...wrong, ...Object.fromEntries(strangers.map((name) => [name, 1])) }),
+      )
+      assertNames(answer, field, 'with unknown fields')
+      const { details = [] } = assertError(answer, 'bad_request')
+      assert.equal(details.length, 1, answer.text)
+      assert.equal(
+        answer.headers['x-berth-ignored'],
+        'extra, project, toString, hasOwnProperty, valueOf, %24where, ""',
+      )
+      assert.deepEqual(await database.state(), before)
+    })
+  }
 
   test(`${operation.id} refuses names that would reach a prototype`, async () => {
     const before = await database.state()
@@ -97,6 +119,9 @@ for (const operation of operations.filter(({ body }) => body)) {
     const fields = rest.join('')
     for (const key of ['__proto__', '\\u005f_proto__', 'constructor', 'prototype']) {
       for (const value of ['{"polluted":true}', '{"prototype":{"polluted":true}}', 'null', '"x"']) {
+        // An open body ignores what is only a name.
+        const isDangerous = key.includes('proto__') || (key === 'constructor' && value.includes('prototype'))
+        if (!isClosed && !isDangerous) continue
         assertError(await send(`{"${key}":${value},${fields}`), 'bad_request', key)
       }
     }
@@ -209,6 +234,25 @@ function assertNamesParameter(answer: Answer, field: string, what: string): void
   assert.ok(isNamed, `${what}: no detail names "${field}" in ${answer.text.slice(0, 300)}`)
 }
 
+test('a change with fields that the server does not know is made, and the answer names them', async () => {
+  const body = { name: 'Newer', colour: 'teal', settings: { a: 1 } }
+  const made = await caller.sendJson(server.key, 'POST', '/org/projects', body)
+  assert.equal(made.status, 201, made.text)
+  assert.equal(made.headers['x-berth-ignored'], 'colour, settings')
+  assert.equal((made.json as { name: string }).name, 'Newer')
+  const pool = await caller.sendJson(server.key, 'POST', '/browser_pools', {
+    size: 'refused, so that no browser starts',
+    telemetry: { expotr: {}, browser: { plattform: { enabled: true }, console: { level: 'all' } } },
+  })
+  assertNames(pool, 'size', 'a pool')
+  assert.equal(
+    pool.headers['x-berth-ignored'],
+    'telemetry.expotr, telemetry.browser.console.level, telemetry.browser.plattform',
+  )
+  const known = await caller.sendJson(server.key, 'POST', '/org/projects', { name: 'Known' })
+  assert.ok(!('x-berth-ignored' in known.headers))
+})
+
 test('a name in use is a conflict that clients do not retry', async () => {
   const other = await newProject(caller, server.key, 'Other')
   const again = await caller.sendJson(server.key, 'POST', '/org/projects', { name: 'Other' })
@@ -246,7 +290,7 @@ test('a default cap above the limit of the organisation is refused, and the erro
 
 test('all wrong fields are reported, up to a limit', async () => {
   const body = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`field${index}`, index]))
-  const answer = await caller.sendJson(server.key, 'POST', '/org/projects', body)
+  const answer = await caller.sendJson(server.key, 'POST', '/credentials', body)
   const { details = [] } = assertError(answer, 'bad_request')
   assert.ok(details.length > 1 && details.length <= 100, `${details.length} details`)
   assert.ok(answer.text.length < 16_384, `${answer.text.length} bytes`)
@@ -256,13 +300,15 @@ test('a long wrong value is not repeated in the answer', async () => {
   const long = 'x'.repeat(10_000)
   const answers = [
     await caller.sendJson(server.key, 'POST', '/org/projects', { name: long }),
-    await caller.sendJson(server.key, 'POST', '/org/projects', { name: 'x', [long]: 1 }),
+    await caller.sendJson(server.key, 'POST', '/org/projects', { name: 7, [long]: 1 }),
+    await caller.sendJson(server.key, 'POST', '/credentials', { [long]: 1 }),
     await caller.sendJson(server.key, 'GET', `/org/projects/${long}`),
     await caller.sendJson(server.key, 'GET', `/${long}`),
     await caller.sendJson(server.key, 'GET', `/org/projects?limit=${long}`),
   ]
   for (const answer of answers) {
     assertError(answer, ['bad_request', 'not_found'])
+    assert.ok((answer.headers['x-berth-ignored'] ?? '').length <= 103)
     assert.ok(answer.text.length < 1000, `${answer.text.length} bytes: ${answer.text.slice(0, 100)}`)
   }
 })

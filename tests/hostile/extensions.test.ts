@@ -151,7 +151,10 @@ test('wrong forms and names are refused', async () => {
     assert.match(message, /name/)
   }
   assertError(await post(formBody({ name: 'without-a-file' })), 'bad_request')
-  assertError(await post(formBody({ file: marker(), other: 'x' })), 'bad_request')
+  const twoFiles = new FormData()
+  twoFiles.set('file', new Blob([new Uint8Array(marker())]), 'a.zip')
+  twoFiles.set('other', new Blob(['x']), 'b.zip')
+  assert.equal((await server.fetch('/extensions', { method: 'POST', body: twoFiles })).status, 400)
   assertError(await post({}), 'bad_request')
   const { body } = formBody({ file: marker() })
   assertError(await post({ body }), 'bad_request')

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { operation } from './operation.ts'
-import { Nullable, OneOf, pageQuery, resourceId, Strict, Text, Timestamp } from './schema.ts'
+import { Nullable, OneOf, Open, pageQuery, resourceId, Text, Timestamp } from './schema.ts'
 import { ScopeList } from './scopes.ts'
 
 const tag = 'API keys'
@@ -66,7 +66,7 @@ export const createApiKey = operation({
   summary: 'Create an API key; only this response contains the full key',
   method: 'POST',
   path: '/org/api_keys',
-  body: Strict({
+  body: Open({
     name: KeyName,
     days_to_expire: Type.Optional(
       days(1, 'Days until the key expires. Null means never. A key never outlives the key that makes it'),
@@ -155,7 +155,7 @@ export const updateApiKey = operation({
   method: 'PATCH',
   path: '/org/api_keys/{id}',
   params,
-  body: Strict({ name: KeyName }),
+  body: Open({ name: KeyName }),
   status: 200,
   response: ApiKey,
   errors: ['bad_request', 'forbidden', 'not_found'],
@@ -184,7 +184,7 @@ export const rotateApiKey = operation({
   method: 'POST',
   path: '/org/api_keys/{id}/rotate',
   params,
-  body: Strict({
+  body: Open({
     days_to_expire: Type.Optional(
       days(1, 'Days until the new key expires. Omit or null for the lifetime of the old key'),
     ),

@@ -2,7 +2,7 @@
 import { Type, type Static } from 'typebox'
 import { CredentialReference } from './credentials.ts'
 import { operation } from './operation.ts'
-import { Nullable, OneOf, pageQuery, resourceId, Strict, Text, Timestamp } from './schema.ts'
+import { Nullable, OneOf, Open, pageQuery, resourceId, Strict, Text, Timestamp } from './schema.ts'
 import { TelemetryRequest } from './telemetry.ts'
 
 const tag = 'Auth connections'
@@ -72,7 +72,7 @@ export type MfaType = (typeof mfaTypes)[number]
 
 const maybe = (description: string) => Type.Optional(Nullable(Type.String({ description })))
 
-const ProxyReference = Strict(
+const ProxyReference = Open(
   {
     id: Type.Optional(Text({ description: 'Id of the proxy', maxLength: 255 })),
     name: Type.Optional(

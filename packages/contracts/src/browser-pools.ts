@@ -2,7 +2,7 @@
 import { Type, type Static } from 'typebox'
 import { Browser, BrowserName, BrowserViewport, LeaseId, Tags, TimeoutSeconds } from './browsers.ts'
 import { operation } from './operation.ts'
-import { idOrName, Nullable, pageQuery, resourceId, Strict, Text, Timestamp } from './schema.ts'
+import { idOrName, Nullable, Open, pageQuery, resourceId, Text, Timestamp } from './schema.ts'
 import { TelemetryConfig, TelemetryRequest } from './telemetry.ts'
 
 const tag = 'Browser pools'
@@ -21,7 +21,7 @@ const byIdOrName = {
   name: Type.Optional(Type.String({ maxLength: 255, description: 'Name, instead of the id' })),
 }
 
-const PoolProfile = Strict(
+const PoolProfile = Open(
   {
     ...byIdOrName,
     save_changes: Type.Optional(Type.Boolean({ description: 'Ignored: pools never save a profile' })),
@@ -68,7 +68,7 @@ const fields = {
     }),
   ),
   extensions: Type.Optional(
-    Type.Array(Strict(byIdOrName), { maxItems: 20, description: 'Extensions to load, by id or name' }),
+    Type.Array(Open(byIdOrName), { maxItems: 20, description: 'Extensions to load, by id or name' }),
   ),
   proxy_id: Type.Optional(Type.String({ maxLength: 255, description: 'Id of the proxy to use' })),
   chrome_policy: Type.Optional(
@@ -87,10 +87,10 @@ const fields = {
   telemetry: Type.Optional(Nullable(TelemetryRequest)),
 }
 
-export const CreateBrowserPoolRequest = Strict({ size, ...fields })
+export const CreateBrowserPoolRequest = Open({ size, ...fields })
 export type CreateBrowserPoolRequest = Static<typeof CreateBrowserPoolRequest>
 
-export const UpdateBrowserPoolRequest = Strict({
+export const UpdateBrowserPoolRequest = Open({
   ...fields,
   size: Type.Optional(size),
   name: Type.Optional(
@@ -177,7 +177,7 @@ export const BrowserPool = Type.Object(
 export type BrowserPool = Static<typeof BrowserPool>
 export type BrowserPoolConfig = BrowserPool['browser_pool_config']
 
-export const AcquireBrowserRequest = Strict({
+export const AcquireBrowserRequest = Open({
   acquire_timeout_seconds: Type.Optional(
     Type.Integer({
       minimum: 0,
@@ -195,7 +195,7 @@ export const AcquireBrowserRequest = Strict({
 })
 export type AcquireBrowserRequest = Static<typeof AcquireBrowserRequest>
 
-export const ReleaseBrowserRequest = Strict({
+export const ReleaseBrowserRequest = Open({
   session_id: resourceId('browser session'),
   lease_id: Type.Optional(LeaseId),
   reuse: Type.Optional(
@@ -287,7 +287,7 @@ export const deleteBrowserPool = operation({
   path: '/browser_pools/{id}',
   kind: 'empty',
   params,
-  body: Strict({
+  body: Open({
     force: Type.Optional(
       Type.Boolean({
         default: false,

@@ -6,7 +6,7 @@ import { operation } from './operation.ts'
 import { Profile, ProfileRequest, ProfileSave } from './profiles.ts'
 import { NextProxyId, ProxyId } from './proxies.ts'
 import { RecordRequest } from './replays.ts'
-import { idOrName, Nullable, OneOf, pageQuery, Strict, Text, Timestamp } from './schema.ts'
+import { idOrName, Nullable, OneOf, Open, pageQuery, Text, Timestamp } from './schema.ts'
 import { TelemetryConfig, TelemetryRequest } from './telemetry.ts'
 
 const tag = 'Browsers'
@@ -40,7 +40,7 @@ const viewportFields = {
     }),
   ),
 }
-export const BrowserViewport = Strict(viewportFields, { description: 'Size of the browser window' })
+export const BrowserViewport = Open(viewportFields, { description: 'Size of the browser window' })
 export type BrowserViewport = Static<typeof BrowserViewport>
 
 export const MIN_TIMEOUT_SECONDS = 10
@@ -171,7 +171,7 @@ export const Browser = Type.Object(
 )
 export type Browser = Static<typeof Browser>
 
-export const CreateBrowserRequest = Strict({
+export const CreateBrowserRequest = Open({
   name: Type.Optional(BrowserName),
   tags: Type.Optional(Tags),
   headless: Type.Optional(
@@ -209,14 +209,14 @@ export const CreateBrowserRequest = Strict({
 })
 export type CreateBrowserRequest = Static<typeof CreateBrowserRequest>
 
-export const UpdateBrowserRequest = Strict({
+export const UpdateBrowserRequest = Open({
   name: Type.Optional(
     Type.String({ pattern: `${NAME}|^$`, description: 'New name; an empty string removes the name' }),
   ),
   tags: Type.Optional(Tags),
   timeout_seconds: Type.Optional(TimeoutSeconds),
   viewport: Type.Optional(
-    Strict({
+    Open({
       ...viewportFields,
       force: Type.Optional(
         Type.Boolean({

@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox'
 import { control } from './control.ts'
 import { EXTENSION_NAME } from './extension-limits.ts'
 import { operation } from './operation.ts'
-import { idOrName, Nullable, OneOf, pageQuery, Strict, Text, Timestamp } from './schema.ts'
+import { idOrName, Nullable, OneOf, Open, pageQuery, Text, Timestamp } from './schema.ts'
 
 const tag = 'Extensions'
 
@@ -37,7 +37,7 @@ export const Extension = Type.Object(
 export type Extension = Static<typeof Extension>
 
 /** Exactly one of the two fields. */
-export const ExtensionReference = Strict(
+export const ExtensionReference = Open(
   {
     id: Type.Optional(Text({ description: 'Id of the extension', maxLength: 255 })),
     name: Type.Optional(Text({ description: 'Name of the extension, instead of its id', maxLength: 255 })),

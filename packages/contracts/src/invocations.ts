@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox'
 import { AppName, sharedEvents, since } from './apps.ts'
 import { Browser } from './browsers.ts'
 import { operation } from './operation.ts'
-import { Nullable, OneOf, pageQuery, resourceId, Strict, Text, Timestamp } from './schema.ts'
+import { Nullable, OneOf, Open, pageQuery, resourceId, Text, Timestamp } from './schema.ts'
 
 const tag = 'Invocations'
 
@@ -55,7 +55,7 @@ export type InvocationEvent = Static<typeof InvocationEvent>
 /** The server checks the JSON itself, because the size limit is in bytes and the nesting depth is limited. */
 const Json = (description: string) => Type.String({ description })
 
-export const CreateInvocationRequest = Strict({
+export const CreateInvocationRequest = Open({
   app_name: AppName('Name of the app'),
   action_name: AppName('Name of the action'),
   version: Type.Optional(Text({ description: 'Version label', minLength: 1, maxLength: 255 })),
@@ -76,7 +76,7 @@ export const CreateInvocationRequest = Strict({
 })
 export type CreateInvocationRequest = Static<typeof CreateInvocationRequest>
 
-export const UpdateInvocationRequest = Strict({
+export const UpdateInvocationRequest = Open({
   status: OneOf(['succeeded', 'failed'] as const, { description: 'Final status' }),
   output: Type.Optional(Json('Output, as JSON')),
 })

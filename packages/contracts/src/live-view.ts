@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { operation } from './operation.ts'
-import { idOrName, OneOf, Strict, Timestamp } from './schema.ts'
+import { idOrName, OneOf, Open, Timestamp } from './schema.ts'
 
 export const liveViewModes = ['read_only', 'control'] as const
 export type LiveViewMode = (typeof liveViewModes)[number]
@@ -26,7 +26,7 @@ export const createLiveViewLink = operation({
   method: 'POST',
   path: '/browsers/{id}/live_view_links',
   params: Type.Object({ id: idOrName('browser session') }),
-  body: Strict({
+  body: Open({
     mode: Type.Optional(
       OneOf(liveViewModes, {
         description: '`read_only`: watch. `control`: watch and use mouse and keyboard',

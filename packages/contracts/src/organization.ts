@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { operation } from './operation.ts'
-import { Nullable, Strict } from './schema.ts'
+import { Nullable, Open } from './schema.ts'
 
 const tag = 'Organisation'
 
@@ -42,7 +42,7 @@ export const updateOrganizationLimits = operation({
   method: 'PATCH',
   path: '/org/limits',
   auth: 'organization-key',
-  body: Strict({
+  body: Open({
     default_project_max_concurrent_sessions: Type.Optional(
       Nullable(
         Type.Integer({

@@ -1,7 +1,7 @@
 // Profiles: browser data such as cookies and logins that Berth keeps between sessions.
 import { Type, type Static } from 'typebox'
 import { operation } from './operation.ts'
-import { idOrName, Nullable, OneOf, pageQuery, Strict, Text, Timestamp } from './schema.ts'
+import { idOrName, Nullable, OneOf, Open, pageQuery, Text, Timestamp } from './schema.ts'
 
 const tag = 'Profiles'
 
@@ -57,7 +57,7 @@ export const conflictRules = ['replace', 'keep'] as const
 export type ConflictRule = (typeof conflictRules)[number]
 
 /** The profile of a new session: exactly one of id and name. */
-export const ProfileRequest = Strict(
+export const ProfileRequest = Open(
   {
     id: Type.Optional(Text({ description: 'Id of the profile', maxLength: 255 })),
     name: Type.Optional(Text({ description: 'Name of the profile, instead of its id', maxLength: 255 })),
@@ -96,9 +96,9 @@ export const ProfileSave = Type.Object(
 )
 export type ProfileSave = Static<typeof ProfileSave>
 
-export const CreateProfileRequest = Strict({ name: Type.Optional(ProfileName) })
-export const UpdateProfileRequest = Strict({ name: ProfileName })
-export const SaveProfileRequest = Strict({
+export const CreateProfileRequest = Open({ name: Type.Optional(ProfileName) })
+export const UpdateProfileRequest = Open({ name: ProfileName })
+export const SaveProfileRequest = Open({
   force: Type.Optional(
     Type.Boolean({
       default: false,

@@ -1,6 +1,6 @@
 import { Type, type Static, type TInteger } from 'typebox'
 import { operation } from './operation.ts'
-import { idOrName, Nullable, OneOf, pageQuery, Strict, Text, Timestamp } from './schema.ts'
+import { idOrName, Nullable, OneOf, Open, pageQuery, Text, Timestamp } from './schema.ts'
 
 const tag = 'Projects'
 const projectStatus = ['active', 'archived'] as const
@@ -57,7 +57,7 @@ export const ProjectLimits = Type.Object(
 )
 export type ProjectLimits = Static<typeof ProjectLimits>
 
-export const UpdateProjectLimitsRequest = Strict({
+export const UpdateProjectLimitsRequest = Open({
   max_concurrent_sessions: Type.Optional(cap('browser sessions')),
   max_concurrent_invocations: Type.Optional(cap('app invocations')),
   max_pooled_sessions: Type.Optional(cap('pooled sessions')),
@@ -111,7 +111,7 @@ export const createProject = operation({
   path: '/org/projects',
   aliases: ['/projects'],
   auth: 'organization-key',
-  body: Strict({ name: ProjectName }),
+  body: Open({ name: ProjectName }),
   status: 201,
   response: Project,
   errors: ['bad_request', 'forbidden', 'already_exists'],
@@ -158,7 +158,7 @@ export const updateProject = operation({
   path: '/org/projects/{id}',
   aliases: ['/projects/{id}'],
   params,
-  body: Strict({
+  body: Open({
     name: Type.Optional(ProjectName),
     status: Type.Optional(
       OneOf(projectStatus, {

@@ -1,7 +1,7 @@
 // Proxies for the traffic of sessions.
 import { Type, type Static } from 'typebox'
 import { operation } from './operation.ts'
-import { Nullable, OneOf, pageQuery, resourceId, Strict, Text, Timestamp } from './schema.ts'
+import { Nullable, OneOf, Open, pageQuery, resourceId, Text, Timestamp } from './schema.ts'
 
 const tag = 'Proxies'
 
@@ -79,7 +79,7 @@ const exitFields = {
 export type ExitField = keyof typeof exitFields
 export const exitFieldNames = Object.keys(exitFields) as ExitField[]
 
-const CreateProxyConfig = Strict(
+const CreateProxyConfig = Open(
   {
     ...customFields,
     password: Type.Optional(
@@ -145,7 +145,7 @@ export const Proxy = Type.Object(
 )
 export type Proxy = Static<typeof Proxy>
 
-export const CreateProxyRequest = Strict({
+export const CreateProxyRequest = Open({
   type,
   name: Type.Optional(Text({ ...name, minLength: 1 })),
   protocol: Type.Optional(
@@ -233,7 +233,7 @@ export const updateProxy = operation({
   method: 'PATCH',
   path: '/proxies/{id}',
   params,
-  body: Strict({ name: Text({ ...name, minLength: 1 }) }),
+  body: Open({ name: Text({ ...name, minLength: 1 }) }),
   status: 200,
   response: Proxy,
   errors: ['bad_request', 'not_found'],
@@ -260,7 +260,7 @@ export const checkProxy = operation({
   method: 'POST',
   path: '/proxies/{id}/check',
   params,
-  body: Strict({
+  body: Open({
     url: Type.Optional(
       Text({ description: 'http or https URL to reach through the proxy', minLength: 1, maxLength: 2048 }),
     ),

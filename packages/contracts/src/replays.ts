@@ -1,7 +1,7 @@
 // Video recordings of a session's screen.
 import { Type, type Static, type TObject } from 'typebox'
 import { operation } from './operation.ts'
-import { idOrName, Nullable, OneOf, Strict, Timestamp } from './schema.ts'
+import { idOrName, Nullable, OneOf, Open, Timestamp } from './schema.ts'
 
 const tag = 'Replays'
 
@@ -26,12 +26,12 @@ const startFields = {
   ),
 }
 
-export const StartReplayRequest = Strict(startFields)
+export const StartReplayRequest = Open(startFields)
 export type StartReplayRequest = Static<typeof StartReplayRequest>
 
 /** For the creation of a session. Uses two types instead of a union, like Nullable in schema.ts. */
 export const RecordRequest = Type.Unsafe<boolean | StartReplayRequest>({
-  ...Strict(startFields),
+  ...Open(startFields),
   type: ['boolean', 'object'],
   description: 'Extension: record the session from its start. True, or an object with options',
 })

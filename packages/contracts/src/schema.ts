@@ -26,7 +26,15 @@ export function OneOf<const V extends readonly string[]>(
   return Type.Unsafe({ type: 'string', enum: [...values], ...options })
 }
 
-/** An object that rejects unknown fields. */
+/**
+ * An object of a request that ignores unknown fields, at this depth, and names them in the answer: a client can be newer
+ * than the server. Never in a union: the first variant would drop the fields of the others.
+ */
+export function Open<P extends TProperties>(properties: P, options: object = {}) {
+  return Type.Object(properties, { ...options })
+}
+
+/** An object that rejects unknown fields. In requests only where the reference closes the object too. */
 export function Strict<P extends TProperties>(properties: P, options: object = {}) {
   return Type.Object(properties, { additionalProperties: false, ...options })
 }

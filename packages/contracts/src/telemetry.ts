@@ -1,7 +1,7 @@
 // Events of a session: captured by category, streamed live, and stored.
 import { Type, type Static } from 'typebox'
 import { control } from './control.ts'
-import { MAX_OFFSET, OneOf, Strict } from './schema.ts'
+import { MAX_OFFSET, OneOf, Open } from './schema.ts'
 import {
   categories,
   categoryOfType,
@@ -14,7 +14,7 @@ import {
 const tag = 'Telemetry'
 
 const CategoryConfig = Type.Optional(
-  Strict({
+  Open({
     enabled: Type.Optional(Type.Boolean({ description: 'Whether events of this category are captured' })),
   }),
 )
@@ -23,7 +23,7 @@ const categoryFields = Object.fromEntries(categories.map((category) => [category
   typeof CategoryConfig
 >
 
-export const TelemetryRequest = Strict(
+export const TelemetryRequest = Open(
   {
     enabled: Type.Optional(
       Type.Boolean({
@@ -31,7 +31,7 @@ export const TelemetryRequest = Strict(
           'True captures `control`, `connection`, `system` and `captcha`, plus the categories in `browser`. False captures nothing',
       }),
     ),
-    browser: Type.Optional(Strict(categoryFields, { description: 'Categories to turn on or off' })),
+    browser: Type.Optional(Open(categoryFields, { description: 'Categories to turn on or off' })),
   },
   {
     description:

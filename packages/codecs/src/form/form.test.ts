@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { partsOf, readText } from './form.ts'
+import { isUnknownText, partsOf, readText } from './form.ts'
 
 const CONTENT_TYPE = 'multipart/form-data; boundary=xyz'
 const FORM = [
@@ -47,6 +47,20 @@ test('the unread rest of a part is skipped', async () => {
     names,
     PARTS.map(([name]) => name),
   )
+})
+
+test('a text field that is not known is told from a file', async () => {
+  const form = [
+    'Content-Disposition: form-data; name="known"\r\n\r\nx',
+    'Content-Disposition: form-data; name="newer"\r\nContent-Type: application/json\r\n\r\n{}',
+    'Content-Disposition: form-data; name="image"; filename="a.png"\r\n\r\nx',
+    "Content-Disposition: form-data; filename*=UTF-8''a.png; name=other\r\n\r\nx",
+  ].map((part) => `--xyz\r\n${part}\r\n`)
+  const unknown: string[] = []
+  for await (const part of partsOf(pieces(`${form.join('')}--xyz--`, 9), CONTENT_TYPE)) {
+    if (isUnknownText(part, [/^known$/])) unknown.push(part.name)
+  }
+  assert.deepEqual(unknown, ['newer'])
 })
 
 test('a form that is cut off anywhere is refused', async () => {

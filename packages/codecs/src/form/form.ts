@@ -12,6 +12,8 @@ const NEWLINE = '\r\n'
 
 export interface Part {
   readonly name: string
+  /** Whether it has a file name. */
+  readonly isFile: boolean
   /** Must be read to its end before the next part is requested. */
   readonly content: AsyncIterable<Buffer>
 }
@@ -24,7 +26,7 @@ export async function* partsOf(
   try {
     for (let count = 0; await form.next(); count++) {
       if (count === MAX_PARTS) throw malformed(`it has more than ${MAX_PARTS} parts`)
-      yield { name: await form.readName(), content: form.content() }
+      yield { ...(await form.readHead()), content: form.content() }
     }
   } finally {
     await form.close()
@@ -35,6 +37,11 @@ export async function* partsOf(
 export async function readText({ name, content }: Part): Promise<string> {
   const tooLarge = () => malformed(`"${name}" is too long`)
   return (await readBounded(content, { maxBytes: MAX_TEXT_BYTES, tooLarge })).toString()
+}
+
+/** A text field that only newer clients know. A file is never ignored, or its upload would seem to have worked. */
+export function isUnknownText({ name, isFile }: Part, known: readonly RegExp[]): boolean {
+  return !isFile && !known.some((pattern) => pattern.test(name))
 }
 
 export function malformed(reason: string): BadInput {
@@ -96,16 +103,19 @@ class FormReader {
     await this.#source.return?.()
   }
 
-  async readName(): Promise<string> {
+  async readHead(): Promise<{ name: string; isFile: boolean }> {
     let name: string | undefined
+    let isFile = false
     let length = 0
     for (let line = await this.#line(); line !== ''; line = await this.#line()) {
       length += line.length
       if (length > MAX_HEAD_BYTES) throw malformed('the head of a part is too long')
-      if (/^content-disposition:\s*form-data\s*;/i.test(line)) name = nameIn(line)
+      if (!/^content-disposition:\s*form-data\s*;/i.test(line)) continue
+      name = nameIn(line)
+      isFile = /;\s*filename\*?=/i.test(line)
     }
     if (name === undefined) throw malformed('a part has no name')
-    return name
+    return { name, isFile }
   }
 
   async *content(): AsyncGenerator<Buffer> {

@@ -4,6 +4,7 @@ import { errorCatalogue, type ErrorBody, type ErrorCode } from '@berth/contracts
 import { BadInput } from '@berth/kit/bad-input'
 import { databaseFailure } from '../platform/database/failures.ts'
 import { AppError } from '../platform/errors/app-error.ts'
+import { ignoredHeader } from './ignored-fields.ts'
 
 const RETRY_AFTER_SECONDS = '1'
 /** Framework messages may quote the input, so they are cut. */
@@ -77,7 +78,7 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   if (answer.status === 413) dropTheRest(request, reply)
   void reply
     .code(answer.status)
-    .headers({ 'x-request-id': request.id, ...errorHeaders(answer) })
+    .headers({ 'x-request-id': request.id, ...ignoredHeader(request.body), ...errorHeaders(answer) })
     .type('application/json; charset=utf-8')
     .send(JSON.stringify(toErrorBody(answer)))
 }

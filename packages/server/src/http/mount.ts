@@ -23,6 +23,7 @@ import { actOnce } from './act-once.ts'
 import { auditRecord } from './audit-hook.ts'
 import type { BodyStream, Call, Commit, OffsetPage, Outcome, RawAnswer, Route, TokenPage } from './call.ts'
 import type { IdempotentAnswers } from './idempotency.ts'
+import { ignoredHeader } from './ignored-fields.ts'
 import type { OpenStreams } from './open-streams.ts'
 import { offsetHeaders, tokenHeaders } from './paging.ts'
 import { projectOf, type Principal } from './principal.ts'
@@ -135,6 +136,7 @@ async function handle(
         ? await route.handle(new RequestCall(request, reply, options))
         : await change(route, { context, request, reply, ...options })
     if (operation.kind === 'events') options.openStreams.watch(request, reply)
+    void reply.headers(ignoredHeader(request.body))
     return send(operation, result, request, reply)
   } finally {
     request.isHandling = false

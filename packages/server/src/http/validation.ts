@@ -3,6 +3,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { PRINTABLE } from '@berth/contracts/schema'
 import type { FastifySchemaCompiler } from 'fastify'
 import { AppError, type ErrorDetail } from '../platform/errors/app-error.ts'
+import { dropsUnknown, rememberIgnored, withOpenObjects, type Path } from './ignored-fields.ts'
 
 const MAX_DETAILS = 20
 // RFC 3339, with the ranges of its parts.
@@ -22,20 +23,25 @@ const ajv = new Ajv({
   allowUnionTypes: true,
   strict: true,
   validateSchema: false,
+  passContext: true,
 })
 ajv.addFormat('date-time', isDateTime)
+ajv.addKeyword(dropsUnknown)
 
 /**
  * The first request compiles its schema, in a few milliseconds. Compiling all of them at the start would delay it by
  * a third of a second.
  */
 export const compileValidator: FastifySchemaCompiler<object> = ({ schema, httpPart }) => {
-  const read = httpPart === 'body' ? undefined : textReader(schema)
+  const isBody = httpPart === 'body'
+  const read = isBody ? undefined : textReader(schema)
   let validate: ValidateFunction | undefined
+  const ignored: Path[] = []
   const readAndValidate = (data: Record<string, unknown>) => {
     read?.(data)
-    validate ??= ajv.compile(schema)
-    const isValid = validate(data)
+    validate ??= ajv.compile(isBody ? withOpenObjects(schema) : schema)
+    const isValid = validate.call(ignored, data)
+    if (ignored.length > 0) rememberIgnored(data, ignored.splice(0))
     readAndValidate.errors = validate.errors ?? null
     return isValid
   }

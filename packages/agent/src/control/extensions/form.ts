@@ -2,7 +2,7 @@
 // extensions[0][zip_file]; older clients send pairs of extensions[][name] and extensions[][zip_file]. The parts may come in
 // any order.
 import { EXTENSION_NAME, MAX_EXTENSION_BYTES, MAX_EXTENSIONS } from '@berth/contracts/extension-limits'
-import { malformed, partsOf, readText } from '@berth/codecs/form/form'
+import { isUnknownText, malformed, partsOf, readText } from '@berth/codecs/form/form'
 import { ControlError, type ControlCall } from '../calls/operation.ts'
 import { StagedFile } from '../files/disk/staged-file.ts'
 import { bodyOf } from '../files/disk/write.ts'
@@ -34,6 +34,7 @@ export async function readExtensionsForm({ request, spool }: ControlCall): Promi
   const given = new Map<string, Incomplete>()
   const counts = { name: 0, zip_file: 0 }
   for await (const part of partsOf(bodyOf(request), request.headers['content-type'])) {
+    if (isUnknownText(part, FIELDS)) continue
     const { index, field } = fieldOf(part.name)
     const key = index === '' ? `[]${counts[field]++}` : (index ?? 'only')
     const one = given.get(key) ?? {}

@@ -213,7 +213,7 @@ type Fields = readonly (readonly [string, string])[]
 function upload(fields: Fields): ReturnType<typeof control.send> {
   const body = new FormData()
   for (const [name, value] of fields) {
-    if (name.includes('dest_path')) body.append(name, value)
+    if (name.includes('dest_path') || name === 'newer') body.append(name, value)
     else body.append(name, new Blob([value]), 'a name that is not used')
   }
   return control.send('POST', '/fs/upload', { body })
@@ -260,6 +260,16 @@ for (const [index, [what, fields]] of Object.entries(forms).entries()) {
   })
 }
 
+test('a text field that is not known is ignored', async () => {
+  const answer = await upload([
+    ['newer', '{"overwrite":"never"}'],
+    ['file', 'with more'],
+    ['dest_path', at('form/newer')],
+  ])
+  assert.equal(answer.status, 204, answer.message)
+  assert.equal(readFileSync(at('form/newer'), 'utf8'), 'with more')
+})
+
 test('a form with one file is understood', async () => {
   assert.equal(
     (
@@ -278,8 +288,8 @@ const good: Fields = [
   ['files[0][dest_path]', at('never')],
 ]
 const wrongForms: Record<string, { fields: Fields; reason: RegExp }> = {
+  'an unknown file': { fields: [...good, ['other', 'x']], reason: /"other"/ },
   nothing: { fields: [], reason: /no files|ends before/ },
-  'an unknown field': { fields: [...good, ['other', 'x']], reason: /"other"/ },
   'a field twice': { fields: [...good, good[0]!], reason: /twice/ },
   'no path': { fields: [...good, ['files[1][file]', 'x']], reason: /no dest_path/ },
   'no file': { fields: [...good, ['files[1][dest_path]', at('x')]], reason: /no file/ },

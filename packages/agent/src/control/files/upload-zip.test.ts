@@ -227,7 +227,7 @@ test('a form without archive or path, or with something else, is refused', async
   for (const { name, value, reason } of [
     { name: 'dest_path', value: fresh(), reason: /no zip_file/ },
     { name: 'zip_file', value: 'x', reason: /no dest_path/ },
-    { name: 'other', value: 'x', reason: /"other"/ },
+    { name: 'other', value: new Blob(['x']), reason: /"other"/ },
     { name: 'dest_path', value: 'relative', reason: /absolute/ },
   ]) {
     const body = new FormData()

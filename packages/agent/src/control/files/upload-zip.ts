@@ -1,7 +1,7 @@
 // An archive is first unpacked beside its destination, and moved there only if all of it is valid.
 import { lstat, mkdir, realpath, rename, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { malformed, partsOf, readText } from '@berth/codecs/form/form'
+import { isUnknownText, malformed, partsOf, readText } from '@berth/codecs/form/form'
 import { ControlError, type ControlCall } from '../calls/operation.ts'
 import { bytesOf, toBytePath, toText } from './disk/byte-paths.ts'
 import { cleanPath, nearestDirectory, temporaryName } from './disk/paths.ts'
@@ -11,6 +11,8 @@ import { checkRoom, StagedFile } from './disk/staged-file.ts'
 import { entriesOf, removeTree } from './disk/tree.ts'
 import { unpack } from './zip/unpack.ts'
 import { bodyOf } from './disk/write.ts'
+
+const FIELDS = [/^dest_path$/, /^zip_file$/]
 
 export async function uploadZip(call: ControlCall): Promise<void> {
   using form = await readForm(call)
@@ -39,7 +41,9 @@ async function readForm({ request, spool }: ControlCall): Promise<Form> {
     } else if (part.name === 'zip_file' && !archive) {
       archive = staged.use(StagedFile.create(spool, { for: part.name }))
       await archive.fill(part.content, { for: part.name })
-    } else throw malformed(`"${part.name.slice(0, 200)}" is not a field of it, or in it twice`)
+    } else if (!isUnknownText(part, FIELDS)) {
+      throw malformed(`"${part.name.slice(0, 200)}" is not a field of it, or in it twice`)
+    }
   }
   if (!target) throw malformed('it has no dest_path')
   if (!archive) throw malformed('it has no zip_file')

@@ -1,7 +1,7 @@
 // Several files in one form. The published client names the fields files[0][file] and files[0][dest_path],
 // older ones use pairs of files[][file] and files[][dest_path], and there are other variants. Parts may come
 // in any order.
-import { malformed, partsOf, readText } from '@berth/codecs/form/form'
+import { isUnknownText, malformed, partsOf, readText } from '@berth/codecs/form/form'
 import type { ControlCall } from '../calls/operation.ts'
 import { cleanPath } from './disk/paths.ts'
 import { placeFor, StagedFile, type Place } from './disk/staged-file.ts'
@@ -23,6 +23,7 @@ export async function upload({ request, spool }: ControlCall): Promise<void> {
   using staged = new DisposableStack()
   const uploads = new Uploads()
   for await (const part of partsOf(bodyOf(request), request.headers['content-type'])) {
+    if (isUnknownText(part, FIELDS)) continue
     const { one, field } = uploads.of(part.name)
     if (field === 'dest_path') {
       one.path = cleanPath(await readText(part))

@@ -7,6 +7,7 @@ import { BadInput } from '@berth/kit/bad-input'
 import { malformed, partsOf, readText } from '@berth/codecs/form/form'
 import { AppError, invalidInput } from '../../platform/errors/app-error.ts'
 import type { BodyStream } from '../../http/call.ts'
+import { rememberIgnored } from '../../http/ignored-fields.ts'
 import type { NewDeployment } from './types.ts'
 
 const VERSION = /^[A-Za-z0-9._+-]{1,255}$/
@@ -25,10 +26,11 @@ export async function readDeploymentForm<Kept>(
   stream: BodyStream | undefined,
   keep: (content: AsyncIterable<Buffer>) => Promise<Kept>,
 ): Promise<ReadForm<Kept>> {
+  if (!stream) throw new AppError('bad_request', malformed('it is missing').message)
   const fields = new Map<string, string>()
+  const sentAsFiles = new Set<string>()
   let kept: Kept | undefined
   try {
-    if (!stream) throw malformed('it is missing')
     // Kept open when reading stops; otherwise the connection would close before the refusal is sent.
     const body = stream.body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>
     for await (const part of partsOf(body, stream.headers['content-type'])) {
@@ -36,13 +38,24 @@ export async function readDeploymentForm<Kept>(
         if (kept !== undefined) throw malformed('it has two files')
         kept = await keep(part.content)
       } else if (fields.has(part.name)) throw malformed(`"${part.name.slice(0, 100)}" is in it twice`)
-      else fields.set(part.name, await readText(part))
+      else {
+        if (part.isFile) sentAsFiles.add(part.name)
+        fields.set(part.name, await readText(part))
+      }
     }
   } catch (error) {
     if (error instanceof BadInput) throw new AppError('bad_request', error.message, { cause: error })
     throw error
   }
-  return { deployment: toDeployment(fields, kept !== undefined), kept }
+  const deployment = toDeployment(fields, kept !== undefined)
+  // What was not taken is unknown.
+  const [file] = sentAsFiles.intersection(new Set(fields.keys()))
+  if (file !== undefined) throw invalidInput(file.slice(0, 100), 'is not a field of a deployment')
+  rememberIgnored(
+    stream.body,
+    [...fields.keys()].map((name) => [name]),
+  )
+  return { deployment, kept }
 }
 
 function toDeployment(fields: Map<string, string>, hasFile: boolean): NewDeployment {
@@ -60,10 +73,8 @@ function toDeployment(fields: Map<string, string>, hasFile: boolean): NewDeploym
   const force = take('force') ?? 'false'
   if (force !== 'true' && force !== 'false') throw invalidInput('force', 'must be true or false')
   const entrypoint = take('entrypoint_rel_path')
-  const source = readSource(take)
+  const source = readSource(take, (name) => fields.set(`source[${name}]`, ''))
   const env = readEnv(fields)
-  const [unknown] = fields.keys()
-  if (unknown !== undefined) throw invalidInput(unknown.slice(0, 100), 'is not a field of a deployment')
   if (hasFile === (source !== undefined)) {
     throw invalidInput('file', 'must be given, or else source, and not both')
   }
@@ -102,10 +113,13 @@ interface Source {
 const sourceFields = ['type', 'url', 'ref', 'entrypoint', 'path', 'auth[method]', 'auth[token]'] as const
 
 /** Reads `source` as JSON or as fields in brackets. */
-function readSource(take: (name: string) => string | undefined): Source | undefined {
+function readSource(
+  take: (name: string) => string | undefined,
+  ignore: (name: string) => void,
+): Source | undefined {
   const given: Partial<Record<(typeof sourceFields)[number], string>> = {}
   const json = take('source')
-  if (json !== undefined) Object.assign(given, flattened(json))
+  if (json !== undefined) Object.assign(given, flattened(json, ignore))
   for (const name of sourceFields) {
     const [outer, inner] = name.split('[')
     const value = take(inner === undefined ? `source[${outer}]` : `source[${outer}][${inner}`)
@@ -133,7 +147,7 @@ function readSource(take: (name: string) => string | undefined): Source | undefi
   }
 }
 
-function flattened(json: string): Record<string, string> {
+function flattened(json: string, ignore: (name: string) => void): Record<string, string> {
   let value: unknown
   try {
     value = JSON.parse(json)
@@ -146,7 +160,8 @@ function flattened(json: string): Record<string, string> {
   const flat: Record<string, string> = {}
   for (const [name, each] of [...Object.entries(rest), ...nested]) {
     if (!(sourceFields as readonly string[]).includes(name)) {
-      throw invalidInput('source', `has no field "${name.slice(0, 100)}"`)
+      ignore(name)
+      continue
     }
     if (typeof each !== 'string') throw invalidInput(`source.${name}`, 'must be text')
     flat[name] = each

@@ -1,12 +1,14 @@
 // Reads the upload form of an extension: a file and an optional name.
 import { EXTENSION_NAME, MAX_EXTENSION_BYTES } from '@berth/contracts/extension-limits'
 import { RESERVED_NAME } from '@berth/contracts/extensions'
-import { malformed, partsOf, readText } from '@berth/codecs/form/form'
+import { isUnknownText, malformed, partsOf, readText } from '@berth/codecs/form/form'
 import type { Readable } from 'node:stream'
 import { AppError, invalidInput } from '../../platform/errors/app-error.ts'
 import type { BodyStream } from '../../http/call.ts'
+import { rememberIgnored } from '../../http/ignored-fields.ts'
 import { SpoolTooLarge, type Spool, type SpooledFile } from './spool.ts'
 
+const FIELDS = [/^file$/, /^name$/]
 const NAME = new RegExp(EXTENSION_NAME, 'u')
 
 export interface UploadForm extends AsyncDisposable {
@@ -22,6 +24,7 @@ export async function readUploadForm(stream: BodyStream | undefined, spool: Spoo
   for await (const part of partsOf(bytesOf(stream.body), stream.headers['content-type'])) {
     if (part.name === 'file' && !file) file = acquired.use(await spooled(spool, part.content))
     else if (part.name === 'name' && name === undefined) name = checkedName(await readText(part))
+    else if (isUnknownText(part, FIELDS)) rememberIgnored(stream.body, [[part.name]])
     else throw malformed(`"${part.name.slice(0, 200)}" is not a field of it, or in it twice`)
   }
   if (!file) throw invalidInput('file', 'is required')
