@@ -81,6 +81,8 @@ const fullOnly: Readonly<Record<string, string>> = {
   'tests/faults/telemetry.test.ts': 'a fleet and crashes; tests/e2e/telemetry.test.ts stays',
   'tests/fixtures/login-zoo/zoo.test.ts':
     'tests of the login sites themselves; the tests of the login engine use these sites',
+  'tests/generated/clients.test.ts':
+    'generates and compiles two clients; tests/conformance/openapi.test.ts and tests/client stay',
   'tests/hostile/cdp-commands.test.ts':
     'restarts Chromium many times; tests/e2e/lifecycle.test.ts and tests/hostile/page-egress.test.ts stay',
   'tests/hostile/telemetry.test.ts': 'floods of events; tests/e2e/telemetry.test.ts stays',

@@ -7,6 +7,7 @@ import { openApiDocument } from '@berth/contracts/openapi'
 import { isOpen, operation, pathsOf } from '@berth/contracts/operation'
 import { operations } from '@berth/contracts/operations'
 import { Nullable } from '@berth/contracts/schema'
+import { categoryOfType } from '@berth/contracts/telemetry-events'
 
 interface Described {
   readonly operationId: string
@@ -52,8 +53,13 @@ test('the document conforms to OpenAPI 3.1', async () => {
 })
 
 test('every schema in it is JSON Schema 2020-12', () => {
-  const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, formats: { 'date-time': true } })
+  const ajv = new Ajv2020({
+    strict: true,
+    allowUnionTypes: true,
+    formats: { 'date-time': true, binary: true },
+  })
   ajv.addKeyword('components')
+  ajv.addKeyword('discriminator')
   ajv.addSchema({ $id: 'berth', components: document.components })
   const schemas = nodesOf(document.paths).flatMap(({ schema }) => (schema ? [schema] : []))
   assert.ok(schemas.length > 0)
@@ -75,6 +81,91 @@ test('every operation id is unique and an identifier', () => {
   const ids = described.map(({ operationId }) => operationId)
   assert.equal(new Set(ids).size, ids.length)
   for (const id of ids) assert.match(id, /^[a-z][a-zA-Z0-9]*$/)
+})
+
+const nameAt = (method: string, path: string) => document.paths[path]![method]!.operationId
+
+test('operations have the names of the reference, at every path that the reference has', () => {
+  assert.equal(nameAt('post', '/browsers'), 'postBrowsers')
+  assert.equal(nameAt('post', '/browsers/{id}/process/exec'), 'processExec')
+  assert.equal(nameAt('post', '/browsers/{id}/computer/screenshot'), 'takeScreenshot')
+  assert.equal(nameAt('get', '/org/projects/{id}/limits'), 'getOrgProjectLimits')
+  assert.equal(nameAt('get', '/projects/{id}/limits'), 'getProjectLimits')
+  assert.equal(nameAt('get', '/browsers/{id}/telemetry'), 'streamBrowserTelemetryAtBrowsersTelemetry')
+  assert.equal(nameAt('get', '/health'), 'getHealth')
+})
+
+interface Answer {
+  readonly headers: Record<string, object>
+  readonly content?: Record<string, { readonly schema?: object }>
+}
+
+const answerOf = (method: string, path: string, status: number) => {
+  const answer = document.paths[path]![method]!.responses[status] as Answer & { $ref?: string }
+  return answer.$ref === undefined ? answer : (resolve(answer.$ref) as Answer)
+}
+
+test('every answer with content has a schema, streams and files too', () => {
+  for (const { operationId, responses } of described) {
+    for (const [status, response] of Object.entries(responses)) {
+      for (const { schema } of Object.values((response as Answer).content ?? {})) {
+        assert.ok(schema, `${operationId} ${status}`)
+      }
+    }
+  }
+  const stream = answerOf('get', '/browsers/{id}/telemetry/stream', 200)
+  assert.deepEqual(stream.content, {
+    'text/event-stream': { schema: { $ref: '#/components/schemas/TelemetryEvent' } },
+  })
+})
+
+test('every type of telemetry event has a schema of its own', () => {
+  const { oneOf, discriminator } = document.components.schemas['TelemetryEventBody'] as {
+    oneOf: { $ref: string }[]
+    discriminator: { mapping: Record<string, string> }
+  }
+  assert.deepEqual(Object.keys(discriminator.mapping), Object.keys(categoryOfType))
+  assert.deepEqual(
+    oneOf.map(({ $ref }) => $ref),
+    Object.values(discriminator.mapping),
+  )
+  for (const [type, reference] of Object.entries(discriminator.mapping)) {
+    const { properties } = resolve(reference) as { properties: Record<string, { const?: string }> }
+    assert.equal(properties['type']!.const, type)
+  }
+})
+
+const headerIn = (path: string) =>
+  (document.paths[path]!['get'] as unknown as { parameters: { in?: string; name?: string }[] }).parameters
+    .filter((parameter) => parameter.in === 'header')
+    .map(({ name }) => name)
+
+test('headers are declared where they are sent and read', () => {
+  const headersOf = (...place: Parameters<typeof answerOf>) => Object.keys(answerOf(...place).headers)
+  assert.ok(headersOf('post', '/browsers', 200).includes('X-Berth-Ignored'))
+  assert.ok(headersOf('post', '/browsers', 400).includes('X-Berth-Ignored'))
+  assert.ok(headersOf('post', '/browsers', 429).includes('Retry-After'))
+  assert.ok(headersOf('post', '/browsers', 409).includes('X-Should-Retry'))
+  assert.ok(headersOf('get', '/browsers', 200).includes('X-Next-Offset'))
+  assert.ok(headersOf('get', '/browsers', 401).includes('WWW-Authenticate'))
+  const replay = '/browsers/{id}/replays/{replay_id}'
+  assert.ok(headersOf('get', replay, 202).includes('Retry-After'))
+  assert.equal(answerOf('get', replay, 202).content, undefined)
+  assert.ok(headersOf('get', replay, 206).includes('Content-Range'))
+  assert.deepEqual(headerIn('/browsers/{id}/telemetry/stream'), ['Last-Event-ID'])
+  assert.deepEqual(headerIn(replay), ['Range'])
+})
+
+test('files in forms are binary', () => {
+  const forms = nodesOf(document.paths).flatMap((node) => {
+    const form = node['multipart/form-data'] as { schema: { properties: Record<string, object> } } | undefined
+    return form ? [form.schema.properties] : []
+  })
+  assert.ok(forms.length > 0)
+  for (const fields of forms) {
+    const files = Object.values(fields).filter((field) => (field as { format?: string }).format === 'binary')
+    assert.equal(files.length, 1, Object.keys(fields).join())
+  }
 })
 
 test('every reference resolves', () => {

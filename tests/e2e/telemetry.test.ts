@@ -5,6 +5,8 @@ import { after, test } from 'node:test'
 import { chromium, type Page } from 'playwright-core'
 import { client55, client70, client84 } from '../client/versions.ts'
 import { startServer } from '../fixtures/server.ts'
+import { ApiDocument } from '../fuzz/document.ts'
+import { Judge } from '../fuzz/judge.ts'
 import { dataOf, EventReader, type SeenEvent } from '../fixtures/telemetry.ts'
 import { LONG_JSON, LONG_TEXT, startTelemetrySite } from '../fixtures/telemetry-site.ts'
 
@@ -267,6 +269,13 @@ test('the server itself reports calls and connections', async () => {
   const [gone] = reader.ofType('cdp_disconnect').map(dataOf)
   assert.equal(gone!['reason'], 'client_close')
   assert.ok(Number(gone!['message_count']) > 10 && Number(gone!['duration_ms']) >= 0)
+})
+
+test('every event is as the OpenAPI document describes its type', async () => {
+  const document = (await (await server.fetch('/openapi.json')).json()) as Record<string, unknown>
+  const judge = new Judge(new ApiDocument(document))
+  for (const seen of reader.events) assert.equal(judge.complaintAboutEvent(seen), undefined)
+  assert.ok(new Set(reader.events.map(({ event }) => event.type)).size >= 15)
 })
 
 test('numbers have no gap, and stream and history are equal for every client', async () => {

@@ -32,6 +32,7 @@ export class Judge {
       'date-time',
       (text: string) => TIMESTAMP.test(text) && !Number.isNaN(Date.parse(text)),
     )
+    this.#ajv.addFormat('binary', true)
     this.#ajv.addSchema(closed(document.root) as object, DOCUMENT)
   }
 
@@ -59,6 +60,12 @@ export class Judge {
     return this.#complainAboutHeaders(described, answer) ?? this.#complainAboutBody(described, answer)
   }
 
+  complaintAboutEvent(event: unknown): string | undefined {
+    const validate = this.#validator('#/components/schemas/TelemetryEvent')
+    if (validate(event)) return undefined
+    return `${this.#ajv.errorsText(validate.errors)} in ${JSON.stringify(event).slice(0, 2_000)}`
+  }
+
   #complainAboutHeaders({ headers }: DescribedResponse, answer: Answer): string | undefined {
     for (const [name, { schema }] of Object.entries(headers)) {
       const value = answer.headers[name]
@@ -77,8 +84,11 @@ export class Judge {
     if (actual !== contentType) return `is ${actual}, but ${contentType} is declared`
     if (!schemaPointer) return undefined
     const validate = this.#validator(schemaPointer)
-    if (validate(answer.json)) return undefined
-    return `does not conform: ${this.#ajv.errorsText(validate.errors)} in ${answer.text.slice(0, 300)}`
+    for (const value of valuesIn(contentType, answer)) {
+      if (validate(value)) continue
+      return `does not conform: ${this.#ajv.errorsText(validate.errors)} in ${answer.text.slice(0, 300)}`
+    }
+    return undefined
   }
 
   #validator(pointer: string): ValidateFunction {
@@ -88,6 +98,14 @@ export class Judge {
     this.#validators.set(pointer, validate)
     return validate
   }
+}
+
+/** What the schema of an answer describes: a stream has it once for each event. */
+function valuesIn(contentType: string, { json, text }: Answer): unknown[] {
+  if (contentType === 'application/json') return [json]
+  if (contentType !== 'text/event-stream') return []
+  const lines = text.split('\n').filter((line) => line.startsWith('data: '))
+  return lines.map((line) => JSON.parse(line.slice('data: '.length)) as unknown)
 }
 
 /** The document with additional properties forbidden: an undocumented field is a leak. */

@@ -56,15 +56,15 @@ export async function fuzz(owner: Owner, { requests, seed, onProgress }: FuzzOpt
     allowed_domains: ['sso.example'],
   }
   const samples = {
-    createAuthConnection: { body: connection },
-    updateAuthConnection: { body: connection },
-    loginAuthConnection: { body: { proxy: undefined } },
-    createCredentialProvider: { body: provider },
-    createCredentialProviderAtOrgCredentialProviders: { body: provider },
-    uploadExtension: { form: { file: marker() } },
-    downloadFromChromeStore: { query: [['url', store.id]] as [string, string][] },
+    postAuthConnections: { body: connection },
+    patchAuthConnectionsById: { body: connection },
+    postAuthConnectionsLogin: { body: { proxy: undefined } },
+    postCredentialProviders: { body: provider },
+    postCredentialProvidersAtOrgCredentialProviders: { body: provider },
+    postExtensions: { form: { file: marker() } },
+    getExtensionsFromChromeStore: { query: [['url', store.id]] as [string, string][] },
     // Always the same app, replacing the previous one.
-    createDeployment: {
+    postDeployments: {
       form: { entrypoint_rel_path: 'index.js', force: 'true', file: Buffer.from('an archive') },
     },
   }

@@ -62,6 +62,7 @@ const MAY_CHANGE =
 
 export const createApiKey = operation({
   id: 'createApiKey',
+  referenceIds: ['postApiKeys'],
   tag,
   summary: 'Create an API key; only this response contains the full key',
   method: 'POST',
@@ -135,6 +136,7 @@ export const listApiKeys = operation({
 
 export const getApiKey = operation({
   id: 'getApiKey',
+  referenceIds: ['getApiKeysById'],
   tag,
   summary: 'Get an API key, masked',
   method: 'GET',
@@ -148,6 +150,7 @@ export const getApiKey = operation({
 
 export const updateApiKey = operation({
   id: 'updateApiKey',
+  referenceIds: ['patchApiKeysById'],
   tag,
   summary: 'Rename an API key',
   description: MAY_CHANGE,
@@ -163,6 +166,7 @@ export const updateApiKey = operation({
 
 export const deleteApiKey = operation({
   id: 'deleteApiKey',
+  referenceIds: ['deleteApiKeysById'],
   tag,
   summary: 'Delete an API key; it and every key made with it stop working at once',
   description: MAY_CHANGE,

@@ -87,6 +87,7 @@ export const since = Type.Optional(
 
 export const listApps = operation({
   id: 'listApps',
+  referenceIds: ['getApps'],
   tag,
   summary: 'List the app versions that can be invoked, newest first',
   method: 'GET',

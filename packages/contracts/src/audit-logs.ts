@@ -50,6 +50,7 @@ const filters = {
 
 export const listAuditLogs = operation({
   id: 'listAuditLogs',
+  referenceIds: ['getAuditLogs'],
   tag,
   summary: 'Search the audit log, newest first',
   method: 'GET',
@@ -76,6 +77,7 @@ export const listAuditLogs = operation({
 
 export const exportAuditLogs = operation({
   id: 'exportAuditLogs',
+  referenceIds: ['getAuditLogsExportChunk'],
   tag,
   summary: 'Export the audit log, newest first: one JSON line per entry, including its event_id',
   method: 'GET',

@@ -451,6 +451,7 @@ const params = Type.Object({ id: resourceId('connection') })
 
 export const createConnection = operation({
   id: 'createAuthConnection',
+  referenceIds: ['postAuthConnections'],
   tag,
   summary: 'Create a connection between a profile and a domain',
   method: 'POST',
@@ -463,6 +464,7 @@ export const createConnection = operation({
 
 export const listConnections = operation({
   id: 'listAuthConnections',
+  referenceIds: ['getAuthConnections'],
   tag,
   summary: 'List connections, newest first',
   method: 'GET',
@@ -483,6 +485,7 @@ export const listConnections = operation({
 
 export const getConnection = operation({
   id: 'getAuthConnection',
+  referenceIds: ['getAuthConnectionsById'],
   tag,
   summary: 'Get a connection, with the state of its latest flow',
   method: 'GET',
@@ -496,6 +499,7 @@ export const getConnection = operation({
 
 export const updateConnection = operation({
   id: 'updateAuthConnection',
+  referenceIds: ['patchAuthConnectionsById'],
   tag,
   summary: 'Update a connection; omitted fields stay unchanged',
   method: 'PATCH',
@@ -509,6 +513,7 @@ export const updateConnection = operation({
 
 export const deleteConnection = operation({
   id: 'deleteAuthConnection',
+  referenceIds: ['deleteAuthConnectionsById'],
   tag,
   summary: 'Delete a connection and cancel its flow',
   description: 'Does not delete the profile or the credential.',
@@ -522,6 +527,7 @@ export const deleteConnection = operation({
 
 export const login = operation({
   id: 'loginAuthConnection',
+  referenceIds: ['postAuthConnectionsLogin'],
   tag,
   summary: 'Start a login flow',
   description:
@@ -538,6 +544,7 @@ export const login = operation({
 
 export const submit = operation({
   id: 'submitAuthConnection',
+  referenceIds: ['postAuthConnectionsSubmit'],
   tag,
   summary: 'Submit the input that a login flow waits for',
   method: 'POST',
@@ -555,6 +562,7 @@ export const submit = operation({
 
 export const followConnection = operation({
   id: 'followAuthConnection',
+  referenceIds: ['getAuthConnectionsEventsById'],
   tag,
   summary: 'Follow the login flow of a connection',
   description:
@@ -572,6 +580,7 @@ export const followConnection = operation({
 
 export const listTimeline = operation({
   id: 'listAuthConnectionTimeline',
+  referenceIds: ['getAuthConnectionsTimelineById'],
   tag,
   summary: 'List the logins, re-authentications and health checks of a connection, newest first',
   method: 'GET',
@@ -618,6 +627,7 @@ export const checkConnection = operation({
 
 export const exchangeHandoff = operation({
   id: 'exchangeAuthConnectionHandoff',
+  referenceIds: ['postAuthConnectionsExchange'],
   tag,
   summary: 'Exchange the one-time code of a flow for its token',
   description:

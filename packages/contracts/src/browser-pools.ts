@@ -219,6 +219,7 @@ const params = Type.Object({ id: idOrName('browser pool') })
 
 export const createBrowserPool = operation({
   id: 'createBrowserPool',
+  referenceIds: ['postBrowserPools'],
   tag,
   summary: 'Create a pool of browsers',
   description:
@@ -234,6 +235,7 @@ export const createBrowserPool = operation({
 
 export const listBrowserPools = operation({
   id: 'listBrowserPools',
+  referenceIds: ['getBrowserPools'],
   tag,
   summary: 'List browser pools, newest first',
   method: 'GET',
@@ -251,6 +253,7 @@ export const listBrowserPools = operation({
 
 export const getBrowserPool = operation({
   id: 'getBrowserPool',
+  referenceIds: ['getBrowserPoolsByIdOrName'],
   tag,
   summary: 'Get a browser pool by id or name',
   method: 'GET',
@@ -263,6 +266,7 @@ export const getBrowserPool = operation({
 
 export const updateBrowserPool = operation({
   id: 'updateBrowserPool',
+  referenceIds: ['updateBrowserPoolsByIdOrName'],
   tag,
   summary: 'Update a browser pool',
   description:
@@ -281,6 +285,7 @@ export const updateBrowserPool = operation({
 
 export const deleteBrowserPool = operation({
   id: 'deleteBrowserPool',
+  referenceIds: ['deleteBrowserPoolsByIdOrName'],
   tag,
   summary: 'Delete a browser pool and its browsers',
   method: 'DELETE',
@@ -302,6 +307,7 @@ export const deleteBrowserPool = operation({
 
 export const acquireBrowser = operation({
   id: 'acquireBrowser',
+  referenceIds: ['acquireFromBrowserPoolByIdOrName'],
   tag,
   summary: 'Lease a browser from a pool',
   description:
@@ -323,6 +329,7 @@ export const acquireBrowser = operation({
 
 export const releaseBrowser = operation({
   id: 'releaseBrowser',
+  referenceIds: ['releaseToBrowserPoolByIdOrName'],
   tag,
   summary: 'Return a leased browser to its pool',
   description:
@@ -341,6 +348,7 @@ export const releaseBrowser = operation({
 
 export const flushBrowserPool = operation({
   id: 'flushBrowserPool',
+  referenceIds: ['flushBrowserPoolByIdOrName'],
   tag,
   summary: 'Replace all available browsers of a pool',
   method: 'POST',

@@ -250,6 +250,7 @@ export const LeaseId = Text({
 
 export const createBrowser = operation({
   id: 'createBrowser',
+  referenceIds: ['postBrowsers'],
   tag,
   summary: 'Create a browser session',
   method: 'POST',
@@ -265,6 +266,7 @@ export const createBrowser = operation({
 
 export const listBrowsers = operation({
   id: 'listBrowsers',
+  referenceIds: ['getBrowsers'],
   tag,
   summary: 'List browser sessions, newest first',
   method: 'GET',
@@ -291,6 +293,7 @@ export const listBrowsers = operation({
 
 export const getBrowser = operation({
   id: 'getBrowser',
+  referenceIds: ['getBrowsersByIdOrName'],
   tag,
   summary: 'Get a browser session by id or name',
   method: 'GET',
@@ -306,6 +309,7 @@ export const getBrowser = operation({
 
 export const updateBrowser = operation({
   id: 'updateBrowser',
+  referenceIds: ['patchBrowsersByIdOrName'],
   tag,
   summary: 'Update a browser session',
   method: 'PATCH',
@@ -321,6 +325,7 @@ export const updateBrowser = operation({
 
 export const deleteBrowser = operation({
   id: 'deleteBrowser',
+  referenceIds: ['deleteBrowsersByIdOrName'],
   tag,
   summary: 'End a browser session',
   method: 'DELETE',

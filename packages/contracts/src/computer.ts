@@ -302,6 +302,7 @@ export const dragMouse = control({
 export const captureScreenshot = control({
   ...shared,
   id: 'captureScreenshot',
+  referenceIds: ['takeScreenshot'],
   summary: 'Take a screenshot of the screen, or of the page in headless sessions',
   at: '/computer/screenshot',
   kind: 'binary',
@@ -313,6 +314,7 @@ export const captureScreenshot = control({
 export const setCursorVisibility = control({
   ...shared,
   id: 'setCursorVisibility',
+  referenceIds: ['setCursor'],
   summary: 'Hide or show the cursor',
   at: '/computer/cursor',
   body: SetCursor,
@@ -349,6 +351,7 @@ export const writeClipboard = control({
 export const batchComputerActions = control({
   ...shared,
   id: 'batchComputerActions',
+  referenceIds: ['batchComputerAction'],
   summary: 'Run several actions in one request',
   at: '/computer/batch',
   kind: 'empty',

@@ -119,6 +119,7 @@ const params = Type.Object({ id: resourceId('credential provider') })
 
 export const createCredentialProvider = operation({
   id: 'createCredentialProvider',
+  referenceIds: ['postCredentialProviders'],
   tag,
   summary: 'Create a credential provider',
   description: 'Does not contact the provider; use its `test` endpoint for that.',
@@ -134,6 +135,7 @@ export const createCredentialProvider = operation({
 
 export const listCredentialProviders = operation({
   id: 'listCredentialProviders',
+  referenceIds: ['getCredentialProviders'],
   tag,
   summary: 'List credential providers, newest first',
   method: 'GET',
@@ -153,6 +155,7 @@ export const listCredentialProviders = operation({
 
 export const getCredentialProvider = operation({
   id: 'getCredentialProvider',
+  referenceIds: ['getCredentialProvidersById'],
   tag,
   summary: 'Get a credential provider',
   method: 'GET',
@@ -166,6 +169,7 @@ export const getCredentialProvider = operation({
 
 export const updateCredentialProvider = operation({
   id: 'updateCredentialProvider',
+  referenceIds: ['patchCredentialProvidersById'],
   tag,
   summary: 'Update a credential provider',
   method: 'PATCH',
@@ -181,6 +185,7 @@ export const updateCredentialProvider = operation({
 
 export const deleteCredentialProvider = operation({
   id: 'deleteCredentialProvider',
+  referenceIds: ['deleteCredentialProvidersById'],
   tag,
   summary: 'Delete a credential provider',
   description: 'Connections that use the provider stay, but can no longer log in automatically.',
@@ -196,6 +201,7 @@ export const deleteCredentialProvider = operation({
 
 export const listCredentialProviderItems = operation({
   id: 'listCredentialProviderItems',
+  referenceIds: ['getCredentialProviderItems'],
   tag,
   summary: 'List the login items of a credential provider',
   method: 'GET',
@@ -210,6 +216,7 @@ export const listCredentialProviderItems = operation({
 
 export const testCredentialProvider = operation({
   id: 'testCredentialProvider',
+  referenceIds: ['testCredentialProviderById'],
   tag,
   summary: 'Test a credential provider and list its vaults',
   description: 'Also clears the cached list of items.',

@@ -197,6 +197,7 @@ const params = Type.Object({ id_or_name: idOrName('credential') })
 
 export const createCredential = operation({
   id: 'createCredential',
+  referenceIds: ['postCredentials'],
   tag,
   summary: 'Create a credential',
   method: 'POST',
@@ -210,6 +211,7 @@ export const createCredential = operation({
 
 export const listCredentials = operation({
   id: 'listCredentials',
+  referenceIds: ['getCredentials'],
   tag,
   summary: 'List credentials, newest first',
   method: 'GET',
@@ -229,6 +231,7 @@ export const listCredentials = operation({
 
 export const getCredential = operation({
   id: 'getCredential',
+  referenceIds: ['getCredentialByIdOrName'],
   tag,
   summary: 'Get a credential by id or name',
   method: 'GET',
@@ -241,6 +244,7 @@ export const getCredential = operation({
 
 export const updateCredential = operation({
   id: 'updateCredential',
+  referenceIds: ['patchCredentialByIdOrName'],
   tag,
   summary: 'Update a credential',
   description: 'Omitted fields stay unchanged. Connections keep using the credential under its new name.',
@@ -255,6 +259,7 @@ export const updateCredential = operation({
 
 export const deleteCredential = operation({
   id: 'deleteCredential',
+  referenceIds: ['deleteCredentialByIdOrName'],
   tag,
   summary: 'Delete a credential',
   description: 'Connections that use the credential stay, but can no longer log in automatically.',
@@ -268,6 +273,7 @@ export const deleteCredential = operation({
 
 export const getTotpCode = operation({
   id: 'getTotpCode',
+  referenceIds: ['getCredentialTotpCodeByIdOrName'],
   tag,
   // Who has the code can use it.
   scope: 'credentials:write',

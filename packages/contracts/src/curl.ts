@@ -37,6 +37,7 @@ const CurlResponse = Type.Object(
 
 export const curlBrowser = control({
   id: 'curlBrowser',
+  referenceIds: ['browserCurl'],
   tag,
   summary: 'Send an HTTP request from the browser',
   method: 'POST',

@@ -62,6 +62,7 @@ const params = Type.Object({ id: resourceId('deployment') })
 
 export const createDeployment = operation({
   id: 'createDeployment',
+  referenceIds: ['postDeployments'],
   tag,
   summary: 'Deploy an app',
   description:
@@ -78,6 +79,7 @@ export const createDeployment = operation({
   form: Type.Object({
     file: Type.Optional(
       Type.String({
+        format: 'binary',
         contentMediaType: 'application/zip',
         description: 'Zip archive of the app directory',
       }),
@@ -89,18 +91,33 @@ export const createDeployment = operation({
       }),
     ),
     source: Type.Optional(
-      Type.String({
-        description:
-          'Git repository as JSON, instead of `file`: `{type: "github", url, ref, entrypoint, path?, auth?: {method: "github_token", token}}`',
-      }),
+      Type.Object(
+        {
+          type: OneOf(['github'] as const, { description: 'Kind of source' }),
+          url: Type.String({ description: 'Address of the repository' }),
+          ref: Type.String({ description: 'Branch, tag or commit' }),
+          entrypoint: Type.String({ description: 'File to import, relative to `path`' }),
+          path: Type.Optional(Type.String({ description: 'Directory of the app in the repository' })),
+          auth: Type.Optional(
+            Type.Object({
+              method: OneOf(['github_token'] as const, { description: 'Kind of access' }),
+              token: Type.String({ description: 'Token that may read the repository' }),
+            }),
+          ),
+        },
+        { description: 'Git repository, as JSON text in the form, instead of `file`' },
+      ),
     ),
     version: Type.Optional(Type.String({ description: 'Version label; `latest` when omitted' })),
     region: Type.Optional(Region),
     force: Type.Optional(
       Type.Boolean({ default: false, description: 'Replace an existing app version with the same label' }),
     ),
-    'env_vars[NAME]': Type.Optional(
-      Type.String({ description: 'Environment variable; stored encrypted and never shown' }),
+    env_vars: Type.Optional(
+      Type.Record(Type.String(), Type.String(), {
+        description:
+          'Environment variables; stored encrypted and never shown. As JSON text, or as a field `env_vars[NAME]` for each',
+      }),
     ),
   }),
   effect: 'act',
@@ -117,6 +134,7 @@ export const createDeployment = operation({
 
 export const listDeployments = operation({
   id: 'listDeployments',
+  referenceIds: ['getDeployments'],
   tag,
   summary: 'List deployments, newest first',
   method: 'GET',
@@ -139,6 +157,7 @@ export const listDeployments = operation({
 
 export const getDeployment = operation({
   id: 'getDeployment',
+  referenceIds: ['getDeploymentsById'],
   tag,
   summary: 'Get a deployment',
   method: 'GET',
@@ -151,6 +170,7 @@ export const getDeployment = operation({
 
 export const deleteDeployment = operation({
   id: 'deleteDeployment',
+  referenceIds: ['deleteDeploymentsById'],
   tag,
   summary: 'Stop a deployment',
   description:
@@ -166,6 +186,7 @@ export const deleteDeployment = operation({
 
 export const followDeployment = operation({
   id: 'followDeployment',
+  referenceIds: ['getDeploymentsEventsById'],
   tag,
   summary: 'Follow a deployment: its logs, states and app versions',
   description:

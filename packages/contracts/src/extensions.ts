@@ -49,10 +49,16 @@ export type ExtensionReference = Static<typeof ExtensionReference>
 const params = Type.Object({ id: idOrName('extension') })
 
 const archive = (description: string) =>
-  Type.String({ contentMediaType: 'application/octet-stream', examples: ['@extension.zip'], description })
+  Type.String({
+    format: 'binary',
+    contentMediaType: 'application/octet-stream',
+    examples: ['@extension.zip'],
+    description,
+  })
 
 export const uploadExtension = operation({
   id: 'uploadExtension',
+  referenceIds: ['postExtensions'],
   tag,
   summary: 'Upload an extension as a zip archive or a signed crx file',
   description:
@@ -85,6 +91,7 @@ export const uploadExtension = operation({
 
 export const listExtensions = operation({
   id: 'listExtensions',
+  referenceIds: ['getExtensions'],
   tag,
   summary: 'List extensions, newest first; an organisation-wide key lists all projects',
   method: 'GET',
@@ -102,6 +109,7 @@ export const listExtensions = operation({
 
 export const downloadFromChromeStore = operation({
   id: 'downloadFromChromeStore',
+  referenceIds: ['getExtensionsFromChromeStore'],
   tag,
   summary: 'Download an extension from the Chrome Web Store as a zip archive',
   method: 'GET',
@@ -128,6 +136,7 @@ export const downloadFromChromeStore = operation({
 
 export const downloadExtension = operation({
   id: 'downloadExtension',
+  referenceIds: ['getExtensionByIdOrName'],
   tag,
   summary: 'Download an extension as a zip archive',
   method: 'GET',
@@ -141,6 +150,7 @@ export const downloadExtension = operation({
 
 export const getExtension = operation({
   id: 'getExtension',
+  referenceIds: ['getExtensionByIdOrNameMetadata'],
   tag,
   summary: 'Get the metadata of an extension',
   method: 'GET',
@@ -153,6 +163,7 @@ export const getExtension = operation({
 
 export const deleteExtension = operation({
   id: 'deleteExtension',
+  referenceIds: ['deleteExtensionByIdOrName'],
   tag,
   summary: 'Delete an extension; running sessions keep it',
   method: 'DELETE',
@@ -166,6 +177,7 @@ export const deleteExtension = operation({
 
 export const loadExtensions = control({
   id: 'loadExtensions',
+  referenceIds: ['uploadExtensionsToBrowser'],
   tag,
   summary: 'Load extensions into a running session',
   description:
@@ -177,13 +189,17 @@ export const loadExtensions = control({
   at: '/extensions',
   kind: 'empty',
   bodyStream: 'multipart',
-  form: Type.Object({
-    'extensions[0][name]': Type.String({
-      pattern: EXTENSION_NAME,
-      description: 'Name of the directory for the extension',
-    }),
-    'extensions[0][zip_file]': archive('Zip or crx archive, up to 100 MiB'),
-  }),
+  form: Type.Object(
+    {
+      'extensions[0][name]': Type.String({
+        pattern: EXTENSION_NAME,
+        description: 'Name of the directory for the extension',
+      }),
+      'extensions[0][zip_file]': archive('Zip or crx archive, up to 100 MiB'),
+    },
+    // The further extensions: extensions[1][name] and so on.
+    { additionalProperties: true },
+  ),
   status: 201,
   errors: ['payload_too_large', 'insufficient_storage'],
 })

@@ -110,6 +110,7 @@ export const deleteDirectory = control({
 
 export const moveFile = control({
   id: 'moveFile',
+  referenceIds: ['movePath'],
   tag,
   summary: 'Move or rename a file or directory; a file replaces an existing file',
   method: 'PUT',
@@ -145,7 +146,12 @@ export const setFilePermissions = control({
 })
 
 const fileField = (description: string) =>
-  Type.String({ contentMediaType: 'application/octet-stream', examples: ['@file'], description })
+  Type.String({
+    format: 'binary',
+    contentMediaType: 'application/octet-stream',
+    examples: ['@file'],
+    description,
+  })
 
 export const uploadFiles = control({
   id: 'uploadFiles',
@@ -155,10 +161,14 @@ export const uploadFiles = control({
   at: '/fs/upload',
   kind: 'empty',
   bodyStream: 'multipart',
-  form: Type.Object({
-    'files[0][dest_path]': absolutePath('Path of the file; missing parent directories are created'),
-    'files[0][file]': fileField('Content of the file'),
-  }),
+  form: Type.Object(
+    {
+      'files[0][dest_path]': absolutePath('Path of the file; missing parent directories are created'),
+      'files[0][file]': fileField('Content of the file'),
+    },
+    // The further files: files[1][dest_path] and so on.
+    { additionalProperties: true },
+  ),
   status: 201,
   errors: writeErrors,
 })
@@ -193,6 +203,7 @@ export const downloadDirZip = control({
 
 export const startWatch = control({
   id: 'startWatch',
+  referenceIds: ['startFsWatch'],
   tag,
   summary: 'Start watching a directory for changes',
   method: 'POST',
@@ -229,6 +240,7 @@ const FileEvent = Type.Object(
 
 export const watchEvents = control({
   id: 'watchEvents',
+  referenceIds: ['streamFsEvents'],
   tag,
   summary: 'Follow the changes of a watch, starting with the oldest stored event',
   method: 'GET',
@@ -242,6 +254,7 @@ export const watchEvents = control({
 
 export const stopWatch = control({
   id: 'stopWatch',
+  referenceIds: ['stopFsWatch'],
   tag,
   summary: 'Stop a watch',
   method: 'DELETE',

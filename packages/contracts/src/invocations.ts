@@ -86,6 +86,7 @@ const params = Type.Object({ id: resourceId('invocation') })
 
 export const createInvocation = operation({
   id: 'createInvocation',
+  referenceIds: ['postInvocations'],
   tag,
   summary: 'Invoke an action of an app',
   description: `Responds when the invocation ends. It fails after ${SYNC_SECONDS} seconds, or when the caller disconnects. With \`async\`, responds at once. An invocation is never run twice, even if its server is lost.`,
@@ -110,6 +111,7 @@ export const createInvocation = operation({
 
 export const listInvocations = operation({
   id: 'listInvocations',
+  referenceIds: ['getInvocations'],
   tag,
   summary: 'List invocations, newest first',
   description: `Omits payloads and outputs above ${MAX_LISTED_LENGTH / 1024} KiB; get a single invocation to read them.`,
@@ -137,6 +139,7 @@ export const listInvocations = operation({
 
 export const getInvocation = operation({
   id: 'getInvocation',
+  referenceIds: ['getInvocationsById'],
   tag,
   summary: 'Get an invocation',
   method: 'GET',
@@ -149,6 +152,7 @@ export const getInvocation = operation({
 
 export const updateInvocation = operation({
   id: 'updateInvocation',
+  referenceIds: ['patchInvocationsById'],
   tag,
   summary: 'Stop an invocation and end its browser sessions',
   description: 'An invocation that has ended cannot change. Setting its current status again does nothing.',
@@ -165,6 +169,7 @@ export const updateInvocation = operation({
 
 export const listInvocationBrowsers = operation({
   id: 'listInvocationBrowsers',
+  referenceIds: ['getInvocationsBrowsersById'],
   tag,
   summary: 'List the active browser sessions of an invocation',
   method: 'GET',
@@ -177,6 +182,7 @@ export const listInvocationBrowsers = operation({
 
 export const deleteInvocationBrowsers = operation({
   id: 'deleteInvocationBrowsers',
+  referenceIds: ['deleteInvocationsBrowsersById'],
   tag,
   summary: 'End the browser sessions of an invocation',
   method: 'DELETE',
@@ -190,6 +196,7 @@ export const deleteInvocationBrowsers = operation({
 
 export const followInvocation = operation({
   id: 'followInvocation',
+  referenceIds: ['getInvocationsEventsById'],
   tag,
   summary: 'Follow the logs and status changes of an invocation',
   description: 'Starts with the stored events and ends with the invocation.',

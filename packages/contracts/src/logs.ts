@@ -12,6 +12,7 @@ export const MAX_LOG_LINE_LENGTH = 64 * 1024
 
 export const streamLogs = control({
   id: 'streamLogs',
+  referenceIds: ['logsStream'],
   tag: 'Logs',
   summary: 'Read or follow a log',
   description:

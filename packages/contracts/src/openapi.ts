@@ -2,14 +2,18 @@
 import { Type, type TSchema } from 'typebox'
 import { exampleOf } from './example.ts'
 import { ErrorBody, errorCatalogue, type ErrorCode } from './errors.ts'
-import { isOpen, pathsOf, takesIdempotencyKey, type Operation } from './operation.ts'
+import { isOpen, pathsOf, publicIdOf, takesIdempotencyKey, type Operation } from './operation.ts'
 
 type Json = Record<string, unknown>
 
 /** Version of the API, independent of the server version. */
 export const API_VERSION = '0.1.0'
 
-const AFTER_AUTH: ErrorCode[] = ['unauthorized', 'too_many_requests', 'internal_error', 'unavailable']
+const ALWAYS: ErrorCode[] = ['misdirected_request', 'headers_too_large', 'internal_error']
+const AFTER_AUTH: ErrorCode[] = ['unauthorized', 'too_many_requests', 'unavailable']
+
+/** Statuses of errors that may say when to try again. */
+const LATER = new Set([429, 503, 529])
 
 const statusNames: Record<number, string> = { 200: 'OK', 201: 'Created', 202: 'Accepted', 204: 'No content' }
 
@@ -40,13 +44,42 @@ export const pagingHeaders: Readonly<Record<NonNullable<Operation['paging']>, Re
   },
 }
 
-const requestId = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } }
-const retryAfter = { 'Retry-After': header('Seconds to wait before the next attempt', 'integer') }
+const header$ = (name: string) => ({ $ref: `#/components/headers/${name}` })
+
+const sharedHeaders = {
+  Ignored: header(
+    'Fields of the body that the server does not know and has ignored, such as `telemetry.expotr`; at most 20',
+  ),
+  RateLimit: header(
+    'Requests a minute that the project may send, if the operator has set a limit',
+    'integer',
+  ),
+  RateLimitRemaining: header('Requests that are left in this minute', 'integer'),
+  RequestId: header('Id of the request; the server log contains it too'),
+  RetryAfter: header('Seconds to wait before the next attempt', 'integer'),
+  ShouldRetry: header('`false`: another attempt would fail in the same way', 'boolean'),
+}
+
+const requestId = { 'X-Request-Id': header$('RequestId') }
+const retryAfter = { 'Retry-After': header$('RetryAfter') }
+const ignored = { 'X-Berth-Ignored': header$('Ignored') }
+const rateLimit = {
+  'X-RateLimit-Limit': header$('RateLimit'),
+  'X-RateLimit-Remaining': header$('RateLimitRemaining'),
+}
+const ofEvents = { 'X-SSE-Content-Type': header('Media type of the data of each event: application/json') }
+const ofFile = { 'Content-Disposition': header('Whether to save it, and the name of the file') }
+const ofRange = {
+  'Accept-Ranges': header('`bytes`'),
+  'Content-Range': header('The range, and the whole size'),
+}
 const replayed = {
   'Idempotent-Replayed': header(
     '`true` when this response repeats an earlier one for the same Idempotency-Key',
   ),
 }
+
+const BODY_ERRORS: ErrorCode[] = ['payload_too_large', 'unsupported_media_type', 'request_timeout']
 
 /** All errors that an operation can return, including the common ones. */
 export function errorsOf(operation: Operation): ErrorCode[] {
@@ -55,27 +88,38 @@ export function errorsOf(operation: Operation): ErrorCode[] {
   const hasInput = operation.params || operation.query || operation.body || isGuarded
   const input: ErrorCode[] = hasInput ? ['bad_request'] : []
   // The server reads a body, and may reject it, even if the operation needs none.
-  const body: ErrorCode[] = operation.method === 'GET' ? [] : ['payload_too_large', 'unsupported_media_type']
+  const body: ErrorCode[] = operation.method === 'GET' ? [] : BODY_ERRORS
   const project: ErrorCode[] = isGuarded ? ['forbidden', 'project_not_found'] : []
   const idempotency: ErrorCode[] = takesIdempotencyKey(operation) ? ['idempotency_key_reused'] : []
   const common = isGuarded ? AFTER_AUTH : []
-  return [...new Set([...operation.errors, ...input, ...body, ...project, ...idempotency, ...common])]
+  return [
+    ...new Set([...operation.errors, ...input, ...body, ...project, ...idempotency, ...common, ...ALWAYS]),
+  ]
 }
 
 export function statusName(status: number): string {
   return statusNames[status] ?? 'Success'
 }
 
-/** Media type of a response that is not JSON. */
-export function mediaTypeOf({ kind, contentType }: Operation): string {
-  return contentType ?? (kind === 'events' ? 'text/event-stream' : 'application/octet-stream')
+const mediaTypes: Partial<Record<Operation['kind'], string>> = {
+  json: 'application/json',
+  events: 'text/event-stream',
 }
 
-// The main path has the plain id. An alias gets the words of its path appended, because ids must be unique.
+/** Without parameters such as the charset. */
+function mediaTypeOf({ kind, contentType }: Operation): string {
+  return (contentType ?? mediaTypes[kind] ?? 'application/octet-stream').split(';')[0]!
+}
+
+const BYTES = { type: 'string', format: 'binary' }
+
+// An alias without a name in the reference gets the words of its path appended, because ids must be unique.
 function operationIdAt(operation: Operation, path: string): string {
+  const known = operation.referenceIds?.[pathsOf(operation).indexOf(path)]
+  if (known !== undefined) return known
   if (path === operation.path) return operation.id
   const words = path.replaceAll(/\{\w+\}/g, '').match(/[a-zA-Z0-9]+/g) ?? []
-  return `${operation.id}At${words.map((word) => word[0]!.toUpperCase() + word.slice(1)).join('')}`
+  return `${publicIdOf(operation)}At${words.map((word) => word[0]!.toUpperCase() + word.slice(1)).join('')}`
 }
 
 export function openApiDocument(operations: readonly Operation[]): Json {
@@ -86,9 +130,9 @@ export function openApiDocument(operations: readonly Operation[]): Json {
   function schemaOf(schema: unknown): unknown {
     if (Array.isArray(schema)) return schema.map(schemaOf)
     if (typeof schema !== 'object' || schema === null) return schema
-    const { title, type, ...rest } = schema as Json
+    const { title, type, ...rest } = asPlainMap(schema as Json)
     // A title that is not a string is a property called `title`.
-    if (typeof title !== 'string') return mapValues(schema)
+    if (typeof title !== 'string') return mapValues(asPlainMap(schema as Json))
     if (Array.isArray(type)) {
       const notNull = { title, type: type.find((name) => name !== 'null') as string, ...rest }
       return { anyOf: [schemaOf(notNull), { type: 'null' }] }
@@ -106,7 +150,7 @@ export function openApiDocument(operations: readonly Operation[]): Json {
     return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, schemaOf(value)]))
   }
 
-  function parametersIn(place: 'path' | 'query', schema: TSchema | undefined): Json[] {
+  function parametersIn(place: 'path' | 'query' | 'header', schema: TSchema | undefined): Json[] {
     const { properties = {}, required = [] } = (schema ?? {}) as {
       properties?: Record<string, TSchema & { description?: string; type?: unknown; deprecated?: boolean }>
       required?: string[]
@@ -118,24 +162,41 @@ export function openApiDocument(operations: readonly Operation[]): Json {
       ...(description && { description }),
       ...(deprecated && { deprecated }),
       ...(rest.type === 'array' && { style: 'form', explode: false }),
+      ...(rest.type === 'object' && { style: 'deepObject', explode: true }),
       schema: schemaOf(rest),
     }))
   }
 
   function successOf(operation: Operation): Json {
+    const { kind } = operation
     const headers = {
       ...requestId,
+      ...(isOpen(operation) ? {} : rateLimit),
+      ...((operation.body ?? operation.form) && ignored),
+      ...(kind === 'events' && ofEvents),
+      ...(kind === 'binary' && ofFile),
       ...(operation.paging && pagingHeaders[operation.paging]),
       ...(takesIdempotencyKey(operation) && replayed),
     }
     const success: Json = { description: statusName(operation.status), headers }
-    if (operation.kind === 'json') {
-      success['content'] = { 'application/json': { schema: schemaOf(operation.response) } }
-    } else if (operation.kind !== 'empty') {
-      const event = operation.kind === 'events' ? { 'x-event-schema': schemaOf(operation.response) } : {}
-      success['content'] = { [mediaTypeOf(operation).split(';')[0]!]: event }
-    }
+    if (kind !== 'empty') success['content'] = { [mediaTypeOf(operation)]: { schema: contentOf(operation) } }
     return success
+  }
+
+  function contentOf({ kind, response, described = response, contentType = '' }: Operation): unknown {
+    switch (kind) {
+      case 'json':
+      case 'events':
+        return schemaOf(described)
+      case 'binary':
+        return contentType === 'application/json' ? { type: 'object' } : BYTES
+      case 'relay':
+        return BYTES
+      case 'text':
+      case 'html':
+      case 'empty':
+        return contentType.startsWith('application/json') ? { type: 'object' } : { type: 'string' }
+    }
   }
 
   function requestBodyOf({ body, bodyOptional, bodyStream, form }: Operation): Json | undefined {
@@ -145,7 +206,7 @@ export function openApiDocument(operations: readonly Operation[]): Json {
     }
     switch (bodyStream) {
       case 'bytes':
-        return { required: false, content: { 'application/octet-stream': {} } }
+        return { required: false, content: { 'application/octet-stream': { schema: BYTES } } }
       case 'multipart':
         return { required: true, content: { 'multipart/form-data': { schema: schemaOf(form ?? {}) } } }
       case undefined:
@@ -155,11 +216,16 @@ export function openApiDocument(operations: readonly Operation[]): Json {
 
   // Most statuses have one code and share its component. If several codes share a status, the response lists them.
   function failureOf(codes: readonly ErrorCode[]): Json {
+    const { status } = errorCatalogue[codes[0]!]
     const answer = {
       description: codes.map((code) => `\`${code}\`: ${errorCatalogue[code].meaning}`).join('; '),
       headers: {
         ...requestId,
-        ...(codes.some((code) => code === 'too_many_requests' || code === 'unavailable') && retryAfter),
+        ...(status === 400 && ignored),
+        ...(status === 401 && { 'WWW-Authenticate': header('`Bearer`') }),
+        ...(status === 429 && rateLimit),
+        ...(LATER.has(status) && retryAfter),
+        ...(codes.some((code) => errorCatalogue[code].final) && { 'X-Should-Retry': header$('ShouldRetry') }),
       },
       content: { 'application/json': { schema: schemaOf(ErrorBody) } },
     }
@@ -171,10 +237,12 @@ export function openApiDocument(operations: readonly Operation[]): Json {
   function responsesOf(operation: Operation): Json {
     const responses: Json = { [operation.status]: successOf(operation) }
     for (const [status, description] of Object.entries(operation.alsoAnswers ?? {})) {
-      const { content, ...empty } = successOf(operation)
+      const { content, headers, ...rest } = successOf(operation) as { content?: Json; headers: Json }
+      const isLater = status === '202' && operation.kind === 'binary'
       responses[status] = {
-        ...empty,
-        ...(status !== '204' && content !== undefined && { content }),
+        ...rest,
+        headers: { ...headers, ...(isLater && retryAfter), ...(status === '206' && ofRange) },
+        ...(status !== '204' && !isLater && content && { content }),
         description,
       }
     }
@@ -188,6 +256,7 @@ export function openApiDocument(operations: readonly Operation[]): Json {
     const parameters = [
       ...parametersIn('path', operation.params),
       ...parametersIn('query', operation.query),
+      ...parametersIn('header', operation.headers),
       ...(isOpen(operation) ? [] : projectHeaders),
       ...(takesIdempotencyKey(operation) ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
     ]
@@ -235,11 +304,24 @@ export function openApiDocument(operations: readonly Operation[]): Json {
             'An API key. A key that was made with `scopes` needs the scope that each operation names',
         },
       },
-      headers: { RequestId: header('Id of the request; the server log contains it too') },
+      headers: sharedHeaders,
       parameters: sharedParameters,
       responses: sortedByName(errorAnswers),
       schemas: sortedByName(schemas),
     },
+  }
+}
+
+/** Generators of clients know maps by `additionalProperties`, and not by patterns of names. */
+function asPlainMap(schema: Json): Json {
+  const { patternProperties, properties, additionalProperties: _none, ...rest } = schema
+  const [only, ...others] = Object.entries((patternProperties ?? {}) as Json)
+  if (only === undefined || others.length > 0 || properties !== undefined) return schema
+  const [pattern, values] = only
+  return {
+    ...rest,
+    ...(pattern !== '^.*$' && { propertyNames: { pattern } }),
+    additionalProperties: values,
   }
 }
 

@@ -30,6 +30,8 @@ export type Paging = 'offset' | 'token' | 'cursor'
 
 export interface Operation {
   readonly id: string
+  /** Its names in the reference's OpenAPI document: of the path, then of each alias that has one. */
+  readonly referenceIds?: readonly string[]
   readonly tag: string
   readonly summary: string
   /** Details beyond the summary, in markdown. */
@@ -51,6 +53,8 @@ export interface Operation {
   readonly kind: Kind
   readonly params?: TObject
   readonly query?: TObject
+  /** Headers that the handler reads and checks itself. */
+  readonly headers?: TObject
   readonly body?: TObject
   /** The body is streamed instead of parsed: raw bytes, or a multipart form. */
   readonly bodyStream?: 'bytes' | 'multipart'
@@ -70,6 +74,8 @@ export interface Operation {
     readonly status: number
   }
   readonly response?: TSchema
+  /** Describes the response in the OpenAPI document, where `response` says only what the serializer needs. */
+  readonly described?: TSchema
   readonly contentType?: string
   readonly paging?: Paging
   readonly errors: readonly ErrorCode[]
@@ -130,6 +136,11 @@ export function takesIdempotencyKey(row: Operation): boolean {
 
 export function pathsOf({ path, aliases }: Operation): string[] {
   return [path, ...aliases]
+}
+
+/** The name that clients see, in OpenAPI and in telemetry: the reference's where it has one. */
+export function publicIdOf({ id, referenceIds }: Pick<Operation, 'id' | 'referenceIds'>): string {
+  return referenceIds?.[0] ?? id
 }
 
 /** Paths below `base_url`, including the aliases below the session. */

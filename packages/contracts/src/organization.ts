@@ -27,6 +27,7 @@ export type OrganizationLimits = Static<typeof OrganizationLimits>
 
 export const getOrganizationLimits = operation({
   id: 'getOrganizationLimits',
+  referenceIds: ['getOrgLimits'],
   tag,
   summary: 'Get the limits of the organisation',
   method: 'GET',
@@ -37,6 +38,7 @@ export const getOrganizationLimits = operation({
 
 export const updateOrganizationLimits = operation({
   id: 'updateOrganizationLimits',
+  referenceIds: ['patchOrgLimits'],
   tag,
   summary: 'Set the default session limit of projects',
   method: 'PATCH',

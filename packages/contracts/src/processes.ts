@@ -79,6 +79,7 @@ const processId = { process_id: resourceId('process') }
 
 export const execProcess = control({
   id: 'execProcess',
+  referenceIds: ['processExec'],
   tag,
   summary: 'Run a program and wait until it ends',
   description:
@@ -110,6 +111,7 @@ export const execProcess = control({
 
 export const spawnProcess = control({
   id: 'spawnProcess',
+  referenceIds: ['processSpawn'],
   tag,
   summary: 'Run a program in the background',
   description:
@@ -145,6 +147,7 @@ export const spawnProcess = control({
 
 export const getProcessStatus = control({
   id: 'getProcessStatus',
+  referenceIds: ['processStatus'],
   tag,
   summary: 'Get the status of a process',
   description: `Available for ${ENDED_KEPT_SECONDS / 60} minutes after the process ends, for the last ${MAX_ENDED_KEPT} ended processes.`,
@@ -174,6 +177,7 @@ export const getProcessStatus = control({
 
 export const writeProcessStdin = control({
   id: 'writeProcessStdin',
+  referenceIds: ['processStdin'],
   tag,
   summary: 'Write to the stdin of a process',
   description:
@@ -206,6 +210,7 @@ export const writeProcessStdin = control({
 
 export const killProcess = control({
   id: 'killProcess',
+  referenceIds: ['processKill'],
   tag,
   summary: 'Send a signal to a process and its group',
   description:
@@ -226,6 +231,7 @@ export const killProcess = control({
 
 export const resizeProcess = control({
   id: 'resizeProcess',
+  referenceIds: ['processResize'],
   tag,
   summary: 'Resize the terminal of a process',
   description: 'Returns 400 if the process has no terminal, and 409 if it has ended.',
@@ -239,6 +245,7 @@ export const resizeProcess = control({
 
 export const streamProcessOutput = control({
   id: 'streamProcessOutput',
+  referenceIds: ['processStdoutStream'],
   tag,
   summary: 'Follow the output of a process',
   description:

@@ -115,6 +115,7 @@ const VersionNumber = Type.Integer({ minimum: 1, maximum: MAX_VERSION, descripti
 
 export const createProfile = operation({
   id: 'createProfile',
+  referenceIds: ['postProfiles'],
   tag,
   summary: 'Create a profile',
   description: 'The profile is empty until a session with `save_changes` ends or you import an archive.',
@@ -129,6 +130,7 @@ export const createProfile = operation({
 
 export const listProfiles = operation({
   id: 'listProfiles',
+  referenceIds: ['getProfiles'],
   tag,
   summary: 'List profiles, newest first',
   method: 'GET',
@@ -146,6 +148,7 @@ export const listProfiles = operation({
 
 export const getProfile = operation({
   id: 'getProfile',
+  referenceIds: ['getProfileByIdOrName'],
   tag,
   summary: 'Get a profile by id or name',
   method: 'GET',
@@ -158,6 +161,7 @@ export const getProfile = operation({
 
 export const updateProfile = operation({
   id: 'updateProfile',
+  referenceIds: ['patchProfileByIdOrName'],
   tag,
   summary: 'Rename a profile',
   description: 'Running sessions keep using the profile and save into it.',
@@ -172,6 +176,7 @@ export const updateProfile = operation({
 
 export const deleteProfile = operation({
   id: 'deleteProfile',
+  referenceIds: ['deleteProfileByIdOrName'],
   tag,
   summary: 'Delete a profile and all its versions',
   description:
@@ -187,6 +192,7 @@ export const deleteProfile = operation({
 
 export const downloadProfile = operation({
   id: 'downloadProfile',
+  referenceIds: ['downloadProfileByIdOrName'],
   tag,
   // Who has the cookies is logged in.
   scope: 'profiles:write',

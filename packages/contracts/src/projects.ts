@@ -105,6 +105,7 @@ const params = Type.Object({ id: idOrName('project') })
 
 export const createProject = operation({
   id: 'createProject',
+  referenceIds: ['postOrgProjects', 'postProjects'],
   tag,
   summary: 'Create a project',
   method: 'POST',
@@ -119,6 +120,7 @@ export const createProject = operation({
 
 export const listProjects = operation({
   id: 'listProjects',
+  referenceIds: ['getOrgProjects', 'getProjects'],
   tag,
   summary: 'List projects, newest first',
   method: 'GET',
@@ -139,6 +141,7 @@ export const listProjects = operation({
 
 export const getProject = operation({
   id: 'getProject',
+  referenceIds: ['getOrgProjectsId', 'getProjectsId'],
   tag,
   summary: 'Get a project by id or name',
   method: 'GET',
@@ -152,6 +155,7 @@ export const getProject = operation({
 
 export const updateProject = operation({
   id: 'updateProject',
+  referenceIds: ['patchOrgProjectsId', 'patchProjectsId'],
   tag,
   summary: 'Rename, archive or restore a project',
   method: 'PATCH',
@@ -174,6 +178,7 @@ export const updateProject = operation({
 
 export const deleteProject = operation({
   id: 'deleteProject',
+  referenceIds: ['deleteOrgProjectsId', 'deleteProjectsId'],
   tag,
   summary: 'Delete an empty project',
   method: 'DELETE',
@@ -188,6 +193,7 @@ export const deleteProject = operation({
 
 export const getProjectLimits = operation({
   id: 'getProjectLimits',
+  referenceIds: ['getOrgProjectLimits', 'getProjectLimits'],
   tag,
   summary: 'Get the limits of a project',
   method: 'GET',
@@ -201,6 +207,7 @@ export const getProjectLimits = operation({
 
 export const updateProjectLimits = operation({
   id: 'updateProjectLimits',
+  referenceIds: ['patchOrgProjectLimits', 'patchProjectLimits'],
   tag,
   summary: 'Update the limits of a project',
   method: 'PATCH',

@@ -182,6 +182,7 @@ const params = Type.Object({ id: resourceId('proxy') })
 
 export const createProxy = operation({
   id: 'createProxy',
+  referenceIds: ['postProxies'],
   tag,
   summary: 'Create a proxy',
   method: 'POST',
@@ -194,6 +195,7 @@ export const createProxy = operation({
 
 export const listProxies = operation({
   id: 'listProxies',
+  referenceIds: ['getProxies'],
   tag,
   summary: 'List proxies, newest first',
   method: 'GET',
@@ -216,6 +218,7 @@ export const listProxies = operation({
 
 export const getProxy = operation({
   id: 'getProxy',
+  referenceIds: ['getProxiesById'],
   tag,
   summary: 'Get a proxy',
   method: 'GET',
@@ -228,6 +231,7 @@ export const getProxy = operation({
 
 export const updateProxy = operation({
   id: 'updateProxy',
+  referenceIds: ['patchProxiesById'],
   tag,
   summary: 'Rename a proxy',
   method: 'PATCH',
@@ -241,6 +245,7 @@ export const updateProxy = operation({
 
 export const deleteProxy = operation({
   id: 'deleteProxy',
+  referenceIds: ['deleteProxiesById'],
   tag,
   summary: 'Delete a proxy that is not in use',
   method: 'DELETE',
@@ -253,6 +258,7 @@ export const deleteProxy = operation({
 
 export const checkProxy = operation({
   id: 'checkProxy',
+  referenceIds: ['postProxiesByIdCheck'],
   tag,
   summary: 'Check whether a proxy works, and find its public IP address',
   description:

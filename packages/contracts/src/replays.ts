@@ -92,6 +92,7 @@ const at = <const P extends `/${string}`, T extends TObject>(path: P, params: T)
 export const startReplay = operation({
   ...at('/replays', Type.Object(ofSession)),
   id: 'startReplay',
+  referenceIds: ['startBrowserReplayRecording'],
   summary: 'Start recording a session',
   method: 'POST',
   body: StartReplayRequest,
@@ -105,6 +106,7 @@ export const startReplay = operation({
 export const listReplays = operation({
   ...at('/replays', Type.Object(ofSession)),
   id: 'listReplays',
+  referenceIds: ['listBrowsersReplays'],
   summary: 'List the recordings of an active or ended session',
   method: 'GET',
   status: 200,
@@ -115,12 +117,18 @@ export const listReplays = operation({
 export const downloadReplay = operation({
   ...at('/replays/{replay_id}', Type.Object(ofReplay)),
   id: 'downloadReplay',
+  referenceIds: ['getBrowsersReplaysById'],
   summary: 'Download a recording as MP4',
   description:
     'Returns 202 with Retry-After while the recording runs or the video is being prepared. Supports Range requests.',
   method: 'GET',
   kind: 'binary',
   contentType: 'video/mp4',
+  headers: Type.Object({
+    Range: Type.Optional(
+      Type.String({ examples: ['bytes=0-1048575'], description: 'One range of bytes to download' }),
+    ),
+  }),
   status: 200,
   alsoAnswers: {
     202: 'The video is not ready and the body is empty; try again after the time in Retry-After',
@@ -132,6 +140,7 @@ export const downloadReplay = operation({
 export const stopReplay = operation({
   ...at('/replays/{replay_id}/stop', Type.Object(ofReplay)),
   id: 'stopReplay',
+  referenceIds: ['stopBrowserReplayRecording'],
   summary: 'Stop a recording and keep the video; does nothing if it is already stopped',
   method: 'POST',
   kind: 'empty',

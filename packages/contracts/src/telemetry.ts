@@ -2,6 +2,7 @@
 import { Type, type Static } from 'typebox'
 import { control } from './control.ts'
 import { MAX_OFFSET, OneOf, Open } from './schema.ts'
+import { DescribedTelemetryEvent } from './telemetry-data.ts'
 import {
   categories,
   categoryOfType,
@@ -97,6 +98,7 @@ export type TelemetryEvent = Static<typeof TelemetryEvent>
 
 export const streamTelemetry = control({
   id: 'streamTelemetry',
+  referenceIds: ['streamBrowserTelemetry'],
   tag,
   scope: 'browsers:read',
   summary: 'Follow the events of a session',
@@ -109,6 +111,14 @@ export const streamTelemetry = control({
   aliases: ['/browsers/{id}/telemetry'],
   kind: 'events',
   contentType: 'text/event-stream',
+  headers: Type.Object({
+    'Last-Event-ID': Type.Optional(
+      Type.String({
+        pattern: '^\\d{1,20}$',
+        description: '`id` of the last event that you got. Takes precedence over `replay`',
+      }),
+    ),
+  }),
   query: Type.Object({
     replay: Type.Optional(
       Type.String({
@@ -119,6 +129,7 @@ export const streamTelemetry = control({
   }),
   status: 200,
   response: TelemetryEvent,
+  described: DescribedTelemetryEvent,
   errors: ['bad_request'],
 })
 
@@ -126,6 +137,7 @@ const moment = (description: string) => Type.String({ maxLength: 64, description
 
 export const listTelemetryEvents = control({
   id: 'listTelemetryEvents',
+  referenceIds: ['readBrowserTelemetryEvents'],
   tag,
   scope: 'browsers:read',
   summary: 'List the events of a session',
@@ -171,6 +183,7 @@ export const listTelemetryEvents = control({
   }),
   status: 200,
   response: Type.Array(TelemetryEvent),
+  described: Type.Array(DescribedTelemetryEvent),
   paging: 'offset',
 })
 

@@ -89,6 +89,7 @@ function toDeployment(fields: Map<string, string>, hasFile: boolean): NewDeploym
 
 function readEnv(fields: Map<string, string>): Record<string, string> {
   const env: Record<string, string> = {}
+  for (const [name, value] of Object.entries(readEnvJson(fields))) fields.set(`env_vars[${name}]`, value)
   for (const [field, value] of fields) {
     const name = /^env_vars\[(.*)\]$/s.exec(field)?.[1]
     if (name === undefined) continue
@@ -103,6 +104,29 @@ function readEnv(fields: Map<string, string>): Record<string, string> {
     throw invalidInput('env_vars', `must be at most ${MAX_ENV_VARS}`)
   }
   return env
+}
+
+/** Clients without an encoding of their own for maps send them as JSON. */
+function readEnvJson(fields: Map<string, string>): Record<string, string> {
+  const json = fields.get('env_vars')
+  if (json === undefined) return {}
+  fields.delete('env_vars')
+  const value = parsed('env_vars', json)
+  if (Object.values(value).some((each) => typeof each !== 'string')) {
+    throw invalidInput('env_vars', 'must have texts as values')
+  }
+  return value as Record<string, string>
+}
+
+function parsed(field: string, json: string): object {
+  let value: unknown
+  try {
+    value = JSON.parse(json)
+  } catch {
+    throw invalidInput(field, 'must be JSON')
+  }
+  if (typeof value !== 'object' || value === null) throw invalidInput(field, 'must be an object')
+  return value
 }
 
 interface Source {
@@ -148,14 +172,7 @@ function readSource(
 }
 
 function flattened(json: string, ignore: (name: string) => void): Record<string, string> {
-  let value: unknown
-  try {
-    value = JSON.parse(json)
-  } catch {
-    throw invalidInput('source', 'must be JSON')
-  }
-  if (typeof value !== 'object' || value === null) throw invalidInput('source', 'must be an object')
-  const { auth, ...rest } = value as Record<string, unknown>
+  const { auth, ...rest } = parsed('source', json) as Record<string, unknown>
   const nested = Object.entries(auth ?? {}).map(([name, each]) => [`auth[${name}]`, each] as const)
   const flat: Record<string, string> = {}
   for (const [name, each] of [...Object.entries(rest), ...nested]) {

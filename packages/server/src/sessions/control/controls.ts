@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import { maxAnswerMs } from '@berth/contracts/answer-time'
 import { OUTPUT_FRAMES_TYPE } from '@berth/contracts/link'
-import type { Operation } from '@berth/contracts/operation'
+import { publicIdOf, type Operation } from '@berth/contracts/operation'
 import type { Session } from '../session/session.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { KeyedLimit } from '@berth/kit/keyed-limit'
@@ -51,7 +51,12 @@ export class Controls {
     call.whenOver(({ requestId, status, durationMs }) =>
       session.publish({
         type: 'api_call',
-        data: { operation_id: operation.id, request_id: requestId, status, duration_ms: durationMs },
+        data: {
+          operation_id: publicIdOf(operation),
+          request_id: requestId,
+          status,
+          duration_ms: durationMs,
+        },
       }),
     )
     using acquired = new DisposableStack()
