@@ -112,13 +112,8 @@ test('sizes, times, names and addresses beyond their bounds are refused', async 
     { name: '../x' },
     { tags: Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`t${index}`, 'v'])) },
     { tags: { team: 1 } },
-    { start_url: 'javascript:alert(1)' },
-    { start_url: 'file:///etc/passwd' },
-    { start_url: 'data:text/html,x' },
-    { start_url: 'chrome://settings' },
-    { start_url: 'about:settings' },
-    { start_url: '--no-sandbox' },
-    { start_url: 'https://a\r\nb' },
+    { viewport: { width: 800, height: 600, refresh_rate: 0 } },
+    { start_url: 7 },
     { gpu: true, headless: true },
     { unknown: 1 },
   ]) {
@@ -126,6 +121,50 @@ test('sizes, times, names and addresses beyond their bounds are refused', async 
     assert.equal(status, 400, JSON.stringify(body))
     assert.ok(answer.message.includes(Object.keys(body)[0]!), answer.message)
   }
+})
+
+test('no start_url refuses a create or a change, and each is shown as far as it can be stored', async () => {
+  const texts = [
+    'javascript:alert(1)',
+    'file:///etc/passwd',
+    'chrome://settings',
+    'data:text/html,x',
+    'not a url',
+    '--no-sandbox',
+    'https://a\r\nb',
+    `https://example.com/${'x'.repeat(70_000)}`,
+    'a\0b\u{d800}',
+  ]
+  for (const start_url of texts) {
+    const { status, body } = await send(shared, 'POST', '/browsers', { headless: true, start_url })
+    assert.equal(status, 200, start_url.slice(0, 100))
+    const shown = start_url.slice(0, 65_536).replace('\0', '\u{fffd}').toWellFormed()
+    assert.equal(body.start_url, shown)
+    const path = `/browsers/${body.session_id}`
+    const changed = await send(shared, 'PATCH', path, { start_url: 'https://example.com/' })
+    assert.equal(changed.body.start_url, 'https://example.com/')
+    assert.equal((await send(shared, 'PATCH', path, { start_url })).body.start_url, shown)
+    const removed = await send(shared, 'PATCH', path, { start_url: '' })
+    assert.equal(removed.body.start_url, undefined)
+    assert.equal((await send(shared, 'DELETE', path)).status, 204)
+  }
+})
+
+test('null removes name and tags, and a refresh rate above the highest counts as the highest', async () => {
+  const viewport = { width: 800, height: 600, refresh_rate: 1000 }
+  const made = await send(shared, 'POST', '/browsers', {
+    headless: true,
+    name: 'nameless-soon',
+    tags: { team: 'a' },
+    viewport,
+  })
+  assert.deepEqual(made.body.viewport, { ...viewport, refresh_rate: 240 })
+  const { status, body } = await send(shared, 'PATCH', '/browsers/nameless-soon', { name: null, tags: null })
+  assert.deepEqual([status, body.name, body.tags], [200, undefined, undefined])
+  const path = `/browsers/${made.body.session_id}`
+  assert.equal((await send(shared, 'PATCH', path, { timeout_seconds: null })).status, 400)
+  assert.equal((await send(shared, 'GET', '/browsers/nameless-soon')).status, 404)
+  assert.equal((await send(shared, 'DELETE', path)).status, 204)
 })
 
 test('a repeated create with the same key is one session', async () => {

@@ -32,7 +32,7 @@ for (const [version, newClient] of Object.entries({ '0.70.0': client70, '0.84.0'
       assert.deepEqual(created.created_by, {
         id: 'operator',
         name: 'Operator',
-        email: 'operator@localhost',
+        email: 'operator@example.com',
       })
       assert.equal(created.project_id, null)
       assert.equal(created.project_name, null)

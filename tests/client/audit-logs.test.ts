@@ -33,7 +33,7 @@ test('auditLogs.list pages every request, newest first, and filters', async (t) 
       timestamp: '',
       auth_strategy: 'api_key',
       user_id: 'operator',
-      email: 'operator@localhost',
+      email: 'operator@example.com',
       status: 404,
       method: 'GET',
       path: '/org/projects/nobody',

@@ -167,7 +167,7 @@ test('the logs of the instance are available', async () => {
   assert.match(await read('chromium'), /DevTools listening on/)
   assert.equal(await read('display'), '', 'a headless one has none')
   await read('agent')
-  await assert.rejects(read('postgres'), { status: 400 })
+  assert.match(await read('neko'), /^\[berth: no program here is called "neko"; there are chromium, .*\]$/)
 })
 
 test('direct routing went to the session, not through the server', () => {

@@ -60,7 +60,9 @@ export function badValues(schema: ValueSchema, place: 'body' | 'query'): unknown
     )
   // Only the first of several types was used; a value that another type accepts is not bad.
   const takesObjects = types.length > 1 && types.includes('object')
-  return takesObjects ? values.filter((value) => JSON.stringify(value) !== '{}') : values
+  if (takesObjects) return values.filter((value) => JSON.stringify(value) !== '{}')
+  // An empty filter is none.
+  return place === 'query' ? values.filter((value) => value !== '') : values
 }
 
 const inOtherCase = (text: string) => (text === text.toUpperCase() ? text.toLowerCase() : text.toUpperCase())

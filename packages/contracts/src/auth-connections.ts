@@ -184,7 +184,9 @@ const askedFields = {
   website_error: maybe('Error message of the website'),
   error_code: maybe('Machine-readable reason why the flow failed'),
   error_message: maybe('Human-readable reason why the flow failed'),
-  post_login_url: maybe('URL of the browser after the login'),
+  post_login_url: Type.Optional(
+    Type.String({ description: 'URL of the browser after the last login; absent before the first one' }),
+  ),
   hosted_url: maybe('Page where the user logs in, while a flow is in progress'),
   live_view_url: maybe('Live view of the browser, while a flow is in progress'),
 }

@@ -29,14 +29,15 @@ export const Tags = Type.Record(
 )
 export type Tags = Static<typeof Tags>
 
+export const MAX_REFRESH_RATE = 240
+
 const viewportFields = {
   width: Type.Integer({ minimum: 320, maximum: 7680, description: 'Width in pixels' }),
   height: Type.Integer({ minimum: 240, maximum: 4320, description: 'Height in pixels' }),
   refresh_rate: Type.Optional(
     Type.Integer({
       minimum: 1,
-      maximum: 240,
-      description: 'Frames per second of live view and recordings; depends on the size when omitted',
+      description: `Frames per second of live view and recordings; depends on the size when omitted. More than ${MAX_REFRESH_RATE} counts as ${MAX_REFRESH_RATE}`,
     }),
   ),
 }
@@ -50,6 +51,10 @@ export const TimeoutSeconds = Type.Integer({
   maximum: MAX_TIMEOUT_SECONDS,
   description: 'Seconds of inactivity after which the session ends',
 })
+
+const START_URL =
+  'URL to open; Berth does not wait until it loads. Any text is accepted: what cannot be opened is dropped, such as a ' +
+  "text that is no URL, one of Chromium's internal pages or a file"
 
 const StandbyAfterSeconds = Type.Integer({
   minimum: 1,
@@ -128,7 +133,10 @@ export const Browser = Type.Object(
       description: 'Enterprise policies, as requested; lists omit policies above 64 KiB',
     }),
     start_url: Type.Optional(
-      Type.String({ description: 'URL that was requested at creation, not the page that is open now' }),
+      Type.String({
+        description:
+          'URL that was requested at creation or by the last update, not the page that is open now. Cut to 65,536 characters',
+      }),
     ),
     proxy_id: Type.Optional(Type.String({ description: 'Id of the proxy, if any' })),
     deleted_at: Type.Optional(Timestamp('When the session ended; absent while it is active')),
@@ -189,9 +197,7 @@ export const CreateBrowserRequest = Open({
   timeout_seconds: Type.Optional({ ...TimeoutSeconds, default: 60 }),
   standby_after_seconds: Type.Optional(StandbyAfterSeconds),
   viewport: Type.Optional(BrowserViewport),
-  start_url: Type.Optional(
-    Text({ description: 'URL to open; Berth does not wait until it loads', maxLength: 65_536 }),
-  ),
+  start_url: Type.Optional(Type.String({ description: START_URL })),
   record: Type.Optional(RecordRequest),
   telemetry: Type.Optional(Nullable(TelemetryRequest)),
   profile: Type.Optional(ProfileRequest),
@@ -211,9 +217,22 @@ export type CreateBrowserRequest = Static<typeof CreateBrowserRequest>
 
 export const UpdateBrowserRequest = Open({
   name: Type.Optional(
-    Type.String({ pattern: `${NAME}|^$`, description: 'New name; an empty string removes the name' }),
+    Nullable(
+      Type.String({
+        pattern: `${NAME}|^$`,
+        description: 'New name; an empty string or null removes the name',
+      }),
+    ),
   ),
-  tags: Type.Optional(Tags),
+  tags: Type.Optional(
+    Nullable({
+      ...Tags,
+      description: 'Your own labels, up to 50, which replace all others; null removes them',
+    }),
+  ),
+  start_url: Type.Optional(
+    Type.String({ description: `${START_URL}. An empty text removes the one that is shown` }),
+  ),
   timeout_seconds: Type.Optional(TimeoutSeconds),
   viewport: Type.Optional(
     Open({

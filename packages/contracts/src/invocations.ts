@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox'
 import { AppName, sharedEvents, since } from './apps.ts'
 import { Browser } from './browsers.ts'
 import { operation } from './operation.ts'
-import { Nullable, OneOf, Open, pageQuery, resourceId, Text, Timestamp } from './schema.ts'
+import { boundedPageQuery, Nullable, OneOf, Open, resourceId, Text, Timestamp } from './schema.ts'
 
 const tag = 'Invocations'
 
@@ -118,7 +118,7 @@ export const listInvocations = operation({
   method: 'GET',
   path: '/invocations',
   query: Type.Object({
-    ...pageQuery,
+    ...boundedPageQuery,
     app_name: Type.Optional(AppName('Only invocations of this app')),
     version: Type.Optional(Text({ description: 'Only invocations of this version', maxLength: 255 })),
     action_name: Type.Optional(AppName('Only invocations of this action')),

@@ -1,7 +1,7 @@
 // Logs of an instance: files, and the output of Berth's own programs in it.
 import { Type } from 'typebox'
 import { absolutePath, control } from './control.ts'
-import { OneOf, Timestamp } from './schema.ts'
+import { OneOf, Text, Timestamp } from './schema.ts'
 
 /** Berth's programs in the instance, whose stderr is the log. */
 export const serviceLogNames = ['chromium', 'agent', 'display'] as const
@@ -33,7 +33,10 @@ export const streamLogs = control({
     ),
     path: Type.Optional(absolutePath('Path of the file; for source `path`')),
     supervisor_process: Type.Optional(
-      OneOf(serviceLogNames, { description: 'Name of the program; for source `supervisor`' }),
+      Text({
+        description: `Name of the program, for source \`supervisor\`: ${serviceLogNames.join(', ')}. For any other name the stream has one line that says so, and ends`,
+        maxLength: 255,
+      }),
     ),
   }),
   status: 200,

@@ -1,6 +1,6 @@
 import { Type, type Static, type TInteger } from 'typebox'
 import { operation } from './operation.ts'
-import { idOrName, Nullable, OneOf, Open, pageQuery, Text, Timestamp } from './schema.ts'
+import { boundedPageQuery, idOrName, Nullable, OneOf, Open, Text, Timestamp } from './schema.ts'
 
 const tag = 'Projects'
 const projectStatus = ['active', 'archived'] as const
@@ -127,7 +127,7 @@ export const listProjects = operation({
   path: '/org/projects',
   aliases: ['/projects'],
   query: Type.Object({
-    ...pageQuery,
+    ...boundedPageQuery,
     query: Type.Optional(
       Text({ description: 'Case-insensitive text to find in the project name', maxLength: 255 }),
     ),

@@ -49,12 +49,32 @@ export function CommaList(options: { description: string; maxItems: number; maxL
 
 export const MAX_OFFSET = 1_000_000_000
 
+export const MAX_PAGE = 100
+
+/** The server cuts a larger limit, because published clients ask for one item more than they show. */
 export const pageQuery = {
   limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Maximum number of items to return' }),
+    Type.Integer({
+      minimum: 1,
+      default: 20,
+      description: `Maximum number of items to return; more than ${MAX_PAGE} counts as ${MAX_PAGE}`,
+    }),
   ),
   offset: Type.Optional(
     Type.Integer({ minimum: 0, maximum: MAX_OFFSET, default: 0, description: 'Number of items to skip' }),
+  ),
+}
+
+/** For the lists where a larger limit is an error. */
+export const boundedPageQuery = {
+  ...pageQuery,
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: MAX_PAGE,
+      default: 20,
+      description: 'Maximum number of items to return',
+    }),
   ),
 }
 

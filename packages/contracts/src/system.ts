@@ -1,5 +1,5 @@
 // Health, metrics and documentation of the server itself.
-import { Type } from 'typebox'
+import { Type, type Static } from 'typebox'
 import { operation } from './operation.ts'
 import { OneOf } from './schema.ts'
 
@@ -18,10 +18,54 @@ export const getHealth = operation({
   summary: 'Check whether the server process is alive',
   method: 'GET',
   path: '/health',
-  aliases: ['/status'],
   auth: 'none',
   status: 200,
   response: Health,
+})
+
+export const componentStatuses = [
+  'operational',
+  'degraded_performance',
+  'partial_outage',
+  'full_outage',
+  'maintenance',
+] as const
+export type ComponentStatus = (typeof componentStatuses)[number]
+
+const named = (what: string) => ({
+  name: Type.String({ description: `Name of the ${what}` }),
+  status: OneOf(componentStatuses, { description: `How the ${what} works` }),
+})
+
+export const ServiceStatus = Type.Object(
+  {
+    status: OneOf(componentStatuses, { description: 'How the service works as a whole' }),
+    groups: Type.Array(
+      Type.Object(
+        {
+          ...named('group'),
+          components: Type.Array(Type.Object(named('component')), { description: 'What is in the group' }),
+        },
+        { title: 'StatusGroup' },
+      ),
+      { description: 'Parts of the service' },
+    ),
+  },
+  { title: 'ServiceStatus' },
+)
+export type ServiceStatus = Static<typeof ServiceStatus>
+
+export const getStatus = operation({
+  id: 'getStatus',
+  tag,
+  summary: 'Get what works, by group',
+  description:
+    'For people and for `kernel status`. Programs that decide about traffic ask `/ready`. Returns 200 also during an outage.',
+  method: 'GET',
+  path: '/status',
+  auth: 'none',
+  status: 200,
+  response: ServiceStatus,
 })
 
 export const getReadiness = operation({

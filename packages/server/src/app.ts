@@ -21,6 +21,7 @@ import { RequestShares } from './http/request-shares.ts'
 import { newServer } from './http/server.ts'
 import { Readiness } from './http/system/readiness.ts'
 import { systemRoutes } from './http/system/routes.ts'
+import { StatusReport } from './http/system/status.ts'
 import type { Driver } from './instances/driver/driver.ts'
 import { newInstances, openKeptDriver, openLocalDriver } from './instances/module.ts'
 import type { LoginEngine } from './logins/connections/engine.ts'
@@ -172,6 +173,7 @@ export async function startApp(config: Config, serverLog: ServerLog, engines = s
     ...systemRoutes({
       version: VERSION,
       readiness,
+      status: new StatusReport({ readiness, canRunSessions: () => instances.shortcomings.length === 0 }),
       metrics,
       openApi: () => JSON.stringify(openApiDocument(operations)),
       docs,

@@ -98,7 +98,7 @@ server.patch<{ Params: { id: string } }>(
           'api',
           'api_key',
           'operator',
-          'operator@localhost',
+          'operator@example.com',
           200,
           request.method,
           request.url,

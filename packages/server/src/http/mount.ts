@@ -25,7 +25,7 @@ import type { BodyStream, Call, Commit, OffsetPage, Outcome, RawAnswer, Route, T
 import type { IdempotentAnswers } from './idempotency.ts'
 import { ignoredHeader } from './ignored-fields.ts'
 import type { OpenStreams } from './open-streams.ts'
-import { offsetHeaders, tokenHeaders } from './paging.ts'
+import { cutLimit, offsetHeaders, tokenHeaders } from './paging.ts'
 import { projectOf, type Principal } from './principal.ts'
 import type { FairTurns } from '@berth/kit/fair-turns'
 import type { KeyLocks } from '../platform/database/key-locks.ts'
@@ -130,6 +130,7 @@ async function handle(
   const { operation } = route
   const { context } = request
   request.isHandling = true
+  if (operation.paging === 'offset') cutLimit(request.query as { limit?: number })
   try {
     const result =
       operation.effect === 'read' || operation.effect === 'control' || !context

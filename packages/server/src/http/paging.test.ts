@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { offsetHeaders, toPage } from './paging.ts'
+import { cutLimit, offsetHeaders, toPage } from './paging.ts'
 
-const headersFor = (version: string | undefined, hasMore = true) =>
+const headersFor = (version: string | undefined, hasMore = true, language = 'js') =>
   offsetHeaders(
     { items: [], hasMore },
     {
       limit: 10,
       offset: 30,
-      request: version ? { 'x-stainless-lang': 'js', 'x-stainless-package-version': version } : {},
+      request: version ? { 'x-stainless-lang': language, 'x-stainless-package-version': version } : {},
     },
   )
 
@@ -21,6 +21,26 @@ test('the next offset is right for clients before and after 0.68', () => {
   assert.equal(headersFor(undefined)['x-next-offset'], '40')
   assert.equal(headersFor('0.84.0', false)['x-next-offset'], '0')
   assert.equal(headersFor('0.55.0', false)['x-has-more'], 'false')
+})
+
+test('old Python clients count like old npm ones, and Go clients never do', () => {
+  assert.equal(headersFor('0.55.0', true, 'python')['x-next-offset'], '30')
+  assert.equal(headersFor('0.68.0', true, 'python')['x-next-offset'], '40')
+  assert.equal(headersFor('0.28.0', true, 'go')['x-next-offset'], '40')
+  assert.equal(headersFor('0.28.0', false, 'go')['x-next-offset'], '0')
+})
+
+test('a limit is cut to the largest page', () => {
+  for (const [limit, cut] of [
+    [1, 1],
+    [100, 100],
+    [101, 100],
+    [1_000_000, 100],
+  ]) {
+    const query = { limit: limit! }
+    cutLimit(query)
+    assert.equal(query.limit, cut)
+  }
 })
 
 test('toPage() reports another page when there is one row more than the limit', () => {

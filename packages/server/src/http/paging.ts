@@ -1,6 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { MAX_PAGE } from '@berth/contracts/schema'
 import type { OffsetPage, TokenPage } from './call.ts'
 import { isClientBefore } from './client-version.ts'
+
+/** Cuts the limit of a validated query to the largest page. */
+export function cutLimit(query: { limit?: number }): void {
+  if (query.limit !== undefined && query.limit > MAX_PAGE) query.limit = MAX_PAGE
+}
 
 type Headers = Record<string, string>
 

@@ -54,6 +54,21 @@ test('reads numbers from query text, and lists in both notations', () => {
   assert.deepEqual(complaints('querystring', query, { tags: 'a,b,c,d' }), ['tags: must have at most 3 items'])
 })
 
+test('an empty filter is none, and an empty value that is required stays empty', () => {
+  const query = Type.Object({
+    limit: Type.Optional(Type.Integer({ default: 20 })),
+    since: Type.Optional(Timestamp('x')),
+    tags: Type.Optional(CommaList({ description: 'x', maxItems: 3, maxLength: 5 })),
+    path: Text({ description: 'x', minLength: 1, maxLength: 3 }),
+  })
+  const data: Record<string, unknown> = { limit: '', since: '', tags: '', path: 'a' }
+  assert.deepEqual(complaints('querystring', query, data), [])
+  assert.deepEqual(data, { limit: 20, path: 'a' })
+  assert.deepEqual(complaints('querystring', query, { path: '' }), [
+    'path: must have at least 1 character(s)',
+  ])
+})
+
 test('refuses a date-time that does not exist', () => {
   const query = Type.Object({ at: Timestamp('x') })
   for (const at of ['2026-01-31T12:00:00Z', '2026-01-31t12:00:00.123456789+02:00']) {

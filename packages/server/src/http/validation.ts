@@ -32,9 +32,10 @@ ajv.addKeyword(dropsUnknown)
  * The first request compiles its schema, in a few milliseconds. Compiling all of them at the start would delay it by
  * a third of a second.
  */
-export const compileValidator: FastifySchemaCompiler<object> = ({ schema, httpPart }) => {
+export const compileValidator: FastifySchemaCompiler<object> = ({ schema, httpPart, method }) => {
   const isBody = httpPart === 'body'
-  const read = isBody ? undefined : textReader(schema)
+  const isFilter = httpPart === 'querystring' && method === 'GET'
+  const read = isBody ? undefined : textReader(schema, { isFilter })
   let validate: ValidateFunction | undefined
   const ignored: Path[] = []
   const readAndValidate = (data: Record<string, unknown>) => {
@@ -52,16 +53,24 @@ export const compileValidator: FastifySchemaCompiler<object> = ({ schema, httpPa
 /**
  * Paths and queries are text; this reads numbers, booleans and lists from it. Ajv's own coercion
  * accepts 1e400 as an integer and then checks no bounds. Text that cannot be read stays text, and
- * the schema refuses it.
+ * the schema refuses it. An empty filter is none: clients send `since=` when nobody gave a value.
  */
-function textReader(schema: object): (data: Record<string, unknown>) => void {
-  const { properties = {} } = schema as { properties?: Record<string, { type?: unknown }> }
+function textReader(
+  schema: object,
+  { isFilter }: { isFilter: boolean },
+): (data: Record<string, unknown>) => void {
+  const { properties = {}, required = [] } = schema as {
+    properties?: Record<string, { type?: unknown }>
+    required?: readonly string[]
+  }
+  const droppable = isFilter ? Object.keys(properties).filter((name) => !required.includes(name)) : []
   const readers = Object.entries(properties).flatMap(([name, { type }]) => {
     const read = typeof type === 'string' ? textReaders[type] : undefined
     return read ? [{ name, read }] : []
   })
   const maps = Object.keys(properties).filter((name) => properties[name]!.type === 'object')
   return (data) => {
+    for (const name of droppable) if (data[name] === '') delete data[name]
     for (const name of maps) gather(data, name)
     for (const { name, read } of readers) {
       const value = data[name]

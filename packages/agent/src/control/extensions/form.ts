@@ -1,6 +1,6 @@
 // Reads several extensions from one form. The published client names the fields extensions[0][name] and
-// extensions[0][zip_file]; older clients send pairs of extensions[][name] and extensions[][zip_file]. The parts may come in
-// any order.
+// extensions[0][zip_file]; older clients send pairs of extensions[][name] and extensions[][zip_file], the Go client pairs
+// of extensions.name and extensions.zip_file. The parts may come in any order.
 import { EXTENSION_NAME, MAX_EXTENSION_BYTES, MAX_EXTENSIONS } from '@berth/contracts/extension-limits'
 import { isUnknownText, malformed, partsOf, readText } from '@berth/codecs/form/form'
 import { ControlError, type ControlCall } from '../calls/operation.ts'
@@ -10,6 +10,7 @@ import { bodyOf } from '../files/disk/write.ts'
 const FIELDS = [
   /^extensions\[(?<index>\d{0,9})\](?:\[(?<field>name|zip_file)\]|\.(?<field>name|zip_file))$/,
   /^extensions\.(?<index>\d{1,9})\.(?<field>name|zip_file)$/,
+  /^extensions(?<index>)\.(?<field>name|zip_file)$/,
   /^(?<field>name|zip_file)$/,
 ]
 const NAME = new RegExp(EXTENSION_NAME, 'u')

@@ -250,6 +250,12 @@ const forms: Record<string, Fields> = {
     ['files.1.dest_path', at('form/4/two')],
     ['files.1.file', 'two'],
   ],
+  'files.file, as the Go client sends it': [
+    ['files.dest_path', at('form/5/one')],
+    ['files.file', 'one'],
+    ['files.dest_path', at('form/5/two')],
+    ['files.file', 'two'],
+  ],
 }
 
 for (const [index, [what, fields]] of Object.entries(forms).entries()) {

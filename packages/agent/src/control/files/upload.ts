@@ -1,6 +1,6 @@
 // Several files in one form. The published client names the fields files[0][file] and files[0][dest_path],
-// older ones use pairs of files[][file] and files[][dest_path], and there are other variants. Parts may come
-// in any order.
+// older ones use pairs of files[][file] and files[][dest_path], the Go client pairs of files.file and files.dest_path,
+// and there are other variants. Parts may come in any order.
 import { isUnknownText, malformed, partsOf, readText } from '@berth/codecs/form/form'
 import type { ControlCall } from '../calls/operation.ts'
 import { cleanPath } from './disk/paths.ts'
@@ -10,6 +10,7 @@ import { bodyOf } from './disk/write.ts'
 const FIELDS = [
   /^files\[(?<index>\d{0,9})\](?:\[(?<field>file|dest_path)\]|\.(?<field>file|dest_path))$/,
   /^files\.(?<index>\d{1,9})\.(?<field>file|dest_path)$/,
+  /^files(?<index>)\.(?<field>file|dest_path)$/,
   /^(?<field>file|dest_path)$/,
 ]
 

@@ -1,7 +1,7 @@
-import type { ServiceLogName } from '@berth/contracts/logs'
+import { serviceLogNames } from '@berth/contracts/logs'
 import { ControlError, type ControlOperation } from '../calls/operation.ts'
 import { FileLog } from './file-log.ts'
-import type { ReadOptions, ServiceLog, ServiceLogs } from '../../log/service-log.ts'
+import type { ReadOptions, ServiceLogs } from '../../log/service-log.ts'
 
 export function logOperations({ logs }: { logs: ServiceLogs }): ControlOperation[] {
   return [
@@ -13,7 +13,7 @@ export function logOperations({ logs }: { logs: ServiceLogs }): ControlOperation
         const events =
           query.get('source') === 'path'
             ? fileEvents(given(query, 'path'), { follow, signal })
-            : serviceEvents(logs[given(query, 'supervisor_process') as ServiceLogName], { follow, signal })
+            : serviceEvents(logs, given(query, 'supervisor_process'), { follow, signal })
         return { events }
       },
     },
@@ -35,8 +35,14 @@ function fileEvents(path: string, options: ReadOptions): AsyncIterable<object> {
   })()
 }
 
-async function* serviceEvents(log: ServiceLog, options: ReadOptions): AsyncIterable<object> {
-  for await (const { at, message } of log.read(options)) yield toEvent(at, message)
+async function* serviceEvents(logs: ServiceLogs, asked: string, options: ReadOptions): AsyncIterable<object> {
+  const name = serviceLogNames.find((each) => each === asked)
+  if (name === undefined) {
+    const known = serviceLogNames.join(', ')
+    yield toEvent(new Date(), `[berth: no program here is called "${asked}"; there are ${known}]`)
+    return
+  }
+  for await (const { at, message } of logs[name].read(options)) yield toEvent(at, message)
 }
 
 const toEvent = (at: Date, message: string) => ({ event: 'log', timestamp: at.toISOString(), message })

@@ -1,5 +1,5 @@
-// The multipart form of a deployment, as published clients send it: text fields, bracketed names for nested fields, and
-// the archive, which is streamed to its store.
+// The multipart form of a deployment, as published clients send it: text fields, names with brackets or, from the Go
+// client, with dots for nested fields, and the archive, which is streamed to its store.
 import type { GitSource } from '@berth/contracts/app-link'
 import { REGION } from '@berth/contracts/apps'
 import { MAX_ENV_VARS } from '@berth/contracts/deployments'
@@ -91,9 +91,11 @@ function readEnv(fields: Map<string, string>): Record<string, string> {
   const env: Record<string, string> = {}
   for (const [name, value] of Object.entries(readEnvJson(fields))) fields.set(`env_vars[${name}]`, value)
   for (const [field, value] of fields) {
-    const name = /^env_vars\[(.*)\]$/s.exec(field)?.[1]
+    const [, inBrackets, afterDot] = /^env_vars(?:\[(.*)\]|\.(.*))$/s.exec(field) ?? []
+    const name = inBrackets ?? afterDot
     if (name === undefined) continue
     fields.delete(field)
+    if (Object.hasOwn(env, name)) throw invalidInput('env_vars', `has "${name.slice(0, 100)}" twice`)
     if (!ENV_NAME.test(name)) {
       throw invalidInput('env_vars', `"${name.slice(0, 100)}" is not a valid name of an environment variable`)
     }
@@ -136,7 +138,7 @@ interface Source {
 
 const sourceFields = ['type', 'url', 'ref', 'entrypoint', 'path', 'auth[method]', 'auth[token]'] as const
 
-/** Reads `source` as JSON or as fields in brackets. */
+/** Reads `source` as JSON, or as fields in brackets or after dots. */
 function readSource(
   take: (name: string) => string | undefined,
   ignore: (name: string) => void,
@@ -146,7 +148,11 @@ function readSource(
   if (json !== undefined) Object.assign(given, flattened(json, ignore))
   for (const name of sourceFields) {
     const [outer, inner] = name.split('[')
-    const value = take(inner === undefined ? `source[${outer}]` : `source[${outer}][${inner}`)
+    const spellings =
+      inner === undefined
+        ? [`source[${outer}]`, `source.${outer}`]
+        : [`source[${outer}][${inner}`, `source.${outer}.${inner.slice(0, -1)}`]
+    const value = spellings.map(take).find((each) => each !== undefined)
     if (value !== undefined) given[name] = value
   }
   if (Object.keys(given).length === 0) return undefined

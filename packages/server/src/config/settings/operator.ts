@@ -20,7 +20,7 @@ export const operatorSettings = {
     help: 'Name of that creator.',
   }),
   BERTH_OPERATOR_EMAIL: setting({
-    default: 'operator@localhost',
+    default: 'operator@example.com',
     parse: text,
     help: 'E-mail address of that creator.',
   }),

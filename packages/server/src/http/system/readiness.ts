@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { unlessAborted } from '@berth/kit/abort'
 import type { Db } from '../../platform/database/schema.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 
@@ -23,5 +24,15 @@ export class Readiness {
     if (this.#isDraining) throw new AppError('unavailable', 'The server is draining')
     await sql`SELECT 1`.execute(this.#db)
     return { status: 'ready' }
+  }
+
+  /** False when the database fails, and when it has not answered before the signal aborts. */
+  async isDatabaseUp(signal: AbortSignal): Promise<boolean> {
+    try {
+      await unlessAborted(sql`SELECT 1`.execute(this.#db), signal)
+      return true
+    } catch {
+      return false
+    }
   }
 }

@@ -57,7 +57,7 @@ export function toManagedAuth(
     website_error: flow?.website_error ?? null,
     error_code: flow?.error_code ?? null,
     error_message: flow?.error_message ?? null,
-    post_login_url: record.post_login_url,
+    ...(record.post_login_url !== null && { post_login_url: record.post_login_url }),
     hosted_url: links?.hostedUrl ?? null,
     live_view_url: links?.liveViewUrl ?? null,
     sso_provider: flow?.sso_provider ?? record.sso_provider,

@@ -27,6 +27,7 @@ import { resizeAmong, type ResizeGuard } from './resize.ts'
 import type { LiveSessions } from './live-sessions.ts'
 import { SessionEnded, type Session } from '../session/session.ts'
 import type { Sessions } from './sessions.ts'
+import { toStartUrl } from './start-url.ts'
 import { isOver, isUsable, transition } from './state.ts'
 import * as store from './store.ts'
 import type { BrowserRecord, NewBrowser, ProxyChange } from './types.ts'
@@ -361,7 +362,8 @@ export class BrowserService {
     }
     const change: store.BrowserChange = {
       ...(body.name !== undefined && { name: body.name || null }),
-      ...(body.tags && { tags: body.tags }),
+      ...(body.tags !== undefined && { tags: body.tags ?? {} }),
+      ...(body.start_url !== undefined && { startUrl: toStartUrl(body.start_url) }),
       ...(body.timeout_seconds !== undefined && { timeoutSeconds: body.timeout_seconds }),
       ...(viewport && { viewport }),
       ...(telemetry !== undefined && { telemetry }),
@@ -390,6 +392,7 @@ export class BrowserService {
     // After the answer, no traffic uses the old egress route. This also runs when a caller retries after a 503.
     const isAboutProxy = (body.proxy_id ?? body.disable_default_proxy) !== undefined
     if (isAboutProxy) await sessions.reroute(updated!)
+    sessions.open(record.id, body.start_url)
     return answer
   }
 
@@ -533,18 +536,6 @@ async function markStarted(tx: Db, { id }: BrowserRecord): Promise<BrowserRecord
   const started = await transition(tx, id, { to: 'ready' })
   if (!started) throw new AppError('conflict', 'Cannot create the session: it was ended while it started')
   return started
-}
-
-/** Accepts only addresses, so that a start URL can be neither a command-line flag nor a script. */
-export function toStartUrl(text: string | undefined): string | null {
-  if (text === undefined || text === '') return null
-  const url = URL.parse(text)
-  const isPage = url?.protocol === 'http:' || url?.protocol === 'https:'
-  // Other about: addresses are aliases of Chromium's internal pages.
-  if (!isPage && text !== 'about:blank') {
-    throw invalidInput('start_url', 'must be an http or https URL, or about:blank')
-  }
-  return text
 }
 
 /**

@@ -18,6 +18,7 @@ import { LiveSession } from './live-session.ts'
 import { Routing, type RouteOf } from './routing.ts'
 import { awake, type Session } from '../session/session.ts'
 import type { PooledSession, CurrentLease } from './leased-session.ts'
+import { openedUrl } from './start-url.ts'
 import { isOver, isUsable, transition, type State } from './state.ts'
 import * as store from './store.ts'
 import type { BrowserRecord, EndedBrowser } from './types.ts'
@@ -193,9 +194,9 @@ export class Sessions {
     this.#routing.begin(session, record)
     // Capture starts first, so that it misses no event.
     if (record.telemetry) await unlessAborted(this.#capture(session, record), signal)
-    if (record.start_url !== null) {
+    const start_url = openedUrl(record.start_url)
+    if (start_url !== undefined) {
       // Documented as fire and forget: a failed start URL does not fail the session.
-      const { start_url } = record
       awake(session, (agent) => setShape(agent, { start_url }, { signal: session.ending })).catch(() => {})
     }
   }
@@ -309,6 +310,12 @@ export class Sessions {
     const session = await this.find(id)
     if (!session) throw new AppError('conflict', 'Cannot change the session: it has just ended')
     await awake(session, (agent) => setShape(agent, shape, { signal: session.ending }))
+  }
+
+  /** Opens the start URL of a running session on any server; like the first one, it fails nothing. */
+  open(id: string, url: string | null | undefined): void {
+    const start_url = openedUrl(url)
+    if (start_url !== undefined) this.shape(id, { start_url }).catch(() => {})
   }
 
   /** Called when this or another server changed the session's row. */

@@ -174,6 +174,7 @@ export async function listBrowsers(
 export interface BrowserChange {
   readonly name?: string | null
   readonly tags?: Readonly<Record<string, string>>
+  readonly startUrl?: string | null
   readonly timeoutSeconds?: number
   readonly viewport?: Viewport
   /** Null stops the capture. */
@@ -184,7 +185,7 @@ export interface BrowserChange {
 export async function updateBrowser(
   tx: Db,
   id: string,
-  { name, tags, timeoutSeconds, viewport, telemetry, proxy }: BrowserChange,
+  { name, tags, startUrl, timeoutSeconds, viewport, telemetry, proxy }: BrowserChange,
 ): Promise<BrowserRecord | undefined> {
   return tx
     .updateTable('browsers')
@@ -193,6 +194,7 @@ export async function updateBrowser(
       id,
       ...(name !== undefined && { name }),
       ...(tags && { tags: JSON.stringify(tags) }),
+      ...(startUrl !== undefined && { start_url: startUrl }),
       ...(timeoutSeconds !== undefined && { timeout_seconds: timeoutSeconds }),
       ...(viewport && {
         viewport_width: viewport.width,

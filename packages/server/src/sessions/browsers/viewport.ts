@@ -1,4 +1,4 @@
-import type { BrowserViewport } from '@berth/contracts/browsers'
+import { MAX_REFRESH_RATE, type BrowserViewport } from '@berth/contracts/browsers'
 import type { Viewport } from './types.ts'
 
 const DEFAULT = { width: 1920, height: 1080 }
@@ -14,5 +14,5 @@ const GPU_RATE = 60
 export function toViewport(asked: BrowserViewport | undefined, { gpu }: { gpu: boolean }): Viewport {
   const { width, height } = asked ?? DEFAULT
   const derived = gpu ? GPU_RATE : RATES.find(({ upTo }) => width * height <= upTo)!.hz
-  return { width, height, refreshRate: asked?.refresh_rate ?? derived }
+  return { width, height, refreshRate: Math.min(asked?.refresh_rate ?? derived, MAX_REFRESH_RATE) }
 }

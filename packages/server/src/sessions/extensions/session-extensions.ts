@@ -61,8 +61,9 @@ export class SessionExtensions implements ExtraSource {
       if ((id === undefined) === (name === undefined)) {
         throw invalidInput(field, 'must have exactly one of id and name')
       }
-      const reference = id === undefined ? { name: name! } : { id }
-      const record = await store.findExtensionBy(db, projectId, reference)
+      const byId = id === undefined ? undefined : await store.findExtensionBy(db, projectId, { id })
+      // The published command line takes a name of 24 letters and digits for an id.
+      const record = byId ?? (await store.findExtensionBy(db, projectId, { name: id ?? name! }))
       if (!record) throw invalidInput(field, `names "${id ?? name}", which is no extension of the project`)
       if (found.has(record.id)) throw invalidInput(field, 'is there twice')
       found.set(record.id, record)

@@ -5,9 +5,10 @@ import type { Pool } from 'pg'
 import type { AcquireBrowserRequest, ReleaseBrowserRequest } from '@berth/contracts/browser-pools'
 import type { Browser } from '@berth/contracts/browsers'
 import type { BrowserService, Caller } from '../browsers/service.ts'
-import { toStartUrl, withFreeName } from '../browsers/service.ts'
+import { withFreeName } from '../browsers/service.ts'
 import { claimOf } from '../browsers/lease-claim.ts'
 import type { Sessions } from '../browsers/sessions.ts'
+import { toStartUrl } from '../browsers/start-url.ts'
 import { isOver } from '../browsers/state.ts'
 import { lockBrowser } from '../browsers/store.ts'
 import type { BrowserRecord } from '../browsers/types.ts'
@@ -70,7 +71,6 @@ export class Leases {
     call: Acquiring,
   ): Promise<Browser | undefined> {
     // Check the request now, not only when a browser is free.
-    toStartUrl(body.start_url)
     selectAtCreation({ request: body.telemetry, age: caller.telemetryAge })
     let leased: BrowserRecord | undefined
     const attempt = async (place?: string): Promise<Browser | undefined> => {
@@ -117,7 +117,7 @@ export class Leases {
       name: body.name ?? null,
       tags: body.tags ?? {},
       timeoutSeconds: pool.timeout_seconds,
-      startUrl: body.start_url || undefined,
+      startUrl: toStartUrl(body.start_url) ?? undefined,
       telemetry: selectAtUpdate(asked, idle.telemetry),
       keyId: caller.principal.keyId,
     })
@@ -136,10 +136,7 @@ export class Leases {
     if (call.signal.aborted) return
     // Events after the answer must be captured with the new selection.
     if (body.telemetry) await sessions.capture(leased)
-    if (body.start_url) {
-      // Documented as fire and forget: a failed start URL does not fail the lease.
-      sessions.shape(leased.id, { start_url: body.start_url }).catch(() => {})
-    }
+    sessions.open(leased.id, body.start_url)
   }
 
   /** Undoes a lease whose caller left before the answer. */

@@ -5,6 +5,7 @@ import { FairTurns } from '@berth/kit/fair-turns'
 import type { SessionExtra, ExtraSource, LookUp } from '../browsers/extras.ts'
 import type { ProfileAttachments } from '../browsers/service.ts'
 import { awake, type Session } from '../session/session.ts'
+import { openedUrl } from '../browsers/start-url.ts'
 import type { BrowserRecord, NewBrowser } from '../browsers/types.ts'
 import type { Db } from '../../platform/database/schema.ts'
 import { AppError, invalidInput } from '../../platform/errors/app-error.ts'
@@ -53,7 +54,7 @@ export class SessionProfiles implements ExtraSource, ProfileAttachments {
     if (!profile) return undefined
     const asked = await this.#find(projectId, profile, lookUp)
     // A start URL replaces the tabs that were open.
-    const tabs = startUrl === null ? 'keep' : 'drop'
+    const tabs = openedUrl(startUrl) === undefined ? 'keep' : 'drop'
     return {
       refersTo: { profileId: asked.profileId },
       needsStart: asked.archive !== undefined,

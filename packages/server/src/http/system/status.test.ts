@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ComponentStatus } from '@berth/contracts/system'
+import { statusOf, StatusReport } from './status.ts'
+
+const of = (...all: ComponentStatus[]) => statusOf(all.map((status) => ({ name: 'x', status })))
+
+test('the whole is as good as its parts', () => {
+  assert.equal(of('operational', 'operational'), 'operational')
+  assert.equal(of('operational', 'maintenance'), 'maintenance')
+  assert.equal(of('full_outage', 'maintenance'), 'partial_outage')
+  assert.equal(of('full_outage', 'full_outage'), 'full_outage')
+})
+
+const report = (now: { isDraining?: boolean; isUp?: boolean; canRun?: boolean }) =>
+  new StatusReport({
+    readiness: {
+      isDraining: now.isDraining ?? false,
+      isDatabaseUp: () => Promise.resolve(now.isUp ?? true),
+    },
+    canRunSessions: () => now.canRun ?? true,
+  }).read()
+
+test('a lost database stops new sessions, and running ones go on', async () => {
+  const { status, groups } = await report({ isUp: false })
+  assert.equal(status, 'partial_outage')
+  assert.deepEqual(
+    groups.map((group) => [group.name, group.status]),
+    [
+      ['API', 'partial_outage'],
+      ['Browsers', 'partial_outage'],
+    ],
+  )
+})
+
+test('a host without what sessions need says so', async () => {
+  const { status, groups } = await report({ canRun: false })
+  assert.equal(status, 'partial_outage')
+  assert.deepEqual(
+    groups.map((group) => group.status),
+    ['operational', 'full_outage'],
+  )
+})
+
+test('a server that stops is in maintenance', async () => {
+  assert.equal((await report({ isDraining: true })).status, 'maintenance')
+  assert.equal((await report({})).status, 'operational')
+})
