@@ -10,6 +10,7 @@ import { TAR_END, tarHead, tarPadding } from '@berth/codecs/tar/writer'
 import { createProfile, endSession, readProfile, versionsOf, whenSaved } from '../fixtures/profiles.ts'
 import { startServer } from '../fixtures/server.ts'
 import { createSession, query, send } from '../fixtures/sessions.ts'
+import { isFull } from '../tiers.ts'
 
 const server = await startServer({ after }, { env: { BERTH_PROFILE_VERSIONS: '3' } })
 
@@ -135,6 +136,76 @@ test('a session shows its profile, and the outcome of its save', async () => {
   assert.equal(ended.body.profile_save, undefined)
   assert.equal(ended.body.profile_save_changes, false)
 })
+
+const download = (id: string, version = '') =>
+  server.fetch(`/profiles/${id}/download?format=tar${version}`).then(({ status }) => status)
+
+/** A session that has ended, as if another server still saved it. */
+async function savingElsewhere(): Promise<{ profileId: string; path: string; finish: () => Promise<void> }> {
+  const { id } = await createProfile(server)
+  await importInto(id, 'text-before')
+  const { session_id } = await createSession(server, { profile: { id, save_changes: true } })
+  await endSession(server, session_id)
+  await query(
+    server,
+    `INSERT INTO servers (id, address, seen_at) VALUES ('elsewhere', NULL, now() + interval '1 day')
+      ON CONFLICT DO NOTHING`,
+  )
+  const set = (state: string) =>
+    query(server, `UPDATE browsers SET profile_save = $2, server_id = 'elsewhere' WHERE id = $1`, [
+      session_id,
+      state,
+    ])
+  await set('saving')
+  return {
+    profileId: id,
+    path: `/browsers/${session_id}`,
+    finish: async () => {
+      await set('saved')
+    },
+  }
+}
+
+test('the end of a session is answered when it is saved', async () => {
+  const { id } = await createProfile(server)
+  const { session_id } = await createSession(server, { profile: { id, save_changes: true } })
+  await endSession(server, session_id)
+  const path = `/browsers/${session_id}?include_deleted=true`
+  const { profile_save } = (await send<Browser>(server, 'GET', path)).body
+  assert.deepEqual(profile_save, { state: 'saved', version: 1 })
+  assert.equal(await download(id), 200)
+})
+
+test('while a save is under way, its session ends and its profile downloads after it', async () => {
+  const { profileId, path, finish } = await savingElsewhere()
+  let answered = 0
+  const ended = send(server, 'DELETE', path).finally(() => answered++)
+  const downloaded = download(profileId).finally(() => answered++)
+  assert.equal(await download(profileId, '&version=1'), 200, 'a version that is named never changes')
+  await new Promise((resolve) => setTimeout(resolve, 1_500))
+  assert.equal(answered, 0)
+  await finish()
+  assert.equal((await ended).status, 204)
+  assert.equal(await downloaded, 200)
+})
+
+if (isFull()) {
+  test('a save that takes for ever delays an answer by less than a minute, and no old archive is served', async () => {
+    const { profileId, path, finish } = await savingElsewhere()
+    const begun = performance.now()
+    const after = (status: number) => ({ status, seconds: (performance.now() - begun) / 1000 })
+    const [ended, downloaded] = await Promise.all([
+      send(server, 'DELETE', path).then(({ status }) => after(status)),
+      download(profileId).then(after),
+    ])
+    assert.equal(ended.status, 204)
+    assert.ok(ended.seconds > 40 && ended.seconds < 60, `${ended.seconds} s`)
+    assert.equal(downloaded.status, 202)
+    assert.ok(downloaded.seconds < 40, `${downloaded.seconds} s`)
+    await finish()
+    assert.equal(await download(profileId), 200)
+  })
+}
 
 test('a create with an Idempotency-Key makes one profile', async () => {
   const headers = { 'idempotency-key': 'one-profile' }

@@ -2,9 +2,11 @@
 // finishes the save, and the profile is never incomplete.
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Browser } from '@berth/contracts/browsers'
 import { agrees } from '../fixtures/agreement.ts'
 import { withCdp } from '../fixtures/cdp.ts'
 import type { Owner } from '../fixtures/cleanup.ts'
+import { eventually } from '../fixtures/host.ts'
 import { everything, join, knownAt, nothing, startMemberSite } from '../fixtures/member-site.ts'
 import { createProfile, readProfile, whenSaved } from '../fixtures/profiles.ts'
 import { seededRandom } from '../fixtures/random.ts'
@@ -29,10 +31,24 @@ export async function profileKillRounds(owner: Owner, rounds: number): Promise<{
       assert.deepEqual(await knownAt(cdp, site), last === undefined ? nothing : everything(last))
       await join(cdp, site, name)
     })
-    assert.equal((await send(server, 'DELETE', `/browsers/${session.session_id}`)).status, 204)
+    const path = `/browsers/${session.session_id}`
+    let isAcknowledged = false
+    void send(server, 'DELETE', path).then(
+      ({ status }) => (isAcknowledged = status === 204),
+      () => {},
+    )
+    await eventually('its end is stored', async () => {
+      const { body } = await send<Browser>(server, 'GET', `${path}?include_deleted=true`)
+      return body.deleted_at !== undefined
+    })
     await delay(random.next() * MAX_KILL_DELAY_MS)
+    const wasSaved = isAcknowledged
     await server.stop('SIGKILL')
     server = await startServer(owner, settings)
+    if (wasSaved) {
+      const { body } = await send<Browser>(server, 'GET', `${path}?include_deleted=true`)
+      assert.equal(body.profile_save?.state, 'saved', `round ${round}: it was acknowledged`)
+    }
     const { state } = await whenSaved(server, session.session_id)
     assert.equal(state, 'saved', `round ${round}`)
     last = name

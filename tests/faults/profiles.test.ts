@@ -83,7 +83,7 @@ test('a server that is away for longer than the lease leaves the previous versio
   })
   const session = await sessionOf(doomed, site, id, 'lost')
   const instance = await instanceOf(doomed, session)
-  await endSession(doomed, session.session_id)
+  await send(doomed, 'DELETE', `/browsers/${session.session_id}`).catch(() => undefined)
   await eventually('a kill', () => doomed.process.signalCode === 'SIGKILL')
   await eventually('its instance ends itself', () => processesOf(instance).length === 0)
   const server = await startServer(t, { hasRealInstances, dataDir, env })
@@ -153,11 +153,12 @@ test('a full disk during a save leaves the previous version', async (t) => {
   // Space that becomes free in time is enough.
   const third = await sessionOf(server, site, id, 'in time')
   const before = server.output().length
-  await endSession(server, third.session_id)
+  const ended = endSession(server, third.session_id)
   await eventually('it was tried', () =>
     server.output().slice(before).includes('retrying the save of a session'),
   )
   rmSync(joinPath(blobs, 'filling'))
+  await ended
   assert.deepEqual(await whenSaved(server, third.session_id), { state: 'saved', version: 2 })
   await assertKnows(server, site, id, 'in time')
 })

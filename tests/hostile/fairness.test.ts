@@ -253,8 +253,18 @@ async function endWithSave(tenant: Tenant, name: string, { hangs }: { hangs: boo
   const session = made.json as Session
   if (hangs) await hang(tenant, session)
   const path = `/browsers/${session.session_id}`
-  const ended = await caller.sendJson(tenant.key.key, 'DELETE', path)
-  assert.equal(ended.status, 204, ended.text)
+  const ending = caller.sendJson(tenant.key.key, 'DELETE', path)
+  if (!hangs) {
+    const ended = await ending
+    assert.equal(ended.status, 204, ended.text)
+    return
+  }
+  // The answer comes when the server stops waiting for the save.
+  ending.catch(() => {})
+  const sql = 'SELECT 1 FROM browsers WHERE id = $1 AND deleted_at IS NOT NULL'
+  await eventually('its end is stored', async () => {
+    return (await database.run(sql, [session.session_id])).length > 0
+  })
 }
 
 async function countSaved({ project }: Tenant): Promise<unknown> {

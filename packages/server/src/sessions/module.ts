@@ -180,6 +180,7 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
     ],
     proxies: sessionProxies,
     profiles: sessionProfiles,
+    saves,
   })
   const replays = new ReplayService({
     db,
@@ -195,6 +196,7 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
     versions,
     browsers,
     findSession,
+    watch: saves,
     uses: options.profileUses,
     defaultProject: findDefaultProject,
   })

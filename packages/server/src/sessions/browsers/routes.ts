@@ -20,7 +20,7 @@ export function browserRoutes(browsers: BrowserService): Route[] {
     route(contract.updateBrowser, (call) => browsers.update(callerOf(call), call.params.id, call.body, call)),
     route(contract.deletePersistentBrowser, () => {}),
     route(contract.deleteBrowser, (call) =>
-      browsers.delete(callerOf(call), call.params.id, call.commit, {
+      browsers.delete(callerOf(call), call.params.id, call, {
         leaseId: call.query.lease_id,
         revokesReplayLinks: call.query.revoke_replay_links ?? false,
       }),

@@ -30,7 +30,7 @@ import type { Sessions } from './sessions.ts'
 import { toStartUrl } from './start-url.ts'
 import { isOver, isUsable, transition } from './state.ts'
 import * as store from './store.ts'
-import type { BrowserRecord, NewBrowser, ProxyChange } from './types.ts'
+import type { BrowserRecord, EndedBrowser, NewBrowser, ProxyChange } from './types.ts'
 import { toViewport } from './viewport.ts'
 import type { Belongings, BrowserView } from './view.ts'
 import type { Pool } from 'pg'
@@ -94,6 +94,13 @@ export interface BrowserServiceOptions {
   readonly extraSources: readonly ExtraSource[]
   readonly proxies: SessionProxyChanges
   readonly profiles: ProfileAttachments
+  readonly saves: SessionSaves
+}
+
+/** The saves of ended sessions. */
+export interface SessionSaves {
+  /** Resolves when the session is saved, at once if there is nothing to save, and after a timeout in any case. */
+  whenEndSaved(ended: EndedBrowser, signal: AbortSignal): Promise<void>
 }
 
 /** Knows which proxies a session may have. */
@@ -436,14 +443,24 @@ export class BrowserService {
     return updated
   }
 
-  /** Resolves when the row is marked as ending; the instance ends a moment later. */
+  /** Resolves when the session is saved, if it has a profile to save; the instance may end a moment later. */
   async delete(
     caller: Caller,
     idOrName: string,
+    { commit, signal }: Required<Act>,
+    options: { leaseId: string | undefined; revokesReplayLinks: boolean },
+  ): Promise<void> {
+    const record = await this.find(caller, idOrName, { includeDeleted: true })
+    await this.#delete(caller, record, commit, options)
+    await this.#options.saves.whenEndSaved(record, signal)
+  }
+
+  async #delete(
+    caller: Caller,
+    record: BrowserRecord,
     commit: Commit,
     { leaseId, revokesReplayLinks }: { leaseId: string | undefined; revokesReplayLinks: boolean },
   ): Promise<void> {
-    const record = await this.find(caller, idOrName, { includeDeleted: true })
     const revoke = revokesReplayLinks ? (tx: Db) => store.revokeReplayLinks(tx, record.id) : undefined
     if (isOver(record)) {
       if (revoke) await commit(revoke)

@@ -15,7 +15,7 @@ export function profileRoutes(profiles: ProfileService): Route[] {
       profiles.delete(callerOf(call), call.params.id_or_name, call.commit),
     ),
     route(contract.downloadProfile, (call) =>
-      profiles.download(callerOf(call), call.params.id_or_name, call.query),
+      profiles.download(callerOf(call), call.params.id_or_name, call.query, call.signal),
     ),
     route(contract.importProfile, (call) =>
       profiles.import(callerOf(call), call.params.id_or_name, call.stream, {

@@ -13,6 +13,7 @@ import { projectOf } from '../../http/principal.ts'
 import { AgentError } from '../../instances/agent/errors.ts'
 import { waitForChromium } from '../../instances/agent/state.ts'
 import { ArchiveTooLarge, WrongArchive } from './archive.ts'
+import type { SaveWatch } from './save-watch.ts'
 import { isDiskFull, readFrom } from './saver.ts'
 import * as store from './store.ts'
 import type { ProfileSummary, StoredArchive } from './types.ts'
@@ -40,6 +41,7 @@ export interface ProfileServiceOptions {
   readonly versions: VersionOptions
   readonly browsers: BrowserService
   readonly findSession: (id: string) => Session | undefined | Promise<Session | undefined>
+  readonly watch: SaveWatch
   readonly uses: readonly ProfileUse[]
   readonly defaultProject: (db: Db) => Promise<{ id: string }>
 }
@@ -107,12 +109,20 @@ export class ProfileService {
     caller: Caller,
     idOrName: string,
     { format = 'tar.zst', version }: { format?: ArchiveFormat; version?: number },
+    signal: AbortSignal,
   ): Promise<RawAnswer> {
     const { db, versions } = this.#options
     const { archives } = versions
-    const profile = await find(db, caller, idOrName)
+    let profile = await find(db, caller, idOrName)
+    const isOutOfDate = () => version === undefined && profile.is_saving
+    if (isOutOfDate()) {
+      await this.#options.watch.whenSaved(profile.id, signal)
+      profile = await find(db, caller, profile.id)
+    }
     const number = version ?? profile.current_version
-    if (number === null) return { status: 202, headers: { 'retry-after': RETRY_AFTER_SECONDS }, body: '' }
+    if (number === null || isOutOfDate()) {
+      return { status: 202, headers: { 'retry-after': RETRY_AFTER_SECONDS }, body: '' }
+    }
     const found = await store.findVersion(db, profile.id, number)
     if (!found) throw noVersion(profile, number)
     const isPacked = format === 'tar.zst'

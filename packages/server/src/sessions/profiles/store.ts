@@ -264,6 +264,17 @@ export async function isBeingSaved(db: Db, profileId: string): Promise<boolean> 
   return row !== undefined
 }
 
+/** True while this session, which has ended, is being saved. */
+export async function isSaving(db: Db, browserId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('browsers')
+    .select('id')
+    .where('id', '=', browserId)
+    .where('profile_save', '=', 'saving')
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 /** False when the profile was deleted. */
 export async function markUsed(tx: Db, projectId: string, id: string): Promise<boolean> {
   const { numUpdatedRows } = await tx
