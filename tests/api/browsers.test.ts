@@ -2,13 +2,14 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Browser } from '@berth/contracts/browsers'
 import { startServer, type TestServer } from '../fixtures/server.ts'
 
 const fileOwner = { after }
 const env = { BERTH_MAX_CONCURRENT_SESSIONS: '8' }
 const shared = await startServer(fileOwner, { env })
 
-interface Body {
+interface Body extends Pick<Browser, 'name' | 'start_url' | 'tags' | 'viewport'> {
   readonly session_id: string
   readonly code: string
   readonly message: string

@@ -193,10 +193,10 @@ if (isFull()) {
   test('a save that takes for ever delays an answer by less than a minute, and no old archive is served', async () => {
     const { profileId, path, finish } = await savingElsewhere()
     const begun = performance.now()
-    const after = (status: number) => ({ status, seconds: (performance.now() - begun) / 1000 })
+    const timed = (status: number) => ({ status, seconds: (performance.now() - begun) / 1000 })
     const [ended, downloaded] = await Promise.all([
-      send(server, 'DELETE', path).then(({ status }) => after(status)),
-      download(profileId).then(after),
+      send(server, 'DELETE', path).then(({ status }) => timed(status)),
+      download(profileId).then(timed),
     ])
     assert.equal(ended.status, 204)
     assert.ok(ended.seconds > 40 && ended.seconds < 60, `${ended.seconds} s`)

@@ -9,6 +9,7 @@ export interface ClientOptions {
   readonly apiKey?: string
   readonly headers?: Record<string, string>
   readonly fetch?: typeof fetch
+  readonly maxRetries?: number
 }
 
 function settings(server: TestServer, { apiKey = server.key, headers = {}, ...rest }: ClientOptions = {}) {

@@ -89,9 +89,15 @@ export function resourceOf(path: string): string | undefined {
 /** Old paths spell the same word with other characters. */
 const resourceCalled = (word: string) => word.replaceAll('-', '_')
 
+/** Only the required parameters. */
+export function sampleQueryValues(operation: Operation): Record<string, unknown> {
+  return operation.query ? requiredValues(operation.query) : {}
+}
+
 function sampleQuery(operation: Operation): string {
-  const values = operation.query ? requiredValues(operation.query) : {}
-  const query = Object.entries(values).map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`)
+  const query = Object.entries(sampleQueryValues(operation)).map(
+    ([name, value]) => `${name}=${encodeURIComponent(String(value))}`,
+  )
   return query.length > 0 ? `?${query.join('&')}` : ''
 }
 

@@ -103,3 +103,31 @@ test('start_url is opened, and the viewport is as requested and can be changed',
   await browser.close()
   await browsers.deleteByID(session.session_id)
 })
+
+test('a start_url that is no website is dropped, and a change opens another', async () => {
+  for (const start_url of [
+    'chrome://version',
+    'file:///etc/passwd',
+    'not a url',
+    'javascript:location="about:srcdoc"',
+  ]) {
+    const session = await browsers.create({ headless: true, start_url })
+    assert.equal(session.start_url, start_url)
+    const browser = await chromium.connectOverCDP(session.cdp_ws_url)
+    const page = browser.contexts()[0]!.pages()[0]!
+    const changed: { start_url?: string } = await browsers.update(session.session_id, {
+      start_url: `${site.url}/popup`,
+    } as object)
+    assert.equal(changed.start_url, `${site.url}/popup`)
+    await page.waitForURL(`${site.url}/popup`)
+    // Commands are in order, so the page before it was the empty one.
+    const cdp = await page.context().newCDPSession(page)
+    const { entries } = await cdp.send('Page.getNavigationHistory')
+    assert.deepEqual(
+      entries.map(({ url }) => url),
+      ['about:blank', `${site.url}/popup`],
+    )
+    await browser.close()
+    await browsers.deleteByID(session.session_id)
+  }
+})

@@ -29,6 +29,7 @@ test('everything else is dropped', () => {
     'about:blank#x',
     'https://',
     `https://example.com/${'ä'.repeat(20_000)}`,
+    toStartUrl(`https://example.com/${'x'.repeat(70_000)}`),
   ]
   for (const text of dropped) assert.equal(openedUrl(text), undefined, String(text))
 })

@@ -1,7 +1,7 @@
 // The start URL of a session. Any text is accepted, because the field only records what was requested: what cannot be
 // opened is dropped, as every other failure of the first page is.
 
-/** Chromium opens nothing longer than 2 MiB, and the agent takes this much. */
+/** The agent takes this much. */
 const MAX_LENGTH = 65_536
 
 /**
@@ -16,9 +16,10 @@ export function toStartUrl(text: string | undefined): string | null {
   return text.slice(0, MAX_LENGTH).replaceAll('\0', '\u{fffd}').toWellFormed()
 }
 
-/** The URL that a browser opens; undefined when it opens none. */
+/** The URL that a browser opens; undefined when it opens none. A text of the full length was cut. */
 export function openedUrl(text: string | null | undefined): string | undefined {
-  const url = URL.parse(text ?? '')
+  if (!text || text.length >= MAX_LENGTH) return undefined
+  const url = URL.parse(text)
   // Other about: addresses are aliases of Chromium's internal pages.
   const isOpened = url !== null && (OPENED.includes(url.protocol) || url.href === 'about:blank')
   return isOpened && url.href.length <= MAX_LENGTH ? url.href : undefined
