@@ -151,20 +151,22 @@ test('no start_url refuses a create or a change, and each is shown as far as it 
   }
 })
 
-test('null removes name and tags, and a refresh rate above the highest counts as the highest', async () => {
+test('null keeps name and tags, and a refresh rate above the highest counts as the highest', async () => {
   const viewport = { width: 800, height: 600, refresh_rate: 1000 }
   const made = await send(shared, 'POST', '/browsers', {
     headless: true,
-    name: 'nameless-soon',
+    name: 'kept-by-null',
     tags: { team: 'a' },
     viewport,
   })
   assert.deepEqual(made.body.viewport, { ...viewport, refresh_rate: 240 })
-  const { status, body } = await send(shared, 'PATCH', '/browsers/nameless-soon', { name: null, tags: null })
-  assert.deepEqual([status, body.name, body.tags], [200, undefined, undefined])
+  const change = (body: object) => send(shared, 'PATCH', '/browsers/kept-by-null', body)
+  const kept = await change({ name: null, tags: null })
+  assert.deepEqual([kept.status, kept.body.name, kept.body.tags], [200, 'kept-by-null', { team: 'a' }])
+  assert.equal((await change({ timeout_seconds: null })).status, 400)
+  const removed = await change({ name: '', tags: {} })
+  assert.deepEqual([removed.status, removed.body.name, removed.body.tags], [200, undefined, undefined])
   const path = `/browsers/${made.body.session_id}`
-  assert.equal((await send(shared, 'PATCH', path, { timeout_seconds: null })).status, 400)
-  assert.equal((await send(shared, 'GET', '/browsers/nameless-soon')).status, 404)
   assert.equal((await send(shared, 'DELETE', path)).status, 204)
 })
 

@@ -8,7 +8,7 @@ import { operations } from '@berth/contracts/operations'
 import { installedClients, type ClientOperation } from '../../scripts/surface/client-operations.ts'
 import { newKey, newProject } from '../conformance/fixture-keys.ts'
 import { HttpCaller } from '../conformance/http-exchange.ts'
-import { newResourceFor } from '../conformance/resources.ts'
+import { newApp, newResourceFor } from '../conformance/resources.ts'
 import {
   fillPath,
   resourceOf,
@@ -16,13 +16,19 @@ import {
   sampleQueryValues,
   type References,
 } from '../conformance/sample-request.ts'
+import { startStore } from '../fixtures/chrome-store.ts'
 import { marker } from '../fixtures/extensions.ts'
 import { startServer } from '../fixtures/server.ts'
 import { client55, client70, client84, type ClientOptions } from './versions.ts'
 
 const owner = { after }
-const server = await startServer(owner)
+const store = await startStore(owner)
+const server = await startServer(owner, {
+  env: { ...store.env, BERTH_MAX_CONCURRENT_SESSIONS: '1000', BERTH_MAX_POOLED_SESSIONS: '1000' },
+})
 const caller = new HttpCaller(owner, server.url)
+await newApp(caller, server.key)
+const [app] = (await caller.sendJson(server.key, 'GET', '/apps')).json as [{ version: string }]
 const newClients: Readonly<Record<string, (at: typeof server, options: ClientOptions) => object>> = {
   '0.55.0': client55,
   '0.70.0': client70,
@@ -30,8 +36,12 @@ const newClients: Readonly<Record<string, (at: typeof server, options: ClientOpt
 }
 
 const file = (name: string) => new File([new Uint8Array(marker())], name)
-/** The fields of forms; the client encodes them. */
-const forms: Readonly<Record<string, () => object>> = {
+/** What the samples of the contract cannot know, and the fields of forms, which the client encodes. */
+const given: Readonly<Record<string, () => object>> = {
+  // A cap would hold for the rest of this file.
+  updateOrganizationLimits: () => ({ default_project_max_concurrent_sessions: 0 }),
+  createInvocation: () => ({ version: app.version }),
+  downloadFromChromeStore: () => ({ url: `https://chromewebstore.google.com/detail/ours/${store.id}` }),
   uploadExtension: () => ({ file: file('an-extension.zip') }),
   createDeployment: () => ({ file: file('an-app.zip'), entrypoint_rel_path: 'index.js', version: newName() }),
   uploadFiles: () => ({ files: [{ dest_path: '/tmp/a', file: file('a') }] }),
@@ -39,8 +49,12 @@ const forms: Readonly<Record<string, () => object>> = {
   loadExtensions: () => ({ extensions: [{ name: 'loaded', zip_file: file('c.zip') }] }),
 }
 
-/** Calls that cannot succeed here, and how the server answers them. */
-const refused: Readonly<Record<string, number>> = {}
+/** Calls that cannot succeed here: they need a login in progress, a leased browser or 1Password. */
+const refused: Readonly<Record<string, readonly number[]>> = {
+  submitAuthConnection: [404, 409, 422],
+  releaseBrowser: [404],
+  listCredentialProviderItems: [502],
+}
 
 let count = 0
 const newName = () => `walk-${count++}`
@@ -62,9 +76,17 @@ async function referencesFor(path: string): Promise<References> {
       return { projects: (await newProject(caller, server.key, newName())).id }
     case 'api_keys':
       return { api_keys: (await newKey(caller, server.key, { name: newName() })).id }
-    default:
-      return newResourceFor(path, { caller, key: server.key, organizationKey: server.key })
+    default: {
+      const made = await newResourceFor(path, { caller, key: server.key, organizationKey: server.key })
+      return path.includes('{replay_id}') ? { ...made, replays: await newReplay(made) } : made
+    }
   }
+}
+
+async function newReplay({ browsers }: References): Promise<string> {
+  const begun = await caller.sendJson(server.key, 'POST', `/browsers/${browsers}/replays`, {})
+  assert.equal(begun.status, 201, begun.text)
+  return (begun.json as { replay_id: string }).replay_id
 }
 
 /** As the client takes them: the last part of the path, then an object with the other parts, the query and the body. */
@@ -75,15 +97,15 @@ async function argumentsOf({ path }: ClientOperation, operation: Operation): Pro
     return name === undefined ? [] : [{ name, value: decodeURIComponent(filled[index]!) }]
   })
   const last = parts.pop()
-  const given = {
+  const all = {
     ...Object.fromEntries(parts.map(({ name, value }) => [name, value])),
     ...sampleQueryValues(operation),
     ...named(sampleBody(operation)),
-    ...forms[operation.id]?.(),
+    ...given[operation.id]?.(),
   }
   const first = last === undefined ? [] : [last.value]
-  if (operation.bodyStream === 'bytes') return [...first, new Blob(['sample']), given]
-  return Object.keys(given).length === 0 ? first : [...first, given]
+  if (operation.bodyStream === 'bytes') return [...first, new Blob(['sample']), all]
+  return Object.keys(all).length === 0 ? first : [...first, all]
 }
 
 /** Names are unique, and every version makes one. */
@@ -118,7 +140,9 @@ for (const { version, operations: calls } of await installedClients()) {
         const answers: { status: number; text: string }[] = []
         const watching: typeof fetch = async (input, init) => {
           const answer = await fetch(input, init)
-          answers.push({ status: answer.status, text: answer.ok ? '' : await answer.clone().text() })
+          // Before the first form, the client looks at what its fetch can do.
+          if (answer.url.startsWith(server.url))
+            answers.push({ status: answer.status, text: answer.ok ? '' : await answer.clone().text() })
           return answer
         }
         const client = newClients[version]!(server, { fetch: watching, maxRetries: 0 })
@@ -133,7 +157,7 @@ for (const { version, operations: calls } of await installedClients()) {
           assert.ok(status >= 200 && status < 300, `${status} ${text}`)
           if ('error' in outcome) throw outcome.error
           await endOf(outcome.result)
-        } else assert.equal(status, expected, text)
+        } else assert.ok(expected.includes(status), `${status} ${text}`)
       })
     }
   })

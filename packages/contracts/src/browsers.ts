@@ -220,14 +220,15 @@ export const UpdateBrowserRequest = Open({
     Nullable(
       Type.String({
         pattern: `${NAME}|^$`,
-        description: 'New name; an empty string or null removes the name',
+        description: 'New name; an empty string removes the name; omit or null to keep it',
       }),
     ),
   ),
   tags: Type.Optional(
     Nullable({
       ...Tags,
-      description: 'Your own labels, up to 50, which replace all others; null removes them',
+      description:
+        'Your own labels, up to 50, which replace all others; an empty object removes them; omit or null to keep them',
     }),
   ),
   start_url: Type.Optional(

@@ -368,8 +368,9 @@ export class BrowserService {
       )
     }
     const change: store.BrowserChange = {
-      ...(body.name !== undefined && { name: body.name || null }),
-      ...(body.tags !== undefined && { tags: body.tags ?? {} }),
+      // Null keeps both, as it keeps the proxy and the telemetry.
+      ...(typeof body.name === 'string' && { name: body.name || null }),
+      ...(body.tags && { tags: body.tags }),
       ...(body.start_url !== undefined && { startUrl: toStartUrl(body.start_url) }),
       ...(body.timeout_seconds !== undefined && { timeoutSeconds: body.timeout_seconds }),
       ...(viewport && { viewport }),
