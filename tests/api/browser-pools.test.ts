@@ -606,7 +606,7 @@ test('saving a profile replaces the waiting browsers of its pools, if they ask f
     const id = newId()
     await insertPool(
       db,
-      { id, projectId },
+      { id, projectId, region: 'us-east' },
       {
         name: null,
         size: 2,

@@ -1,6 +1,7 @@
 // Pools of identical browsers that are ready to be leased.
 import { Type, type Static } from 'typebox'
 import { Browser, BrowserName, BrowserViewport, LeaseId, Tags, TimeoutSeconds } from './browsers.ts'
+import { Network, NetworkRequest, Region, ShownRegion } from './network.ts'
 import { operation } from './operation.ts'
 import { idOrName, Nullable, Open, pageQuery, resourceId, Text, Timestamp } from './schema.ts'
 import { TelemetryConfig, TelemetryRequest } from './telemetry.ts'
@@ -71,6 +72,7 @@ const fields = {
     Type.Array(Open(byIdOrName), { maxItems: 20, description: 'Extensions to load, by id or name' }),
   ),
   proxy_id: Type.Optional(Type.String({ maxLength: 255, description: 'Id of the proxy to use' })),
+  network: Type.Optional(NetworkRequest),
   chrome_policy: Type.Optional(
     Type.Unsafe<Record<string, unknown>>({
       type: 'object',
@@ -87,7 +89,7 @@ const fields = {
   telemetry: Type.Optional(Nullable(TelemetryRequest)),
 }
 
-export const CreateBrowserPoolRequest = Open({ size, ...fields })
+export const CreateBrowserPoolRequest = Open({ size, ...fields, region: Type.Optional(Region) })
 export type CreateBrowserPoolRequest = Static<typeof CreateBrowserPoolRequest>
 
 export const UpdateBrowserPoolRequest = Open({
@@ -145,6 +147,7 @@ const BrowserPoolConfig = Type.Object(
     ),
     extensions: Type.Optional(Type.Array(Reference, { description: 'Extensions, as given in the request' })),
     proxy_id: Type.Optional(Type.String({ description: 'Id of the proxy, if set' })),
+    network: Type.Optional(Network),
     chrome_policy: fields.chrome_policy,
     reset_on_release: Type.Optional(
       Type.Boolean({
@@ -166,6 +169,7 @@ export const BrowserPool = Type.Object(
     }),
     acquired_count: Type.Integer({ minimum: 0, description: 'Number of leased browsers' }),
     created_at: Timestamp('When the pool was created'),
+    region: ShownRegion,
     browser_pool_config: BrowserPoolConfig,
     extension_ids: Type.Array(Type.String(), {
       description: 'Ids of the extensions, in load order',
@@ -244,6 +248,7 @@ export const listBrowserPools = operation({
     ...pageQuery,
     query: Type.Optional(Text({ description: 'Text to find in the name, or the full id', maxLength: 255 })),
     name: Type.Optional(Text({ description: 'Exactly this name', maxLength: 255 })),
+    region: Type.Optional({ ...Region, description: 'Only pools of this region' }),
   }),
   status: 200,
   response: Type.Array(BrowserPool),
@@ -272,7 +277,7 @@ export const updateBrowserPool = operation({
   description:
     'Omitted fields stay unchanged. Existing browsers keep their settings; `discard_all_idle` replaces those that are ' +
     'not leased. To remove a setting, send `profile: {"id": ""}`, `extensions: []`, `proxy_id: ""`, ' +
-    '`start_url: ""` or `chrome_policy: {}`.',
+    '`start_url: ""`, `network: {}` or `chrome_policy: {}`.',
   method: 'PATCH',
   path: '/browser_pools/{id}',
   params,

@@ -2,9 +2,10 @@ import { Type, type Static } from 'typebox'
 import { ChromePolicy, MAX_POLICY_BYTES } from './chrome-policy.ts'
 import { MAX_EXTENSIONS } from './extension-limits.ts'
 import { ExtensionReference } from './extensions.ts'
+import { Memory, Network, NetworkRequest, Region, ShownMemory, ShownRegion } from './network.ts'
 import { operation } from './operation.ts'
 import { Profile, ProfileRequest, ProfileSave } from './profiles.ts'
-import { NextProxyId, ProxyId } from './proxies.ts'
+import { NextProxyId, ProxyId, ProxySelection, ProxySelectionRequest } from './proxies.ts'
 import { RecordRequest } from './replays.ts'
 import { idOrName, Nullable, OneOf, Open, pageQuery, Text, Timestamp } from './schema.ts'
 import { TelemetryConfig, TelemetryRequest } from './telemetry.ts'
@@ -138,7 +139,11 @@ export const Browser = Type.Object(
           'URL that was requested at creation or by the last update, not the page that is open now. Cut to 65,536 characters',
       }),
     ),
-    proxy_id: Type.Optional(Type.String({ description: 'Id of the proxy, if any' })),
+    region: ShownRegion,
+    memory: ShownMemory,
+    network: Type.Optional(Network),
+    proxy: Type.Optional(ProxySelection),
+    proxy_id: Type.Optional(Type.String({ description: 'Deprecated: id of the proxy, if any' })),
     deleted_at: Type.Optional(Timestamp('When the session ended; absent while it is active')),
     end_reason: Type.Optional(
       OneOf(endReasons, { description: 'Why the session ended; absent while it is active' }),
@@ -204,7 +209,11 @@ export const CreateBrowserRequest = Open({
   extensions: Type.Optional(
     Type.Array(ExtensionReference, { maxItems: MAX_EXTENSIONS, description: 'Extensions to load' }),
   ),
+  proxy: Type.Optional(ProxySelectionRequest),
   proxy_id: Type.Optional(ProxyId),
+  network: Type.Optional(NetworkRequest),
+  region: Type.Optional(Region),
+  memory: Type.Optional(Memory),
   chrome_policy: Type.Optional(ChromePolicy),
   invocation_id: Type.Optional(
     Text({ description: 'Invocation that the session belongs to; the session ends with it', maxLength: 255 }),
@@ -248,6 +257,7 @@ export const UpdateBrowserRequest = Open({
   ),
   telemetry: Type.Optional(Nullable(TelemetryRequest)),
   profile: Type.Optional(ProfileRequest),
+  proxy: Type.Optional(ProxySelectionRequest),
   proxy_id: Type.Optional(NextProxyId),
   disable_default_proxy: Type.Optional(
     Type.Boolean({
@@ -299,10 +309,11 @@ export const listBrowsers = operation({
     include_deleted: Type.Optional(Type.Boolean({ description: 'Same as `status=all`', default: false })),
     query: Type.Optional(
       Text({
-        description: 'Text to find in the session name, session id, profile id or pool name',
+        description: 'Text to find in the session name, session id, profile id, profile name or pool name',
         maxLength: 255,
       }),
     ),
+    region: Type.Optional({ ...Region, description: 'Only sessions of this region' }),
     tags: Type.Optional(Tags),
   }),
   status: 200,

@@ -95,7 +95,9 @@ const CreateProxyConfig = Open(
         minLength: 1,
         maxLength: 65_536,
         description:
-          'Additional certificate authorities (PEM) to trust for the certificate of an https proxy. Never shown; `custom` only',
+          'Additional certificate authorities (PEM) to trust: for the certificate of an https proxy, and, in sessions that ' +
+          'are created with the proxy, for those of websites, as a proxy needs that decrypts TLS. Stored encrypted and never ' +
+          'shown; `custom` only',
       }),
     ),
     ...exitFields,
@@ -177,6 +179,43 @@ export const NextProxyId = Nullable(
       'Id of the proxy to use from now on, for open pages too. An empty string removes the proxy; omit or null to keep it',
   }),
 )
+
+export const proxyModes = ['default', 'direct'] as const
+export type ProxyMode = (typeof proxyModes)[number]
+
+const selection = {
+  id: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'Id of the proxy' })),
+  name: Type.Optional(
+    Text({
+      description: 'Name of the proxy; exactly one proxy of the project must have it',
+      minLength: 1,
+      maxLength: 255,
+    }),
+  ),
+  mode: Type.Optional(
+    OneOf(proxyModes, {
+      description:
+        '`direct`: no proxy. `default`: the default proxy of stealth sessions, if the operator has one; no proxy for others',
+    }),
+  ),
+}
+
+export const ProxySelectionRequest = Strict(selection, {
+  description:
+    'Proxy of the session: exactly one of `id`, `name` and `mode`. Replaces `proxy_id` and `disable_default_proxy`, and cannot be combined with them',
+})
+export type ProxySelectionRequest = Static<typeof ProxySelectionRequest>
+
+/** Either `id`, with the proxy's name if it has one, or `mode`. */
+export const ProxySelection = Type.Object(
+  {
+    id: Type.Optional(Type.String({ description: 'Id of the proxy' })),
+    name: Type.Optional(Type.String({ description: 'Name of the proxy, if it has one' })),
+    mode: Type.Optional(OneOf(proxyModes, { description: 'When no proxy is selected' })),
+  },
+  { title: 'BrowserProxySelection', description: 'Proxy of the session: selected, or by mode' },
+)
+export type ProxySelection = Static<typeof ProxySelection>
 
 const params = Type.Object({ id: resourceId('proxy') })
 

@@ -19,6 +19,7 @@ export const categoryOfType = {
   network_response: 'network',
   network_loading_failed: 'network',
   network_idle: 'network',
+  proxy_error: 'network',
   page_navigation: 'page',
   page_dom_content_loaded: 'page',
   page_load: 'page',
@@ -53,3 +54,16 @@ export const sourceKinds = ['cdp', 'kernel_api', 'extension', 'local_process'] a
 /** Bytes that are kept of a text body: of structured text such as JSON, XML and forms, and of other text. */
 export const MAX_STRUCTURED_BODY = 8 * 1024
 export const MAX_OTHER_BODY = 4 * 1024
+
+/** Of an answer that egress itself gives to a plain HTTP request; no website's answer has it. */
+export const PROXY_ERROR_HEADER = 'X-Kernel-Proxy-Error'
+export const proxyErrorCodes = [
+  'destination_blocked',
+  'provider_blacklisted',
+  'provider_unreachable',
+  'proxy_unavailable',
+  'upstream_timeout',
+  'upstream_dns_failure',
+  'upstream_connect_failed',
+] as const
+export type ProxyErrorCode = (typeof proxyErrorCodes)[number]

@@ -1,6 +1,11 @@
 // Reports requests of pages, frames and workers, from the request to the last byte of the response. Nothing is
 // intercepted. Complete text bodies are read from Chromium, which keeps them up to a limit, and cut.
-import { MAX_OTHER_BODY, MAX_STRUCTURED_BODY } from '@berth/contracts/telemetry-events'
+import {
+  MAX_OTHER_BODY,
+  MAX_STRUCTURED_BODY,
+  PROXY_ERROR_HEADER,
+  proxyErrorCodes,
+} from '@berth/contracts/telemetry-events'
 import { nowUs } from './ring.ts'
 import type { Scene, Tab, Target, Watch } from './target.ts'
 import { Cutter } from './text.ts'
@@ -36,6 +41,7 @@ const LOCAL = /^(data|blob):/
 /** Chromium's failure for abandoned requests. */
 const LEFT = { errorText: 'net::ERR_ABORTED', canceled: true }
 const REQUEST_ID = '"requestId":"'
+const WANTED_HEADER = PROXY_ERROR_HEADER.toLowerCase()
 
 interface CdpRequest {
   readonly url: string
@@ -207,6 +213,30 @@ export class NetworkWatch implements Watch {
     request.waitMs = (timestamp - request.sentAt) * 1000
     request.activeAt = performance.now()
     this.#looking ??= setInterval(() => this.#look(), LOOK_EVERY_MS)
+    this.#reportProxyError(target, { requestId, request, response })
+  }
+
+  #reportProxyError(
+    target: Target,
+    { requestId, request, response }: { requestId: string; request: UnderWay; response: CdpResponse },
+  ): void {
+    const code = proxyErrorOf(response)
+    if (code === undefined) return
+    const { frameId, loaderId, method, type } = request
+    const cutter = new Cutter()
+    this.#emit({
+      type: 'proxy_error',
+      event: 'Network.responseReceived',
+      data: {
+        ...target.context({ frameId, loaderId, url: cutter.cut(response.url, MAX_URL) }),
+        code,
+        request_id: requestId,
+        status: response.status,
+        method,
+        resource_type: type,
+      },
+      isTruncated: cutter.isTruncated,
+    })
   }
 
   /** Called with unparsed messages, because there may be very many. */
@@ -399,7 +429,7 @@ export class NetworkWatch implements Watch {
   }
 
   #emit(told: {
-    type: 'network_request' | 'network_response' | 'network_loading_failed'
+    type: 'network_request' | 'network_response' | 'network_loading_failed' | 'proxy_error'
     event: string
     data: object
     isTruncated: boolean
@@ -493,6 +523,13 @@ interface Told {
   readonly body?: string
   readonly bodyBytes?: number
   readonly isCut?: boolean
+}
+
+/** Egress answers plain HTTP only, so a website that sends the header over TLS is not believed. */
+function proxyErrorOf({ url, headers }: CdpResponse): string | undefined {
+  if (!url.startsWith('http://')) return undefined
+  const found = Object.entries(headers).find(([name]) => name.toLowerCase() === WANTED_HEADER)
+  return proxyErrorCodes.find((code) => code === found?.[1])
 }
 
 /** In bytes; 0 when there is no text body. */

@@ -1,6 +1,8 @@
 // An event without anything that a page could have written into it. A page can encode a secret in more ways than can be
 // listed: legacy charsets, escapes, its own codes. So once a secret was typed, only what is known to be harmless stays.
 
+import { proxyErrorCodes } from '@berth/contracts/telemetry-events'
+
 const MARKER = '[redacted]'
 
 /** Fields whose texts come from Chromium or from us, with the shape that they have. */
@@ -13,6 +15,7 @@ const KEPT: Readonly<Record<string, RegExp>> = {
   frame_id: /^[\w.-]{1,64}$/,
   loader_id: /^[\w.-]{1,64}$/,
   request_id: /^[\w.-]{1,64}$/,
+  code: new RegExp(`^(${proxyErrorCodes.join('|')})$`),
   // Pages may invent methods.
   method: /^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/,
   resource_type: /^[A-Za-z]{1,30}$/,

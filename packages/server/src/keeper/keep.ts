@@ -98,7 +98,13 @@ function endWith(server: ChildProcess): void {
 
 function maxLimits(config: Config): MaxLimits {
   return {
-    memoryBytes: Math.max(2 * config.BERTH_SESSION_MEMORY_MB, config.BERTH_APP_MEMORY_MB) * MB,
+    memoryBytes:
+      MB *
+      Math.max(
+        2 * config.BERTH_SESSION_MEMORY_MB,
+        config.BERTH_SESSION_MAX_MEMORY_MB,
+        config.BERTH_APP_MEMORY_MB,
+      ),
     // As apps/module.ts has them.
     processes: 4 * config.BERTH_SESSION_PROCESSES,
     cpus: config.BERTH_SESSION_CPUS,

@@ -14,6 +14,7 @@ import type { ExtraSource } from './browsers/extras.ts'
 import { LiveSessions } from './browsers/live-sessions.ts'
 import { browserRoutes, callerOf } from './browsers/routes.ts'
 import { BrowserService } from './browsers/service.ts'
+import { SessionMemory } from './browsers/memory.ts'
 import { Sessions } from './browsers/sessions.ts'
 import { isUnsavedAfter } from './browsers/state.ts'
 import { countUsingProxy } from './browsers/store.ts'
@@ -156,7 +157,13 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
   const recorder = new ReplayRecorder({ db, pool, box, storage, findSession, recordings })
   const saves = new SaveWatch(db)
   const sessionProfiles = new SessionProfiles({ db, archives, watch: saves, findSession })
-  const policies = new Policies({ db, box })
+  const policies = new Policies({
+    db,
+    box,
+    authoritiesOf: (reader, browser) => sessionProxies.authoritiesOf(reader, browser),
+  })
+  const memory = new SessionMemory({ instances, maxMb: config.BERTH_SESSION_MAX_MEMORY_MB })
+  const region = config.BERTH_REGION
   const extensions = await newExtensions(platform, storage)
   const browsers = new BrowserService({
     policies,
@@ -165,13 +172,16 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
     sessions,
     live,
     instances,
-    view: new BrowserView({ tokens, live }),
+    view: new BrowserView({ tokens, live, memory, region }),
+    memory,
+    region,
     serverId,
     maxSessions: config.BERTH_MAX_CONCURRENT_SESSIONS,
     defaultProject: findDefaultProject,
     resizeGuards: [openLiveViews, recorder],
     recorder,
     extraSources: [
+      memory,
       sessionProxies,
       policies,
       extensions.sessionExtensions,

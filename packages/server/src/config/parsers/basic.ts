@@ -3,6 +3,13 @@ import { SettingError } from './setting-error.ts'
 
 export const text = (value: string): string => value
 
+export function matching(pattern: RegExp, what: string) {
+  return (value: string): string => {
+    if (!pattern.test(value)) throw new SettingError(`must be ${what}, but is "${value}"`)
+    return value
+  }
+}
+
 export function integer(min: number, max: number) {
   return (value: string): number => {
     const number = Number(value)

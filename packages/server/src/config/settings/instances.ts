@@ -26,6 +26,12 @@ export const instanceSettings = {
     parse: integer(256, 1_000_000),
     help: 'Memory of a headless session, its files included; a headful one has twice as much.',
   }),
+  BERTH_SESSION_MAX_MEMORY_MB: setting({
+    default: '16384',
+    unit: 'MB',
+    parse: integer(0, 1_000_000),
+    help: 'The most that a caller may ask for with memory (8GiB or 16GiB). Below 8192, nobody may ask.',
+  }),
   BERTH_SESSION_DISK_MB: setting({
     default: '1024',
     unit: 'MB',

@@ -1,4 +1,4 @@
-import { fileContent, integer, oneOf, text } from '../parsers/basic.ts'
+import { fileContent, integer, matching, oneOf, text } from '../parsers/basic.ts'
 import { hostNames, networks } from '../parsers/networks.ts'
 import { publicUrl } from '../parsers/urls.ts'
 import { setting } from './setting.ts'
@@ -25,6 +25,11 @@ export const serverSettings = {
     shownDefault: 'the address it listens on',
     parse: publicUrl,
     help: 'With several servers: URL at which the others reach this one, for sessions that run here.',
+  }),
+  BERTH_REGION: setting({
+    default: 'us-east',
+    parse: matching(/^[a-z][a-z0-9-]{0,62}$/, 'a name in lower case such as us-east'),
+    help: 'Name of the region of this server. Its sessions and pools have it, and it refuses to create others.',
   }),
   BERTH_TLS_CERT: setting({
     default: '',

@@ -1,5 +1,6 @@
 import { STATUS_CODES, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { PROXY_ERROR_HEADER } from '@berth/contracts/telemetry-events'
 import type { EgressRefusal } from './refusal.ts'
 
 export function refuseRequest(response: ServerResponse, refusal: EgressRefusal): void {
@@ -15,11 +16,12 @@ export function refuseConnect(socket: Socket, refusal: EgressRefusal): void {
   socket.destroySoon()
 }
 
-function headersOf({ body, proxyStatus }: EgressRefusal): Record<string, string> {
+function headersOf({ body, proxyStatus, proxyError }: EgressRefusal): Record<string, string> {
   return {
     'Content-Type': 'application/json',
     'Content-Length': String(Buffer.byteLength(body)),
     'Proxy-Status': proxyStatus,
+    ...(proxyError && { [PROXY_ERROR_HEADER]: proxyError }),
     Connection: 'close',
   }
 }

@@ -66,7 +66,8 @@ export function forward(options: ForwardOptions): Promise<void> {
       // The browser has no credentials for the proxy and must not be asked for them.
       if (proxy && answer.statusCode === 407) {
         const message = `Cannot reach "${target.host}": the proxy of the session refuses its credentials`
-        return fail(new EgressRefusal('egress_failed', message))
+        const proxyError = proxy.isOperators ? 'provider_unreachable' : 'proxy_unavailable'
+        return fail(new EgressRefusal('egress_failed', message, { proxyError }))
       }
       // Prevents an uncaught error; the end of the answer shows what happened.
       answer.on('error', () => undefined)

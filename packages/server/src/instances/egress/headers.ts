@@ -1,6 +1,7 @@
 // Decides which headers are forwarded. Headers about one connection (RFC 9110, 7.6.1) and everything
 // meant for a proxy are removed: credentials for an upstream belong to the host, never to the instance.
 import type { IncomingMessage } from 'node:http'
+import { PROXY_ERROR_HEADER } from '@berth/contracts/telemetry-events'
 import { EgressRefusal } from './refusal.ts'
 import { hostHeader, type HttpTarget } from './target.ts'
 
@@ -16,6 +17,9 @@ const ONE_CONNECTION = new Set([
 
 /** Rebuilt from what the parser understood, so that both sides agree where a body ends. */
 const REWRITTEN = new Set(['host', 'content-length', 'expect'])
+
+/** Ours alone: a website must not be able to tell of a failure that was none. */
+const OURS = PROXY_ERROR_HEADER.toLowerCase()
 
 /** We never ask for credentials. A client that sends some means another proxy, so refuse it. */
 export function refuseCredentials({ headers }: IncomingMessage): void {
@@ -54,7 +58,7 @@ function* endToEnd({ rawHeaders, headers }: IncomingMessage): Iterable<[name: st
     const key = name.toLowerCase()
     // A response keeps its length even if Connection names it, because the body has that length.
     const isNamed = named.has(key) && key !== 'content-length'
-    if (!ONE_CONNECTION.has(key) && !key.startsWith('proxy-') && !isNamed)
+    if (!ONE_CONNECTION.has(key) && !key.startsWith('proxy-') && key !== OURS && !isNamed)
       yield [name, rawHeaders[index + 1]!]
   }
 }

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 import { readThrough } from './handshake.ts'
-import { basicCredentials, ProxyFailure } from './proxy-failure.ts'
+import { basicCredentials, ProxyFailure, type TargetTrouble } from './proxy-failure.ts'
 import type { UpstreamProxy } from './route.ts'
 import { authorityOf, type Target } from './target.ts'
 
@@ -21,5 +21,14 @@ export async function openHttpTunnel(
   const [, status] = /^HTTP\/1\.[01] (\d{3})/.exec(head.toString('latin1')) ?? []
   if (status === undefined) throw new ProxyFailure('does not speak HTTP')
   if (status === '407') throw new ProxyFailure('refuses its credentials')
-  if (!status.startsWith('2')) throw new ProxyFailure(`answers ${status}`)
+  if (!status.startsWith('2')) throw new ProxyFailure(`answers ${status}`, { trouble: troubles.get(status) })
 }
+
+/** As proxies usually mean them. */
+const troubles: ReadonlyMap<string, TargetTrouble> = new Map([
+  ['403', 'refused'],
+  ['451', 'refused'],
+  ['502', 'unreachable'],
+  ['503', 'unreachable'],
+  ['504', 'silent'],
+])

@@ -34,7 +34,7 @@ export class Lookups {
     const addresses = await new Promise<readonly string[]>((resolve, reject) => {
       given.addEventListener('abort', () => {
         if (signal.aborted) reject(signal.reason as Error)
-        else reject(new EgressRefusal('egress_timeout', `Cannot resolve "${name}": no answer in time`))
+        else reject(lateLookup(name))
       })
       this.#shared(name).then(resolve, reject)
     })
@@ -71,6 +71,13 @@ export class Lookups {
   }
 }
 
+const proxyError = 'upstream_dns_failure'
+
 function unresolved(name: string, cause?: unknown): EgressRefusal {
-  return new EgressRefusal('egress_failed', `Cannot resolve "${name}": no such name, or no answer`, { cause })
+  const message = `Cannot resolve "${name}": no such name, or no answer`
+  return new EgressRefusal('egress_failed', message, { cause, proxyError })
+}
+
+function lateLookup(name: string): EgressRefusal {
+  return new EgressRefusal('egress_timeout', `Cannot resolve "${name}": no answer in time`, { proxyError })
 }

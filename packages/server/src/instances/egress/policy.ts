@@ -51,6 +51,11 @@ export class EgressPolicy {
       : new EgressPolicy({ ...this.#options, allow: [...this.#options.allow, ...allow] })
   }
 
+  /** The same policy without entries. */
+  publicOnly(): EgressPolicy {
+    return new EgressPolicy({ ...this.#options, allow: [] })
+  }
+
   /** Every check that is possible before a name is resolved; applies to all upstreams. */
   judgeTarget({ host, port }: Target): Verdict {
     if (parseAddress(host)) return this.judgeAddress(host, port)
@@ -66,7 +71,7 @@ export class EgressPolicy {
   /** Whether the target is open without any entry, as far as is known before its name is resolved. */
   isOpenToAll(target: Target): boolean {
     if (this.#allowList.listingOf(target.host, target.port) !== 'none') return false
-    return new EgressPolicy({ ...this.#options, allow: [] }).judgeTarget(target).allowed
+    return this.publicOnly().judgeTarget(target).allowed
   }
 
   /** The addresses of a name that DNS does not resolve. */

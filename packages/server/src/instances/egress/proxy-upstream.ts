@@ -1,8 +1,9 @@
 // Connects through somebody else's proxy. The proxy gets names, not addresses, so it resolves them and
 // no look-up of ours reveals where a session goes. A failure never falls back to another route.
 import type { Duplex } from 'node:stream'
+import type { ProxyErrorCode } from '@berth/contracts/telemetry-events'
 import { openHttpTunnel } from './http-tunnel.ts'
-import { basicCredentials, ProxyFailure } from './proxy-failure.ts'
+import { basicCredentials, ProxyFailure, type TargetTrouble } from './proxy-failure.ts'
 import { EgressRefusal } from './refusal.ts'
 import type { UpstreamProxy } from './route.ts'
 import { openSocksTunnel } from './socks-tunnel.ts'
@@ -43,7 +44,8 @@ export class ProxyUpstream implements Upstream {
   async connectForRequest(target: Target, signal: AbortSignal): Promise<RequestConnection> {
     if (this.#proxy.protocol === 'socks5') return { stream: await this.connect(target, signal) }
     const stream = await this.#open(target, signal, () => Promise.resolve())
-    return { stream, proxy: { authorization: basicCredentials(this.#proxy) } }
+    const { isOperators } = this.#proxy
+    return { stream, proxy: { authorization: basicCredentials(this.#proxy), isOperators } }
   }
 
   takesRequests(): boolean {
@@ -75,24 +77,51 @@ export class ProxyUpstream implements Upstream {
     } catch (error) {
       stream?.destroy()
       signal.throwIfAborted()
-      throw refusalOf(error, { target, isTimeout: timeout.aborted })
+      const { isOperators } = this.#proxy
+      throw refusalOf(error, { target, isOperators, isTimeout: timeout.aborted })
     } finally {
       given.removeEventListener('abort', cut)
     }
   }
 }
 
+interface Failed {
+  readonly target: Target
+  readonly isOperators: boolean
+  readonly isTimeout: boolean
+}
+
 /** Never reveals the proxy's address: it may be the operator's, and pages read this message. */
-function refusalOf(error: unknown, { target, isTimeout }: { target: Target; isTimeout: boolean }) {
-  const refuse = (code: EgressRefusal['code'], why: string) =>
+function refusalOf(error: unknown, { target, isOperators, isTimeout }: Failed) {
+  const unavailable = isOperators ? 'provider_unreachable' : 'proxy_unavailable'
+  const refuse = (code: EgressRefusal['code'], why: string, proxyError: ProxyErrorCode = unavailable) =>
     new EgressRefusal(code, `Cannot reach "${authorityOf(target)}": the proxy of the session ${why}`, {
       cause: error,
+      proxyError,
     })
   if (isTimeout) return refuse('egress_timeout', 'did not answer in time')
-  if (error instanceof ProxyFailure) return refuse('egress_failed', error.message)
+  if (error instanceof ProxyFailure) {
+    return refuse('egress_failed', error.message, codeOf(error.trouble, { isOperators }))
+  }
   if (error instanceof EgressRefusal && error.code === 'egress_denied') {
     return refuse('egress_denied', 'is at an address that is not allowed')
   }
   if (error instanceof EgressRefusal) return refuse(error.code, 'cannot be reached')
   return refuse('egress_failed', 'broke off the connection')
+}
+
+function codeOf(
+  trouble: TargetTrouble | undefined,
+  { isOperators }: { isOperators: boolean },
+): ProxyErrorCode | undefined {
+  switch (trouble) {
+    case 'refused':
+      return isOperators ? 'provider_blacklisted' : 'destination_blocked'
+    case 'unreachable':
+      return 'upstream_connect_failed'
+    case 'silent':
+      return 'upstream_timeout'
+    case undefined:
+      return undefined
+  }
 }

@@ -3,6 +3,7 @@ import type { DirectUpstream, Upstream } from './upstream.ts'
 import { EgressPolicy } from './policy.ts'
 import { ProxyUpstream } from './proxy-upstream.ts'
 import { EgressRefusal } from './refusal.ts'
+import { newPrivateHostMatcher } from './private-hosts.ts'
 import { authorityOf, type Target } from './target.ts'
 import { isIP } from 'node:net'
 
@@ -20,7 +21,11 @@ export interface UpstreamProxy {
 }
 
 export type EgressRoute =
-  | { readonly kind: 'direct' }
+  | {
+      readonly kind: 'direct'
+      /** With a list, no other private destinations are open. */
+      readonly privateHosts?: readonly string[] | undefined
+    }
   /** Until the right route is known. */
   | { readonly kind: 'closed' }
   | {
@@ -28,6 +33,8 @@ export type EgressRoute =
       readonly proxy: UpstreamProxy
       /** Hosts reached directly: `a.example`, or `*.a.example` for all its subdomains. */
       readonly bypassHosts: readonly string[]
+      /** Reached directly too. Without a list: all private addresses. */
+      readonly privateHosts?: readonly string[] | undefined
     }
 
 export const DIRECT: EgressRoute = { kind: 'direct' }
@@ -37,25 +44,46 @@ export const CLOSED: EgressRoute = { kind: 'closed' }
 export function upstreamFor(route: EgressRoute, direct: DirectUpstream): Upstream {
   switch (route.kind) {
     case 'direct':
-      return direct
+      return route.privateHosts ? directTo(route.privateHosts, direct) : direct
     case 'closed':
       return closed
     case 'proxy': {
       const proxied = throughProxy(route.proxy, direct)
-      if (route.bypassHosts.length === 0) return proxied
-      const bypass = newHostMatcher(route.bypassHosts)
-      const of = ({ host }: Target): Upstream => (bypass(host) ? direct : proxied)
-      return {
-        connect: (target, signal) => of(target).connect(target, signal),
-        connectForRequest: (target, signal) => of(target).connectForRequest(target, signal),
-        takesRequests: (target) => of(target).takesRequests?.(target) ?? false,
-        // A connection to an address would not be known to bypass the proxy.
-        addressesOf: async (name, signal) => {
-          await of({ host: name, port: 0 }).addressesOf?.(name, signal)
-          return []
-        },
-      }
+      const isBypassed = newHostMatcher(route.bypassHosts)
+      const isPrivate = newPrivateHostMatcher(route.privateHosts)
+      return choosing((target) => (isBypassed(target.host) || isPrivate(target) ? direct : proxied))
     }
+  }
+}
+
+/** What is not listed is reached as if the operator had opened nothing. */
+function directTo(privateHosts: readonly string[], direct: DirectUpstream): Upstream {
+  const isPrivate = newPrivateHostMatcher(privateHosts)
+  const open = direct.publicOnly()
+  const others: Upstream = {
+    connect: (target, signal) => open.connect(target, signal).catch(explainUnlisted),
+    connectForRequest: (target, signal) => open.connectForRequest(target, signal).catch(explainUnlisted),
+    addressesOf: (name, signal) => open.addressesOf(name, signal),
+  }
+  return choosing((target) => (isPrivate(target) ? direct : others))
+}
+
+function explainUnlisted(error: unknown): never {
+  if (!(error instanceof EgressRefusal) || error.code !== 'egress_denied') throw error
+  const message = `${error.message}, and network.private_hosts of the session does not list it`
+  throw new EgressRefusal('egress_denied', message, { cause: error })
+}
+
+function choosing(of: (target: Target) => Upstream): Upstream {
+  return {
+    connect: (target, signal) => of(target).connect(target, signal),
+    connectForRequest: (target, signal) => of(target).connectForRequest(target, signal),
+    takesRequests: (target) => of(target).takesRequests?.(target) ?? false,
+    // Only a connection to the name is known to go where it should.
+    addressesOf: async (name, signal) => {
+      await of({ host: name, port: 0 }).addressesOf?.(name, signal)
+      return []
+    },
   }
 }
 

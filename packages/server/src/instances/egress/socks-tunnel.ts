@@ -4,7 +4,7 @@ import { isIP } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { parseAddress } from './address.ts'
 import { readExactly } from './handshake.ts'
-import { ProxyFailure } from './proxy-failure.ts'
+import { ProxyFailure, type TargetTrouble } from './proxy-failure.ts'
 import type { UpstreamProxy } from './route.ts'
 import type { Target } from './target.ts'
 
@@ -15,6 +15,15 @@ const CONNECT = 1
 const ADDRESS_V4 = 1
 const NAME = 3
 const ADDRESS_V6 = 4
+
+/** RFC 1928, section 6. */
+const troubles: ReadonlyMap<number, TargetTrouble> = new Map([
+  [2, 'refused'],
+  [3, 'unreachable'],
+  [4, 'unreachable'],
+  [5, 'unreachable'],
+  [6, 'silent'],
+])
 
 /** Afterwards the stream leads to the target. */
 export async function openSocksTunnel(
@@ -36,7 +45,9 @@ export async function openSocksTunnel(
   port.writeUInt16BE(target.port)
   stream.write(Buffer.concat([Buffer.from([VERSION, CONNECT, 0]), destination(target.host), port]))
   const [, reply, , kind] = await readExactly(stream, 4, signal)
-  if (reply !== 0) throw new ProxyFailure(`answers with SOCKS error ${reply}`)
+  if (reply !== 0) {
+    throw new ProxyFailure(`answers with SOCKS error ${reply}`, { trouble: troubles.get(reply!) })
+  }
   // The proxy's bound address, which we ignore.
   await readExactly(stream, (await lengthOf(kind, stream, signal)) + 2, signal)
 }

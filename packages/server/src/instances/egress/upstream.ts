@@ -29,7 +29,7 @@ export interface Upstream {
 export interface RequestConnection {
   readonly stream: Duplex
   /** Set when the connection ends at an HTTP proxy, which needs the whole URL. */
-  readonly proxy?: { readonly authorization: string | undefined }
+  readonly proxy?: { readonly authorization: string | undefined; readonly isOperators: boolean }
 }
 
 export interface DirectUpstreamOptions {
@@ -75,6 +75,11 @@ export class DirectUpstream implements Upstream, Disposable {
   /** The same under another policy; they share their look-ups. */
   under(policy: EgressPolicy): DirectUpstream {
     return new DirectUpstream({ ...this.#options, policy }, this.#lookups)
+  }
+
+  /** The same without what the operator opened. */
+  publicOnly(): DirectUpstream {
+    return this.under(this.#options.policy.publicOnly())
   }
 
   /** Ends the look-ups under way; connections stay. */

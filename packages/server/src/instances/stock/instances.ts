@@ -122,6 +122,20 @@ export class Instances {
     return this.#stocks[kind].count
   }
 
+  /** The memory of an instance that gets no other. */
+  memoryMbOf(kind: { headless: boolean }): number {
+    return Math.floor(this.#options.limits(kind).memoryBytes / MB)
+  }
+
+  /** Lets an instance use so much instead. Rejects with NoCapacity when the host has less left. */
+  async giveMemory(
+    instance: Instance,
+    { headless, memoryMb }: { headless: boolean; memoryMb: number },
+  ): Promise<void> {
+    await this.#checkMemory(memoryMb)
+    await instance.setLimits({ ...this.#options.limits({ headless }), memoryBytes: memoryMb * MB })
+  }
+
   /** Returns the instances of an earlier run that still answer, and destroys the rest. */
   async adopt(): Promise<ReadyInstance[]> {
     const found = await this.#options.driver.adopt()
@@ -439,6 +453,7 @@ function isOrdinary({ locale, timezone, blocksPopups = false }: BrowserStart): b
   return locale === undefined && timezone === undefined && !blocksPopups
 }
 
+const MB = 1024 * 1024
 const WARM_SIZE = { width: 1920, height: 1080 }
 const MIN_FREE_MB = { headless: 400, headful: 600, withoutBrowser: 300 }
 const leastFreeFor = ({ headless }: BrowserStart) => (headless ? MIN_FREE_MB.headless : MIN_FREE_MB.headful)

@@ -1,4 +1,4 @@
-// Made by `npm run generate`, of migrations 30513ac9658d11b476076b2b7b0565f8fdf3032fa899b0428377a92bc53f3d3c.
+// Made by `npm run generate`, of migrations 311b6919227acc60d4e82310d319f7cbed318dfdd443e5a1400d813d6e7413c4.
 import type { BigNumber, Json, Time } from './column-types.ts'
 import type { ColumnType } from 'kysely'
 
@@ -178,6 +178,7 @@ export interface BrowserPools {
   profile_id: string | null
   project_id: string
   refresh_on_profile_update: boolean
+  region: string | null
   reset_on_release: Generated<boolean>
   sealed_policy: Buffer | null
   size: number
@@ -203,9 +204,11 @@ export interface Browsers {
   lease_started: Generated<number>
   leased_at: Time | null
   locale: string | null
+  memory_mb: number | null
   name: string | null
   pool_id: string | null
   pool_name: string | null
+  private_hosts: string[] | null
   profile_id: string | null
   profile_on_conflict: string | null
   profile_save: string | null
@@ -217,6 +220,7 @@ export interface Browsers {
   proxy_applied_version: Generated<number>
   proxy_id: string | null
   proxy_version: Generated<number>
+  region: string | null
   released_at: Time | null
   server_id: string
   standby_after_seconds: number | null
@@ -411,6 +415,7 @@ export interface Proxies {
   name: string | null
   project_id: string
   protocol: string
+  sealed_ca_bundle: Buffer | null
   status: string | null
   type: string
 }

@@ -30,6 +30,7 @@ export type PooledBrowserRequest = Pick<
   | 'profile'
   | 'extensions'
   | 'proxy_id'
+  | 'network'
   | 'chrome_policy'
 >
 
@@ -169,8 +170,11 @@ type SetOnce = CheckedNames<{
     | 'has_chrome_policy'
     | 'server_id'
     | 'pool_id'
+    | 'region'
+    | 'memory_mb'
+    | 'private_hosts'
   proxies: 'id' | 'project_id' | 'type' | 'protocol' | 'bypass_hosts' | 'config'
-  browser_pools: 'id' | 'project_id'
+  browser_pools: 'id' | 'project_id' | 'region'
   pool_waiters: 'pool_id'
   profiles: 'id' | 'project_id'
   profile_versions:

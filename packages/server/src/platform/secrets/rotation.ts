@@ -20,6 +20,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   { table: 'replays', column: 'chapters' },
   { table: 'telemetry_sessions', column: 'sealed_key' },
   { table: 'proxies', column: 'credentials' },
+  { table: 'proxies', column: 'sealed_ca_bundle' },
   { table: 'extensions', column: 'sealed_key' },
   { table: 'browser_policies', column: 'sealed' },
   { table: 'browser_pools', column: 'sealed_policy' },

@@ -23,6 +23,8 @@ import { selectAtCreation, selectAtUpdate, type Age } from '../telemetry/selecti
 import { collectExtras, type SessionExtra, type ExtraSource, type LookUp } from './extras.ts'
 import type { Profile, ProfileRequest } from '@berth/contracts/profiles'
 import { claimOf } from './lease-claim.ts'
+import type { SessionMemory } from './memory.ts'
+import { checkRegion } from './region.ts'
 import { resizeAmong, type ResizeGuard } from './resize.ts'
 import type { LiveSessions } from './live-sessions.ts'
 import { SessionEnded, type Session } from '../session/session.ts'
@@ -95,6 +97,9 @@ export interface BrowserServiceOptions {
   readonly proxies: SessionProxyChanges
   readonly profiles: ProfileAttachments
   readonly saves: SessionSaves
+  readonly memory: SessionMemory
+  /** That of this server. */
+  readonly region: string
 }
 
 /** The saves of ended sessions. */
@@ -105,8 +110,16 @@ export interface SessionSaves {
 
 /** Knows which proxies a session may have. */
 export interface SessionProxyChanges {
-  /** Two-letter code of the country that the session's traffic comes from; undefined when unknown. */
-  countryOf(db: Db, body: CreateBrowserRequest, projectId: string): Promise<string | undefined>
+  /** What a request to create a session says about its network. Throws when it is invalid. */
+  choiceFor(
+    db: Db,
+    body: CreateBrowserRequest,
+    projectId: string,
+  ): Promise<Pick<NewBrowser, 'proxyId' | 'isDefaultProxyDisabled' | 'privateHosts'>>
+  /** Two-letter code of the country that the proxy's traffic comes from; undefined when unknown. */
+  countryOf(db: Db, proxyId: string, projectId: string): Promise<string | undefined>
+  /** Those that have a name, by proxy id. */
+  namesOf(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, string>>
   /** Undefined when nothing changes. Throws for an impossible change. */
   changeOf(record: BrowserRecord, body: UpdateBrowserRequest): Promise<ProxyChange | undefined>
   /** Locks the proxy in the transaction that makes a session use it, so that nobody deletes it in between. */
@@ -238,6 +251,10 @@ export class BrowserService {
       throw invalidInput('gpu', "is not available: this server's host has no GPU")
     }
     const stealth = body.stealth ?? false
+    const { region, memory, proxies } = this.#options
+    checkRegion(body.region, region)
+    const memoryMb = memory.mbFor(body, { hasScreen: !isWithoutScreen({ headless, stealth }) })
+    const network = await proxies.choiceFor(db, body, projectId)
     if (!isWithoutScreen({ headless, stealth }) && !instances.capabilities.headful) {
       throw headless
         ? invalidInput('stealth', "is not available: this server's host has no X server installed")
@@ -255,8 +272,10 @@ export class BrowserService {
       standbyAfterSeconds: this.#standbyAfter(body),
       viewport: toViewport(body.viewport, { gpu }),
       startUrl: toStartUrl(body.start_url),
-      proxyId: body.proxy_id || null,
-      ...(await this.#surroundings(body, projectId, db)),
+      ...network,
+      region,
+      memoryMb,
+      ...(await this.#surroundings(body, { projectId, proxyId: network.proxyId }, db)),
       hasChromePolicy: hasPolicy(body),
       telemetry: selectAtCreation({ request: body.telemetry, age }),
     }
@@ -265,7 +284,7 @@ export class BrowserService {
   /** The requested locale and time zone. A stealth session that requests neither gets those of its proxy's country. */
   async #surroundings(
     body: CreateBrowserRequest,
-    projectId: string,
+    { projectId, proxyId }: Pick<NewBrowser, 'projectId' | 'proxyId'>,
     db: Db,
   ): Promise<Pick<NewBrowser, 'locale' | 'timezone'>> {
     const { locale = null, timezone = null, stealth = false } = body
@@ -279,8 +298,8 @@ export class BrowserService {
         `is not available: this server's Chromium does not support "${locale}"; is chromium-l10n installed?`,
       )
     }
-    if (!stealth || locale !== null || timezone !== null) return { locale, timezone }
-    const country = await this.#options.proxies.countryOf(db, body, projectId)
+    if (!stealth || proxyId === null || locale !== null || timezone !== null) return { locale, timezone }
+    const country = await this.#options.proxies.countryOf(db, proxyId, projectId)
     const there = country === undefined ? undefined : localeOf(country)
     if (!there) return { locale, timezone }
     return { locale: speaks(locales, there.locale) ? there.locale : null, timezone: there.timezone }
@@ -301,15 +320,17 @@ export class BrowserService {
       status?: 'active' | 'deleted' | 'all'
       include_deleted?: boolean
       query?: string
+      region?: string
       tags?: Tags
     },
   ): Promise<OffsetPage<Browser[]>> {
     const { limit = 20, offset = 0, include_deleted, status = 'active', query: part, tags = {} } = query
-    const { db } = this.#options
+    const { db, region: own } = this.#options
     const rows = await store.listBrowsers(db, {
       projectId: projectOf(caller),
       status: include_deleted ? 'all' : status,
       ...(part && { query: part }),
+      ...(query.region !== undefined && { region: { asked: query.region, own } }),
       tags,
       limit: limit + 1,
       offset,
@@ -333,8 +354,10 @@ export class BrowserService {
     { isList }: { isList: boolean },
   ): Promise<Belongings> {
     const ids = rows.flatMap(({ profile_id }) => profile_id ?? [])
+    const proxyIds = rows.flatMap(({ proxy_id }) => proxy_id ?? [])
     return {
       profiles: ids.length === 0 ? new Map() : await this.#options.profiles.shown(db, ids),
+      proxyNames: proxyIds.length === 0 ? new Map() : await this.#options.proxies.namesOf(db, proxyIds),
       policies: await this.#options.policies.of(rows, { isList }),
     }
   }
@@ -398,7 +421,7 @@ export class BrowserService {
     // Events after the answer must be captured with the new selection.
     if (telemetry !== undefined) await sessions.capture(updated!)
     // After the answer, no traffic uses the old egress route. This also runs when a caller retries after a 503.
-    const isAboutProxy = (body.proxy_id ?? body.disable_default_proxy) !== undefined
+    const isAboutProxy = (body.proxy ?? body.proxy_id ?? body.disable_default_proxy) !== undefined
     if (isAboutProxy) await sessions.reroute(updated!)
     sessions.open(record.id, body.start_url)
     return answer

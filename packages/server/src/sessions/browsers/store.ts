@@ -87,6 +87,10 @@ export async function insertBrowser(
       state: INITIAL_STATE,
       telemetry: browser.telemetry && [...browser.telemetry],
       proxy_id: browser.proxyId,
+      is_default_proxy_disabled: browser.isDefaultProxyDisabled,
+      region: browser.region,
+      memory_mb: browser.memoryMb,
+      private_hosts: browser.privateHosts && [...browser.privateHosts],
       ...(pool && { pool_id: pool.id, pool_name: pool.name }),
     })
     .returning(browserColumns)
@@ -133,12 +137,23 @@ export async function findBrowser(
   return query.orderBy('created_at', 'desc').orderBy('id', 'desc').executeTakeFirst()
 }
 
+export interface RegionFilter {
+  readonly asked: string
+  /** That of rows from before there were regions. */
+  readonly own: string
+}
+
+export function isInRegion(table: 'browsers' | 'browser_pools', { asked, own }: RegionFilter) {
+  return sql<boolean>`coalesce(${sql.ref(`${table}.region`)}, ${own}) = ${asked}`
+}
+
 export async function listBrowsers(
   db: Db,
   options: {
     projectId: string | null
     status: 'active' | 'deleted' | 'all'
     query?: string
+    region?: RegionFilter
     tags: Readonly<Record<string, string>>
     limit: number
     offset: number
@@ -157,9 +172,17 @@ export async function listBrowsers(
         where('proxy_id', 'ilike', part),
         where('pool_name', 'ilike', part),
         where('profile_id', 'ilike', part),
+        where.exists(
+          where
+            .selectFrom('profiles')
+            .select('profiles.id')
+            .whereRef('profiles.id', '=', 'browsers.profile_id')
+            .where('profiles.name', 'ilike', part),
+        ),
       ]),
     )
   }
+  if (options.region) query = query.where(isInRegion('browsers', options.region))
   if (Object.keys(options.tags).length > 0) {
     query = query.where(sql<boolean>`tags @> ${JSON.stringify(options.tags)}::jsonb`)
   }

@@ -28,6 +28,12 @@ export interface NewBrowser {
   readonly viewport: Viewport
   readonly startUrl: string | null
   readonly proxyId: string | null
+  readonly isDefaultProxyDisabled: boolean
+  /** Null when not set. */
+  readonly privateHosts: readonly string[] | null
+  /** Of this server. */
+  readonly region: string
+  readonly memoryMb: number
   /** Null for the default of the instance. */
   readonly locale: string | null
   readonly timezone: string | null

@@ -3,36 +3,48 @@
 import type { Browser } from '@berth/contracts/browsers'
 import type { ChromePolicy } from '@berth/contracts/chrome-policy'
 import type { Profile, ProfileSave } from '@berth/contracts/profiles'
+import type { ProxySelection } from '@berth/contracts/proxies'
 import { hasScope, type Principal } from '../../http/principal.ts'
 import { LIVE_PATH, liveAudiences, PLAYWRIGHT_PATH } from '../session/target.ts'
 import { shownTelemetry, type Age } from '../telemetry/selection.ts'
 import { leaseIdOf } from './lease-claim.ts'
 import type { LiveSessions } from './live-sessions.ts'
+import type { SessionMemory } from './memory.ts'
 import type { BrowserRecord } from './types.ts'
 
 export interface TokenSigner {
   sign(claims: { sessionId: string; leaseNumber: number; audience: readonly string[] }): string
 }
 
-/** Data shown with sessions but stored elsewhere: profiles by profile id, policies by session id. */
+/** Data shown with sessions but stored elsewhere: profiles and proxies by their ids, policies by session id. */
 export interface Belongings {
   readonly profiles: ReadonlyMap<string, Profile>
+  readonly proxyNames: ReadonlyMap<string, string>
   readonly policies: ReadonlyMap<string, ChromePolicy>
 }
 
 export class BrowserView {
   readonly #tokens: TokenSigner
   readonly #live: Pick<LiveSessions, 'uptimeOf'>
+  readonly #memory: Pick<SessionMemory, 'shown'>
+  readonly #region: string
 
-  constructor(options: { tokens: TokenSigner; live: Pick<LiveSessions, 'uptimeOf'> }) {
+  constructor(options: {
+    tokens: TokenSigner
+    live: Pick<LiveSessions, 'uptimeOf'>
+    memory: Pick<SessionMemory, 'shown'>
+    region: string
+  }) {
     this.#tokens = options.tokens
     this.#live = options.live
+    this.#memory = options.memory
+    this.#region = options.region
   }
 
   show(
     record: BrowserRecord,
     caller: { origin: string; telemetryAge: Age; principal: Principal },
-    { profiles, policies }: Belongings,
+    { profiles, proxyNames, policies }: Belongings,
   ): Browser {
     const { id: sessionId } = record
     const profile = record.profile_id === null ? undefined : profiles.get(record.profile_id)
@@ -50,6 +62,10 @@ export class BrowserView {
       stealth: record.stealth,
       gpu: record.gpu,
       timeout_seconds: record.timeout_seconds,
+      region: record.region ?? this.#region,
+      memory: this.#memory.shown(record),
+      proxy: toProxySelection(record, proxyNames),
+      ...(record.private_hosts && { network: { private_hosts: record.private_hosts } }),
       viewport: {
         width: record.viewport_width,
         height: record.viewport_height,
@@ -96,6 +112,15 @@ export class BrowserView {
       base_url: `${origin}/browser/kernel`,
     }
   }
+}
+
+function toProxySelection(
+  { proxy_id: id, is_default_proxy_disabled: isDirect }: BrowserRecord,
+  names: ReadonlyMap<string, string>,
+): ProxySelection {
+  if (id === null) return { mode: isDirect ? 'direct' : 'default' }
+  const name = names.get(id)
+  return { id, ...(name !== undefined && { name }) }
 }
 
 /** Undefined before the first save. */

@@ -35,6 +35,8 @@ export interface FillerOptions {
   readonly browsers: BrowserService
   readonly policies: PoolPolicies
   readonly serverId: string
+  /** That of this server. It fills only pools of its region. */
+  readonly region: string
   /** False when this host cannot run sessions. */
   readonly isAble: () => boolean
   readonly log: Logger
@@ -111,13 +113,13 @@ export class Filler {
   }
 
   async #run(): Promise<void> {
-    const { db, log } = this.#options
+    const { db, region, log } = this.#options
     while (!this.#closing.signal.aborted) {
       this.#isNews = false
       this.#hasMade = false
       let waitMs = IDLE_LOOK_MS
       try {
-        const short = await listShortPools(db)
+        const short = await listShortPools(db, region)
         this.#forgetBackoffs(new Set(short.map(({ id }) => id)))
         this.#fill(short)
         if (short.length > 0) waitMs = NEXT_LOOK_MS

@@ -34,6 +34,8 @@ export interface LeasesOptions {
   readonly waiters: Waiters
   readonly filler: Filler
   readonly serverId: string
+  /** That of this server. */
+  readonly region: string
   /** The longest wait of a caller that sets no timeout. */
   readonly maxWaitSeconds: number
   /** Ends the recordings of a lease that is over. */
@@ -241,7 +243,9 @@ export class Leases {
 
   /** Replaces the browser by a fresh one. Taken from the warm instances, it is as fast as a cleanup would be. */
   async #replace(pool: PoolRecord, found: BrowserRecord, commit: Commit): Promise<void> {
-    const { filler, log } = this.#options
+    const { filler, region, log } = this.#options
+    // The servers of its own region make the next one.
+    if (pool.region !== null && pool.region !== region) return this.#end(found, commit)
     let isReleased = false
     const end = async (first?: (tx: Db) => Promise<void>) => {
       await this.#end(found, commit, first)

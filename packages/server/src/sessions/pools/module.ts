@@ -39,6 +39,7 @@ export function newPools(options: {
     db,
     pool,
     serverId,
+    region: config.BERTH_REGION,
     policies,
     maxWaitSeconds: config.BERTH_ACQUIRE_WAIT_SECONDS,
     ceilings: {

@@ -41,13 +41,13 @@ export interface ShortPool {
   readonly mayGrow: boolean
 }
 
-/** Pools that have fewer browsers than their size; pools without a waiting browser come first. */
-export async function listShortPools(db: Db): Promise<ShortPool[]> {
+/** Pools of a region that have fewer browsers than their size; pools without a waiting browser come first. */
+export async function listShortPools(db: Db, region: string): Promise<ShortPool[]> {
   const { rows } = await sql<ShortPool>`
     SELECT pool.id, pool.project_id AS "projectId", ${allowance} > 0 AS "mayGrow"
     FROM browser_pools AS pool JOIN projects ON projects.id = pool.project_id
     WHERE pool.deleted_at IS NULL AND pool.fill_rate_per_minute > 0 AND projects.status = 'active'
-      AND ${missing} > 0
+      AND (pool.region = ${region} OR pool.region IS NULL) AND ${missing} > 0
     ORDER BY EXISTS (SELECT 1 FROM browsers AS idle WHERE idle.pool_id = pool.id AND ${isLiveRow('idle')}
       AND idle.leased_at IS NULL), pool.created_at`.execute(db)
   return rows

@@ -5,6 +5,7 @@ import type {
   UpdateBrowserPoolRequest,
 } from '@berth/contracts/browser-pools'
 import type { BrowserService, Caller, PlannedBrowser } from '../browsers/service.ts'
+import { checkRegion } from '../browsers/region.ts'
 import { newId } from '@berth/kit/ids'
 import { announceChange } from '../../platform/database/changes.ts'
 import { uniqueNames } from '../../platform/database/unique-names.ts'
@@ -29,6 +30,8 @@ export interface PoolServiceOptions {
   readonly pool: Pool
   readonly browsers: Pick<BrowserService, 'plan'>
   readonly ceilings: Ceilings
+  /** That of this server. */
+  readonly region: string
   readonly policies: PoolPolicies
   /** Keeps the proxy from being deleted until the transaction ends; from then on the pool's use protects it. */
   readonly holdProxy: (tx: Db, projectId: string, proxyId: string) => Promise<void>
@@ -43,7 +46,8 @@ export class PoolService {
   }
 
   async create(tx: Db, caller: Caller, body: CreateBrowserPoolRequest): Promise<BrowserPool> {
-    const { ceilings, defaultProject } = this.#options
+    const { ceilings, defaultProject, region } = this.#options
+    checkRegion(body.region, region)
     const projectId = projectOf(caller) ?? (await defaultProject(tx)).id
     const settings = settingsAtCreation(body, caller.telemetryAge)
     const references = await this.#check(tx, projectId, settings)
@@ -51,33 +55,31 @@ export class PoolService {
     const id = newId()
     const stored = this.#options.policies.seal(id, settings)
     const pool = await withFreeName(settings.name, () =>
-      store.insertPool(tx, { id, projectId }, { ...stored, ...references }),
+      store.insertPool(tx, { id, projectId, region }, { ...stored, ...references }),
     )
     await announceChange(tx, 'poolChanged', { poolId: pool.id })
-    return toBrowserPool(
-      { ...pool, browser: settings.browser, available: 0, acquired: 0 },
-      caller.telemetryAge,
-    )
+    return this.#show({ ...pool, browser: settings.browser, available: 0, acquired: 0 }, caller)
   }
 
   async list(
     db: Db,
     caller: Caller,
-    query: { limit?: number; offset?: number; query?: string; name?: string },
+    query: { limit?: number; offset?: number; query?: string; name?: string; region?: string },
   ): Promise<OffsetPage<BrowserPool[]>> {
-    const { limit = 20, offset = 0, ...filters } = query
+    const { limit = 20, offset = 0, region: asked, ...filters } = query
     const projectId = projectOf(caller)
-    const rows = await store.listPools(db, { ...filters, projectId, limit: limit + 1, offset })
+    const region = asked === undefined ? {} : { region: { asked, own: this.#options.region } }
+    const rows = await store.listPools(db, { ...filters, ...region, projectId, limit: limit + 1, offset })
     const joined = await this.#options.policies.joinListed(db, rows)
     return toPage(
-      joined.map((row) => toBrowserPool(row, caller.telemetryAge)),
+      joined.map((row) => this.#show(row, caller)),
       limit,
     )
   }
 
   async get(db: Db, caller: Caller, idOrName: string): Promise<BrowserPool> {
     const pool = await this.find(db, caller, idOrName)
-    return toBrowserPool(await this.#options.policies.join(db, pool), caller.telemetryAge)
+    return this.#show(await this.#options.policies.join(db, pool), caller)
   }
 
   async update(
@@ -103,7 +105,7 @@ export class PoolService {
     else await endExcess(tx, updated)
     await announceChange(tx, 'poolChanged', { poolId: pool.id })
     const counted = await store.countPool(tx, pool.id)
-    return toBrowserPool({ ...counted, browser: settings.browser }, caller.telemetryAge)
+    return this.#show({ ...counted, browser: settings.browser }, caller)
   }
 
   async delete(tx: Db, caller: Caller, idOrName: string, { force }: { force: boolean }): Promise<void> {
@@ -132,6 +134,10 @@ export class PoolService {
     const pool = await store.findPool(db, projectOf(caller), idOrName)
     if (!pool) throw notFound(idOrName)
     return pool
+  }
+
+  #show(pool: CountedPool, { telemetryAge }: Caller): BrowserPool {
+    return toBrowserPool(pool, { age: telemetryAge, ownRegion: this.#options.region })
   }
 
   async #lock(tx: Db, { id }: PoolRecord): Promise<PoolRecord> {

@@ -60,6 +60,7 @@ function changedBrowser(before: PooledBrowserRequest, asked: UpdateBrowserPoolRe
     profile: asked.profile && profileOf(asked.profile),
     extensions: asked.extensions?.map(extensionOf),
     proxy_id: asked.proxy_id,
+    network: asked.network,
     chrome_policy: asked.chrome_policy,
   }
   for (const [name, value] of Object.entries(cleared)) {

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { containing } from '../../platform/database/like.ts'
 import type { Db } from '../../platform/database/schema.ts'
 import { isLiveRow, isUsableRow } from '../browsers/state.ts'
+import { isInRegion, type RegionFilter } from '../browsers/store.ts'
 import type { CountedPool, PoolRecord, References, StoredSettings } from './types.ts'
 
 const ID = /^[a-z][a-z0-9]{23}$/
@@ -19,6 +20,7 @@ const columns = [
   'telemetry',
   'profile_id',
   'extension_ids',
+  'region',
   'created_at',
   'deleted_at',
 ] as const
@@ -36,12 +38,12 @@ const counted = (db: Db) =>
 
 export async function insertPool(
   tx: Db,
-  { id, projectId }: { id: string; projectId: string },
+  { id, projectId, region }: { id: string; projectId: string; region: string },
   settings: StoredSettings & References,
 ): Promise<PoolRecord> {
   return tx
     .insertInto('browser_pools')
-    .values({ id, project_id: projectId, ...toColumns(settings) })
+    .values({ id, project_id: projectId, region, ...toColumns(settings) })
     .returning(columns)
     .executeTakeFirstOrThrow()
 }
@@ -136,11 +138,19 @@ export async function countPool(tx: Db, id: string): Promise<CountedPool> {
 
 export async function listPools(
   db: Db,
-  options: { projectId: string | null; query?: string; name?: string; limit: number; offset: number },
+  options: {
+    projectId: string | null
+    query?: string
+    name?: string
+    region?: RegionFilter
+    limit: number
+    offset: number
+  },
 ): Promise<CountedPool[]> {
   let query = counted(db).where('deleted_at', 'is', null)
   if (options.projectId !== null) query = query.where('project_id', '=', options.projectId)
   if (options.name !== undefined) query = query.where('name', '=', options.name)
+  if (options.region) query = query.where(isInRegion('browser_pools', options.region))
   if (options.query) {
     const { query: text } = options
     query = query.where((where) =>

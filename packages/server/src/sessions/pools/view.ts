@@ -2,7 +2,10 @@ import type { BrowserPool, BrowserPoolConfig } from '@berth/contracts/browser-po
 import { shownTelemetry, type Age } from '../telemetry/selection.ts'
 import type { CountedPool } from './types.ts'
 
-export function toBrowserPool(pool: CountedPool, age: Age): BrowserPool {
+export function toBrowserPool(
+  pool: CountedPool,
+  { age, ownRegion }: { age: Age; ownRegion: string },
+): BrowserPool {
   const telemetry = shownTelemetry(pool.telemetry, age)
   const { headless = false, stealth = false, kiosk_mode = false, ...rest } = pool.browser
   // SAFETY: the stored request has the shape of the shown config, and the contract filters it.
@@ -13,6 +16,7 @@ export function toBrowserPool(pool: CountedPool, age: Age): BrowserPool {
     available_count: pool.available,
     acquired_count: pool.acquired,
     created_at: pool.created_at,
+    region: pool.region ?? ownRegion,
     browser_pool_config: {
       ...browser,
       size: pool.size,

@@ -1,5 +1,4 @@
 // Checks proxy definitions by type, for the rules that the schema cannot express.
-import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import {
   type CreateProxyConfig,
@@ -13,12 +12,12 @@ import { EgressRefusal } from '../../instances/egress/refusal.ts'
 import type { EgressPolicy } from '../../instances/egress/policy.ts'
 import { readConnectTarget, type Target } from '../../instances/egress/target.ts'
 import { invalidInput } from '../../platform/errors/app-error.ts'
+import { readCertificates } from './certificates.ts'
 import type { Providers } from './providers.ts'
 import type { ProxyDefinition } from './types.ts'
 
 /** RFC 1929 has one byte for the length. */
 const MAX_SOCKS_BYTES = 255
-const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
 const customOnly = ['host', 'port', 'username', 'password', 'ca_bundle'] as const
 
@@ -54,7 +53,7 @@ function defineCustom(
   const verdict = policy.judgeTarget(target)
   if (!verdict.allowed) throw invalidInput('config.host', `cannot be used: ${verdict.reason}`)
   checkCredentials(config, protocol)
-  if (ca_bundle !== undefined) checkCertificates(ca_bundle, protocol)
+  if (ca_bundle !== undefined) checkCertificates(ca_bundle)
   return {
     type: 'custom',
     protocol,
@@ -97,22 +96,9 @@ function checkCredentials(
   }
 }
 
-function checkCertificates(bundle: string, protocol: ProxyDefinition['protocol']): void {
-  if (protocol !== 'https') throw invalidInput('config.ca_bundle', 'is only for the protocol https')
-  const blocks = bundle.match(PEM) ?? []
-  if (bundle.replaceAll(PEM, '').includes('-----BEGIN')) {
-    throw invalidInput('config.ca_bundle', 'must hold certificates and nothing else')
-  }
-  if (blocks.length === 0 || !blocks.every(isCertificate)) {
-    throw invalidInput('config.ca_bundle', 'must hold one or more certificates in PEM')
-  }
-}
-
-function isCertificate(pem: string): boolean {
-  try {
-    return Boolean(new X509Certificate(pem))
-  } catch {
-    return false
+function checkCertificates(bundle: string): void {
+  if (!readCertificates(bundle)) {
+    throw invalidInput('config.ca_bundle', 'must hold one or more certificates in PEM, and nothing else')
   }
 }
 

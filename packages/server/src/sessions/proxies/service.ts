@@ -53,7 +53,10 @@ export class ProxyService {
     }
     const id = store.newProxyId()
     const credentials = definition.credentials && upstreams.seal(id, definition.credentials)
-    return this.#show(await store.insertProxy(tx, projectId, { id, name, definition, credentials }))
+    const sealedCaBundle =
+      definition.caBundle === null ? null : upstreams.sealCaBundle(id, definition.caBundle)
+    const proxy = { id, name, definition, credentials, sealedCaBundle }
+    return this.#show(await store.insertProxy(tx, projectId, proxy))
   }
 
   async list(

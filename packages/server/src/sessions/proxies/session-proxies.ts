@@ -6,7 +6,10 @@ import type { BrowserRecord, NewBrowser, ProxyChange } from '../browsers/types.t
 import type { Db } from '../../platform/database/schema.ts'
 import { DIRECT, type EgressRoute } from '../../instances/egress/route.ts'
 import { invalidInput } from '../../platform/errors/app-error.ts'
-import { findProxy, holdProxy } from './store.ts'
+import { choiceAtCreation, choiceAtUpdate, type IdOfName } from './choice.ts'
+import { checkPrivateHosts } from './private-hosts.ts'
+import { certificatesIn } from './certificates.ts'
+import { findProxiesNamed, findProxy, holdProxy, namesOf } from './store.ts'
 import type { ProxyUpstreams } from './upstreams.ts'
 
 /** The parts of a session that decide its route. */
@@ -15,6 +18,7 @@ interface Routed {
   readonly proxyId: string | null
   readonly stealth: boolean
   readonly isDefaultProxyDisabled: boolean
+  readonly privateHosts: readonly string[] | null
 }
 
 export class SessionProxies implements ExtraSource, SessionProxyChanges {
@@ -27,14 +31,14 @@ export class SessionProxies implements ExtraSource, SessionProxyChanges {
   }
 
   async extraFor(
-    _body: CreateBrowserRequest,
+    body: CreateBrowserRequest,
     browser: NewBrowser,
     { db }: Pick<LookUp, 'db'>,
   ): Promise<SessionExtra | undefined> {
-    const { projectId, proxyId, stealth } = browser
-    if (proxyId === null && !stealth) return undefined
-    const route = await this.#find({ projectId, proxyId, stealth, isDefaultProxyDisabled: false }, db)
-    if (route.kind === 'direct') return undefined
+    const { projectId, proxyId, stealth, privateHosts } = browser
+    if (proxyId === null && !stealth && privateHosts === null) return undefined
+    const route = await this.#find(browser, { db, field: fieldOf(body) })
+    if (route === DIRECT) return undefined
     return {
       needsStart: false,
       bring: ({ instance }) => {
@@ -45,12 +49,37 @@ export class SessionProxies implements ExtraSource, SessionProxyChanges {
     }
   }
 
-  async countryOf(
+  /** What a request to create a session says about its network. Throws when it is invalid. */
+  async choiceFor(
     db: Db,
-    { proxy_id: id }: CreateBrowserRequest,
+    body: CreateBrowserRequest,
     projectId: string,
-  ): Promise<string | undefined> {
-    return id ? (await findProxy(db, projectId, id))?.config.country : undefined
+  ): Promise<Pick<NewBrowser, 'proxyId' | 'isDefaultProxyDisabled' | 'privateHosts'>> {
+    const privateHosts = body.network?.private_hosts ?? null
+    checkPrivateHosts(privateHosts ?? [])
+    return { ...(await choiceAtCreation(body, idOfNameIn(db, projectId))), privateHosts }
+  }
+
+  async countryOf(db: Db, proxyId: string, projectId: string): Promise<string | undefined> {
+    return (await findProxy(db, projectId, proxyId))?.config.country
+  }
+
+  /**
+   * The certificate authorities that a session with this proxy trusts for websites too, in base64: without them, a proxy
+   * that decrypts TLS could not show a page.
+   */
+  async authoritiesOf(
+    db: Db,
+    { projectId, proxyId }: Pick<NewBrowser, 'projectId' | 'proxyId'>,
+  ): Promise<readonly string[]> {
+    const record = proxyId === null ? undefined : await findProxy(db, projectId, proxyId)
+    const bundle = record && !record.deleted_at ? this.#upstreams.caBundleOf(record) : undefined
+    return bundle === undefined ? [] : certificatesIn(bundle)
+  }
+
+  /** Those that have a name, by proxy id. */
+  namesOf(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    return namesOf(db, ids)
   }
 
   /** The route for a session's row. When this throws, the session's traffic must be blocked. */
@@ -60,47 +89,38 @@ export class SessionProxies implements ExtraSource, SessionProxyChanges {
 
   /** Undefined when nothing changes. Throws for an impossible change. */
   async changeOf(record: BrowserRecord, body: UpdateBrowserRequest): Promise<ProxyChange | undefined> {
-    const { proxy_id, disable_default_proxy: isDisabled } = body
-    const hasProxy = proxy_id !== undefined && proxy_id !== null
-    if (isDisabled !== undefined && hasProxy) {
-      throw invalidInput('disable_default_proxy', 'cannot be given together with proxy_id')
-    }
-    if (isDisabled === true && !record.stealth) {
-      throw invalidInput(
-        'disable_default_proxy',
-        'is only for stealth sessions: others have no default proxy',
-      )
-    }
+    const idOfName = idOfNameIn(this.#db, record.project_id)
+    const change = await choiceAtUpdate(body, { isStealth: record.stealth, idOfName })
+    if (!change) return undefined
     const before = toRouted(record)
-    const change: ProxyChange = {
-      ...(hasProxy && { proxyId: proxy_id || null }),
-      ...(isDisabled !== undefined && { isDefaultProxyDisabled: isDisabled }),
-    }
     const after = { ...before, ...change }
     const isSame =
       after.proxyId === before.proxyId && after.isDefaultProxyDisabled === before.isDefaultProxyDisabled
     if (isSame) return undefined
     // Refuse an unavailable proxy before anything changes.
-    await this.#find(after)
+    await this.#find(after, { field: fieldOf(body) })
     return change
   }
 
   /** Locks the proxy in the transaction that makes a session use it, so that nobody deletes it in between. */
   async hold(tx: Db, projectId: string, { proxyId }: ProxyChange): Promise<void> {
-    if (proxyId && !(await holdProxy(tx, projectId, proxyId))) throw noSuchProxy()
+    if (proxyId && !(await holdProxy(tx, projectId, proxyId))) throw noSuchProxy('proxy_id')
   }
 
   async #find(
-    { projectId, proxyId, stealth, isDefaultProxyDisabled }: Routed,
-    db = this.#db,
+    { projectId, proxyId, stealth, isDefaultProxyDisabled, privateHosts: listed }: Routed,
+    { db = this.#db, field = 'proxy_id' }: { db?: Db; field?: ProxyField } = {},
   ): Promise<EgressRoute> {
+    const privateHosts = listed ?? undefined
     if (proxyId !== null) {
       const record = await findProxy(db, projectId, proxyId)
-      if (!record || record.deleted_at) throw noSuchProxy()
-      return { kind: 'proxy', proxy: this.#upstreams.of(record), bypassHosts: record.bypass_hosts }
+      if (!record || record.deleted_at) throw noSuchProxy(field)
+      const proxy = this.#upstreams.of(record)
+      return { kind: 'proxy', proxy, bypassHosts: record.bypass_hosts, privateHosts }
     }
     const usual = stealth && !isDefaultProxyDisabled ? this.#upstreams.stealthDefault : undefined
-    return usual ? { kind: 'proxy', proxy: usual, bypassHosts: [] } : DIRECT
+    if (usual) return { kind: 'proxy', proxy: usual, bypassHosts: [], privateHosts }
+    return privateHosts ? { kind: 'direct', privateHosts } : DIRECT
   }
 }
 
@@ -110,9 +130,25 @@ function toRouted(record: BrowserRecord): Routed {
     proxyId: record.proxy_id,
     stealth: record.stealth,
     isDefaultProxyDisabled: record.is_default_proxy_disabled,
+    privateHosts: record.private_hosts,
   }
 }
 
-function noSuchProxy() {
-  return invalidInput('proxy_id', 'names no proxy of the project of the session')
+function idOfNameIn(db: Db, projectId: string): IdOfName {
+  return async (name) => {
+    const [first, second] = await findProxiesNamed(db, projectId, name)
+    if (!first) throw invalidInput('proxy.name', 'names no proxy of the project of the session')
+    if (second) throw invalidInput('proxy.name', 'names several proxies of the project; use the id of one')
+    return first
+  }
+}
+
+type ProxyField = 'proxy_id' | 'proxy.id'
+
+function fieldOf({ proxy }: Pick<UpdateBrowserRequest, 'proxy'>): ProxyField {
+  return proxy ? 'proxy.id' : 'proxy_id'
+}
+
+function noSuchProxy(field: ProxyField) {
+  return invalidInput(field, 'names no proxy of the project of the session')
 }

@@ -14,6 +14,7 @@ const columns = [
   'config',
   'credentials',
   'ca_bundle',
+  'sealed_ca_bundle',
   'status',
   'ip_address',
   'last_checked',
@@ -27,9 +28,15 @@ export const newProxyId = (): string => newId()
 export async function insertProxy(
   tx: Db,
   projectId: string,
-  proxy: { id: string; name: string | null; definition: ProxyDefinition; credentials: Buffer | null },
+  proxy: {
+    id: string
+    name: string | null
+    definition: ProxyDefinition
+    credentials: Buffer | null
+    sealedCaBundle: Buffer | null
+  },
 ): Promise<ProxyRecord> {
-  const { id, name, definition, credentials } = proxy
+  const { id, name, definition, credentials, sealedCaBundle } = proxy
   return tx
     .insertInto('proxies')
     .values({
@@ -41,7 +48,7 @@ export async function insertProxy(
       bypass_hosts: [...definition.bypassHosts],
       config: JSON.stringify(definition.config),
       credentials,
-      ca_bundle: definition.caBundle,
+      sealed_ca_bundle: sealedCaBundle,
     })
     .returning(columns)
     .executeTakeFirstOrThrow()
@@ -96,6 +103,30 @@ export async function listProxies(
   return query.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(limit).offset(offset).execute()
 }
 
+/** The ids of two at most. */
+export async function findProxiesNamed(db: Db, projectId: string, name: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('proxies')
+    .select('id')
+    .where('project_id', '=', projectId)
+    .where('name', '=', name)
+    .where('deleted_at', 'is', null)
+    .limit(2)
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+/** By id; those without a name are left out. Also of deleted proxies. */
+export async function namesOf(db: Db, ids: readonly string[]): Promise<Map<string, string>> {
+  const rows = await db
+    .selectFrom('proxies')
+    .select(['id', 'name'])
+    .where('id', '=', (where) => where.fn.any(where.val([...ids])))
+    .where('name', 'is not', null)
+    .execute()
+  return new Map(rows.map(({ id, name }) => [id, name!]))
+}
+
 /** Undefined when the proxy does not exist or was deleted. */
 export async function renameProxy(
   tx: Db,
@@ -138,7 +169,7 @@ export async function keepCheck(
 export async function markProxyDeleted(tx: Db, projectId: string, id: string): Promise<void> {
   await tx
     .updateTable('proxies')
-    .set({ deleted_at: sql`now()`, credentials: null, ca_bundle: null })
+    .set({ deleted_at: sql`now()`, credentials: null, ca_bundle: null, sealed_ca_bundle: null })
     .where('id', '=', id)
     .where('project_id', '=', projectId)
     .execute()

@@ -30,19 +30,28 @@ export class ProxyUpstreams {
       )
     }
     const { host, port } = record.config
+    const caBundle = this.caBundleOf(record)
     return {
       protocol: record.protocol,
       // SAFETY: a custom proxy is stored with both.
       host: host!,
       port: port!,
       ...this.credentialsOf(record),
-      ...(record.ca_bundle !== null && { caBundle: record.ca_bundle }),
+      ...(caBundle !== undefined && { caBundle }),
       isOperators: false,
     }
   }
 
   seal(id: string, credentials: Credentials): Buffer {
     return this.#box.seal(JSON.stringify(credentials), contextOf(id))
+  }
+
+  sealCaBundle(id: string, caBundle: string): Buffer {
+    return this.#box.seal(caBundle, caContextOf(id))
+  }
+
+  caBundleOf({ id, ca_bundle, sealed_ca_bundle: sealed }: ProxyRecord): string | undefined {
+    return sealed === null ? (ca_bundle ?? undefined) : this.#box.open(sealed, caContextOf(id))
   }
 
   credentialsOf({ id, credentials }: ProxyRecord): Credentials {
@@ -52,6 +61,7 @@ export class ProxyUpstreams {
 }
 
 const contextOf = (id: string) => `proxies/credentials/${id}`
+const caContextOf = (id: string) => `proxies/sealed_ca_bundle/${id}`
 
 function isManaged(type: string): type is ManagedProxyType {
   return managedProxyTypes.includes(type as ManagedProxyType)

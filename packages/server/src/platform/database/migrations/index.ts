@@ -18,6 +18,7 @@ import { resetOnRelease } from './017-reset-on-release.ts'
 import { secretPlaces } from './018-secret-places.ts'
 import { links } from './019-links.ts'
 import { storage } from './020-storage.ts'
+import { networks } from './023-networks.ts'
 
 export interface Migration {
   readonly version: number
@@ -47,4 +48,5 @@ export const migrations: readonly Migration[] = [
   { version: 18, name: 'secret-places', sql: secretPlaces },
   { version: 19, name: 'links', sql: links },
   { version: 20, name: 'storage', sql: storage },
+  { version: 23, name: 'networks', sql: networks },
 ]
