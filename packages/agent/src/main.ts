@@ -13,6 +13,7 @@ import { Lease } from './instance/lease.ts'
 import { openLink } from './link/link.ts'
 import { agentLog, log } from './log/log.ts'
 import { unpack } from './packed/packed.ts'
+import { EgressAsks } from './network/egress-asks.ts'
 import { Network } from './network/network.ts'
 import { passToPlaywright } from './playwright/pass-to-playwright.ts'
 import { createProxy } from './proxy/proxy.ts'
@@ -45,10 +46,12 @@ function endWith(error: unknown): void {
 }
 const state = new StateBoard()
 const logs = { agent: agentLog, chromium: new ServiceLog(), display: new ServiceLog() }
+const asks = new EgressAsks(settings.egressSocket)
 const telemetry = new Telemetry({
   state,
   port: ports.devtools,
   secrets,
+  failureOf: (to) => asks.failureOf(to),
   loadCapture: async () => (await unpack('telemetry')).Capture,
 })
 const chromium = new Chromium({

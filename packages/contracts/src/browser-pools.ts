@@ -1,7 +1,7 @@
 // Pools of identical browsers that are ready to be leased.
 import { Type, type Static } from 'typebox'
 import { Browser, BrowserName, BrowserViewport, LeaseId, Tags, TimeoutSeconds } from './browsers.ts'
-import { Network, NetworkRequest, Region, ShownRegion } from './network.ts'
+import { Network, NetworkRequest, Region, RegionFilter, ShownRegion } from './network.ts'
 import { operation } from './operation.ts'
 import { idOrName, Nullable, Open, pageQuery, resourceId, Text, Timestamp } from './schema.ts'
 import { TelemetryConfig, TelemetryRequest } from './telemetry.ts'
@@ -248,7 +248,7 @@ export const listBrowserPools = operation({
     ...pageQuery,
     query: Type.Optional(Text({ description: 'Text to find in the name, or the full id', maxLength: 255 })),
     name: Type.Optional(Text({ description: 'Exactly this name', maxLength: 255 })),
-    region: Type.Optional({ ...Region, description: 'Only pools of this region' }),
+    region: Type.Optional(RegionFilter),
   }),
   status: 200,
   response: Type.Array(BrowserPool),

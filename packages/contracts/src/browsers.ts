@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox'
 import { ChromePolicy, MAX_POLICY_BYTES } from './chrome-policy.ts'
 import { MAX_EXTENSIONS } from './extension-limits.ts'
 import { ExtensionReference } from './extensions.ts'
-import { Memory, Network, NetworkRequest, Region, ShownMemory, ShownRegion } from './network.ts'
+import { Memory, Network, NetworkRequest, Region, RegionFilter, ShownMemory, ShownRegion } from './network.ts'
 import { operation } from './operation.ts'
 import { Profile, ProfileRequest, ProfileSave } from './profiles.ts'
 import { NextProxyId, ProxyId, ProxySelection, ProxySelectionRequest } from './proxies.ts'
@@ -313,7 +313,7 @@ export const listBrowsers = operation({
         maxLength: 255,
       }),
     ),
-    region: Type.Optional({ ...Region, description: 'Only sessions of this region' }),
+    region: Type.Optional(RegionFilter),
     tags: Type.Optional(Tags),
   }),
   status: 200,

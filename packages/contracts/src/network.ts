@@ -47,6 +47,9 @@ export const Region = Type.String({
   description: 'Name of a region. The operator names the region of each server (BERTH_REGION)',
 })
 
+/** Of lists; empty: all. */
+export const RegionFilter = Type.String({ pattern: `${REGION}|^$`, description: 'Only those of this region' })
+
 /** In answers. */
 export const ShownRegion = Type.String({ description: 'Region where it was created' })
 

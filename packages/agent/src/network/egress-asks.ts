@@ -3,6 +3,7 @@
 import { Agent, get } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { EGRESS_ASK_HOST, type ConnectionFate } from '@berth/contracts/link'
+import type { ProxyErrorCode } from '@berth/contracts/telemetry-events'
 import { readBounded } from '@berth/kit/read-bounded'
 
 /** Longer than egress takes for any of them. */
@@ -17,6 +18,12 @@ const NOT_NOW = 'EAGAIN'
 const AGAIN = new Set(['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', NOT_NOW])
 const MAX_ANSWER_BYTES = 4_096
 const KEPT_CONNECTIONS = 4
+
+export interface EgressFailure {
+  readonly code: ProxyErrorCode
+  /** Of the answer that plain HTTP gets. */
+  readonly status: number
+}
 
 export class EgressAsks {
   readonly #socketPath: string
@@ -47,6 +54,13 @@ export class EgressAsks {
     const path = `/connections/${encodeURIComponent(`${literal}:${port}`)}?to=${encodeURIComponent(address)}`
     const { fate } = (await this.#ask(path)) as { fate?: ConnectionFate }
     return fate ?? 'refuse'
+  }
+
+  /** Why a connection to `host` has just failed; undefined when egress knows of no failure. */
+  async failureOf({ host, port }: { host: string; port: number }): Promise<EgressFailure | undefined> {
+    const path = `/failures/${encodeURIComponent(`${host}:${port}`)}`
+    const { failure } = (await this.#askOnce(path)) as { failure?: EgressFailure }
+    return failure
   }
 
   async #ask(path: string): Promise<object> {

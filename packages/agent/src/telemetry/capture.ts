@@ -6,6 +6,7 @@ import { cdpCategories, type Category } from '@berth/contracts/telemetry-events'
 import type { Secrets } from '../secrets/secrets.ts'
 import type { StateBoard } from '../instance/state.ts'
 import { Monitor } from './monitor.ts'
+import type { FailureOf } from './network.ts'
 import { Ring } from './ring.ts'
 
 export type CrashPhase = 'startup' | 'running' | 'gave_up'
@@ -16,7 +17,7 @@ export class Capture {
   #version = -1
   #categories: ReadonlySet<Category> = new Set()
 
-  constructor(options: { state: StateBoard; port: number; secrets: Secrets }) {
+  constructor(options: { state: StateBoard; port: number; secrets: Secrets; failureOf: FailureOf }) {
     this.#ring = new Ring(options.secrets)
     this.#monitor = new Monitor({ ...options, ring: this.#ring })
   }

@@ -10,7 +10,7 @@ import type { StateBoard } from '../instance/state.ts'
 import { Budget } from './budget.ts'
 import { ConsoleWatch } from './console.ts'
 import { InteractionWatch } from './interaction.ts'
-import { NetworkWatch } from './network.ts'
+import { NetworkWatch, type FailureOf } from './network.ts'
 import { PageWatch } from './page.ts'
 import type { Event, Ring } from './ring.ts'
 import { ScreenshotWatch } from './screenshots.ts'
@@ -32,6 +32,7 @@ export interface MonitorOptions {
   readonly port: number
   readonly ring: Ring
   readonly secrets: Pick<Secrets, 'isInUse'>
+  readonly failureOf: FailureOf
 }
 
 export class Monitor {
@@ -133,7 +134,7 @@ export class Monitor {
       drop: (count: number) => this.#options.ring.drop(count),
       hasSecrets: () => this.#options.secrets.isInUse,
     }
-    const run = await Run.open(port, path, scene)
+    const run = await Run.open({ port, path, scene, failureOf: this.#options.failureOf })
     this.#run = run
     await run.begin()
     return run
@@ -171,7 +172,7 @@ class Run {
   readonly #settingUp = new Set<Promise<unknown>>()
   #isBeginning = true
 
-  private constructor(scene: RunScene) {
+  private constructor(scene: RunScene, failureOf: FailureOf) {
     this.#scene = {
       ...scene,
       call: (target, method, params) => this.#cdp!.call(method, params, target.sessionId),
@@ -182,15 +183,25 @@ class Run {
     const interaction = new InteractionWatch(this.#scene, { onActivity })
     this.#watches = {
       console: new ConsoleWatch(this.#scene, { onDisabled: (target) => interaction.bind(target) }),
-      network: new NetworkWatch(this.#scene, { onActivity }),
+      network: new NetworkWatch(this.#scene, { onActivity, failureOf }),
       page: new PageWatch(this.#scene, { onActivity }),
       interaction,
     }
     this.#handlers = new Map(Object.values(this.#watches).flatMap((watch) => [...watch.handlers]))
   }
 
-  static async open(port: number, path: string, scene: RunScene): Promise<Run> {
-    const run = new Run(scene)
+  static async open({
+    port,
+    path,
+    scene,
+    failureOf,
+  }: {
+    port: number
+    path: string
+    scene: RunScene
+    failureOf: FailureOf
+  }): Promise<Run> {
+    const run = new Run(scene, failureOf)
     run.#cdp = await CdpConnection.open(port, path, (event) => run.#take(event), {
       isWanted: (text) => run.#isWanted(text),
       gatherMs: GATHER_MS,

@@ -40,8 +40,20 @@ const ENDLESS = new Set(['EventSource', 'WebSocket'])
 const LOCAL = /^(data|blob):/
 /** Chromium's failure for abandoned requests. */
 const LEFT = { errorText: 'net::ERR_ABORTED', canceled: true }
+/** Errors of Chromium behind which there may be a reason that egress knows. */
+const CONNECTION_FAILED =
+  /ERR_(CONNECTION_|TUNNEL_|PROXY_|NAME_|ADDRESS_|EMPTY_RESPONSE|SOCKET_|TIMED_OUT|INTERNET_|INVALID_HTTP_RESPONSE)/
+/** Questions about failures at once; the others stay without a reason. */
+const MAX_ASKED = 16
+const PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443, 'ws:': 80, 'wss:': 443 }
 const REQUEST_ID = '"requestId":"'
 const WANTED_HEADER = PROXY_ERROR_HEADER.toLowerCase()
+
+/** Asks egress why a connection has just failed. */
+export type FailureOf = (to: {
+  host: string
+  port: number
+}) => Promise<{ readonly code: string; readonly status: number } | undefined>
 
 interface CdpRequest {
   readonly url: string
@@ -113,9 +125,11 @@ interface Quiet {
 export class NetworkWatch implements Watch {
   readonly #scene: Scene
   readonly #onActivity: (target: Target) => void
+  readonly #failureOf: FailureOf
   readonly #underWay = new Map<string, Requests>()
   readonly #quiet = new Map<Tab, Quiet>()
   #bodies = 0
+  #asked = 0
   #looking: NodeJS.Timeout | undefined
 
   readonly handlers: Watch['handlers'] = [
@@ -136,9 +150,13 @@ export class NetworkWatch implements Watch {
     ['Network.webSocketClosed', (target, params: Finished) => this.#onSocketClosed(target, params)],
   ]
 
-  constructor(scene: Scene, { onActivity }: { onActivity: (target: Target) => void }) {
+  constructor(
+    scene: Scene,
+    { onActivity, failureOf }: { onActivity: (target: Target) => void; failureOf: FailureOf },
+  ) {
     this.#scene = scene
     this.#onActivity = onActivity
+    this.#failureOf = failureOf
   }
 
   apply(target: Target): Promise<unknown>[] {
@@ -222,16 +240,43 @@ export class NetworkWatch implements Watch {
   ): void {
     const code = proxyErrorOf(response)
     if (code === undefined) return
-    const { frameId, loaderId, method, type } = request
+    const { status } = response
+    const event = 'Network.responseReceived'
+    this.#emitProxyError(target, { requestId, request, event, failure: { code, status } })
+  }
+
+  /** Of a connection that failed, Chromium knows only how it ended. */
+  async #explainFailure(target: Target, requestId: string, request: UnderWay): Promise<void> {
+    const url = URL.parse(request.url)
+    const port = url && (Number(url.port) || PORTS[url.protocol])
+    if (!url || !port || this.#asked >= MAX_ASKED) return
+    this.#asked++
+    try {
+      const failure = await this.#failureOf({ host: url.hostname, port })
+      const event = 'Network.loadingFailed'
+      if (failure) this.#emitProxyError(target, { requestId, request, event, failure })
+    } catch {
+      // No server is there at the moment; the failure itself was reported.
+    } finally {
+      this.#asked--
+    }
+  }
+
+  #emitProxyError(
+    target: Target,
+    told: { requestId: string; request: UnderWay; event: string; failure: { code: string; status: number } },
+  ): void {
+    const { requestId, request, event, failure } = told
+    const { frameId, loaderId, url, method, type } = request
     const cutter = new Cutter()
     this.#emit({
       type: 'proxy_error',
-      event: 'Network.responseReceived',
+      event,
       data: {
-        ...target.context({ frameId, loaderId, url: cutter.cut(response.url, MAX_URL) }),
-        code,
+        ...target.context({ frameId, loaderId, url: cutter.cut(url, MAX_URL) }),
+        code: failure.code,
         request_id: requestId,
-        status: response.status,
+        status: failure.status,
         method,
         resource_type: type,
       },
@@ -315,9 +360,10 @@ export class NetworkWatch implements Watch {
   #fail(
     target: Target,
     requestId: string,
-    { frameId, loaderId, url, type }: UnderWay,
+    request: UnderWay,
     failure: { errorText: string; canceled: boolean; type?: string | undefined },
   ): void {
+    const { frameId, loaderId, url, type } = request
     const cutter = new Cutter()
     this.#emit({
       type: 'network_loading_failed',
@@ -331,6 +377,8 @@ export class NetworkWatch implements Watch {
       },
       isTruncated: cutter.isTruncated,
     })
+    const isUnexplained = !failure.canceled && CONNECTION_FAILED.test(failure.errorText)
+    if (isUnexplained) void this.#explainFailure(target, requestId, request)
   }
 
   #onSocketCreated(target: Target, { requestId, url, initiator }: SocketCreated): void {

@@ -4,11 +4,13 @@ import type { TelemetryOrder } from '@berth/contracts/link'
 import type { Secrets } from '../secrets/secrets.ts'
 import type { StateBoard } from '../instance/state.ts'
 import type { Capture, CrashPhase } from './capture.ts'
+import type { FailureOf } from './network.ts'
 
 export interface TelemetryOptions {
   readonly state: StateBoard
   readonly port: number
   readonly secrets: Secrets
+  readonly failureOf: FailureOf
   readonly loadCapture: () => Promise<typeof Capture>
 }
 

@@ -1,4 +1,5 @@
-// What an agent asks before the kernel goes on: whether a name exists, and what becomes of a connection. Requests to a
+// What an agent asks before the kernel goes on: whether a name exists, and what becomes of a connection. And what it asks
+// for telemetry: why a connection failed. Requests to a
 // name of ours on the egress socket, so they have its limits. Programs of the instance may ask too: they can then lead
 // connections of their own session elsewhere, which they could by other means. Pages cannot.
 import { isIP } from 'node:net'
@@ -6,6 +7,7 @@ import type { ConnectionFate } from '@berth/contracts/link'
 import type { Arrivals } from './arrivals.ts'
 import type { Exchange } from './exchanges.ts'
 import type { Outgoing } from './outgoing.ts'
+import type { Failure } from './recent-failures.ts'
 import { EgressRefusal, toRefusal } from './refusal.ts'
 import { readConnectTarget } from './target.ts'
 
@@ -16,7 +18,7 @@ interface AskParts {
   readonly exchange: Exchange
 }
 
-type AskAnswer = NameAnswer | { readonly fate: ConnectionFate }
+type AskAnswer = NameAnswer | { readonly fate: ConnectionFate } | { readonly failure?: Failure }
 
 /** Without addresses, a connection must go to the name. */
 interface NameAnswer {
@@ -26,9 +28,12 @@ interface NameAnswer {
 
 /** As many as a browser would try. */
 const MAX_ADDRESSES = 16
-const ASK = /^\/(names|connections)\/([^/?]+)(?:\?to=([^/?&]+))?$/
+const ASK = /^\/(names|connections|failures)\/([^/?]+)(?:\?to=([^/?&]+))?$/
 
-/** `/names/a.example`, `/connections/a.example:80?to=240.0.0.1`: the host, and the address that stands for it inside. */
+/**
+ * `/names/a.example`, `/failures/a.example:443`, `/connections/a.example:80?to=240.0.0.1`: the host, and the address that
+ * stands for it inside.
+ */
 export async function answerAsk(path: string, parts: AskParts): Promise<AskAnswer> {
   const { outgoing, arrivals, exchange } = parts
   const [, kind, ...encoded] = ASK.exec(path) ?? []
@@ -38,10 +43,14 @@ export async function answerAsk(path: string, parts: AskParts): Promise<AskAnswe
     checkReady(outgoing.isRouteDecided)
     return lookUp(outgoing, host, exchange.signal)
   }
+  if (kind === 'failures') {
+    const failure = outgoing.failureAt(readConnectTarget(what))
+    return { ...(failure && { failure }) }
+  }
   if (kind !== 'connections' || isIP(to) === 0) {
     throw new EgressRefusal(
       'bad_request',
-      'Cannot read the question: it is neither about a name nor a connection',
+      'Cannot read the question: it is about neither a name nor a connection',
     )
   }
   const target = readConnectTarget(what)

@@ -3,7 +3,8 @@ import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
 import type { Openings } from './openings.ts'
 import type { EgressPolicy } from './policy.ts'
-import { deniedBecause, toRefusal } from './refusal.ts'
+import { RecentFailures, type Failure } from './recent-failures.ts'
+import { deniedBecause, toRefusal, type EgressRefusal } from './refusal.ts'
 import { GivenNames } from './given-names.ts'
 import { DIRECT, upstreamFor, type EgressRoute } from './route.ts'
 import type { Target } from './target.ts'
@@ -34,6 +35,7 @@ export class Outgoing {
   #active: ActiveUpstream
   #isRouteDecided: boolean
   readonly #given = new GivenNames()
+  readonly #failures = new RecentFailures()
   #toApi: Openings['toApi']
   #lastRefusal: string | undefined
   readonly #log: Logger
@@ -107,9 +109,19 @@ export class Outgoing {
 
   /** See Upstream. A name that a proxy resolves is taken to exist. */
   async addressesOf(name: string, signal: AbortSignal): Promise<readonly string[]> {
-    const addresses = (await this.#active.upstream.addressesOf?.(name, signal)) ?? []
-    this.#given.remember(name, addresses)
-    return addresses
+    try {
+      const addresses = (await this.#active.upstream.addressesOf?.(name, signal)) ?? []
+      this.#given.remember(name, addresses)
+      return addresses
+    } catch (error) {
+      this.#failures.remember({ host: name }, toRefusal(error, name))
+      throw error
+    }
+  }
+
+  /** Why a connection to this target has just failed; undefined when none has. */
+  failureAt(target: Target): Failure | undefined {
+    return this.#failures.find(target)
   }
 
   /** What to connect to when a program names an address: the name that it got the address for, if a proxy resolves names. */
@@ -130,8 +142,16 @@ export class Outgoing {
       const refusal = toRefusal(error, host)
       this.#lastRefusal = refusal.message
       this.#log.debug({ host, port, code: refusal.code, reason: refusal.message }, 'egress refused')
+      this.#rememberFailure(target, refusal)
       throw refusal
     }
+  }
+
+  /** A browser knows the name, also where it connects to an address. */
+  #rememberFailure({ host, port }: Target, refusal: EgressRefusal): void {
+    this.#failures.remember({ host, port }, refusal)
+    const name = this.#given.nameOf(host)
+    if (name !== undefined) this.#failures.remember({ host: name, port }, refusal)
   }
 
   /** If the upstream is replaced while connecting, tries the new one: nothing was sent yet. */

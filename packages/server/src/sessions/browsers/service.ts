@@ -330,7 +330,7 @@ export class BrowserService {
       projectId: projectOf(caller),
       status: include_deleted ? 'all' : status,
       ...(part && { query: part }),
-      ...(query.region !== undefined && { region: { asked: query.region, own } }),
+      ...(query.region && { region: { asked: query.region, own } }),
       tags,
       limit: limit + 1,
       offset,

@@ -68,8 +68,13 @@ export class PoolService {
   ): Promise<OffsetPage<BrowserPool[]>> {
     const { limit = 20, offset = 0, region: asked, ...filters } = query
     const projectId = projectOf(caller)
-    const region = asked === undefined ? {} : { region: { asked, own: this.#options.region } }
-    const rows = await store.listPools(db, { ...filters, ...region, projectId, limit: limit + 1, offset })
+    const rows = await store.listPools(db, {
+      ...filters,
+      ...(asked && { region: { asked, own: this.#options.region } }),
+      projectId,
+      limit: limit + 1,
+      offset,
+    })
     const joined = await this.#options.policies.joinListed(db, rows)
     return toPage(
       joined.map((row) => this.#show(row, caller)),
