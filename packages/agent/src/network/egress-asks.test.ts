@@ -64,3 +64,25 @@ test('an answer that is not one rejects at once', async (t) => {
   t.after(() => server.close())
   await assert.rejects(new EgressAsks(socketPath).addressesOf('a.example'), /JSON/)
 })
+
+test('a question about a failure is asked once', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'berth-asks-'))
+  t.after(() => rmSync(directory, { recursive: true }))
+  const socketPath = join(directory, 'egress.sock')
+  const asks = new EgressAsks(socketPath)
+  await assert.rejects(asks.failureOf({ host: 'a.example', port: 443 }), { code: 'ENOENT' })
+  const asked: string[] = []
+  const failures = [{ code: 'proxy_unavailable', status: 502 }, undefined]
+  const server = createServer((request, response) => {
+    asked.push(request.url!)
+    response.end(JSON.stringify({ failure: failures.shift() }))
+  }).listen(socketPath)
+  await once(server, 'listening')
+  t.after(() => server.close())
+  assert.deepEqual(await asks.failureOf({ host: '[fd00::1]', port: 443 }), {
+    code: 'proxy_unavailable',
+    status: 502,
+  })
+  assert.equal(await asks.failureOf({ host: 'a.example', port: 80 }), undefined)
+  assert.equal(asked[0], 'http://egress.berth.internal/failures/%5Bfd00%3A%3A1%5D%3A443')
+})

@@ -131,3 +131,26 @@ test('questions that make no sense are refused', async (t) => {
     assert.equal(answer['code'], 'bad_request', question)
   }
 })
+
+test('why a connection failed is told for a moment', async (t) => {
+  const { ask, fateOf, listener, path } = await start(t, { allow: [] })
+  const failureAt = async (target: string) =>
+    (await ask(`/failures/${encodeURIComponent(target)}`)).answer['failure']
+  assert.equal(await failureAt('10.0.0.1:443'), undefined)
+  await fateOf('10.0.0.1:443')
+  assert.deepEqual(await failureAt('10.0.0.1:443'), { code: 'destination_blocked', status: 403 })
+  assert.equal(await failureAt('10.0.0.1:80'), undefined)
+  await ask('/names/other.example')
+  assert.deepEqual(await failureAt('other.example:443'), { code: 'upstream_dns_failure', status: 502 })
+
+  await ask('/names/public.example')
+  const closed = createServer()
+  const port = await listenOn(t, closed)
+  closed.close()
+  await once(closed, 'close')
+  const proxy = { protocol: 'http', host: '127.0.0.1', port, isOperators: true } as const
+  listener.setRoute({ kind: 'proxy', proxy, bypassHosts: [] })
+  const { status, body } = await request(path, 'http://public.example/')
+  assert.deepEqual([status, body.includes('cannot be reached')], [502, true])
+  assert.deepEqual(await failureAt('public.example:80'), { code: 'provider_unreachable', status: 502 })
+})
