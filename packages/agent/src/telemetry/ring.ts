@@ -24,6 +24,10 @@ export interface Event {
   readonly ts?: number
 }
 
+interface Whole extends Pick<Event, 'source'> {
+  readonly data: object | undefined
+}
+
 interface Line {
   readonly number: number
   readonly text: string
@@ -38,16 +42,15 @@ export class Ring {
   #bytes = 0
   #number = 0
   readonly #waiting = new Set<() => void>()
-  readonly #secrets: Pick<Secrets, 'redactAll' | 'isTyped'>
+  readonly #secrets: Pick<Secrets, 'redactAll' | 'isTyped' | 'isInUse'>
 
-  constructor(secrets: Pick<Secrets, 'redactAll' | 'isTyped'>) {
+  constructor(secrets: Pick<Secrets, 'redactAll' | 'isTyped' | 'isInUse'>) {
     this.#secrets = secrets
   }
 
   emit({ ts = nowUs(), type, source, data, truncated }: Event): void {
     const number = ++this.#number
-    const whole = { source, data }
-    const told = this.#secrets.redactAll(this.#secrets.isTyped ? withoutTexts(whole) : whole)
+    const told = this.#secrets.isInUse ? this.#redacted({ source, data }) : { source, data }
     const event = { ts, type, category: categoryOfType[type], ...told, ...(truncated && { truncated }) }
     const text = `${JSON.stringify({ n: number, event })}\n`
     if (text.length > MAX_EVENT_LENGTH) return
@@ -55,6 +58,21 @@ export class Ring {
     this.#bytes += text.length
     this.#shrink()
     for (const wake of this.#waiting) wake()
+  }
+
+  /** The names of an event's own fields stay: a secret may be a word such as `url`. Names below them may be a page's. */
+  #redacted(whole: Whole): Whole {
+    const { isTyped } = this.#secrets
+    const { source, data } = isTyped ? withoutTexts(whole) : whole
+    const { metadata } = source
+    return {
+      source: { ...source, ...(metadata && { metadata: this.#secrets.redactAll(metadata) }) },
+      data:
+        data &&
+        Object.fromEntries(
+          Object.entries(data).map(([name, value]) => [name, this.#secrets.redactAll(value as unknown)]),
+        ),
+    }
   }
 
   /** Counts events that are not recorded. */

@@ -47,3 +47,15 @@ test('once a value was typed, an event keeps only what no page can write', () =>
   ring.emit({ ...REQUEST, data: { method: 'PÄSS', request_id: 'päss päss' } })
   assert.deepEqual(told(ring).data, { method: '[redacted]', request_id: '[redacted]' })
 })
+
+test('a secret that is the name of a field hides no field', () => {
+  const secrets = new Secrets()
+  secrets.add(['url', 'source', 'data', 'cdp', 'headers'])
+  const ring = new Ring(secrets)
+  ring.emit({ ...REQUEST, data: { url: 'https://bank.example/url', headers: { url: 'data' } } })
+  assert.deepEqual(told(ring), {
+    ...told(ring),
+    source: REQUEST.source,
+    data: { url: 'https://bank.example/[redacted]', headers: { '[redacted]': '[redacted]' } },
+  })
+})

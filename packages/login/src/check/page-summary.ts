@@ -1,6 +1,6 @@
 // Summarises how an address looks, enough to tell signed-in from signed-out users.
 import type { PageSnapshot } from '@berth/contracts/page-snapshot'
-import { holdsAny } from '../run/mask.ts'
+import { holdsAny } from '../rules/mask.ts'
 import type { Checks, Signs } from '../run/memory.ts'
 import { caption, isClickable, isTextField } from '../rules/element-words.ts'
 import { readPage } from '../rules/read-page.ts'

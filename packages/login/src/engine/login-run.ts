@@ -2,7 +2,7 @@
 import type { PageSnapshot } from '@berth/contracts/page-snapshot'
 import { examine } from '../check/check.ts'
 import { allowedHosts, isOf, ownHosts } from '../hosts/hosts.ts'
-import { mask } from '../run/mask.ts'
+import { mask } from '../rules/mask.ts'
 import type { Checks, PlanStep } from '../run/memory.ts'
 import { readPage } from '../rules/read-page.ts'
 import type { Complaint, Confirm, ReadChoice, ReadField, ReadForm, Reading } from '../rules/reading.ts'

@@ -1,6 +1,6 @@
 // Records the steps of a successful login, and finds them again on a page.
 import type { ElementSnapshot, PageSnapshot } from '@berth/contracts/page-snapshot'
-import { holdsAny } from '../run/mask.ts'
+import { holdsAny } from '../rules/mask.ts'
 import type { Fingerprint, Plan, PlanStep } from '../run/memory.ts'
 import type { ReadChoice, ReadField, ReadForm, Reading } from '../rules/reading.ts'
 

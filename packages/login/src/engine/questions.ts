@@ -1,6 +1,6 @@
 // Builds the question for the user.
 import { randomUUID } from 'node:crypto'
-import { mask } from '../run/mask.ts'
+import { mask } from '../rules/mask.ts'
 import { slug } from '../rules/field-refs.ts'
 import type { ReadChoice, ReadField } from '../rules/reading.ts'
 import type { AskedChoice, AskedField, Question } from '../run/run.ts'

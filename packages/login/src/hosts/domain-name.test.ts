@@ -69,10 +69,14 @@ test('readDomain rejects everything that is not exactly one host, and lookalikes
   for (const written of refused) assert.equal(domainOf(readDomain(written)), undefined, written)
 })
 
-test('readAllowedDomain accepts a wildcard only before a registrable domain', () => {
-  assert.equal(domainOf(readAllowedDomain('*.example.com')), '*.example.com')
-  assert.equal(domainOf(readAllowedDomain('*.login.example.co.uk')), '*.login.example.co.uk')
+test('readAllowedDomain drops a leading wildcard or www., but only before a registrable domain', () => {
+  assert.equal(domainOf(readAllowedDomain('*.example.com')), 'example.com')
+  assert.equal(domainOf(readAllowedDomain('*.login.example.co.uk')), 'login.example.co.uk')
   assert.equal(domainOf(readAllowedDomain('sso.example.net')), 'sso.example.net')
+  assert.equal(domainOf(readAllowedDomain('WWW.example.com:8443')), 'example.com:8443')
+  assert.equal(domainOf(readAllowedDomain('www.github.io')), 'www.github.io')
+  assert.equal(domainOf(readAllowedDomain('www.com')), 'www.com')
+  assert.equal(domainOf(readAllowedDomain('www.localhost')), 'www.localhost')
   const refused = [
     '*.com',
     '*.co.uk',

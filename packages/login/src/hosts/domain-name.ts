@@ -39,15 +39,24 @@ export function readDomain(text: string): DomainReading {
   return { domain: port === '' ? hostname : `${hostname}:${port}` }
 }
 
-/** Like readDomain, but also accepts all subdomains: `*.example.com`. */
+/**
+ * Like readDomain, for a name that includes its subdomains: a leading `*.` or `www.` is dropped, so that every spelling
+ * gives the same name.
+ */
 export function readAllowedDomain(text: string): DomainReading {
-  if (!text.startsWith('*.')) return readDomain(text)
-  const below = readDomain(text.slice(2))
-  if ('problem' in below) return below
-  const { isIp, domain } = parse(below.domain, { allowPrivateDomains: true })
-  if (isIp || domain === null)
-    return { problem: 'must have a registrable domain after the wildcard, such as *.example.com' }
-  return { domain: `*.${below.domain}` }
+  if (text.startsWith('*.')) {
+    const below = readDomain(text.slice(2))
+    if ('problem' in below) return below
+    const { isIp, domain } = parse(below.domain, { allowPrivateDomains: true })
+    return isIp || domain === null
+      ? { problem: 'must have a registrable domain after the wildcard, such as *.example.com' }
+      : below
+  }
+  const reading = readDomain(text)
+  if ('problem' in reading || !reading.domain.startsWith('www.')) return reading
+  const below = readDomain(reading.domain.slice('www.'.length))
+  // In `www.github.io`, it is a name of its own.
+  return 'domain' in below && below.domain.includes('.') ? below : reading
 }
 
 function problemOf(hostname: string, written: string): string | undefined {

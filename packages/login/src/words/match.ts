@@ -32,6 +32,8 @@ export function tokens(name: string): string {
 
 export interface Words {
   in(text: string): boolean
+  /** Every word of the lists, folded, also those of phrases. */
+  singles(): readonly string[]
 }
 
 // Includes Arabic and Hebrew, which attach articles and prepositions to the word.
@@ -50,6 +52,11 @@ export function words(...lists: readonly string[]): Words {
   let pattern: RegExp | undefined
   return {
     in: (text) => (pattern ??= patternOf(lists)).test(text),
+    singles: () =>
+      lists
+        .flatMap((list) => list.split(/[\s|]+/))
+        .map((word) => fold(word.replace(/^=/, '')))
+        .filter(Boolean),
   }
 }
 
