@@ -120,6 +120,124 @@ test('a change affects only the fields it names', async () => {
   assert.equal((await patch({ proxy: { id: taken.body.id } })).proxy_id, taken.body.id)
 })
 
+test('the browser of a connection has the parts of `browser`, and older clients see theirs', async () => {
+  const proxy = async (name: string) =>
+    (await post('/proxies', { type: 'custom', name, config: { host: 'p.invalid', port: 1 } })).body.id
+  const [one, two] = [await proxy('browser-one'), await proxy('browser-two')]
+  const plain = await connect(server, 'browser')
+  assert.deepEqual(plain.browser, { stealth: true })
+  const telemetry = { enabled: true, browser: { console: { enabled: true } } }
+  const made = await connect(server, 'browser', {
+    browser: { stealth: false, proxy: { name: 'browser-one' }, telemetry },
+  })
+  assert.deepEqual(made.browser, { stealth: false, proxy: { id: one }, telemetry })
+  assert.equal(made.proxy_id, one)
+  assert.deepEqual(made.browser_telemetry, telemetry)
+  const patch = async (body: object) =>
+    (await send<ManagedAuth>(server, 'PATCH', `${PATH}/${made.id}`, body)).body
+  // Absent parts stay.
+  assert.deepEqual((await patch({ browser: { proxy: { id: two } } })).browser, {
+    stealth: false,
+    proxy: { id: two },
+    telemetry,
+  })
+  const direct = await patch({ browser: { stealth: true, proxy: { mode: 'direct' } } })
+  assert.deepEqual(direct.browser, { stealth: true, proxy: { mode: 'direct' }, telemetry })
+  assert.equal(direct.proxy_id, undefined)
+  assert.deepEqual((await patch({ proxy: { id: one } })).browser!.proxy, { id: one })
+  assert.deepEqual((await patch({ browser: { proxy: { mode: 'default' } } })).browser!.proxy, {
+    mode: 'default',
+  })
+  assert.deepEqual((await patch({ proxy: { id: '' } })).browser, { stealth: true, telemetry })
+  assert.deepEqual((await patch({ browser: { telemetry: null } })).browser, { stealth: true })
+  const refused: [object, RegExp][] = [
+    [{ browser: { proxy: {} } }, /browser\.proxy: must have exactly one of mode, id and name/],
+    [{ browser: { proxy: { id: one, mode: 'direct' } } }, /browser\.proxy: must have exactly one/],
+    [{ browser: { proxy: { id: 'absent' } } }, /browser\.proxy: names no proxy/],
+    [{ browser: { proxy: { mode: 'other' } } }, /mode/],
+    [
+      { browser: { proxy: { id: one } }, proxy: { id: two } },
+      /browser\.proxy: cannot be given together with proxy/,
+    ],
+    [
+      { browser: { telemetry }, browser_telemetry: telemetry },
+      /browser\.telemetry: cannot be given together/,
+    ],
+    [{ browser: { telemetry: { enabled: false, browser: {} } } }, /telemetry/],
+  ]
+  for (const [body, message] of refused) {
+    for (const [method, path] of [
+      ['PATCH', `${PATH}/${made.id}`],
+      ['POST', `${PATH}/${made.id}/login`],
+    ] as const) {
+      const answer = await send(server, method, path, body)
+      assert.equal(answer.status, 400, JSON.stringify(body))
+      assert.match(answer.body.message!, message)
+    }
+  }
+  // A login overrides what it names, for itself.
+  await begin(server, made.id, { browser: { proxy: { id: two }, telemetry } })
+  const [flow] = await query<{ stealth: boolean; proxy_id: string; telemetry: object }>(
+    server,
+    'SELECT stealth, proxy_id, telemetry FROM auth_flows WHERE connection_id = $1',
+    [made.id],
+  )
+  assert.deepEqual(flow, { stealth: true, proxy_id: two, telemetry })
+  assert.deepEqual((await read(server, made.id)).browser, { stealth: true })
+  await post(`${PATH}/${made.id}/cancel`)
+})
+
+const toldFields = (state: ManagedAuth) =>
+  state.fields!.map(({ id: field, reason, replace_existing, input_mode, hint }) => [
+    field,
+    reason,
+    replace_existing,
+    input_mode,
+    hint,
+  ])
+
+test('a question says why it asks, which keyboard fits, and what a choice does', async () => {
+  const { id } = await connect(server, 'code')
+  await begin(server, id)
+  const first = await reaches(server, id, 'AWAITING_INPUT')
+  assert.deepEqual(toldFields(first), [
+    ['email', 'missing', false, 'email', undefined],
+    ['password', 'missing', false, undefined, undefined],
+  ])
+  await submit(server, id, { field_values: { email: 'me', password: 'right' } })
+  await eventually('the code is asked for', async () => (await read(server, id)).fields?.length === 1)
+  const second = await read(server, id)
+  assert.deepEqual(toldFields(second), [['code', 'missing', false, 'numeric', 'Sent to •••• 92']])
+  assert.notEqual(second.interaction_id, first.interaction_id)
+  await post(`${PATH}/${id}/cancel`)
+
+  const choosing = await connect(server, 'choice')
+  await begin(server, choosing.id)
+  const { choices } = await reaches(server, choosing.id, 'AWAITING_INPUT')
+  assert.deepEqual(
+    choices!.map(({ id: choice, mfa_type, masked_destination, display_text, context }) => [
+      choice,
+      mfa_type,
+      masked_destination,
+      display_text,
+      context,
+    ]),
+    [
+      ['google', null, null, 'Continue with Google', null],
+      ['text', 'sms', '•••• 92', 'Text message', null],
+      ['work', null, null, 'Work account', null],
+    ],
+  )
+  await post(`${PATH}/${choosing.id}/cancel`)
+})
+
+test('allowed domains are stored in one spelling', async () => {
+  const { allowed_domains } = await connect(server, 'spelled', {
+    allowed_domains: ['*.sso.example', 'www.sso.example', 'SSO.example', 'www.github.io'],
+  })
+  assert.deepEqual(allowed_domains, ['sso.example', 'www.github.io'])
+})
+
 test('a profile is renamed with its connection, and cannot be deleted before it', async () => {
   const { id, profile_name } = await connect(server, 'profile')
   const renamed = `${profile_name}-renamed`
@@ -193,7 +311,7 @@ test('every kind of submission works, and invalid ones are refused', async () =>
     assert.equal(answer.status, status, JSON.stringify([body, answer.body]))
     assert.match(answer.body.message!, message)
   }
-  await refuse({ field_values: { email: 'x' } }, 409, /no login is in progress/)
+  await refuse({ field_values: { email: 'x' } }, 422, /no login is in progress/)
   const again = async () => {
     await post(`${PATH}/${id}/cancel`)
     await begin(server, id)
@@ -322,9 +440,17 @@ test('the code works once, and the token opens only this connection', async () =
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ code }),
     })
-  assert.equal((await exchange(other.id, handoff_code!)).status, 410)
-  assert.equal((await exchange('absent', handoff_code!)).status, 410)
-  assert.equal((await exchange(id, 'guess')).status, 410)
+  // A wrong code gets the same answer as a connection that does not exist.
+  for (const [where, code] of [
+    [other.id, handoff_code!],
+    ['absent', handoff_code!],
+    [id, 'guess'],
+  ] as const) {
+    const refused = await exchange(where, code)
+    assert.equal(refused.status, 404)
+    const { message } = (await refused.json()) as { message: string }
+    assert.equal(message, 'Cannot find a login with this code; open the link of the login again')
+  }
   assert.equal((await read(server, id)).hosted_url, hosted_url)
   const [one, two] = await Promise.all([exchange(id, handoff_code!), exchange(id, handoff_code!)])
   assert.deepEqual(
@@ -337,6 +463,15 @@ test('the code works once, and the token opens only this connection', async () =
   }
   assert.equal((await exchange(id, handoff_code!)).status, 410)
   assert.ok(invocation_id)
+  // Published relays accept a token only with these claims.
+  const claims = JSON.parse(Buffer.from(jwt.split('.')[1]!, 'base64url').toString()) as Record<
+    string,
+    unknown
+  >
+  assert.equal(claims['iss'], 'kernel-api')
+  assert.equal(claims['managed_auth_session_id'], invocation_id)
+  const seconds = (claims['exp'] as number) - Date.now() / 1000
+  assert.ok(seconds > 1_700 && seconds <= 1_800, String(seconds))
   const withToken = { fetch: (path: string, init = {}) => server.fetch(path, { ...init, key: jwt }) }
   // From then on it has a browser.
   await reaches(server, id, 'AWAITING_INPUT')
@@ -373,7 +508,7 @@ test('the code works once, and the token opens only this connection', async () =
   await submit(withToken, id, { field_values: { email: 'me', password: 'right' } })
   assert.equal((await following).at(-1)!['flow_status'], 'SUCCESS')
   assert.equal((await send<ManagedAuth>(withToken, 'GET', `${PATH}/${id}`)).body.flow_status, 'SUCCESS')
-  assert.equal((await submit(withToken, id, { selected_choice_id: 'work' })).status, 409)
+  assert.equal((await submit(withToken, id, { selected_choice_id: 'work' })).status, 422)
   // Another login invalidates the token.
   await begin(server, id)
   assert.equal((await send(withToken, 'GET', `${PATH}/${id}`)).status, 401)

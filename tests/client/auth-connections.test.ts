@@ -26,7 +26,7 @@ for (const [version, newClient] of Object.entries({
       assert.equal(made.domain, 'crud.example')
       assert.equal(made.profile_name, profile)
       assert.equal(made.status, 'NEEDS_AUTH')
-      assert.deepEqual(made.allowed_domains, ['*.sso.example', 'sso.example'])
+      assert.deepEqual(made.allowed_domains, ['sso.example'])
       assert.equal(made.save_credentials, true)
       assert.equal(made.health_check_interval, 3600)
       assert.equal(made.can_reauth, false)

@@ -15,6 +15,7 @@ import {
   newApp,
   newBrowser,
   newConnection,
+  newFlow,
   newCredential,
   newCredentialProvider,
   newExtension,
@@ -102,6 +103,7 @@ const victims: Record<string, Victim[]> = {
   connections: [
     { what: 'by id', reference: await newConnection(caller, theirs.key.key), absent: 'a'.repeat(24) },
   ],
+  flows: [{ what: 'by id', reference: await newFlow(caller, theirs.key.key), absent: 'a'.repeat(24) }],
   credential_providers: [{ what: 'by id', reference: provider, absent: `credprov_${'a'.repeat(24)}` }],
   deployments: [{ what: 'by id', reference: theirApp.deployments, absent: 'a'.repeat(24) }],
   invocations: [{ what: 'by id', reference: theirApp.invocations, absent: 'a'.repeat(24) }],
@@ -116,11 +118,7 @@ function comparable({ status, headers, text }: Answer, reference: string): objec
   return { status, headers: rest, text: text.replaceAll(JSON.stringify(reference).slice(1, -1), '<id>') }
 }
 
-const refusals: Partial<Record<Auth, 'forbidden' | 'gone'>> = {
-  'organization-key': 'forbidden',
-  // Without a code, the answer reveals nothing.
-  handoff: 'gone',
-}
+const refusals: Partial<Record<Auth, 'forbidden'>> = { 'organization-key': 'forbidden' }
 
 const withId = operations.flatMap((operation) =>
   pathsOf(operation)

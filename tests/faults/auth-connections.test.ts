@@ -206,7 +206,7 @@ test('a flow ends at the timeout of its wait for input, or at its total timeout'
   await reaches(server, waiting.id, 'AWAITING_INPUT')
   const late = await reaches(server, waiting.id, 'EXPIRED')
   assert.equal(late.error_code, 'awaiting_input_timeout')
-  assert.equal((await submit(server, waiting.id, typed)).status, 409)
+  assert.equal((await submit(server, waiting.id, typed)).status, 422)
   const slow = await connect(server, 'slow')
   await begin(server, slow.id)
   const over = await reaches(server, slow.id, 'EXPIRED')

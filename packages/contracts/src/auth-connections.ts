@@ -40,18 +40,20 @@ export const reauthReasons = [
   'requires_totp_without_secret',
   'requires_sms_code',
   'requires_email_code',
+  'requires_customer_input',
+  'totp_reauth_allowed',
 ] as const
 export type ReauthReason = (typeof reauthReasons)[number]
 
 export const MIN_CHECK_SECONDS = 300
 export const MAX_CHECK_SECONDS = 86_400
-const MAX_URL_LENGTH = 2_048
+export const MAX_URL_LENGTH = 2_048
 const MAX_VALUE_LENGTH = 10_000
 const MAX_VALUES = 50
-const MAX_DOMAINS = 50
+export const MAX_DOMAINS = 50
 const MAX_REDIRECTS = 20
 /** The longest host name, with a wildcard or a port. */
-const MAX_DOMAIN_LENGTH = 262
+export const MAX_DOMAIN_LENGTH = 262
 
 const fieldKinds = ['identifier', 'password', 'code', 'totp_code', 'totp_secret', 'text'] as const
 export type FieldKind = (typeof fieldKinds)[number]
@@ -70,6 +72,17 @@ export type ChoiceKind = (typeof choiceKinds)[number]
 const mfaTypes = ['sms', 'call', 'email', 'totp', 'push', 'password', 'switch'] as const
 export type MfaType = (typeof mfaTypes)[number]
 
+/** Newer clients know more of them. */
+const choiceMfaTypes = [...mfaTypes, 'passkey', 'other'] as const
+
+const inputModes = ['text', 'email', 'tel', 'numeric'] as const
+export type InputMode = (typeof inputModes)[number]
+
+export const fieldReasons = ['missing', 'rejected'] as const
+
+export const proxyModes = ['direct', 'default'] as const
+export type ProxyMode = (typeof proxyModes)[number]
+
 const maybe = (description: string) => Type.Optional(Nullable(Type.String({ description })))
 
 const ProxyReference = Open(
@@ -85,6 +98,54 @@ const ProxyReference = Open(
   { description: 'A proxy of the same project, by id or name' },
 )
 export type ProxyReference = Static<typeof ProxyReference>
+
+const ProxyChoice = Strict(
+  {
+    mode: Type.Optional(
+      OneOf(proxyModes, {
+        description:
+          '`direct`: no proxy. `default`: the default proxy of stealth sessions, if the operator has one',
+      }),
+    ),
+    id: Type.Optional(Text({ description: 'Id of a proxy of the project', maxLength: 255 })),
+    name: Type.Optional(
+      Text({
+        description: 'Name of a proxy; exactly one proxy of the project must have it',
+        maxLength: 255,
+      }),
+    ),
+  },
+  { description: 'How its browser reaches the network: by a mode, or through a proxy of the project' },
+)
+
+const BrowserOptions = Strict(
+  {
+    stealth: Type.Optional(
+      Type.Boolean({ description: 'Whether the browser runs in stealth mode; true by default' }),
+    ),
+    proxy: Type.Optional(ProxyChoice),
+    telemetry: Type.Optional(Nullable(TelemetryRequest)),
+  },
+  { description: 'The browser of logins and health checks. Omitted parts stay as they are' },
+)
+export type BrowserOptions = Static<typeof BrowserOptions>
+
+const ShownBrowser = Type.Object(
+  {
+    stealth: Type.Boolean({ description: 'Whether the browser runs in stealth mode' }),
+    proxy: Type.Optional(
+      Type.Object(
+        {
+          mode: Type.Optional(OneOf(proxyModes, { description: 'Chosen mode' })),
+          id: Type.Optional(Type.String({ description: 'Id of the chosen proxy' })),
+        },
+        { description: 'Chosen proxy; absent if none was chosen' },
+      ),
+    ),
+    telemetry: Type.Optional(TelemetryRequest),
+  },
+  { description: 'The browser of logins and health checks' },
+)
 
 const DiscoveredField = Type.Object({
   name: Type.String({ description: 'Key for `fields` when you submit a value' }),
@@ -112,10 +173,13 @@ const FlowField = Type.Object({
   }),
   label: Type.Optional(Type.String({ description: 'Label on the page' })),
   required: Type.Optional(Type.Boolean({ description: 'Whether the page requires a value' })),
+  reason: OneOf(fieldReasons, {
+    description: '`missing`: nobody has given a value yet. `rejected`: the page rejected the previous value',
+  }),
+  hint: Type.Optional(Type.String({ description: 'Hint on the page, such as a masked phone number' })),
+  input_mode: Type.Optional(OneOf(inputModes, { description: 'Keyboard that fits the value' })),
   observed_selector: Type.Optional(Nullable(Type.String({ description: 'CSS selector on the page' }))),
-  replace_existing: Type.Optional(
-    Type.Boolean({ description: 'Extension: true when the page rejected the previous value' }),
-  ),
+  replace_existing: Type.Boolean({ description: 'Whether `reason` is `rejected`; for older clients' }),
 })
 
 const FlowChoice = Type.Object({
@@ -123,6 +187,14 @@ const FlowChoice = Type.Object({
   type: OneOf(choiceKinds, { description: 'Kind of choice' }),
   label: Type.String({ description: 'Label on the page' }),
   description: Type.Optional(Nullable(Type.String({ description: 'Further text on the page' }))),
+  context: Type.Optional(Nullable(Type.String({ description: 'What the page says about the choice' }))),
+  display_text: Type.Optional(Nullable(Type.String({ description: 'Text to show for the choice' }))),
+  masked_destination: Type.Optional(
+    Nullable(Type.String({ description: 'Masked phone number or email address that a code goes to' })),
+  ),
+  mfa_type: Type.Optional(
+    Nullable(OneOf(choiceMfaTypes, { description: 'Kind of second factor; null if it is none' })),
+  ),
   observed_selector: Type.Optional(Nullable(Type.String({ description: 'CSS selector on the page' }))),
 })
 
@@ -144,6 +216,24 @@ const SsoButton = Type.Object({
   label: Type.String({ description: 'Label on the page' }),
   selector: Type.String({ description: 'XPath; value for `sso_button_selector` when you submit' }),
 })
+
+/** What clients 0.23 to 0.32 read of a question. */
+export const askedLegacy = {
+  pending_fields: Type.Optional(
+    Nullable(
+      Type.Array(DiscoveredField, { description: 'Fields to fill in, while the flow waits for input' }),
+    ),
+  ),
+  mfa_options: Type.Optional(
+    Nullable(Type.Array(MfaOption, { description: 'Second factors to choose from' })),
+  ),
+  sign_in_options: Type.Optional(
+    Nullable(Type.Array(SignInOption, { description: 'Accounts to choose from' })),
+  ),
+  pending_sso_buttons: Type.Optional(
+    Nullable(Type.Array(SsoButton, { description: 'Sign-in providers to choose from' })),
+  ),
+}
 
 /** What the flow waits for, and how it ended. */
 const askedFields = {
@@ -228,7 +318,10 @@ export const ManagedAuth = Type.Object(
       OneOf(reauthReasons, { description: 'Why automatic login is possible or not' }),
     ),
     credential: Type.Optional(CredentialReference),
-    proxy_id: Type.Optional(Type.String({ description: 'Id of the proxy that its browser sessions use' })),
+    browser: Type.Optional(ShownBrowser),
+    proxy_id: Type.Optional(
+      Type.String({ deprecated: true, description: 'Deprecated: use `browser.proxy.id`' }),
+    ),
     browser_telemetry: Type.Optional(Nullable(TelemetryRequest)),
     login_url: Type.Optional(
       Type.String({
@@ -275,7 +368,11 @@ const settings = {
   ),
   allowed_domains: Type.Optional(
     Type.Array(
-      Text({ description: 'A host, or `*.example.com` for all subdomains', maxLength: MAX_DOMAIN_LENGTH }),
+      Text({
+        description:
+          'A host such as `example.com`; its subdomains belong to it. A leading `www.` or `*.` is dropped',
+        maxLength: MAX_DOMAIN_LENGTH,
+      }),
       {
         maxItems: MAX_DOMAINS,
         description:
@@ -294,6 +391,7 @@ const settings = {
     ),
   ),
   credential: Type.Optional(CredentialReference),
+  browser: Type.Optional(BrowserOptions),
   proxy: Type.Optional(ProxyReference),
   save_credentials: Type.Optional(
     Type.Boolean({
@@ -340,6 +438,7 @@ export const UpdateConnectionRequest = Strict(settings)
 export type UpdateConnectionRequest = Static<typeof UpdateConnectionRequest>
 
 export const LoginRequest = Strict({
+  browser: Type.Optional(BrowserOptions),
   proxy: Type.Optional(ProxyReference),
   record_session: Type.Optional(
     Type.Boolean({ description: 'Overrides the setting of the connection for this flow' }),
@@ -367,7 +466,7 @@ export const LoginResponse = Type.Object(
 export type LoginResponse = Static<typeof LoginResponse>
 
 const value = Type.String({ maxLength: MAX_VALUE_LENGTH })
-const values = (description: string) =>
+export const submittedValues = (description: string) =>
   Type.Optional(
     Type.Record(Type.String({ minLength: 1, maxLength: 300 }), value, {
       description,
@@ -377,16 +476,16 @@ const values = (description: string) =>
 
 export const SubmitRequest = Strict(
   {
-    field_values: values('Values by field id'),
+    field_values: submittedValues('Values by field id'),
     selected_choice_id: Type.Optional(Text({ description: 'Id of the selected choice', maxLength: 300 })),
     interaction_id: Type.Optional(
       Text({
         description:
-          '`interaction_id` of the question that this answers. The submission is rejected if the flow has moved on',
+          '`interaction_id` of the question that this answers. If the flow has moved on, the submission is rejected with 409',
         maxLength: 100,
       }),
     ),
-    fields: values('Values by the name of a discovered field'),
+    fields: submittedValues('Values by the name of a discovered field'),
     mfa_option_id: Type.Optional(Text({ description: 'Type or label of an MFA option', maxLength: 300 })),
     sign_in_option_id: Type.Optional(Text({ description: 'Id of a sign-in option', maxLength: 300 })),
     sso_button_selector: Type.Optional(Text({ description: 'Selector of an SSO button', maxLength: 1_000 })),
@@ -493,6 +592,7 @@ export const getConnection = operation({
   method: 'GET',
   path: '/auth/connections/{id}',
   auth: 'flow-token',
+  anyOrigin: true,
   params,
   status: 200,
   response: ManagedAuth,
@@ -552,6 +652,7 @@ export const submit = operation({
   method: 'POST',
   path: '/auth/connections/{id}/submit',
   auth: 'flow-token',
+  anyOrigin: true,
   params,
   body: SubmitRequest,
   status: 202,
@@ -559,7 +660,7 @@ export const submit = operation({
     { accepted: Type.Boolean({ description: 'Always true. The state of the flow shows the result' }) },
     { title: 'SubmitResponse' },
   ),
-  errors: ['bad_request', 'not_found', 'conflict'],
+  errors: ['bad_request', 'not_found', 'conflict', 'no_active_flow'],
 })
 
 export const followConnection = operation({
@@ -572,6 +673,7 @@ export const followConnection = operation({
   method: 'GET',
   path: '/auth/connections/{id}/events',
   auth: 'flow-token',
+  anyOrigin: true,
   kind: 'events',
   contentType: 'text/event-stream',
   params,
@@ -637,6 +739,7 @@ export const exchangeHandoff = operation({
   method: 'POST',
   path: '/auth/connections/{id}/exchange',
   auth: 'handoff',
+  anyOrigin: true,
   params,
   body: Strict({
     code: Text({ description: 'One-time code from `hosted_url`', minLength: 1, maxLength: 200 }),
@@ -649,5 +752,5 @@ export const exchangeHandoff = operation({
     },
     { title: 'HandoffToken' },
   ),
-  errors: ['gone', 'too_many_requests'],
+  errors: ['not_found', 'gone', 'too_many_requests'],
 })

@@ -66,6 +66,10 @@ const catalogue = {
     status: 421,
     meaning: 'The server does not serve this Host header; see BERTH_ALLOWED_HOSTS',
   },
+  no_active_flow: {
+    status: 422,
+    meaning: 'No login is in progress that could take a submission; begin one first',
+  },
   invalid_state: { status: 422, meaning: 'Berth cannot use the stored data in its current state' },
   process_timed_out: {
     status: 422,

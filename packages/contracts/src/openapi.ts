@@ -265,6 +265,7 @@ export function openApiDocument(operations: readonly Operation[]): Json {
       tags: [operation.tag],
       summary: operation.summary,
       ...descriptionOf(operation, path),
+      ...(operation.deprecated && { deprecated: true }),
       // The reference page shows an operation once, at its first path.
       ...(path !== operation.path && { 'x-scalar-ignore': true }),
       ...securityOf(operation),
@@ -363,7 +364,7 @@ function securityOf({ scope, ...operation }: Operation): { security?: Json[] } {
 }
 
 function descriptionOf(operation: Operation, path: string): { description?: string } {
-  const { auth, description, scope, closedToApps } = operation
+  const { auth, description, scope, closedToApps, anyOrigin } = operation
   const others = pathsOf(operation).filter((each) => each !== path)
   const parts = [
     ...(description === undefined ? [] : [description]),
@@ -371,6 +372,7 @@ function descriptionOf(operation: Operation, path: string): { description?: stri
     ...(scope === null ? [] : [`A key with scopes needs \`${scope}\``]),
     ...(closedToApps ? ["Refuses the key of an app's deployment"] : []),
     ...(auth === 'flow-token' ? ['Also accepts the token of the login flow instead of an API key'] : []),
+    ...(anyOrigin ? ['Web pages of any origin may call it, but not with an API key'] : []),
     ...(others.length > 0 ? [`Also at ${others.map((each) => `\`${each}\``).join(', ')}`] : []),
   ]
   return parts.length > 0 ? { description: parts.join('\n\n') } : {}

@@ -36,6 +36,7 @@ export interface Operation {
   readonly summary: string
   /** Details beyond the summary, in markdown. */
   readonly description?: string
+  readonly deprecated?: true
   readonly method: Method
   readonly path: string
   /** Further paths of the same operation, for older clients. */
@@ -46,6 +47,11 @@ export interface Operation {
    * or a control only reads.
    */
   readonly scope: OperationScope | null
+  /**
+   * Web pages of any origin may call it, with the token or the code of a login flow. An API key from such a page is
+   * refused.
+   */
+  readonly anyOrigin?: true
   /** An app's own key may not call it, because the operation makes or changes keys. */
   readonly closedToApps?: true
   /** Path below a session's `base_url`, which accepts the session's own token. */

@@ -9,6 +9,10 @@ export const sseComment = (text: string) => `: ${text}\n\n`
 
 export const sseEvent = (value: object, id?: number) => sseEventOfJson(JSON.stringify(value), id)
 
+/** For readers that go by the name of an event, which its JSON has too. */
+export const sseNamedEvent = (value: { readonly event: string }) =>
+  `event: ${value.event}\n${sseEvent(value)}`
+
 /** Of JSON without line breaks, as JSON.stringify() writes it. */
 export function sseEventOfJson(json: string, id?: number): string {
   return id === undefined ? `data: ${json}\n\n` : `id: ${id}\ndata: ${json}\n\n`

@@ -12,7 +12,9 @@ import { contents } from './contents.ts'
 import { housekeepingTasks } from './housekeeping-tasks.ts'
 import { Access } from './http/access.ts'
 import type { Connections } from './http/connections.ts'
+import { CrossOrigin } from './http/cross-origin.ts'
 import { attachDocs, DocsFiles } from './http/docs-files.ts'
+import { isOwnOrigin } from './http/host-check.ts'
 import { IdempotentAnswers } from './http/idempotency.ts'
 import { InsideConnections } from './http/inside.ts'
 import { mount } from './http/mount.ts'
@@ -184,6 +186,10 @@ export async function startApp(config: Config, serverLog: ServerLog, engines = s
     pool,
     access,
     sessionGuard: sessions.guard,
+    crossOrigin: new CrossOrigin({
+      listed: config.BERTH_ALLOWED_ORIGINS,
+      isOwn: (origin, host) => isOwnOrigin(config, origin, host),
+    }),
     audit,
     answers: new IdempotentAnswers({ box, secret: await serviceSecret(db, box, 'idempotent-requests') }),
     originOf: (request) => originOf(config, request),

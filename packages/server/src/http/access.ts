@@ -63,8 +63,9 @@ export class Access {
     const found = this.#authenticator.authenticate(token)
     if (auth !== 'flow-token' || !(found instanceof Promise)) return found
     // An API key can look like anything, so look it up before the flow token.
-    const { id = '' } = request.params as { id?: string }
-    return found.then((principal) => principal ?? this.#flows.admit(token, id))
+    const { id: connectionId = '', invocation_id: flowId } = request.params as Record<string, string>
+    const place = flowId === undefined ? { connectionId } : { flowId }
+    return found.then((principal) => principal ?? this.#flows.admit(token, place))
   }
 
   #admit(operation: Operation, { request, reply, clientIp, principal }: Arrival): Promise<void> | undefined {

@@ -3,7 +3,7 @@
 import { Readable } from 'node:stream'
 import { KeyedChanges } from '@berth/kit/keyed-changes'
 import { pause } from '@berth/kit/pause'
-import { SSE_HEARTBEAT_MS, sseComment, sseEvent } from '@berth/kit/sse'
+import { SSE_HEARTBEAT_MS, sseComment, sseEvent, sseNamedEvent } from '@berth/kit/sse'
 import { AppError } from '../platform/errors/app-error.ts'
 
 /** Announcements may be missed while their connection is down. */
@@ -11,16 +11,28 @@ const LOOK_EVERY_MS = 2_000
 const RETRY_MS = 1_000
 const MAX_STREAMS = 1_000
 
+export interface Followed {
+  readonly event: string
+  readonly timestamp?: string
+}
+
 /** Yields what is new since the last look, and returns what to do next. */
-export type Look = () => AsyncGenerator<object, 'look again' | 'wait' | 'end'>
+export type Look = () => AsyncGenerator<Followed, 'look again' | 'wait' | 'end'>
 
 export class FollowedEvents {
   readonly #heartbeatMs: number
   readonly #changes = new KeyedChanges()
   #count = 0
 
-  constructor({ heartbeatMs = SSE_HEARTBEAT_MS }: { heartbeatMs?: number } = {}) {
+  readonly #textOf: (value: Followed) => string
+
+  /** `isNamed`: for readers that go by the name of an event instead of its JSON. */
+  constructor({
+    heartbeatMs = SSE_HEARTBEAT_MS,
+    isNamed = false,
+  }: { heartbeatMs?: number; isNamed?: boolean } = {}) {
     this.#heartbeatMs = heartbeatMs
+    this.#textOf = isNamed ? sseNamedEvent : sseEvent
   }
 
   /** Call it when there may be something new. */
@@ -55,7 +67,7 @@ export class FollowedEvents {
         let step = await looking.next()
         for (; !step.done; step = await looking.next()) {
           quietSince = performance.now()
-          yield sseEvent(step.value)
+          yield this.#textOf(step.value)
         }
         if (step.value === 'end') return
         if (step.value === 'look again') continue
@@ -65,7 +77,7 @@ export class FollowedEvents {
       }
       if (performance.now() - quietSince >= this.#heartbeatMs) {
         quietSince = performance.now()
-        yield sseEvent({ event: 'sse_heartbeat', timestamp: new Date().toISOString() })
+        yield this.#textOf({ event: 'sse_heartbeat', timestamp: new Date().toISOString() })
       }
       await change.happened
     }

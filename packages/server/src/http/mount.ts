@@ -19,6 +19,7 @@ import { changesAnnouncedIn } from '../platform/database/changes.ts'
 import type { Db } from '../platform/database/schema.ts'
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts'
 import type { Access, Guard } from './access.ts'
+import { preflightRoutes, urlOf, type CrossOrigin } from './cross-origin.ts'
 import { actOnce } from './act-once.ts'
 import { auditRecord } from './audit-hook.ts'
 import type { BodyStream, Call, Commit, OffsetPage, Outcome, RawAnswer, Route, TokenPage } from './call.ts'
@@ -40,6 +41,7 @@ export interface MountOptions {
   readonly access: Access
   /** Admits callers with a session's token. */
   readonly sessionGuard: Guard
+  readonly crossOrigin: CrossOrigin
   readonly audit: RequestAudit
   readonly answers: IdempotentAnswers
   readonly originOf: (request: FastifyRequest) => string
@@ -72,6 +74,15 @@ export function mount(server: FastifyInstance, routes: readonly Route[], options
     for (const route of streaming) place(scope, route)
     done()
   })
+  const all = routes.flatMap(({ operation }) =>
+    [...pathsOf(operation), ...sessionPathsOf(operation).map((below) => SESSION_BASE + below)].map(
+      (path) => ({
+        operation,
+        path,
+      }),
+    ),
+  )
+  for (const preflight of preflightRoutes(all, options.crossOrigin)) server.route(preflight)
 }
 
 function partition<T>(items: readonly T[], isFirst: (item: T) => boolean): [T[], T[]] {
@@ -86,7 +97,7 @@ interface Place {
 function toFastifyRoute(route: Route, { path, guard }: Place, options: MountOptions): RouteOptions {
   const { operation } = route
   const { params, query, body, response } = operation
-  const url = path.replaceAll(/\{(\w+)\}/g, ':$1')
+  const url = urlOf(path)
   return {
     method: operation.method,
     url,
@@ -96,7 +107,7 @@ function toFastifyRoute(route: Route, { path, guard }: Place, options: MountOpti
       ...(body && { body }),
       ...(response && operation.kind === 'json' && { response: responsesOf(operation) }),
     },
-    onRequest: beginning(url, guard),
+    onRequest: beginning(operation, { url, guard, crossOrigin: options.crossOrigin }),
     ...(operation.maxBodyBytes !== undefined && { bodyLimit: operation.maxBodyBytes }),
     ...(operation.bodyStream && { bodyLimit: Number.MAX_SAFE_INTEGER, config: { isBodyStream: true } }),
     ...(operation.bodyOptional && {
@@ -113,11 +124,21 @@ function responsesOf({ status, statusWhen, response }: Operation): Record<number
   return { [status]: response, ...(statusWhen && { [statusWhen.status]: response }) }
 }
 
-function beginning(url: string, guard: Guard | undefined): Guard {
+function beginning(
+  operation: Operation,
+  {
+    url,
+    guard,
+    crossOrigin,
+  }: { url: string; guard: Guard | undefined; crossOrigin: MountOptions['crossOrigin'] },
+): Guard {
   return (request, reply, done) => {
     request.route = url
-    if (guard) guard(request, reply, done)
-    else done()
+    // First, so that errors have the headers too.
+    crossOrigin.admit(operation, request, reply)
+    if (!guard) return done()
+    if (!operation.anyOrigin) return guard(request, reply, done)
+    guard(request, reply, (error) => done(error ?? crossOrigin.refusalOf(request)))
   }
 }
 

@@ -32,9 +32,12 @@ interface CallOrigin {
   readonly projectId: string | null
 }
 
-/** Recognises a login flow's token for its connection. Returns undefined for anything else. */
+/** Recognises a login flow's token for its connection, or for itself. Returns undefined for anything else. */
 export interface FlowAuthenticator {
-  admit(token: string, connectionId: string): Promise<Principal | undefined>
+  admit(
+    token: string,
+    place: { readonly connectionId: string } | { readonly flowId: string },
+  ): Promise<Principal | undefined>
 }
 
 /** Recognises an API key. Returns undefined for anything else and never throws for bad input. */

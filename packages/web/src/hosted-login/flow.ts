@@ -93,7 +93,8 @@ export class Flow {
     if (answer.ok) return answer
     if ([401, 404, 410].includes(answer.status)) throw new NotLetIn()
     if (body && answer.status === 400) throw new NotAccepted('Please fill in what is marked as required.')
-    if (body && answer.status === 409) throw new NotAccepted('The page has moved on. Please look again.')
+    if (body && [409, 422].includes(answer.status))
+      throw new NotAccepted('The page has moved on. Please look again.')
     throw new Error(`The server answered with ${answer.status}`)
   }
 }

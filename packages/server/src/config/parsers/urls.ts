@@ -35,6 +35,10 @@ export function webUrls(value: string): URL[] {
   })
 }
 
+export function origins(value: string): string[] {
+  return commaList(value).map((item) => publicUrl(item)!.origin)
+}
+
 export function databaseUrl(value: string): string | undefined {
   if (!value) return undefined
   // The value may hold a password, so the message does not repeat it.

@@ -1,6 +1,6 @@
 import { fileContent, integer, matching, oneOf, text } from '../parsers/basic.ts'
 import { hostNames, networks } from '../parsers/networks.ts'
-import { publicUrl } from '../parsers/urls.ts'
+import { origins, publicUrl } from '../parsers/urls.ts'
 import { setting } from './setting.ts'
 
 export const serverSettings = {
@@ -52,6 +52,11 @@ export const serverSettings = {
     default: '',
     parse: hostNames,
     help: 'Comma list of host names to answer besides the bound address, loopback names and the public URL.',
+  }),
+  BERTH_ALLOWED_ORIGINS: setting({
+    default: '',
+    parse: origins,
+    help: 'Comma list of origins, such as https://app.example, whose web pages may call every operation. The operations of a login flow take its token from any origin.',
   }),
   BERTH_LOG_LEVEL: setting({
     default: 'info',

@@ -1,6 +1,7 @@
 // The browser sessions of logins and health checks. They are created like any other session, with the connection's
 // profile, and their owner sees them in the list.
 import type { Pool } from 'pg'
+import type { ProxyMode } from '@berth/contracts/auth-connections'
 import type { CreateBrowserRequest } from '@berth/contracts/browsers'
 import type { TelemetryRequest } from '@berth/contracts/telemetry'
 import { findBrowserById } from '../../sessions/browsers/store.ts'
@@ -12,6 +13,7 @@ import { inTransaction } from '../../platform/database/transaction.ts'
 import type { Commit } from '../../http/call.ts'
 import type { Age } from '../../sessions/telemetry/selection.ts'
 import * as flows from './flow-store.ts'
+import type { FlowRecord } from './types.ts'
 
 /** Ends a session without a user, for example after a kill. A working flow keeps it alive. */
 const TIMEOUT_SECONDS = 120
@@ -19,10 +21,25 @@ const TIMEOUT_SECONDS = 120
 export interface WantedBrowser {
   readonly projectId: string
   readonly profileId: string
+  readonly stealth: boolean
   readonly proxyId: string | null
+  readonly proxyMode: ProxyMode | null
   readonly isRecorded: boolean
   readonly telemetry: TelemetryRequest | null
   readonly telemetryAge: Age
+}
+
+/** As its connection or its flow says it. */
+export function browserOf(
+  row: Pick<FlowRecord, 'stealth' | 'proxy_id' | 'proxy_mode' | 'telemetry' | 'telemetry_age'>,
+): Pick<WantedBrowser, 'stealth' | 'proxyId' | 'proxyMode' | 'telemetry' | 'telemetryAge'> {
+  return {
+    stealth: row.stealth,
+    proxyId: row.proxy_id,
+    proxyMode: row.proxy_mode,
+    telemetry: row.telemetry,
+    telemetryAge: row.telemetry_age,
+  }
 }
 
 export interface MadeBrowser {
@@ -34,7 +51,7 @@ export interface LoginBrowsersOptions {
   readonly db: Db
   readonly pool: Pool
   readonly browsers: Pick<BrowserService, 'create' | 'end'>
-  readonly sessions: Pick<Sessions, 'find'>
+  readonly sessions: Pick<Sessions, 'find' | 'reroute'>
   /** False when the host has no X server; such a session has no stealth either. */
   readonly hasScreens: () => boolean
 }
@@ -54,10 +71,12 @@ export class LoginBrowsers {
   ): Promise<Session> {
     const { browsers, pool, sessions, hasScreens } = this.#options
     const isSeen = hasScreens()
+    const stealth = isSeen && wanted.stealth
+    const isDirect = stealth && wanted.proxyMode === 'direct'
     const body: CreateBrowserRequest = {
       profile: { id: wanted.profileId },
       headless: !isSeen,
-      stealth: isSeen,
+      stealth,
       // Without tabs and an address bar: the person with the link gets the page of the login and no more.
       ...(isSeen && { kiosk_mode: true }),
       timeout_seconds: TIMEOUT_SECONDS,
@@ -83,13 +102,22 @@ export class LoginBrowsers {
         const shown = await work(tx)
         // SAFETY: this is the commit of that one operation.
         const { session_id, telemetry } = shown as { session_id: string; telemetry?: unknown }
+        if (isDirect) await flows.connectDirectly(tx, session_id)
         await keep(tx, { id: session_id, telemetryCaptured: telemetry !== undefined })
         return shown
       })
     const { session_id: id } = await browsers.create(caller, body, { commit, signal })
+    // Nothing was loaded yet. A server that takes the session over reads the row.
+    if (isDirect) await this.#reroute(id)
     const session = await sessions.find(id)
     if (!session) throw new SessionEnded('crashed')
     return session
+  }
+
+  async #reroute(id: string): Promise<void> {
+    const { db, sessions } = this.#options
+    const record = await findBrowserById(db, id)
+    if (record) await sessions.reroute(record)
   }
 
   /** Finds an existing session; undefined when it has ended. */

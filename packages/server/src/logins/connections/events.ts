@@ -1,6 +1,6 @@
 // Streams the states of a connection's login flow: first the current state, then what follows, until the flow ends.
 // Each reader gets what the row says, and nothing twice. A state that another one replaces at once may be left out; a
-// question is not, because only its answer replaces it.
+// question is not, because only its answer replaces it. Published login components go by the names of the events.
 import type { Readable } from 'node:stream'
 import type { ManagedAuthEvent } from '@berth/contracts/auth-connections'
 import { FollowedEvents } from '../../http/followed-events.ts'
@@ -13,7 +13,7 @@ import { toStateEvent } from './view.ts'
 export class FlowEvents {
   readonly #db: Db
   readonly #links: LinkMaker
-  readonly #followed = new FollowedEvents()
+  readonly #followed = new FollowedEvents({ isNamed: true })
 
   constructor({ db, links }: { db: Db; links: LinkMaker }) {
     this.#db = db

@@ -14,7 +14,7 @@ import { inTransaction } from '../../platform/database/transaction.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
 import { AgentError } from '../../instances/agent/errors.ts'
-import type { LoginBrowsers } from './browsers.ts'
+import { browserOf, type LoginBrowsers } from './browsers.ts'
 import type { LoginEngine } from './engine.ts'
 import { endFlow, expiryOf, type FlowEnd } from './flow-ends.ts'
 import * as flows from './flow-store.ts'
@@ -146,7 +146,7 @@ export class FlowRun {
 
   async #open(): Promise<Session> {
     const { browsers } = this.#options
-    const { browser_id: before, proxy_id: proxyId, is_recorded, telemetry, telemetry_age } = this.#flow
+    const { browser_id: before, is_recorded } = this.#flow
     if (before !== null) {
       const session = await browsers.find(before)
       if (!session) throw new SessionEnded('lost')
@@ -155,7 +155,7 @@ export class FlowRun {
     crashPoint('login-flow-begun')
     const { project_id: projectId, profile_id: profileId } = this.#connection
     const session = await browsers.create(
-      { projectId, profileId, proxyId, isRecorded: is_recorded, telemetry, telemetryAge: telemetry_age },
+      { projectId, profileId, ...browserOf(this.#flow), isRecorded: is_recorded },
       async (tx, { id: browserId, telemetryCaptured }) => {
         const replayId = is_recorded ? await flows.replayOf(tx, browserId) : undefined
         const isThere = await flows.giveBrowser(tx, this.id, { browserId, telemetryCaptured, replayId })

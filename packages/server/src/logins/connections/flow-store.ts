@@ -137,7 +137,7 @@ function forgottenAt(end: FlowState) {
     outcome: null,
     handoff_code: null,
     // A person who opens the page a moment too late still sees how the login ended.
-    ...(end !== 'SUCCESS' && end !== 'FAILED' && { handoff_hash: null }),
+    ...(end !== 'SUCCESS' && end !== 'FAILED' && { is_handoff_used: true }),
   }
 }
 
@@ -186,7 +186,8 @@ export async function useHandoff(
 ): Promise<string | undefined> {
   const row = await db
     .updateTable('auth_flows')
-    .set({ handoff_hash: null, handoff_code: null })
+    .set({ is_handoff_used: true, handoff_code: null })
+    .where('is_handoff_used', '=', false)
     .where('connection_id', '=', connectionId)
     .where('handoff_hash', '=', hashOfCode(code))
     .where((where) =>
@@ -205,6 +206,20 @@ export async function useHandoff(
     .returning('id')
     .executeTakeFirst()
   return row?.id
+}
+
+/** Whether the code was one of the connection, and cannot be used any more. */
+export async function isSpent(
+  db: Db,
+  { connectionId, code }: { connectionId: string; code: string },
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('auth_flows')
+    .select('id')
+    .where('connection_id', '=', connectionId)
+    .where('handoff_hash', '=', hashOfCode(code))
+    .executeTakeFirst()
+  return row !== undefined
 }
 
 /** The running flows of this server. */
@@ -299,6 +314,15 @@ export async function saveAtEnd(
     .where(isLiveRow())
     .executeTakeFirst()
   return numUpdatedRows > 0n
+}
+
+/** Runs in the transaction that makes the session: it has not the default proxy of stealth sessions. */
+export async function connectDirectly(tx: Db, browserId: string): Promise<void> {
+  await tx
+    .updateTable('browsers')
+    .set({ is_default_proxy_disabled: true })
+    .where('id', '=', browserId)
+    .execute()
 }
 
 export async function replayOf(db: Db, browserId: string): Promise<string | undefined> {

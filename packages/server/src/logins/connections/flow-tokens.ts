@@ -3,13 +3,16 @@
 import type { Db } from '../../platform/database/schema.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { SessionTokens, type TokenKey } from '../../sessions/gateway/tokens.ts'
-import type { Principal } from '../../http/principal.ts'
+import type { FlowAuthenticator, Principal } from '../../http/principal.ts'
+import { findFlow } from './flow-store.ts'
 import { findConnection } from './store.ts'
 
 const AUDIENCE = 'login-flow'
 const LIFE_SECONDS = 30 * 60
 
-export class FlowTokens {
+type Place = Parameters<FlowAuthenticator['admit']>[1]
+
+export class FlowTokens implements FlowAuthenticator {
   readonly #db: Db
   /** The same format as session tokens, with its own key. */
   readonly #tokens: SessionTokens
@@ -20,17 +23,25 @@ export class FlowTokens {
   }
 
   sign(flowId: string): string {
-    return this.#tokens.sign({ sessionId: flowId, audience: [AUDIENCE], lifeSeconds: LIFE_SECONDS })
+    return this.#tokens.sign({
+      sessionId: flowId,
+      audience: [AUDIENCE],
+      lifeSeconds: LIFE_SECONDS,
+      // Published relays accept no other tokens.
+      extra: { iss: 'kernel-api', managed_auth_session_id: flowId },
+    })
   }
 
-  /** Undefined unless it is a currently valid token for this connection. */
-  async admit(token: string, connectionId: string): Promise<Principal | undefined> {
+  /** Undefined unless it is a currently valid token for this place. */
+  async admit(token: string, place: Place): Promise<Principal | undefined> {
     const verified = await this.#tokens.verify(token, AUDIENCE).catch((error: unknown) => {
       if (error instanceof AppError && error.code === 'unauthorized') return undefined
       throw error
     })
     if (!verified || verified.expiresAt <= Date.now()) return undefined
     const { sessionId: flowId } = verified
+    const connectionId = await this.#connectionAt(place, flowId)
+    if (connectionId === undefined) return undefined
     const connection = await findConnection(this.#db, null, connectionId)
     if (!connection || connection.deleted_at !== null || connection.flow_id !== flowId) return undefined
     return {
@@ -40,5 +51,10 @@ export class FlowTokens {
       creator: { id: flowId, name: null, email: '' },
       flowId,
     }
+  }
+
+  async #connectionAt(place: Place, flowId: string): Promise<string | undefined> {
+    if ('connectionId' in place) return place.connectionId
+    return place.flowId === flowId ? (await findFlow(this.#db, flowId))?.connection_id : undefined
   }
 }

@@ -12,7 +12,8 @@ import type { Db } from '../../platform/database/schema.ts'
 import { inTransaction } from '../../platform/database/transaction.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
-import type { LoginBrowsers, MadeBrowser } from './browsers.ts'
+import { browserColumnsOf } from './browser-options.ts'
+import { browserOf, type LoginBrowsers, type MadeBrowser } from './browsers.ts'
 import type { LoginEngine } from './engine.ts'
 import * as flows from './flow-store.ts'
 import { nextCheck } from './schedule.ts'
@@ -164,7 +165,7 @@ export class HealthChecks {
 
   async #look(connection: ConnectionRecord): Promise<Look> {
     const { db, browsers, engine, box, log } = this.#options
-    const { id, project_id: projectId, profile_id: profileId, proxy_id: proxyId, domain } = connection
+    const { id, project_id: projectId, profile_id: profileId, domain } = connection
     const startedAt = new Date()
     let browser: MadeBrowser | undefined
     const late = new AbortController()
@@ -177,10 +178,8 @@ export class HealthChecks {
         {
           projectId,
           profileId,
-          proxyId,
+          ...browserOf(connection),
           isRecorded: connection.record_session,
-          telemetry: connection.telemetry,
-          telemetryAge: connection.telemetry_age,
         },
         (_tx, made) => {
           browser = made
@@ -274,10 +273,8 @@ export class HealthChecks {
         connection_id: id,
         type: 'REAUTH',
         server_id: serverId,
-        proxy_id: connection.proxy_id,
         is_recorded: connection.record_session,
-        telemetry: connection.telemetry && JSON.stringify(connection.telemetry),
-        telemetry_age: connection.telemetry_age,
+        ...browserColumnsOf(connection),
       },
       limits,
     )

@@ -54,9 +54,14 @@ const cases: [string, Partial<ReauthFacts>, boolean, string][] = [
     'no password stored',
     { credential: { ...stored, valueKeys: ['email'] }, hasPlan: true },
     false,
-    'no_viable_plans',
+    'requires_customer_input',
   ],
-  ['a company id besides', { requirements: ['text', 'identifier', 'password'] }, false, 'no_viable_plans'],
+  [
+    'a company id besides',
+    { requirements: ['text', 'identifier', 'password'] },
+    false,
+    'requires_customer_input',
+  ],
   [
     'a company id that is stored',
     {

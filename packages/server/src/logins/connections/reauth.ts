@@ -32,7 +32,7 @@ export function reauthOf(facts: ReauthFacts): Reauth {
   if (needsCode && credential.hasTotp === false) return no('requires_totp_without_secret')
   // Nobody is there to choose, or to type what the credential lacks.
   if (requirements.includes('choice') && !hasPlan) return no('no_viable_plans')
-  if (!hasEnough(credential, requirements)) return no('no_viable_plans')
+  if (!hasEnough(credential, requirements)) return no('requires_customer_input')
   if (hasPlan) return yes('viable_plans_found')
   return yes(requirements.length === 0 ? 'has_credential' : 'requirements_satisfiable')
 }

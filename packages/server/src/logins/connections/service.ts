@@ -4,7 +4,6 @@ import type {
   LoginRequest,
   LoginResponse,
   ManagedAuth,
-  ProxyReference,
   SubmitRequest,
   TimelineEvent,
   TimelineType,
@@ -19,10 +18,9 @@ import type { OffsetPage } from '../../http/call.ts'
 import { toPage } from '../../http/paging.ts'
 import { hasScope, projectOf } from '../../http/principal.ts'
 import { findProjectBy, lockProjects } from '../../tenancy/projects/store.ts'
-import { holdProxy } from '../../sessions/proxies/store.ts'
 import type { SealedBox } from '../../platform/secrets/sealed-box.ts'
-import { selectAtCreation } from '../../sessions/telemetry/selection.ts'
 import type { CredentialResolver } from '../credentials/resolver.ts'
+import { browserColumnsOf, readBrowserOptions } from './browser-options.ts'
 import { endFlow } from './flow-ends.ts'
 import * as flows from './flow-store.ts'
 import type { FlowTokens } from './flow-tokens.ts'
@@ -74,14 +72,14 @@ export class ConnectionService {
     const loginUrl = toLoginUrl(body.login_url)
     const allowedDomains = toAllowedDomains(body.allowed_domains ?? [])
     const interval = this.#toInterval(body.health_check_interval) ?? Math.max(DEFAULT_INTERVAL, minInterval)
-    const proxyId = body.proxy === undefined ? null : await this.#toProxy(tx, projectId, body.proxy)
+    const { telemetryAge: age } = caller
+    const browser = await readBrowserOptions(tx, body, { projectId, age })
     if (body.credential) {
       if (isTrusted(caller)) {
         await credentials.allow(tx, projectId, body.credential, [domain, ...allowedDomains])
       }
       await credentials.check(tx, projectId, body.credential)
     }
-    const telemetry = toTelemetry(body.browser_telemetry, caller)
     const profileId = await store.profileNamed(tx, projectId, body.profile_name)
     const id = await store.insertConnection(tx, {
       project_id: projectId,
@@ -91,14 +89,13 @@ export class ConnectionService {
       redirect_urls: toRedirectUrls(body.redirect_urls ?? []),
       login_url: loginUrl ?? null,
       credential: body.credential ? JSON.stringify(body.credential) : null,
-      proxy_id: proxyId,
       save_credentials: body.save_credentials ?? true,
       record_session: body.record_session ?? false,
       health_checks: body.health_checks ?? true,
       health_check_interval: interval,
       auto_reauth: body.auto_reauth ?? true,
-      telemetry,
-      telemetry_age: caller.telemetryAge,
+      telemetry_age: age,
+      ...browser,
     })
     if (id === undefined) throw alreadyExists(body, await store.findPair(tx, { profileId, domain }))
     return this.#showById(tx, caller, id)
@@ -161,16 +158,12 @@ export class ConnectionService {
         credential: JSON.stringify(body.credential),
         is_reauth_stopped: false,
       }),
-      ...(body.proxy && { proxy_id: await this.#toProxy(tx, projectId, body.proxy) }),
+      ...(await readBrowserOptions(tx, body, { projectId, age: caller.telemetryAge })),
       ...(body.save_credentials !== undefined && { save_credentials: body.save_credentials }),
       ...(body.record_session !== undefined && { record_session: body.record_session }),
       ...(body.health_checks !== undefined && { health_checks: body.health_checks }),
       ...(interval !== undefined && { health_check_interval: interval }),
       ...(body.auto_reauth !== undefined && { auto_reauth: body.auto_reauth }),
-      ...(body.browser_telemetry !== undefined && {
-        telemetry: toTelemetry(body.browser_telemetry, caller),
-        telemetry_age: caller.telemetryAge,
-      }),
     }
     const isScheduled = body.health_checks !== undefined || interval !== undefined
     await store.updateConnection(tx, id, {
@@ -195,6 +188,23 @@ export class ConnectionService {
   }
 
   async login(tx: Db, caller: Caller, id: string, body: LoginRequest): Promise<LoginResponse> {
+    const { flow, code } = await this.begin(tx, caller, id, body)
+    return {
+      id,
+      flow_type: flow.type,
+      flow_expires_at: flow.expires_at,
+      hosted_url: hostedUrlOf(caller.origin, id, code),
+      handoff_code: code,
+    }
+  }
+
+  /** `saveAs`: the name of the credential that a success makes of what the person types. */
+  async begin(
+    tx: Db,
+    caller: Caller,
+    id: string,
+    { saveAs, ...body }: LoginRequest & { saveAs?: string | undefined },
+  ): Promise<{ flow: FlowRecord; code: string }> {
     const { shortcomings, box, serverId, limits } = this.#options
     if (shortcomings.length > 0) {
       throw new AppError('sessions_unavailable', `Cannot log in: ${shortcomings.join('; ')}`)
@@ -205,7 +215,6 @@ export class ConnectionService {
     await this.#supersede(tx, connection)
     const flowId = newId()
     const code = randomBytes(CODE_BYTES).toString('base64url')
-    const isOverridden = body.browser_telemetry !== undefined
     const flow = await flows.insertFlow(
       tx,
       {
@@ -213,24 +222,16 @@ export class ConnectionService {
         connection_id: id,
         type: 'LOGIN',
         server_id: serverId,
-        proxy_id: body.proxy ? await this.#toProxy(tx, projectId, body.proxy) : connection.proxy_id,
         is_recorded: body.record_session ?? connection.record_session,
-        telemetry: isOverridden
-          ? toTelemetry(body.browser_telemetry, caller)
-          : connection.telemetry && JSON.stringify(connection.telemetry),
-        telemetry_age: isOverridden ? caller.telemetryAge : connection.telemetry_age,
+        ...browserColumnsOf(connection),
+        ...(await readBrowserOptions(tx, body, { projectId, age: caller.telemetryAge })),
+        save_as: saveAs ?? null,
         handoff_hash: flows.hashOfCode(code),
         handoff_code: box.seal(code, places.handoffCode(flowId)),
       },
       limits,
     )
-    return {
-      id,
-      flow_type: flow.type,
-      flow_expires_at: flow.expires_at,
-      hosted_url: hostedUrlOf(caller.origin, id, code),
-      handoff_code: code,
-    }
+    return { flow, code }
   }
 
   /** Ends an expired flow to make room for another; a running flow is a conflict. */
@@ -256,7 +257,7 @@ export class ConnectionService {
     const flow = connection.flow_id === null ? undefined : await flows.lockFlow(tx, connection.flow_id)
     const isLate = flow && Date.parse(flow.deadline_at) <= Date.now()
     if (!flow || isOver(flow) || isLate) {
-      throw new AppError('conflict', 'Cannot submit this: no login is in progress; begin one first')
+      throw new AppError('no_active_flow', 'Cannot submit this: no login is in progress; begin one first')
     }
     if (!isWaiting(flow) || !flow.question) {
       throw new AppError('conflict', 'Cannot submit this: the login is not waiting for input now')
@@ -298,14 +299,15 @@ export class ConnectionService {
     code: string,
   ): Promise<{ invocation_id: string; jwt: string }> {
     const flowId = await flows.useHandoff(db, { connectionId, code })
-    // The same answer whatever is wrong, so that guessing reveals nothing.
-    if (flowId === undefined) {
-      throw new AppError(
-        'gone',
-        'Cannot use this code: it was used, or its login has ended; begin another login',
-      )
-    }
+    if (flowId === undefined) throw await this.#unusable(db, { connectionId, code })
     return { invocation_id: flowId, jwt: this.#options.tokens.sign(flowId) }
+  }
+
+  /** A code that was never one gets the same answer as a connection that does not exist: guessing reveals nothing. */
+  async #unusable(db: Db, handoff: { connectionId: string; code: string }): Promise<AppError> {
+    return (await flows.isSpent(db, handoff))
+      ? new AppError('gone', 'Cannot use this code: it was used, or its login has ended; begin another login')
+      : unknownCode()
   }
 
   async #showById(db: Db, caller: Caller, id: string): Promise<ManagedAuth> {
@@ -343,21 +345,6 @@ export class ConnectionService {
     return toManagedAuth(connection, { flow, credential }, links.of(flow, placeOf(caller)))
   }
 
-  async #toProxy(tx: Db, projectId: string, { id, name }: ProxyReference): Promise<string | null> {
-    if ((id === undefined) === (name === undefined)) {
-      throw invalidInput('proxy', 'must have an id or a name, and not both')
-    }
-    if (id === '') return null
-    const [found, another] = id === undefined ? await store.findProxyByName(tx, projectId, name!) : [id]
-    if (another !== undefined) {
-      throw invalidInput('proxy.name', `names several proxies: use the id of one of them`)
-    }
-    if (found === undefined || !(await holdProxy(tx, projectId, found))) {
-      throw invalidInput('proxy', 'names no proxy of the project')
-    }
-    return found
-  }
-
   #toInterval(seconds: number | undefined): number | undefined {
     const { minInterval } = this.#options
     if (seconds !== undefined && seconds < minInterval) {
@@ -365,6 +352,10 @@ export class ConnectionService {
     }
     return seconds
   }
+}
+
+export function unknownCode(): AppError {
+  return new AppError('not_found', 'Cannot find a login with this code; open the link of the login again')
 }
 
 const deletedMeanwhile: Pick<FlowRecord, 'error_code' | 'error_message'> = {
@@ -434,16 +425,6 @@ function toLoginUrl(text: string | undefined): string | undefined {
   }
   if (url.username || url.password) throw invalidInput('login_url', 'must not have a user name or password')
   return text
-}
-
-/** Stored as requested; an invalid value is refused now and not at the first login. */
-function toTelemetry(
-  request: CreateConnectionRequest['browser_telemetry'],
-  { telemetryAge: age }: Caller,
-): string | null {
-  if (!request) return null
-  selectAtCreation({ request, age })
-  return JSON.stringify(request)
 }
 
 function alreadyExists(

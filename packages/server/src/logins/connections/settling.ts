@@ -120,17 +120,18 @@ export class FlowSettling {
     learned: { connection: ConnectionRecord; flow: FlowRecord; outcome: Success; keepsValues: boolean },
   ): Promise<void> {
     const { box, credentials } = this.#options
-    const { connection, outcome, keepsValues } = learned
+    const { connection, flow, outcome, keepsValues } = learned
     const { id, project_id: projectId, credential, domain } = connection
     const memory: Memory = { plan: outcome.plan, checks: outcome.checks }
     const kept =
-      keepsValues && connection.save_credentials
+      keepsValues && (connection.save_credentials || flow.save_as !== null)
         ? await credentials.keep(tx, projectId, {
             reference: credential ?? undefined,
             domain,
             values: outcome.values,
             ssoProvider: outcome.ssoProvider,
             typedAt: outcome.typedAt ?? [],
+            name: flow.save_as ?? undefined,
           })
         : undefined
     const now = new Date().toISOString()

@@ -19,6 +19,8 @@ const columns = [
   'auth_connections.post_login_url',
   'auth_connections.credential',
   'auth_connections.proxy_id',
+  'auth_connections.proxy_mode',
+  'auth_connections.stealth',
   'auth_connections.save_credentials',
   'auth_connections.record_session',
   'auth_connections.health_checks',

@@ -1,6 +1,11 @@
 // Connections and flows as the API shows them.
-import type { ManagedAuth, ManagedAuthEvent, TimelineEvent } from '@berth/contracts/auth-connections'
-import type { AskedChoice, Question } from '@berth/login/run/run'
+import type {
+  InputMode,
+  ManagedAuth,
+  ManagedAuthEvent,
+  TimelineEvent,
+} from '@berth/contracts/auth-connections'
+import type { AskedChoice, AskedField, Question } from '@berth/login/run/run'
 import type { CredentialStanding } from '../credentials/resolver.ts'
 import { reauthOf, type Reauth } from './reauth.ts'
 import type { TimelineRecord } from './timeline-store.ts'
@@ -42,6 +47,7 @@ export function toManagedAuth(
     can_reauth: reauth.can,
     can_reauth_reason: reauth.reason,
     ...(record.credential !== null && { credential: record.credential }),
+    browser: toBrowser(record),
     ...(record.proxy_id !== null && { proxy_id: record.proxy_id }),
     ...(record.telemetry !== null && { browser_telemetry: record.telemetry }),
     ...(loginUrl !== null && { login_url: loginUrl }),
@@ -63,6 +69,20 @@ export function toManagedAuth(
     sso_provider: flow?.sso_provider ?? record.sso_provider,
     browser_session_id: flow && !isOver(flow) ? flow.browser_id : null,
     created_at: record.created_at,
+  }
+}
+
+function toBrowser({
+  stealth,
+  proxy_id: id,
+  proxy_mode: mode,
+  telemetry,
+}: ConnectionRecord): NonNullable<ManagedAuth['browser']> {
+  return {
+    stealth,
+    ...(id !== null && { proxy: { id } }),
+    ...(mode !== null && { proxy: { mode } }),
+    ...(telemetry !== null && { telemetry }),
   }
 }
 
@@ -121,7 +141,7 @@ const nothingAsked: Asked = {
 }
 
 /** One question in both formats: the current one and that of older clients. */
-function toAsked(question: Question | null): Asked {
+export function toAsked(question: Question | null): Asked {
   if (!question) return nothingAsked
   const { fields, choices } = question
   const kinds = Map.groupBy(choices, sortOf)
@@ -133,8 +153,11 @@ function toAsked(question: Question | null): Asked {
         type: field.kind,
         label: field.label,
         required: field.isRequired,
+        reason: field.replacesExisting ? 'rejected' : 'missing',
+        ...(field.hint !== undefined && { hint: field.hint }),
+        ...inputModeOf(field),
         observed_selector: field.selector,
-        ...(field.replacesExisting && { replace_existing: true }),
+        replace_existing: field.replacesExisting,
       })),
     ),
     choices: orNull(
@@ -143,6 +166,10 @@ function toAsked(question: Question | null): Asked {
         type: choice.kind,
         label: choice.label,
         ...describedBy(choice),
+        context: choice.description ?? null,
+        display_text: choice.label,
+        masked_destination: choice.target ?? null,
+        mfa_type: choice.mfaType ?? (choice.kind === 'mfa_method' ? 'other' : null),
         observed_selector: choice.selector,
       })),
     ),
@@ -183,6 +210,24 @@ function toAsked(question: Question | null): Asked {
     ),
     interaction_id: question.interactionId,
     external_action_message: question.externalAction ?? null,
+  }
+}
+
+/** The keyboard that fits. A password is typed on the usual one. */
+function inputModeOf({ kind, ref, inputType }: AskedField): { input_mode?: InputMode } {
+  // Backup codes have letters.
+  if (kind === 'code' || kind === 'totp_code') {
+    return { input_mode: ref.startsWith('backup') ? 'text' : 'numeric' }
+  }
+  switch (inputType) {
+    case 'email':
+    case 'tel':
+    case 'text':
+      return { input_mode: inputType }
+    case 'number':
+      return { input_mode: 'numeric' }
+    default:
+      return {}
   }
 }
 

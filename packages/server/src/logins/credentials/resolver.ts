@@ -34,6 +34,8 @@ export interface KeptLogin {
   readonly ssoProvider: string | undefined
   /** Hosts where the person let the values be typed. */
   readonly typedAt: readonly string[]
+  /** Of a new credential; its domain by default. */
+  readonly name?: string | undefined
 }
 
 /** The agent takes no more host patterns. */
@@ -164,13 +166,13 @@ export class CredentialResolver {
   async #keepNew(
     tx: Db,
     projectId: string,
-    { domain, values, ssoProvider, typedAt }: Omit<KeptLogin, 'reference'>,
+    { domain, values, ssoProvider, typedAt, name: wanted = domain }: Omit<KeptLogin, 'reference'>,
   ): Promise<CredentialReference | undefined> {
     if (Object.keys(values).length === 0) return undefined
     const { secrets } = this.#options
     for (let count = 1; ; count++) {
       const place = { id: store.newCredentialId(), project_id: projectId }
-      const name = count === 1 ? domain : `${domain} (${count})`
+      const name = count === 1 ? wanted : `${wanted} (${count})`
       const record = await store.insertUnlessTaken(tx, {
         ...place,
         name,

@@ -2,7 +2,13 @@
 // the migrations; this file adds what PostgreSQL does not know.
 import type { ColumnType, GeneratedAlways, Kysely } from 'kysely'
 import type { AppAction } from '@berth/contracts/apps'
-import type { ConnectionStatus, FlowStatus, FlowStep, FlowType } from '@berth/contracts/auth-connections'
+import type {
+  ConnectionStatus,
+  FlowStatus,
+  FlowStep,
+  FlowType,
+  ProxyMode,
+} from '@berth/contracts/auth-connections'
 import type { CreateBrowserRequest, EndReason } from '@berth/contracts/browsers'
 import type { ProviderType } from '@berth/contracts/credential-providers'
 import type { CredentialReference } from '@berth/contracts/credentials'
@@ -102,6 +108,7 @@ type ColumnValues = Checked<{
   }
   auth_connections: {
     status: ConnectionStatus
+    proxy_mode: ProxyMode
     credential: CredentialReference
     telemetry: TelemetryRequest
     telemetry_age: 'opt-in' | 'opt-out'
@@ -109,6 +116,7 @@ type ColumnValues = Checked<{
   }
   auth_flows: {
     type: FlowType
+    proxy_mode: ProxyMode
     state: Exclude<FlowStep, 'COMPLETED'> | 'SAVING' | Exclude<FlowStatus, 'IN_PROGRESS'>
     /** The flow's current or last step. */
     step: FlowStep

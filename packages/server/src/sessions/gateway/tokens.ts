@@ -27,6 +27,8 @@ export interface TokenClaims {
   readonly lifeSeconds?: number
   /** The lease of a pooled browser that the token is valid for. */
   readonly leaseNumber?: number
+  /** Claims for whoever else reads the token. */
+  readonly extra?: Readonly<Record<string, string>>
 }
 
 export interface Verification {
@@ -71,9 +73,10 @@ export class SessionTokens {
   }
 
   /** Signs by hand, because a list of sessions has many tokens and the library signs each in its own task. */
-  sign({ sessionId, audience, lifeSeconds = LIFE_SECONDS, leaseNumber = 0 }: TokenClaims): string {
+  sign({ sessionId, audience, lifeSeconds = LIFE_SECONDS, leaseNumber = 0, extra }: TokenClaims): string {
     const now = Math.floor(Date.now() / 1000)
     const claims = {
+      ...extra,
       sid: sessionId,
       // The claim keeps its old name, because tokens stay valid across an upgrade of the server.
       ...(leaseNumber > 0 && { ten: leaseNumber }),

@@ -19,6 +19,7 @@ import { secretPlaces } from './018-secret-places.ts'
 import { links } from './019-links.ts'
 import { storage } from './020-storage.ts'
 import { networks } from './023-networks.ts'
+import { loginBrowsers } from './026-login-browsers.ts'
 
 export interface Migration {
   readonly version: number
@@ -49,4 +50,5 @@ export const migrations: readonly Migration[] = [
   { version: 19, name: 'links', sql: links },
   { version: 20, name: 'storage', sql: storage },
   { version: 23, name: 'networks', sql: networks },
+  { version: 26, name: 'login-browsers', sql: loginBrowsers },
 ]
