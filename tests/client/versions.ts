@@ -1,5 +1,7 @@
 // The published client in the versions that differ: 0.55 uses /projects and computes offsets wrongly, 0.70 has API
-// keys and correct paging, 0.84 is the newest.
+// keys and correct paging, 0.84 is the newest. 0.24 and 0.32 call connections auth agents.
+import { Kernel as Kernel24 } from 'kernel-sdk-0-24'
+import { Kernel as Kernel32 } from 'kernel-sdk-0-32'
 import { Kernel as Kernel55 } from 'kernel-sdk-0-55'
 import { Kernel as Kernel70 } from 'kernel-sdk-0-70'
 import { Kernel as Kernel84 } from 'kernel-sdk-0-84'
@@ -16,6 +18,10 @@ function settings(server: TestServer, { apiKey = server.key, headers = {}, ...re
   return { baseURL: server.url, apiKey, defaultHeaders: headers, ...rest }
 }
 
+export const client24 = (server: TestServer, options?: ClientOptions) =>
+  new Kernel24(settings(server, options))
+export const client32 = (server: TestServer, options?: ClientOptions) =>
+  new Kernel32(settings(server, options))
 export const client55 = (server: TestServer, options?: ClientOptions) =>
   new Kernel55(settings(server, options))
 export const client70 = (server: TestServer, options?: ClientOptions) =>

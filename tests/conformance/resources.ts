@@ -94,6 +94,14 @@ export async function newConnection(caller: HttpCaller, key: string): Promise<st
   return id
 }
 
+/** The flow of a connection of its own. */
+export async function newFlow(caller: HttpCaller, key: string): Promise<string> {
+  const id = await newConnection(caller, key)
+  const answer = await caller.sendJson(key, 'GET', `/auth/connections/${id}/timeline`)
+  assert.equal(answer.status, 200, answer.text)
+  return (answer.json as { id: string }[])[0]!.id
+}
+
 async function made(caller: HttpCaller, key: string, path: string, body: object): Promise<string> {
   const answer = await caller.sendJson(key, 'POST', path, body)
   assert.equal(answer.status, 201, answer.text)
@@ -108,6 +116,7 @@ const makers: Record<string, (caller: HttpCaller, key: string) => Promise<string
   profiles: (caller, key) => newProfile(caller, key),
   credentials: (caller, key) => newCredential(caller, key),
   connections: newConnection,
+  flows: newFlow,
 }
 
 /** Their ids, by the word before them in paths. */

@@ -28,6 +28,8 @@ const bodies: Record<string, object> = {
   updateProxy: { name: 'renamed by a stranger' },
   pressKey: { keys: ['Return'] },
   createAuthConnection: { domain: 'stranger.example', profile_name: 'made-by-a-stranger' },
+  createAuthAgent: { domain: 'stranger.example', profile_name: 'made-by-a-stranger' },
+  submitAuthInvocation: { field_values: { email: 'typed by a stranger' } },
   updateAuthConnection: { health_checks: false },
   submitAuthConnection: { field_values: { email: 'typed by a stranger' } },
   createProfile: { name: 'made-by-a-stranger' },
@@ -73,7 +75,7 @@ const parts: References = {
 
 export function fillPath(path: string, references: References): string {
   return path.replaceAll(/([\w-]+)\/\{\w+\}/g, (_match, word: string) => {
-    const resource = resourceCalled(word)
+    const resource = resourceCalled(word, path)
     const reference = references[resource] ?? parts[resource]
     if (reference === undefined) throw new Error(`No sample id of ${resource} for ${path}; add one`)
     return `${word}/${encodeURIComponent(reference)}`
@@ -83,11 +85,14 @@ export function fillPath(path: string, references: References): string {
 /** The word before the first `{id}` of a path: the resource that the operation works on. */
 export function resourceOf(path: string): string | undefined {
   const word = /([\w-]+)\/\{\w+\}/.exec(path)?.[1]
-  return word === undefined ? undefined : resourceCalled(word)
+  return word === undefined ? undefined : resourceCalled(word, path)
 }
 
-/** Old paths spell the same word with other characters. */
-const resourceCalled = (word: string) => word.replaceAll('-', '_')
+/** Old paths spell the same word with other characters, or call a connection and its flows something else. */
+function resourceCalled(word: string, path: string): string {
+  if (path.startsWith('/agents/auth/')) return word === 'auth' ? 'connections' : 'flows'
+  return word.replaceAll('-', '_')
+}
 
 /** Only the required parameters. */
 export function sampleQueryValues(operation: Operation): Record<string, unknown> {

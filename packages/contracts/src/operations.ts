@@ -2,6 +2,7 @@
 import * as apiKeys from './api-keys.ts'
 import * as apps from './apps.ts'
 import * as auditLogs from './audit-logs.ts'
+import * as authAgents from './auth-agents.ts'
 import * as authConnections from './auth-connections.ts'
 import * as browserPools from './browser-pools.ts'
 import * as browsers from './browsers.ts'
@@ -44,6 +45,7 @@ export const operations: readonly Operation[] = [
   credentialProviders,
   proxies,
   authConnections,
+  authAgents,
   deployments,
   apps,
   invocations,

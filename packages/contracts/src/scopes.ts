@@ -20,7 +20,7 @@ const families = {
   profiles: ['Profiles'],
   extensions: ['Extensions'],
   proxies: ['Proxies'],
-  logins: ['Auth connections'],
+  logins: ['Auth connections', 'Auth agents'],
   credentials: ['Credentials', 'Credential providers'],
   apps: ['Deployments', 'Apps', 'Invocations'],
   projects: ['Projects', 'Organisation', 'System'],

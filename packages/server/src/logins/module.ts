@@ -8,6 +8,8 @@ import type { Platform } from '../platform/module.ts'
 import { serviceSecret } from '../platform/secrets/service-secret.ts'
 import type { SessionsModule } from '../sessions/module.ts'
 import { findDefaultProject } from '../tenancy/projects/store.ts'
+import { authAgentRoutes } from './agents/routes.ts'
+import { AuthAgents } from './agents/service.ts'
 import { LoginBrowsers } from './connections/browsers.ts'
 import type { LoginEngine } from './connections/engine.ts'
 import { FlowEvents } from './connections/events.ts'
@@ -114,6 +116,7 @@ export async function newLogins(options: LoginsModuleOptions): Promise<LoginsMod
     tokens,
     routes: [
       ...connectionRoutes(connections, { events, checks }),
+      ...authAgentRoutes(new AuthAgents({ connections, links })),
       ...credentialRoutes(credentialService),
       ...credentialProviderRoutes(
         new CredentialProviderService({ db, sources, defaultProject: findDefaultProject }),
