@@ -35,6 +35,7 @@ const shown: readonly (readonly [site: string, variant: string, mode: Mode])[] =
   ['locked', 'stopped', 'alone'],
   ['phishing-redirect', 'stopped', 'alone'],
   ['echo', 'wrong password', 'attended'],
+  ['error-alert', 'an ordinary word as password', 'attended'],
 ]
 
 const all = sites.flatMap(({ name, variants }) =>
