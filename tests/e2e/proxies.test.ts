@@ -6,13 +6,14 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { chromium, type Page } from 'playwright-core'
 import { client84 } from '../client/versions.ts'
+import { begin, connect } from '../fixtures/auth-connections.ts'
 import { newCertificate } from '../fixtures/certificates.ts'
 import { cleanUpAfter } from '../fixtures/cleanup.ts'
 import { freePort } from '../fixtures/free-port.ts'
 import { eventually } from '../fixtures/host.ts'
 import { startProxy } from '../fixtures/proxies.ts'
 import { startServer, tempDir } from '../fixtures/server.ts'
-import { createSession, query } from '../fixtures/sessions.ts'
+import { createSession, query, send } from '../fixtures/sessions.ts'
 import { startWitness } from '../fixtures/witness.ts'
 import { ownAddresses, startCanaries } from '../hostile/host-canaries.ts'
 
@@ -295,4 +296,24 @@ test('a stealth session uses the default proxy of the operator, unless it opts o
   assert.equal(await seenFrom(page, plain), DIRECT)
   await assert.rejects(browsers.update(id, { disable_default_proxy: false, proxy_id: own }), { status: 400 })
   await browsers.deleteByID(id)
+})
+
+test('the browser of a login has the default proxy, a proxy of the project, or none', async () => {
+  const ways: [object, string][] = [
+    [{}, operators.exit],
+    [{ proxy: { mode: 'default' } }, operators.exit],
+    [{ proxy: { mode: 'direct' } }, DIRECT],
+    [{ stealth: false }, DIRECT],
+    [{ proxy: { id: await newProxy(http) } }, http.exit],
+  ]
+  for (const [options, exit] of ways) {
+    const { id } = await connect(server, `host.berth.internal:${plain.port}`, { browser: options })
+    const before = new Map(plain.connections)
+    const seen = () =>
+      [...plain.connections].filter(([from, count]) => count > (before.get(from) ?? 0)).map(([from]) => from)
+    await begin(server, id)
+    await eventually('the site is visited', () => seen().length > 0, 30_000)
+    assert.deepEqual(seen(), [exit], JSON.stringify(options))
+    assert.equal((await send(server, 'POST', `/auth/connections/${id}/cancel`)).status, 200)
+  }
 })
