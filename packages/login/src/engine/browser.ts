@@ -1,6 +1,7 @@
 // Page actions with the waiting times that logins need.
 import type { ActOrder, ActResult, ElementSnapshot, PageSnapshot } from '@berth/contracts/page-snapshot'
 import type { PageActions } from '../run/page-actions.ts'
+import { isOrdinary } from '../words/ordinary.ts'
 
 const QUIET_MS = 600
 const MAX_MS = 15_000
@@ -80,7 +81,9 @@ export class Browser {
   }
 
   hide(values: readonly string[]): Promise<void> {
-    return this.#pageActions.hide(values)
+    // A gap in an address or a log line would tell an ordinary word. Once something was typed, no text of a page is
+    // recorded anyway.
+    return this.#pageActions.hide(values.filter((value) => !isOrdinary(value)))
   }
 }
 
