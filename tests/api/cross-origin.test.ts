@@ -109,7 +109,13 @@ test('a whole login works from another origin with its code and token, and so do
   })
   assert.equal(events.status, 200)
   isReadable(events)
-  await events.body!.cancel()
+  let text = ''
+  // Published components go by the name of an event.
+  for await (const chunk of events.body!.pipeThrough(new TextDecoderStream())) {
+    text += chunk
+    if (text.includes('data: ')) break
+  }
+  assert.match(text, /\nevent: managed_auth_state\ndata: \{"event":"managed_auth_state",/)
 
   const failures: [string, number, Promise<{ status: number; headers: Headers }>][] = [
     ['a body that is wrong', 400, send(page, 'POST', `${at}/submit`, { field_values: { absent: 'x' } })],

@@ -116,8 +116,13 @@ export class LoginBrowsers {
 
   async #reroute(id: string): Promise<void> {
     const { db, sessions } = this.#options
-    const record = await findBrowserById(db, id)
-    if (record) await sessions.reroute(record)
+    try {
+      const record = await findBrowserById(db, id)
+      if (record) await sessions.reroute(record)
+    } catch (error) {
+      await this.end(id)
+      throw error
+    }
   }
 
   /** Finds an existing session; undefined when it has ended. */

@@ -316,7 +316,7 @@ export async function saveAtEnd(
   return numUpdatedRows > 0n
 }
 
-/** Runs in the transaction that makes the session: it has not the default proxy of stealth sessions. */
+/** Runs in the transaction that makes the session, which then does not use the default proxy of stealth sessions. */
 export async function connectDirectly(tx: Db, browserId: string): Promise<void> {
   await tx
     .updateTable('browsers')
