@@ -183,17 +183,17 @@ function names(answer: Answer): string[] {
 const tables = ['projects', 'api_keys', ...Object.keys(absentResources)]
 
 async function counts(): Promise<Record<string, number>> {
-  const entries = tables.map(
-    async (table) =>
-      [table, await database.count(table === 'connections' ? 'auth_connections' : table)] as const,
-  )
+  const entries = tables.map(async (table) => {
+    const isOfLogins = table === 'connections' || table === 'flows'
+    return [table, await database.count(isOfLogins ? `auth_${table}` : table)] as const
+  })
   return Object.fromEntries(await Promise.all(entries))
 }
 
-/** Refusals for other reasons: an empty request, or an unknown code. */
+/** Refusals for other reasons: its flow has ended. */
 const others: Partial<Record<string, readonly ErrorCode[]>> = {
-  submitAuthConnection: ['conflict'],
-  exchangeAuthConnectionHandoff: ['gone'],
+  submitAuthConnection: ['no_active_flow'],
+  submitAuthInvocation: ['no_active_flow'],
 }
 
 const isDomainOf = (id: string, field: string) =>
@@ -204,7 +204,11 @@ const writeOnly = new Set(['token', 'totp_secret'])
 
 // Controls store nothing; their values go into an instance.
 let turn = 0
-for (const operation of operations.filter(({ body, effect }) => body && effect !== 'control')) {
+// An auth agent is a connection, and creating it again returns it.
+const storing = operations.filter(
+  ({ id, body, effect }) => body && effect !== 'control' && id !== 'createAuthAgent',
+)
+for (const operation of storing) {
   const { properties } = operation.body as unknown as FieldsSchema
   const free = Object.entries(properties).filter(
     ([, { type, enum: values }]) => [type].flat().includes('string') && !values,
