@@ -120,6 +120,11 @@ const ownFilesOfPlaywright: Plugin = {
             return `require("../${name}.json")`
           },
         )
+        // See runner/page.ts.
+        .replace(
+          /await (\w+)\._waitForAllPagesToBeInitialized\(\);/,
+          'await (globalThis[Symbol.for("berth.untilPages")] ?? ((pages) => pages))($1._waitForAllPagesToBeInitialized());',
+        )
         // Older versions do not have it.
         .replace(
           /\w+\.default\.readFileSync\(\w+\.default\.join\(__dirname, "(webp_codec\.wasm)"\)\)/,

@@ -1,5 +1,6 @@
 // Every error that the server can return. The docs and OpenAPI list them.
 import { Type, type Static } from 'typebox'
+import { PlaywrightExecutor } from './playwright-executor.ts'
 
 interface ErrorRow {
   readonly status: number
@@ -149,6 +150,12 @@ export const ErrorBody = Type.Object(
     net_error_name: Type.Optional(
       Type.String({
         description: "For `request_failed`: Chromium's error name, such as `ERR_CONNECTION_REFUSED`",
+      }),
+    ),
+    executors: Type.Optional(
+      Type.Array(PlaywrightExecutor, {
+        description:
+          'For `conflict` of `playwright/execute`: the executors of the session, one of which must end first',
       }),
     ),
   },

@@ -23,9 +23,11 @@ import * as processes from './processes.ts'
 import * as profiles from './profiles.ts'
 import * as projects from './projects.ts'
 import * as proxies from './proxies.ts'
+import * as repl from './repl.ts'
 import * as replays from './replays.ts'
 import * as system from './system.ts'
 import * as telemetry from './telemetry.ts'
+import * as webMcp from './webmcp.ts'
 
 export const operations: readonly Operation[] = [
   browsers,
@@ -36,6 +38,8 @@ export const operations: readonly Operation[] = [
   processes,
   logs,
   playwright,
+  repl,
+  webMcp,
   curl,
   extensions,
   replays,

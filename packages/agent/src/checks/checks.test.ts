@@ -7,7 +7,9 @@ import { checks as computer } from '../control/computer/computer.checks.ts'
 import { checks as curl } from '../control/curl/curl.checks.ts'
 import { checks as files } from '../control/files/files.checks.ts'
 import { checks as playwright } from '../control/playwright/playwright.checks.ts'
+import { checks as repl } from '../control/playwright/repl/repl.checks.ts'
 import { checks as processes } from '../control/processes/processes.checks.ts'
+import { checks as webMcp } from '../control/webmcp/webmcp.checks.ts'
 import { checks as link } from '../link/link.checks.ts'
 import { checks as login } from '../login/orders.checks.ts'
 import { checks as recording } from '../recording/recording.checks.ts'
@@ -63,6 +65,9 @@ const right: readonly (readonly [Named, string, unknown])[] = [
   [files, 'setFilePermissions', { path: '/a', mode: '644', owner: 'kernel' }],
   [files, 'startWatch', { path: '/a', recursive: true }],
   [playwright, 'executePlaywrightCode', { code: 'return 1', timeout_sec: 300 }],
+  [playwright, 'executePlaywrightCode', { code: 'return 1', executor: 'a.B_c-1' }],
+  [repl, 'executeRepl', { code: '', reset: true, timeout_sec: 1 }],
+  [webMcp, 'invokeWebMcpTool', { tool_ref: 'x', input: { any: ['thing'] }, timeout_sec: 300 }],
   [processes, 'execProcess', { command: '/bin/cat', args: ['\n'], cwd: null, env: { A: 'b' } }],
   [processes, 'killProcess', {}],
   [processes, 'resizeProcess', { rows: 1, cols: 65_535 }],
@@ -142,6 +147,17 @@ const wrong: readonly (readonly [Named, string, unknown, RegExp])[] = [
   [files, 'setFilePermissions', { path: '/a', mode: 644 }, /"mode" must be string$/],
   [files, 'startWatch', { path: '/a', recursive: 'yes' }, /"recursive" must be boolean$/],
   [playwright, 'executePlaywrightCode', { code: '' }, /"code" must NOT have fewer than 1 characters$/],
+  [playwright, 'executePlaywrightCode', { code: '1', executor: 'a b' }, /"executor" must match pattern/],
+  [playwright, 'executePlaywrightCode', { code: '1', executor: '-a' }, /"executor" must match pattern/],
+  [
+    playwright,
+    'executePlaywrightCode',
+    { code: '1', executor: 'x'.repeat(65) },
+    /"executor" must NOT have more than 64 characters$/,
+  ],
+  [repl, 'executeRepl', {}, /"code" is missing$/],
+  [webMcp, 'invokeWebMcpTool', { tool_ref: 'x', input: 'hunter2' }, /"input" must be object$/],
+  [repl, 'executeRepl', { code: '1', timeout_sec: 301 }, /"timeout_sec" must be <= 300$/],
   [processes, 'execProcess', { command: 'a\u0000b' }, /"command" must match pattern/],
   [processes, 'execProcess', { command: 'a', env: { A: 1 } }, /"env\.A" must be string$/],
   [processes, 'killProcess', { signal: 'STOP' }, /"signal" must be equal to one of the allowed values$/],
@@ -173,7 +189,7 @@ for (const kind of ['generated', 'compiled'] as const) {
 
 test('every control operation with a JSON body has a check', () => {
   const withBody = operations.filter(({ effect, body }) => effect === 'control' && body !== undefined)
-  const checks = { ...computer, ...curl, ...files, ...playwright, ...processes }
+  const checks = { ...computer, ...curl, ...files, ...playwright, ...processes, ...repl, ...webMcp }
   assert.deepEqual(Object.keys(checks).toSorted(), withBody.map(({ id }) => id).toSorted())
   const tried = new Set(wrong.map(([, name]) => name))
   assert.deepEqual(

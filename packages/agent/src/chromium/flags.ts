@@ -86,6 +86,12 @@ const ENABLED_FEATURES = [
   'CDPScreenshotNewSurface',
 ]
 
+/**
+ * Lets every page offer tools to agents. A person's browser has it only at sites with a token of Chromium's makers, so a
+ * browser that should look like one does not get it.
+ */
+const TOOLS_OF_PAGES = 'WebMCP'
+
 /** Height of tabs and address bar. An estimate that saves time; headless-size.ts corrects it. */
 const BARS_PIXELS = 87
 
@@ -111,7 +117,7 @@ export function chromiumFlags(options: FlagOptions): string[] {
     ...NO_CALLS_HOME,
     ...BACKGROUND_RUNS,
     ...LEAN,
-    `--enable-features=${ENABLED_FEATURES.join(',')}`,
+    `--enable-features=${[...ENABLED_FEATURES, ...(blocksPopups ? [] : [TOOLS_OF_PAGES])].join(',')}`,
     `--disable-features=${DISABLED_FEATURES.join(',')}`,
     ...(restores ? ['--restore-last-session'] : []),
     // With restored tabs this would open an extra one.

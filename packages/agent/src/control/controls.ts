@@ -12,13 +12,17 @@ import { Extensions } from './extensions/extensions.ts'
 import { extensionOperations } from './extensions/operations.ts'
 import { fileOperations } from './files/operations.ts'
 import { logOperations } from './logs/operations.ts'
-import { Executor } from './playwright/executor.ts'
+import { Executors } from './playwright/executors.ts'
 import { playwrightOperations } from './playwright/operations.ts'
+import { replOperations } from './playwright/repl/operations.ts'
+import { Repl } from './playwright/repl/repl.ts'
+import { Tabs } from './playwright/tabs.ts'
 import { attacher, type AttacherOptions } from './processes/attach.ts'
 import { programEnvironment } from './processes/environment.ts'
 import { processOperations } from './processes/operations.ts'
 import { Pipes } from './processes/pipes.ts'
 import { Processes } from './processes/processes.ts'
+import { webMcpOperations } from './webmcp/operations.ts'
 import { controlRouter } from './calls/router.ts'
 
 export interface ControlsOptions {
@@ -34,6 +38,8 @@ export interface ControlsOptions {
 
 export class Controls {
   readonly #processes: Processes
+  readonly #executors: Executors
+  readonly #repl: Repl
   readonly extensions: Extensions
   readonly answer: AnswerRequest
   readonly upgrade: AnswerUpgrade
@@ -51,6 +57,8 @@ export class Controls {
       home: settings.home,
       environment: programEnvironment(settings, chromium.displayName),
     })
+    this.#executors = new Executors({ settings, chromium, tabs: new Tabs(chromium) })
+    this.#repl = new Repl({ settings, chromium, others: () => this.#executors.ownTabs, surroundings })
     this.answer = controlRouter({
       spool: settings.spool,
       operations: [
@@ -59,7 +67,9 @@ export class Controls {
         ...computerOperations(loadComputer),
         ...processOperations({ pipes, processes: this.#processes, surroundings }),
         ...logOperations({ logs }),
-        ...playwrightOperations(new Executor({ settings, chromium })),
+        ...playwrightOperations(this.#executors),
+        ...replOperations(this.#repl),
+        ...webMcpOperations(chromium),
         ...curlOperations(new Requests({ settings, chromium })),
       ],
       onAnswer: (response) => {
@@ -73,5 +83,7 @@ export class Controls {
   /** Kills all running programs. */
   kill(): void {
     this.#processes.kill()
+    this.#executors.kill()
+    this.#repl.kill()
   }
 }

@@ -11,12 +11,31 @@ export const FRAME = {
   result: 5,
   /** The end of a run: JSON of a Failure. */
   failure: 6,
+  /** From the runner: JSON of the Tab that the code gets as `page`. */
+  tab: 7,
+  /** To the runner, at any time: JSON of `others` as in a Task. */
+  others: 8,
+  /** From the process of a REPL: the value of the last expression, as text. */
+  value: 9,
+  /** From the process of a REPL: text that `display()` shows. */
+  display: 10,
+  /** From the process of a REPL: the bytes of an image; empty for one that is too large. */
+  image: 11,
 } as const
 
 export interface Task {
-  /** Address of Chromium's browser-wide websocket. */
-  readonly endpoint: string
+  /** Address of Chromium's browser-wide websocket. Null if Chromium is not ready: only a REPL runs without it. */
+  readonly endpoint: string | null
   readonly code: string
+  /** The tab that `page` is; by default the one that was used last. */
+  readonly target?: string
+  /** Tabs of other executors. */
+  readonly others: readonly string[]
+}
+
+export interface Tab {
+  readonly target_id: string
+  readonly created: boolean
 }
 
 export interface Failure {

@@ -3,10 +3,10 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Duplex } from 'node:stream'
 import { FrameSplitter, toFrame, type Frame } from '@berth/codecs/frames/frames'
-import { FRAME, MAX_FRAME_BYTES, MAX_OUTPUT_BYTES, type Task } from './conversation.ts'
+import { FRAME, MAX_FRAME_BYTES, type Task } from './conversation.ts'
 import { spawnAsUser } from '../../user/user.ts'
 
-/** Limit for all frames of one run; a correct runner stays far below. */
+/** Limit for all frames from one run to the next; a correct runner stays far below. */
 const MAX_RUN_BYTES = 32 * 1024 * 1024
 const MAX_LAST_WORDS = 4_000
 const LAST_WORDS_MS = 200
@@ -14,9 +14,12 @@ const CHANNEL = 3
 
 export interface RunnerOptions {
   readonly node: string
-  readonly file: string
+  /** The program and its arguments. */
+  readonly program: readonly string[]
   readonly home: string
-  readonly temporary: string
+  readonly environment: Readonly<Record<string, string>>
+  /** Takes every frame that neither begins nor ends a run, also between runs. */
+  readonly onFrame: (frame: Frame) => void
 }
 
 export interface Run {
@@ -42,22 +45,23 @@ export class RunnerProcess {
   readonly #channel: Duplex
   readonly #frames = new FrameSplitter({ maxBytes: MAX_FRAME_BYTES })
   readonly #ended = Promise.withResolvers<never>()
+  readonly #onFrame: RunnerOptions['onFrame']
   #current: Current | undefined
   #received = 0
   #lastWords = ''
   #isOver = false
-  stdout = new Output()
-  stderr = new Output()
+  #reason: string | undefined
 
-  constructor({ node, file, home, temporary }: RunnerOptions) {
+  constructor({ node, program, home, environment, onFrame }: RunnerOptions) {
+    this.#onFrame = onFrame
     // Limits the heap, so that code that uses too much memory ends itself, and not Chromium.
     const flags = ['--max-old-space-size=512', '--disable-warning=ExperimentalWarning']
     // Its own process group, so that programs that the code started end with it.
-    this.#child = spawnAsUser(node, [...flags, file], {
+    this.#child = spawnAsUser(node, [...flags, ...program], {
       detached: true,
       stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
       cwd: home,
-      env: { HOME: home, TMPDIR: temporary, PATH: '/usr/bin:/bin', LANG: 'C.UTF-8' },
+      env: environment,
     })
     // SAFETY: spawned with this pipe, and a pipe goes both ways.
     this.#channel = this.#child.stdio[CHANNEL] as Duplex
@@ -76,14 +80,17 @@ export class RunnerProcess {
     return this.#isOver
   }
 
+  /** Why the agent ended it; undefined if it ended by itself. */
+  get reason(): string | undefined {
+    return this.#reason
+  }
+
   /** Runs one task at a time. Rejects with RunnerEnded. */
   async run(run: Run): Promise<Outcome> {
     const { promise, resolve } = Promise.withResolvers<Outcome>()
     this.#current = { ...run, resolve }
     this.#received = 0
-    this.stdout = new Output()
-    this.stderr = new Output()
-    this.#channel.write(toFrame(FRAME.run, Buffer.from(JSON.stringify(run.task))))
+    this.tell(FRAME.run, run.task)
     try {
       return await Promise.race([promise, this.#ended.promise])
     } finally {
@@ -91,8 +98,14 @@ export class RunnerProcess {
     }
   }
 
+  /** Sends a message as JSON. */
+  tell(kind: number, message: unknown): void {
+    if (!this.#channel.destroyed) this.#channel.write(toFrame(kind, Buffer.from(JSON.stringify(message))))
+  }
+
   /** Ends the runner and all its children at once. */
-  kill(): void {
+  kill(reason?: string): void {
+    if (!this.#isOver) this.#reason = reason
     this.#isOver = true
     this.#killGroup()
     this.#channel.destroy()
@@ -136,38 +149,16 @@ export class RunnerProcess {
     }
   }
 
-  #handle({ kind, payload }: Frame): void {
+  #handle(frame: Frame): void {
+    const { kind, payload } = frame
     switch (kind) {
       case FRAME.begun:
         return this.#current?.onBegun()
-      case FRAME.stdout:
-        return this.stdout.add(payload)
-      case FRAME.stderr:
-        return this.stderr.add(payload)
       case FRAME.result:
       case FRAME.failure:
         return this.#current?.resolve({ json: payload, isSuccess: kind === FRAME.result })
       default:
-        return
+        return this.#onFrame(frame)
     }
-  }
-}
-
-/** The output of a run, up to a limit. */
-class Output {
-  #pieces: Buffer[] = []
-  #length = 0
-
-  add(piece: Buffer): void {
-    const room = MAX_OUTPUT_BYTES - this.#length
-    if (room < 0) return
-    this.#length += piece.length
-    // Copied, because it would keep the larger buffer that it is part of.
-    this.#pieces.push(Buffer.from(piece.subarray(0, room)))
-    if (this.#length > MAX_OUTPUT_BYTES) this.#pieces.push(Buffer.from('\n[cut: more than 1 MiB]\n'))
-  }
-
-  get text(): string {
-    return Buffer.concat(this.#pieces).toString()
   }
 }

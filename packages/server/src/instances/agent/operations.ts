@@ -2,13 +2,14 @@
 // in the same way; the contract holds the differences.
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
-import { errorCodes, type ErrorBody, type ErrorCode } from '@berth/contracts/errors'
+import { errorCodes, type ErrorCode } from '@berth/contracts/errors'
 import { MARGIN_MS } from '@berth/contracts/answer-time'
 import type { Operation } from '@berth/contracts/operation'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { isSuccess, MAX_WAIT_MS, parseJson, readText } from './answers.ts'
 import type { AgentClient } from './client.ts'
 import { AgentError } from './errors.ts'
+import { fieldsOf, type Refusal } from './refusal-fields.ts'
 
 const MAX_ERROR_BYTES = 64 * 1024
 const MAX_MESSAGE_LENGTH = 2_000
@@ -78,15 +79,5 @@ async function readRefusal(
       `The agent answered ${answer.statusCode} to ${path}: ${text.slice(0, MAX_MESSAGE_LENGTH)}`,
     )
   }
-  return new AppError(code as ErrorCode, message.slice(0, MAX_MESSAGE_LENGTH), { fields: netErrorOf(rest) })
-}
-
-type Refusal = Partial<Record<keyof ErrorBody, unknown>>
-
-/** Chromium's reason why the browser got no answer. */
-function netErrorOf({ net_error: number, net_error_name: name }: Refusal): Partial<ErrorBody> {
-  return {
-    ...(Number.isSafeInteger(number) && { net_error: number as number }),
-    ...(typeof name === 'string' && /^ERR_[A-Z0-9_]{1,100}$/.test(name) && { net_error_name: name }),
-  }
+  return new AppError(code as ErrorCode, message.slice(0, MAX_MESSAGE_LENGTH), { fields: fieldsOf(rest) })
 }

@@ -6,6 +6,8 @@ import * as logs from '@berth/contracts/logs'
 import { isOperation, type Operation } from '@berth/contracts/operation'
 import * as playwright from '@berth/contracts/playwright'
 import * as processes from '@berth/contracts/processes'
+import * as repl from '@berth/contracts/repl'
+import * as webMcp from '@berth/contracts/webmcp'
 import type { Route } from '../../http/call.ts'
 import type { Controls } from './controls.ts'
 
@@ -15,6 +17,8 @@ const operations: readonly Operation[] = [
   processes,
   logs,
   playwright,
+  repl,
+  webMcp,
   curl,
   { loadExtensions },
 ]

@@ -1,67 +1,52 @@
 // Runs the code of tenants in a separate process. The agent starts it, sends it tasks, and ends it.
-import { Socket } from 'node:net'
 import { inspect } from 'node:util'
-import { FrameSplitter, toFrame } from '@berth/codecs/frames/frames'
+import type { Page } from 'playwright-core'
 import {
   FRAME,
-  MAX_FRAME_BYTES,
   MAX_OUTPUT_BYTES,
   MAX_RESULT_BYTES,
   type Failure,
+  type Tab,
   type Task,
 } from '../conversation.ts'
+import { openChannel } from './channel.ts'
 import { BadCode, compile } from './code.ts'
-import { leaveDialogs, scopeAt } from './page.ts'
+import { leaveDialogs, setOthers, scopeAt, targetIdOf } from './page.ts'
 
-const CHANNEL = 3
-const channel = new Socket({ fd: CHANNEL, readable: true, writable: true })
-const frames = new FrameSplitter({ maxBytes: MAX_FRAME_BYTES })
-channel.on('data', (chunk: Buffer) => {
-  for (const { payload } of frames.split(chunk)) void run(JSON.parse(payload.toString()) as Task)
+const { send, startRun } = openChannel({
+  maxOutputBytes: MAX_OUTPUT_BYTES,
+  onFrame: ({ kind, payload }) => {
+    const message = JSON.parse(payload.toString()) as unknown
+    // SAFETY: the agent sends these.
+    if (kind === FRAME.others) setOthers(message as readonly string[])
+    else void run(message as Task)
+  },
 })
-// The agent is gone, so nobody waits for a result.
-channel.on('close', () => process.exit())
-channel.on('error', () => {})
 
-const send = (kind: number, payload: Buffer | string) =>
-  channel.write(toFrame(kind, typeof payload === 'string' ? Buffer.from(payload) : payload))
-
-/** Bytes sent in this run, for each kind of output. */
-const sent = new Map<number, number>()
-
-function redirect(stream: NodeJS.WriteStream, kind: number): void {
-  stream.write = (chunk: string | Uint8Array, ...rest: unknown[]) => {
-    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : Buffer.from(chunk)
-    const before = sent.get(kind) ?? 0
-    sent.set(kind, before + bytes.length)
-    // One byte more than the agent keeps, so that it knows that output was cut.
-    const room = MAX_OUTPUT_BYTES + 1 - before
-    if (room > 0) send(kind, bytes.subarray(0, room))
-    const done = rest.find((each) => typeof each === 'function') as (() => void) | undefined
-    if (done) queueMicrotask(done)
-    return true
-  }
-}
-redirect(process.stdout, FRAME.stdout)
-redirect(process.stderr, FRAME.stderr)
-
-// An uncaught error is printed but does not end the run: the code may still return a result.
-const report = (error: unknown) => process.stderr.write(`Uncaught ${inspect(error)}\n`)
-process.on('uncaughtException', report)
-process.on('unhandledRejection', report)
-
-async function run({ endpoint, code }: Task): Promise<void> {
-  sent.clear()
+async function run(task: Task): Promise<void> {
+  startRun()
   try {
-    const execute = compile(code)
-    const { page, context, browser } = await scopeAt(endpoint)
+    const execute = compile(task.code)
+    const { page, context, browser, isNew } = await scopeAt(task)
+    // Asked while the code runs, so that no call takes longer for it.
+    const told = task.target === undefined ? tell(page, isNew) : undefined
     send(FRAME.begun, '')
-    send(FRAME.result, toJson(await execute(page, context, browser)))
+    const json = toJson(await execute(page, context, browser))
+    await told
+    send(FRAME.result, json)
   } catch (error) {
     send(FRAME.failure, JSON.stringify(failureOf(error)))
   } finally {
     leaveDialogs()
   }
+}
+
+/** Tells the agent which tab the code uses; a browser that is gone has none. */
+async function tell(page: Page, created: boolean): Promise<void> {
+  const targetId = await targetIdOf(page).catch(() => undefined)
+  if (targetId === undefined) return
+  const tab: Tab = { target_id: targetId, created }
+  send(FRAME.tab, JSON.stringify(tab))
 }
 
 function toJson(value: unknown): string {

@@ -1,0 +1,5 @@
+import { invokeWebMcpTool } from '@berth/contracts/webmcp'
+import { checksOf } from '../../checks/compile.ts'
+
+// Lengths count what they count on the server, so that no body passes there and fails here.
+export const checks = checksOf({ invokeWebMcpTool: invokeWebMcpTool.body }, { lengths: 'characters' })
