@@ -32,7 +32,11 @@ for (const [name, browser] of Object.entries({ headless: HEADLESS, headful: HEAD
 
     before(async () => {
       const owner = { after: (work: () => Promise<void>) => void (end = work) }
-      agent = await AgentUnderTest.start(owner, { browser, hasOwnTmp: !browser.headless })
+      agent = await AgentUnderTest.start(owner, {
+        browser,
+        leaseSeconds: 900,
+        hasOwnTmp: !browser.headless,
+      })
       const state = await agent.ready()
       assert.equal(state.browser, 'ready', state.failure ?? '')
     })

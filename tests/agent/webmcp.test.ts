@@ -56,7 +56,11 @@ for (const [name, browser] of Object.entries({ headless: HEADLESS, headful: HEAD
 
     before(async () => {
       const owner = { after: (work: () => Promise<void>) => void ends.push(work) }
-      agent = await AgentUnderTest.start(owner, { browser, hasOwnTmp: !browser.headless })
+      agent = await AgentUnderTest.start(owner, {
+        browser,
+        leaseSeconds: 900,
+        hasOwnTmp: !browser.headless,
+      })
       assert.equal((await agent.ready()).browser, 'ready')
     })
 

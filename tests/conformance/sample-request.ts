@@ -67,6 +67,7 @@ export function sampleBody(operation: Operation): object | undefined {
 
 /** Resources that exist only below another one. */
 const parts: References = {
+  executors: 'absent',
   watch: 'absent',
   process: '00000000-0000-4000-8000-000000000000',
   replays: '00000000-0000-4000-8000-000000000000',

@@ -38,7 +38,8 @@ export class Tabs {
   /** The address of each open tab. */
   async urls(): Promise<ReadonlyMap<string, string>> {
     using cdp = await this.#chromium.openCdp()
-    return pagesOf(cdp)
+    // Awaited here, because the connection closes with this function.
+    return await pagesOf(cdp)
   }
 
   async close(targetId: string): Promise<void> {

@@ -40,6 +40,7 @@ test('TypeScript runs, and modules can be imported', async () => {
     await run('typeof process.pid + typeof fetch + typeof Buffer.from("x") + typeof setTimeout'),
     'numberfunctionobjectfunction',
   )
+  assert.equal(await run('console'), console)
   assert.equal(await run('global === globalThis && global !== undefined'), true)
 })
 

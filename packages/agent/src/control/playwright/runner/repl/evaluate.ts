@@ -122,6 +122,8 @@ function addNodesGlobals(globals: Globals): void {
     if (!own.has(name)) Object.defineProperty(globals, name, descriptor)
   }
   globals['global'] = globals
+  // It has one of its own, which only a debugger sees.
+  globals['console'] = console
   globals['require'] = createRequire(join(process.cwd(), 'repl.js'))
 }
 
