@@ -27,6 +27,7 @@ const bodies: Record<string, object> = {
   createProxy: { type: 'custom', name: 'made by a stranger', config: { host: 'proxy.invalid', port: 8080 } },
   updateProxy: { name: 'renamed by a stranger' },
   pressKey: { keys: ['Return'] },
+  invokeWebMcpTool: { tool_ref: 'sample', input: {} },
   createAuthConnection: { domain: 'stranger.example', profile_name: 'made-by-a-stranger' },
   createAuthAgent: { domain: 'stranger.example', profile_name: 'made-by-a-stranger' },
   submitAuthInvocation: { field_values: { email: 'typed by a stranger' } },

@@ -164,7 +164,8 @@ export class Executor {
     const heard = this.#heard
     if (kind === FRAME.stdout) return heard.stdout.add(payload)
     if (kind === FRAME.stderr) return heard.stderr.add(payload)
-    if (kind !== FRAME.tab || this.#options.hasOwnTab) return
+    // One for each run: a process that sends many must not keep all others busy.
+    if (kind !== FRAME.tab || this.#options.hasOwnTab || heard.tab) return
     const tab = toTab(payload)
     if (tab) this.#hear(heard, tab)
   }
