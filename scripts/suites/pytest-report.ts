@@ -11,6 +11,11 @@ export function readPytestReport(xml: string): Results {
   const results = new Map<string, Result>()
   for (const [, head = '', body = ''] of xml.matchAll(CASE)) {
     const { file, classname = '', name = '' } = attributesOf(head)
+    if (classname === 'pytest' && name === 'internal') {
+      throw new Error(
+        'pytest ended because of an error of its own, so that tests are missing; its output says why',
+      )
+    }
     // pytest leaves the file out of tests that it made itself.
     const path = file ?? `${classname.replaceAll('.', '/')}.py`
     const [, problem, about = ''] = PROBLEM.exec(body) ?? []

@@ -68,3 +68,11 @@ test('a report of pytest becomes one result for each test', () => {
     ],
   )
 })
+
+test('a report of a pytest that broke off is refused, because tests are missing in it', () => {
+  const xml = `<testsuites><testsuite name="pytest">
+    <testcase classname="tests.a.test_b" name="test_one" file="tests/a/test_b.py" line="4" time="0.1" />
+    <testcase classname="pytest" name="internal" time="0.0"><error message="internal error">text</error></testcase>
+    </testsuite></testsuites>`
+  assert.throws(() => readPytestReport(xml), /tests are missing/)
+})
