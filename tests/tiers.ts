@@ -22,8 +22,6 @@ const withoutServer = [
 
 /** Whole files that only `npm run test:full` runs, and why a change does not wait for them. */
 const fullOnly: Readonly<Record<string, string>> = {
-  'tests/agent/bidi-order.test.ts':
-    'failed once under full load, and the reason is not found yet; one-by-one.test.ts of the agent stays',
   'tests/agent/login/floods.test.ts': 'pages made to be too large, for minutes',
   'tests/agent/login/pages.test.ts': 'unusual pages; tests/agent/login/login.test.ts stays',
   'tests/agent/login/traffic.test.ts':

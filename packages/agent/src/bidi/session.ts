@@ -9,6 +9,7 @@ import { MapperCdpConnection } from 'chromium-bidi/out/Default/gen/src/cdp/CdpCo
 import { SmallWebSocket } from '../cdp/websocket.ts'
 import type { DevtoolsOptions } from '../devtools/pass-to-devtools.ts'
 import { channelOf, readCommand, type Command, type Malformed } from './command.ts'
+import { OwnCommands, whenPagesAreKnown } from './first-pages.ts'
 import { oneByOne } from './one-by-one.ts'
 
 const READY_MS = 15_000
@@ -56,10 +57,17 @@ export async function serveSession(client: WebSocket, { port, chromium }: Devtoo
   for (const text of early) session.take(text)
 }
 
+interface Answer {
+  readonly id?: number
+  readonly type?: string
+  result?: object
+}
+
 /** The mapper's transport: forwards commands only while the session exists. */
 class Session {
   readonly #client: WebSocket
   readonly #id = randomUUID()
+  readonly #own = new OwnCommands()
   #toMapper: ((command: never) => unknown) | undefined
   #newId: number | undefined
   #closeId: number | undefined
@@ -75,12 +83,9 @@ class Session {
   }
 
   sendMessage(message: object): void {
-    const answer = message as { id?: number; type?: string; result?: object }
-    if (this.#newId !== undefined && answer.id === this.#newId) {
-      this.#newId = undefined
-      this.#hasBegun = answer.type === 'success'
-      if (this.#hasBegun) answer.result = { ...withNames(answer.result), sessionId: this.#id }
-    }
+    const answer = message as Answer
+    if (this.#own.take(answer)) return
+    if (this.#newId !== undefined && answer.id === this.#newId) return void this.#begin(answer)
     const text = JSON.stringify(answer)
     if (this.#closeId === undefined || answer.id !== this.#closeId) return this.#client.send(text)
     this.#closeAnswer = text
@@ -90,6 +95,20 @@ class Session {
 
   close(): void {
     this.#toMapper = undefined
+  }
+
+  /** Answers session.new. Until then, other commands are refused. */
+  async #begin(answer: Answer): Promise<void> {
+    const isNew = answer.type === 'success'
+    if (isNew) {
+      await whenPagesAreKnown((method, params) =>
+        this.#own.ask((command) => this.#toMapper?.(command as never), method, params),
+      )
+      answer.result = { ...withNames(answer.result), sessionId: this.#id }
+    }
+    this.#hasBegun = isNew
+    this.#newId = undefined
+    this.#client.send(JSON.stringify(answer))
   }
 
   /**
