@@ -13,7 +13,7 @@ import {
 } from './auth-connections.ts'
 import { CredentialReference } from './credentials.ts'
 import { operation } from './operation.ts'
-import { Nullable, OneOf, pageQuery, resourceId, Strict, Text, Timestamp } from './schema.ts'
+import { Nullable, OneOf, Open, pageQuery, resourceId, Text, Timestamp } from './schema.ts'
 
 const tag = 'Auth agents'
 
@@ -62,7 +62,7 @@ export const AuthAgent = Type.Object(
 )
 export type AuthAgent = Static<typeof AuthAgent>
 
-export const CreateAuthAgentRequest = Strict(
+export const CreateAuthAgentRequest = Open(
   {
     domain: Type.Optional(
       Text({ description: 'A host such as `example.com`', maxLength: MAX_DOMAIN_LENGTH }),
@@ -82,7 +82,7 @@ export const CreateAuthAgentRequest = Strict(
     ),
     credential_name: Type.Optional(Text({ description: 'Name of a stored credential', maxLength: 255 })),
     proxy: Type.Optional(
-      Strict(
+      Open(
         { proxy_id: Type.Optional(Text({ description: 'Id of the proxy', maxLength: 255 })) },
         { description: 'Proxy of its browser sessions' },
       ),
@@ -126,7 +126,7 @@ export const AuthInvocationCreated = Type.Object(
 )
 export type AuthInvocationCreated = Static<typeof AuthInvocationCreated>
 
-export const SubmitInvocationRequest = Strict(
+export const SubmitInvocationRequest = Open(
   {
     field_values: submittedValues('Values by the name of a pending field'),
     sso_button: Type.Optional(Text({ description: 'Selector of an SSO button', maxLength: 1_000 })),
@@ -211,7 +211,7 @@ export const createAuthInvocation = operation({
   deprecated: true,
   method: 'POST',
   path: '/agents/auth/invocations',
-  body: Strict({
+  body: Open({
     auth_agent_id: Text({ description: 'Id of the auth agent', minLength: 1, maxLength: 255 }),
     save_credential_as: Type.Optional(
       Text({
@@ -252,7 +252,7 @@ export const exchangeAuthInvocation = operation({
   path: '/agents/auth/invocations/{invocation_id}/exchange',
   auth: 'handoff',
   params: invocationParams,
-  body: Strict({
+  body: Open({
     code: Text({ description: 'One-time code from `hosted_url`', minLength: 1, maxLength: 200 }),
   }),
   status: 200,

@@ -2,6 +2,7 @@
 import { Type, type Static } from 'typebox'
 import { CredentialReference } from './credentials.ts'
 import { operation } from './operation.ts'
+import { proxyModes, proxySelection } from './proxies.ts'
 import { Nullable, OneOf, Open, pageQuery, resourceId, Strict, Text, Timestamp } from './schema.ts'
 import { TelemetryRequest } from './telemetry.ts'
 
@@ -80,9 +81,6 @@ export type InputMode = (typeof inputModes)[number]
 
 export const fieldReasons = ['missing', 'rejected'] as const
 
-export const proxyModes = ['direct', 'default'] as const
-export type ProxyMode = (typeof proxyModes)[number]
-
 const maybe = (description: string) => Type.Optional(Nullable(Type.String({ description })))
 
 const ProxyReference = Open(
@@ -99,26 +97,11 @@ const ProxyReference = Open(
 )
 export type ProxyReference = Static<typeof ProxyReference>
 
-const ProxyChoice = Strict(
-  {
-    mode: Type.Optional(
-      OneOf(proxyModes, {
-        description:
-          '`direct`: no proxy. `default`: the default proxy of stealth sessions, if the operator has one',
-      }),
-    ),
-    id: Type.Optional(Text({ description: 'Id of a proxy of the project', maxLength: 255 })),
-    name: Type.Optional(
-      Text({
-        description: 'Name of a proxy; exactly one proxy of the project must have it',
-        maxLength: 255,
-      }),
-    ),
-  },
-  { description: 'How its browser reaches the network: by a mode, or through a proxy of the project' },
-)
+const ProxyChoice = Open(proxySelection, {
+  description: 'How its browser reaches the network: by a mode, or through a proxy of the project',
+})
 
-const BrowserOptions = Strict(
+const BrowserOptions = Open(
   {
     stealth: Type.Optional(
       Type.Boolean({ description: 'Whether the browser runs in stealth mode; true by default' }),

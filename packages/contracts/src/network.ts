@@ -1,10 +1,10 @@
 // Where a session runs, how much memory it may use, and what it reaches without its proxy.
 import { Type, type Static } from 'typebox'
-import { OneOf, Strict, Text } from './schema.ts'
+import { OneOf, Open, Text } from './schema.ts'
 
 export const MAX_PRIVATE_HOSTS = 32
 
-export const NetworkRequest = Strict(
+export const NetworkRequest = Open(
   {
     private_hosts: Type.Optional(
       Type.Array(

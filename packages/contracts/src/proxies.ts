@@ -183,7 +183,7 @@ export const NextProxyId = Nullable(
 export const proxyModes = ['default', 'direct'] as const
 export type ProxyMode = (typeof proxyModes)[number]
 
-const selection = {
+export const proxySelection = {
   id: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'Id of the proxy' })),
   name: Type.Optional(
     Text({
@@ -200,7 +200,7 @@ const selection = {
   ),
 }
 
-export const ProxySelectionRequest = Strict(selection, {
+export const ProxySelectionRequest = Open(proxySelection, {
   description:
     'Proxy of the session: exactly one of `id`, `name` and `mode`. Replaces `proxy_id` and `disable_default_proxy`, and cannot be combined with them',
 })

@@ -2,7 +2,7 @@
 // they are, and the agent is kept small.
 import { Type, type TProperties } from 'typebox'
 import { OneOf } from './schema.ts'
-import { categoryOfType, sourceKinds, type EventType } from './telemetry-events.ts'
+import { categoryOfType, proxyErrorCodes, sourceKinds, type EventType } from './telemetry-events.ts'
 
 const maybe = Type.Optional
 const text = (description: string) => Type.String({ description })
@@ -112,6 +112,14 @@ const fieldsOf: Readonly<Record<EventType, TProperties | undefined>> = {
     error_text: text('Error of Chromium, such as `net::ERR_CONNECTION_REFUSED`'),
     canceled: flag('Whether the page or the browser gave up'),
     resource_type: resourceType,
+  },
+  proxy_error: {
+    ...place,
+    code: OneOf(proxyErrorCodes, { description: 'Why egress did not reach the website' }),
+    request_id: requestId,
+    status: whole('Status of the answer of egress'),
+    method: maybe(text('HTTP method')),
+    resource_type: maybe(resourceType),
   },
   network_idle: place,
   page_navigation: { ...place, parent_frame_id: maybe(text('Frame around it; absent for the tab itself')) },

@@ -1,5 +1,6 @@
 // What a request says about the browser of a connection: in `browser`, or in the fields of older clients.
-import type { BrowserOptions, ProxyMode, ProxyReference } from '@berth/contracts/auth-connections'
+import type { BrowserOptions, ProxyReference } from '@berth/contracts/auth-connections'
+import type { ProxyMode } from '@berth/contracts/proxies'
 import type { TelemetryRequest } from '@berth/contracts/telemetry'
 import { invalidInput } from '../../platform/errors/app-error.ts'
 import type { Db } from '../../platform/database/schema.ts'

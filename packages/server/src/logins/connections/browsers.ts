@@ -1,7 +1,7 @@
 // The browser sessions of logins and health checks. They are created like any other session, with the connection's
 // profile, and their owner sees them in the list.
 import type { Pool } from 'pg'
-import type { ProxyMode } from '@berth/contracts/auth-connections'
+import type { ProxyMode } from '@berth/contracts/proxies'
 import type { CreateBrowserRequest } from '@berth/contracts/browsers'
 import type { TelemetryRequest } from '@berth/contracts/telemetry'
 import { findBrowserById } from '../../sessions/browsers/store.ts'

@@ -1,4 +1,4 @@
-// Made by `npm run generate`, of migrations 311b6919227acc60d4e82310d319f7cbed318dfdd443e5a1400d813d6e7413c4.
+// Made by `npm run generate`, of migrations b5ec2d2b1590b625e4aaac293fb539d8540bc7eb10bfbb3a3ef6941ad3706aa3.
 import type { BigNumber, Json, Time } from './column-types.ts'
 import type { ColumnType } from 'kysely'
 
@@ -112,12 +112,14 @@ export interface AuthConnections {
   profile_id: string
   project_id: string
   proxy_id: string | null
+  proxy_mode: string | null
   record_session: boolean
   redirect_urls: Generated<string[]>
   requirements: string[] | null
   save_credentials: boolean
   sso_provider: string | null
   status: Generated<string>
+  stealth: Generated<boolean>
   telemetry: Json | null
   telemetry_age: string
 }
@@ -134,14 +136,18 @@ export interface AuthFlows {
   handoff_code: Buffer | null
   handoff_hash: Buffer | null
   id: string
+  is_handoff_used: Generated<boolean>
   is_recorded: boolean
   outcome: Buffer | null
   proxy_id: string | null
+  proxy_mode: string | null
   question: Json | null
   replay_id: string | null
+  save_as: string | null
   server_id: string
   sso_provider: string | null
   state: Generated<string>
+  stealth: Generated<boolean>
   step: Generated<string>
   submission: Buffer | null
   telemetry: Json | null

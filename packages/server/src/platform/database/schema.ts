@@ -2,18 +2,12 @@
 // the migrations; this file adds what PostgreSQL does not know.
 import type { ColumnType, GeneratedAlways, Kysely } from 'kysely'
 import type { AppAction } from '@berth/contracts/apps'
-import type {
-  ConnectionStatus,
-  FlowStatus,
-  FlowStep,
-  FlowType,
-  ProxyMode,
-} from '@berth/contracts/auth-connections'
+import type { ConnectionStatus, FlowStatus, FlowStep, FlowType } from '@berth/contracts/auth-connections'
 import type { CreateBrowserRequest, EndReason } from '@berth/contracts/browsers'
 import type { ProviderType } from '@berth/contracts/credential-providers'
 import type { CredentialReference } from '@berth/contracts/credentials'
 import type { ConflictRule, SaveState, VersionSource } from '@berth/contracts/profiles'
-import type { ProxyConfig, ProxyProtocol, ProxyStatus, ProxyType } from '@berth/contracts/proxies'
+import type { ProxyConfig, ProxyMode, ProxyProtocol, ProxyStatus, ProxyType } from '@berth/contracts/proxies'
 import type { DeploymentStatus } from '@berth/contracts/deployments'
 import type { InvocationStatus } from '@berth/contracts/invocations'
 import type { ProjectStatus } from '@berth/contracts/projects'

@@ -18,8 +18,8 @@ import { resetOnRelease } from './017-reset-on-release.ts'
 import { secretPlaces } from './018-secret-places.ts'
 import { links } from './019-links.ts'
 import { storage } from './020-storage.ts'
-import { networks } from './023-networks.ts'
-import { loginBrowsers } from './026-login-browsers.ts'
+import { networks } from './021-networks.ts'
+import { loginBrowsers } from './022-login-browsers.ts'
 
 export interface Migration {
   readonly version: number
@@ -49,6 +49,6 @@ export const migrations: readonly Migration[] = [
   { version: 18, name: 'secret-places', sql: secretPlaces },
   { version: 19, name: 'links', sql: links },
   { version: 20, name: 'storage', sql: storage },
-  { version: 23, name: 'networks', sql: networks },
-  { version: 26, name: 'login-browsers', sql: loginBrowsers },
+  { version: 21, name: 'networks', sql: networks },
+  { version: 22, name: 'login-browsers', sql: loginBrowsers },
 ]
