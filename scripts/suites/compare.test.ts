@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { compare, tryAgain } from './compare.ts'
+import { berthFirst, compare, tryAgain } from './compare.ts'
 import type { Outcome, Results } from './result.ts'
 
 const results = (outcomes: Record<string, Outcome>): Results =>
@@ -45,4 +45,32 @@ test('tryAgain runs nothing when nothing differs', async () => {
   const same = results({ a: 'passed' })
   const again = await tryAgain(same, same, { tries: 3, run: () => assert.fail('nothing was to be run') })
   assert.deepEqual(again, same)
+})
+
+test('berthFirst runs bare only what does not pass through Berth', async () => {
+  const asked: string[][] = []
+  const both = await berthFirst({
+    berth: async () => results({ a: 'passed', b: 'failed', c: 'skipped' }),
+    bare: async (selectors) => {
+      asked.push([...selectors])
+      return results({ a: 'failed', b: 'passed', c: 'skipped' })
+    },
+  })
+  assert.deepEqual(asked, [['at b', 'at c']])
+  assert.equal(both.notRunBare, 1)
+  assert.deepEqual(compare(both.bare, both.berth), {
+    passedBoth: [],
+    failedBoth: [],
+    onlyBare: ['b'],
+    onlyBerth: [],
+    skipped: ['c'],
+  })
+})
+
+test('berthFirst runs nothing bare when everything passes', async () => {
+  const { notRunBare } = await berthFirst({
+    berth: async () => results({ a: 'passed' }),
+    bare: () => assert.fail('nothing was to be run'),
+  })
+  assert.equal(notRunBare, 1)
 })

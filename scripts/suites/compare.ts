@@ -28,6 +28,28 @@ export function compare(bare: Results, berth: Results): Comparison {
   return { passedBoth, failedBoth, onlyBare, onlyBerth, skipped }
 }
 
+export interface BothResults {
+  readonly bare: Results
+  readonly berth: Results
+  /** How many passed through Berth and were not run bare. */
+  readonly notRunBare: number
+}
+
+/** Runs everything through Berth, and in the bare Chromium only what did not pass. */
+export async function berthFirst(run: {
+  berth: () => Promise<Results>
+  bare: (selectors: readonly string[]) => Promise<Results>
+}): Promise<BothResults> {
+  const all = await run.berth()
+  const berth = new Map([...all].filter(([, { outcome }]) => outcome !== 'passed'))
+  const notRunBare = all.size - berth.size
+  if (berth.size === 0) return { bare: berth, berth, notRunBare }
+  const some = await run.bare([...new Set([...berth.values()].map(({ selector }) => selector))])
+  // A selector may bring in others.
+  const bare = new Map([...some].filter(([name]) => berth.has(name)))
+  return { bare, berth, notRunBare }
+}
+
 /**
  * Runs the tests that passed only in the bare Chromium through Berth again, until each has passed once or has had
  * all its tries. Returns the results with those of the later tries.

@@ -8,12 +8,12 @@ import { whyNoSessions } from '../bench/subjects/session-servers.ts'
 import { bareArm } from './bare-arm.ts'
 import { berthArm } from './berth-arm.ts'
 import { runBidi } from './bidi.ts'
-import { compare, tryAgain } from './compare.ts'
+import { berthFirst, compare, tryAgain, type BothResults } from './compare.ts'
 import { explain, type SuiteName } from './known-differences.ts'
 import { readOptions, usage, type Options } from './options.ts'
 import { runPlaywright } from './playwright.ts'
 import { asJson, printReports, type SuiteReport } from './report.ts'
-import type { Suite } from './suite.ts'
+import type { Selection, Suite } from './suite.ts'
 
 const TRIES = 3
 
@@ -48,12 +48,20 @@ async function compareSuites(cleanup: Cleanup, options: Options): Promise<SuiteR
   const berth = await berthArm(cleanup)
   for (const name of options.suites) {
     const suite = suiteOf(cleanup, name, options)
-    console.log(`\n${name}: in a bare Chromium`)
     const selection = { grep: options.grep, files: options.files }
-    const inBare = await suite.run(bare, selection)
-    console.log(`\n${name}: through Berth`)
-    const first = await suite.run(berth, selection)
-    const inBerth = await tryAgain(inBare, first, {
+    const runBare = (selected: Selection) => {
+      console.log(`\n${name}: in a bare Chromium`)
+      return suite.run(bare, selected)
+    }
+    const runBerth = () => {
+      console.log(`\n${name}: through Berth`)
+      return suite.run(berth, selection)
+    }
+    const first: BothResults = options.isBerthFirst
+      ? await berthFirst({ berth: runBerth, bare: (files) => runBare({ files }) })
+      : { bare: await runBare(selection), berth: await runBerth(), notRunBare: 0 }
+    const inBare = first.bare
+    const inBerth = await tryAgain(inBare, first.berth, {
       tries: TRIES,
       run: async (selectors) => {
         console.log(`\n${name}: through Berth again, ${selectors.length} selected`)
@@ -62,7 +70,8 @@ async function compareSuites(cleanup: Cleanup, options: Options): Promise<SuiteR
     })
     const comparison = compare(inBare, inBerth)
     const sorted = explain({ suite: name, onlyBare: comparison.onlyBare, passed: comparison.passedBoth })
-    reports.push({ suite: name, comparison, sorted, bare: inBare, berth: inBerth })
+    const { notRunBare } = first
+    reports.push({ suite: name, comparison, sorted, bare: inBare, berth: inBerth, notRunBare })
   }
   return reports
 }

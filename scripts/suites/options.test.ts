@@ -23,6 +23,8 @@ test('everything else is passed on', () => {
     { grep, files, workers, playwright },
     { grep: 'goto', files: ['page-goto'], workers: 1, playwright: here },
   )
+  assert.equal(readOptions(['--bidi', here]).isBerthFirst, false)
+  assert.equal(readOptions(['--bidi', here, '--berth-first']).isBerthFirst, true)
 })
 
 test('what cannot be run is refused with the reason', () => {

@@ -13,6 +13,7 @@ export const usage = `Runs the tests of Playwright and of the BiDi mapper agains
   --only SUITE       page, library (both of Playwright) or bidi; may be given several times
   --grep X           only tests whose names match; a regular expression for Playwright, pytest's -k for BiDi
   --python PROGRAM   a Python with the packages of the BiDi checkout's Pipfile; python3 by default
+  --berth-first      runs in the bare Chromium only what does not pass through Berth, for half the time
   --workers N        how many of Playwright's tests run at once; 1 by default
   --results FILE     writes every result as JSON
 `
@@ -23,6 +24,7 @@ export interface Options {
   readonly bidi?: string
   readonly grep: string | undefined
   readonly python: string
+  readonly isBerthFirst: boolean
   readonly workers: number
   readonly results: string | undefined
   readonly files: readonly string[]
@@ -41,6 +43,7 @@ export function readOptions(args: readonly string[]): Options {
       only: { type: 'string', multiple: true },
       grep: { type: 'string' },
       python: { type: 'string', default: 'python3' },
+      'berth-first': { type: 'boolean', default: false },
       workers: { type: 'string', default: '1' },
       results: { type: 'string' },
     },
@@ -66,6 +69,7 @@ export function readOptions(args: readonly string[]): Options {
     ...(bidi !== undefined && { bidi: resolve(bidi) }),
     grep,
     python,
+    isBerthFirst: values['berth-first'],
     workers,
     results: results === undefined ? undefined : resolve(results),
     files: positionals,

@@ -9,14 +9,17 @@ export interface SuiteReport {
   readonly sorted: Sorted
   readonly bare: Results
   readonly berth: Results
+  /** How many passed through Berth and were not run bare. */
+  readonly notRunBare: number
 }
 
 export function printReports(reports: readonly SuiteReport[]): void {
   console.table(
     Object.fromEntries(
-      reports.map(({ suite, comparison, sorted }) => [
+      reports.map(({ suite, comparison, sorted, notRunBare }) => [
         suite,
         {
+          'passed Berth, not run bare': notRunBare,
           'passed both': comparison.passedBoth.length,
           'failed both': comparison.failedBoth.length,
           'only bare': comparison.onlyBare.length,
@@ -57,8 +60,9 @@ function list(
 
 /** Everything, for a machine. */
 export function asJson(reports: readonly SuiteReport[]): string {
-  const plain = reports.map(({ suite, comparison, sorted, bare, berth }) => ({
+  const plain = reports.map(({ suite, comparison, sorted, bare, berth, notRunBare }) => ({
     suite,
+    notRunBare,
     ...comparison,
     explained: sorted.explained,
     bare: Object.fromEntries(bare),
