@@ -116,7 +116,6 @@ test('sizes, times, names and addresses beyond their bounds are refused', async 
     { viewport: { width: 800, height: 600, refresh_rate: 0 } },
     { start_url: 7 },
     { gpu: true, headless: true },
-    { unknown: 1 },
   ]) {
     const { status, body: answer } = await send(shared, 'POST', '/browsers', body)
     assert.equal(status, 400, JSON.stringify(body))
@@ -168,6 +167,14 @@ test('null keeps name and tags, and a refresh rate above the highest counts as t
   assert.deepEqual([removed.status, removed.body.name, removed.body.tags], [200, undefined, undefined])
   const path = `/browsers/${made.body.session_id}`
   assert.equal((await send(shared, 'DELETE', path)).status, 204)
+})
+
+test('fields that the server does not know are ignored and named', async () => {
+  const body = { headless: true, colour: 'teal', viewport: { width: 800, height: 600, depth: 24 } }
+  const { status, headers } = await send(shared, 'POST', '/browsers', body)
+  assert.equal(status, 200)
+  assert.equal(headers.get('x-berth-ignored'), 'viewport.depth, colour')
+  await endAll(shared)
 })
 
 test('a repeated create with the same key is one session', async () => {

@@ -1,5 +1,6 @@
 // Deployments: code that was uploaded or fetched, built, and searched for apps.
 import { Type, type Static } from 'typebox'
+import { describedDeploymentEvent } from './app-events.ts'
 import { AppAction, AppName, EnvNames, Region, sharedEvents, since } from './apps.ts'
 import { operation } from './operation.ts'
 import { Nullable, OneOf, pageQuery, resourceId, Text, Timestamp } from './schema.ts'
@@ -199,5 +200,6 @@ export const followDeployment = operation({
   query: Type.Object({ since }),
   status: 200,
   response: DeploymentEvent,
+  described: describedDeploymentEvent(Deployment),
   errors: ['bad_request', 'not_found', 'too_many_requests'],
 })

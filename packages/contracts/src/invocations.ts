@@ -1,5 +1,6 @@
 // Invocations: single runs of an app's action.
 import { Type, type Static } from 'typebox'
+import { describedInvocationEvent } from './app-events.ts'
 import { AppName, sharedEvents, since } from './apps.ts'
 import { Browser } from './browsers.ts'
 import { operation } from './operation.ts'
@@ -208,5 +209,6 @@ export const followInvocation = operation({
   query: Type.Object({ since }),
   status: 200,
   response: InvocationEvent,
+  described: describedInvocationEvent(Invocation),
   errors: ['bad_request', 'not_found', 'too_many_requests'],
 })

@@ -79,6 +79,8 @@ const replayed = {
   ),
 }
 
+/** Of the database: another change came first, or its disk is full. */
+const CHANGE_ERRORS: ErrorCode[] = ['conflict', 'insufficient_storage']
 const BODY_ERRORS: ErrorCode[] = ['payload_too_large', 'unsupported_media_type', 'request_timeout']
 
 /** All errors that an operation can return, including the common ones. */
@@ -91,9 +93,10 @@ export function errorsOf(operation: Operation): ErrorCode[] {
   const body: ErrorCode[] = operation.method === 'GET' ? [] : BODY_ERRORS
   const project: ErrorCode[] = isGuarded ? ['forbidden', 'project_not_found'] : []
   const idempotency: ErrorCode[] = takesIdempotencyKey(operation) ? ['idempotency_key_reused'] : []
-  const common = isGuarded ? AFTER_AUTH : []
+  const changes = operation.effect === 'write' || operation.effect === 'act' ? CHANGE_ERRORS : []
+  const common = isGuarded ? [...AFTER_AUTH, ...ALWAYS] : ALWAYS
   return [
-    ...new Set([...operation.errors, ...input, ...body, ...project, ...idempotency, ...common, ...ALWAYS]),
+    ...new Set([...operation.errors, ...input, ...body, ...project, ...idempotency, ...changes, ...common]),
   ]
 }
 

@@ -52,6 +52,20 @@ test('nothing is named when everything is known, nor in the request after one wi
   assert.equal(ignoredHeader(undefined)[IGNORED_HEADER], undefined)
 })
 
+test('a free-form object keeps every field', () => {
+  const free = Open({ input: Type.Object({}, { additionalProperties: true }) })
+  const accept = compileValidator({
+    schema: free,
+    httpPart: 'body',
+    method: 'POST',
+    url: '/',
+  }) as typeof validate
+  const body = { input: { any: { thing: 1 } } }
+  assert.equal(accept(body), true)
+  assert.deepEqual(body, { input: { any: { thing: 1 } } })
+  assert.equal(ignoredHeader(body)[IGNORED_HEADER], undefined)
+})
+
 test('a closed object still refuses, also inside an open one', () => {
   assert.equal(validate({ closed: { other: 1 } }), false)
 })
@@ -106,7 +120,10 @@ function objectsIn(node: Node, path: string): { path: string; isClosed: boolean 
   const variants = anyOf?.filter((each) => each.properties) ?? []
   assert.ok(variants.length === 0, `${path}: an object in a union could drop the fields of another`)
   return [
-    ...(properties ? [{ path, isClosed: additionalProperties === false }] : []),
+    // Free-form objects keep every field.
+    ...(properties && additionalProperties !== true
+      ? [{ path, isClosed: additionalProperties === false }]
+      : []),
     ...Object.entries(properties ?? {}).flatMap(([name, each]) => objectsIn(each, `${path}.${name}`)),
     ...(items ? objectsIn(items, path) : []),
   ]

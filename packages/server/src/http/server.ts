@@ -184,12 +184,25 @@ const tooMuch = (excess: 'levels' | 'values') =>
       : `Cannot read the request: it has more than ${JSON_LIMITS.maxValues} values; send less at once`,
   )
 
+const notUtf8 = () =>
+  new AppError('bad_request', 'Cannot read the request: the body is not UTF-8; encode it as UTF-8')
+
+/** A byte that is not UTF-8 was decoded to a replacement character, which has another length. */
+function isNotUtf8(body: string, contentLength: string | undefined): boolean {
+  return (
+    body.includes('\u{fffd}') &&
+    contentLength !== undefined &&
+    Number(contentLength) !== Buffer.byteLength(body)
+  )
+}
+
 /** Accepts only JSON. An empty body counts as no body, because clients send the content type anyway. */
 function acceptJson(server: FastifyInstance): void {
   const parse = server.getDefaultJsonParser('error', 'error')
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     if (body.length === 0) return done(null, undefined)
+    if (isNotUtf8(body as string, request.headers['content-length'])) return done(notUtf8())
     const excess = excessOf(body as string, JSON_LIMITS)
     if (excess) return done(tooMuch(excess))
     void parse(request, body as string, done)
