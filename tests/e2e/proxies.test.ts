@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { chromium, type Page } from 'playwright-core'
 import { client84 } from '../client/versions.ts'
-import { begin, connect } from '../fixtures/auth-connections.ts'
+import { begin, connect, read } from '../fixtures/auth-connections.ts'
 import { newCertificate } from '../fixtures/certificates.ts'
 import { cleanUpAfter } from '../fixtures/cleanup.ts'
 import { freePort } from '../fixtures/free-port.ts'
@@ -314,6 +314,11 @@ test('the browser of a login has the default proxy, a proxy of the project, or n
     await begin(server, id)
     await eventually('the site is visited', () => seen().length > 0, 30_000)
     assert.deepEqual(seen(), [exit], JSON.stringify(options))
+    const { browser_session_id: session } = await read(server, id)
     assert.equal((await send(server, 'POST', `/auth/connections/${id}/cancel`)).status, 200)
+    // Until then it may visit the site.
+    await eventually('its session has ended', async () => {
+      return (await send(server, 'GET', `/browsers/${session}`)).status === 404
+    })
   }
 })

@@ -4,7 +4,7 @@ import type { Pool } from 'pg'
 import type { ProxyMode } from '@berth/contracts/proxies'
 import type { CreateBrowserRequest } from '@berth/contracts/browsers'
 import type { TelemetryRequest } from '@berth/contracts/telemetry'
-import { findBrowserById } from '../../sessions/browsers/store.ts'
+import { findBrowserById, updateBrowser } from '../../sessions/browsers/store.ts'
 import type { BrowserService } from '../../sessions/browsers/service.ts'
 import { SessionEnded, type Session } from '../../sessions/session/session.ts'
 import type { Sessions } from '../../sessions/browsers/sessions.ts'
@@ -102,7 +102,7 @@ export class LoginBrowsers {
         const shown = await work(tx)
         // SAFETY: this is the commit of that one operation.
         const { session_id, telemetry } = shown as { session_id: string; telemetry?: unknown }
-        if (isDirect) await flows.connectDirectly(tx, session_id)
+        if (isDirect) await updateBrowser(tx, session_id, { proxy: { isDefaultProxyDisabled: true } })
         await keep(tx, { id: session_id, telemetryCaptured: telemetry !== undefined })
         return shown
       })

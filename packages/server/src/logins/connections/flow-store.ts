@@ -316,15 +316,6 @@ export async function saveAtEnd(
   return numUpdatedRows > 0n
 }
 
-/** Runs in the transaction that makes the session, which then does not use the default proxy of stealth sessions. */
-export async function connectDirectly(tx: Db, browserId: string): Promise<void> {
-  await tx
-    .updateTable('browsers')
-    .set({ is_default_proxy_disabled: true })
-    .where('id', '=', browserId)
-    .execute()
-}
-
 export async function replayOf(db: Db, browserId: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('replays')
