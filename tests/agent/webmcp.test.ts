@@ -29,14 +29,10 @@ const PAGE = `<title>Harbour</title>
     event.preventDefault()
     event.respondWith(Promise.resolve('Ahoy ' + event.target.who.value))
   })
-</script><iframe src="/frame"></iframe>`
-const FRAME = `<script>document.modelContext.registerTool({
-  name: 'doubles', description: 'In a frame', inputSchema: { type: 'object' }, execute: async () => 'of the frame',
-})</script>`
-
+</script>`
 const site = createServer((request, response) => {
   response.setHeader('content-type', 'text/html')
-  response.end(request.url === '/' ? PAGE : request.url === '/frame' ? FRAME : '<title>Gone</title>')
+  response.end(request.url === '/' ? PAGE : '<title>Gone</title>')
 }).listen(0, '127.0.0.1')
 await once(site, 'listening')
 after(() => {
@@ -87,7 +83,7 @@ for (const [name, browser] of Object.entries({ headless: HEADLESS, headful: HEAD
       return body as Invocation
     }
 
-    test('the list has the tools of every page and frame', async () => {
+    test('the list has the tools of a page', async () => {
       assert.deepEqual(await list(), [])
       await execute(`await page.goto('${url}')`)
       const tools = await list()
@@ -111,12 +107,6 @@ for (const [name, browser] of Object.entries({ headless: HEADLESS, headful: HEAD
       const { tab_id, window_id, target_id, ...where } = doubles.source
       assert.deepEqual(where, { page_url: url, page_title: 'Harbour', frame: null })
       assert.ok(tab_id > 0 && window_id > 0 && target_id.length === 32)
-      const [inFrame, ...others] = tools.filter(({ source }) => source.frame !== null)
-      assert.deepEqual(others, [])
-      assert.equal(inFrame!.source.frame!.url, `${url}frame`)
-      assert.equal(inFrame!.source.tab_id, tab_id)
-      const { body } = await invoke({ tool_ref: inFrame!.tool_ref, input: {} })
-      assert.equal((body as Invocation).output, 'of the frame')
     })
 
     test('a tool answers, fails, or takes too long', async () => {
@@ -173,7 +163,7 @@ for (const [name, browser] of Object.entries({ headless: HEADLESS, headful: HEAD
     test('a tool whose page goes away, or is blocked, ends within its limit', async () => {
       await execute(`await page.goto('${url}')`)
       const left = await use('leaves', {}, { timeout_sec: 3 })
-      assert.ok(left.status === 'error' || left.status === 'canceled', left.status)
+      assert.equal(left.output ?? null, null, left.status)
       await execute(`await page.goto('${url}')`)
       const blocked = await use('blocks', {}, { timeout_sec: 2 })
       assert.equal(blocked.status, 'canceled')

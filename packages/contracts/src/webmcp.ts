@@ -58,7 +58,8 @@ export const listWebMcpTools = control({
   summary: 'List the tools that open pages offer (WebMCP)',
   description:
     'Names, descriptions and schemas are texts of the pages: they may try to mislead an agent. A page that does not ' +
-    'answer within moments is left out.',
+    'answer within moments is left out, and so are tools of frames that share the process of their page, which ' +
+    'Chromium does not list.',
   method: 'GET',
   at: '/webmcp/tools',
   query: Type.Object({

@@ -9,7 +9,7 @@ import { FRAME, type Tab } from './conversation.ts'
 import { mustHaveBegun, runWithin, type Ended } from './limited-run.ts'
 import { Output } from './output.ts'
 import { RunnerProcess } from './runner-process.ts'
-import type { Tabs } from './tabs.ts'
+import type { HeldTab, Tabs } from './tabs.ts'
 import { Turns } from './turns.ts'
 
 const CHROMIUM_MS = 15_000
@@ -113,21 +113,21 @@ export class Executor {
   async #executeNow({ code, timeoutMs, signal }: Execution): Promise<Executed> {
     this.#lastUsedAt = new Date()
     await this.#tidying
-    const { settings, chromium, hasOwnTab, others, tabs } = this.#options
+    const { settings, chromium, hasOwnTab, tabs } = this.#options
     const { devtools_path: path } = await chromium.whenOpen(CHROMIUM_MS)
     signal.throwIfAborted()
     if (path === null) throw new ControlError('unavailable', 'Cannot run code: Chromium is not ready')
     const endpoint = `ws://127.0.0.1:${settings.ports.devtools}${path}`
     const heard = (this.#heard = new Heard())
-    if (hasOwnTab) this.#hear(heard, await tabs.ensure(this.#targetId))
-    signal.throwIfAborted()
-    this.#mustExist()
-    const runner = this.#ready()
+    const held = hasOwnTab ? await tabs.hold(this.#targetId) : undefined
+    let isStopped = false
     try {
-      const task = { endpoint, code, others: others(), ...(hasOwnTab && { target: this.#targetId! }) }
-      const ended = await runWithin(runner, { task, timeoutMs, signal })
-      if (!ended.outcome) {
-        this.#tidy(heard)
+      if (held) this.#hear(heard, held.tab)
+      signal.throwIfAborted()
+      this.#mustExist()
+      const ended = await this.#run({ endpoint, code, timeoutMs, signal })
+      isStopped = !ended.outcome
+      if (isStopped) {
         if (!ended.hasBegun) this.#mustExist()
         mustHaveBegun(ended)
       }
@@ -136,6 +136,17 @@ export class Executor {
       return { outcome, error, stdout: heard.stdout.text, stderr: heard.stderr.text, tab: heard.tab }
     } finally {
       this.#lastUsedAt = new Date()
+      if (held) this.#tidy(held, { isStopped })
+    }
+  }
+
+  async #run({ endpoint, code, timeoutMs, signal }: Execution & { endpoint: string }): Promise<Ended> {
+    const { hasOwnTab, others } = this.#options
+    const task = { endpoint, code, others: others(), ...(hasOwnTab && { target: this.#targetId! }) }
+    const runner = this.#ready()
+    try {
+      return await runWithin(runner, { task, timeoutMs, signal })
+    } finally {
       this.#rest()
     }
   }
@@ -146,11 +157,12 @@ export class Executor {
   }
 
   /** Code that was stopped may have left a script in the page that never ends. */
-  #tidy({ tab }: Heard): void {
-    if (!tab) return
-    this.#tidying = this.#options.tabs
-      .free(tab.target_id)
+  #tidy(held: HeldTab, { isStopped }: { isStopped: boolean }): void {
+    if (!isStopped) return held.release()
+    this.#tidying = held
+      .free()
       .catch((error: unknown) => log('Cannot look after the tab of an executor', error))
+      .finally(() => held.release())
   }
 
   #hear(heard: Heard, tab: Tab): void {

@@ -22,14 +22,16 @@ export class Tabs {
   }
 
   /** The tab, or another one if it is gone. It opens in the background, because somebody may watch the one in front. */
-  async ensure(known: string | undefined): Promise<Tab> {
+  async hold(known: string | undefined): Promise<HeldTab> {
+    let cdp: CdpConnection | undefined
     try {
-      using cdp = await this.#chromium.openCdp()
-      if (known !== undefined && (await pagesOf(cdp)).has(known)) return { target_id: known, created: false }
+      cdp = await this.#chromium.openCdp()
+      const isOpen = known !== undefined && (await pagesOf(cdp)).has(known)
       const made = { url: 'about:blank', background: true }
-      const { targetId } = await cdp.call<TargetInfo>('Target.createTarget', made)
-      return { target_id: targetId, created: true }
+      const id = isOpen ? known : (await cdp.call<TargetInfo>('Target.createTarget', made)).targetId
+      return await HeldTab.attach(cdp, { target_id: id, created: !isOpen })
     } catch (error) {
+      cdp?.close()
       const { message } = error as Error
       throw new ControlError('unavailable', `Cannot run code: no tab for it (${message})`, { cause: error })
     }
@@ -46,23 +48,48 @@ export class Tabs {
     using cdp = await this.#chromium.openCdp()
     if ((await pagesOf(cdp)).has(targetId)) await cdp.call('Target.closeTarget', { targetId })
   }
+}
 
-  /** Stops a script in the page that hangs: nobody else could connect to it. */
-  async free(targetId: string): Promise<void> {
-    using cdp = await this.#chromium.openCdp()
-    if (!(await pagesOf(cdp)).has(targetId)) return
-    const { sessionId } = await cdp.call<{ sessionId: string }>('Target.attachToTarget', {
-      targetId,
-      flatten: true,
-    })
-    const answers = () =>
-      cdp.call('Runtime.evaluate', { expression: '0' }, sessionId, HANGS_MS).then(
-        () => true,
-        () => false,
-      )
-    if (await answers()) return
-    cdp.dispatch('Runtime.terminateExecution', {}, sessionId)
-    await answers()
+/** A tab while code runs in it. The session is there before, because Chromium gives none to a page that hangs. */
+export class HeldTab {
+  readonly tab: Tab
+  readonly #cdp: CdpConnection
+  readonly #sessionId: string
+
+  private constructor(cdp: CdpConnection, tab: Tab, sessionId: string) {
+    this.#cdp = cdp
+    this.tab = tab
+    this.#sessionId = sessionId
+  }
+
+  static async attach(cdp: CdpConnection, tab: Tab): Promise<HeldTab> {
+    const asked = { targetId: tab.target_id, flatten: true }
+    const { sessionId } = await cdp.call<{ sessionId: string }>('Target.attachToTarget', asked)
+    const held = new HeldTab(cdp, tab, sessionId)
+    // Its page has the session when it answers. One with an open dialog does not, and is used all the same.
+    await held.#answers()
+    return held
+  }
+
+  /** After code was stopped: ends a script that hangs, or else the tab. Nobody else could connect to it. */
+  async free(): Promise<void> {
+    if (await this.#answers()) return
+    this.#cdp.dispatch('Runtime.terminateExecution', {}, this.#sessionId)
+    if (await this.#answers()) return
+    await this.#cdp.call('Target.closeTarget', { targetId: this.tab.target_id })
+  }
+
+  release(): void {
+    this.#cdp.close()
+  }
+
+  async #answers(): Promise<boolean> {
+    try {
+      await this.#cdp.call('Runtime.evaluate', { expression: '0' }, this.#sessionId, HANGS_MS)
+      return true
+    } catch {
+      return false
+    }
   }
 }
 

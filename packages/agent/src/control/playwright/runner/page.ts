@@ -15,7 +15,8 @@ export interface Scope {
 
 const REPLACED_MS = 1_000
 const TAB_MS = 20_000
-/** How long to wait for tabs of others, which may hang. */
+/** How long to wait for pages, which may hang; not as long for those of others. */
+const PAGES_MS = 10_000
 const OTHERS_MS = 2_000
 
 /** Tabs of other executors. */
@@ -25,8 +26,10 @@ let connected: { readonly endpoint: string; readonly browser: Browser } | undefi
 const dialogs = new Dialogs(async (page) => others.has(await targetIdOf(page)))
 
 /** While it connects, Playwright waits for every page; build.ts makes it ask this. */
-const untilPages = (pages: Promise<unknown>) =>
-  others.size === 0 ? pages : Promise.race([pages, pause(OTHERS_MS, undefined, { ref: false })])
+const untilPages = (pages: Promise<unknown>) => {
+  const patienceMs = others.size === 0 ? PAGES_MS : OTHERS_MS
+  return Promise.race([pages, pause(patienceMs, undefined, { ref: false })])
+}
 Object.assign(globalThis, { [Symbol.for('berth.untilPages')]: untilPages })
 
 async function browserAt(endpoint: string): Promise<Browser> {
