@@ -47,6 +47,15 @@ const cases: Case[] = [
     ],
     200,
   ],
+  [
+    'both headers, the id and the name of the same',
+    server.key,
+    [
+      [ID, greek.id],
+      [NAME, utf8(greek.name)],
+    ],
+    200,
+  ],
   ['an empty header', server.key, [[ID, '']], 200],
   ['a name where an id belongs', server.key, [[ID, theirs.project.name]], 'project_not_found'],
   ['a name in another case', server.key, [[NAME, 'theirs']], 'project_not_found'],
@@ -79,6 +88,33 @@ const cases: Case[] = [
       [NAME, theirs.project.id],
     ],
     'bad_request',
+  ],
+  [
+    'one project and an unknown name',
+    server.key,
+    [
+      [ID, mine.project.id],
+      [NAME, 'Nobody'],
+    ],
+    'project_not_found',
+  ],
+  [
+    'its own id and name, to a project key',
+    mine.key.key,
+    [
+      [ID, mine.project.id],
+      [NAME, mine.project.name],
+    ],
+    200,
+  ],
+  [
+    'its own id and another name, to a project key',
+    mine.key.key,
+    [
+      [ID, mine.project.id],
+      [NAME, theirs.project.name],
+    ],
+    'forbidden',
   ],
   ['its own project, to a project key', mine.key.key, [[ID, mine.project.id]], 200],
   ['its own name, to a project key', mine.key.key, [[NAME, mine.project.name]], 200],

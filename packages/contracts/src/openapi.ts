@@ -342,7 +342,8 @@ const sharedParameters = {
   ProjectId: {
     name: 'X-Kernel-Project-Id',
     in: 'header',
-    description: 'Id of the project to use; the default project when omitted',
+    description:
+      'Id of the project to use; the default project when omitted. Together with X-Kernel-Project, both must name the same project',
     schema: Type.String({ maxLength: 255 }),
   },
   Project: {
@@ -363,6 +364,7 @@ const sharedParameters = {
 /** OpenAPI 3.1 lets a bearer scheme name what the key must be allowed. */
 function securityOf({ scope, ...operation }: Operation): { security?: Json[] } {
   if (isOpen(operation)) return { security: [] }
+  if (operation.needsNoScope) return { security: [{ bearer: [] }] }
   return scope === null ? {} : { security: [{ bearer: [scope] }] }
 }
 

@@ -52,6 +52,8 @@ export interface Operation {
    * refused.
    */
   readonly anyOrigin?: true
+  /** Any key may call it, whatever its scopes: it says only what the key itself is. */
+  readonly needsNoScope?: true
   /** An app's own key may not call it, because the operation makes or changes keys. */
   readonly closedToApps?: true
   /** Path below a session's `base_url`, which accepts the session's own token. */
@@ -118,7 +120,10 @@ export function operation<const R extends Row>(row: R): Resolved<R> {
   const defaults: Defaults = {
     aliases: [],
     auth: 'bearer',
-    scope: row.auth === 'none' || row.auth === 'handoff' ? null : derivedScope({ tag: row.tag, effect }),
+    scope:
+      row.auth === 'none' || row.auth === 'handoff' || row.needsNoScope
+        ? null
+        : derivedScope({ tag: row.tag, effect }),
     kind: 'json',
     bodyOptional: false,
     errors: [],

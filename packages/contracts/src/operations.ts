@@ -4,12 +4,14 @@ import * as apps from './apps.ts'
 import * as auditLogs from './audit-logs.ts'
 import * as authAgents from './auth-agents.ts'
 import * as authConnections from './auth-connections.ts'
+import * as authContext from './auth-context.ts'
 import * as browserPools from './browser-pools.ts'
 import * as browsers from './browsers.ts'
 import * as computer from './computer.ts'
 import * as credentialProviders from './credential-providers.ts'
 import * as credentials from './credentials.ts'
 import * as curl from './curl.ts'
+import * as entitlements from './entitlements.ts'
 import * as extensions from './extensions.ts'
 import * as deployments from './deployments.ts'
 import * as files from './files.ts'
@@ -55,7 +57,9 @@ export const operations: readonly Operation[] = [
   invocations,
   projects,
   organization,
+  entitlements,
   apiKeys,
+  authContext,
   auditLogs,
   system,
 ]

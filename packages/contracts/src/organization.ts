@@ -20,6 +20,27 @@ export const OrganizationLimits = Type.Object(
         description: 'Session limit of each project without its own limit. Null means no default limit',
       }),
     ),
+    concurrent_sessions_used: Type.Integer({
+      description:
+        'Places for sessions that are taken now; a pool takes its full size. With a project key: those of its project',
+    }),
+    concurrent_sessions_available: Nullable(
+      Type.Integer({
+        description:
+          'How many sessions can be created now. With a project key, the limit of its project counts too. Null means any number',
+      }),
+    ),
+    auth_connections_used: Type.Integer({
+      description: 'Number of auth connections. With a project key: those of its project',
+    }),
+    max_auth_connections: Nullable(
+      Type.Integer({ description: 'Maximum number of auth connections. Null means any number' }),
+    ),
+    min_health_check_interval_seconds: Type.Integer({
+      description: 'Shortest interval between health checks that an auth connection may have',
+    }),
+    vaults_used: Type.Integer({ description: 'Number of vaults. Berth has none' }),
+    max_vaults: Nullable(Type.Integer({ description: 'Maximum number of vaults. Berth has none, so 0' })),
   },
   { title: 'OrganizationLimits' },
 )

@@ -7,7 +7,7 @@ const projectStatus = ['active', 'archived'] as const
 export type ProjectStatus = (typeof projectStatus)[number]
 
 const ProjectName = Text({
-  description: 'Project name, unique within the organisation',
+  description: 'Project name, unique within the organisation. A new name must not contain `/` or `%`',
   minLength: 1,
   maxLength: 255,
 })

@@ -39,6 +39,7 @@ import { serviceSecret } from './platform/secrets/service-secret.ts'
 import { isGatewayUpgrade } from './sessions/gateway/upgrade.ts'
 import { newSessions, type SessionsModule } from './sessions/module.ts'
 import { isTunnelUpgrade } from './sessions/replicas/tunnel-host.ts'
+import { organizationUse } from './organization-use.ts'
 import { storedKinds } from './stored-kinds.ts'
 import { AuditTrail } from './tenancy/audit/trail.ts'
 import { bootstrap } from './tenancy/bootstrap.ts'
@@ -134,7 +135,7 @@ export async function startApp(config: Config, serverLog: ServerLog, engines = s
     toApi: new InsideConnections(server).take,
   })
   const logins = await newLogins({ platform, instances, sessions, server, engine: engines.logins })
-  const tenancy = newTenancy({ platform, audit, storage, contents })
+  const tenancy = newTenancy({ platform, audit, storage, contents, organizationUse })
 
   let endAll = true
   cleanup.defer(async () => {

@@ -91,9 +91,9 @@ export class Access {
     if (principal.projectId === null && names) return this.#admitNamed(operation, { request, reply, context })
     this.#shares.take(principal.projectId, request, reply)
     authorise(operation, principal)
-    const reference = names ? projectReference(request.headers) : undefined
+    const references = names ? projectReferences(request.headers) : undefined
     const room = this.#room()
-    return reference ? this.#enterOwn(reference, context, room) : room
+    return references ? this.#enterOwn(references, context, room) : room
   }
 
   /** With an organisation-wide key, the request counts for the project that it names. */
@@ -102,32 +102,50 @@ export class Access {
     { request, reply, context }: { request: FastifyRequest; reply: FastifyReply; context: RequestContext },
   ): Promise<void> {
     await this.#room()
-    let reference: ProjectReference
-    let project: { readonly id: string } | undefined
+    const references = projectReferences(request.headers)
+    let found: readonly Found[] = []
     try {
-      reference = projectReference(request.headers)
-      project = await this.#projects.resolve(reference.value, reference.by)
+      found = await this.#find(references)
     } finally {
-      this.#shares.take(project?.id ?? null, request, reply)
+      this.#shares.take(theOne(found)?.id ?? null, request, reply)
     }
     authorise(operation, context.principal)
-    if (!project) throw unknownProject(reference)
+    const unknown = found.find(({ project }) => project === undefined)
+    if (unknown) throw unknownProject(unknown.reference)
+    const project = theOne(found)
+    if (!project) {
+      throw new AppError(
+        'bad_request',
+        'Cannot choose a project: X-Kernel-Project-Id and X-Kernel-Project name two different ones; send one of them',
+      )
+    }
     context.projectId = project.id
+  }
+
+  /** In the order of the references; without a project where there is none. */
+  async #find(references: readonly ProjectReference[]): Promise<readonly Found[]> {
+    return Promise.all(
+      references.map(async (reference) => ({
+        reference,
+        project: await this.#projects.resolve(reference.value, reference.by),
+      })),
+    )
   }
 
   /** A project key may name its own project only. */
   async #enterOwn(
-    reference: ProjectReference,
+    references: readonly ProjectReference[],
     context: RequestContext,
     room: Promise<void> | undefined,
   ): Promise<void> {
     await room
-    const project = await this.#projects.resolve(reference.value, reference.by)
+    const { projectId } = context.principal
+    const found = await this.#find(references)
     // It must not reveal whether other projects exist.
-    if (project?.id !== context.principal.projectId) {
+    if (found.some(({ project }) => project?.id !== projectId)) {
       throw new AppError('forbidden', 'Cannot use a project key in another project')
     }
-    context.projectId = project.id
+    context.projectId = projectId
   }
 }
 
@@ -141,11 +159,11 @@ function authorise(operation: Operation, principal: Principal): void {
 const unknownProject = ({ value }: ProjectReference) =>
   new AppError('project_not_found', `Cannot find an active project "${value}"`)
 
-function checkScope({ scope, closedToApps }: Operation, principal: Principal): void {
+function checkScope({ scope, closedToApps, needsNoScope }: Operation, principal: Principal): void {
   if (closedToApps && principal.isOfDeployment) {
     throw new AppError('forbidden', "Cannot do this with the key of an app's deployment; use another key")
   }
-  if (principal.scopes === undefined) return
+  if (principal.scopes === undefined || needsNoScope) return
   if (scope === null || !principal.scopes.has(scope)) {
     const lacking =
       scope === null ? 'the key has scopes, and this needs one without' : `the key lacks the scope "${scope}"`
@@ -165,21 +183,30 @@ interface ProjectReference {
   readonly by: 'id' | 'id-or-name'
 }
 
+interface Found {
+  readonly reference: ProjectReference
+  /** Undefined where there is no active project. */
+  readonly project: { readonly id: string } | undefined
+}
+
 function namesProject(headers: FastifyRequest['headers']): boolean {
   return Boolean(headers['x-kernel-project-id'] || headers['x-kernel-project'])
 }
 
-function projectReference(headers: FastifyRequest['headers']): ProjectReference {
+/** One for each header. Both may be sent, if they mean the same project. */
+function projectReferences(headers: FastifyRequest['headers']): readonly ProjectReference[] {
   const id = headers['x-kernel-project-id']
   const idOrName = headers['x-kernel-project']
-  if (id && idOrName && id !== idOrName) {
-    throw new AppError(
-      'bad_request',
-      'Cannot choose a project: X-Kernel-Project-Id and X-Kernel-Project differ',
-    )
-  }
-  const value = decodeHeader(String(id || idOrName))
-  return { value, by: id ? 'id' : 'id-or-name' }
+  return [
+    ...(id ? [{ value: decodeHeader(String(id)), by: 'id' } as const] : []),
+    ...(idOrName ? [{ value: decodeHeader(String(idOrName)), by: 'id-or-name' } as const] : []),
+  ]
+}
+
+/** The project that all references mean, if they mean the same. */
+function theOne(found: readonly Found[]): { readonly id: string } | undefined {
+  const project = found[0]?.project
+  return found.every((other) => other.project?.id === project?.id) ? project : undefined
 }
 
 /** Header values arrive as Latin-1. This decodes a name that was sent as UTF-8. */

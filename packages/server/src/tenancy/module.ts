@@ -9,8 +9,10 @@ import { countLiveApiKeys } from './api-keys/store.ts'
 import { auditRoutes } from './audit/routes.ts'
 import { AuditService } from './audit/service.ts'
 import type { AuditTrail } from './audit/trail.ts'
+import { entitlementsOf } from './organization/entitlements.ts'
 import { organizationRoutes } from './organization/routes.ts'
 import { OrganizationService } from './organization/service.ts'
+import type { OrganizationUse } from './organization/types.ts'
 import { projectRoutes } from './projects/routes.ts'
 import { ProjectService } from './projects/service.ts'
 import type { ProjectContent } from './projects/types.ts'
@@ -30,6 +32,7 @@ export function newTenancy(options: {
   storage: StorageLimits
   /** What a project can contain, counted by the rooms that own it. Only an empty project can be deleted. */
   contents: readonly ProjectContent[]
+  organizationUse: OrganizationUse
 }): TenancyModule {
   const { audit, storage } = options
   const { config, db, changes, metrics, listener, log } = options.platform
@@ -41,9 +44,13 @@ export function newTenancy(options: {
     contents: [{ what: 'API keys', countIn: countLiveApiKeys }, ...options.contents],
   })
   const organization = new OrganizationService({
-    maxConcurrentSessions: config.BERTH_MAX_CONCURRENT_SESSIONS,
-    maxConcurrentInvocations: config.BERTH_MAX_CONCURRENT_INVOCATIONS,
-    maxPooledSessions: config.BERTH_MAX_POOLED_SESSIONS,
+    ceilings: {
+      maxConcurrentSessions: config.BERTH_MAX_CONCURRENT_SESSIONS,
+      maxConcurrentInvocations: config.BERTH_MAX_CONCURRENT_INVOCATIONS,
+      maxPooledSessions: config.BERTH_MAX_POOLED_SESSIONS,
+      minHealthCheckSeconds: config.BERTH_HEALTH_CHECK_MIN_SECONDS,
+    },
+    use: options.organizationUse,
   })
 
   changes.on('keyChanged', ({ publicId }) => {
@@ -79,7 +86,7 @@ export function newTenancy(options: {
     openStreams,
     routes: [
       ...projectRoutes(projects),
-      ...organizationRoutes(organization),
+      ...organizationRoutes(organization, entitlementsOf(config)),
       ...apiKeyRoutes(new ApiKeyService()),
       ...auditRoutes(new AuditService(audit)),
     ],

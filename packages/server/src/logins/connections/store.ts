@@ -176,6 +176,11 @@ export async function countConnections(db: Db, projectId: string): Promise<numbe
   return count(db, sql`project_id = ${projectId}`)
 }
 
+/** Null for all projects. */
+export async function countConnectionsIn(db: Db, projectId: string | null): Promise<number> {
+  return count(db, projectId === null ? sql`true` : sql`project_id = ${projectId}`)
+}
+
 export async function countUsingProxy(db: Db, proxyId: string): Promise<number> {
   return count(db, sql`proxy_id = ${proxyId}`)
 }

@@ -34,6 +34,13 @@ export async function lockOccupancy(tx: Db, projectId: string): Promise<Occupanc
   // Not awaited yet: the count is pipelined behind the lock and runs once the lock is held.
   const locking = lockOrganization(tx)
   locking.catch(() => {})
+  const occupancy = await readOccupancy(tx, projectId)
+  await locking
+  return occupancy
+}
+
+/** Without the lock: it may be out of date at once. Null for no project. */
+export async function readOccupancy(db: Db, projectId: string | null): Promise<Occupancy> {
   const { rows } = await sql<Occupancy>`
     SELECT
       (SELECT count(*)::int FROM browsers WHERE ${isLiveRow()} AND pool_id IS NULL)
@@ -45,8 +52,7 @@ export async function lockOccupancy(tx: Db, projectId: string): Promise<Occupanc
       coalesce(
         (SELECT max_concurrent_sessions FROM projects WHERE id = ${projectId}),
         (SELECT default_project_max_concurrent_sessions FROM organization)
-      ) AS "projectCap"`.execute(tx)
-  await locking
+      ) AS "projectCap"`.execute(db)
   return rows[0]!
 }
 

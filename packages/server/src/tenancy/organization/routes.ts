@@ -1,10 +1,17 @@
+import { getAuthContext } from '@berth/contracts/auth-context'
+import { getEntitlements, type Entitlements } from '@berth/contracts/entitlements'
 import { getOrganizationLimits, updateOrganizationLimits } from '@berth/contracts/organization'
 import { route, type Route } from '../../http/call.ts'
+import { authContextOf } from './auth-context.ts'
 import type { OrganizationService } from './service.ts'
 
-export function organizationRoutes(organization: OrganizationService): Route[] {
+export function organizationRoutes(organization: OrganizationService, entitlements: Entitlements): Route[] {
   return [
-    route(getOrganizationLimits, ({ db }) => organization.getLimits(db)),
-    route(updateOrganizationLimits, ({ db, body }) => organization.updateLimits(db, body)),
+    route(getAuthContext, authContextOf),
+    route(getOrganizationLimits, ({ db, principal }) => organization.getLimits(db, principal)),
+    route(updateOrganizationLimits, ({ db, principal, body }) =>
+      organization.updateLimits(db, principal, body),
+    ),
+    route(getEntitlements, () => entitlements),
   ]
 }

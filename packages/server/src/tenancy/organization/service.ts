@@ -1,36 +1,48 @@
 import type { OrganizationLimits } from '@berth/contracts/organization'
 import type { Db } from '../../platform/database/schema.ts'
 import { invalidInput } from '../../platform/errors/app-error.ts'
-
-/** The operator's limits for the whole organisation. They are settings, not rows. */
-export interface Ceilings {
-  readonly maxConcurrentSessions: number
-  readonly maxConcurrentInvocations: number
-  readonly maxPooledSessions: number
-}
+import type { Principal } from '../../http/principal.ts'
+import type { Ceilings, OrganizationUse, SessionPlaces } from './types.ts'
 
 export class OrganizationService {
   readonly #ceilings: Ceilings
+  readonly #use: OrganizationUse
 
-  constructor(ceilings: Ceilings) {
+  constructor({ ceilings, use }: { ceilings: Ceilings; use: OrganizationUse }) {
     this.#ceilings = ceilings
+    this.#use = use
   }
 
-  async getLimits(db: Db): Promise<OrganizationLimits> {
+  async getLimits(db: Db, { projectId }: Pick<Principal, 'projectId'>): Promise<OrganizationLimits> {
     const row = await db
       .selectFrom('organization')
       .select('default_project_max_concurrent_sessions')
       .executeTakeFirstOrThrow()
+    const places = await this.#use.sessionPlaces(db, projectId)
     return {
       max_concurrent_sessions: this.#ceilings.maxConcurrentSessions,
       max_concurrent_invocations: this.#ceilings.maxConcurrentInvocations,
       max_pooled_sessions: this.#ceilings.maxPooledSessions,
       default_project_max_concurrent_sessions: row.default_project_max_concurrent_sessions,
+      concurrent_sessions_used: projectId === null ? places.ofOrganization : places.ofProject,
+      concurrent_sessions_available: this.#available(places),
+      auth_connections_used: await this.#use.authConnections(db, projectId),
+      max_auth_connections: null,
+      min_health_check_interval_seconds: this.#ceilings.minHealthCheckSeconds,
+      vaults_used: 0,
+      max_vaults: 0,
     }
+  }
+
+  /** Sessions may exceed a limit that was lowered. */
+  #available({ ofOrganization, ofProject, projectCap }: SessionPlaces): number {
+    const left = this.#ceilings.maxConcurrentSessions - ofOrganization
+    return Math.max(0, projectCap === null ? left : Math.min(left, projectCap - ofProject))
   }
 
   async updateLimits(
     tx: Db,
+    principal: Pick<Principal, 'projectId'>,
     change: { default_project_max_concurrent_sessions?: number | null },
   ): Promise<OrganizationLimits> {
     const cap = change.default_project_max_concurrent_sessions
@@ -47,6 +59,6 @@ export class OrganizationService {
         .set({ default_project_max_concurrent_sessions: cap || null })
         .execute()
     }
-    return this.getLimits(tx)
+    return this.getLimits(tx, principal)
   }
 }

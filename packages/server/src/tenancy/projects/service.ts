@@ -9,7 +9,7 @@ import { announceChange } from '../../platform/database/changes.ts'
 import { uniqueNames } from '../../platform/database/unique-names.ts'
 import { wasDeleted } from '../../platform/database/deleted-rows.ts'
 import type { Db } from '../../platform/database/schema.ts'
-import { AppError } from '../../platform/errors/app-error.ts'
+import { AppError, invalidInput } from '../../platform/errors/app-error.ts'
 import type { OffsetPage } from '../../http/call.ts'
 import { toPage } from '../../http/paging.ts'
 import type { Principal, ProjectResolver } from '../../http/principal.ts'
@@ -37,6 +37,7 @@ export class ProjectService implements ProjectResolver {
   }
 
   async create(tx: Db, { name }: { name: string }): Promise<Project> {
+    checkNewName(name)
     return toProject(await withFreeName(name, () => store.insertProject(tx, name)))
   }
 
@@ -74,6 +75,7 @@ export class ProjectService implements ProjectResolver {
     if (change.status === 'archived' && project.status === 'active')
       await this.#refuseIfLast(tx, 'archive', project)
     const { name = project.name, status } = change
+    if (name !== project.name) checkNewName(name)
     if (name === project.name && status === project.status) return toProject(project)
     const updated = await withFreeName(name, () => store.updateProject(tx, project.id, { name, status }))
     if (project.is_default && updated.status === 'archived') await store.chooseDefaultProject(tx)
@@ -86,6 +88,8 @@ export class ProjectService implements ProjectResolver {
   async #rename(tx: Db, principal: Principal, idOrName: string, name: string | undefined): Promise<Project> {
     if (name === undefined) return toProject(await findVisible(tx, principal, idOrName, { isLocked: true }))
     const onlyId = principal.projectId
+    if (isUnfitForPaths(name) && (await findVisible(tx, principal, idOrName)).name !== name)
+      checkNewName(name)
     const project = await withFreeName(name, () => store.renameProject(tx, idOrName, { name, onlyId }))
     if (!project) throw notFound(idOrName)
     return toProject(project)
@@ -148,6 +152,13 @@ export class ProjectService implements ProjectResolver {
         : await store.findProject(this.#db, reference)
     return project?.status === 'active' ? project : undefined
   }
+}
+
+/** A name stands in paths, and clients encode it in different ways. Older names may have such characters. */
+const isUnfitForPaths = (name: string) => /[/%]/.test(name)
+
+function checkNewName(name: string): void {
+  if (isUnfitForPaths(name)) throw invalidInput('name', 'must not contain / or %, because it stands in paths')
 }
 
 /** A project that the key may not see gets the same answer as one that does not exist. */
