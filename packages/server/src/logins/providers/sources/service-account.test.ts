@@ -1,6 +1,8 @@
-// Tests the adapter's interface: a test cannot reach 1Password's cloud, and its SDK is not installed.
+// A test cannot count on 1Password's cloud: what it answers is given by the tests, and its SDK is tested without answers.
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
+import { reasonOf } from './onepassword-sdk.ts'
 import { isServiceToken, ServiceAccount, type OnePasswordClient } from './service-account.ts'
 
 const TOKEN = tokenOf({ signInAddress: 'team.1password.eu', secretKey: 'A3-SECRET' })
@@ -98,9 +100,53 @@ test('an SDK that never answers does not hold a caller who has left', async () =
   await assert.rejects(listing, /left/)
 })
 
-test('names the missing SDK', async () => {
-  const account = new ServiceAccount({ token: TOKEN })
-  await assert.rejects(account.listVaults(signal), /need the package @1password\/sdk.*has not installed/)
+const random = (bytes: number) => randomBytes(bytes).toString('base64url')
+
+/** Everything that a real token has. */
+function wholeToken(seed: Buffer): string {
+  return tokenOf({
+    signInAddress: 'berth-test.1password.eu',
+    userAuth: { method: 'SRPg-4096', alg: 'PBES2g-HS256', iterations: 650_000, salt: random(16) },
+    email: 'nobody@1passwordserviceaccounts.com',
+    srpX: randomBytes(32).toString('hex'),
+    muk: { alg: 'A256GCM', ext: true, k: random(32), key_ops: ['encrypt', 'decrypt'], kty: 'oct', kid: 'mp' },
+    secretKey: 'A3-C4ZJMN-PQTZTL-HGL84-G64M7-KVZRN-4ZVP6',
+    throttleSecret: { seed: seed.toString('hex'), uuid: 'A'.repeat(26) },
+    deviceUuid: 'a'.repeat(26),
+  })
+}
+
+test("1Password's SDK reads the token, and its errors are told apart", async () => {
+  await assert.rejects(new ServiceAccount({ token: TOKEN }).listVaults(signal), {
+    name: 'SourceFailure',
+    message: /^the token is cut or malformed/,
+  })
+  // Whether there is a network here or not.
+  await assert.rejects(new ServiceAccount({ token: wholeToken(randomBytes(32)) }).listVaults(signal), {
+    name: 'SourceFailure',
+    message: /servers cannot be reached|refuses the token/,
+  })
+})
+
+test('a token that makes the SDK panic is refused, and nothing else happens', async () => {
+  await assert.rejects(new ServiceAccount({ token: wholeToken(Buffer.alloc(32)) }).listVaults(signal), {
+    name: 'SourceFailure',
+    message: /its SDK failed; check the token/,
+  })
+})
+
+test('an error of the SDK is recognised and not repeated', () => {
+  const cases: [string, RegExp][] = [
+    ['rate limit exceeded', /try again later/],
+    ["you don't have the right permissions to access this resource", /may not read this/],
+    ['bad service account token, please rotate it: x', /refuses the token; create another/],
+    ['request timeout', /too long/],
+    ['something secret', /refuses the token of the service account, or cannot be reached/],
+  ]
+  for (const [message, expected] of cases) {
+    assert.match(reasonOf(message), expected)
+    assert.ok(!reasonOf(message).includes('secret'))
+  }
 })
 
 test("uses a token only with 1Password's servers", async () => {

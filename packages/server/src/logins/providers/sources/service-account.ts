@@ -1,6 +1,6 @@
-// 1Password service accounts. Only 1Password's own SDK speaks the protocol of its cloud. It has 14 MB and few
-// need it, so it is used only if the operator has installed it beside the server.
+// 1Password service accounts. Only 1Password's own SDK speaks the protocol of its cloud.
 import { toValues } from './fields.ts'
+import { openOnePasswordSdk } from './onepassword-sdk.ts'
 import {
   MAX_ITEMS,
   MAX_VAULTS,
@@ -12,7 +12,6 @@ import {
   type SourceVault,
 } from './source.ts'
 
-const SDK = '@1password/sdk'
 const ONE_ANSWER_MS = 30_000
 /** 1Password's servers. A token names its own server, and must not be able to choose any other. */
 const SIGN_IN_HOSTS = /^(?:[a-z0-9-]+\.)+1password\.(?:com|ca|eu)$/
@@ -44,7 +43,8 @@ export interface OnePasswordItem {
   }[]
 }
 
-export type OpenOnePassword = (token: string) => Promise<OnePasswordClient>
+/** Disposing of the client ends the calls that it has not answered. */
+export type OpenOnePassword = (token: string) => Promise<OnePasswordClient & Partial<Disposable>>
 
 export class ServiceAccount implements SecretSource {
   readonly #token: string
@@ -90,22 +90,25 @@ export class ServiceAccount implements SecretSource {
     }
   }
 
-  /** The SDK has no signals: a call that takes too long is abandoned. Its messages are not repeated. */
+  /** The SDK has no signals: a call that takes too long is abandoned. */
   async #use<T>(caller: AbortSignal, work: (client: OnePasswordClient) => Promise<T>): Promise<T> {
     const late = AbortSignal.timeout(ONE_ANSWER_MS)
     const over = AbortSignal.any([caller, late])
     const stopped = Promise.withResolvers<never>()
     const stop = () => stopped.reject(new Error('stopped waiting'))
     over.addEventListener('abort', stop)
+    let client: Awaited<ReturnType<OpenOnePassword>> | undefined
     try {
       caller.throwIfAborted()
-      return await Promise.race([this.#open(this.#token).then(work), stopped.promise])
+      const opening = this.#open(this.#token)
+      return await Promise.race([opening.then((opened) => work((client = opened))), stopped.promise])
     } catch (error) {
       caller.throwIfAborted()
       if (error instanceof SourceFailure) throw error
       if (late.aborted) throw new SourceFailure(`it took longer than ${ONE_ANSWER_MS / 1000} s to answer`)
       throw new SourceFailure('1Password refuses the token of the service account, or cannot be reached')
     } finally {
+      client?.[Symbol.dispose]?.()
       over.removeEventListener('abort', stop)
     }
   }
@@ -139,19 +142,7 @@ export function isServiceToken(token: string): boolean {
   return host !== undefined && SIGN_IN_HOSTS.test(host)
 }
 
-async function openWithSdk(token: string): Promise<OnePasswordClient> {
-  if (!isServiceToken(token)) {
-    throw new SourceFailure('its token is not that of a 1Password service account (ops_…)')
-  }
-  let sdk: { createClient(config: object): Promise<OnePasswordClient> }
-  try {
-    // SAFETY: the SDK's published interface.
-    sdk = (await import(SDK)) as typeof sdk
-  } catch (error) {
-    throw new SourceFailure(
-      `service accounts need the package ${SDK}, which the operator of this server has not installed; use a Connect server, or ask for it`,
-      { cause: error },
-    )
-  }
-  return sdk.createClient({ auth: token, integrationName: 'Berth', integrationVersion: '0.1.0' })
+function openWithSdk(token: string): Promise<OnePasswordClient & Disposable> {
+  if (isServiceToken(token)) return Promise.resolve(openOnePasswordSdk(token))
+  return Promise.reject(new SourceFailure('its token is not that of a 1Password service account (ops_…)'))
 }
