@@ -15,7 +15,10 @@ const tasks = {
   admin: { file: 'packages/server/dist/admin.mjs', isProduction: true },
   'update-browser': { isProduction: true, run: updateBrowser },
   check: { file: 'scripts/check.ts' },
-  test: { file: 'scripts/test/main.ts', packagesFor: { full: ['wrk', 'xdotool'] } },
+  test: {
+    file: 'scripts/test/main.ts',
+    packagesFor: { full: ['wrk', 'xdotool', 'ceph-mon', 'ceph-osd', 'radosgw'] },
+  },
   suites: { file: 'scripts/suites/main.ts' },
   format: { file: 'scripts/format.ts' },
   generate: { file: 'scripts/generate.ts' },

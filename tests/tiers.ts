@@ -11,6 +11,7 @@ export const isTier = (name: string): name is Tier => (TIERS as readonly string[
 
 /** Tests beside the source are unit tests; so are these of tests/, which need no server and no browser either. */
 const withoutServer = [
+  'tests/api/object-store.test.ts',
   'tests/conformance/openapi.test.ts',
   'tests/docs/blocks.test.ts',
   'tests/docs/page-run.test.ts',
@@ -51,6 +52,8 @@ const fullOnly: Readonly<Record<string, string>> = {
   'tests/e2e/silence.test.ts': 'watches an idle server for a long time',
   'tests/faults/apps.test.ts':
     'kills among invocations; tests/e2e/apps.test.ts and tests/hostile/apps.test.ts stay',
+  'tests/faults/audit-export.test.ts':
+    'a real S3 server, an outage and kills, for minutes; tests/api/audit-export.test.ts stays',
   'tests/faults/auth-connections.test.ts':
     'logins with real browsers whose servers end; tests/api/auth-connections.test.ts and tests/faults/kill.test.ts stay',
   'tests/faults/auth-connections-kill.test.ts': 'logins with real browsers through kills; the same stay',

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { marker } from '../fixtures/extensions.ts'
 import { formBody } from './form-body.ts'
 import type { HttpCaller } from './http-exchange.ts'
-import { resourceOf, type References } from './sample-request.ts'
+import { auditExport, resourceOf, type References } from './sample-request.ts'
 
 export async function newBrowser(caller: HttpCaller, key: string, body: object = {}): Promise<string> {
   const asked = { headless: true, timeout_seconds: 3600, ...body }
@@ -47,6 +47,11 @@ export async function newCredentialProvider(
 ): Promise<string> {
   const body = { name, provider_type: 'onepassword', token: 'ops_sample' }
   return made(caller, key, '/org/credential_providers', body)
+}
+
+/** It belongs to the organisation, is paused, and its store does not answer. */
+export async function newAuditExport(caller: HttpCaller, key: string): Promise<string> {
+  return made(caller, key, '/audit-logs/export/destinations', auditExport)
 }
 
 const newName = () => `sample ${Math.random().toString(36).slice(2)}`
@@ -128,6 +133,7 @@ export async function newResources(
   const entries: [string, string][] = []
   for (const [resource, make] of Object.entries(makers)) entries.push([resource, await make(caller, key)])
   entries.push(['credential_providers', await newCredentialProvider(caller, organizationKey)])
+  entries.push(['audit_exports', await newAuditExport(caller, organizationKey)])
   return { ...Object.fromEntries(entries), ...(await newApp(caller, key)) }
 }
 
@@ -140,13 +146,13 @@ export async function newResourceFor(
   if (resource === 'deployments' || resource === 'invocations') return newApp(caller, key)
   if (resource === 'credential_providers')
     return { [resource]: await newCredentialProvider(caller, organizationKey) }
+  if (resource === 'audit_exports') return { [resource]: await newAuditExport(caller, organizationKey) }
   const make = resource === undefined ? undefined : makers[resource]
   return resource === undefined || make === undefined ? {} : { [resource]: await make(caller, key) }
 }
 
 export const absentResources: References = Object.fromEntries(
-  [...Object.keys(makers), 'credential_providers', 'deployments', 'invocations'].map((resource) => [
-    resource,
-    'absent',
-  ]),
+  [...Object.keys(makers), 'audit_exports', 'credential_providers', 'deployments', 'invocations'].map(
+    (resource) => [resource, 'absent'],
+  ),
 )

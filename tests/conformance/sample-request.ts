@@ -9,6 +9,18 @@ export type References = Readonly<Record<string, string>>
 
 const HOUR_MS = 3_600_000
 
+/** Its store does not answer. */
+export const auditExport = {
+  type: 's3',
+  format: 'jsonl.gz',
+  bucket: 'sample',
+  prefix: '',
+  region: 'us-east-1',
+  endpoint: 'https://s3.invalid',
+  access_key_id: 'sample',
+  secret_access_key: 'sample',
+}
+
 // The body that changes most; an operation not listed sends only its required fields.
 const bodies: Record<string, object> = {
   createProject: { name: 'made by a stranger' },
@@ -42,6 +54,8 @@ const bodies: Record<string, object> = {
     provider_type: 'onepassword',
     token: 'ops_of-a-stranger',
   },
+  createAuditLogExportDestination: auditExport,
+  updateAuditLogExportDestination: { prefix: 'of-a-stranger' },
   updateCredentialProvider: { name: 'renamed by a stranger', enabled: false },
 }
 
@@ -90,9 +104,13 @@ export function resourceOf(path: string): string | undefined {
   return word === undefined ? undefined : resourceCalled(word, path)
 }
 
-/** Old paths spell the same word with other characters, or call a connection and its flows something else. */
+/**
+ * Old paths spell the same word with other characters, or call a connection and its flows something else. There are
+ * destinations of several kinds.
+ */
 function resourceCalled(word: string, path: string): string {
   if (path.startsWith('/agents/auth/')) return word === 'auth' ? 'connections' : 'flows'
+  if (path.startsWith('/audit-logs/export/')) return 'audit_exports'
   return word.replaceAll('-', '_')
 }
 

@@ -13,6 +13,7 @@ import { newKey, newTenant } from './fixture-keys.ts'
 import { HttpCaller, type Answer } from './http-exchange.ts'
 import {
   newApp,
+  newAuditExport,
   newBrowser,
   newConnection,
   newFlow,
@@ -104,6 +105,13 @@ const victims: Record<string, Victim[]> = {
     { what: 'by id', reference: await newConnection(caller, theirs.key.key), absent: 'a'.repeat(24) },
   ],
   flows: [{ what: 'by id', reference: await newFlow(caller, theirs.key.key), absent: 'a'.repeat(24) }],
+  audit_exports: [
+    {
+      what: 'by id',
+      reference: await newAuditExport(caller, server.key),
+      absent: 'a'.repeat(24),
+    },
+  ],
   credential_providers: [{ what: 'by id', reference: provider, absent: `credprov_${'a'.repeat(24)}` }],
   deployments: [{ what: 'by id', reference: theirApp.deployments, absent: 'a'.repeat(24) }],
   invocations: [{ what: 'by id', reference: theirApp.invocations, absent: 'a'.repeat(24) }],

@@ -1,6 +1,7 @@
 // The table of all operations. The server serves no others.
 import * as apiKeys from './api-keys.ts'
 import * as apps from './apps.ts'
+import * as auditExports from './audit-exports.ts'
 import * as auditLogs from './audit-logs.ts'
 import * as authAgents from './auth-agents.ts'
 import * as authConnections from './auth-connections.ts'
@@ -61,6 +62,7 @@ export const operations: readonly Operation[] = [
   apiKeys,
   authContext,
   auditLogs,
+  auditExports,
   system,
 ]
   .flatMap((module) => Object.values(module) as unknown[])

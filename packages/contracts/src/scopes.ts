@@ -36,12 +36,9 @@ export type Scope = 'read' | OperationScope
 
 export const scopeFamilies = Object.keys(families) as ScopeFamily[]
 
-/** Nobody writes the audit log, so no key needs that scope. */
 export const scopes: readonly Scope[] = [
   'read',
-  ...scopeFamilies.flatMap((family): Scope[] =>
-    family === 'audit_logs' ? [`${family}:read`] : [`${family}:read`, `${family}:write`],
-  ),
+  ...scopeFamilies.flatMap((family): Scope[] => [`${family}:read`, `${family}:write`]),
 ]
 
 const familyOfTag = new Map(

@@ -7,6 +7,7 @@ import { openApiDocument } from '@berth/contracts/openapi'
 import { operations } from '@berth/contracts/operations'
 import { InvocationSessions } from './apps/invocations/session-link.ts'
 import { newApps } from './apps/module.ts'
+import { newAuditExportNetwork } from './audit-export-network.ts'
 import type { Config } from './config/config.ts'
 import { contents } from './contents.ts'
 import { housekeepingTasks } from './housekeeping-tasks.ts'
@@ -135,7 +136,14 @@ export async function startApp(config: Config, serverLog: ServerLog, engines = s
     toApi: new InsideConnections(server).take,
   })
   const logins = await newLogins({ platform, instances, sessions, server, engine: engines.logins })
-  const tenancy = newTenancy({ platform, audit, storage, contents, organizationUse })
+  const tenancy = newTenancy({
+    platform,
+    audit,
+    storage,
+    contents,
+    organizationUse,
+    auditExportNetwork: newAuditExportNetwork(config),
+  })
 
   let endAll = true
   cleanup.defer(async () => {
@@ -155,6 +163,8 @@ export async function startApp(config: Config, serverLog: ServerLog, engines = s
   await logins.start()
 
   cleanup.defer(() => audit.close())
+  await tenancy.auditExports.start()
+  cleanup.defer(() => tenancy.auditExports.close())
   const housekeeping = await startHousekeeping(platform)
   cleanup.defer(() => housekeeping.close())
 

@@ -6,7 +6,7 @@ import type { SettingValues } from './settings/settings.ts'
 const MIN_KEY_LENGTH_BEYOND_LOOPBACK = 24
 
 export function contradictions(values: SettingValues): string[] {
-  return [...tlsProblems(values), ...weakKeyProblems(values)]
+  return [...tlsProblems(values), ...weakKeyProblems(values), ...awsProblems(values)]
 }
 
 function tlsProblems({ BERTH_TLS_CERT: cert, BERTH_TLS_KEY: key }: SettingValues): string[] {
@@ -25,4 +25,10 @@ function weakKeyProblems({ BERTH_API_KEY: key, BERTH_HOST: host }: SettingValues
   return [
     `BERTH_API_KEY must have at least ${MIN_KEY_LENGTH_BEYOND_LOOPBACK} characters when BERTH_HOST is "${host}", but has ${key.length}`,
   ]
+}
+
+function awsProblems(values: SettingValues): string[] {
+  const id = values.BERTH_AWS_ACCESS_KEY_ID
+  if ((id === '') === (values.BERTH_AWS_SECRET_ACCESS_KEY === '')) return []
+  return ['BERTH_AWS_ACCESS_KEY_ID and BERTH_AWS_SECRET_ACCESS_KEY must be set together']
 }

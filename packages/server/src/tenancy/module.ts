@@ -6,6 +6,8 @@ import { KeyAuthenticator } from './api-keys/authenticator.ts'
 import { apiKeyRoutes } from './api-keys/routes.ts'
 import { ApiKeyService } from './api-keys/service.ts'
 import { countLiveApiKeys } from './api-keys/store.ts'
+import { newAuditExports, type AuditExports } from './audit/export/module.ts'
+import type { ExportNetwork } from './audit/export/types.ts'
 import { auditRoutes } from './audit/routes.ts'
 import { AuditService } from './audit/service.ts'
 import type { AuditTrail } from './audit/trail.ts'
@@ -23,6 +25,7 @@ export interface TenancyModule {
   readonly authenticator: KeyAuthenticator
   readonly projects: ProjectService
   readonly openStreams: OpenStreams
+  readonly auditExports: AuditExports
   readonly routes: readonly Route[]
 }
 
@@ -33,6 +36,7 @@ export function newTenancy(options: {
   /** What a project can contain, counted by the rooms that own it. Only an empty project can be deleted. */
   contents: readonly ProjectContent[]
   organizationUse: OrganizationUse
+  auditExportNetwork: ExportNetwork
 }): TenancyModule {
   const { audit, storage } = options
   const { config, db, changes, metrics, listener, log } = options.platform
@@ -63,6 +67,11 @@ export function newTenancy(options: {
       openStreams.check()
     })
   }
+  const auditExports = newAuditExports({
+    platform: options.platform,
+    audit,
+    network: options.auditExportNetwork,
+  })
   const totals = new StorageTotals({ db, kinds: storage.kinds, log })
   metrics.gaugeBy('kind', {
     name: 'berth_storage_bytes',
@@ -84,11 +93,13 @@ export function newTenancy(options: {
     authenticator,
     projects,
     openStreams,
+    auditExports,
     routes: [
       ...projectRoutes(projects),
       ...organizationRoutes(organization, entitlementsOf(config)),
       ...apiKeyRoutes(new ApiKeyService()),
       ...auditRoutes(new AuditService(audit)),
+      ...auditExports.routes,
     ],
   }
 }

@@ -1,6 +1,7 @@
 // The settings table: every setting of the server, one row each, grouped as `--help` shows them.
 import type { Setting } from './setting.ts'
 import { appSettings } from './apps.ts'
+import { auditExportSettings } from './audit-export.ts'
 import { instanceSettings } from './instances.ts'
 import { limitSettings } from './limits.ts'
 import { loginSettings } from './logins.ts'
@@ -20,6 +21,7 @@ export const settings = {
   ...sessionSettings,
   ...appSettings,
   ...loginSettings,
+  ...auditExportSettings,
 }
 
 /** Those whose value is the path of a file. */
@@ -42,6 +44,7 @@ export const groups: readonly Group[] = [
   { title: 'Browser sessions', settings: sessionSettings },
   { title: 'Apps', settings: appSettings },
   { title: 'Auth connections', settings: loginSettings },
+  { title: 'Export of the audit log', settings: auditExportSettings },
 ]
 
 export type SettingValues = { [K in keyof typeof settings]: ReturnType<(typeof settings)[K]['parse']> }

@@ -23,6 +23,8 @@ export interface ChangeEvents {
   invocationChanged: { invocationId: string }
   /** Names the server that runs the login flow, if there is one. */
   connectionChanged: { connectionId: string; serverId: string }
+  /** Somebody changed a destination of the audit log. */
+  auditExportsChanged: object
   /** This version does not know the word, so every cache must be dropped. */
   unknownChange: object
 }
@@ -47,6 +49,7 @@ const wire: Record<ChangeName, { readonly word: string; readonly fields: readonl
   deploymentChanged: { word: 'deployment', fields: ['deploymentId'] },
   invocationChanged: { word: 'invocation', fields: ['invocationId'] },
   connectionChanged: { word: 'auth-connection', fields: ['connectionId', 'serverId'] },
+  auditExportsChanged: { word: 'audit-exports', fields: [] },
   unknownChange: { word: '', fields: [] },
 }
 

@@ -2,6 +2,7 @@
 // the migrations; this file adds what PostgreSQL does not know.
 import type { ColumnType, GeneratedAlways, Kysely } from 'kysely'
 import type { AppAction } from '@berth/contracts/apps'
+import type { ExportStatus } from '@berth/contracts/audit-exports'
 import type { ConnectionStatus, FlowStatus, FlowStep, FlowType } from '@berth/contracts/auth-connections'
 import type { CreateBrowserRequest, EndReason } from '@berth/contracts/browsers'
 import type { ProviderType } from '@berth/contracts/credential-providers'
@@ -46,6 +47,11 @@ type ColumnValues = Checked<{
   audit_logs: {
     id: GeneratedAlways<string>
     timestamp: ColumnType<string, Date, never>
+    /** The database sets it. */
+    recorded_at: GeneratedAlways<string>
+  }
+  audit_export_destinations: {
+    status: ExportStatus
   }
   browsers: {
     tags: Record<string, string>
@@ -156,6 +162,7 @@ type SetOnce = CheckedNames<{
     | 'client_ip'
     | 'user_agent'
     | 'scope'
+  audit_export_destinations: 'id' | 'external_id'
   idempotency_keys: 'scope' | 'key'
   master_keys: 'kid'
   blobs: 'id' | 'kind' | 'sha256' | 'size_bytes'

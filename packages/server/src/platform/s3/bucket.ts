@@ -1,6 +1,7 @@
 // One bucket of S3 or of a compatible store.
 import { createHash } from 'node:crypto'
 import type { PutObjectCommandInput, S3Client } from '@aws-sdk/client-s3'
+import { boundAnswers } from './bounded-answers.ts'
 import { connectAgents, type Connect } from './connect-agents.ts'
 import { toS3Failure } from './failure.ts'
 
@@ -13,6 +14,8 @@ const MAX_ATTEMPTS = 2
 const CONNECT_MS = 15_000
 /** Without any byte in either direction. */
 const SILENCE_MS = 30_000
+/** Of an answer to a put or a delete: nothing, or an error. */
+const MAX_ANSWER_BYTES = 256 * 1024
 
 export interface S3Credentials {
   readonly accessKeyId: string
@@ -60,6 +63,7 @@ export class Bucket implements Disposable {
       },
       ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
     })
+    boundAnswers(this.#client, MAX_ANSWER_BYTES)
   }
 
   static async open(options: BucketOptions): Promise<Bucket> {

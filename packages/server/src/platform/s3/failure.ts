@@ -14,6 +14,8 @@ export class ConnectRefused extends Error {
   }
 }
 
+export class AnswerTooLarge extends Error {}
+
 const CODE = /^[A-Za-z][A-Za-z0-9_.]{0,60}$/
 const MAX_CAUSES = 4
 
@@ -33,6 +35,7 @@ function reasonOf(error: unknown): string {
   let thrown = error as Thrown
   for (let depth = 0; depth < MAX_CAUSES && typeof thrown === 'object' && thrown !== null; depth++) {
     if (thrown instanceof ConnectRefused) return thrown.message
+    if (thrown instanceof AnswerTooLarge) return 'its answer is too large'
     const status = thrown.$metadata?.httpStatusCode
     if (typeof status === 'number') return `it answers ${codeIn(thrown.name) ?? 'an error'} (${status})`
     const code = codeIn(thrown.code)

@@ -33,6 +33,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   { table: 'auth_flows', column: 'handoff_code' },
   { table: 'auth_flows', column: 'submission' },
   { table: 'auth_flows', column: 'outcome' },
+  { table: 'audit_export_destinations', column: 'sealed_secret' },
 ]
 
 const BATCH = 500

@@ -6,6 +6,7 @@ import type { Db } from '../../platform/database/schema.ts'
 import { invalidInput } from '../../platform/errors/app-error.ts'
 import type { RawAnswer, TokenPage } from '../../http/call.ts'
 import type { Principal } from '../../http/principal.ts'
+import { toEntry, toLine } from './entry.ts'
 import { listAuditRecords } from './store.ts'
 import type { AuditTrail } from './trail.ts'
 import type { AuditFilter, AuditPosition, AuditRecord } from './types.ts'
@@ -72,7 +73,7 @@ export class AuditService {
       const batch = rows.slice(0, wanted)
       const last = batch.at(-1)
       if (last) after = positionOf(last)
-      for (const row of batch) lines.push(`${JSON.stringify({ event_id: row.id, ...toEntry(row) })}\n`)
+      for (const row of batch) lines.push(toLine(row))
     }
     const text = Buffer.from(lines.join(''))
     const body = query.format === 'jsonl' ? text : await compress(text)
@@ -105,26 +106,6 @@ function toFilter(principal: Principal, query: AuditQuery): AuditFilter {
     excludeMethods: query.exclude_method ?? [],
     search: query.search,
     searchUserIds: query.search_user_id ?? [],
-  }
-}
-
-function toEntry(row: AuditRecord): AuditLogEntry {
-  const { timestamp, auth_strategy, user_id, email, status, method, path, route } = row
-  const { domain, duration_ms, client_ip, user_agent, scope } = row
-  return {
-    timestamp,
-    auth_strategy,
-    user_id,
-    email,
-    status,
-    method,
-    path,
-    route,
-    domain,
-    duration_ms,
-    client_ip,
-    user_agent,
-    scope,
   }
 }
 
