@@ -60,7 +60,11 @@ async function assertRecorded(
 for (const operation of guarded) {
   test(`${operation.id} is recorded once, whether it succeeds or is refused`, async () => {
     for (const path of pathsOf(operation)) {
-      const tenant = await newTenant(caller, server.key, `recorded by ${operation.id} at ${path}`)
+      const tenant = await newTenant(
+        caller,
+        server.key,
+        `recorded by ${operation.id} at ${path.replaceAll('/', ' ')}`,
+      )
       const organization = await newKey(caller, server.key, { name: 'recorded' })
       const spare = await newKey(caller, server.key, { name: 'worked on' })
       const resources = await newResourceFor(path, {
