@@ -176,9 +176,10 @@ for (const [name, browser] of Object.entries({ headful: HEADFUL, headless: HEADL
 
     test('a deleted executor stops its code, and closes its tab if asked to', async () => {
       const { tab } = await execute('one', 'globalThis.kept = 1; return 1')
-      const running = execute('one', HANGS, 60)
+      const begun = 'data:text/html,begun'
+      const running = execute('one', `await page.goto('${begun}'); ${HANGS}`, 60)
       const waiting = send({ code: 'return 1', executor: 'one' })
-      await eventually('it runs', async () => (await find('one'))!.busy)
+      await eventually('it runs', async () => (await find('one'))!.url === begun)
       assert.equal((await remove('one')).status, 204)
       assert.equal((await running).error, 'The executor was deleted')
       const refused = await waiting
