@@ -55,7 +55,13 @@ test('an installation without development packages has what the bundle loads fro
   const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
     packages: Record<string, { dev?: boolean }>
   }
-  const wanted = ['@1password/sdk', '@1password/sdk-core', '@aws-sdk/client-s3', '@aws-sdk/client-sts', 'koffi']
+  const wanted = [
+    '@1password/sdk',
+    '@1password/sdk-core',
+    '@aws-sdk/client-s3',
+    '@aws-sdk/client-sts',
+    'koffi',
+  ]
   for (const name of wanted) {
     const entry = lock.packages[`node_modules/${name}`]
     assert.ok(entry && entry.dev !== true, name)

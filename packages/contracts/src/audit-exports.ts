@@ -1,7 +1,7 @@
 // Where the audit log is exported to, continuously.
 import { Type, type Static } from 'typebox'
 import { operation } from './operation.ts'
-import { Nullable, OneOf, pageQuery, resourceId, Strict, Text, Timestamp } from './schema.ts'
+import { Nullable, OneOf, Open, pageQuery, resourceId, Text, Timestamp } from './schema.ts'
 
 const tag = 'Audit log'
 const path = '/audit-logs/export/destinations'
@@ -87,7 +87,7 @@ export const AuditExportDestination = Type.Object(
 )
 export type AuditExportDestination = Static<typeof AuditExportDestination>
 
-export const CreateAuditExportRequest = Strict({
+export const CreateAuditExportRequest = Open({
   type: OneOf(types, { description: about.type }),
   format: OneOf(formats, { description: about.format }),
   bucket: fields.bucket,
@@ -101,7 +101,7 @@ export const CreateAuditExportRequest = Strict({
 })
 export type CreateAuditExportRequest = Static<typeof CreateAuditExportRequest>
 
-export const UpdateAuditExportRequest = Strict({
+export const UpdateAuditExportRequest = Open({
   status: Type.Optional(
     Nullable(
       OneOf(exportStatuses, {

@@ -1,4 +1,4 @@
-// Made by `npm run generate`, of migrations b5ec2d2b1590b625e4aaac293fb539d8540bc7eb10bfbb3a3ef6941ad3706aa3.
+// Made by `npm run generate`, of migrations de9e2c357b6ae6dd8e2646fa0453326a832a95bded7bfa5228fb4c6a56dd534b.
 import type { BigNumber, Json, Time } from './column-types.ts'
 import type { ColumnType } from 'kysely'
 
@@ -54,6 +54,40 @@ export interface AppVersions {
   version: string
 }
 
+export interface AuditExportDestinations {
+  access_key_id: string | null
+  after_at: Time | null
+  after_id: BigNumber | null
+  bucket: string
+  chunk: Generated<number>
+  consecutive_failures: Generated<number>
+  created_at: Generated<Time>
+  deleted_at: Time | null
+  due_at: Time | null
+  endpoint: string | null
+  external_id: string
+  id: string
+  kms_key_id: string | null
+  last_error: string | null
+  last_error_at: Time | null
+  last_exported_cursor: string | null
+  last_success_at: Time | null
+  lease_id: string | null
+  lease_server: string | null
+  lease_until: Time | null
+  next_attempt_at: Time | null
+  pending: Generated<string>
+  prefix: string
+  region: string
+  revision: Generated<number>
+  role_arn: string | null
+  sealed_secret: Buffer | null
+  status: Generated<string>
+  tested_revision: number | null
+  updated_at: Generated<Time>
+  window_end: Time | null
+}
+
 export interface AuditLogs {
   auth_strategy: string
   client_ip: string
@@ -65,6 +99,7 @@ export interface AuditLogs {
   method: string
   path: string
   project_id: string | null
+  recorded_at: Generated<Time>
   request_id: string
   route: string
   scope: Generated<string>
@@ -496,6 +531,7 @@ export interface DB {
   app_events: AppEvents
   app_instances: AppInstances
   app_versions: AppVersions
+  audit_export_destinations: AuditExportDestinations
   audit_logs: AuditLogs
   auth_checks: AuthChecks
   auth_connections: AuthConnections

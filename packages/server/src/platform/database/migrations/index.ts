@@ -20,7 +20,7 @@ import { links } from './019-links.ts'
 import { storage } from './020-storage.ts'
 import { networks } from './021-networks.ts'
 import { loginBrowsers } from './022-login-browsers.ts'
-import { auditExports } from './025-audit-exports.ts'
+import { auditExports } from './023-audit-exports.ts'
 
 export interface Migration {
   readonly version: number
@@ -52,5 +52,5 @@ export const migrations: readonly Migration[] = [
   { version: 20, name: 'storage', sql: storage },
   { version: 21, name: 'networks', sql: networks },
   { version: 22, name: 'login-browsers', sql: loginBrowsers },
-  { version: 25, name: 'audit-exports', sql: auditExports },
+  { version: 23, name: 'audit-exports', sql: auditExports },
 ]
