@@ -36,19 +36,17 @@ const decrypting = await startDecrypting()
 const dns = await startDnsServer(owner, { names: { 'intranet.example': ['127.0.0.1'] } })
 const deadPort = await freePort()
 const open = [proxy.port, decrypting.port, deadPort].map((port) => `host.berth.internal:${port}`)
-const server = await startServer(owner, {
-  hasRealInstances: true,
-  env: {
-    BERTH_DNS_SERVERS: dns.address,
-    BERTH_EGRESS_ALLOW: [
-      `${address}/${address.includes(':') ? 128 : 32}`,
-      `intranet.example:${site.port}`,
-      ...open,
-    ].join(','),
-    BERTH_WARM_HEADLESS: '1',
-    BERTH_WARM_HEADFUL: '1',
-  },
-})
+const env = {
+  BERTH_DNS_SERVERS: dns.address,
+  BERTH_EGRESS_ALLOW: [
+    `${address}/${address.includes(':') ? 128 : 32}`,
+    `intranet.example:${site.port}`,
+    ...open,
+  ].join(','),
+  BERTH_WARM_HEADLESS: '1',
+  BERTH_WARM_HEADFUL: '1',
+}
+const server = await startServer(owner, { hasRealInstances: true, env })
 const literal = `http://${written}:${site.port}/`
 const named = `http://intranet.example:${site.port}/`
 
@@ -260,6 +258,22 @@ test('the memory of a session is the limit of its control group, warm or cold', 
     assert.deepEqual([limit / MiB, memory], [mb, shown], JSON.stringify(body))
     await end(session.session_id)
   }
+})
+
+// The last one: it ends the server.
+test('the list and the memory of a session outlive a kill of its server', async () => {
+  const body = { headless: false, memory: '8GiB', network: { private_hosts: [] } }
+  const session = await createSession(server, body)
+  const instanceId = await instanceOf(server, session)
+  await server.stop('SIGKILL')
+  const next = await startServer(owner, { hasRealInstances: true, env, dataDir: server.dataDir })
+  const url = session.cdp_ws_url.replace(new URL(server.url).host, new URL(next.url).host)
+  const browser = await chromium.connectOverCDP(url)
+  cleanUpAfter(owner, () => browser.close())
+  const refused = await browser.contexts()[0]!.pages()[0]!.goto(literal)
+  assert.equal(refused!.status(), 403)
+  assert.match(await refused!.text(), /private_hosts of the session does not list it/)
+  assert.equal(memoryLimit(instanceId) / MiB, 8192)
 })
 
 /** For both versions of control groups. */

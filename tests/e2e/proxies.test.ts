@@ -274,6 +274,28 @@ test('neither WebRTC nor DNS bypasses the proxy', async () => {
   await browsers.deleteByID(id)
 })
 
+test('a stealth session chooses between the default proxy, another one and none', async () => {
+  const own = await newProxy(http)
+  const choices: [proxy: object | undefined, exit: string][] = [
+    [undefined, operators.exit],
+    [{ mode: 'default' }, operators.exit],
+    [{ mode: 'direct' }, DIRECT],
+    [{ id: own }, http.exit],
+  ]
+  for (const [proxy, exit] of choices) {
+    const { id, page } = await openPage({ stealth: true, ...(proxy && { proxy }) })
+    await page.goto(`${plain.url}/`)
+    assert.equal(await page.title(), exit, JSON.stringify(proxy))
+    if (exit !== http.exit) {
+      await browsers.update(id, { proxy: { mode: 'direct' } } as object)
+      assert.equal(await seenFrom(page, plain), DIRECT)
+      await browsers.update(id, { proxy: { mode: 'default' } } as object)
+      assert.equal(await seenFrom(page, plain), operators.exit)
+    }
+    await browsers.deleteByID(id)
+  }
+})
+
 test('a stealth session uses the default proxy of the operator, unless it opts out', async () => {
   const { id, page } = await openPage({})
   await page.goto(`${plain.url}/`)
