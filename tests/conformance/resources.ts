@@ -17,6 +17,12 @@ export async function newProxy(caller: HttpCaller, key: string): Promise<string>
   return made(caller, key, '/proxies', body)
 }
 
+/** Its collector has a public address, which is only judged. */
+export async function newDestination(caller: HttpCaller, key: string, name = newName()): Promise<string> {
+  const body = { name, endpoint: 'https://1.1.1.1:4318', headers: { Authorization: 'sample' } }
+  return made(caller, key, '/telemetry/destinations', body)
+}
+
 /** A pool that is never filled, so that nothing changes on its own. */
 export async function newPool(caller: HttpCaller, key: string, body: object = {}): Promise<string> {
   const asked = { size: 1, headless: true, fill_rate_per_minute: 0, ...body }
@@ -122,6 +128,7 @@ const makers: Record<string, (caller: HttpCaller, key: string) => Promise<string
   credentials: (caller, key) => newCredential(caller, key),
   connections: newConnection,
   flows: newFlow,
+  destinations: (caller, key) => newDestination(caller, key),
 }
 
 /** Their ids, by the word before them in paths. */

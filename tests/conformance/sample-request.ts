@@ -38,6 +38,8 @@ const bodies: Record<string, object> = {
   rotateApiKey: { expire_in_days: 0 },
   createProxy: { type: 'custom', name: 'made by a stranger', config: { host: 'proxy.invalid', port: 8080 } },
   updateProxy: { name: 'renamed by a stranger' },
+  createTelemetryDestination: { name: 'made by a stranger', endpoint: 'https://1.1.1.1:4318' },
+  updateTelemetryDestination: { name: 'renamed by a stranger' },
   pressKey: { keys: ['Return'] },
   invokeWebMcpTool: { tool_ref: 'sample', input: {} },
   createAuthConnection: { domain: 'stranger.example', profile_name: 'made-by-a-stranger' },

@@ -18,6 +18,7 @@ import {
   newConnection,
   newFlow,
   newCredential,
+  newDestination,
   newCredentialProvider,
   newExtension,
   newPool,
@@ -111,6 +112,14 @@ const victims: Record<string, Victim[]> = {
       reference: await newAuditExport(caller, server.key),
       absent: 'a'.repeat(24),
     },
+  ],
+  destinations: [
+    {
+      what: 'by id',
+      reference: await newDestination(caller, theirs.key.key, 'their-destination'),
+      absent: 'b'.repeat(24),
+    },
+    { what: 'by name', reference: 'their-destination', absent: 'no-destination' },
   ],
   credential_providers: [{ what: 'by id', reference: provider, absent: `credprov_${'a'.repeat(24)}` }],
   deployments: [{ what: 'by id', reference: theirApp.deployments, absent: 'a'.repeat(24) }],

@@ -8,6 +8,7 @@ import { classicForm } from '../fixtures/login-zoo/sites/classic-form.ts'
 import { newUser } from '../fixtures/login-zoo/kit/site.ts'
 import { startZoo } from '../fixtures/login-zoo/zoo.ts'
 import { installedPackage, startRegistry } from '../fixtures/npm-registry.ts'
+import { mayReachCollectors, OtlpCollector } from '../fixtures/otlp-collector.ts'
 import { startProxy } from '../fixtures/proxies.ts'
 import { tempDir } from '../fixtures/server.ts'
 import type { Block } from './blocks.ts'
@@ -44,7 +45,8 @@ const registry = await startRegistry(
   Object.entries(PACKAGES).map(([name, folder]) => installedPackage(folder, name)),
 )
 const providers = join(directory, 'providers.json')
-const places = { dataDir, site, mail, proxy, defaultProxy }
+const collector = await OtlpCollector.start(owner)
+const places = { dataDir, site, mail, proxy, defaultProxy, collector }
 // Written before the server has its address, which the file does not need.
 const withoutServer = standInsFor({ ...places, serverUrl: '' })
 writeFileSync(providers, replaceAll(named('providers.json').code, withoutServer))
@@ -53,6 +55,7 @@ const starts = all.filter(({ kind }) => kind === 'start')
 const server = await startByCommand(owner, starts[0]!.code, {
   BERTH_DATA_DIR: dataDir,
   BERTH_EGRESS_ALLOW: `127.0.0.0/8,host.berth.internal:${site.port}`,
+  ...mayReachCollectors,
   BERTH_PROXY_CHECK_URLS: `${site.url}/ip`,
   BERTH_PROXY_PROVIDERS: providers,
   ...registry.setting,

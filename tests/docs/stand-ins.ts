@@ -14,6 +14,7 @@ export interface Places {
   readonly proxy: TestProxy
   /** The operator's proxy for stealth sessions. */
   readonly defaultProxy: TestProxy
+  readonly collector: { readonly url: string }
 }
 
 /** Pairs of what a page shows and what replaces it. */
@@ -24,6 +25,7 @@ export function standInsFor({
   mail,
   proxy,
   defaultProxy,
+  collector,
 }: Places): [string, string][] {
   return [
     // The server listens on a free port and keeps its data in a directory that is removed.
@@ -31,6 +33,7 @@ export function standInsFor({
     ['.berth/', `${dataDir}/`],
     // Sites on this machine, because tests use no other network.
     ['https://example.com', site.url],
+    ['https://collector.example.com', collector.url],
     ['https://mail.example.com', `http://${mail.domain}`],
     ["'mail.example.com'", `'${mail.domain}'`],
     ["host: 'proxy.example.com', port: 3128", `host: '127.0.0.1', port: ${proxy.port}`],

@@ -31,6 +31,7 @@ import * as replays from './replays.ts'
 import * as system from './system.ts'
 import * as telemetry from './telemetry.ts'
 import * as webMcp from './webmcp.ts'
+import * as telemetryDestinations from './telemetry-destinations.ts'
 
 export const operations: readonly Operation[] = [
   browsers,
@@ -47,6 +48,7 @@ export const operations: readonly Operation[] = [
   extensions,
   replays,
   telemetry,
+  telemetryDestinations,
   profiles,
   credentials,
   credentialProviders,

@@ -1,7 +1,7 @@
 // Events of a session: captured by category, streamed live, and stored.
 import { Type, type Static } from 'typebox'
 import { control } from './control.ts'
-import { MAX_OFFSET, OneOf, Open } from './schema.ts'
+import { MAX_OFFSET, OneOf, Open, Text } from './schema.ts'
 import { DescribedTelemetryEvent } from './telemetry-data.ts'
 import {
   categories,
@@ -13,6 +13,34 @@ import {
 } from './telemetry-events.ts'
 
 const tag = 'Telemetry'
+
+export const DestinationRef = Open(
+  {
+    id: Type.Optional(Text({ description: 'Id of the destination', minLength: 1, maxLength: 255 })),
+    name: Type.Optional(Text({ description: 'Name of the destination', minLength: 1, maxLength: 255 })),
+  },
+  { description: 'A destination of the project of the session, by `id` or by `name`' },
+)
+export type DestinationRef = Static<typeof DestinationRef>
+
+const ExportRequest = Open(
+  {
+    otlp: Type.Optional(
+      Open(
+        {
+          destination: Type.Optional(DestinationRef),
+          enabled: Type.Optional(
+            Type.Boolean({ description: 'False stops the export. A `destination` implies true' }),
+          ),
+        },
+        {
+          description: 'Export to an OTLP collector; a destination needs capture enabled in the same request',
+        },
+      ),
+    ),
+  },
+  { description: 'Where events are exported to. Omit to keep it' },
+)
 
 const CategoryConfig = Type.Optional(
   Open({
@@ -33,6 +61,7 @@ export const TelemetryRequest = Open(
       }),
     ),
     browser: Type.Optional(Open(categoryFields, { description: 'Categories to turn on or off' })),
+    export: Type.Optional(ExportRequest),
   },
   {
     description:
@@ -52,7 +81,20 @@ const shownFields = Object.fromEntries(categories.map((category) => [category, S
 >
 
 export const TelemetryConfig = Type.Object(
-  { browser: Type.Object(shownFields, { description: 'Settings by category' }) },
+  {
+    browser: Type.Object(shownFields, { description: 'Settings by category' }),
+    export: Type.Optional(
+      Type.Object(
+        {
+          otlp: Type.Object({
+            enabled: Type.Boolean({ description: 'Whether events are exported' }),
+            destination: Type.String({ description: 'Id of the destination' }),
+          }),
+        },
+        { description: 'Where events are exported to; absent when they are not' },
+      ),
+    ),
+  },
   { description: 'Captured events; absent when nothing is captured' },
 )
 export type TelemetryConfig = Static<typeof TelemetryConfig>

@@ -30,7 +30,7 @@ import { newInstances, openKeptDriver, openLocalDriver } from './instances/modul
 import type { LoginEngine } from './logins/connections/engine.ts'
 import { agentLogins } from './logins/engine/agent-logins.ts'
 import { newLogins } from './logins/module.ts'
-import { isStuck, profileUse, proxyUse } from './logins/uses.ts'
+import { destinationUse, isStuck, profileUse, proxyUse } from './logins/uses.ts'
 import { emitChange } from './platform/database/change-events.ts'
 import { claimDataDir } from './platform/database/storage.ts'
 import { Housekeeping } from './platform/jobs/housekeeping.ts'
@@ -126,6 +126,7 @@ export async function startApp(config: Config, serverLog: ServerLog, engines = s
     extraSources: [new InvocationSessions()],
     profileUses: [profileUse],
     proxyUses: [proxyUse],
+    destinationUses: [destinationUse],
     isLoginStuck: isStuck,
   })
   const apps = newApps({

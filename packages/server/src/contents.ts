@@ -7,12 +7,14 @@ import { countExtensions } from './sessions/extensions/store.ts'
 import { countLivePools } from './sessions/pools/store.ts'
 import { countProfiles } from './sessions/profiles/store.ts'
 import { countLiveProxies } from './sessions/proxies/store.ts'
+import { countDestinations } from './sessions/telemetry/export/store.ts'
 import type { ProjectContent } from './tenancy/projects/types.ts'
 
 export const contents: readonly ProjectContent[] = [
   { what: 'browser pools', countIn: countLivePools },
   { what: 'browser sessions', countIn: countLiveBrowsers },
   { what: 'proxies', countIn: countLiveProxies },
+  { what: 'telemetry destinations', countIn: countDestinations },
   { what: 'auth connections', countIn: countConnections },
   { what: 'credentials', countIn: countCredentials },
   { what: 'extensions', countIn: countExtensions },

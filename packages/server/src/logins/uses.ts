@@ -2,6 +2,7 @@
 import type { ProfileUse } from '../sessions/profiles/service.ts'
 import type { ProxyUse } from '../sessions/proxies/types.ts'
 import { countUsingProfile, countUsingProxy } from './connections/store.ts'
+export { destinationUse } from './connections/destination-use.ts'
 export { isStuck } from './connections/flow-store.ts'
 
 export const profileUse: ProfileUse = { what: 'auth connections', countUsing: countUsingProfile }

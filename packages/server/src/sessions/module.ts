@@ -17,7 +17,8 @@ import { BrowserService } from './browsers/service.ts'
 import { SessionMemory } from './browsers/memory.ts'
 import { Sessions } from './browsers/sessions.ts'
 import { isUnsavedAfter } from './browsers/state.ts'
-import { countUsingProxy } from './browsers/store.ts'
+import { SessionExports } from './browsers/session-exports.ts'
+import { countExportingTo, countUsingProxy } from './browsers/store.ts'
 import { BrowserView } from './browsers/view.ts'
 import { attachClients, type IsLoginStuck } from './clients.ts'
 import { Controls } from './control/controls.ts'
@@ -47,6 +48,8 @@ import { ReplayService } from './replays/service.ts'
 import { internalAddress } from './replicas/own-address.ts'
 import { Peers } from './replicas/peers.ts'
 import { telemetryRoutes } from './browsers/telemetry-routes.ts'
+import { newTelemetryExport } from './telemetry/export/module.ts'
+import type { DestinationUse } from './telemetry/export/types.ts'
 import { Telemetry } from './telemetry/telemetry.ts'
 
 const MB = 1024 * 1024
@@ -63,6 +66,8 @@ export interface SessionsModuleOptions {
   /** Other users of profiles and proxies, besides sessions and pools. A profile or proxy in use cannot be deleted. */
   readonly profileUses: readonly ProfileUse[]
   readonly proxyUses: readonly ProxyUse[]
+  /** Other users of telemetry destinations. */
+  readonly destinationUses: readonly DestinationUse[]
   readonly isLoginStuck: IsLoginStuck
 }
 
@@ -108,6 +113,12 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
     version: options.version,
     log,
   })
+  const telemetryExport = newTelemetryExport(platform, {
+    version: options.version,
+    countExporting: countExportingTo,
+    uses: options.destinationUses,
+  })
+  const exports = new SessionExports()
   const recordings = new Recordings({
     db,
     pool,
@@ -186,9 +197,11 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
       policies,
       extensions.sessionExtensions,
       sessionProfiles,
+      exports,
       ...options.extraSources,
     ],
     proxies: sessionProxies,
+    exports,
     profiles: sessionProfiles,
     saves,
   })
@@ -214,6 +227,7 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
     platform,
     browsers,
     sessions,
+    exports,
     holdProxy: (tx, projectId, proxyId) => sessionProxies.hold(tx, projectId, { proxyId }),
     isAble: () => instances.shortcomings.length === 0,
     endRecordings: (id) => recorder.endRunning(id, 'stopped'),
@@ -268,6 +282,7 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
       ...extensions.routes,
       ...profileRoutes(profiles),
       ...telemetryRoutes(browsers, telemetry),
+      ...telemetryExport.routes,
       ...proxies.routes,
     ],
     guard: access.guard,
@@ -277,6 +292,7 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
       await saver.resume()
       instances.fill()
       pools.start()
+      telemetryExport.start()
     },
     listening: (address) => sessions.listening(internalAddress(address, config.BERTH_INTERNAL_URL)),
     closeClients: async () => {
@@ -291,6 +307,7 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
       const kept = await sessions.close({ endAll })
       saver.close()
       await recordings.close()
+      await telemetryExport.close()
       return kept
     },
   }

@@ -10,6 +10,11 @@ export const networkSettings = {
     parse: egressAllow,
     help: 'Comma list of private CIDRs or host:port that sessions may reach, e.g. host.berth.internal:3000.',
   }),
+  BERTH_TELEMETRY_EXPORT_ALLOW: setting({
+    default: '',
+    parse: egressAllow,
+    help: 'Comma list of private CIDRs or host:port where projects may export telemetry to, e.g. collector.internal:4318. Public collectors need no entry.',
+  }),
   BERTH_EGRESS_MBIT: setting({
     default: '0',
     unit: 'Mbit/s',

@@ -97,6 +97,11 @@ export class DirectUpstream implements Upstream, Disposable {
     return dial({ ...target, addresses, nextAfterMs: nextAddressAfterMs, timeoutMs: connectMs, signal })
   }
 
+  /** The addresses that a connection may use. Rejects like `connect`, but connects to nothing. */
+  async resolve(target: Target, signal: AbortSignal): Promise<readonly string[]> {
+    return this.#resolver.resolve(target, signal)
+  }
+
   async connectForRequest(target: Target, signal: AbortSignal): Promise<RequestConnection> {
     return { stream: await this.connect(target, signal) }
   }

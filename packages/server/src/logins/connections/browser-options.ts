@@ -5,6 +5,8 @@ import type { TelemetryRequest } from '@berth/contracts/telemetry'
 import { invalidInput } from '../../platform/errors/app-error.ts'
 import type { Db } from '../../platform/database/schema.ts'
 import { holdProxy } from '../../sessions/proxies/store.ts'
+import { exportChoice } from '../../sessions/telemetry/export/choice.ts'
+import { holdExport } from '../../sessions/telemetry/export/references.ts'
 import { selectAtCreation, type Age } from '../../sessions/telemetry/selection.ts'
 import * as store from './store.ts'
 import type { ConnectionRecord } from './types.ts'
@@ -24,7 +26,7 @@ export interface BrowserColumns {
   readonly telemetry_age?: Age
 }
 
-/** Runs in the transaction that stores the columns: the proxy cannot be deleted during it. */
+/** Runs in the transaction that stores the columns: neither proxy nor destination can be deleted during it. */
 export async function readBrowserOptions(
   tx: Db,
   { browser, proxy, browser_telemetry }: Asked,
@@ -35,6 +37,7 @@ export async function readBrowserOptions(
     throw invalidInput('browser.telemetry', 'cannot be given together with browser_telemetry')
   }
   const telemetry = browser?.telemetry === undefined ? browser_telemetry : browser.telemetry
+  await holdExport(tx, projectId, telemetry)
   return {
     ...(browser?.stealth !== undefined && { stealth: browser.stealth }),
     ...(browser?.proxy && (await readChoice(tx, projectId, browser.proxy))),
@@ -91,6 +94,7 @@ async function idOf(
 /** Stored as requested; an invalid value is refused now and not at the first login. */
 function toTelemetry(request: TelemetryRequest | null, age: Age): string | null {
   if (!request) return null
-  selectAtCreation({ request, age })
+  const selection = selectAtCreation({ request, age })
+  exportChoice(request, { selection, isExporting: false })
   return JSON.stringify(request)
 }

@@ -17,6 +17,8 @@ export interface ChangeEvents {
   telemetryStored: { sessionId: string; upTo: string }
   /** Another server left events for the server that runs the session. */
   telemetryInboxFilled: { sessionId: string }
+  /** A destination has something to deliver, or has changed. */
+  telemetryExportChanged: { destinationId: string }
   jobQueued: object
   appEventsAdded: { deploymentId: string }
   deploymentChanged: { deploymentId: string }
@@ -44,6 +46,7 @@ const wire: Record<ChangeName, { readonly word: string; readonly fields: readonl
   replaysChanged: { word: 'replays', fields: ['sessionId'] },
   telemetryStored: { word: 'telemetry', fields: ['sessionId', 'upTo'] },
   telemetryInboxFilled: { word: 'telemetry-inbox', fields: ['sessionId'] },
+  telemetryExportChanged: { word: 'telemetry-export', fields: ['destinationId'] },
   jobQueued: { word: 'app-jobs', fields: [] },
   appEventsAdded: { word: 'app-events', fields: ['deploymentId'] },
   deploymentChanged: { word: 'deployment', fields: ['deploymentId'] },

@@ -85,6 +85,9 @@ type ColumnValues = Checked<{
     id: GeneratedAlways<string>
     event: unknown
   }
+  telemetry_exports: {
+    id: GeneratedAlways<string>
+  }
   replays: {
     state: 'starting' | 'recording' | 'finishing' | 'ready' | 'failed'
     end_reason: ReplayEnd
@@ -200,6 +203,8 @@ type SetOnce = CheckedNames<{
   telemetry_sessions: 'session_id'
   telemetry_segments: 'session_id'
   telemetry_inbox: 'session_id' | 'event'
+  telemetry_destinations: 'id' | 'project_id'
+  telemetry_exports: 'session_id' | 'destination_id'
   replays:
     | 'id'
     | 'project_id'
@@ -272,6 +277,7 @@ export type ProxiesTable = Tables['proxies']
 export type BrowserPoolsTable = Tables['browser_pools']
 export type ProfilesTable = Tables['profiles']
 export type ProfileVersionsTable = Tables['profile_versions']
+export type TelemetryDestinationsTable = Tables['telemetry_destinations']
 export type ReplaysTable = Tables['replays']
 export type ExtensionsTable = Tables['extensions']
 export type DeploymentsTable = Tables['deployments']

@@ -54,6 +54,20 @@ export class Metrics {
     })
   }
 
+  /** One count for each label value. */
+  counterBy(label: string, { name, help, read }: Reading<Readonly<Record<string, number>>>): void {
+    new Counter<string>({
+      name,
+      help,
+      labelNames: [label],
+      registers: [this.#registry],
+      collect() {
+        this.reset()
+        for (const [key, value] of Object.entries(read())) this.inc({ [label]: key }, value)
+      },
+    })
+  }
+
   async render(): Promise<string> {
     return `${await this.#registry.metrics()}\n${this.requestDurations.render()}`
   }

@@ -19,6 +19,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   { table: 'replays', column: 'sealed_key' },
   { table: 'replays', column: 'chapters' },
   { table: 'telemetry_sessions', column: 'sealed_key' },
+  { table: 'telemetry_destinations', column: 'sealed_headers' },
   { table: 'proxies', column: 'credentials' },
   { table: 'proxies', column: 'sealed_ca_bundle' },
   { table: 'extensions', column: 'sealed_key' },

@@ -30,6 +30,7 @@ export const browserColumns = [
   'ended_at',
   'telemetry',
   'telemetry_version',
+  'telemetry_destination_id',
   'proxy_id',
   'is_default_proxy_disabled',
   'proxy_version',

@@ -27,6 +27,7 @@ import type { SessionMemory } from './memory.ts'
 import { checkRegion } from './region.ts'
 import { resizeAmong, type ResizeGuard } from './resize.ts'
 import type { LiveSessions } from './live-sessions.ts'
+import type { SessionExports } from './session-exports.ts'
 import { SessionEnded, type Session } from '../session/session.ts'
 import type { Sessions } from './sessions.ts'
 import { toStartUrl } from './start-url.ts'
@@ -95,6 +96,7 @@ export interface BrowserServiceOptions {
   readonly recorder: SessionRecorder
   readonly extraSources: readonly ExtraSource[]
   readonly proxies: SessionProxyChanges
+  readonly exports: SessionExports
   readonly profiles: ProfileAttachments
   readonly saves: SessionSaves
   readonly memory: SessionMemory
@@ -381,6 +383,7 @@ export class BrowserService {
     const record = await this.find(caller, idOrName)
     const asked = { request: body.telemetry, age: caller.telemetryAge }
     const telemetry = selectAtUpdate(asked, record.telemetry)
+    const exportTo = this.#options.exports.choiceOf(record, body.telemetry, telemetry)
     const proxy = await this.#options.proxies.changeOf(record, body)
     const viewport = body.viewport && toViewport(body.viewport, record)
     if (viewport) {
@@ -409,8 +412,9 @@ export class BrowserService {
       commit(async (tx) => {
         await attach?.(tx)
         if (proxy) await this.#options.proxies.hold(tx, record.project_id, proxy)
-        const changed = await store.updateBrowser(tx, record.id, change)
-        if (!changed) throw notFound(idOrName)
+        const row = await store.updateBrowser(tx, record.id, change)
+        if (!row) throw notFound(idOrName)
+        const changed = await this.#options.exports.apply(tx, row, exportTo)
         await announceChange(tx, 'sessionChanged', { sessionId: record.id })
         updated = changed
         return this.show(tx, changed, caller)

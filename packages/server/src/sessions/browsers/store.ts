@@ -267,6 +267,17 @@ export async function countUsingProxy(tx: Db, proxyId: string): Promise<number> 
   return count
 }
 
+/** Active sessions that export their telemetry to this destination. */
+export async function countExportingTo(tx: Db, destinationId: string): Promise<number> {
+  const { count } = await tx
+    .selectFrom('browsers')
+    .select(sql<number>`count(*)::int`.as('count'))
+    .where('telemetry_destination_id', '=', destinationId)
+    .where(isLiveRow())
+    .executeTakeFirstOrThrow()
+  return count
+}
+
 const unended = (db: Db) => db.selectFrom('browsers').select(browserColumns).where('ended_at', 'is', null)
 
 /** Sessions of this server that are not fully cleaned up. */

@@ -50,7 +50,7 @@ export class BrowserView {
     const profile = record.profile_id === null ? undefined : profiles.get(record.profile_id)
     const policy = policies.get(sessionId)
     const save = toSave(record)
-    const telemetry = shownTelemetry(record.telemetry, caller.telemetryAge)
+    const telemetry = shownTelemetry(record.telemetry, caller.telemetryAge, record.telemetry_destination_id)
     return {
       session_id: sessionId,
       created_at: record.created_at,

@@ -7,6 +7,7 @@ import type { Browser } from '@berth/contracts/browsers'
 import type { BrowserService, Caller } from '../browsers/service.ts'
 import { withFreeName } from '../browsers/service.ts'
 import { claimOf } from '../browsers/lease-claim.ts'
+import type { SessionExports } from '../browsers/session-exports.ts'
 import type { Sessions } from '../browsers/sessions.ts'
 import { toStartUrl } from '../browsers/start-url.ts'
 import { isOver } from '../browsers/state.ts'
@@ -18,6 +19,7 @@ import { inTransaction } from '../../platform/database/transaction.ts'
 import { AppError, invalidInput } from '../../platform/errors/app-error.ts'
 import type { Commit, Outcome } from '../../http/call.ts'
 import { CLIENT_GONE } from '../../http/request-context.ts'
+import { exportChoice } from '../telemetry/export/choice.ts'
 import { selectAtCreation, selectAtUpdate } from '../telemetry/selection.ts'
 import type { Filler } from './filler.ts'
 import * as pooled from './pooled-browsers.ts'
@@ -31,6 +33,7 @@ export interface LeasesOptions {
   readonly pool: Pool
   readonly browsers: BrowserService
   readonly sessions: Sessions
+  readonly exports: SessionExports
   readonly waiters: Waiters
   readonly filler: Filler
   readonly serverId: string
@@ -73,7 +76,8 @@ export class Leases {
     call: Acquiring,
   ): Promise<Browser | undefined> {
     // Check the request now, not only when a browser is free.
-    selectAtCreation({ request: body.telemetry, age: caller.telemetryAge })
+    const selection = selectAtCreation({ request: body.telemetry, age: caller.telemetryAge })
+    exportChoice(body.telemetry, { selection, isExporting: false })
     let leased: BrowserRecord | undefined
     const attempt = async (place?: string): Promise<Browser | undefined> => {
       try {
@@ -115,17 +119,19 @@ export class Leases {
     const idle = await pooled.findIdle(tx, poolId, { serverId: this.#options.serverId, ahead })
     if (!idle) throw new NoneIdle()
     const asked = { request: body.telemetry, age: caller.telemetryAge }
+    const telemetry = selectAtUpdate(asked, idle.telemetry)
     const leased = await pooled.lease(tx, idle.id, {
       name: body.name ?? null,
       tags: body.tags ?? {},
       timeoutSeconds: pool.timeout_seconds,
       startUrl: toStartUrl(body.start_url) ?? undefined,
-      telemetry: selectAtUpdate(asked, idle.telemetry),
+      telemetry,
       keyId: caller.principal.keyId,
     })
     if (!leased) throw new NoneIdle()
     if (place !== undefined) await leaveServed(tx, place)
-    return leased
+    const { exports } = this.#options
+    return exports.apply(tx, leased, exports.choiceOf(idle, body.telemetry, telemetry))
   }
 
   async #handOver(leased: BrowserRecord, body: AcquireBrowserRequest, call: Acquiring): Promise<void> {

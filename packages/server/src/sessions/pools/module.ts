@@ -4,6 +4,7 @@ import type { Db } from '../../platform/database/schema.ts'
 import type { Platform } from '../../platform/module.ts'
 import { findDefaultProject } from '../../tenancy/projects/store.ts'
 import type { BrowserService } from '../browsers/service.ts'
+import type { SessionExports } from '../browsers/session-exports.ts'
 import type { Sessions } from '../browsers/sessions.ts'
 import { Filler } from './filler.ts'
 import { Leases } from './leases.ts'
@@ -25,6 +26,7 @@ export function newPools(options: {
   platform: Platform
   browsers: BrowserService
   sessions: Sessions
+  exports: SessionExports
   /** Keeps a proxy from being deleted until the transaction ends. */
   holdProxy: (tx: Db, projectId: string, proxyId: string) => Promise<void>
   /** Whether this host can run sessions. */

@@ -6,6 +6,7 @@ import { isLiveRow, isUsableRow, transitionAll } from '../browsers/state.ts'
 import type { BrowserRecord } from '../browsers/types.ts'
 import { announceChange } from '../../platform/database/changes.ts'
 import type { Db } from '../../platform/database/schema.ts'
+import { bindExport } from '../telemetry/export/bindings.ts'
 import type { Selection } from '../telemetry/selection.ts'
 import type { PoolRecord } from './types.ts'
 
@@ -172,7 +173,7 @@ export async function revoke(
 /** Returns the browser to its pool with the pool's settings. False when the lease is already over or the browser has ended. */
 export async function makeIdle(
   tx: Db,
-  { id, lease_number: number, telemetry }: BrowserRecord,
+  { id, lease_number: number, telemetry, telemetry_destination_id: destinationId }: BrowserRecord,
   pool: PoolRecord,
 ): Promise<boolean> {
   const isSame = JSON.stringify(telemetry) === JSON.stringify(pool.telemetry)
@@ -194,6 +195,7 @@ export async function makeIdle(
     .where(isLiveRow())
     .executeTakeFirst()
   if (numUpdatedRows === 0n) return false
+  if (destinationId !== null) await bindExport(tx, id, null)
   await announceChange(tx, 'sessionChanged', { sessionId: id })
   return true
 }

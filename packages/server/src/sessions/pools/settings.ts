@@ -3,11 +3,16 @@ import type { CreateBrowserPoolRequest, UpdateBrowserPoolRequest } from '@berth/
 import { DEFAULT_FILL_RATE, DEFAULT_POOL_TIMEOUT_SECONDS } from '@berth/contracts/browser-pools'
 import type { PooledBrowserRequest } from '../../platform/database/schema.ts'
 import { invalidInput } from '../../platform/errors/app-error.ts'
+import { refuseExport } from '../telemetry/export/choice.ts'
 import { selectAtCreation, selectAtUpdate, type Age } from '../telemetry/selection.ts'
 import type { PoolRecord, PoolSettings } from './types.ts'
 
+const NO_EXPORT =
+  'is not for pools: their browsers export while they are leased; name the destination when you acquire one'
+
 export function settingsAtCreation(body: CreateBrowserPoolRequest, age: Age): PoolSettings {
   const browser = changedBrowser({}, body)
+  refuseExport(body.telemetry, NO_EXPORT)
   return {
     name: body.name ?? null,
     size: body.size,
@@ -22,6 +27,7 @@ export function settingsAtCreation(body: CreateBrowserPoolRequest, age: Age): Po
 
 export function settingsAtUpdate(pool: PoolRecord, body: UpdateBrowserPoolRequest, age: Age): PoolSettings {
   const browser = changedBrowser(pool.browser, body)
+  refuseExport(body.telemetry, NO_EXPORT)
   const telemetry = selectAtUpdate({ request: body.telemetry, age }, pool.telemetry)
   const isFirstProfile = pool.browser.profile === undefined && browser.profile !== undefined
   return {

@@ -1,7 +1,7 @@
 // Selects the captured categories from a request. There are two API styles. In the opt-out style of api.md, any config
 // turns on the four browser categories except those it turns off. In the opt-in style, which clients use from 0.64 on,
-// a few cheap categories are the default and clients opt in to others. Only opt-in has `enabled`, so a request with
-// that field is opt-in.
+// a few cheap categories are the default and clients opt in to others. Only opt-in has `enabled` and `export`, so a
+// request with one of these fields is opt-in.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { TelemetryConfig, TelemetryRequest } from '@berth/contracts/telemetry'
 import {
@@ -53,7 +53,11 @@ export function selectAtUpdate({ request, age }: Asked, current: Selection): Sel
 }
 
 /** Opt-out clients know four categories, and see others only if they are on. */
-export function shownTelemetry(selection: Selection, age: Age): TelemetryConfig | undefined {
+export function shownTelemetry(
+  selection: Selection,
+  age: Age,
+  destination: string | null = null,
+): TelemetryConfig | undefined {
   if (selection === null) return undefined
   const known: readonly Category[] = age === 'opt-in' ? categories : cdpCategories
   const shown = categories.filter((category) => known.includes(category) || selection.includes(category))
@@ -61,6 +65,7 @@ export function shownTelemetry(selection: Selection, age: Age): TelemetryConfig 
     browser: Object.fromEntries(
       shown.map((category) => [category, { enabled: selection.includes(category) }]),
     ),
+    ...(destination !== null && { export: { otlp: { enabled: true, destination } } }),
   }
 }
 
@@ -71,8 +76,8 @@ function checked(request: TelemetryRequest): TelemetryRequest {
   return request
 }
 
-function ageFor({ enabled }: TelemetryRequest, age: Age): Age {
-  return enabled === undefined ? age : 'opt-in'
+function ageFor({ enabled, export: exported }: TelemetryRequest, age: Age): Age {
+  return enabled === undefined && exported === undefined ? age : 'opt-in'
 }
 
 function chosen(from: ReadonlySet<Category>, browser: TelemetryRequest['browser'] = {}): Selection {

@@ -73,6 +73,20 @@ export async function appendSegment(tx: Db, segment: NewSegment): Promise<boolea
   return rows.length > 0
 }
 
+/** Counts what is deleted before it was delivered to where the session exports. `gone` has the deleted segments. */
+const countExpired = sql`waiting AS (
+  SELECT id, session_id, cursor, until_seq FROM telemetry_exports
+  WHERE session_id IN (SELECT session_id FROM gone) ORDER BY id FOR NO KEY UPDATE
+), expired AS (
+  UPDATE telemetry_exports SET expired = telemetry_exports.expired + lost.events
+  FROM (
+    SELECT waiting.id, sum(least(gone.last_seq, waiting.until_seq) - greatest(gone.first_seq - 1, waiting.cursor)) AS events
+    FROM waiting JOIN gone USING (session_id)
+    WHERE gone.last_seq > waiting.cursor AND gone.first_seq <= coalesce(waiting.until_seq, gone.first_seq)
+    GROUP BY waiting.id
+  ) AS lost WHERE telemetry_exports.id = lost.id
+)`
+
 /** Removes the oldest segments until at most `maxBytes` are left; returns how many are left. */
 export async function dropOldest(db: Db, sessionId: string, maxBytes: number): Promise<number> {
   const { rows } = await sql<{ bytes: string }>`
@@ -83,8 +97,8 @@ export async function dropOldest(db: Db, sessionId: string, maxBytes: number): P
       DELETE FROM telemetry_segments USING measured
       WHERE session_id = ${sessionId} AND telemetry_segments.first_seq = measured.first_seq
         AND measured.kept > ${maxBytes}
-      RETURNING octet_length(payload) AS bytes
-    ), counted AS (SELECT coalesce(sum(bytes), 0) AS bytes FROM gone)
+      RETURNING session_id, telemetry_segments.first_seq, last_seq, octet_length(payload) AS bytes
+    ), ${countExpired}, counted AS (SELECT coalesce(sum(bytes), 0) AS bytes FROM gone)
     UPDATE telemetry_sessions
     SET stored_bytes = greatest(stored_bytes - counted.bytes, 0)
     FROM counted WHERE session_id = ${sessionId}
@@ -163,8 +177,8 @@ export async function deleteSegmentsBefore(tx: Db, end: Date, limit: number): Pr
     WITH gone AS (
       DELETE FROM telemetry_segments WHERE ctid IN (
         SELECT ctid FROM telemetry_segments WHERE created_at < ${end} ORDER BY created_at LIMIT ${limit}
-      ) RETURNING session_id, octet_length(payload) AS bytes
-    ), freed AS (SELECT session_id, sum(bytes) AS bytes FROM gone GROUP BY session_id), locked AS (
+      ) RETURNING session_id, first_seq, last_seq, octet_length(payload) AS bytes
+    ), ${countExpired}, freed AS (SELECT session_id, sum(bytes) AS bytes FROM gone GROUP BY session_id), locked AS (
       SELECT session_id FROM telemetry_sessions WHERE session_id IN (SELECT session_id FROM freed)
       ORDER BY session_id FOR NO KEY UPDATE
     ), told AS (

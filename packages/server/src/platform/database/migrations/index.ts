@@ -21,6 +21,7 @@ import { storage } from './020-storage.ts'
 import { networks } from './021-networks.ts'
 import { loginBrowsers } from './022-login-browsers.ts'
 import { auditExports } from './023-audit-exports.ts'
+import { telemetryExport } from './024-telemetry-export.ts'
 
 export interface Migration {
   readonly version: number
@@ -53,4 +54,5 @@ export const migrations: readonly Migration[] = [
   { version: 21, name: 'networks', sql: networks },
   { version: 22, name: 'login-browsers', sql: loginBrowsers },
   { version: 23, name: 'audit-exports', sql: auditExports },
+  { version: 24, name: 'telemetry-export', sql: telemetryExport },
 ]
