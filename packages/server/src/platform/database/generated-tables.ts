@@ -1,4 +1,4 @@
-// Made by `npm run generate`, of migrations de9e2c357b6ae6dd8e2646fa0453326a832a95bded7bfa5228fb4c6a56dd534b.
+// Made by `npm run generate`, of migrations fc313d82266f37ed73ba71f51e176a21b8d4ebf1f34e20b4b59d29d7d5ceb691.
 import type { BigNumber, Json, Time } from './column-types.ts'
 import type { ColumnType } from 'kysely'
 
@@ -270,6 +270,7 @@ export interface Browsers {
   stealth: boolean
   tags: Generated<Json>
   telemetry: string[] | null
+  telemetry_destination_id: string | null
   telemetry_version: Generated<number>
   timeout_seconds: number
   timezone: string | null
@@ -497,6 +498,41 @@ export interface ServiceSecrets {
   sealed: Buffer
 }
 
+export interface TelemetryDestinations {
+  consecutive_failures: Generated<number>
+  created_at: Generated<Time>
+  deleted_at: Time | null
+  delivered_events: Generated<BigNumber>
+  description: string | null
+  endpoint: string
+  expired_events: Generated<BigNumber>
+  header_names: Generated<string[]>
+  id: string
+  last_error: string | null
+  last_error_at: Time | null
+  last_success_at: Time | null
+  leased_until: Time | null
+  name: string
+  name_key: string
+  next_attempt_at: Time | null
+  project_id: string
+  rejected_events: Generated<BigNumber>
+  sealed_headers: Buffer | null
+  server_id: string | null
+  updated_at: Generated<Time>
+  version: Generated<number>
+}
+
+export interface TelemetryExports {
+  cursor: BigNumber
+  destination_id: string
+  expired: Generated<BigNumber>
+  id: Generated<BigNumber>
+  session_id: string
+  tried_at: Generated<Time>
+  until_seq: BigNumber | null
+}
+
 export interface TelemetryInbox {
   created_at: Generated<Time>
   event: Json
@@ -556,6 +592,8 @@ export interface DB {
   replays: Replays
   servers: Servers
   service_secrets: ServiceSecrets
+  telemetry_destinations: TelemetryDestinations
+  telemetry_exports: TelemetryExports
   telemetry_inbox: TelemetryInbox
   telemetry_segments: TelemetrySegments
   telemetry_sessions: TelemetrySessions
