@@ -11,7 +11,7 @@ const surface = compareSurface(clients, operations)
 test('the newest client comes first, and the request of every method is found', () => {
   assert.deepEqual(
     clients.map(({ version }) => version),
-    ['0.84.0', '0.70.0', '0.55.0'],
+    ['0.84.0', '0.70.0', '0.55.0', '0.32.0', '0.24.0'],
   )
   assert.equal(clients[0]!.operations.length, 127)
   assert.equal(surface.client.of, 127)

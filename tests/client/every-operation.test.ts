@@ -131,7 +131,11 @@ async function endOf(result: unknown): Promise<void> {
   if (stream?.controller instanceof AbortController) stream.controller.abort()
 }
 
-for (const { version, operations: calls } of await installedClients()) {
+// The clients before 0.55 are installed for their auth agents, which have a test of their own.
+const walked = (await installedClients()).filter(({ version }) => newClients[version] !== undefined)
+test('three versions are walked', () => assert.equal(walked.length, Object.keys(newClients).length))
+
+for (const { version, operations: calls } of walked) {
   describe(`client ${version}`, () => {
     for (const each of calls) {
       test(`${each.call} is ${each.method} ${each.path}`, async () => {
