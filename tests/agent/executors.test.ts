@@ -201,12 +201,14 @@ for (const [name, browser] of Object.entries({ headful: HEADFUL, headless: HEADL
     test('there are only so many, and the refusal lists them', async () => {
       await removeAll()
       const names = Array.from({ length: MAX_NAMED_EXECUTORS }, (_, index) => `number-${index}`)
-      const held = names.map((each) => execute(each, 'await page.waitForTimeout(60_000)', 60))
+      // Each is stopped when it is deleted, or refused if it had not begun.
+      const code = 'await page.waitForTimeout(60_000)'
+      const held = names.map((executor) => send({ executor, code, timeout_sec: 60 }))
       await eventually('all are there', async () => (await list()).length === names.length)
       const { status, body } = await send({ code: 'return 1', executor: 'one-more' })
       assert.equal(status, 400)
-      const { code, message, executors } = body as Refused
-      assert.equal(code, 'conflict')
+      const { message, executors, ...refused } = body as Refused
+      assert.equal(refused.code, 'conflict')
       assert.match(
         message,
         /^Cannot make the executor "one-more": the session has 8 already; delete one, or use it$/,
@@ -219,7 +221,7 @@ for (const [name, browser] of Object.entries({ headful: HEADFUL, headless: HEADL
       await remove(names[0]!, '?close_tab=true')
       assert.equal(await resultOf('one-more', 'return 1'), 1)
       await removeAll()
-      await Promise.allSettled(held)
+      await Promise.all(held)
     })
 
     test('after Chromium has ended, each says that its tab is new', async () => {
