@@ -222,7 +222,7 @@ test('the agent refuses invalid requests and keeps working', async (t) => {
 test('every control operation refuses a body that its contract does not allow', async (t) => {
   const agent = await AgentUnderTest.start(t)
   const withBody = operations.filter(({ effect, body }) => effect === 'control' && body !== undefined)
-  assert.equal(withBody.length, 23)
+  assert.equal(withBody.length, 25)
   for (const { id, method, sessionPath, body } of withBody) {
     const path = `/control${sessionPath!.replace('{process_id}', 'x')}`
     const required = body!.required?.at(0) ?? 'no_such_field'
