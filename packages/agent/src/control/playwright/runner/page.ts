@@ -111,8 +111,9 @@ async function activePage(endpoint: string, context: BrowserContext): Promise<Pa
   const places = new Map(targets.map(({ id }, index) => [id, index]))
   let found: { page: Page; place: number } | undefined
   for (const page of pages) {
-    const id = await targetIdOf(page)
-    if (others.has(id)) continue
+    // One that is just being closed has none.
+    const id = await targetIdOf(page).catch(() => undefined)
+    if (id === undefined || others.has(id)) continue
     const place = places.get(id) ?? Infinity
     if (!found || place < found.place) found = { page, place }
   }
