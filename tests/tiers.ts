@@ -23,6 +23,8 @@ const withoutServer = [
 
 /** Whole files that only `npm run test:full` runs, and why a change does not wait for them. */
 const fullOnly: Readonly<Record<string, string>> = {
+  'tests/agent/executors.test.ts':
+    'every way in which executors meet, on two kinds of browsers; tests/e2e/executors.test.ts stays',
   'tests/agent/login/floods.test.ts': 'pages made to be too large, for minutes',
   'tests/agent/login/pages.test.ts': 'unusual pages; tests/agent/login/login.test.ts stays',
   'tests/agent/login/traffic.test.ts':

@@ -165,7 +165,8 @@ for (const [name, browser] of Object.entries({ headless: HEADLESS, headful: HEAD
       const left = await use('leaves', {}, { timeout_sec: 3 })
       // Chromium says that it has completed, with nothing.
       assert.deepEqual([left.status, left.output ?? []], ['completed', []])
-      await execute(`await page.goto('${url}')`)
+      // Its own navigation would interrupt the next one.
+      await execute(`await page.waitForURL('**/gone'); await page.goto('${url}')`)
       const blocked = await use('blocks', {}, { timeout_sec: 2 })
       assert.equal(blocked.status, 'canceled')
       // Such a page has no tools that could be asked for; the list does not wait for it.

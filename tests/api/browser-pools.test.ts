@@ -569,7 +569,6 @@ describe('one server', () => {
       [{ size: 1, profile: { id: 'a', name: 'b' } }, /profile: needs either/],
       [{ size: 1, extensions: [{}] }, /extensions\[0\]: needs either/],
       [{ size: 1, start_url: 'x'.repeat(2049) }, /start_url/],
-      [{ size: 1, gpu: true }, /gpu/],
       [{ size: 0 }, /size/],
     ]
     for (const [body, pattern] of bodies) {
