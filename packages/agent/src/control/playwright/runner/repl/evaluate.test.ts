@@ -72,5 +72,6 @@ test('code that changes the globals does not change the evaluator', async () => 
   await run(`Object.prototype.value = 'trap'; Promise = null; globalThis.process = undefined
     Object.defineProperty(Object.prototype, 'then', { value: undefined, configurable: true })`)
   assert.equal(await run('40 + 2'), 42)
+  assert.equal(typeof process, 'object')
   assert.deepEqual(await run('[1]').then((list) => (list as number[]).length), 1)
 })

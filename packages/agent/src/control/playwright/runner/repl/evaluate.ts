@@ -121,6 +121,10 @@ function addNodesGlobals(globals: Globals): void {
   for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(globalThis))) {
     if (!own.has(name)) Object.defineProperty(globals, name, descriptor)
   }
+  // Node's own setters of these would change them for the whole process.
+  for (const [name, value] of Object.entries({ process, Buffer })) {
+    Object.defineProperty(globals, name, { value, writable: true, configurable: true })
+  }
   globals['global'] = globals
   // It has one of its own, which only a debugger sees.
   globals['console'] = console
