@@ -65,18 +65,7 @@ function withParameter(path: string, name: string, value: string): string {
 }
 
 const lists = operations.filter(({ paging }) => paging)
-const badLimits = [
-  '0',
-  '-1',
-  '1e9',
-  'x',
-  '1.5',
-  'Infinity',
-  '-Infinity',
-  '1e400',
-  '-1e400',
-  'NaN',
-]
+const badLimits = ['0', '-1', '1e9', 'x', '1.5', 'Infinity', '-Infinity', '1e400', '-1e400', 'NaN']
 const badOffsets = ['-1', '1e18', '1000000001', '9223372036854775808', '1.5', 'x', '1e400', 'NaN']
 
 for (const [turn, operation] of lists.entries()) {

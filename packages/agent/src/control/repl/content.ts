@@ -6,7 +6,7 @@ import {
   MAX_REPL_TEXT_BYTES,
   type REPL_CHANNELS,
 } from '@berth/contracts/repl'
-import { FRAME } from '../conversation.ts'
+import { FRAME } from '../playwright/conversation.ts'
 import { imageType } from './image-type.ts'
 
 type Channel = (typeof REPL_CHANNELS)[number]

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MAX_REPL_IMAGES, MAX_REPL_TEXT_BYTES } from '@berth/contracts/repl'
-import { FRAME } from '../conversation.ts'
+import { FRAME } from '../playwright/conversation.ts'
 import { Content } from './content.ts'
 
 const PNG = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(40)])

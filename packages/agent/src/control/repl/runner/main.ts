@@ -2,9 +2,9 @@
 import { inspect } from 'node:util'
 import { isNativeError } from 'node:util/types'
 import { MAX_REPL_TEXT_BYTES } from '@berth/contracts/repl'
-import { FRAME, type Failure, type Task } from '../../conversation.ts'
-import { openChannel } from '../channel.ts'
-import { leaveDialogs, scopeAt, setOthers, type Scope } from '../page.ts'
+import { FRAME, type Failure, type Task } from '../../playwright/conversation.ts'
+import { openChannel } from '../../playwright/runner/channel.ts'
+import { leaveDialogs, scopeAt, setOthers, type Scope } from '../../playwright/runner/page.ts'
 import { Evaluator, Thrown } from './evaluate.ts'
 import { show } from './show.ts'
 

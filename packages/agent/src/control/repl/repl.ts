@@ -1,12 +1,12 @@
 // A Node process that keeps its state from call to call. It is ended to stop code; then its state is lost, and the next
 // call has another one, with another id.
 import { randomUUID } from 'node:crypto'
-import type { Chromium } from '../../../chromium/chromium.ts'
-import type { Settings } from '../../../instance/settings.ts'
-import type { Failure } from '../conversation.ts'
-import { runWithin } from '../limited-run.ts'
-import { RunnerProcess } from '../runner-process.ts'
-import { Turns } from '../turns.ts'
+import type { Chromium } from '../../chromium/chromium.ts'
+import type { Settings } from '../../instance/settings.ts'
+import type { Failure } from '../playwright/conversation.ts'
+import { runWithin } from '../playwright/limited-run.ts'
+import { RunnerProcess } from '../playwright/runner-process.ts'
+import { Turns } from '../playwright/turns.ts'
 import { Content, type Item } from './content.ts'
 
 const CHROMIUM_MS = 15_000

@@ -1,5 +1,5 @@
-import { checked } from '../../../checks/check.ts'
-import type { ControlOperation } from '../../calls/operation.ts'
+import { checked } from '../../checks/check.ts'
+import type { ControlOperation } from '../calls/operation.ts'
 import type { Repl } from './repl.ts'
 import { checks } from './repl.checks.ts'
 

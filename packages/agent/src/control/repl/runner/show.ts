@@ -2,8 +2,8 @@
 import { inspect } from 'node:util'
 import { isUint8Array } from 'node:util/types'
 import { MAX_REPL_IMAGE_BYTES, MAX_REPL_TEXT_BYTES } from '@berth/contracts/repl'
-import { FRAME } from '../../conversation.ts'
-import { imageType } from '../../repl/image-type.ts'
+import { FRAME } from '../../playwright/conversation.ts'
+import { imageType } from '../image-type.ts'
 
 type Send = (kind: number, payload: Buffer | string) => void
 
