@@ -81,6 +81,8 @@ const fullOnly: Readonly<Record<string, string>> = {
     'kills of every process of a session; tests/e2e/lifecycle.test.ts and sessions-kill.test.ts stay',
   'tests/faults/sessions-start-fails.test.ts': 'waits for browsers that hang: 30 s and more',
   'tests/faults/sessions-stopped.test.ts': 'waits for leases to run out: a minute',
+  'tests/faults/telemetry-export.test.ts':
+    'kills and outages over minutes; tests/api/telemetry-export.test.ts stays',
   'tests/faults/telemetry.test.ts': 'a fleet and crashes; tests/e2e/telemetry.test.ts stays',
   'tests/fixtures/login-zoo/zoo.test.ts':
     'tests of the login sites themselves; the tests of the login engine use these sites',
