@@ -31,6 +31,10 @@ const fullOnly: Readonly<Record<string, string>> = {
     'slow answers and browsers that end; tests/agent/login/login.test.ts stays',
   'tests/agent/login/typing.test.ts':
     'every kind of field; tests/e2e/login-engine.test.ts and tests/agent/login/login.test.ts stay',
+  'tests/agent/repl.test.ts':
+    'the REPL on two kinds of browsers; tests/e2e/executors.test.ts and tests/hostile/repl.test.ts stay',
+  'tests/agent/webmcp.test.ts':
+    'tools of pages on two kinds of browsers; the block of docs/controls.md stays',
   'tests/bench/smoke.test.ts': 'runs every row of the benchmark once, for minutes',
   'tests/client/computer.test.ts':
     'three client versions on real browsers; tests/agent/computer.test.ts stays',
@@ -43,9 +47,15 @@ const fullOnly: Readonly<Record<string, string>> = {
   'tests/client/replays.test.ts': 'three client versions on real browsers; tests/e2e/replays.test.ts stays',
   'tests/e2e/auth-connections.test.ts':
     'many logins with real browsers; hosted-login.test.ts, login-engine.test.ts and tests/api stay',
+  'tests/e2e/cross-origin-login.test.ts':
+    'a login in a page of another origin; tests/api/cross-origin.test.ts stays',
   'tests/e2e/docs.test.ts': 'the pages of the reference in real browsers; tests/docs stays',
   'tests/e2e/live-view-video.test.ts':
     'records and decodes minutes of video; tests/e2e/live-view.test.ts stays',
+  'tests/e2e/networks.test.ts':
+    'proxies and private hosts over kills; tests/api/networks.test.ts and tests/e2e/proxies.test.ts stay',
+  'tests/e2e/playwright-native.test.ts':
+    "Playwright's own protocol on two kinds of browsers; the blocks of docs/downloads.md stay",
   'tests/e2e/pool-contents.test.ts':
     'what stays in a released browser; tests/e2e/browser-pools.test.ts stays',
   'tests/e2e/profiles-unusual.test.ts': 'many real browsers; tests/e2e/profiles.test.ts stays',
