@@ -13,6 +13,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { linkPostgres } from './postgres-links.mjs'
+import { lockSetUp } from './set-up-lock.mjs'
 import { makeSystem } from './system/system.mjs'
 
 const ACCOUNT = 'berth'
@@ -26,6 +27,15 @@ export class SetUpError extends Error {}
 /** Returns the Node to run the task with. `isProduction`: do not install what only development needs. */
 export function setUp({ root, packages, isProduction }) {
   if (process.platform !== 'linux') throw new SetUpError('Cannot set up: Berth runs on Linux only')
+  const release = lockSetUp(root, say)
+  try {
+    return setUpAlone({ root, packages, isProduction })
+  } finally {
+    release()
+  }
+}
+
+function setUpAlone({ root, packages, isProduction }) {
   installNpmPackages(root, isProduction)
   linkPostgres(root)
   // Every Debian has the packages of `setpriv` and `useradd`, but slim images may lack them.
