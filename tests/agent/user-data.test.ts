@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { request, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -11,7 +11,10 @@ import { test } from 'node:test'
 import { zstdCompressSync } from 'node:zlib'
 import { readTar } from '@berth/codecs/tar/reader'
 import { TAR_END, tarHead, tarPadding } from '@berth/codecs/tar/writer'
+import { attachToFirstPage } from '../../packages/agent/src/cdp/settle.ts'
 import { AgentUnderTest, HEADLESS } from '../fixtures/agent/agent-under-test.ts'
+import { evaluate } from '../fixtures/agent/page.ts'
+import { allProcesses, eventually, type HostProcess } from '../fixtures/host.ts'
 
 const NOTE = Buffer.from('brought in')
 const NOISE = randomBytes(64 * 1024)
@@ -33,13 +36,17 @@ async function ask(agent: AgentUnderTest, method: string, path: string) {
   return { sent, answered, cut: () => socket.destroy() }
 }
 
-async function read(agent: AgentUnderTest, then: string): Promise<string[]> {
+async function readBytes(agent: AgentUnderTest, then: string): Promise<Buffer> {
   const { sent, answered } = await ask(agent, 'GET', `/profile?then=${then}`)
   sent.end()
   const [answer] = await answered
   assert.equal(answer.statusCode, 200)
+  return buffer(answer)
+}
+
+async function read(agent: AgentUnderTest, then: string): Promise<string[]> {
   const paths: string[] = []
-  for await (const { path } of readTar(Readable.from([await buffer(answer)]))) paths.push(path)
+  for await (const { path } of readTar(Readable.from([await readBytes(agent, then)]))) paths.push(path)
   return paths
 }
 
@@ -95,3 +102,53 @@ test('a user-data directory is read and replaced completely, or nothing changes'
   for (let times = 0; times < 2; times++) assert.ok((await read(agent, 'stay')).includes('Default/note'))
   assert.equal((await agent.state()).browser, 'restarting')
 })
+
+test('what a page stored last is in the user-data directory, also if Chromium is slow to write it', async (t) => {
+  const agent = await AgentUnderTest.start(t, { browser: HEADLESS })
+  await agent.ready()
+  const home = join(agent.directory, 'home')
+  writeFileSync(join(home, 'page.html'), '<title>A page</title>')
+  using cdp = await agent.openCdp()
+  const { sessionId } = await attachToFirstPage(cdp)
+  await cdp.call('Page.navigate', { url: `file://${home}/page.html` }, sessionId)
+  const lastWords = 'the last words of a page'
+  const expression = `localStorage.setItem('last', ${JSON.stringify(lastWords)}), location.href`
+  await eventually(
+    'the page has stored them',
+    async () => (await evaluate(cdp, expression)) !== 'about:blank',
+  )
+
+  const isBrowser = ({ command }: HostProcess) =>
+    command.includes(`--user-data-dir=${home}/`) && !command.includes(' --type=')
+  const browser = allProcesses().find(isBrowser)!
+  const writer = allProcesses().find(
+    ({ pid, command }) => groupOf(pid) === browser.pid && command.includes('=storage.mojom.StorageService'),
+  )!
+  // As slow as on a busy machine: it does nothing before the browser ends, or waits for it.
+  process.kill(writer.pid, 'SIGSTOP')
+  t.after(() => endIfThere(writer.pid))
+  const saved = readBytes(agent, 'stay')
+  await eventually('the browser has ended or waits', () => {
+    const found = allProcesses().find(isBrowser)
+    return found === undefined || found.state === 'T'
+  })
+  process.kill(writer.pid, 'SIGCONT')
+  assert.ok((await saved).includes(lastWords))
+})
+
+function groupOf(pid: number): number | undefined {
+  try {
+    // After the command's name, which can contain spaces: state, parent, group.
+    return Number(readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)!.split(' ')[2])
+  } catch {
+    return undefined
+  }
+}
+
+function endIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended.
+  }
+}

@@ -2,6 +2,7 @@
 import type { ChildProcess } from 'node:child_process'
 import type { ServiceLog } from '../log/service-log.ts'
 import { spawnAsBrowser } from '../user/user.ts'
+import { holdUntilWritten } from './last-writes.ts'
 
 const MAX_OUTPUT_CHARACTERS = 4_000
 /** Printed once the debugging port is open. */
@@ -28,6 +29,7 @@ export class ChromiumProcess {
   /** Path of the browser-wide websocket, as soon as it can be connected to. */
   readonly listening: Promise<string>
   #output = ''
+  #hasEnded = false
 
   constructor({ command, flags, environment, directory, log }: ChromiumProcessOptions) {
     // Its own process group, so that kill() ends every child too.
@@ -43,6 +45,7 @@ export class ChromiumProcess {
         resolve({ isClean: false, how: 'an error' })
       })
       this.#child.once('exit', (code, signal) => {
+        this.#hasEnded = true
         this.kill()
         resolve({ isClean: code === 0, how: signal ?? `code ${code}` })
       })
@@ -53,6 +56,11 @@ export class ChromiumProcess {
   /** Only valid once it has started. */
   get pid(): number {
     return this.#child.pid!
+  }
+
+  /** To be called when it begins to close: it ends only when what its pages stored last is on disk. */
+  async holdUntilWritten(): Promise<void> {
+    if (!this.#hasEnded) await holdUntilWritten(this.pid)
   }
 
   /** The end of its output, for people. */

@@ -311,6 +311,7 @@ export class Chromium {
 
   /** Clients that connect from now on wait for the next Chromium instead of reaching the closing one. */
   #onGoodbye(generation: number, chromium: ChromiumProcess): void {
+    void chromium.holdUntilWritten()
     if (generation !== this.#generation || this.#process !== chromium) return
     if (this.#state.current.browser !== 'ready') return
     this.#state.update({ browser: 'restarting', devtools_path: null })
