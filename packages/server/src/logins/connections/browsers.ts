@@ -4,7 +4,7 @@ import type { Pool } from 'pg'
 import type { ProxyMode } from '@berth/contracts/proxies'
 import type { CreateBrowserRequest } from '@berth/contracts/browsers'
 import type { TelemetryRequest } from '@berth/contracts/telemetry'
-import { findBrowserById, updateBrowser } from '../../sessions/browsers/store.ts'
+import { findBrowserById } from '../../sessions/browsers/store.ts'
 import type { BrowserService } from '../../sessions/browsers/service.ts'
 import { SessionEnded, type Session } from '../../sessions/session/session.ts'
 import type { Sessions } from '../../sessions/browsers/sessions.ts'
@@ -51,7 +51,7 @@ export interface LoginBrowsersOptions {
   readonly db: Db
   readonly pool: Pool
   readonly browsers: Pick<BrowserService, 'create' | 'end'>
-  readonly sessions: Pick<Sessions, 'find' | 'reroute'>
+  readonly sessions: Pick<Sessions, 'find'>
   /** False when the host has no X server; such a session has no stealth either. */
   readonly hasScreens: () => boolean
 }
@@ -72,7 +72,6 @@ export class LoginBrowsers {
     const { browsers, pool, sessions, hasScreens } = this.#options
     const isSeen = hasScreens()
     const stealth = isSeen && wanted.stealth
-    const isDirect = stealth && wanted.proxyMode === 'direct'
     const body: CreateBrowserRequest = {
       profile: { id: wanted.profileId },
       headless: !isSeen,
@@ -82,7 +81,7 @@ export class LoginBrowsers {
       timeout_seconds: TIMEOUT_SECONDS,
       // Replaces the pages that the profile had open.
       start_url: 'about:blank',
-      ...(wanted.proxyId !== null && { proxy_id: wanted.proxyId }),
+      ...proxyOf(wanted, { stealth }),
       ...(wanted.isRecorded && { record: {} }),
       ...(wanted.telemetry && { telemetry: wanted.telemetry }),
     }
@@ -102,27 +101,13 @@ export class LoginBrowsers {
         const shown = await work(tx)
         // SAFETY: this is the commit of that one operation.
         const { session_id, telemetry } = shown as { session_id: string; telemetry?: unknown }
-        if (isDirect) await updateBrowser(tx, session_id, { proxy: { isDefaultProxyDisabled: true } })
         await keep(tx, { id: session_id, telemetryCaptured: telemetry !== undefined })
         return shown
       })
     const { session_id: id } = await browsers.create(caller, body, { commit, signal })
-    // Nothing was loaded yet. A server that takes the session over reads the row.
-    if (isDirect) await this.#reroute(id)
     const session = await sessions.find(id)
     if (!session) throw new SessionEnded('crashed')
     return session
-  }
-
-  async #reroute(id: string): Promise<void> {
-    const { db, sessions } = this.#options
-    try {
-      const record = await findBrowserById(db, id)
-      if (record) await sessions.reroute(record)
-    } catch (error) {
-      await this.end(id)
-      throw error
-    }
   }
 
   /** Finds an existing session; undefined when it has ended. */
@@ -149,4 +134,13 @@ export class LoginBrowsers {
       if (!(await flows.saveAtEnd(tx, id, { onConflict }))) throw new SessionEnded('deleted')
     })
   }
+}
+
+function proxyOf(
+  { proxyId, proxyMode }: Pick<WantedBrowser, 'proxyId' | 'proxyMode'>,
+  { stealth }: { stealth: boolean },
+): Pick<CreateBrowserRequest, 'proxy'> {
+  if (proxyId !== null) return { proxy: { id: proxyId } }
+  // Only stealth sessions have a default proxy.
+  return stealth && proxyMode !== null ? { proxy: { mode: proxyMode } } : {}
 }
