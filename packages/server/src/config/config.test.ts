@@ -29,6 +29,11 @@ test('loadConfig() names each wrong setting and what it wants', () => {
   refused({ BERTH_PUBLIC_URL: 'https://example.com/path' }, /must be only a scheme, host and port/)
   refused({ BERTH_TRUSTED_PROXIES: '10.0.0.0/8,proxy' }, /BERTH_TRUSTED_PROXIES .* has "proxy"/)
   refused({ BERTH_EGRESS_ALLOW: '10.0.0.0/33' }, /BERTH_EGRESS_ALLOW .* has "10.0.0.0\/33"/)
+  refused(
+    { BERTH_EGRESS_ALLOW: '10.0.0.0/8,127.0.0.1:3000' },
+    /BERTH_EGRESS_ALLOW has "127.0.0.1:3000", .* list host.berth.internal:3000/,
+  )
+  refused({ BERTH_EGRESS_ALLOW: 'localhost:*' }, /list host.berth.internal:\*/)
   refused({ BERTH_DNS_SERVERS: '1.1.1.1,dns.example' }, /BERTH_DNS_SERVERS .* has "dns.example"/)
   refused({ BERTH_DNS_SERVERS: '1.1.1.1:0' }, /BERTH_DNS_SERVERS .* has "1.1.1.1:0"/)
   refused({ BERTH_MASTER_KEY: 'short' }, /BERTH_MASTER_KEY must be 32 bytes in base64/)

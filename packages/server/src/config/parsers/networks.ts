@@ -20,6 +20,19 @@ export function egressAllow(value: string): string[] {
   return commaList(value)
 }
 
+/** For browsers, loopback is their own machine, so an entry such as localhost:3000 would open nothing. */
+export function sessionEgressAllow(value: string): string[] {
+  const items = egressAllow(value)
+  const own = items.find((item) => /^(localhost|127\.[\d.]+):/i.test(item))
+  if (own !== undefined) {
+    const port = own.slice(own.lastIndexOf(':') + 1)
+    throw new SettingError(
+      `has "${own}", which in a session is the session's own machine; list host.berth.internal:${port} and use that name for this machine, or 127.0.0.0/8 for all of its loopback`,
+    )
+  }
+  return items
+}
+
 /** Addresses, because a name would have to be looked up first. */
 export function dnsServers(value: string): string[] {
   return commaList(value).map((item) => {

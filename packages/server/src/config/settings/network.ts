@@ -1,5 +1,5 @@
 import { integer } from '../parsers/basic.ts'
-import { dnsServers, egressAllow } from '../parsers/networks.ts'
+import { dnsServers, egressAllow, sessionEgressAllow } from '../parsers/networks.ts'
 import { proxyProviders } from '../parsers/proxy-providers.ts'
 import { requiredUrl, webUrls } from '../parsers/urls.ts'
 import { setting } from './setting.ts'
@@ -7,8 +7,8 @@ import { setting } from './setting.ts'
 export const networkSettings = {
   BERTH_EGRESS_ALLOW: setting({
     default: '',
-    parse: egressAllow,
-    help: 'Comma list of private CIDRs or host:port that sessions may reach, e.g. host.berth.internal:3000.',
+    parse: sessionEgressAllow,
+    help: 'Comma list of private CIDRs or host:port that sessions may reach, e.g. host.berth.internal:3000 for a server on this machine.',
   }),
   BERTH_TELEMETRY_EXPORT_ALLOW: setting({
     default: '',
