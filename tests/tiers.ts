@@ -36,6 +36,8 @@ const fullOnly: Readonly<Record<string, string>> = {
   'tests/agent/webmcp.test.ts':
     'tools of pages on two kinds of browsers; the block of docs/controls.md stays',
   'tests/bench/smoke.test.ts': 'runs every row of the benchmark once, for minutes',
+  'tests/client/apps.test.ts':
+    'three client versions run apps; tests/client/every-operation.test.ts and tests/e2e/apps.test.ts stay',
   'tests/client/computer.test.ts':
     'three client versions on real browsers; tests/agent/computer.test.ts stays',
   'tests/client/curl.test.ts': 'three client versions on real browsers',

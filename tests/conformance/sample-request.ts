@@ -110,8 +110,9 @@ export function resourceOf(path: string): string | undefined {
  * Old paths spell the same word with other characters, or call a connection and its flows something else. There are
  * destinations of several kinds.
  */
-function resourceCalled(word: string, path: string): string {
-  if (path.startsWith('/agents/auth/')) return word === 'auth' ? 'connections' : 'flows'
+export function resourceCalled(word: string, path: string): string {
+  if (path === '/agents/auth' || path.startsWith('/agents/auth/'))
+    return word === 'auth' ? 'connections' : 'flows'
   if (path.startsWith('/audit-logs/export/')) return 'audit_exports'
   return word.replaceAll('-', '_')
 }

@@ -1,6 +1,7 @@
 // A run: starts a server, and sends requests generated from its own document.
 import { newKey } from '../conformance/fixture-keys.ts'
 import { HttpCaller } from '../conformance/http-exchange.ts'
+import { auditExport } from '../conformance/sample-request.ts'
 import { startStore } from '../fixtures/chrome-store.ts'
 import type { Owner } from '../fixtures/cleanup.ts'
 import { startConnect } from '../fixtures/connect-server.ts'
@@ -55,12 +56,20 @@ export async function fuzz(owner: Owner, { requests, seed, onProgress }: FuzzOpt
     login_url: undefined,
     allowed_domains: ['sso.example'],
   }
+  const collector = { endpoint: 'https://1.1.1.1:4318', headers: { Authorization: 'sample' } }
   const samples = {
     postAuthConnections: { body: connection },
     patchAuthConnectionsById: { body: connection },
     postAuthConnectionsLogin: { body: { proxy: undefined } },
     postCredentialProviders: { body: provider },
     postCredentialProvidersAtOrgCredentialProviders: { body: provider },
+    createAuthAgent: {
+      body: { ...connection, domain: 'a.example', target_domain: undefined, credential_name: undefined },
+    },
+    // A public address, which is only judged; a name would have to be known.
+    createTelemetryDestination: { body: collector },
+    updateTelemetryDestination: { body: collector },
+    createAuditLogExportDestination: { body: auditExport },
     postExtensions: { form: { file: marker() } },
     getExtensionsFromChromeStore: { query: [['url', store.id]] as [string, string][] },
     // Always the same app, replacing the previous one.

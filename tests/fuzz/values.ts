@@ -93,6 +93,7 @@ export class Values {
     const random = this.#random
     if (schema.format === 'date-time') return this.#time(name)
     if (name === 'project_id') return this.#world.pick('projects', random)?.id ?? 'none'
+    if (name === 'auth_agent_id') return this.#world.pick('connections', random)?.id ?? 'none'
     if (name === 'proxy_id') return this.#world.pick('proxies', random)?.id ?? ''
     if (name === 'bypass_hosts') return random.pick(['a.example', '*.B.example', 'bücher.example', 'no host'])
     if (name === 'url' && schema.maxLength === 2048)

@@ -1,4 +1,5 @@
 // The resources that earlier requests created, so that later requests can use them.
+import { resourceCalled } from '../conformance/sample-request.ts'
 import type { Random } from '../fixtures/random.ts'
 
 export interface KnownRecord {
@@ -35,8 +36,8 @@ export class World {
         if (id === request.reference || name === request.reference) records.delete(id)
       }
     }
-    const record = answer.json as (Partial<KnownRecord> & { session_id?: unknown }) | null | undefined
-    const id = record?.id ?? record?.session_id
+    const record = answer.json as LearnedRecord | null | undefined
+    const id = record?.id ?? record?.session_id ?? record?.invocation_id
     if (typeof id === 'string' && request.method !== 'GET') {
       records.set(id, { ...records.get(id), ...(record as KnownRecord), id })
     }
@@ -105,6 +106,8 @@ export class World {
   }
 }
 
+type LearnedRecord = Partial<KnownRecord> & { session_id?: unknown; invocation_id?: unknown }
+
 interface Learned {
   readonly json: unknown
   readonly headers: Readonly<Record<string, unknown>>
@@ -118,12 +121,9 @@ function remember<T>(list: T[], item: T): void {
 /** `/org/projects/{id}/limits` is about projects, and so is `/projects`; limits have no id. */
 export function resourceOf(template: string): string | undefined {
   const beforeId = /([\w-]+)\/\{\w+\}(\/rotate)?$/.exec(template)
-  if (beforeId) return resourceCalled(beforeId[1]!)
-  return template.includes('{') ? undefined : resourceCalled(template.split('/').at(-1)!)
+  if (beforeId) return resourceCalled(beforeId[1]!, template)
+  return template.includes('{') ? undefined : resourceCalled(template.split('/').at(-1)!, template)
 }
-
-/** Old paths spell the same word with other characters. */
-const resourceCalled = (word: string) => word.replaceAll('-', '_')
 
 /** `/browsers/{id}/replays/{replay_id}` is about a recording of a session, and a release about a lease. */
 export function partIn(template: string): string | undefined {
@@ -133,5 +133,5 @@ export function partIn(template: string): string | undefined {
 
 export function referredIn(template: string): string | undefined {
   const word = /([\w-]+)\/\{\w+\}/.exec(template)?.[1]
-  return word === undefined ? undefined : resourceCalled(word)
+  return word === undefined ? undefined : resourceCalled(word, template)
 }

@@ -256,7 +256,7 @@ for (const operation of storing) {
         }
         if (operation.method === 'POST') stored++
         // There may be only so many of them.
-        if (/^create(Browser|AuditLogExport)/.test(operation.id)) {
+        if (/^create(Browser|AuditLogExport|TelemetryDestination)/.test(operation.id)) {
           await caller.sendJson(server.key, 'DELETE', `${operation.path}/${id}`)
         }
       }
