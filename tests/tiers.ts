@@ -71,17 +71,22 @@ const fullOnly: Readonly<Record<string, string>> = {
   'tests/faults/auth-connections.test.ts':
     'logins with real browsers whose servers end; tests/api/auth-connections.test.ts and tests/faults/kill.test.ts stay',
   'tests/faults/auth-connections-kill.test.ts': 'logins with real browsers through kills; the same stay',
+  'tests/faults/blobs-s3.test.ts':
+    'a real S3 server with cut connections and outages; tests/api/blobs.test.ts stays',
   'tests/faults/browser-pools.test.ts': 'kills at nine points; tests/api and tests/e2e of pools stay',
   'tests/faults/database-hangs.test.ts':
     'waits for the limits of statements; tests/faults/database.test.ts stays',
   'tests/faults/credentials.test.ts': 'kills among saves; tests/faults/kill.test.ts stays',
   'tests/faults/extensions.test.ts':
     'kills at eight points; tests/e2e/extensions.test.ts and tests/faults/kill.test.ts stay',
+  'tests/faults/move-blobs.test.ts': 'a real S3 server and kills; the tests of blobs and of their cache stay',
   'tests/faults/profiles.test.ts':
     'many saves by real browsers through kills; tests/e2e/profiles.test.ts and the kills of sessions stay',
   'tests/faults/proxies.test.ts': 'three servers and kills; tests/e2e/proxies.test.ts stays',
   'tests/faults/replays.test.ts': 'kills at every point of a recording; tests/e2e/replays.test.ts stays',
   'tests/faults/replica-sessions.test.ts': 'sessions over several servers; replicas.test.ts stays',
+  'tests/faults/servers-s3.test.ts':
+    'a real S3 server, fleets of real browsers, kills and outages; tests/api/blobs.test.ts and tests/e2e of each part stay',
   'tests/faults/sessions-burst.test.ts': 'a hundred creates at once',
   'tests/faults/sessions-crash-points.test.ts':
     'kills at many points of a start; tests/faults/sessions-kill.test.ts stays',

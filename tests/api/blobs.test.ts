@@ -4,11 +4,14 @@ import { readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import { test, type TestContext } from 'node:test'
+import { describe, test, type TestContext } from 'node:test'
+import { sql } from 'kysely'
 import { pino } from 'pino'
 import { Blobs } from '@berth/server/platform/blobs/blobs'
 import { DirectoryBlobStore } from '@berth/server/platform/blobs/directory-store'
+import { registerStore } from '@berth/server/platform/blobs/registry'
 import { BlobMissing, BlobTooLarge } from '@berth/server/platform/blobs/store'
+import { conformance } from '../fixtures/blob-store.ts'
 import { startDatabase } from '../fixtures/database.ts'
 import { tempDir } from '../fixtures/server.ts'
 
@@ -18,13 +21,19 @@ async function newBlobs(t: TestContext) {
   const { db } = await startDatabase(t)
   const root = tempDir(t)
   const store = await DirectoryBlobStore.open(root)
-  return { db, root, store, blobs: new Blobs({ store, log: pino({ level: 'silent' }) }) }
+  return {
+    db,
+    root,
+    store,
+    blobs: new Blobs({ store, storeId: await store.identity(), log: pino({ level: 'silent' }) }),
+  }
 }
 
 const filesBelow = (root: string) =>
   readdirSync(root, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => entry.name)
+    .filter((name) => name !== 'store-id')
 
 const options = (maxBytes = 10_000_000) => ({ maxBytes, signal: new AbortController().signal })
 
@@ -68,11 +77,15 @@ test('a put that is too large, fails, or is aborted leaves no file', async (t) =
   assert.deepEqual(filesBelow(root), [])
 })
 
-test('ids cannot name a path outside the store', async (t) => {
-  const store = await DirectoryBlobStore.open(tempDir(t))
-  for (const id of ['../../etc/passwd', '..', 'a/b', 'A'.repeat(24), '', 'x\0y']) {
-    await assert.rejects(store.read(id), /Cannot use/)
-  }
+describe('the store in a directory', () => {
+  conformance(async (t) => {
+    const root = tempDir(t)
+    return {
+      store: await DirectoryBlobStore.open(root),
+      remains: () => Promise.resolve(filesBelow(root)),
+      again: () => DirectoryBlobStore.open(root),
+    }
+  })
 })
 
 test('the sweep removes the remains of a crash, keeps files with a row, and reports missing ones', async (t) => {
@@ -92,4 +105,65 @@ test('the sweep removes the remains of a crash, keeps files with a row, and repo
 
   assert.deepEqual(await blobs.sweep(db), { removed: 2, missing: [lost.id] })
   assert.deepEqual(filesBelow(root).toSorted(), [kept.id, young.id].toSorted())
+})
+
+test('blobs from before stores had names get the name of the store that has them', async (t) => {
+  const { blobs, db, store } = await newBlobs(t)
+  const own = await blobs.put(Readable.from(['own']), options())
+  for (const [id, of] of [
+    [own.id, null],
+    ['elsewhere', 'dir_of_another_server'],
+  ] as const) {
+    await db
+      .insertInto('blobs')
+      .values({ id, kind: 'test', sha256: own.sha256, size_bytes: '3', store: of })
+      .execute()
+  }
+  assert.deepEqual(await blobs.sweep(db), { removed: 0, missing: [] }, 'those of others are not missing here')
+  const rows = await db.selectFrom('blobs').select(['id', 'store']).orderBy('id').execute()
+  assert.deepEqual(
+    new Map(rows.map((row) => [row.id, row.store])),
+    new Map([
+      ['elsewhere', 'dir_of_another_server'],
+      [own.id, await store.identity()],
+    ]),
+  )
+})
+
+const directory = (name: string) => ({ id: `dir_${name}`, location: `/srv/${name}`, isRemote: false })
+const bucket = (name: string) => ({ id: `s3_${name}`, location: `s3://${name}/`, isRemote: true })
+
+test('servers may each have a directory, but not one a bucket and another a directory', async (t) => {
+  const { db, pool } = await startDatabase(t)
+  await registerStore(pool, 'srv_one', directory('one'))
+  await registerStore(pool, 'srv_two', directory('two'))
+  await assert.rejects(
+    registerStore(pool, 'srv_three', bucket('b')),
+    /with files in s3:\/\/b\/: server srv_\w+ runs with \/srv\/\w+; set the same BERTH_BLOBS on all servers/,
+  )
+  await sql`UPDATE servers SET seen_at = now() - interval '2 minutes'`.execute(db)
+  await registerStore(pool, 'srv_three', bucket('b'))
+  await registerStore(pool, 'srv_four', bucket('b'))
+  await assert.rejects(registerStore(pool, 'srv_one', directory('one')), /runs with s3:\/\/b\//)
+  await assert.rejects(registerStore(pool, 'srv_five', bucket('other')), /runs with s3:\/\/b\//)
+  // Alone, a server may change its store while nothing is stored.
+  await sql`UPDATE servers SET seen_at = now() - interval '2 minutes' WHERE id <> 'srv_three'`.execute(db)
+  await registerStore(pool, 'srv_three', bucket('other'))
+  const blob = { id: 'abcdefgh', kind: 'test', sha256: '', size_bytes: '3' }
+  await db
+    .insertInto('blobs')
+    .values({ ...blob, store: 's3_other' })
+    .execute()
+  for (const store of [bucket('b'), directory('three')]) {
+    await assert.rejects(
+      registerStore(pool, 'srv_three', store),
+      /1 of its files are in s3:\/\/other\/; .* move them with npm run admin -- move-blobs/,
+    )
+  }
+  await db.updateTable('blobs').set({ store: null }).execute()
+  await assert.rejects(
+    registerStore(pool, 'srv_three', bucket('other')),
+    /1 of its files are in the data directory of a server/,
+  )
+  await registerStore(pool, 'srv_three', directory('three'))
 })

@@ -53,7 +53,7 @@ test('housekeeping removes everything expired, in several steps, and nothing els
       VALUES ('s', ${key}, '', now() - make_interval(hours => ${hours}))`.execute(db)
   }
   const store = await DirectoryBlobStore.open(join(tempDir(t), 'blobs'))
-  const blobs = new Blobs({ store, log })
+  const blobs = new Blobs({ store, storeId: await store.identity(), log })
   for (const [id, days] of [
     ['old', 8],
     ['new', 6],

@@ -107,7 +107,7 @@ const catalogue = {
   },
   unavailable: {
     status: 503,
-    meaning: 'The server is starting, draining, or cannot reach its database; retry',
+    meaning: 'The server is starting, draining, or cannot reach its database or its store of files; retry',
   },
   sessions_unavailable: {
     status: 503,

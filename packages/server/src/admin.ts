@@ -1,11 +1,13 @@
 // Commands for the operator. They work with or without a running server.
 import type { Pool } from 'pg'
+import type { Logger } from 'pino'
 import { ConfigError } from './config/config-error.ts'
 import { loadConfig, type Config } from './config/config.ts'
 import { environment } from './config/environment.ts'
 import { startAsAccount } from './keeper/as-account.ts'
 import { findAccount } from './platform/account.ts'
 import { insertOperatorKey } from './tenancy/api-keys/operator-key.ts'
+import { MOVE_BLOBS_HELP, moveArguments, readMovePlan, runMove } from './move-blobs.ts'
 import { newKey } from './tenancy/api-keys/key.ts'
 import { announceChange } from './platform/database/changes.ts'
 import { openDatabase } from './platform/database/database.ts'
@@ -16,13 +18,22 @@ import { Keyring } from './platform/secrets/keyring.ts'
 import { forgetOtherMasterKeys, registerMasterKeys, rewrapAll } from './platform/secrets/rotation.ts'
 import { SealedBox } from './platform/secrets/sealed-box.ts'
 
+/** One of them holds the lock of a move. */
+const CONNECTIONS = 6
+
 interface Tools {
   readonly config: Config
   readonly db: Db
   readonly pool: Pool
+  readonly log: Logger
 }
 
-const commands: Record<string, { help: string; run: (tools: Tools) => Promise<void> }> = {
+interface Command {
+  readonly help: string
+  readonly run: (tools: Tools, args: readonly string[]) => Promise<void>
+}
+
+const commands: Record<string, Command> = {
   'mint-key': {
     help: 'Create an organisation-wide API key, for example when all keys are lost.',
     run: mintKey,
@@ -34,6 +45,10 @@ const commands: Record<string, { help: string; run: (tools: Tools) => Promise<vo
   'forget-old-master-keys': {
     help: 'Re-encrypt all remaining secrets with the current master key and delete the old keys. Every server must have the current key first.',
     run: forgetOldMasterKeys,
+  },
+  'move-blobs': {
+    help: MOVE_BLOBS_HELP,
+    run: (tools, args) => runMove(tools, readMovePlan(args)),
   },
 }
 
@@ -83,32 +98,50 @@ function helpText(): string {
   return `Usage: npm run admin -- <command> (with the same settings as the server)\n\n${rows.join('\n')}\n`
 }
 
-async function main([name]: readonly string[]): Promise<void> {
+async function main([name, ...args]: readonly string[]): Promise<void> {
   const command = name === undefined ? undefined : commands[name]
   if (!command) {
     process.stdout.write(helpText())
     process.exitCode = name === undefined || name === '--help' ? 0 : 1
     return
   }
+  if (name !== 'move-blobs' && args.length > 0)
+    throw new ConfigError([`"${args[0]}" is not an option of ${name}`])
   const config = loadConfig()
   const { log } = openLog('silent')
   await using storage = await joinStorage(config, log)
-  const database = openDatabase(storage.connection, { size: 2, log })
+  const database = openDatabase(storage.connection, { size: CONNECTIONS, log })
   try {
-    await command.run({ config, db: database.db, pool: database.pool })
+    await command.run({ config, db: database.db, pool: database.pool, log }, args)
   } finally {
     await database.close()
   }
 }
 
+/** What a command needs besides the data directory, and its arguments wherever it runs. */
+function prepared([name = '', ...args]: readonly string[]): { args: string[]; directories: string[] } {
+  if (name !== 'move-blobs') return { args: [name, ...args], directories: [] }
+  const plan = readMovePlan(args)
+  const directories = [plan.from, plan.to].flatMap((place) =>
+    place.kind === 'directory' ? [place.path] : [],
+  )
+  return { args: [name, ...moveArguments(plan)], directories }
+}
+
 /** Root would leave files behind that the server cannot read. */
-function runAsAccount(args: readonly string[]): Promise<void> {
+function runAsAccount(given: readonly string[]): Promise<void> {
+  const { args, directories } = prepared(given)
   const [config, account, env] = [loadConfig(), findAccount()!, environment]
   const command = [import.meta.filename, ...args] as const
-  const child = startAsAccount({ config, account, command, env, hasChannel: false })
+  const child = startAsAccount({ config, account, command, env, hasChannel: false, directories })
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal))
   return new Promise((resolve, reject) => {
     child.once('error', reject)
-    child.once('exit', (code) => {
+    child.once('exit', (code, signal) => {
+      if (signal !== null) {
+        process.removeAllListeners(signal)
+        process.kill(process.pid, signal)
+      }
       process.exitCode = code ?? 1
       resolve()
     })

@@ -242,7 +242,8 @@ function newHeldActs({ BERTH_DATABASE_POOL: connections }: Config): FairTurns {
 }
 
 async function startHousekeeping({ config, db, pool, blobs, log }: Platform): Promise<Housekeeping> {
-  await blobs.sweep(db)
+  // A bucket may have millions; its sweep is one of the tasks.
+  if (!blobs.isRemote) await blobs.sweep(db)
   const housekeeping = new Housekeeping({
     db,
     pool,

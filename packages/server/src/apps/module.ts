@@ -117,6 +117,9 @@ export function newApps(options: {
   const reconciler = new Reconciler({
     ...shared,
     leaseSeconds,
+    storeId: blobs.storeId,
+    canRunApps: instances.shortcomings.length === 0,
+    maxRuns: config.BERTH_APP_INVOCATIONS_PER_INSTANCE,
     queue,
     runs,
     ledger,
@@ -137,6 +140,7 @@ export function newApps(options: {
     locks,
     ledger,
     waiting,
+    maxRuns: config.BERTH_APP_INVOCATIONS_PER_INSTANCE,
     maxInvocations: config.BERTH_MAX_CONCURRENT_INVOCATIONS,
     listBrowsers: (projectId, id) => browserStore.listOfInvocation(db, projectId, id),
     shut,
@@ -179,7 +183,7 @@ export function newApps(options: {
       await reconciler.resume()
     },
     close: async ({ endAll }) => {
-      reconciler.close()
+      await reconciler.close()
       builder.close()
       await runs.close({ endAll })
       await queue.close()

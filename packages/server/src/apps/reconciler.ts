@@ -3,6 +3,7 @@ import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import type { Db } from '../platform/database/schema.ts'
 import { inTransaction } from '../platform/database/transaction.ts'
+import { showAppStore } from './core/store.ts'
 import type { JobQueue } from './core/queue.ts'
 import type { Builder } from './deployments/builder.ts'
 import type { DeploymentStops } from './deployments/stops.ts'
@@ -23,6 +24,11 @@ export interface ReconcilerOptions {
   readonly pool: Pool
   readonly serverId: string
   readonly leaseSeconds: number
+  /** Where this server reads files. */
+  readonly storeId: string
+  readonly canRunApps: boolean
+  /** Invocations of one instance. */
+  readonly maxRuns: number
   readonly queue: JobQueue
   readonly runs: Runs
   readonly ledger: Ledger
@@ -41,14 +47,20 @@ export class Reconciler {
     this.#timer = setInterval(() => void this.#reconcile(), RECONCILE_MS).unref()
   }
 
-  close(): void {
+  /** Other servers send this one nothing more. */
+  async close(): Promise<void> {
     clearInterval(this.#timer)
+    const { db, serverId, log } = this.#options
+    await showAppStore(db, serverId, null).catch((error: unknown) =>
+      log.info({ err: error }, 'cannot tell other servers that this one runs no apps any more'),
+    )
   }
 
   /** Requeues the jobs that an earlier run of this server left. */
   async resume(): Promise<void> {
-    const { db, queue } = this.#options
-    if (!(await deploymentStore.hasWork(db))) return
+    const { db, queue, serverId, storeId, canRunApps } = this.#options
+    await showAppStore(db, serverId, canRunApps ? storeId : null)
+    if (!canRunApps || !(await deploymentStore.hasWork(db))) return
     await queue.start()
     await this.#requeue({ isRestarted: true })
   }
@@ -69,32 +81,39 @@ export class Reconciler {
     }
   }
 
-  async #requeue(options: { isRestarted: boolean }): Promise<void> {
-    const { pool, queue, serverId } = this.#options
-    const lost = { ...options, waitedSeconds: WAITED_SECONDS }
+  async #requeue({ isRestarted }: { isRestarted: boolean }): Promise<void> {
+    const { pool, queue, serverId, storeId, maxRuns } = this.#options
+    const silentSeconds = this.#silentSeconds
+    const lost = { serverId, storeId, isRestarted, waitedSeconds: WAITED_SECONDS, silentSeconds }
     await inTransaction(pool, async ({ db: tx }) => {
-      for (const id of await deploymentStore.requeue(tx, serverId, lost)) {
+      for (const id of await deploymentStore.requeue(tx, lost)) {
         await queue.send(tx, 'deployment', { id, serverId })
       }
-      for (const id of await invocationStore.requeue(tx, serverId, lost)) {
-        await queue.send(tx, 'invocation', { id, serverId })
+      for (const { id, deploymentId } of await invocationStore.takeBack(tx, lost)) {
+        const sentTo = await invocationStore.chooseServer(tx, { deploymentId, serverId, maxRuns })
+        await invocationStore.sendTo(tx, id, sentTo)
+        await queue.send(tx, 'invocation', { id, serverId: sentTo })
       }
     })
   }
 
+  get #silentSeconds(): number {
+    return this.#options.leaseSeconds + LOST_MARGIN_SECONDS
+  }
+
   async #reconcile(): Promise<void> {
-    const { db, queue, runs, ledger, builder, stops, serverId, leaseSeconds, log } = this.#options
+    const { db, queue, runs, ledger, builder, stops, serverId, storeId, canRunApps, log } = this.#options
     try {
       if (!(await deploymentStore.hasWork(db))) return
       await queue.start()
       await runs.look()
-      await this.#requeue({ isRestarted: false })
-      const silentSeconds = leaseSeconds + LOST_MARGIN_SECONDS
-      for (const { id, isHomeLost } of await invocationStore.listLost(db, silentSeconds)) {
+      if (canRunApps) await this.#requeue({ isRestarted: false })
+      const silentSeconds = this.#silentSeconds
+      for (const { id, isServerLost } of await invocationStore.listLost(db, silentSeconds)) {
         const record = await invocationStore.findInvocation(db, null, id)
         if (!record) continue
-        const reason = isHomeLost
-          ? 'worker_lost: the server that has its app is gone'
+        const reason = isServerLost
+          ? 'worker_lost: its server is gone'
           : 'Its deployment is not running any more'
         await ledger.end(record, { status: 'failed', reason, output: null })
       }
@@ -102,7 +121,8 @@ export class Reconciler {
         await builder.giveUp(record, 'The server that has its source is gone; deploy it again')
       }
       await stops.retireSpent()
-      for (const id of await deploymentStore.listEndedWithBlobs(db, serverId)) await stops.removeFiles(id)
+      for (const id of await deploymentStore.listEndedWithBlobs(db, { serverId, storeId }))
+        await stops.removeFiles(id)
     } catch (error) {
       log.warn({ err: error }, 'cannot reconcile apps')
     }

@@ -6,7 +6,7 @@ import type { SettingValues } from './settings/settings.ts'
 const MIN_KEY_LENGTH_BEYOND_LOOPBACK = 24
 
 export function contradictions(values: SettingValues): string[] {
-  return [...tlsProblems(values), ...weakKeyProblems(values), ...awsProblems(values)]
+  return [...tlsProblems(values), ...weakKeyProblems(values), ...awsProblems(values), ...s3Problems(values)]
 }
 
 function tlsProblems({ BERTH_TLS_CERT: cert, BERTH_TLS_KEY: key }: SettingValues): string[] {
@@ -31,4 +31,21 @@ function awsProblems(values: SettingValues): string[] {
   const id = values.BERTH_AWS_ACCESS_KEY_ID
   if ((id === '') === (values.BERTH_AWS_SECRET_ACCESS_KEY === '')) return []
   return ['BERTH_AWS_ACCESS_KEY_ID and BERTH_AWS_SECRET_ACCESS_KEY must be set together']
+}
+
+function s3Problems(values: SettingValues): string[] {
+  const { BERTH_S3_SECRET_ACCESS_KEY: secret, BERTH_S3_SECRET_ACCESS_KEY_FILE: file } = values
+  const problems: string[] = []
+  if (secret !== '' && file !== '') {
+    problems.push('BERTH_S3_SECRET_ACCESS_KEY and BERTH_S3_SECRET_ACCESS_KEY_FILE must not be set together')
+  }
+  if ((values.BERTH_S3_ACCESS_KEY_ID === '') !== (secret === '' && file === '')) {
+    problems.push(
+      'BERTH_S3_ACCESS_KEY_ID and BERTH_S3_SECRET_ACCESS_KEY (or BERTH_S3_SECRET_ACCESS_KEY_FILE) must be set together',
+    )
+  }
+  if (values.BERTH_S3_SESSION_TOKEN !== '' && values.BERTH_S3_ACCESS_KEY_ID === '') {
+    problems.push('BERTH_S3_SESSION_TOKEN needs BERTH_S3_ACCESS_KEY_ID and its secret')
+  }
+  return problems
 }

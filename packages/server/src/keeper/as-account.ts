@@ -8,7 +8,7 @@ import { fileSettings } from '../config/settings/settings.ts'
 import { findProgram } from '../instances/local/programs.ts'
 import { ACCOUNT_NAME, type Account } from '../platform/account.ts'
 import { installationRoot } from '../platform/files/installation.ts'
-import { giveDataDirectory } from './data-directory.ts'
+import { giveDataDirectory, giveDirectory } from './data-directory.ts'
 import { mayRead, viewFor, withView } from './reach.ts'
 
 export interface AccountProgram {
@@ -19,28 +19,40 @@ export interface AccountProgram {
   readonly env: NodeJS.ProcessEnv
   /** Whether it gets a channel to this process. */
   readonly hasChannel: boolean
+  /** More that it may use, besides the data directory and that of its files. */
+  readonly directories?: readonly string[]
 }
 
 /** Descriptors of files begin after the usual three and the channel. */
 const FIRST_FILE = 4
 
-export function startAsAccount({ config, account, command, env, hasChannel }: AccountProgram): ChildProcess {
+export function startAsAccount(program: AccountProgram): ChildProcess {
+  const { config, account, command, env, hasChannel, directories = [] } = program
   const dataDir = giveDataDirectory(config.BERTH_DATA_DIR, account)
+  const place = config.BERTH_BLOBS
+  const blobDir = place?.kind === 'directory' ? giveDirectory(place.path, account) : undefined
+  const more = [...directories.map((path) => giveDirectory(path, account)), ...(blobDir ? [blobDir] : [])]
   const cache = env['NODE_COMPILE_CACHE'] && giveCompileCache(env['NODE_COMPILE_CACHE'], account)
-  const needed = [installationRoot, dirname(dirname(process.execPath)), dataDir, ...(cache ? [cache] : [])]
+  const needed = [
+    installationRoot,
+    dirname(dirname(process.execPath)),
+    dataDir,
+    ...more,
+    ...(cache ? [cache] : []),
+  ]
   if (!mayRead(command[0], account)) {
     throw new Error(
       `Cannot start: the account "${ACCOUNT_NAME}", which the server runs as, may not read "${command[0]}"; run chmod -R go+rX ${installationRoot}`,
     )
   }
   const files = openSettingFiles(env)
-  const [program, ...args] = withView(
+  const [first, ...args] = withView(
     viewFor(needed, account),
     [need('setpriv'), ...privileges(account), process.execPath, ...command],
     { unshare: need('unshare'), sh: need('sh'), mount: need('mount') },
   ) as [string, ...string[]]
   try {
-    return spawn(program, args, {
+    return spawn(first, args, {
       cwd: '/',
       // Its own session, so that Ctrl-C reaches this process only, which passes it on.
       detached: true,
@@ -53,6 +65,8 @@ export function startAsAccount({ config, account, command, env, hasChannel }: Ac
         ...env,
         ...Object.fromEntries(files.map(({ name }, index) => [name, `/dev/fd/${FIRST_FILE + index}`])),
         BERTH_DATA_DIR: dataDir,
+        // The path of a setting may be relative to where root started this.
+        ...(blobDir !== undefined && { BERTH_BLOBS: blobDir }),
         ...npmSettings(env),
         HOME: '/nonexistent',
         ...(cache && { NODE_COMPILE_CACHE: cache }),

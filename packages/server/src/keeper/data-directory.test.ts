@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { giveDataDirectory } from './data-directory.ts'
+import { giveDataDirectory, giveDirectory } from './data-directory.ts'
 
 const account = { uid: 12_345, gid: 12_346 }
 const skip = process.getuid!() === 0 ? false : 'needs root'
@@ -79,4 +79,14 @@ test('instances that are not a directory of root are refused', { skip }, (t) => 
   rmSync(join(path, 'instances'), { recursive: true })
   symlinkSync('/etc', join(path, 'instances'))
   assert.throws(() => giveDataDirectory(path, account), /must be a directory of root/)
+})
+
+test('a directory for files is made for the account, and one that exists stays as it is', { skip }, (t) => {
+  const path = join(temporary(t), 'deep/files')
+  assert.equal(giveDirectory(path, account), path)
+  assert.deepEqual(ownerOf(path), account)
+  const shared = join(temporary(t), 'shared')
+  mkdirSync(shared)
+  assert.equal(giveDirectory(shared, account), shared)
+  assert.deepEqual(ownerOf(shared), root)
 })

@@ -39,6 +39,16 @@ export function giveDataDirectory(path: string, account: Account): string {
   return real
 }
 
+/** Makes a directory for the account. One that exists already stays as it is: it may be shared with other machines. */
+export function giveDirectory(path: string, { uid, gid }: Account): string {
+  if (!statSync(path, { throwIfNoEntry: false })) {
+    mkdirSync(path, { recursive: true, mode: 0o700 })
+    // Never what a link leads to, which the account could have put there.
+    lchownSync(path, uid, gid)
+  }
+  return realpathSync(path)
+}
+
 /** Once only: later, what is in it belongs to the account, which could put anything in the way of root. */
 function isGiven(path: string, { gid }: Account): boolean {
   const stat = lstatSync(path)

@@ -5,7 +5,9 @@ import type { Logger } from 'pino'
 import { EventBus } from '@berth/kit/event-bus'
 import type { Config } from '../config/config.ts'
 import { Blobs } from './blobs/blobs.ts'
-import { DirectoryBlobStore } from './blobs/directory-store.ts'
+import { BlobCache } from './blobs/cache.ts'
+import { openBlobStore } from './blobs/open-store.ts'
+import { registerStore } from './blobs/registry.ts'
 import { emitChange, type ChangeBus, type ChangeEvents } from './database/change-events.ts'
 import { openDatabase } from './database/database.ts'
 import { KeyLocks } from './database/key-locks.ts'
@@ -67,6 +69,13 @@ export async function openPlatform(
       awaited: pool.waitingCount,
     }),
   })
+  const serverId = await readServerId(config.BERTH_DATA_DIR)
+  const blobs = await openBlobs({ config, pool, serverId, log }, cleanup)
+  metrics.counter({
+    name: 'berth_blob_store_failures_total',
+    help: 'Requests to the store of files in S3 that failed after all attempts',
+    read: () => blobs.failures,
+  })
   return {
     config,
     db,
@@ -74,7 +83,7 @@ export async function openPlatform(
     locks,
     ring,
     box: new SealedBox(ring),
-    blobs: new Blobs({ store: await DirectoryBlobStore.open(join(config.BERTH_DATA_DIR, 'blobs')), log }),
+    blobs,
     changes,
     listener: new ChangeListener({
       connection: storage.connection,
@@ -82,7 +91,21 @@ export async function openPlatform(
       onChange: (change) => emitChange(changes, change),
     }),
     metrics,
-    serverId: await readServerId(config.BERTH_DATA_DIR),
+    serverId,
     log,
   }
+}
+
+async function openBlobs(
+  { config, pool, serverId, log }: Pick<Platform, 'config' | 'pool' | 'serverId' | 'log'>,
+  cleanup: AsyncDisposableStack,
+): Promise<Blobs> {
+  const store = cleanup.use(await openBlobStore(config, log))
+  const storeId = await store.identity()
+  await registerStore(pool, serverId, { id: storeId, location: store.location, isRemote: store.isRemote })
+  const maxBytes = config.BERTH_BLOB_CACHE_MB * 1024 * 1024
+  if (!store.isRemote || maxBytes === 0) return new Blobs({ store, storeId, log })
+  const cache = await BlobCache.open(join(config.BERTH_DATA_DIR, 'blob-copies'), { maxBytes, log })
+  cleanup.defer(() => cache.close())
+  return new Blobs({ store, storeId, cache, log })
 }

@@ -6,8 +6,6 @@ import type { Db, Tables } from '../../platform/database/schema.ts'
 
 export type AppVersionRecord = Selectable<Tables['app_versions']> & {
   env_names: string[]
-  /** The server that has the deployment's files. */
-  server_id: string
 }
 
 function selectVersions(db: Db) {
@@ -24,7 +22,6 @@ function selectVersions(db: Db) {
       'app_versions.created_at',
       'app_versions.ended_at',
       'deployments.env_names',
-      'deployments.server_id',
     ])
 }
 
@@ -163,6 +160,11 @@ export async function insertAppInstance(
     .insertInto('app_instances')
     .values({ instance_id: instanceId, deployment_id: deploymentId, server_id: serverId })
     .execute()
+}
+
+/** Where a server reads files while it can run apps; null: it gets no more of them. */
+export async function showAppStore(db: Db, serverId: string, storeId: string | null): Promise<void> {
+  await db.updateTable('servers').set({ app_store: storeId }).where('id', '=', serverId).execute()
 }
 
 export async function markSetUp(db: Db, instanceId: string): Promise<void> {

@@ -74,8 +74,9 @@ export class DeploymentStops {
   async afterStop(record: DeploymentRecord, reason: string): Promise<void> {
     crashPoint('deployment-stopped')
     await this.#options.endInvocations(record.id, reason)
-    // Another server has the files and removes them.
-    if (record.server_id === this.#options.serverId) await this.removeFiles(record.id)
+    // If they are where this server cannot reach them, the one that can removes them.
+    const { blobs, serverId } = this.#options
+    if (blobs.isRemote || record.server_id === serverId) await this.removeFiles(record.id)
   }
 
   /** Deletes the row first: the sweep removes bytes without a row, but nothing repairs a row without bytes. */

@@ -278,50 +278,75 @@ export async function releaseBlobs(tx: Db, id: string): Promise<string[]> {
   return [row?.source_blob_id, row?.built_blob_id].filter((blob) => typeof blob === 'string')
 }
 
-/** Ended deployments on this server that still have blobs, for example after a crash. */
-export async function listEndedWithBlobs(db: Db, serverId: string): Promise<string[]> {
+/** Ended deployments that still have blobs which this server can remove, for example after a crash. */
+export async function listEndedWithBlobs(
+  db: Db,
+  { serverId, storeId }: { serverId: string; storeId: string },
+): Promise<string[]> {
   const rows = await db
     .selectFrom('deployments')
     .select('id')
-    .where('server_id', '=', serverId)
     .where('status', 'in', ['failed', 'stopped'] satisfies DeploymentStatus[])
     .where((where) =>
       where.or([where('source_blob_id', 'is not', null), where('built_blob_id', 'is not', null)]),
+    )
+    .where(
+      sql<boolean>`(server_id = ${serverId} OR EXISTS (
+        SELECT FROM blobs WHERE blobs.id IN (source_blob_id, built_blob_id) AND blobs.store = ${storeId}))`,
     )
     .limit(100)
     .execute()
   return rows.map(({ id }) => id)
 }
 
-/** Puts this server's deployments back into the queue: interrupted builds, and those whose job was lost. */
+export interface LostBuilds {
+  readonly serverId: string
+  /** Where this server reads files. */
+  readonly storeId: string
+  /** This server has just started: what it had begun, it has forgotten. */
+  readonly isRestarted: boolean
+  readonly waitedSeconds: number
+  readonly silentSeconds: number
+}
+
+/**
+ * Puts deployments back into the queue of this server: its own that were interrupted or whose job was lost, and those of
+ * lost servers whose source it can read too.
+ */
 export async function requeue(
   tx: Db,
-  serverId: string,
-  { isRestarted, waitedSeconds }: { isRestarted: boolean; waitedSeconds: number },
+  { serverId, storeId, isRestarted, waitedSeconds, silentSeconds }: LostBuilds,
 ): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
-    UPDATE deployments SET status = 'queued', queued_at = now()
-    WHERE server_id = ${serverId} AND (
-      (${isRestarted} AND status IN ('queued', 'in_progress'))
-      OR (status = 'queued' AND queued_at < now() - make_interval(secs => ${waitedSeconds})))
+    UPDATE deployments SET status = 'queued', queued_at = now(), server_id = ${serverId}
+    WHERE (server_id = ${serverId} AND (
+        (${isRestarted} AND status IN ('queued', 'in_progress'))
+        OR (status = 'queued' AND queued_at < now() - make_interval(secs => ${waitedSeconds}))))
+      OR (status IN ('queued', 'in_progress') AND ${isSilent(silentSeconds)} AND (
+        source_blob_id IS NULL OR EXISTS (
+          SELECT FROM blobs WHERE blobs.id = source_blob_id AND blobs.store = ${storeId})))
     RETURNING id`.execute(tx)
   return rows.map(({ id }) => id)
 }
 
-/** Deployments that are not built and whose server, with their source, is gone. */
+/** Deployments that are not built, whose server is gone, and whose source no other server can read. */
 export async function listOrphans(db: Db, silentSeconds: number): Promise<DeploymentRecord[]> {
   return db
     .selectFrom('deployments')
     .select(columns)
     .where('status', 'in', ['queued', 'in_progress'] satisfies DeploymentStatus[])
-    .where('server_id', 'in', (where) =>
-      where
-        .selectFrom('servers')
-        .select('servers.id')
-        .where(sql<boolean>`seen_at < now() - make_interval(secs => ${silentSeconds})`),
+    .where(isSilent(silentSeconds))
+    .where(
+      sql<boolean>`NOT EXISTS (
+        SELECT FROM servers AS able LEFT JOIN blobs ON blobs.id = source_blob_id
+        WHERE able.app_store IS NOT NULL AND (source_blob_id IS NULL OR blobs.store = able.app_store)
+          AND able.seen_at > now() - make_interval(secs => ${silentSeconds}))`,
     )
     .execute()
 }
+
+const isSilent = (seconds: number) => sql<boolean>`server_id IN (
+  SELECT servers.id FROM servers WHERE seen_at < now() - make_interval(secs => ${seconds}))`
 
 /** An ended deployment keeps its row without its files. */
 export const deploymentBytes = sql`

@@ -217,7 +217,8 @@ export class AppInstances {
 
   #files({ id, built_blob_id, built_bytes }: DeploymentRecord, lock: DeploymentLock) {
     const sizeBytes = Number(built_bytes)
-    const read = (range: { start: number; end: number }) => this.#options.blobs.read(built_blob_id!, range)
+    const { blobs, db } = this.#options
+    const read = (range: { start: number; end: number }) => blobs.readOften(db, built_blob_id!, range)
     return openContent(read, lock.for(places.built(id)), { sizeBytes, start: 0, end: sizeBytes - 1 })
   }
 

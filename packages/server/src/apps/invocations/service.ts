@@ -44,6 +44,9 @@ export interface InvocationServiceOptions {
   readonly ledger: Ledger
   readonly waiting: Waiting
   readonly queue: JobQueue
+  readonly serverId: string
+  /** Invocations of one instance. */
+  readonly maxRuns: number
   readonly locks: DeploymentLocks
   readonly defaultProject: (db: Db) => Promise<{ id: string }>
   readonly maxInvocations: number
@@ -91,7 +94,7 @@ export class InvocationService {
   }
 
   async #enqueue(tx: Db, projectId: string, body: CreateInvocationRequest): Promise<InvocationRecord> {
-    const { queue, locks, maxInvocations } = this.#options
+    const { queue, locks, serverId, maxRuns, maxInvocations } = this.#options
     const { app_name: appName, action_name: actionName, version = 'latest', payload } = body
     const { ofOrganization, ofProject, projectCap } = await store.lockOccupancy(tx, projectId)
     const app = await this.#findRunning(tx, projectId, { appName, version })
@@ -101,20 +104,23 @@ export class InvocationService {
     if (ofOrganization >= maxInvocations) throw tooMany('the organisation', maxInvocations)
     if (projectCap !== null && ofProject >= projectCap) throw tooMany('the project', projectCap)
     const id = newId()
-    const lock = await locks.of(app.deployment_id, tx)
+    const deploymentId = app.deployment_id
+    const lock = await locks.of(deploymentId, tx)
+    const sentTo = await store.chooseServer(tx, { deploymentId, serverId, maxRuns })
     const record = await store.insertInvocation(tx, {
       id,
       projectId,
-      deploymentId: app.deployment_id,
+      deploymentId,
       appName,
       version,
       actionName,
       timeoutSeconds: body.async ? (body.async_timeout_seconds ?? DEFAULT_ASYNC_SECONDS) : SYNC_SECONDS,
       payload: payload === undefined ? null : lock.seal(payload, places.payload(id)),
       startedNs: nowNs(),
+      sentTo,
     })
-    await appendEvents(tx, { deploymentId: app.deployment_id, lock }, [stateOf(record)])
-    await queue.send(tx, 'invocation', { id, serverId: app.server_id })
+    await appendEvents(tx, { deploymentId, lock }, [stateOf(record)])
+    await queue.send(tx, 'invocation', { id, serverId: sentTo })
     return record
   }
 

@@ -7,6 +7,9 @@ import { announceChange } from '../../platform/database/changes.ts'
 import type { Db } from '../../platform/database/schema.ts'
 import type { InvocationRecord } from './types.ts'
 
+/** A server that was silent for longer may be gone. They say every few seconds that they are there. */
+const HEARD_WITHIN_SECONDS = 25
+
 const columns = [
   'id',
   'project_id',
@@ -22,6 +25,7 @@ const columns = [
   'server_id',
   'instance_id',
   'last_record',
+  'sent_to',
   'started_ns',
   'queued_at',
   'created_at',
@@ -56,6 +60,8 @@ export interface InvocationRow {
   readonly timeoutSeconds: number
   readonly payload: Buffer | null
   readonly startedNs: bigint
+  /** The server whose queue has the job. */
+  readonly sentTo: string
 }
 
 export async function insertInvocation(tx: Db, row: InvocationRow): Promise<InvocationRecord> {
@@ -71,6 +77,7 @@ export async function insertInvocation(tx: Db, row: InvocationRow): Promise<Invo
       timeout_seconds: row.timeoutSeconds,
       payload: row.payload,
       started_ns: String(row.startedNs),
+      sent_to: row.sentTo,
       // Not the transaction's start time: the transaction waited for the lock, and the lock defines the order.
       created_at: sql<string>`clock_timestamp()`,
     })
@@ -153,6 +160,41 @@ function shortOnly(column: 'payload' | 'output') {
   return sql<Buffer | null>`CASE WHEN octet_length(${sql.ref(column)}) <= ${MAX_LISTED_LENGTH} THEN ${sql.ref(column)} END`
 }
 
+export interface Choice {
+  readonly deploymentId: string
+  /** The server that asks; it is chosen if nothing speaks for another one. */
+  readonly serverId: string
+  /** Invocations of one instance. */
+  readonly maxRuns: number
+}
+
+/**
+ * The server to run an invocation: of those that reach the files of its app, one that has room in a running instance,
+ * otherwise the least busy one. Without any, the one that built the app.
+ */
+export async function chooseServer(tx: Db, { deploymentId, serverId, maxRuns }: Choice): Promise<string> {
+  const { rows } = await sql<{ id: string }>`
+    SELECT coalesce((
+      SELECT servers.id FROM servers
+      WHERE servers.app_store = blobs.store
+        AND servers.seen_at > now() - make_interval(secs => ${HEARD_WITHIN_SECONDS})
+      ORDER BY
+        (SELECT count(*) FROM invocations
+          WHERE finished_at IS NULL AND sent_to = servers.id AND deployment_id = ${deploymentId})
+        < ${maxRuns} * (SELECT count(*) FROM app_instances
+          WHERE deployment_id = ${deploymentId} AND server_id = servers.id AND is_set_up) DESC,
+        (SELECT count(*) FROM invocations WHERE finished_at IS NULL AND sent_to = servers.id),
+        servers.id = ${serverId} DESC, servers.id
+      LIMIT 1), deployments.server_id) AS id
+    FROM deployments LEFT JOIN blobs ON blobs.id = deployments.built_blob_id
+    WHERE deployments.id = ${deploymentId}`.execute(tx)
+  return rows[0]!.id
+}
+
+export async function sendTo(tx: Db, id: string, serverId: string): Promise<void> {
+  await tx.updateTable('invocations').set({ sent_to: serverId }).where('id', '=', id).execute()
+}
+
 /** Assigns the queued invocation to this server, so that it is found if the server is lost. */
 export async function assign(db: Db, id: string, serverId: string): Promise<InvocationRecord | undefined> {
   return db
@@ -175,6 +217,7 @@ export async function markRunning(
     .set({
       status: 'running',
       server_id: worker.serverId,
+      sent_to: worker.serverId,
       instance_id: worker.instanceId,
       started_ns: String(worker.startedNs),
     })
@@ -263,38 +306,59 @@ export async function listLiveOf(db: Db, deploymentId: string): Promise<string[]
   return rows.map(({ id }) => id)
 }
 
-/** Invocations that nobody can run: their deployment has ended, or its server is lost. */
+/** Invocations that nobody can run: their deployment has ended, or their server or all that have the files are lost. */
 export async function listLost(
   db: Db,
   silentSeconds: number,
-): Promise<{ id: string; isHomeLost: boolean }[]> {
-  const { rows } = await sql<{ id: string; isHomeLost: boolean }>`
+): Promise<{ id: string; isServerLost: boolean }[]> {
+  const isSilent = (server: string) =>
+    sql`${sql.ref(`${server}.seen_at`)} < now() - make_interval(secs => ${silentSeconds})`
+  const { rows } = await sql<{ id: string; isServerLost: boolean }>`
     SELECT * FROM (
-      SELECT invocations.id, servers.seen_at < now() - make_interval(secs => ${silentSeconds}) AS "isHomeLost",
-        deployments.status IN ('failed', 'stopped') AS "isStopped"
+      SELECT invocations.id, deployments.status IN ('failed', 'stopped') AS "isStopped",
+        CASE invocations.status WHEN 'running' THEN ${isSilent('worker')}
+          ELSE ${isSilent('home')} AND NOT EXISTS (
+            SELECT FROM servers AS able JOIN blobs ON blobs.store = able.app_store
+            WHERE blobs.id = deployments.built_blob_id AND NOT ${isSilent('able')}) END AS "isServerLost"
       FROM invocations
       JOIN deployments ON deployments.id = invocations.deployment_id
-      JOIN servers ON servers.id = deployments.server_id
+      JOIN servers AS home ON home.id = deployments.server_id
+      LEFT JOIN servers AS worker ON worker.id = invocations.server_id
       WHERE finished_at IS NULL) AS live
-    WHERE "isHomeLost" OR "isStopped"`.execute(db)
+    WHERE "isServerLost" OR "isStopped"`.execute(db)
   return rows
 }
 
-/** Puts invocations of this server's deployments back into the queue: those whose job was interrupted or lost. */
-export async function requeue(
+export interface LostJobs {
+  readonly serverId: string
+  /** Where this server reads files. */
+  readonly storeId: string
+  /** This server has just started: what it had begun, it has forgotten. */
+  readonly isRestarted: boolean
+  readonly waitedSeconds: number
+  readonly silentSeconds: number
+}
+
+/**
+ * Takes back invocations whose job was interrupted or lost: of this server, and of any server where this one has the
+ * files too.
+ */
+export async function takeBack(
   tx: Db,
-  serverId: string,
-  { isRestarted, waitedSeconds }: { isRestarted: boolean; waitedSeconds: number },
-): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
+  { serverId, storeId, isRestarted, waitedSeconds, silentSeconds }: LostJobs,
+): Promise<{ id: string; deploymentId: string }[]> {
+  const { rows } = await sql<{ id: string; deploymentId: string }>`
     UPDATE invocations SET server_id = NULL, queued_at = now()
-    FROM deployments
-    WHERE deployments.id = invocations.deployment_id AND deployments.server_id = ${serverId}
-      AND invocations.status = 'queued' AND (
-        ${isRestarted} OR (invocations.server_id IS NULL
-          AND invocations.queued_at < now() - make_interval(secs => ${waitedSeconds})))
-    RETURNING invocations.id`.execute(tx)
-  return rows.map(({ id }) => id)
+    FROM deployments LEFT JOIN blobs ON blobs.id = deployments.built_blob_id
+    WHERE deployments.id = invocations.deployment_id AND invocations.status = 'queued' AND (
+      (${isRestarted} AND coalesce(invocations.sent_to, deployments.server_id) = ${serverId})
+      OR ((deployments.server_id = ${serverId} OR blobs.store = ${storeId})
+        AND invocations.queued_at < now() - make_interval(secs => ${waitedSeconds})
+        AND (invocations.server_id IS NULL OR invocations.server_id IN (
+          SELECT servers.id FROM servers
+          WHERE seen_at < now() - make_interval(secs => ${silentSeconds})))))
+    RETURNING invocations.id, deployments.id AS "deploymentId"`.execute(tx)
+  return rows
 }
 
 /** For the hourly housekeeping. */

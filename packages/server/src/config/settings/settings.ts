@@ -2,6 +2,7 @@
 import type { Setting } from './setting.ts'
 import { appSettings } from './apps.ts'
 import { auditExportSettings } from './audit-export.ts'
+import { blobSettings } from './blobs.ts'
 import { instanceSettings } from './instances.ts'
 import { limitSettings } from './limits.ts'
 import { loginSettings } from './logins.ts'
@@ -14,6 +15,7 @@ import { storageSettings } from './storage.ts'
 export const settings = {
   ...serverSettings,
   ...storageSettings,
+  ...blobSettings,
   ...operatorSettings,
   ...limitSettings,
   ...networkSettings,
@@ -37,6 +39,7 @@ interface Group {
 export const groups: readonly Group[] = [
   { title: 'Server', settings: serverSettings },
   { title: 'Storage', settings: storageSettings },
+  { title: 'Large files', settings: blobSettings },
   { title: 'First API key and its creator', settings: operatorSettings },
   { title: 'Limits of the organisation and its projects', settings: limitSettings },
   { title: 'Network of browser sessions', settings: networkSettings },

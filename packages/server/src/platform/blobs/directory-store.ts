@@ -2,30 +2,62 @@
 // while they arrive. A file gets its final name only when it is complete and on disk.
 import { createHash, randomBytes } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { link, mkdir, open, readFile, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Transform, type Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { newId } from '@berth/kit/ids'
 import { crashPoint } from '../errors/crash-point.ts'
-import { syncDirectory } from '../files/durable-file.ts'
+import { syncDirectory, writeFileDurably } from '../files/durable-file.ts'
+import { checkBlobId } from './blob-id.ts'
 import { BlobMissing, BlobTooLarge, type BlobInfo, type BlobStore, type StoredBlob } from './store.ts'
 
-const ID = /^[a-z0-9_]{8,64}$/
 /** Each read is a round trip to a thread: with Node's 64 KB, a large blob takes 50% longer. */
 const READ_BYTES = 1024 * 1024
 const UNFINISHED = 'unfinished'
+const STORE_ID = 'store-id'
 
 export class DirectoryBlobStore implements BlobStore {
+  readonly location: string
+  readonly isRemote = false
+  /** Those of a disk are the caller's to see. */
+  readonly failures = 0
   readonly #root: string
 
   private constructor(root: string) {
     this.#root = root
+    this.location = root
   }
 
   static async open(root: string): Promise<DirectoryBlobStore> {
     await mkdir(join(root, UNFINISHED), { recursive: true, mode: 0o700 })
     return new DirectoryBlobStore(root)
   }
+
+  async identity(): Promise<string> {
+    const path = join(this.#root, STORE_ID)
+    for (;;) {
+      const found = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'ENOENT') throw error
+      })
+      if (found !== undefined) return found.trim()
+      // Complete from the moment it has its name, and the first of several servers names it.
+      const made = join(this.#root, UNFINISHED, newId())
+      await writeFileDurably(made, `${newId('dir_')}\n`, { mode: 0o600 })
+      await link(made, path).catch((error: NodeJS.ErrnoException) => {
+        // Not every file system has links. Where it has none, no two servers share it for the first time at once.
+        if (error.code !== 'EEXIST') return rename(made, path)
+      })
+      await rm(made, { force: true })
+      await syncDirectory(this.#root)
+    }
+  }
+
+  now(): Date {
+    return new Date()
+  }
+
+  [Symbol.dispose](): void {}
 
   async put(
     id: string,
@@ -91,9 +123,7 @@ export class DirectoryBlobStore implements BlobStore {
     return removed
   }
 
-  /** Ids are our own, but a path is never built from unchecked text. */
   #pathOf(id: string): string {
-    if (!ID.test(id)) throw new Error(`Cannot use "${id}" as a blob id`)
-    return join(this.#root, id.slice(0, 2), id)
+    return join(this.#root, checkBlobId(id).slice(0, 2), id)
   }
 }

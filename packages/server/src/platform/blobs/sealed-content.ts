@@ -6,6 +6,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { Readable, Transform, type TransformCallback } from 'node:stream'
 import { AppError } from '../errors/app-error.ts'
+import { BlobStoreFailure } from './store.ts'
 
 const IV_BYTES = 12
 const TAG_BYTES = 16
@@ -135,6 +136,7 @@ async function* piecesOf(
       rest = chunk
     }
   } catch (error) {
+    if (error instanceof BlobStoreFailure) throw error
     throw new AppError('invalid_state', 'Cannot read a stored blob: it was changed or cut', { cause: error })
   }
   if (number <= last) throw new AppError('invalid_state', 'Cannot read a stored blob: it was cut')

@@ -1,4 +1,4 @@
-// Made by `npm run generate`, of migrations fc313d82266f37ed73ba71f51e176a21b8d4ebf1f34e20b4b59d29d7d5ceb691.
+// Made by `npm run generate`, of migrations cc97c1a74ad327596d9650d1eff4acfbe3e80dd40dea1557c2a6744b7d8f0566.
 import type { BigNumber, Json, Time } from './column-types.ts'
 import type { ColumnType } from 'kysely'
 
@@ -200,6 +200,15 @@ export interface Blobs {
   kind: string
   sha256: string
   size_bytes: BigNumber
+  store: string | null
+}
+
+export interface BlobStores {
+  created_at: Generated<Time>
+  id: string
+  is_remote: boolean
+  location: string
+  swept_at: Time | null
 }
 
 export interface BrowserPolicies {
@@ -378,6 +387,7 @@ export interface Invocations {
   payload: Buffer | null
   project_id: string
   queued_at: Generated<Time>
+  sent_to: string | null
   server_id: string | null
   started_ns: BigNumber
   status: Generated<string>
@@ -487,6 +497,8 @@ export interface Replays {
 
 export interface Servers {
   address: string | null
+  app_store: string | null
+  blob_store: string | null
   id: string
   seen_at: Generated<Time>
   started_at: Generated<Time>
@@ -572,6 +584,7 @@ export interface DB {
   auth_checks: AuthChecks
   auth_connections: AuthConnections
   auth_flows: AuthFlows
+  blob_stores: BlobStores
   blobs: Blobs
   browser_policies: BrowserPolicies
   browser_pools: BrowserPools

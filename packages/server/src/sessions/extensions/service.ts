@@ -173,11 +173,11 @@ export class ExtensionService {
 
   /** The archive that is unpacked in an instance. */
   content({ id, blob_id, archive_bytes, sealed_key }: ExtensionRecord): Readable {
-    const { blobs, box } = this.#options
+    const { db, blobs, box } = this.#options
     const key = Buffer.from(box.open(sealed_key, keyContext(id)), 'base64')
     const sizeBytes = Number(archive_bytes)
     const read = (range: { start: number; end: number }) =>
-      blobs.read(blob_id ?? '', range).catch((error: unknown) => {
+      blobs.readOften(db, blob_id ?? '', range).catch((error: unknown) => {
         if (!(error instanceof BlobMissing)) throw error
         throw new AppError('invalid_state', `Cannot read extension "${id}": its archive is gone`, {
           cause: error,

@@ -6,6 +6,7 @@ import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { FairTurns } from '@berth/kit/fair-turns'
 import { pause } from '@berth/kit/pause'
+import { BlobStoreFailure } from '../../platform/blobs/store.ts'
 import { crashPoint } from '../../platform/errors/crash-point.ts'
 import { announceChange } from '../../platform/database/changes.ts'
 import type { Db } from '../../platform/database/schema.ts'
@@ -247,6 +248,7 @@ function messageOf(error: unknown): string {
     return `its archive is refused: ${error.message}`
   if (error instanceof StorageFull) return error.why
   if (error instanceof NotSaved) return error.message
+  if (error instanceof BlobStoreFailure) return 'the store of files did not answer as it should'
   return error instanceof AgentError
     ? 'its instance did not return its state'
     : 'the server had an internal error'

@@ -22,6 +22,7 @@ import { networks } from './021-networks.ts'
 import { loginBrowsers } from './022-login-browsers.ts'
 import { auditExports } from './023-audit-exports.ts'
 import { telemetryExport } from './024-telemetry-export.ts'
+import { blobStores } from './025-blob-stores.ts'
 
 export interface Migration {
   readonly version: number
@@ -55,4 +56,5 @@ export const migrations: readonly Migration[] = [
   { version: 22, name: 'login-browsers', sql: loginBrowsers },
   { version: 23, name: 'audit-exports', sql: auditExports },
   { version: 24, name: 'telemetry-export', sql: telemetryExport },
+  { version: 25, name: 'blob-stores', sql: blobStores },
 ]
