@@ -19,6 +19,7 @@ const tasks = {
     file: 'scripts/test/main.ts',
     packagesFor: { full: ['wrk', 'xdotool', 'ceph-mon', 'ceph-osd', 'radosgw'] },
   },
+  kubernetes: { file: 'scripts/kubernetes/main.ts' },
   suites: { file: 'scripts/suites/main.ts' },
   format: { file: 'scripts/format.ts' },
   generate: { file: 'scripts/generate.ts' },

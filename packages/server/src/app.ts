@@ -26,7 +26,7 @@ import { Readiness } from './http/system/readiness.ts'
 import { systemRoutes } from './http/system/routes.ts'
 import { StatusReport } from './http/system/status.ts'
 import type { Driver } from './instances/driver/driver.ts'
-import { newInstances, openKeptDriver, openLocalDriver } from './instances/module.ts'
+import { newInstances, openDriver, openKeptDriver } from './instances/module.ts'
 import type { LoginEngine } from './logins/connections/engine.ts'
 import { agentLogins } from './logins/engine/agent-logins.ts'
 import { newLogins } from './logins/module.ts'
@@ -74,11 +74,11 @@ export interface CloseOptions {
 
 /** The driver runs sessions; the login engine completes login pages. Only tests replace them. */
 export interface Engines {
-  readonly openDriver: (config: Config, log: Logger) => Promise<Driver>
+  readonly openDriver: (config: Config, log: Logger, platform: Promise<Platform>) => Promise<Driver>
   readonly logins: LoginEngine
 }
 
-const shipped: Engines = { openDriver: openLocalDriver, logins: agentLogins }
+const shipped: Engines = { openDriver, logins: agentLogins }
 /** For a server that root started. */
 export const keptEngines: Engines = { openDriver: openKeptDriver, logins: agentLogins }
 
@@ -87,10 +87,16 @@ export async function startApp(config: Config, serverLog: ServerLog, engines = s
   const { log } = serverLog
   cleanup.use(await claimDataDir(config, { waitMs: KILLED_SERVER_MS }))
   // Opening the driver and the platform is mostly waiting for other processes, so both run at once.
-  const opening = engines.openDriver(config, log)
+  const platformOpening = Promise.withResolvers<Platform>()
+  platformOpening.promise.catch(() => {})
+  const opening = engines.openDriver(config, log, platformOpening.promise)
   opening.catch(() => {})
   cleanup.defer(async () => (await opening).close())
-  const platform = await openPlatform(config, serverLog, cleanup)
+  const platform = await openPlatform(config, serverLog, cleanup).catch((error: unknown) => {
+    platformOpening.reject(error)
+    throw error
+  })
+  platformOpening.resolve(platform)
   const { db, pool, box, changes, listener, metrics } = platform
   const firstKey = await bootstrap(pool, platform)
 

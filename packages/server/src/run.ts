@@ -70,6 +70,8 @@ function stopOnSignals(starting: Promise<App>, config: Config, { log }: ServerLo
 
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
+  // What failed first; that releasing failed too is a consequence.
+  if (error instanceof SuppressedError) return describe(error.suppressed)
   const cause = error.cause === undefined ? '' : `\n  because: ${describe(error.cause)}`
   return (error.message || String((error as NodeJS.ErrnoException).code)) + cause
 }

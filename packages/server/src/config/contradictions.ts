@@ -6,7 +6,13 @@ import type { SettingValues } from './settings/settings.ts'
 const MIN_KEY_LENGTH_BEYOND_LOOPBACK = 24
 
 export function contradictions(values: SettingValues): string[] {
-  return [...tlsProblems(values), ...weakKeyProblems(values), ...awsProblems(values), ...s3Problems(values)]
+  return [
+    ...tlsProblems(values),
+    ...weakKeyProblems(values),
+    ...awsProblems(values),
+    ...s3Problems(values),
+    ...driverProblems(values),
+  ]
 }
 
 function tlsProblems({ BERTH_TLS_CERT: cert, BERTH_TLS_KEY: key }: SettingValues): string[] {
@@ -24,6 +30,13 @@ function weakKeyProblems({ BERTH_API_KEY: key, BERTH_HOST: host }: SettingValues
   if (!key || key.length >= MIN_KEY_LENGTH_BEYOND_LOOPBACK || isLoopback(host)) return []
   return [
     `BERTH_API_KEY must have at least ${MIN_KEY_LENGTH_BEYOND_LOOPBACK} characters when BERTH_HOST is "${host}", but has ${key.length}`,
+  ]
+}
+
+function driverProblems({ BERTH_DRIVER: driver, BERTH_KUBERNETES_IMAGE: image }: SettingValues): string[] {
+  if (driver !== 'kubernetes' || image !== '') return []
+  return [
+    'BERTH_KUBERNETES_IMAGE must be set when BERTH_DRIVER is "kubernetes": sessions run in Pods of that image',
   ]
 }
 

@@ -2,6 +2,7 @@
 import type { Logger } from 'pino'
 import type { Config } from '../config/config.ts'
 import type { Platform } from '../platform/module.ts'
+import { serviceSecret } from '../platform/secrets/service-secret.ts'
 import type { Driver, InstanceLimits } from './driver/driver.ts'
 import { AllowList } from './egress/allow-list.ts'
 import { EgressPolicy } from './egress/policy.ts'
@@ -12,6 +13,9 @@ import type { DirectUpstreamOptions } from './egress/upstream.ts'
 import { Instances, kinds } from './stock/instances.ts'
 import { watchBrowserAge } from './local/browser-age.ts'
 import { KeptDriver } from './kept/kept-driver.ts'
+import { Cluster } from './kubernetes/cluster.ts'
+import { KubernetesDriver } from './kubernetes/kubernetes-driver.ts'
+import { podPlace } from './kubernetes/settings.ts'
 import { LocalDriver } from './local/local-driver.ts'
 import { localSettings } from './local/settings.ts'
 
@@ -31,8 +35,41 @@ export function directOptions(config: Config): DirectUpstreamOptions {
   return { policy: newEgressPolicy(config), names: newSystemNames(config) }
 }
 
-/** The driver of a server that an ordinary user started: it makes the instances itself, as far as the machine allows. */
-export async function openLocalDriver(config: Config, log: Logger): Promise<Driver> {
+/** The driver of a server that an ordinary user started, as its settings say. */
+export async function openDriver(
+  config: Config,
+  log: Logger,
+  platform: Promise<Pick<Platform, 'db' | 'box' | 'serverId'>>,
+): Promise<Driver> {
+  return config.BERTH_DRIVER === 'kubernetes'
+    ? openKubernetesDriver(config, log, await platform)
+    : openLocalDriver(config, log)
+}
+
+async function openKubernetesDriver(
+  config: Config,
+  log: Logger,
+  { db, box, serverId }: Pick<Platform, 'db' | 'box' | 'serverId'>,
+): Promise<Driver> {
+  const cluster = await Cluster.open({
+    kubeconfig: config.BERTH_KUBERNETES_KUBECONFIG?.toString(),
+    namespace: config.BERTH_KUBERNETES_NAMESPACE,
+  })
+  return KubernetesDriver.open({
+    cluster,
+    place: podPlace(config),
+    secret: Buffer.from(await serviceSecret(db, box, 'instance-keys')),
+    serverId,
+    leaseSeconds: config.BERTH_LEASE_SECONDS,
+    startMs: config.BERTH_KUBERNETES_START_SECONDS * 1000,
+    fullMs: config.BERTH_KUBERNETES_FULL_SECONDS * 1000,
+    egress: newEgressProxy(config, log),
+    log,
+  })
+}
+
+/** It makes the instances itself, as far as the machine allows. */
+async function openLocalDriver(config: Config, log: Logger): Promise<Driver> {
   watchBrowserAge(log)
   return LocalDriver.open({ ...localSettings(config), egress: newEgressProxy(config, log), log })
 }

@@ -23,12 +23,14 @@ export function keep(serverFile: string): void {
     closeInheritedDescriptors()
     const config = loadConfig()
     const account = findAccount()!
-    const command = [serverFile, '--kept'] as const
-    const server = startAsAccount({ config, account, command, env: environment, hasChannel: true })
+    // Where instances are Pods, there is nothing for root to do.
+    const isKept = config.BERTH_DRIVER === 'local'
+    const command = isKept ? ([serverFile, '--kept'] as const) : ([serverFile] as const)
+    const server = startAsAccount({ config, account, command, env: environment, hasChannel: isKept })
     server.once('error', fail)
     passSignalsOn(server)
     endWith(server)
-    serve(server, config, account)
+    if (isKept) serve(server, config, account)
   } catch (error) {
     fail(error)
   }

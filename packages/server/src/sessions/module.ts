@@ -247,6 +247,10 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
   attachPlayer(server, replays)
 
   changes.on('sessionChanged', ({ sessionId }) => void sessions.changed(sessionId))
+  changes.on('serverLeft', ({ serverId: left }) => {
+    // This one hears itself, too.
+    if (left !== serverId) void sessions.takeOver().catch(() => {})
+  })
   changes.on('replaysChanged', ({ sessionId }) => void recordings.look(sessionId))
   changes.on('profileChanged', ({ profileId }) => saves.announced(profileId))
   changes.on('profileUnchanged', ({ profileId }) => saves.announced(profileId))
@@ -303,10 +307,10 @@ export async function newSessions(options: SessionsModuleOptions): Promise<Sessi
       await pools.close()
       // Sessions that keep running need their recordings handed over first. Sessions that end still deliver their
       // last pictures, so their recordings close after them.
-      if (!endAll) await recordings.close()
+      if (!endAll) await recordings.close({ finishes: instances.areShared })
       const kept = await sessions.close({ endAll })
       saver.close()
-      await recordings.close()
+      await recordings.close({ finishes: instances.areShared })
       await telemetryExport.close()
       return kept
     },

@@ -4,6 +4,7 @@ import { appSettings } from './apps.ts'
 import { auditExportSettings } from './audit-export.ts'
 import { blobSettings } from './blobs.ts'
 import { instanceSettings } from './instances.ts'
+import { kubernetesSettings } from './kubernetes.ts'
 import { limitSettings } from './limits.ts'
 import { loginSettings } from './logins.ts'
 import { networkSettings } from './network.ts'
@@ -20,6 +21,7 @@ export const settings = {
   ...limitSettings,
   ...networkSettings,
   ...instanceSettings,
+  ...kubernetesSettings,
   ...sessionSettings,
   ...appSettings,
   ...loginSettings,
@@ -44,6 +46,7 @@ export const groups: readonly Group[] = [
   { title: 'Limits of the organisation and its projects', settings: limitSettings },
   { title: 'Network of browser sessions', settings: networkSettings },
   { title: 'Instances of browser sessions', settings: instanceSettings },
+  { title: 'Kubernetes', settings: kubernetesSettings },
   { title: 'Browser sessions', settings: sessionSettings },
   { title: 'Apps', settings: appSettings },
   { title: 'Auth connections', settings: loginSettings },

@@ -5,8 +5,20 @@ import type { AgentStart, LinkPurpose } from '@berth/contracts/link'
 import type { Openings } from '../egress/openings.ts'
 import type { EgressRoute } from '../egress/route.ts'
 
-/** Why an instance ended. */
-export type InstanceEnd = 'destroyed' | 'ended-by-itself' | 'out-of-memory' | 'lease-lapsed'
+/**
+ * Why an instance ended. `lost`: its machine did, or somebody else removed it. `taken-over`: it has not; another server has
+ * it now, and this one must do nothing more to it.
+ */
+export type InstanceEnd =
+  | 'destroyed'
+  | 'ended-by-itself'
+  | 'out-of-memory'
+  | 'lease-lapsed'
+  | 'lost'
+  | 'taken-over'
+
+/** There is no room for another instance. */
+export class NoCapacity extends Error {}
 
 export interface OomKill {
   readonly processName?: string
@@ -31,12 +43,19 @@ export interface InstanceOptions {
   readonly agent: AgentStart
   /** No caller waits for it, so it may start slowly and leave the CPU to others. */
   readonly isBackground: boolean
+  /** Called, maybe often, while the start waits for room: whoever can spare an instance may end it. */
+  readonly onFull?: () => void
 }
 
 export interface Capabilities {
   readonly headful: boolean
   readonly gpu: boolean
   readonly freeze: boolean
+  /**
+   * Instances run on other machines. Each keeps the limits that it was made with, and what this machine has left says
+   * nothing about them.
+   */
+  readonly isElsewhere?: boolean
   /** Chromium's UI languages, such as en-US and de. */
   readonly locales: ReadonlySet<string>
 }
@@ -47,11 +66,16 @@ export interface Driver {
   readonly shortcomings: readonly string[]
   /**
    * Resolves when the instance is started, not when it is ready: its agent answers connections when it runs. If the signal fires
-   * first, it rejects and leaves nothing of the instance behind.
+   * first, it rejects and leaves nothing of the instance behind. Rejects with NoCapacity where there is no room.
    */
   start(options: InstanceOptions, signal?: AbortSignal): Promise<Instance>
   /** Returns the running instances that earlier servers left on this host, and removes what is left of dead ones. */
   adopt(): Promise<Instance[]>
+  /**
+   * Takes over a running instance, whichever server has it. Undefined when it does not run. Only of drivers whose
+   * instances every server reaches; a server that is gone for good ends the others' instances with it.
+   */
+  find?(id: string): Promise<Instance | undefined>
   /** Lets this process go before others, where it may not do so itself. */
   goAhead?(): void
   /** Releases everything except the instances, which stay alive until their lease ends. */

@@ -136,6 +136,12 @@ export class EgressListener implements AsyncDisposable {
     this.#arrivals.listen(handle)
   }
 
+  /** Takes a connection of the instance that came in another way than by listening. */
+  take(socket: Socket): void {
+    if (this.#sockets.size >= this.#server.maxConnections) socket.destroy()
+    else this.#server.emit('connection', socket)
+  }
+
   async listen(place: ListenPlace): Promise<void> {
     // If a burst exceeded the backlog, clients would fail to connect instead of being refused.
     const backlog = this.#server.maxConnections
@@ -147,6 +153,7 @@ export class EgressListener implements AsyncDisposable {
   /** Ends every connection; resolves when none is left and a socket file that it made is gone. */
   close(): Promise<void> {
     this.#closed ??= new Promise((resolve) => {
+      // It fails where it never listened.
       this.#server.close(() => resolve())
       this.#arrivals.close()
       for (const socket of this.#sockets) socket.destroy()

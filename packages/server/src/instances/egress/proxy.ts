@@ -50,15 +50,24 @@ export class EgressProxy {
     return this.#start(route, { handle })
   }
 
+  /** Listens nowhere: its connections are given to it. */
+  open(route: EgressRoute): EgressListener {
+    return this.#newListener(route)
+  }
+
   async #start(route: EgressRoute, place: ListenPlace): Promise<EgressListener> {
+    const listener = this.#newListener(route)
+    await listener.listen(place)
+    return listener
+  }
+
+  #newListener(route: EgressRoute): EgressListener {
     const { policy, log } = this.#options
     // Its own upstream, so that one instance cannot use up another's look-ups.
     const share = this.#shares.newShare()
     const lookupTurn = (signal: AbortSignal) => share.lookup(signal)
     const direct = new DirectUpstream({ ...this.#options.direct, policy, lookupTurn })
-    const listener = new EgressListener({ policy, direct, route, limits: this.#limits, share, log })
-    await listener.listen(place)
-    return listener
+    return new EgressListener({ policy, direct, route, limits: this.#limits, share, log })
   }
 }
 

@@ -40,6 +40,11 @@ export interface Host {
   readonly network: NetworkMaker | undefined
   /** Whether an instance's uid cannot reach these files, for example below /root. */
   readonly isOutOfReach: boolean
+  /**
+   * Whether the instance is alone in a container. A container may not mount /proc anew, because the runtime hides parts of
+   * it. So the instance shares the container's processes, all of which are its own.
+   */
+  readonly isInContainer?: boolean
 }
 
 export interface Launch {
@@ -56,6 +61,8 @@ export interface Launch {
   readonly link?: number
   /** Whether it gets a network, for which it has a socket to us; see instance-network.ts. */
   readonly hasNetwork?: boolean
+  /** The directory with the egress socket, where it is not the instance's own. */
+  readonly pub?: string
 }
 
 const MiB = 1024 * 1024
@@ -82,6 +89,11 @@ const ENTER_SCRIPT = `ulimit -c 0
 echo 100 > /proc/self/oom_score_adj
 while [ "$1" != -- ]; do echo 0 > "$1" || exit 125; shift; done
 shift
+unset PWD
+exec "$@"`
+
+/** The kubelet decides who is killed first, and nobody may lower that. */
+const CONTAINER_SCRIPT = `shift
 unset PWD
 exec "$@"`
 
@@ -148,7 +160,7 @@ export function launchCommand(host: Host, launch: Launch): string[] {
     ...(step > 0 ? [programs.nice, '-n', String(step)] : []),
     programs.sh,
     '-c',
-    ENTER_SCRIPT,
+    host.isInContainer ? CONTAINER_SCRIPT : ENTER_SCRIPT,
     'sh',
     ...launch.entrances,
     '--',
@@ -185,10 +197,11 @@ export function launchCommand(host: Host, launch: Launch): string[] {
     enter,
     host.isOutOfReach ? [...stage, programs.mount, ...staged] : [],
     [programs.setpriv, ...privileges(uids?.agent ?? launch.uid)],
-    [programs.bwrap, ...namespaces, ...identity(uids, launch.hasNetwork ?? false)],
+    [programs.bwrap, ...namespaces(host), ...identity(uids, launch.hasNetwork ?? false)],
     ['/etc', '/etc/ssl', '/home'].flatMap(directory),
     [...system(root), ...etc(root, { shared: join(seen.instances, '.shared'), names: host.shared.etc })],
-    ['--proc', '/proc', '--dev', '/dev'],
+    host.isInContainer ? ['--bind', '/proc', '/proc'] : ['--proc', '/proc'],
+    ['--dev', '/dev'],
     tmpfs('/dev/shm', sizes.shm, '1777'),
     tmpfs('/tmp', sizes.tmp, '1777'),
     tmpfs('/var', sizes.var, '0755'),
@@ -199,7 +212,7 @@ export function launchCommand(host: Host, launch: Launch): string[] {
     tmpfs(instancePaths.home, launch.homeBytes, '0700'),
     // The agent writes them, and so may the tenant: they allow nothing that programs could not do anyway.
     tmpfs(instancePaths.policies, sizes.policies, '0755'),
-    ['--ro-bind', join(seen.instances, launch.id, 'pub'), dirname(instancePaths.egress)],
+    ['--ro-bind', launch.pub ?? join(seen.instances, launch.id, 'pub'), dirname(instancePaths.egress)],
     // A separate mount, so that nobody can rename it and put another in its place.
     tmpfs(dirname(instancePaths.agent), sizes.agent, '0755'),
     ['--ro-bind', seen.node, instancePaths.node],
@@ -224,11 +237,14 @@ function privileges(uid: number | undefined): string[] {
 
 // Not --disable-userns: Chromium creates user namespaces for its own sandbox. Not --die-with-parent: an
 // instance survives a restart of the server.
-const namespaces = [
-  ['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-net'],
-  ['--unshare-cgroup-try', '--new-session', '--seccomp', String(descriptors.seccomp)],
-  ['--hostname', INSIDE_HOSTNAME],
-].flat()
+function namespaces({ isInContainer = false }: Host): string[] {
+  return [
+    ['--unshare-user', '--unshare-ipc', '--unshare-uts', '--unshare-net'],
+    isInContainer ? [] : ['--unshare-pid'],
+    ['--unshare-cgroup-try', '--new-session', '--seccomp', String(descriptors.seccomp)],
+    ['--hostname', INSIDE_HOSTNAME],
+  ].flat()
+}
 
 function identity(uids: HostUids | undefined, hasNetwork: boolean): string[] {
   const id = String(uids ? AGENT_UID_INSIDE : INSIDE_UID)

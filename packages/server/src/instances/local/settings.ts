@@ -1,5 +1,5 @@
 // What the driver needs of the settings and of the installation.
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { Config } from '../../config/config.ts'
@@ -20,6 +20,19 @@ export function localSettings(config: Config): Omit<LocalDriverOptions, 'egress'
     leaseSeconds: config.BERTH_LEASE_SECONDS,
     uidBase: config.BERTH_INSTANCE_UID_BASE,
     allowWeakIsolation: config.BERTH_ALLOW_WEAK_ISOLATION,
+  }
+}
+
+/** What is bound into instances, where there are no settings: with every version of Playwright that is there. */
+export function instanceFiles() {
+  const agentDist = distOf('agent')
+  return {
+    agentFile: join(agentDist, 'agent.mjs'),
+    playwrightRunner: join(agentDist, 'playwright.cjs'),
+    otherPlaywrights: readdirSync(agentDist)
+      .filter((name) => /^playwright-[\d.]+\.cjs$/.test(name))
+      .map((name) => join(agentDist, name)),
+    esbuild: findEsbuild(),
   }
 }
 

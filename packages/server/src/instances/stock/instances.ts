@@ -14,7 +14,13 @@ import { crashPoint } from '../../platform/errors/crash-point.ts'
 import { setShape, startChromium } from '../agent/chromium.ts'
 import { AgentClient } from '../agent/client.ts'
 import { readState, renewLease } from '../agent/state.ts'
-import type { Driver, Instance, InstanceLimits, InstanceOptions } from '../driver/driver.ts'
+import {
+  NoCapacity,
+  type Driver,
+  type Instance,
+  type InstanceLimits,
+  type InstanceOptions,
+} from '../driver/driver.ts'
 import { Restraint } from './restraint.ts'
 import { Stock } from './stock.ts'
 
@@ -22,8 +28,9 @@ import { Stock } from './stock.ts'
 const RENEWALS_PER_LEASE = 4
 /** Starting uses the CPU: with more at once, all would be late. */
 const STARTS_AT_ONCE_PER_PROJECT = Math.max(2, 2 * availableParallelism())
-/** However slowly the instances of one project start, there is a place for another. */
-const STARTS_AT_ONCE = STARTS_AT_ONCE_PER_PROJECT + 1
+/** On other machines, starting costs this one little. */
+const STARTS_ELSEWHERE_PER_PROJECT = 32
+const REFILLS_ELSEWHERE = 4
 /** Of all projects together; beyond, only a project with few waiting starts may wait. */
 const MAX_WAITING_STARTS = 1_000
 /** A caller who waits longer has most likely given up. */
@@ -63,6 +70,8 @@ export interface Preparation {
   readonly needsStart: boolean
   /** Runs before Chromium starts or, if no start is needed, before anybody gets the instance. */
   bring?(ready: ReadyInstance): Promise<void>
+  /** The instance gets so much memory instead of the usual. */
+  readonly memoryMb?: number
   /** Runs when Chromium is up, before anybody gets the instance. */
   complete?(ready: ReadyInstance): Promise<void>
 }
@@ -73,8 +82,7 @@ interface LaunchOptions extends Omit<InstanceOptions, 'agent'> {
   readonly caller?: AbortSignal | undefined
 }
 
-/** The host has no capacity for another instance. */
-export class NoCapacity extends Error {}
+export { NoCapacity } from '../driver/driver.ts'
 
 /** Two kinds of warm browsers. `empty` has an agent but no browser, and is the fastest base for any other browser. */
 export const kinds = ['empty', 'headless', 'headful'] as const
@@ -90,17 +98,27 @@ export class Instances {
   readonly #time = new RunningTime()
   /** Projects that wait take turns. */
   readonly #starts: FairTurns
+  readonly #startsPerProject: number
+  /** Starts that a caller waits for and that have no room. */
+  readonly #withoutRoom = new Set<string>()
 
   constructor(options: InstancesOptions) {
     this.#options = options
     const { stock, log, maxWaitingStartsPerProject } = options
+    const { isElsewhere = false } = options.driver.capabilities
+    this.#startsPerProject = isElsewhere ? STARTS_ELSEWHERE_PER_PROJECT : STARTS_AT_ONCE_PER_PROJECT
     this.#starts = new FairTurns({
-      atOnce: STARTS_AT_ONCE,
-      atOncePerKey: STARTS_AT_ONCE_PER_PROJECT,
+      // However slowly the instances of one project start, there is a place for another.
+      atOnce: this.#startsPerProject + 1,
+      atOncePerKey: this.#startsPerProject,
       maxWaitingPerKey: maxWaitingStartsPerProject,
       maxWaiting: MAX_WAITING_STARTS,
     })
-    const shared = { turns: new Semaphore(1), closing: this.#closing.signal, log }
+    const shared = {
+      turns: new Semaphore(isElsewhere ? REFILLS_ELSEWHERE : 1),
+      closing: this.#closing.signal,
+      log,
+    }
     const settled = (headless: boolean) => () =>
       this.#start(newId(), { headless, kiosk: false, ...WARM_SIZE }, { isBackground: true })
     this.#stocks = {
@@ -136,6 +154,19 @@ export class Instances {
     await instance.setLimits({ ...this.#options.limits({ headless }), memoryBytes: memoryMb * MB })
   }
 
+  /** Takes over a running instance that another server had. Undefined when there is none, or none can be taken over. */
+  async takeOver(instanceId: string): Promise<ReadyInstance | undefined> {
+    const known = this.#all.get(instanceId)
+    if (known) return known
+    const instance = await this.#options.driver.find?.(instanceId)
+    return instance && this.#own(instance)
+  }
+
+  /** Whether a server can take over what another one had. */
+  get areShared(): boolean {
+    return this.#options.driver.find !== undefined
+  }
+
   /** Returns the instances of an earlier run that still answer, and destroys the rest. */
   async adopt(): Promise<ReadyInstance[]> {
     const found = await this.#options.driver.adopt()
@@ -155,16 +186,15 @@ export class Instances {
   claim(projectId: string, browser: BrowserStart, preparations: readonly Preparation[] = []): Claim {
     return (
       this.#claimSettled(projectId, browser, preparations) ??
-      this.#claimFrom(this.#stocks.empty, projectId, (ready, caller) =>
-        this.#inTurn(projectId, () => this.#startIn(ready, browser, preparations), caller),
-      ) ??
+      this.#claimEmpty(projectId, browser, preparations) ??
       this.#claimNew(projectId, browser, preparations)
     )
   }
 
   /** Claims an instance without a browser, for other programs. */
   claimWithoutBrowser(projectId: string, limits: InstanceLimits): Claim {
-    const isAsStocked = limits.homeBytes === this.#options.limits({ headless: true }).homeBytes
+    const stocked = this.#options.limits({ headless: true })
+    const isAsStocked = limits.homeBytes === stocked.homeBytes && this.#canBecome(limits, stocked)
     const fromStock = isAsStocked
       ? this.#claimFrom(this.#stocks.empty, projectId, async ({ instance }) => {
           await this.#checkMemory(MIN_FREE_MB.withoutBrowser)
@@ -190,12 +220,40 @@ export class Instances {
     }
   }
 
+  #claimEmpty(
+    projectId: string,
+    browser: BrowserStart,
+    preparations: readonly Preparation[],
+  ): Claim | undefined {
+    const wanted = this.#limitsFor(browser, preparations)
+    if (!this.#canBecome(wanted, this.#options.limits({ headless: true }))) return undefined
+    return this.#claimFrom(this.#stocks.empty, projectId, (ready, caller) =>
+      this.#inTurn(projectId, () => this.#startIn(ready, browser, preparations), caller),
+    )
+  }
+
+  /** Whether an instance with these limits can get those. */
+  #canBecome(wanted: InstanceLimits, own: InstanceLimits): boolean {
+    if (!this.capabilities.isElsewhere) return true
+    return wanted.memoryBytes === own.memoryBytes && wanted.cpus === own.cpus
+  }
+
+  /** Elsewhere the memory is that of the start. Here it is given later, when it is known that the host has so much. */
+  #limitsFor(browser: BrowserStart, preparations: readonly Preparation[]): InstanceLimits {
+    const usual = this.#options.limits(browser)
+    const memoryMb = preparations.find((each) => each.memoryMb !== undefined)?.memoryMb
+    if (!this.capabilities.isElsewhere || memoryMb === undefined) return usual
+    return { ...usual, memoryBytes: memoryMb * MB }
+  }
+
   #claimSettled(
     projectId: string,
     browser: BrowserStart,
     preparations: readonly Preparation[],
   ): Claim | undefined {
     if (preparations.some(({ needsStart }) => needsStart) || !isOrdinary(browser)) return undefined
+    const wanted = this.#limitsFor(browser, preparations)
+    if (!this.#canBecome(wanted, this.#options.limits(browser))) return undefined
     const stock = this.#stocks[browser.headless ? 'headless' : 'headful']
     return this.#claimFrom(stock, projectId, async (ready) => {
       await this.#shape(ready, browser)
@@ -270,7 +328,7 @@ export class Instances {
       caller?.throwIfAborted()
       if (error instanceof TooManyWaiting) throw new NoCapacity('too many others wait to be started')
       throw new NoCapacity(
-        `${STARTS_AT_ONCE_PER_PROJECT} other instances have been starting for ${QUEUE_TIMEOUT_MS / 1000} s`,
+        `${this.#startsPerProject} other instances have been starting for ${QUEUE_TIMEOUT_MS / 1000} s`,
       )
     }
   }
@@ -296,7 +354,7 @@ export class Instances {
     // Chromium starts together with the agent if nothing must be prepared first.
     if (preparations.length === 0) return this.#start(id, browser, { isBackground: false, caller })
     await this.#checkMemory(leastFreeFor(browser))
-    const limits = this.#options.limits(browser)
+    const limits = this.#limitsFor(browser, preparations)
     return this.#launch({ id, limits, isBackground: false, caller }, async (ready) => {
       await bringAll(ready, preparations)
       await startChromium(ready.agent, browser, { signal: this.#closing.signal })
@@ -327,10 +385,10 @@ export class Instances {
     { browser, caller, ...options }: LaunchOptions,
     untilReady: (ready: ReadyInstance) => Promise<unknown>,
   ): Promise<ReadyInstance> {
-    const { driver, leaseSeconds, hostLoopback } = this.#options
+    const { leaseSeconds, hostLoopback } = this.#options
     const agent = { leaseSeconds, hostLoopback, ...(browser && { browser }) }
-    const ready = this.#own(await driver.start({ ...options, agent }, caller), { isNew: true })
-    const { instance } = ready
+    const instance = await this.#startWithRoom({ ...options, agent }, caller)
+    const ready = this.#own(instance, { isNew: true })
     using given = new DisposableStack()
     given.use(destroyedWhenLeft(instance, caller))
     using restraint = options.isBackground ? this.#restrain(instance, options.limits) : undefined
@@ -346,8 +404,36 @@ export class Instances {
     }
   }
 
-  #restrain(instance: Instance, limits: InstanceLimits): Restraint {
+  async #startWithRoom(options: InstanceOptions, caller: AbortSignal | undefined): Promise<Instance> {
+    const { driver } = this.#options
+    const { id, isBackground } = options
+    // What one caller waits for must not go to an instance for later.
+    if (isBackground && this.#withoutRoom.size > 0) throw new NoCapacity('others wait for room')
+    if (isBackground) return driver.start(options, caller)
+    const onFull = () => {
+      this.#withoutRoom.add(id)
+      this.#spareOne()
+    }
+    try {
+      return await driver.start({ ...options, onFull }, caller)
+    } finally {
+      this.#withoutRoom.delete(id)
+    }
+  }
+
+  /** Ends an instance that nobody has, for somebody who waits. */
+  #spareOne(): void {
+    for (const kind of kinds) {
+      const spared = this.#stocks[kind].spare()
+      // What cannot be removed now is swept later.
+      if (spared) return void spared.instance.destroy().catch(() => {})
+    }
+  }
+
+  #restrain(instance: Instance, limits: InstanceLimits): Restraint | undefined {
     this.#unused.add(instance.id)
+    // It takes nothing from the sessions of this machine.
+    if (this.capabilities.isElsewhere) return undefined
     return new Restraint({ instance, limits, isSomebodyThere: () => this.#isSomebodyThere() })
   }
 
@@ -411,6 +497,7 @@ export class Instances {
   }
 
   async #checkMemory(wanted: number): Promise<void> {
+    if (this.capabilities.isElsewhere) return
     const free = await freeMemoryMb()
     if (free < wanted) {
       throw new NoCapacity(`the host has ${free} MB of memory left, and an instance needs ${wanted} MB`)

@@ -48,6 +48,13 @@ export class Stock {
     return this.#shares.mayTake(projectId, this.#ready.length) ? this.#ready.shift() : undefined
   }
 
+  /** One that is ready, whoever may claim it, to be ended. */
+  spare(): ReadyInstance | undefined {
+    const ready = this.#ready.pop()
+    if (ready) this.refill()
+    return ready
+  }
+
   giveBack(ready: ReadyInstance): void {
     this.#ready.unshift(ready)
   }

@@ -27,6 +27,8 @@ export interface ChangeEvents {
   connectionChanged: { connectionId: string; serverId: string }
   /** Somebody changed a destination of the audit log. */
   auditExportsChanged: object
+  /** A server leaves its sessions to the others, where any server reaches any instance. */
+  serverLeft: { serverId: string }
   /** This version does not know the word, so every cache must be dropped. */
   unknownChange: object
 }
@@ -53,6 +55,7 @@ const wire: Record<ChangeName, { readonly word: string; readonly fields: readonl
   invocationChanged: { word: 'invocation', fields: ['invocationId'] },
   connectionChanged: { word: 'auth-connection', fields: ['connectionId', 'serverId'] },
   auditExportsChanged: { word: 'audit-exports', fields: [] },
+  serverLeft: { word: 'server-left', fields: ['serverId'] },
   unknownChange: { word: '', fields: [] },
 }
 

@@ -180,7 +180,6 @@ type SetOnce = CheckedNames<{
     | 'locale'
     | 'timezone'
     | 'has_chrome_policy'
-    | 'server_id'
     | 'pool_id'
     | 'region'
     | 'memory_mb'

@@ -33,6 +33,8 @@ export interface LiveSessionOptions {
   readonly log: Logger
   /** Called when the session went on standby or woke up. */
   readonly onStandby: (session: LiveSession) => void
+  /** Called when another server has taken the session over. */
+  readonly onTaken?: (session: LiveSession) => void
   /** Called once, when the session is being ended or its instance has ended. */
   readonly onEnd: (session: LiveSession, reason: EndReason) => void
 }
@@ -46,6 +48,7 @@ export class LiveSession implements PooledSession {
   /** Whether a profile is attached, which may be saved at the end. Follows the row with a delay. */
   hasProfile: boolean
   readonly #onEnd: LiveSessionOptions['onEnd']
+  readonly #onTaken: LiveSessionOptions['onTaken']
   readonly #ending = new AbortController()
   readonly #standby: Standby
   readonly #programs: RunningPrograms
@@ -65,6 +68,7 @@ export class LiveSession implements PooledSession {
     this.telemetry = options.telemetry
     this.hasProfile = options.hasProfile
     this.#onEnd = options.onEnd
+    this.#onTaken = options.onTaken
     this.#timeoutMs = toMs(options.timeoutSeconds)
     if (options.lease) this.#leased = new LeasedSession(this, options.lease)
     this.#standby = new Standby({
@@ -191,6 +195,7 @@ export class LiveSession implements PooledSession {
   }
 
   #onInstanceEnd(end: InstanceEnd): void {
+    if (end === 'taken-over') return this.#onTaken?.(this)
     const isOwnEnd = this.ending.aborted
     if (!isOwnEnd && end === 'out-of-memory') this.publish(outOfMemory(this.instance.lastOomKill))
     if (!isOwnEnd && end === 'ended-by-itself') {
@@ -244,11 +249,12 @@ function toMs(seconds: number | null): number | null {
 }
 
 /** The session's end reason when its instance ends first. */
-const reasonOf: Readonly<Record<InstanceEnd, EndReason>> = {
+const reasonOf: Readonly<Record<Exclude<InstanceEnd, 'taken-over'>, EndReason>> = {
   destroyed: 'crashed',
   'ended-by-itself': 'crashed',
   'out-of-memory': 'out_of_memory',
   'lease-lapsed': 'lost',
+  lost: 'lost',
 }
 
 /** Contains the kernel's report where the host can read it. */

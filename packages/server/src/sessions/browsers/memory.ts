@@ -11,7 +11,9 @@ const MB = 1024 * 1024
 const MB_PER_GIB = 1024
 
 export interface SessionMemoryOptions {
-  readonly instances: Pick<Instances, 'memoryMbOf' | 'giveMemory'>
+  readonly instances: Pick<Instances, 'memoryMbOf' | 'giveMemory'> & {
+    readonly capabilities?: Pick<Instances['capabilities'], 'isElsewhere'>
+  }
   /** The most that a caller may ask for. */
   readonly maxMb: number
   /** The memory of this machine. */
@@ -40,7 +42,7 @@ export class SessionMemory implements ExtraSource {
         `must be at most ${maxMb} MB on this server (BERTH_SESSION_MAX_MEMORY_MB); leave it out for what the operator gives to every session`,
       )
     }
-    if (mb > hostMb) {
+    if (!this.#options.instances.capabilities?.isElsewhere && mb > hostMb) {
       throw invalidInput(
         'memory',
         `is more than this server's host has: ${hostMb} MB; leave it out or ask for less`,
@@ -54,6 +56,7 @@ export class SessionMemory implements ExtraSource {
     const { instances } = this.#options
     return Promise.resolve({
       needsStart: false,
+      memoryMb,
       bring: ({ instance }) => instances.giveMemory(instance, { headless: false, memoryMb }),
     })
   }

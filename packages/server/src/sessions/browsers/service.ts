@@ -308,8 +308,14 @@ export class BrowserService {
   }
 
   #standbyAfter({ standby_after_seconds }: CreateBrowserRequest): number | null {
-    if (standby_after_seconds !== undefined && !this.#options.instances.capabilities.freeze) {
-      throw invalidInput('standby_after_seconds', "is not available: this server's host has no freezer")
+    const { freeze, isElsewhere } = this.#options.instances.capabilities
+    if (standby_after_seconds !== undefined && !freeze) {
+      throw invalidInput(
+        'standby_after_seconds',
+        isElsewhere
+          ? 'is not available: sessions run in Pods, which cannot be frozen; use timeout_seconds'
+          : "is not available: this server's host has no freezer",
+      )
     }
     return standby_after_seconds ?? null
   }

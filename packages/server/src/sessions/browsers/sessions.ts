@@ -32,6 +32,10 @@ const standbyRule = ({ standby_after_seconds: seconds }: BrowserRecord) => ({
 const RECONCILE_MS = 10_000
 /** Retry interval while the database refuses to record the end of a session. */
 const RECORD_AGAIN_MS = 1_000
+/** Where servers take sessions over from each other, they must do it well within the lease. */
+const SIGNS_OF_LIFE_PER_LEASE = 8
+const SILENT_PART_OF_LEASE = 0.4
+const TAKEN_AT_ONCE = 20
 /** Added to the lease: after this silence, the instances of a server have ended themselves. */
 const LOST_MARGIN_SECONDS = 30
 
@@ -86,6 +90,10 @@ export class Sessions {
   readonly #unrecorded = new Map<string, End>()
   readonly #routing: Routing
   readonly #timer: NodeJS.Timeout
+  readonly #silentSeconds: number
+  readonly #livingTimer: NodeJS.Timeout | undefined
+  #takingOver: Promise<void> | undefined
+  #isClosing = false
   #address: string | null = null
 
   constructor(options: SessionsOptions) {
@@ -94,8 +102,14 @@ export class Sessions {
     this.#ending = options.live.ending
     this.#starting = options.live.starting
     this.#routing = new Routing(options)
+    const { instances, leaseSeconds } = options
+    this.#silentSeconds = SILENT_PART_OF_LEASE * leaseSeconds
     this.#timer = setInterval(() => void this.#reconcile(), RECONCILE_MS)
     this.#timer.unref()
+    if (!instances.areShared) return
+    const everyMs = Math.min(RECONCILE_MS, (leaseSeconds * 1000) / SIGNS_OF_LIFE_PER_LEASE)
+    this.#livingTimer = setInterval(() => void this.#showLife(), everyMs)
+    this.#livingTimer.unref()
   }
 
   /** Finds only sessions of this server. */
@@ -138,26 +152,79 @@ export class Sessions {
 
   /** Matches rows and instances of an earlier run. Resumes the pairs and removes their instances from `found`. */
   async resume(found: Map<string, ReadyInstance>): Promise<void> {
-    const { db, serverId, log } = this.#options
+    const { db, instances, serverId, log } = this.#options
     await this.#sayHere()
     let resumed = 0
     for (const record of await store.listOfServer(db, serverId)) {
-      const ready = record.instance_id === null ? undefined : found.get(record.instance_id)
-      if (isOver(record)) {
-        if (!ready || record.profile_save !== 'saving') await this.#recordEnded(record.id)
-        else {
-          found.delete(ready.instance.id)
-          this.#resumeSave(record, ready)
-        }
-      } else if (isUsable(record) && ready) {
-        found.delete(ready.instance.id)
-        this.#takeUp(record, ready)
-        resumed++
-      } else {
-        await this.#endGone(record.id, record.state === 'starting' ? 'start_failed' : 'lost')
-      }
+      const { instance_id: instanceId } = record
+      // Taken over from another server, and so not among those that this one started.
+      const ready =
+        instanceId === null ? undefined : (found.get(instanceId) ?? (await instances.takeOver(instanceId)))
+      if (ready) found.delete(ready.instance.id)
+      if (await this.#continue(record, ready)) resumed++
     }
     if (resumed > 0) log.info({ sessions: resumed }, 'sessions resumed')
+  }
+
+  /** Returns whether the session lives on here. What is not used of an instance is ended. */
+  async #continue(record: BrowserRecord, ready: ReadyInstance | undefined): Promise<boolean> {
+    if (isOver(record) && record.profile_save === 'saving' && ready) {
+      this.#resumeSave(record, ready)
+      return false
+    }
+    if (isUsable(record) && ready) {
+      this.#takeUp(record, ready)
+      return true
+    }
+    await ready?.instance.destroy()
+    if (isOver(record)) await this.#recordEnded(record.id)
+    else await this.#endGone(record.id, record.state === 'starting' ? 'start_failed' : 'lost')
+    return false
+  }
+
+  /** Says that this server lives, and takes over the sessions of those that do not. */
+  async #showLife(): Promise<void> {
+    try {
+      await this.#sayHere()
+      await this.takeOver()
+    } catch (error) {
+      this.#options.log.warn({ err: error }, 'cannot look after the sessions of other servers')
+    }
+  }
+
+  /** Continues the sessions of servers that left or fell silent, where that can be done. */
+  takeOver(): Promise<void> {
+    this.#takingOver ??= this.#takeOverAll().finally(() => (this.#takingOver = undefined))
+    return this.#takingOver
+  }
+
+  async #takeOverAll(): Promise<void> {
+    const { db, instances, serverId, log } = this.#options
+    if (!instances.areShared) return
+    const wanted = { serverId, silentSeconds: this.#silentSeconds, limit: TAKEN_AT_ONCE }
+    let count = TAKEN_AT_ONCE
+    while (count === TAKEN_AT_ONCE && !this.#isClosing) {
+      const records = await store.takeOverSessions(db, wanted)
+      count = records.length
+      await Promise.all(
+        records.map(async (record) => {
+          const { id, instance_id: instanceId } = record
+          const ready = instanceId === null ? undefined : await instances.takeOver(instanceId)
+          const isHere = await this.#continue(record, ready)
+          if (isHere) await announceChange(db, 'sessionChanged', { sessionId: id })
+          log.info({ sessionId: id, isHere }, 'took over a session of a server that is gone')
+        }),
+      )
+    }
+  }
+
+  /** Another server has it now. */
+  async #letGo(session: LiveSession): Promise<void> {
+    if (this.#live.get(session.id) !== session) return
+    this.#live.delete(session.id)
+    session.release()
+    await session.telemetry.release()
+    this.#options.telemetry.forget(session.telemetry)
   }
 
   #takeUp(record: BrowserRecord, ready: ReadyInstance): void {
@@ -300,6 +367,7 @@ export class Sessions {
       hasProfile: record.profile_id !== null,
       log: this.#options.log,
       onStandby: (switched) => this.#follow(switched),
+      onTaken: (taken) => void this.#letGo(taken),
       onEnd: (ended, reason) => void this.#finish(ended, reason),
     })
     this.#live.set(record.id, session)
@@ -320,12 +388,14 @@ export class Sessions {
 
   /** Called when this or another server changed the session's row. */
   async changed(id: string): Promise<void> {
-    const { db, log, peers } = this.#options
+    const { db, serverId, log, peers } = this.#options
     if (!this.#live.has(id) && !peers.isWatching(id)) return
     try {
       const record = await store.findBrowserById(db, id)
       if (!record) return
       const session = this.#live.get(id)
+      // This server was silent for too long, and has not heard yet that it lost the session.
+      if (session && record.server_id !== serverId) return await this.#letGo(session)
       if (session) session.hasProfile = record.profile_id !== null
       if (isOver(record)) {
         session?.end(record.end_reason)
@@ -456,15 +526,31 @@ export class Sessions {
     }
   }
 
+  /** The other servers need not wait until this one has been silent for long. */
+  async #leave(): Promise<void> {
+    const { db, instances, serverId, log } = this.#options
+    if (!instances.areShared) return
+    try {
+      await store.sawServerLeave(db, serverId, this.#silentSeconds)
+      await announceChange(db, 'serverLeft', { serverId })
+    } catch (error) {
+      log.warn({ err: error }, 'cannot tell the other servers that this one leaves')
+    }
+  }
+
   /** Ends all sessions, or leaves them to the next server. Returns the ids of the instances that keep running. */
   async close({ endAll }: { endAll: boolean }): Promise<string[]> {
     clearInterval(this.#timer)
+    clearInterval(this.#livingTimer)
+    this.#isClosing = true
+    await this.#takingOver?.catch(() => {})
     const sessions = [...this.#live.values()]
     if (endAll) await Promise.all(sessions.map((session) => this.end(session.id, 'server_stopped')))
     await Promise.all([...this.#ending.values(), ...this.#following.values()])
     for (const session of this.#live.values()) session.release()
     await Promise.all([...this.#live.values()].map((session) => session.telemetry.release()))
     await this.#options.telemetry.inbox.flush()
+    await this.#leave()
     return [...this.#live.values()].map((session) => session.instance.id)
   }
 }

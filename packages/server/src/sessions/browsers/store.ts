@@ -302,6 +302,43 @@ export async function listOfLostServers(db: Db, silentSeconds: number): Promise<
     .execute()
 }
 
+/**
+ * Makes this server the one of sessions whose server has been silent for so long. Servers that do this at once share them.
+ * Clients of other servers are told where the sessions are now.
+ */
+export async function takeOverSessions(
+  db: Db,
+  { serverId, silentSeconds, limit }: { serverId: string; silentSeconds: number; limit: number },
+): Promise<BrowserRecord[]> {
+  return db
+    .updateTable('browsers')
+    .set({ server_id: serverId })
+    .where('id', 'in', (where) =>
+      where
+        .selectFrom('browsers as left')
+        .innerJoin('servers', 'servers.id', 'left.server_id')
+        .select('left.id')
+        .where('left.ended_at', 'is', null)
+        .where('left.server_id', '<>', serverId)
+        .where(sql<boolean>`servers.seen_at < now() - make_interval(secs => ${silentSeconds})`)
+        .orderBy('left.id')
+        .limit(limit)
+        .forUpdate('left')
+        .skipLocked(),
+    )
+    .returning(browserColumns)
+    .execute()
+}
+
+/** From now on, the server counts as silent for so long. */
+export async function sawServerLeave(db: Db, serverId: string, silentSeconds: number): Promise<void> {
+  await db
+    .updateTable('servers')
+    .set({ seen_at: sql`now() - make_interval(secs => ${silentSeconds + 1})` })
+    .where('id', '=', serverId)
+    .execute()
+}
+
 /** Active sessions that were created with the id of this invocation. */
 export async function listOfInvocation(
   db: Db,

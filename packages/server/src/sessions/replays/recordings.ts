@@ -25,6 +25,7 @@ const START_MS = 60_000
 /** Added to the lease: a server that is silent for longer counts as lost. */
 const LOST_MARGIN_SECONDS = 30
 const CLOSE_MS = 2_000
+const FINISH_MS = 15_000
 const BLOB_KIND = 'replay'
 
 export interface RecordingsOptions {
@@ -136,12 +137,19 @@ export class Recordings {
     await Promise.all(collectors.map(({ done }) => done))
   }
 
-  async close(): Promise<void> {
+  /** `finishes`: no later server has the journals, so what was recorded must become videos now. */
+  async close({ finishes }: { finishes: boolean }): Promise<void> {
     clearInterval(this.#timer)
-    for (const collector of this.#collectors.values()) collector.leave()
+    for (const collector of this.#collectors.values()) {
+      if (finishes) collector.end('interrupted')
+      else collector.leave()
+    }
     await Promise.all([...this.#collectors.values()].map(({ done }) => done))
     // Short videos finish in this time; the next server assembles the long ones.
-    const timer = setTimeout(() => this.#closing.abort(new Error('The server stops')), CLOSE_MS)
+    const timer = setTimeout(
+      () => this.#closing.abort(new Error('The server stops')),
+      finishes ? FINISH_MS : CLOSE_MS,
+    )
     await Promise.all(this.#finishing.values())
     clearTimeout(timer)
   }
