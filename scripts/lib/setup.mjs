@@ -25,18 +25,19 @@ const PATH = `${process.env.PATH ?? ''}:/usr/sbin:/sbin`
 export class SetUpError extends Error {}
 
 /** Returns the Node to run the task with. `isProduction`: do not install what only development needs. */
-export function setUp({ root, packages, isProduction }) {
+export function setUp({ root, packages, tools = [], isProduction }) {
   if (process.platform !== 'linux') throw new SetUpError('Cannot set up: Berth runs on Linux only')
   const release = lockSetUp(root, say)
   try {
-    return setUpAlone({ root, packages, isProduction })
+    return setUpAlone({ root, packages, tools, isProduction })
   } finally {
     release()
   }
 }
 
-function setUpAlone({ root, packages, isProduction }) {
+function setUpAlone({ root, packages, tools, isProduction }) {
   installNpmPackages(root, isProduction)
+  for (const tool of tools) installTool(root, tool)
   linkPostgres(root)
   // Every Debian has the packages of `setpriv` and `useradd`, but slim images may lack them.
   installSystemPackages([
@@ -47,10 +48,15 @@ function setUpAlone({ root, packages, isProduction }) {
   ])
   if (isRoot) makeAccount()
   const node = findNode(root)
-  for (const bundle of bundles) makeBundle(root, node, bundle)
-  makePlaywrights(root, node)
+  makeBundles(root, node)
   makeSystemForInstances(root)
   return node
+}
+
+/** What is built from the installed packages; `node` builds it. */
+export function makeBundles(root, node) {
+  for (const bundle of bundles) makeBundle(root, node, bundle)
+  makePlaywrights(root, node)
 }
 
 /** What instances see instead of this machine's whole /usr. */
@@ -168,14 +174,28 @@ function findNode(root) {
   const node = join(home, 'node_modules', packageName, 'bin', 'node')
   if (existsSync(join(home, 'done'))) return node
   say(`installing Node ${version}, because this machine has only ${process.versions.node}`)
+  installRecipe(recipe, home, () => execFileSync(node, ['--version']))
+  return node
+}
+
+/** What only some tests need; they find it by the hash of its lockfile. See tests/fixtures/helm.ts. */
+function installTool(root, name) {
+  const recipe = join(root, 'scripts', name)
+  const lock = readFileSync(join(recipe, 'package-lock.json'))
+  const home = join(root, '.tools', `${name}-${createHash('sha256').update(lock).digest('hex').slice(0, 16)}`)
+  if (existsSync(join(home, 'done'))) return
+  say(`installing ${name}`)
+  installRecipe(recipe, home)
+}
+
+/** The lockfile has the hashes. */
+function installRecipe(recipe, home, check = () => {}) {
   rmSync(home, { recursive: true, force: true })
   mkdirSync(home, { recursive: true })
-  // The lockfile has the hashes.
   for (const file of ['package.json', 'package-lock.json']) copyFileSync(join(recipe, file), join(home, file))
   npm(home, ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'])
-  execFileSync(node, ['--version'])
+  check()
   writeFileSync(join(home, 'done'), '')
-  return node
 }
 
 /** The packages that are bundled into a few files each, and the folders that each bundle is built from. */

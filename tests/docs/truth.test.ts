@@ -9,6 +9,7 @@ import { endReasons } from '@berth/contracts/browsers'
 import { errorCatalogue, errorCodes } from '@berth/contracts/errors'
 import { scopes } from '@berth/contracts/scopes'
 import { endings } from '../../packages/server/src/sessions/gateway/endings.ts'
+import { PRIVILEGES } from '../image/privileges.ts'
 import { folderPages, pages, root } from './pages.ts'
 
 const all = pages()
@@ -71,6 +72,20 @@ test('every setting that a page names exists, and docs/operating.md has them all
     [...settings].filter((name) => !operating.includes(`\`${name}\``)),
     [],
   )
+})
+
+test('docs/install.md and the compose file give a container what the tests of the image give it', () => {
+  const page = pageOf('docs/install.md')
+  const compose = pageOf('deploy/compose/compose.yaml')
+  assert.deepEqual(
+    [...page.matchAll(/--cap-add (\w+)/g)].map(([, name]) => name),
+    PRIVILEGES,
+  )
+  assert.match(compose, new RegExp(`cap_add:\\s+\\[\\s*${PRIVILEGES.join(',\\s*')},?\\s*\\]`))
+  for (const name of PRIVILEGES) assert.match(page, new RegExp(`^\\|[^|]*\`${name}\``, 'm'))
+  for (const option of ['berth-instance.json', 'apparmor=unconfined', 'systempaths=unconfined']) {
+    assert.ok(page.includes(option) && compose.includes(option), option)
+  }
 })
 
 test('the table of errors in docs/api.md is the catalogue', () => {

@@ -1,6 +1,7 @@
 // Commands for the operator. They work with or without a running server.
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
+import { isInImage } from '@berth/kit/in-image'
 import { ConfigError } from './config/config-error.ts'
 import { loadConfig, type Config } from './config/config.ts'
 import { environment } from './config/environment.ts'
@@ -95,7 +96,7 @@ async function forgetOldMasterKeys(tools: Tools): Promise<void> {
 
 function helpText(): string {
   const rows = Object.entries(commands).map(([name, { help }]) => `  ${name}\n      ${help}`)
-  return `Usage: npm run admin -- <command> (with the same settings as the server)\n\n${rows.join('\n')}\n`
+  return `Usage: ${isInImage ? 'berth admin' : 'npm run admin --'} <command> (with the same settings as the server)\n\n${rows.join('\n')}\n`
 }
 
 async function main([name, ...args]: readonly string[]): Promise<void> {

@@ -1,5 +1,10 @@
+import { isInImage } from '@berth/kit/in-image'
 import type { Setting } from './settings/setting.ts'
 import { groups } from './settings/settings.ts'
+
+const commands = isInImage
+  ? { start: 'berth       ', help: 'berth --help' }
+  : { start: 'npm start          ', help: 'npm start -- --help' }
 
 /** What `npm start -- --help` prints. */
 export function helpText(): string {
@@ -9,8 +14,8 @@ export function helpText(): string {
   })
   return `Berth: a self-hosted browser cloud
 
-Usage: npm start            start the server
-       npm start -- --help  show this text
+Usage: ${commands.start}  start the server
+       ${commands.help}  show this text
 
 Settings are environment variables.
 

@@ -32,6 +32,8 @@ const order = [
   'pools',
   'apps',
   'staying-logged-in',
+  'install',
+  'kubernetes',
   'operating',
   'security',
   'compatibility',

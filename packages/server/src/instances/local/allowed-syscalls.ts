@@ -64,11 +64,15 @@ msgget:68:186 msgsnd:69:189 msgrcv:70:188 msgctl:71:187 mq_open:240:180 mq_unlin
 mq_timedsend:242:182 mq_timedreceive:243:183 mq_notify:244:184 mq_getsetattr:245:185 getrandom:318:278
 `
 
+const words = table
+  .split('\n')
+  .filter((line) => !line.startsWith('#'))
+  .flatMap((line) => line.split(' '))
+  .filter(Boolean)
+
+export const allowedNames: readonly string[] = words.map((word) => word.split(':')[0]!)
+
 export function allowedNumbers(architecture: Architecture): number[] {
-  const words = table
-    .split('\n')
-    .filter((line) => !line.startsWith('#'))
-    .flatMap((line) => line.split(' '))
   return words.flatMap((word) => {
     const [, x64, arm64] = word.split(':')
     const number = architecture === 'x64' ? x64 : arm64

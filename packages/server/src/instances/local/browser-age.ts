@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { Logger } from 'pino'
+import { isInImage } from '@berth/kit/in-image'
 
 const MAX_AGE_DAYS = 14
 const DAY_MS = 86_400_000
@@ -11,7 +12,7 @@ const DAY_MS = 86_400_000
 const FIRST_LOOK_MS = 60_000
 const COMMAND_TIMEOUT_MS = 30_000
 const CHANGELOG = '/usr/share/doc/chromium/changelog.Debian.gz'
-const REMEDY = 'run npm run update-browser'
+const REMEDY = isInImage ? 'use a newer image' : 'run npm run update-browser'
 
 const run = promisify(execFile)
 

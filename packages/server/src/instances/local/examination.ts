@@ -4,6 +4,7 @@ import { accessSync, constants, readFileSync, readdirSync } from 'node:fs'
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { newId } from '@berth/kit/ids'
+import { isInImage } from '@berth/kit/in-image'
 import type { Capabilities } from '../driver/driver.ts'
 import type { Cgroups } from './cgroup.ts'
 import { InstanceDirectory } from './instance-directory.ts'
@@ -14,6 +15,8 @@ import { UID_COUNT } from './uids.ts'
 
 const TRIAL_WITHIN_MS = 10_000
 const MiB = 1024 * 1024
+/** Ends a message about what only the operator can give. */
+const CONTAINER = 'start the container with the options that docs/install.md names'
 const trialLimits = { memoryBytes: 256 * MiB, processes: 64, cpus: 1, homeBytes: 16 * MiB }
 
 export const isRoot = (): boolean => process.getuid!() === 0
@@ -33,13 +36,15 @@ export function capabilitiesOf(cgroups: Cgroups): Capabilities {
 export function weaknesses(cgroups: Cgroups, sharedUid: string | undefined): string[] {
   const found: string[] = []
   if (!isRoot()) {
-    found.push('The server does not run as root, so all instances share one uid: run it as root')
+    found.push(
+      `The server does not run as root, so all instances share one uid: ${isInImage ? CONTAINER : 'run it as root'}`,
+    )
   } else if (sharedUid !== undefined) {
     found.push(`The agent has the uid of what tenants run, because ${sharedUid}`)
   }
   if (cgroups.missing.length > 0) {
     found.push(
-      `Instances cannot be limited, because the server cannot write these control groups (${cgroups.missing.join(', ')}): run it as root, under systemd with Delegate=yes, or in a container with writable cgroups`,
+      `Instances cannot be limited, because the server cannot write these control groups (${cgroups.missing.join(', ')}): ${isInImage ? CONTAINER : 'run it as root, under systemd with Delegate=yes, or in a container with writable cgroups'}`,
     )
   }
   return found
@@ -189,7 +194,8 @@ function userNamespaceHint(): string {
       return false
     }
   })
-  return setting ? `: user namespaces are off, run ${setting.remedy}` : ''
+  if (setting) return `: user namespaces are off, run ${setting.remedy}`
+  return isInImage ? `: ${CONTAINER}` : ''
 }
 
 function listIfThere(path: string): string[] {

@@ -4,6 +4,7 @@ import { mkdirSync, realpathSync } from 'node:fs'
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { instancePaths } from '@berth/contracts/link'
+import { isInImage } from '@berth/kit/in-image'
 import { crashPoint } from '../../platform/errors/crash-point.ts'
 import type { Account } from '../../platform/account.ts'
 import { installationRoot } from '../../platform/files/installation.ts'
@@ -41,6 +42,7 @@ import { SharedFiles } from './shared-files.ts'
 import { SystemFiles } from './system-files.ts'
 import { DEFAULT_UID_BASE, Uids } from './uids.ts'
 import { Warden } from './warden.ts'
+import { makeCgroupsWritable } from './writable-cgroups.ts'
 
 const LOOK_EVERY_MS = 250
 
@@ -120,6 +122,7 @@ export class LocalDriver implements Driver {
     const instancesDir = instancesDirOf(dataDir)
     mkdirSync(instancesDir, { recursive: true })
     makePassable(instancesDir)
+    makeCgroupsWritable()
     const cgroups = findCgroups(dataDir)
     const { leaseSeconds, log } = options
     const warden = new Warden({
@@ -140,9 +143,9 @@ export class LocalDriver implements Driver {
     const { agentFile, playwrightRunner, esbuild, nativeCalls = findNativeCalls() } = options
     const ours = { node: process.execPath, agentFile, playwrightRunner, esbuild, nativeCalls }
     const { otherPlaywrights = [] } = options
-    const { paths, others, placed, failure } = isRoot()
-      ? placePrograms(ours, otherPlaywrights)
-      : notPlaced(ours, otherPlaywrights)
+    // The paths of our image are the same everywhere, so they say nothing.
+    const { paths, others, placed, failure } =
+      isRoot() && !isInImage ? placePrograms(ours, otherPlaywrights) : notPlaced(ours, otherPlaywrights)
     if (failure !== undefined) log.warn({ failure }, 'instances see where Berth is installed')
     const files = Object.values(paths).filter((path) => path !== undefined)
     const isFar = isOutOfReach(programs, uid, [instancesDir, ...files])

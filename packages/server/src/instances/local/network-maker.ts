@@ -1,7 +1,9 @@
 // Makes the network of an instance: from its loopback, with routes and rules for packets. Only root can, and not every
 // kernel has what it takes, so it is tried out first.
+import { readFileSync } from 'node:fs'
 import { instancePorts } from '@berth/contracts/link'
 import { run } from '@berth/kit/child-process'
+import { isInImage } from '@berth/kit/in-image'
 import { findProgram, type Programs } from './programs.ts'
 import type { RuleFiles } from './shared-files.ts'
 
@@ -21,6 +23,9 @@ const RULE_READERS = [
   ['iptables-nft-restore', 'ip6tables-nft-restore'],
   ['iptables-restore', 'ip6tables-restore'],
 ] as const
+
+/** See capabilities(7). */
+const CAP_SYS_PTRACE = 1n << 19n
 
 interface Commands {
   readonly nsenter: string
@@ -47,6 +52,11 @@ export class NetworkMaker {
     programs,
     rules,
   }: NetworkMakerOptions): Promise<{ maker?: NetworkMaker; reason?: string }> {
+    if (!mayReadNamespaces(readFileSync('/proc/self/status', 'utf8'))) {
+      return {
+        reason: 'the server may not read the namespaces of instances: it lacks the capability SYS_PTRACE',
+      }
+    }
     const nsenter = findProgram('nsenter')
     const ip = findProgram('ip')
     const found = RULE_READERS.flatMap(([ipv4, ipv6]) => {
@@ -68,7 +78,8 @@ export class NetworkMaker {
         reason = (error as Error).message
       }
     }
-    return { reason: `the kernel lacks what iptables needs (${reason.trim()})` }
+    const lacking = isInImage ? 'the container lacks NET_ADMIN, or the kernel lacks' : 'the kernel lacks'
+    return { reason: `${lacking} what iptables needs (${reason.trim()})` }
   }
 
   /** `user` and `network` are descriptors of the instance's namespaces. Its loopback is up. */
@@ -80,6 +91,12 @@ export class NetworkMaker {
     // A lock of this network's own: instances that start together need not wait for each other.
     await run({ command: nsenter, args, env: { XTABLES_LOCKFILE: '/proc/self/ns/net' } })
   }
+}
+
+/** Of processes with another uid. Root in a container may lack this right. */
+export function mayReadNamespaces(status: string): boolean {
+  const [, effective = '0'] = /^CapEff:\s*([0-9a-f]+)$/m.exec(status) ?? []
+  return (BigInt(`0x${effective}`) & CAP_SYS_PTRACE) !== 0n
 }
 
 function pathOf(descriptor: number): string {

@@ -3,13 +3,14 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isInImage } from '@berth/kit/in-image'
 
 export const SYSTEMS = '/var/lib/berth/system'
 const DPKG_STATUS = '/var/lib/dpkg/status'
 /** Reading what dpkg wrote takes 20 ms, which a start should not wait for. */
 const FIRST_LOOK_MS = 6_000
 const DAY_MS = 86_400_000
-const REMEDY = 'run npm run setup as root'
+const REMEDY = isInImage ? 'build the image again' : 'run npm run setup as root'
 
 /** What the set-up wrote beside a system. */
 interface SystemRecord {

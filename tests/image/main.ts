@@ -1,0 +1,116 @@
+// npm run test:image: builds the image with buildah and runs it with crun. It takes minutes, root, and Debian's and npm's
+// packages, so no other command runs it.
+import assert from 'node:assert/strict'
+import { chownSync, existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { eventually } from '../fixtures/host.ts'
+import { tempDir } from '../fixtures/server.ts'
+import { makeBases } from './bases.ts'
+import { Buildah } from './buildah.ts'
+import { Container } from './container.ts'
+import { PRIVILEGES } from './privileges.ts'
+
+const root = join(import.meta.dirname, '../..')
+const IMAGE = 'localhost/berth:test'
+const ACCOUNT = 10_001
+const key = 'key-of-the-tests-of-the-image'
+const SECCOMP = join(root, 'deploy/seccomp/berth-instance.json')
+const START_MS = 60_000
+
+const buildah = new Buildah(join(root, '.cache/image'))
+makeBases(buildah, root)
+buildah.build(root, IMAGE)
+const working = buildah.run('from', '--pull-never', IMAGE)
+const rootfs = buildah.run('mount', working)
+after(() => {
+  buildah.run('umount', working)
+  buildah.run('rm', working)
+})
+
+interface ImageConfig {
+  readonly User: string
+  readonly Entrypoint: readonly string[]
+  readonly Env: readonly string[]
+  readonly Healthcheck: { readonly Test: readonly string[] }
+  readonly Labels: Readonly<Record<string, string>>
+}
+const { Docker: image } = JSON.parse(buildah.run('inspect', '--type', 'image', IMAGE)) as {
+  Docker: { config: ImageConfig }
+}
+
+test('the image is not root, has a health check, and says what it is', () => {
+  const { User, Healthcheck, Labels, Env } = image.config
+  assert.equal(User, `${ACCOUNT}:${ACCOUNT}`)
+  assert.deepEqual(Healthcheck.Test, ['CMD', 'berth', 'health'])
+  assert.equal(Labels['org.opencontainers.image.title'], 'Berth')
+  assert.deepEqual(
+    Env.filter((entry) => /key|password|secret|token/i.test(entry)),
+    [],
+  )
+})
+
+test('the image has no tools of the build, no caches and no program that makes somebody root', () => {
+  for (const path of ['usr/bin/gcc', 'usr/bin/make', 'root/.npm', 'opt/berth/node_modules/typescript']) {
+    assert.equal(existsSync(join(rootfs, path)), false, path)
+  }
+  assert.deepEqual(readdirSync(join(rootfs, 'var/lib/apt/lists')), [])
+  assert.deepEqual(globSync('opt/berth/packages/**/*.ts', { cwd: rootfs }), [])
+  assert.ok(existsSync(join(rootfs, 'usr/share/doc/chromium/changelog.Debian.gz')), 'how old Chromium is')
+  const packages = readFileSync(join(rootfs, 'var/lib/dpkg/status'), 'utf8')
+  assert.doesNotMatch(packages, /^Package: (gcc|make|systemd)$/m)
+})
+
+test('as an ordinary user without any privilege the server runs on a read-only file system', async (t) => {
+  const data = tempDir(t)
+  chownSync(data, ACCOUNT, ACCOUNT)
+  const container = Container.start(t, {
+    rootfs,
+    data,
+    uid: ACCOUNT,
+    hasWholeProc: false,
+    seccomp: SECCOMP,
+    capabilities: [],
+    env: { BERTH_API_KEY: key },
+  })
+  await eventually('the server is healthy', () => container.isHealthy(), START_MS)
+  assert.match(container.output, /no browser sessions on this host/)
+  assert.match(container.output, /start the container with the options that docs\/install\.md names/)
+  assert.match(container.exec('berth', 'admin', 'mint-key'), /^sk_/)
+  assert.match(container.exec('berth', '--help'), /Usage: berth /)
+  // Otherwise every browser would look at all fonts when it starts.
+  assert.doesNotMatch(container.exec('fc-cache', '--system-only', '--verbose'), /caching, new cache contents/)
+  assert.equal(await container.stop('SIGTERM'), 0)
+})
+
+test('with the privileges that the documentation names, sessions work and nothing is missing', async (t) => {
+  const data = tempDir(t)
+  const options = {
+    rootfs,
+    data,
+    uid: 0,
+    hasWholeProc: true,
+    seccomp: SECCOMP,
+    capabilities: PRIVILEGES,
+    env: { BERTH_API_KEY: key },
+  }
+  const container = Container.start(t, options)
+  await eventually('the server is healthy', () => container.isHealthy(), START_MS)
+  const found: unknown = JSON.parse(
+    container.runBeside(join(import.meta.dirname, 'session.ts'), 'http://127.0.0.1:8080', key),
+  )
+  assert.deepEqual(found, [
+    { headless: true, title: 'Berth', user: 'kernel' },
+    { headless: false, title: 'Berth', user: 'kernel' },
+  ])
+  const warnings = container.output
+    .split('\n')
+    .filter((line) => /"level":(40|50|60|"warn"|"error")/.test(line))
+  assert.deepEqual(warnings, [])
+  assert.doesNotMatch(container.output, /through a proxy only/)
+  assert.equal(await container.stop('SIGINT'), 0)
+
+  const again = Container.start(t, options)
+  await eventually('the server is healthy again, on the same data', () => again.isHealthy(), START_MS)
+  assert.equal(await again.stop('SIGTERM'), 0)
+})
