@@ -35,6 +35,8 @@ export async function runBidi(
         '--no-header',
         '--snapshot-warn-unused',
         `--junitxml=${report}`,
+        // Otherwise it keeps the downloads of its last three runs.
+        `--basetemp=${join(directory, 'files')}`,
         // This family names the files.
         '--override-ini=junit_family=xunit1',
         ...(grep === undefined ? [] : ['-k', grep]),

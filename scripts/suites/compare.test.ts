@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { berthFirst, compare, tryAgain } from './compare.ts'
+import { berthFirst, compare, confirmBare, tryAgain } from './compare.ts'
 import type { Outcome, Results } from './result.ts'
 
 const results = (outcomes: Record<string, Outcome>): Results =>
@@ -73,4 +73,25 @@ test('berthFirst runs nothing bare when everything passes', async () => {
     bare: () => assert.fail('nothing was to be run'),
   })
   assert.equal(notRunBare, 1)
+})
+
+test('a test that fails bare with the same others as through Berth is not of Berth', async () => {
+  const asked: string[][] = []
+  const bare = results({ lonely: 'passed', broken: 'passed', steady: 'passed' })
+  const berth = results({ lonely: 'failed', broken: 'failed', steady: 'passed' })
+  const confirmed = await confirmBare(bare, berth, async (selectors) => {
+    asked.push([...selectors])
+    return results({ lonely: 'failed', broken: 'passed', steady: 'failed' })
+  })
+  assert.deepEqual(asked, [['at lonely', 'at broken']])
+  const { onlyBare, failedBoth, passedBoth } = compare(confirmed, berth)
+  assert.deepEqual(
+    { onlyBare, failedBoth, passedBoth },
+    { onlyBare: ['broken'], failedBoth: ['lonely'], passedBoth: ['steady'] },
+  )
+})
+
+test('confirmBare runs nothing when nothing differs', async () => {
+  const same = results({ a: 'passed' })
+  assert.equal(await confirmBare(same, same, () => assert.fail('nothing was to be run')), same)
 })

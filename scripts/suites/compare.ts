@@ -72,3 +72,22 @@ export async function tryAgain(
   }
   return results
 }
+
+/**
+ * Runs the tests that passed only in the bare Chromium there once more, with the same others as in their last try
+ * through Berth: some pass only after another test in the same browser. Returns the results with those of this run.
+ */
+export async function confirmBare(
+  bare: Results,
+  berth: Results,
+  run: (selectors: readonly string[]) => Promise<Results>,
+): Promise<Results> {
+  const { onlyBare } = compare(bare, berth)
+  if (onlyBare.length === 0) return bare
+  const again = await run([...new Set(onlyBare.map((name) => bare.get(name)!.selector))])
+  const confirmed = onlyBare.flatMap((name) => {
+    const result = again.get(name)
+    return result ? [[name, result] as const] : []
+  })
+  return new Map([...bare, ...confirmed])
+}

@@ -8,7 +8,7 @@ import { whyNoSessions } from '../bench/subjects/session-servers.ts'
 import { bareArm } from './bare-arm.ts'
 import { berthArm } from './berth-arm.ts'
 import { runBidi } from './bidi.ts'
-import { berthFirst, compare, tryAgain, type BothResults } from './compare.ts'
+import { berthFirst, compare, confirmBare, tryAgain, type BothResults } from './compare.ts'
 import { explain, type SuiteName } from './known-differences.ts'
 import { readOptions, usage, type Options } from './options.ts'
 import { runPlaywright } from './playwright.ts'
@@ -60,14 +60,14 @@ async function compareSuites(cleanup: Cleanup, options: Options): Promise<SuiteR
     const first: BothResults = options.isBerthFirst
       ? await berthFirst({ berth: runBerth, bare: (files) => runBare({ files }) })
       : { bare: await runBare(selection), berth: await runBerth(), notRunBare: 0 }
-    const inBare = first.bare
-    const inBerth = await tryAgain(inBare, first.berth, {
+    const inBerth = await tryAgain(first.bare, first.berth, {
       tries: TRIES,
       run: async (selectors) => {
         console.log(`\n${name}: through Berth again, ${selectors.length} selected`)
         return suite.run(berth, { files: selectors })
       },
     })
+    const inBare = await confirmBare(first.bare, inBerth, (files) => runBare({ files }))
     const comparison = compare(inBare, inBerth)
     const sorted = explain({ suite: name, onlyBare: comparison.onlyBare, passed: comparison.passedBoth })
     const { notRunBare } = first

@@ -30,11 +30,12 @@ function connectInsteadOfLaunching() {
   prototype.launchServer = refuse
 }
 
-async function connect({ slowMo, timeout } = {}) {
+async function connect({ slowMo, timeout, downloadsPath } = {}) {
   const answer = await fetch(supply, { method: 'POST' })
   if (!answer.ok) throw new Error(`Cannot open a browser: ${await answer.text()}`)
   const { url, cdpUrl } = await answer.json()
-  const browser = await this.connectOverCDP(cdpUrl, { slowMo, timeout })
+  // A connection has no option of the launch's name; this is the folder of its downloads, too.
+  const browser = await this.connectOverCDP(cdpUrl, { slowMo, timeout, artifactsDir: downloadsPath })
   browser.once('disconnected', () => void fetch(url, { method: 'DELETE' }).catch(() => {}))
   return browser
 }

@@ -1,6 +1,7 @@
 // Runs Playwright's own tests of pages or of its library.
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { findProgram } from '@berth/server/instances/local/programs'
 import type { Arm } from './arm.ts'
 import { readPlaywrightReport } from './playwright-report.ts'
 import type { Results } from './result.ts'
@@ -42,6 +43,7 @@ export async function runPlaywright(
           BERTH_SUITES_OUTPUT: join(directory, 'output'),
           BERTH_SUITES_SUPPLY: supply.url,
           BERTH_SUITES_WORKERS: String(workers),
+          PLAYWRIGHT_BROWSERS_PATH: programsFor(repository, join(directory, 'programs')),
           // Otherwise the tests expect Playwright's own build, which differs from Chromium without a window.
           PWTEST_CHANNEL: 'chromium',
         },
@@ -52,4 +54,17 @@ export async function runPlaywright(
   }
   if (!existsSync(report)) throw new Error("Playwright's test runner left no report; its output says why")
   return readPlaywrightReport(readFileSync(report, 'utf8'))
+}
+
+/** The folder in which Playwright looks for its own ffmpeg, with that of this machine. Without one, no test of a video runs. */
+function programsFor(repository: string, folder: string): string {
+  const listed = readFileSync(join(repository, 'packages/playwright-core/browsers.json'), 'utf8')
+  const { browsers } = JSON.parse(listed) as { browsers: readonly { name: string; revision: string }[] }
+  const revision = browsers.find(({ name }) => name === 'ffmpeg')?.revision
+  const ffmpeg = findProgram('ffmpeg')
+  if (revision === undefined || !ffmpeg) return folder
+  const ours = join(folder, `ffmpeg-${revision}`)
+  mkdirSync(ours, { recursive: true })
+  symlinkSync(ffmpeg, join(ours, 'ffmpeg-linux'))
+  return folder
 }

@@ -61,6 +61,10 @@ for (const headless of [true, false]) {
       assert.equal(await page.evaluate('navigator.onLine'), true)
     })
 
+    test('pages are not told that a program drives the browser', async () => {
+      assert.equal(await page.evaluate('navigator.webdriver'), false)
+    })
+
     /** Each in a page of its own: the error page of one load would interrupt the next. */
     async function load(
       url: string,

@@ -27,6 +27,8 @@ export interface BareOptions {
   readonly isHeadless: boolean
   /** Instead of the few flags of the baseline; they must open a debugging port. */
   readonly flags?: (profile: string) => readonly string[]
+  /** Lets it open the files of the program that starts it, as if both were of one user. */
+  readonly opensOurFiles?: boolean
 }
 
 export class BareChromium {
@@ -51,30 +53,36 @@ export class BareChromium {
   }
 
   /** Resolves when the debugging port is open. */
-  static async start(cleanup: Cleanup, { cores, isHeadless, flags }: BareOptions): Promise<BareChromium> {
+  static async start(
+    cleanup: Cleanup,
+    { cores, isHeadless, flags, opensOurFiles = false }: BareOptions,
+  ): Promise<BareChromium> {
     const uid = FIRST_UID + (startCount++ % UIDS)
     const directory = mkdtempSync(join(tmpdir(), 'berth-bare-'))
     chownSync(directory, uid, uid)
     const xServer = isHeadless ? undefined : await XServer.start(cleanup, { cores })
     const profile = join(directory, 'profile')
-    const child = spawn(
+    const [program, ...args] = [
+      ...(opensOurFiles ? withOurRightsToFiles(uid) : []),
       'taskset',
-      ['--cpu-list', cores, chromiumProgram, ...(flags?.(profile) ?? flagsOf({ profile, isHeadless }))],
-      {
-        uid,
-        gid: uid,
-        detached: true,
-        cwd: directory,
-        stdio: ['ignore', 'ignore', 'pipe'],
-        env: {
-          PATH: '/usr/bin:/bin',
-          LANG: 'C.UTF-8',
-          HOME: directory,
-          TMPDIR: directory,
-          ...(xServer && { DISPLAY: xServer.display }),
-        },
+      '--cpu-list',
+      cores,
+      chromiumProgram,
+      ...(flags?.(profile) ?? flagsOf({ profile, isHeadless })),
+    ]
+    const child = spawn(program!, args, {
+      ...(!opensOurFiles && { uid, gid: uid }),
+      detached: true,
+      cwd: directory,
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: {
+        PATH: '/usr/bin:/bin',
+        LANG: 'C.UTF-8',
+        HOME: directory,
+        TMPDIR: directory,
+        ...(xServer && { DISPLAY: xServer.display }),
       },
-    )
+    })
     cleanup.after(async () => {
       killGroup(child)
       for (const pid of pidsOfUser(uid)) killIfThere(pid)
@@ -130,6 +138,12 @@ function flagsOf({ profile, isHeadless }: { profile: string; isHeadless: boolean
     '--window-size=1920,1080',
     'about:blank',
   ]
+}
+
+/** Becomes the user, and keeps the right to open files of others. */
+function withOurRightsToFiles(uid: number): string[] {
+  const user = ['--reuid', String(uid), '--regid', String(uid), '--clear-groups']
+  return ['setpriv', ...user, '--inh-caps=+dac_override', '--ambient-caps=+dac_override']
 }
 
 function listeningAt(child: ChildProcess): Promise<string> {
