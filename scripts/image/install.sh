@@ -19,6 +19,8 @@ more=$(echo "${BERTH_INSTANCE_PACKAGES:-}" | tr ',' ' ')
 sessions=$(node --print 'require("./lib/system-packages.json").map((entry) => entry.package).join(" ")')
 # Slim images leave out documentation. The server reads from this file how old Chromium is.
 changelog=/usr/share/doc/chromium/changelog.Debian.gz
+# dpkg makes no directory for a file in one that is left out.
+mkdir -p "${changelog%/*}"
 apt-get update -qq
 # Something has to be a session bus for Chromium's libraries. dbus-x11 needs no systemd.
 apt-get install -y -qq --no-install-recommends --option Dpkg::Options::=--path-include=$changelog \
