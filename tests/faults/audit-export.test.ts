@@ -68,6 +68,17 @@ async function leaveTraces(server: TestServer, names: readonly string[]): Promis
   }
 }
 
+/** Reads are stored a moment after their answer, and the export follows what is stored. */
+async function untilStored(server: TestServer, name: string): Promise<void> {
+  const start = new Date(Date.now() - 3_600_000).toISOString()
+  const end = new Date(Date.now() + 3_600_000).toISOString()
+  await until(`the record of "${name}" is stored`, async () => {
+    const answer = await send(server, 'GET', `/audit-logs?start=${start}&end=${end}&limit=100`)
+    assert.equal(answer.status, 200)
+    return JSON.stringify(answer.body).includes(`/org/projects/${name}`)
+  })
+}
+
 const namesIn = (lines: readonly Line[]) =>
   lines.flatMap(({ path }) =>
     path.startsWith('/org/projects/') ? [path.slice('/org/projects/'.length)] : [],
@@ -95,6 +106,7 @@ describe('with an access key', () => {
     const server = await startServer(t, { env: settings })
     const bucket = await newBucket()
     await leaveTraces(server, ['before'])
+    await untilStored(server, 'before')
     const destination = await made(server, { ...inCeph, ...byKey, bucket, prefix: 'berth/logs/' })
     assert.equal(destination.status, 'paused')
     assert.ok(!JSON.stringify(destination).includes(ceph.secretAccessKey))
