@@ -31,7 +31,9 @@ ARG BERTH_PLAYWRIGHT_VERSIONS=""
 RUN node scripts/image/collect.mjs /out
 
 FROM ${DEBIAN_IMAGE}
-# A date such as 20261101T000000Z takes Debian's packages as they were then. Empty: the newest, with all fixes.
+# With the address of an archive of snapshots and a time such as 20261101T000000Z, Debian's packages are those of that time.
+# Empty: the newest, with all fixes.
+ARG DEBIAN_ARCHIVE=""
 ARG DEBIAN_SNAPSHOT=""
 # What apps are built with, and what people expect beside a shell.
 ARG TOOLS="curl file git jq less openssl procps python3 python3-pip python3-venv unzip wget xz-utils zip"

@@ -6,7 +6,7 @@ cd /opt/berth/scripts
 export DEBIAN_FRONTEND=noninteractive
 
 if [ -n "${DEBIAN_SNAPSHOT:-}" ]; then
-  at=http://snapshot.debian.org/archive
+  at=${DEBIAN_ARCHIVE:?needs the address of an archive of snapshots, because DEBIAN_SNAPSHOT is set}
   rm -f /etc/apt/sources.list.d/*
   cat > /etc/apt/sources.list << LIST
 deb [check-valid-until=no] $at/debian/$DEBIAN_SNAPSHOT bookworm main
