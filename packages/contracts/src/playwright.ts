@@ -85,7 +85,7 @@ export const listPlaywrightExecutors = control({
   id: 'listPlaywrightExecutors',
   tag,
   summary: 'List the executors of Playwright code',
-  description: `Those that have been used and not deleted, \`${DEFAULT_EXECUTOR}\` among them.`,
+  description: `Those that have been used and not deleted: \`${DEFAULT_EXECUTOR}\` first, then by name.`,
   method: 'GET',
   at: '/playwright/executors',
   status: 200,

@@ -33,7 +33,7 @@ export class Executors {
   }
 
   async list(maxUrlLength = MAX_URL_LENGTH): Promise<PlaywrightExecutor[]> {
-    const all = [...this.#executors.values()]
+    const all = this.#inOrder()
     const urls = all.length === 0 ? undefined : await this.#parts.tabs.urls().catch(() => undefined)
     return all.map(({ name, isBusy, createdAt, lastUsedAt, targetId }) => {
       const url = targetId === undefined ? undefined : urls?.get(targetId)
@@ -48,10 +48,18 @@ export class Executors {
     })
   }
 
+  /** The default one first, then by name: the order of first use is chance when calls come at once. */
+  #inOrder(): Executor[] {
+    const rank = ({ name }: Executor) => (name === DEFAULT_EXECUTOR ? '' : name)
+    return [...this.#executors.values()].toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1))
+  }
+
   async delete(name: string, { closesTab }: { closesTab: boolean }): Promise<void> {
     const executor = this.#executors.get(name)
     if (!executor) {
-      const names = [...this.#executors.keys()].map((each) => `"${each}"`).join(', ')
+      const names = this.#inOrder()
+        .map((each) => `"${each.name}"`)
+        .join(', ')
       const has = names === '' ? 'the session has none' : `the session has ${names}`
       throw new ControlError('not_found', `Cannot delete the executor "${name}": ${has}`)
     }

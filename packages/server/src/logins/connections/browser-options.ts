@@ -4,11 +4,10 @@ import type { ProxyMode } from '@berth/contracts/proxies'
 import type { TelemetryRequest } from '@berth/contracts/telemetry'
 import { invalidInput } from '../../platform/errors/app-error.ts'
 import type { Db } from '../../platform/database/schema.ts'
-import { holdProxy } from '../../sessions/proxies/store.ts'
+import { findProxiesNamed, holdProxy } from '../../sessions/proxies/store.ts'
 import { exportChoice } from '../../sessions/telemetry/export/choice.ts'
 import { holdExport } from '../../sessions/telemetry/export/references.ts'
 import { selectAtCreation, type Age } from '../../sessions/telemetry/selection.ts'
-import * as store from './store.ts'
 import type { ConnectionRecord } from './types.ts'
 
 interface Asked {
@@ -81,7 +80,7 @@ async function idOf(
     throw invalidInput(field, 'must have an id or a name, and not both')
   }
   if (id === '') return null
-  const [found, another] = id === undefined ? await store.findProxyByName(tx, projectId, name!) : [id]
+  const [found, another] = id === undefined ? await findProxiesNamed(tx, projectId, name!) : [id]
   if (another !== undefined) {
     throw invalidInput(`${field}.name`, `names several proxies: use the id of one of them`)
   }

@@ -160,18 +160,6 @@ export async function profileNamed(tx: Db, projectId: string, name: string): Pro
   }
 }
 
-export async function findProxyByName(db: Db, projectId: string, name: string): Promise<string[]> {
-  const rows = await db
-    .selectFrom('proxies')
-    .select('id')
-    .where('project_id', '=', projectId)
-    .where('name', '=', name)
-    .where('deleted_at', 'is', null)
-    .limit(2)
-    .execute()
-  return rows.map(({ id }) => id)
-}
-
 export async function countConnections(db: Db, projectId: string): Promise<number> {
   return count(db, sql`project_id = ${projectId}`)
 }
