@@ -8,7 +8,25 @@ import { sharedLogin } from '../../fixtures/agent/shared-login.ts'
 const MAX_CHARACTERS = 4_000_000
 /** Extra time beyond the requested wait. */
 const MAX_MS = 9_000
+const MAX_LOOKS = 4
 const check = new Ajv({ strict: true, allowUnionTypes: true }).compile<PageSnapshot>(PageSnapshot)
+
+/** A busy machine may not have shown everything within the time of the first look. */
+async function seenAtLast(
+  isSeen: (snapshot: PageSnapshot) => void,
+  first: PageSnapshot,
+  look: () => Promise<PageSnapshot>,
+): Promise<void> {
+  let snapshot = first
+  for (let looks = 1; looks < MAX_LOOKS; looks++) {
+    try {
+      return isSeen(snapshot)
+    } catch {
+      snapshot = await look()
+    }
+  }
+  isSeen(snapshot)
+}
 
 suite('floods', () => {
   const shared = sharedLogin()
@@ -79,7 +97,8 @@ suite('floods', () => {
       assert.ok(check(snapshot), JSON.stringify(check.errors))
       assert.ok(length <= MAX_CHARACTERS)
       assert.ok(ms <= 3_000 + MAX_MS)
-      isSeen?.(snapshot)
+      if (isSeen)
+        await seenAtLast(isSeen, snapshot, () => login.visit('/flood', { quiet_ms: 300, most_ms: 20_000 }))
       // The next page works normally, even if the flood reloads itself in between.
       login.pages['/after'] = '<title>After</title><input name="user">'
       let next = await login.visit('/after')
