@@ -33,3 +33,11 @@ export async function reach(owner: Owner, instance: Instance, host: string, port
   const { stdout } = await shell(owner, instance, `/run/berth-agent/node -e '${program}'`)
   return stdout
 }
+
+/** The brackets keep the shell itself out of the list: it would end before it has killed the others. */
+const KILL_AGENT = `kill -9 $(grep -l '[a]gent.mjs' /proc/[0-9]*/cmdline | cut -d/ -f3)`
+
+/** Of an instance whose programs have the user of the agent. The call itself has no answer then. */
+export async function killAgent(owner: Owner, instance: Instance): Promise<void> {
+  await shell(owner, instance, KILL_AGENT).catch(() => {})
+}

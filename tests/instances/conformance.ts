@@ -22,6 +22,8 @@ export interface Conformance {
   readonly open: (owner: Owner) => Promise<Driver>
   /** What is left of these instances; nothing when all is well. */
   readonly leftOf: (ids: readonly string[]) => Promise<readonly string[]>
+  /** Ends the agent from wherever it can be ended. */
+  readonly killAgent: (owner: Owner, instance: Instance) => Promise<void>
   /** Addresses that no instance may reach: of machines, of the cluster's API, of metadata. */
   readonly closed: readonly { readonly host: string; readonly port: number }[]
   /** How many instances one after another. */
@@ -41,7 +43,10 @@ async function start(owner: Owner, driver: Driver, given = options()): Promise<I
   return instance
 }
 
-export function driverConformance(name: string, { skip, open, leftOf, closed, cycles }: Conformance): void {
+export function driverConformance(
+  name: string,
+  { skip, open, leftOf, killAgent, closed, cycles }: Conformance,
+): void {
   describe(`the driver "${name}"`, { skip }, () => {
     test('starts an instance whose browser answers over CDP', { timeout: 180_000 }, async (t) => {
       const instance = await start(t, await open(t))
@@ -144,8 +149,7 @@ export function driverConformance(name: string, { skip, open, leftOf, closed, cy
     test('reports an instance that ends by itself', { timeout: 180_000 }, async (t) => {
       const instance = await start(t, await open(t))
       await readState(new AgentClient(instance))
-      const kill = 'kill -9 $(grep -l agent.mjs /proc/[0-9]*/cmdline | cut -d/ -f3)'
-      await shell(t, instance, kill).catch(() => {})
+      await killAgent(t, instance)
       assert.equal(await instance.ended, 'ended-by-itself')
       await eventually('nothing is left', async () => (await leftOf([instance.id])).length === 0)
     })

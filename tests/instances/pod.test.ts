@@ -17,7 +17,7 @@ import { PodDialer } from '@berth/server/instances/kubernetes/pod-dialer'
 import { eventually } from '../fixtures/host.ts'
 import { newCertificate } from '../fixtures/certificates.ts'
 import { holdPod, startPod } from '../fixtures/pod.ts'
-import { reach, shell } from './agent-shell.ts'
+import { killAgent, reach, shell } from './agent-shell.ts'
 import { skip } from './fixture.ts'
 
 const soon = () => AbortSignal.timeout(20_000)
@@ -168,11 +168,7 @@ test('a Pod says how its instance ended', { skip }, async (t) => {
   const agent = new AgentClient(instance)
   t.after(() => agent.close())
   await readState(agent)
-  await shell(
-    t,
-    instance,
-    'pkill -KILL -f agent.mjs || kill -9 $(grep -l agent.mjs /proc/[0-9]*/cmdline | cut -d/ -f3)',
-  ).catch(() => {})
+  await killAgent(t, instance)
   assert.equal(await instance.ended, 'ended-by-itself')
   await eventually('both programs end', () => pod.link.exitCode !== null || pod.link.signalCode !== null)
 })

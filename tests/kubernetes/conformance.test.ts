@@ -1,5 +1,6 @@
 // Pods do what every driver's instances must. See tests/instances/conformance.ts.
 import { readFileSync } from 'node:fs'
+import { killAgent } from '../instances/agent-shell.ts'
 import { driverConformance } from '../instances/conformance.ts'
 import { cluster, kubectl, leftOf, openDriver } from './fixture.ts'
 
@@ -16,6 +17,7 @@ driverConformance('kubernetes', {
   skip: false,
   open: (owner) => openDriver(owner),
   leftOf,
+  killAgent,
   closed: [
     { host: server.hostname, port: Number(server.port || 443) },
     // The Service of the API, and the kubelets.
