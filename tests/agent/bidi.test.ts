@@ -14,6 +14,9 @@ test('a BiDi client creates a session, drives a page and ends the session', asyn
   const made = await call('session.new', { capabilities: {} })
   assert.equal(made.type, 'success', JSON.stringify(made))
   assert.match(String(made.result?.['sessionId']), /^[0-9a-f-]{36}$/)
+  // In the words of the mapper.
+  const { result: status } = await call('session.status')
+  assert.deepEqual(status, { ready: false, message: 'already connected' })
   const { capabilities } = made.result as { capabilities: Record<string, unknown> }
   assert.equal(capabilities['browserName'], 'chrome')
   assert.match(String(capabilities['browserVersion']), /^\d+(\.\d+){3}$/)

@@ -125,7 +125,8 @@ class Session {
     if ('problem' in command) return this.#refuse(command, 'invalid argument', command.problem)
     const { id, method } = command
     if (method === 'session.status') {
-      return this.#answer(command, { ready: !this.#hasBegun, message: this.#hasBegun ? 'in use' : 'ready' })
+      const message = this.#hasBegun ? 'already connected' : 'ready'
+      return this.#answer(command, { ready: !this.#hasBegun, message })
     }
     if (method === 'session.new') {
       if (this.#hasBegun || this.#newId !== undefined) {
