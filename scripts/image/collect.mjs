@@ -19,7 +19,7 @@ for (const name of ['agent', 'server', 'web']) {
   copy(`packages/${name}/dist`)
   copy(`packages/${name}/package.json`)
 }
-if (existsSync(join(root, 'packages/server/bin'))) copy('packages/server/bin')
+copy('packages/server/bin')
 const { external } = await import('../../packages/server/build.ts')
 // Apps are bundled with it, inside instances.
 const wanted = [...external.flatMap(installed), `@esbuild/linux-${process.arch}`]

@@ -1,7 +1,8 @@
 // Builds images without a daemon. What it stores stays between runs, so a second build takes what has not changed.
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFile, execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 
 export class Buildah {
   readonly directory: string
@@ -23,13 +24,28 @@ export class Buildah {
     return output.trim()
   }
 
+  /** What a program prints that runs in a container of the image, while this process goes on. */
+  async runIn(image: string, command: readonly string[]): Promise<string> {
+    const container = this.run('from', '--pull-never', image)
+    try {
+      const how = ['run', '--isolation=chroot', '--network=host', container, '--']
+      const { stdout } = await promisify(execFile)('buildah', [...this.#store, ...how, ...command])
+      return stdout
+    } finally {
+      this.run('rm', container)
+    }
+  }
+
   has(image: string): boolean {
     return spawnSync('buildah', [...this.#store, 'inspect', '--type', 'image', image]).status === 0
   }
 
   build(context: string, tag: string): void {
     const how = ['--format=docker', '--layers', '--pull-never', '--isolation=chroot', '--network=host']
-    this.run('build', ...how, ...this.#npmOfThisMachine(), '--tag', tag, context)
+    const args = [...this.#store, 'build', ...how, ...this.#npmOfThisMachine(), '--tag', tag, context]
+    // It takes minutes, so its steps are shown.
+    const { status } = spawnSync('buildah', args, { stdio: ['ignore', 'inherit', 'inherit'] })
+    if (status !== 0) throw new Error(`buildah cannot build ${tag}, as it says above`)
   }
 
   /** The build takes packages from where this machine takes them. */

@@ -1,22 +1,21 @@
-// npm run test:image: builds the image with buildah and runs it with crun. It takes minutes, root, and Debian's and npm's
+// npm run test:image: builds the image with buildah and runs it with runc. It takes minutes, root, and Debian's and npm's
 // packages, so no other command runs it.
 import assert from 'node:assert/strict'
 import { chownSync, existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { eventually } from '../fixtures/host.ts'
 import { tempDir } from '../fixtures/server.ts'
-import { makeBases } from './bases.ts'
+import { DEBIAN, makeBases } from './bases.ts'
 import { Buildah } from './buildah.ts'
-import { Container } from './container.ts'
+import { Container, type ImageConfig } from './container.ts'
 import { PRIVILEGES } from './privileges.ts'
+import { startSnapshots } from './snapshots.ts'
 
 const root = join(import.meta.dirname, '../..')
 const IMAGE = 'localhost/berth:test'
 const ACCOUNT = 10_001
 const key = 'key-of-the-tests-of-the-image'
 const SECCOMP = join(root, 'deploy/seccomp/berth-instance.json')
-const START_MS = 60_000
 
 const buildah = new Buildah(join(root, '.cache/image'))
 makeBases(buildah, root)
@@ -28,19 +27,12 @@ after(() => {
   buildah.run('rm', working)
 })
 
-interface ImageConfig {
-  readonly User: string
-  readonly Entrypoint: readonly string[]
-  readonly Env: readonly string[]
-  readonly Healthcheck: { readonly Test: readonly string[] }
-  readonly Labels: Readonly<Record<string, string>>
-}
-const { Docker: image } = JSON.parse(buildah.run('inspect', '--type', 'image', IMAGE)) as {
-  Docker: { config: ImageConfig }
-}
+const { config: image } = (
+  JSON.parse(buildah.run('inspect', '--type', 'image', IMAGE)) as { Docker: { config: ImageConfig } }
+).Docker
 
 test('the image is not root, has a health check, and says what it is', () => {
-  const { User, Healthcheck, Labels, Env } = image.config
+  const { User, Healthcheck, Labels, Env } = image
   assert.equal(User, `${ACCOUNT}:${ACCOUNT}`)
   assert.deepEqual(Healthcheck.Test, ['CMD', 'berth', 'health'])
   assert.equal(Labels['org.opencontainers.image.title'], 'Berth')
@@ -61,10 +53,38 @@ test('the image has no tools of the build, no caches and no program that makes s
   assert.doesNotMatch(packages, /^Package: (gcc|make|systemd)$/m)
 })
 
+test('with an archive and a time, every package of Debian comes from that snapshot', async (t) => {
+  const { archive, asked } = await startSnapshots(t)
+  const settings = `DEBIAN_ARCHIVE=${archive} DEBIAN_SNAPSHOT=20261101T000000Z`
+  const script = readFileSync(join(root, 'scripts/image/sources.sh'), 'utf8')
+  const output = await buildah.runIn(DEBIAN, [
+    'sh',
+    '-euc',
+    `${settings} sh -c "$1" sources.sh /etc/apt
+    apt-get update -qq && apt-get install -y -qq --no-install-recommends tini >&2
+    apt-get install --print-uris -qq --no-install-recommends chromium`,
+    'sh',
+    script,
+  ])
+  const addresses = [...output.matchAll(/^'(http[^']*)'/gm)].map(([, address]) => address!)
+  assert.ok(addresses.length > 50, output)
+  const elsewhere = addresses.filter((address) => !address.startsWith(`${archive}/debian`))
+  assert.deepEqual(elsewhere, [])
+  assert.ok(
+    asked.some((path) => /^\/debian\/20261101T000000Z\/pool\/.*\/tini_/.test(path)),
+    String(asked),
+  )
+  assert.ok(
+    asked.some((path) => path.startsWith('/debian-security/20261101T000000Z/dists/')),
+    String(asked),
+  )
+})
+
 test('as an ordinary user without any privilege the server runs on a read-only file system', async (t) => {
   const data = tempDir(t)
   chownSync(data, ACCOUNT, ACCOUNT)
   const container = Container.start(t, {
+    image,
     rootfs,
     data,
     uid: ACCOUNT,
@@ -73,7 +93,7 @@ test('as an ordinary user without any privilege the server runs on a read-only f
     capabilities: [],
     env: { BERTH_API_KEY: key },
   })
-  await eventually('the server is healthy', () => container.isHealthy(), START_MS)
+  await container.becomesHealthy()
   assert.match(container.output, /no browser sessions on this host/)
   assert.match(container.output, /start the container with the options that docs\/install\.md names/)
   assert.match(container.exec('berth', 'admin', 'mint-key'), /^sk_/)
@@ -86,6 +106,7 @@ test('as an ordinary user without any privilege the server runs on a read-only f
 test('with the privileges that the documentation names, sessions work and nothing is missing', async (t) => {
   const data = tempDir(t)
   const options = {
+    image,
     rootfs,
     data,
     uid: 0,
@@ -95,7 +116,7 @@ test('with the privileges that the documentation names, sessions work and nothin
     env: { BERTH_API_KEY: key },
   }
   const container = Container.start(t, options)
-  await eventually('the server is healthy', () => container.isHealthy(), START_MS)
+  await container.becomesHealthy()
   const found: unknown = JSON.parse(
     container.runBeside(join(import.meta.dirname, 'session.ts'), 'http://127.0.0.1:8080', key),
   )
@@ -111,6 +132,6 @@ test('with the privileges that the documentation names, sessions work and nothin
   assert.equal(await container.stop('SIGINT'), 0)
 
   const again = Container.start(t, options)
-  await eventually('the server is healthy again, on the same data', () => again.isHealthy(), START_MS)
+  await again.becomesHealthy()
   assert.equal(await again.stop('SIGTERM'), 0)
 })
