@@ -1,6 +1,6 @@
 // Builds images without a daemon. What it stores stays between runs, so a second build takes what has not changed.
 import { execFile, execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
@@ -10,8 +10,9 @@ export class Buildah {
 
   constructor(directory: string) {
     mkdirSync(directory, { recursive: true })
-    this.directory = directory
-    this.#store = ['--root', join(directory, 'root'), '--runroot', join(directory, 'run')]
+    // The store may be large, so it may be elsewhere. runc takes no links.
+    this.directory = realpathSync(directory)
+    this.#store = ['--root', join(this.directory, 'root'), '--runroot', join(this.directory, 'run')]
   }
 
   /** What it prints. */

@@ -114,6 +114,11 @@ export class Container {
     await eventually(() => `the server is healthy; its check says: ${answer}`, isHealthy, START_MS)
   }
 
+  /** What it printed arrives some time after it was printed. */
+  async says(pattern: RegExp): Promise<void> {
+    await eventually(`the container says ${pattern}`, () => pattern.test(this.#output))
+  }
+
   /** Runs a program of the tests in the network of the container. */
   runBeside(...args: string[]): string {
     return execFileSync('nsenter', [`--net=/proc/${this.#pid}/ns/net`, process.execPath, ...args], {
@@ -121,7 +126,7 @@ export class Container {
     })
   }
 
-  /** Resolves with the exit code. */
+  /** Resolves with the exit code, when all output is there. */
   async stop(signal: 'SIGTERM' | 'SIGINT'): Promise<number | null> {
     const { status, stderr } = this.#runc('kill', this.#id, signal)
     if (status !== 0) throw new Error(`Cannot send ${signal}: ${stderr}`)

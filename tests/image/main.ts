@@ -47,7 +47,7 @@ test('the image has no tools of the build, no caches and no program that makes s
     assert.equal(existsSync(join(rootfs, path)), false, path)
   }
   assert.deepEqual(readdirSync(join(rootfs, 'var/lib/apt/lists')), [])
-  assert.deepEqual(globSync('opt/berth/packages/**/*.ts', { cwd: rootfs }), [])
+  assert.deepEqual(globSync('opt/berth/**/*.{ts,map}', { cwd: rootfs }), [])
   assert.ok(existsSync(join(rootfs, 'usr/share/doc/chromium/changelog.Debian.gz')), 'how old Chromium is')
   const packages = readFileSync(join(rootfs, 'var/lib/dpkg/status'), 'utf8')
   assert.doesNotMatch(packages, /^Package: (gcc|make|systemd)$/m)
@@ -94,8 +94,8 @@ test('as an ordinary user without any privilege the server runs on a read-only f
     env: { BERTH_API_KEY: key },
   })
   await container.becomesHealthy()
-  assert.match(container.output, /no browser sessions on this host/)
-  assert.match(container.output, /start the container with the options that docs\/install\.md names/)
+  await container.says(/no browser sessions on this host/)
+  await container.says(/start the container with the options that docs\/install\.md names/)
   assert.match(container.exec('berth', 'admin', 'mint-key'), /^sk_/)
   assert.match(container.exec('berth', '--help'), /Usage: berth /)
   // Otherwise every browser would look at all fonts when it starts.
@@ -124,12 +124,12 @@ test('with the privileges that the documentation names, sessions work and nothin
     { headless: true, title: 'Berth', user: 'kernel' },
     { headless: false, title: 'Berth', user: 'kernel' },
   ])
+  assert.equal(await container.stop('SIGINT'), 0)
   const warnings = container.output
     .split('\n')
     .filter((line) => /"level":(40|50|60|"warn"|"error")/.test(line))
   assert.deepEqual(warnings, [])
   assert.doesNotMatch(container.output, /through a proxy only/)
-  assert.equal(await container.stop('SIGINT'), 0)
 
   const again = Container.start(t, options)
   await again.becomesHealthy()
