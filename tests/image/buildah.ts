@@ -4,6 +4,8 @@ import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
+const MAX_OUTPUT = 64 * 1024 * 1024
+
 export class Buildah {
   readonly directory: string
   readonly #store: readonly string[]
@@ -20,7 +22,7 @@ export class Buildah {
     const output = execFileSync('buildah', [...this.#store, ...args], {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'inherit'],
-      maxBuffer: 64 * 1024 * 1024,
+      maxBuffer: MAX_OUTPUT,
     })
     return output.trim()
   }
@@ -42,11 +44,25 @@ export class Buildah {
   }
 
   build(context: string, tag: string): void {
-    const how = ['--format=docker', '--layers', '--pull-never', '--isolation=chroot', '--network=host']
-    const args = [...this.#store, 'build', ...how, ...this.#npmOfThisMachine(), '--tag', tag, context]
     // It takes minutes, so its steps are shown.
-    const { status } = spawnSync('buildah', args, { stdio: ['ignore', 'inherit', 'inherit'] })
+    const { status } = this.#build(context, ['--tag', tag], 'inherit')
     if (status !== 0) throw new Error(`buildah cannot build ${tag}, as it says above`)
+  }
+
+  /** What a build with this argument says when it fails, which it has to. */
+  failureOf(context: string, argument: string): string {
+    const { status, stdout, stderr } = this.#build(context, ['--build-arg', argument], 'pipe')
+    if (status === 0) throw new Error(`buildah can build with ${argument}`)
+    return stdout + stderr
+  }
+
+  #build(context: string, args: readonly string[], output: 'inherit' | 'pipe') {
+    const how = ['--format=docker', '--layers', '--pull-never', '--isolation=chroot', '--network=host']
+    return spawnSync(
+      'buildah',
+      [...this.#store, 'build', ...how, ...this.#npmOfThisMachine(), ...args, context],
+      { stdio: ['ignore', output, output], encoding: 'utf8', maxBuffer: MAX_OUTPUT },
+    )
   }
 
   /** The build takes packages from where this machine takes them. */

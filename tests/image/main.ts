@@ -53,6 +53,11 @@ test('the image has no tools of the build, no caches and no program that makes s
   assert.doesNotMatch(packages, /^Package: (gcc|make|systemd)$/m)
 })
 
+test('the build arguments of a snapshot reach the script, which ends the build when one is missing', () => {
+  assert.match(buildah.failureOf(root, 'DEBIAN_SNAPSHOT=20261101T000000Z'), /set DEBIAN_ARCHIVE too/)
+  assert.match(buildah.failureOf(root, 'DEBIAN_ARCHIVE=http://archive.example'), /set DEBIAN_SNAPSHOT too/)
+})
+
 test('with an archive and a time, every package of Debian comes from that snapshot', async (t) => {
   const { archive, asked } = await startSnapshots(t)
   const settings = `DEBIAN_ARCHIVE=${archive} DEBIAN_SNAPSHOT=20261101T000000Z`
