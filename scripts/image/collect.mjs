@@ -24,7 +24,7 @@ const { external } = await import('../../packages/server/build.ts')
 // Apps are bundled with it, inside instances.
 const wanted = [...external.flatMap(installed), `@esbuild/linux-${process.arch}`]
 /** Types and source maps: nothing reads them, and they are half of the files. */
-const UNREAD = /\.(d\.[cm]?ts|map)$/
+const UNREAD = /\.([cm]?ts|map)$/
 const collected = new Set()
 for (const name of wanted) collect(name, root)
 console.log(`collected ${collected.size} packages`)
