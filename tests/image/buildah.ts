@@ -57,7 +57,14 @@ export class Buildah {
   }
 
   #build(context: string, args: readonly string[], output: 'inherit' | 'pipe') {
-    const how = ['--format=docker', '--layers', '--pull-never', '--isolation=chroot', '--network=host']
+    const how = [
+      '--format=docker',
+      '--layers',
+      '--force-rm',
+      '--pull-never',
+      '--isolation=chroot',
+      '--network=host',
+    ]
     return spawnSync(
       'buildah',
       [...this.#store, 'build', ...how, ...this.#npmOfThisMachine(), ...args, context],
